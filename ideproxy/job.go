@@ -115,7 +115,7 @@ func (j *job) ReadOutput(ctx context.Context) (shell.Output, error) {
 	}
 	shown, err := j.term.Output(ctx)
 	if err != nil && out.Ended && ctx.Err() == nil {
-		out.Text = "[the terminal did not return the output: " + err.Error() + "]"
+		out.Text = noOutput(err)
 		return out, nil
 	}
 	if err != nil {

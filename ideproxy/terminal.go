@@ -185,7 +185,7 @@ func (t *Terminal) collect(ctx context.Context, term *acp.Terminal, status acp.E
 	shown, err := term.Output(ctx)
 	switch {
 	case err != nil:
-		out.Text = "[the terminal did not return the output: " + err.Error() + "]"
+		out.Text = noOutput(err)
 	case shown.Truncated && quirksOf(t.Client.Info()).dropsEnd:
 		out.Text, out.Truncated = shown.Output+endCut, true
 	case shown.Truncated:
@@ -198,6 +198,11 @@ func (t *Terminal) collect(ctx context.Context, term *acp.Terminal, status acp.E
 		status = *shown.ExitStatus
 	}
 	setExit(out, status)
+}
+
+// noOutput returns the text in place of an output that the terminal did not return.
+func noOutput(err error) string {
+	return "[the terminal did not return the output: " + err.Error() + "]"
 }
 
 // setExit stores the exit status in out.

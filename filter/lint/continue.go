@@ -50,12 +50,7 @@ func (g *groupingPass) continueLine(l []byte) bool {
 		return true
 	}
 	if showsCode(l) || d.parsed.pretty && (d.afterBlank || d.inRelated) && isCodeLine(l) {
-		if d.holdsUnindented() { // it was code
-			d.addLine(d.lastLine)
-		}
-		d.holdsLastLine = false
-		d.hasFrame, d.placeHasCode, d.afterBlank = true, true, false
-		d.addLine(l)
+		d.addCode(l)
 		return true
 	}
 	if d.holdsUnindented() {
@@ -69,11 +64,7 @@ func (g *groupingPass) continueLine(l []byte) bool {
 		return false
 	}
 	if duplicateCode && l[0] != '*' && l[0] != '-' {
-		d.addLine(l)
-		d.afterBlank = bytes.HasSuffix(l, []byte(" (duplicate-code)"))
-		if bytes.HasPrefix(l, []byte("==")) {
-			d.addNote(l)
-		}
+		d.addDuplicateCode(l)
 		return true
 	}
 	if _, ok := tableRow(l); ok && d.fileAbove {
@@ -101,6 +92,25 @@ func (g *groupingPass) continueLine(l []byte) bool {
 		d.addLine(l)
 	}
 	return true
+}
+
+// addCode adds a line of code, after the held line, which was code too.
+func (d *diagnostic) addCode(l []byte) {
+	if d.holdsUnindented() {
+		d.addLine(d.lastLine)
+	}
+	d.holdsLastLine = false
+	d.hasFrame, d.placeHasCode, d.afterBlank = true, true, false
+	d.addLine(l)
+}
+
+// addDuplicateCode adds a line of pylint's duplicate code.
+func (d *diagnostic) addDuplicateCode(l []byte) {
+	d.addLine(l)
+	d.afterBlank = bytes.HasSuffix(l, []byte(" (duplicate-code)"))
+	if bytes.HasPrefix(l, []byte("==")) {
+		d.addNote(l)
+	}
 }
 
 // continuePlace handles a line that begins with a place. It reports false if the line

@@ -97,7 +97,7 @@ func (d *dotnetTests) handle(l []byte) bool {
 		return true
 	}
 	if d.inDetails && d.failureOpen {
-		d.addFailureLine(l, true)
+		d.addFailureLine(l, isReason)
 		return true
 	}
 	return false
@@ -157,7 +157,7 @@ func (d *dotnetTests) end() {
 	for _, f := range d.early {
 		d.beginFailure([]byte(f.name), f.lines[0])
 		for _, l := range f.lines[1:] {
-			d.addFailureLine(l, true)
+			d.addFailureLine(l, isReason)
 		}
 		d.leaveDetails()
 	}

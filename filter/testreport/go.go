@@ -278,34 +278,49 @@ func (g *goTests) storeLine(l []byte) {
 func (g *goTests) handleOther(l []byte) {
 	p := g.pkg
 	if len(p.currentTest) > 0 {
-		if at := bytes.Index(l, []byte("--- ")); at > 0 && ends(l, "s)") { // a result after a text without a line feed
-			if kind, name, _ := parseGoResult(l[at:]); kind == 'P' || kind == 'F' {
-				if kind == 'F' {
-					g.handleResult(kind, name, l)
-					return
-				}
-				if t := g.testNamed(name); t.state != goFailed {
-					t.state = goPassed
-				}
-				p.lastRun = p.lastRun[:0]
+		switch kind, name := resultAtEnd(l); kind {
+		case 'F':
+			g.handleResult(kind, name, l)
+			return
+		case 'P':
+			if t := g.testNamed(name); t.state != goFailed {
+				t.state = goPassed
 			}
+			p.lastRun = p.lastRun[:0]
 		}
 		if !p.testLineDone {
-			t := g.testNamed(p.currentTest)
-			if kind, _, _ := parseGoResult(p.testLine); kind == 'P' {
-				if l[0] != ' ' && l[0] != '\t' { // output after a test, not of it
-					p.currentTest = p.currentTest[:0]
-				} else if t.state == goRunning {
-					t.state = goPassed
-				}
-			}
-			if len(p.currentTest) > 0 {
-				p.output.Write(p.testLine)
-			}
-			p.testLineDone = true
+			g.endTestLine(l)
 		}
 	}
 	g.storeLine(l)
+}
+
+// resultAtEnd parses a result that follows a text without a line feed. Kind is 0 if there is no
+// result.
+func resultAtEnd(l []byte) (kind byte, name []byte) {
+	at := bytes.Index(l, []byte("--- "))
+	if at <= 0 || !ends(l, "s)") {
+		return 0, nil
+	}
+	kind, name, _ = parseGoResult(l[at:])
+	return kind, name
+}
+
+// endTestLine handles the line that named the current test, before its first line of output.
+func (g *goTests) endTestLine(output []byte) {
+	p := g.pkg
+	t := g.testNamed(p.currentTest)
+	if kind, _, _ := parseGoResult(p.testLine); kind == 'P' {
+		if output[0] != ' ' && output[0] != '\t' { // output after a test, not of it
+			p.currentTest = p.currentTest[:0]
+		} else if t.state == goRunning {
+			t.state = goPassed
+		}
+	}
+	if len(p.currentTest) > 0 {
+		p.output.Write(p.testLine)
+	}
+	p.testLineDone = true
 }
 
 func (g *goTests) blank() bool {

@@ -77,7 +77,7 @@ func (w *goWriter) line(l []byte) {
 func (w *goWriter) handleTestLine(l []byte) {
 	switch t := w.test; {
 	case w.inCrash:
-		w.addFailureLine(l, false)
+		w.addFailureLine(l, notReason)
 	case t == nil && w.state == goPassed:
 		w.addPrinted(l)
 	case t == nil:
@@ -114,12 +114,12 @@ func (w *goWriter) failedLine(l []byte) {
 	switch {
 	case w.failureOpen:
 		w.testLines++
-		w.addFailureLine(l, false)
+		w.addFailureLine(l, notReason)
 	case t.linesLeft > 1:
 		w.flush()
 		w.beginDetail(t.linesLeft)
 		w.testLines = 1
-		w.addFailureLine(l, false)
+		w.addFailureLine(l, notReason)
 	case t.linesLeft == 1:
 		w.keep(l)
 		t.linesLeft = -1

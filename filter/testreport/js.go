@@ -266,7 +266,7 @@ func (j *jsTests) handleIndented(l, inner []byte, indent int) bool {
 		j.keep(l)
 		return true
 	case begins(inner, "→ "):
-		j.addFailureLine(l, true)
+		j.addFailureLine(l, isReason)
 		return true
 	case begins(inner, "- ") && j.testSeen && !j.inReasons: // mocha: pending
 		j.titles.handleResult(indent, false, j.testPass)

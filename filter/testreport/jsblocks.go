@@ -111,7 +111,7 @@ func (j *jsTests) handleBulletLine(l, inner []byte, indent int) bool {
 		return true
 	}
 	if indent >= 4 || indent >= 2 && !begins(inner, "● ") && signOf(inner) == noSign {
-		j.addFailureLine(l, false)
+		j.addFailureLine(l, notReason)
 		return true
 	}
 	return false
@@ -153,7 +153,7 @@ func (j *jsTests) handleFrame(l, inner []byte) bool {
 		return true
 	}
 	if len(j.frameLine) > 0 && inner[0] == '|' && contains(inner, "^") {
-		j.addFailureLine(j.frameLine, false)
+		j.addFailureLine(j.frameLine, notReason)
 	}
 	j.frameLine = j.frameLine[:0]
 	return false

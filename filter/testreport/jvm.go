@@ -84,7 +84,7 @@ func (j *jvmTests) handle(l []byte) bool {
 	if l[0] == ' ' || l[0] == '\t' {
 		switch j.part {
 		case jvmTrace:
-			j.addFailureLine(l, true)
+			j.addFailureLine(l, isReason)
 			return true
 		case jvmPrinted:
 			j.addPrinted(l)
@@ -258,7 +258,7 @@ func (j *jvmTests) handleGradle(l []byte) bool {
 		j.keep(l)
 		return true
 	case j.part == jvmTrace && j.failureOpen: // the exception, which Maven does not indent
-		j.addFailureLine(l, true)
+		j.addFailureLine(l, isReason)
 		return true
 	case j.part == jvmWrong:
 		j.keepFailure(l)

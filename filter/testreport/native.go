@@ -133,15 +133,7 @@ func (n *nativeTests) handleGoogletest(l []byte) bool {
 		n.dropTest()
 	case begins(l, "[  FAILED  ]"):
 		if n.part == nativeRuns {
-			n.beginFailure(l[len("[  FAILED  ]"):], n.runLine)
-			if n.output != nil {
-				_ = n.output.Each(func(line []byte) {
-					if len(line) > 0 {
-						n.addFailureLine(line, true)
-					}
-				})
-			}
-			n.endFailure()
+			n.writeFailure(l[len("[  FAILED  ]"):])
 			n.dropTest()
 		}
 		n.keepFailure(l)
@@ -158,6 +150,19 @@ func (n *nativeTests) handleGoogletest(l []byte) bool {
 		return false
 	}
 	return true
+}
+
+// writeFailure writes the failure of the running test, with its output.
+func (n *nativeTests) writeFailure(name []byte) {
+	n.beginFailure(name, n.runLine)
+	if n.output != nil {
+		_ = n.output.Each(func(line []byte) {
+			if len(line) > 0 {
+				n.addFailureLine(line, isReason)
+			}
+		})
+	}
+	n.endFailure()
 }
 
 func (n *nativeTests) storeLine(l []byte) {

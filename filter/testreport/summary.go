@@ -325,7 +325,11 @@ func (p *testPass) beginDetail(n int) {
 	p.detail.begin(p.writeLine, n-n/5, n/5)
 }
 
-// addFailureLine handles a line of the last failure. reason marks the line that says why.
+// Values of the parameter reason of addFailureLine.
+const isReason, notReason = true, false
+
+// addFailureLine handles a line of the last failure. reason means that the line may state why the
+// test failed.
 func (p *testPass) addFailureLine(l []byte, reason bool) {
 	switch {
 	case !p.failureOpen:

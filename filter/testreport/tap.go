@@ -123,7 +123,7 @@ func (t *tapTests) handleComment(l []byte) bool {
 		t.leavePart()
 		t.keep(l)
 	case t.part == tapFailed:
-		t.addFailureLine(l, true)
+		t.addFailureLine(l, isReason)
 	default:
 		return false
 	}

@@ -27,8 +27,8 @@ func acceptFind(b *builder, c *Command, args []Word) (*acceptedCommand, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find: %w", err)
 	}
-	start := len(out.words)
-	hasActions, hasPrint0, runs := false, false, false
+	start, runs := len(out.words), false
+	var e findExpression
 	for i := 0; i < len(args); i++ {
 		w := args[i]
 		if !w.literal() {
@@ -45,15 +45,15 @@ func acceptFind(b *builder, c *Command, args []Word) (*acceptedCommand, error) {
 		case strings.ContainsAny(w.text(), " "):
 			return nil, fmt.Errorf("find: %q is not known to be read-only", w.text())
 		case strings.Contains(findBare, name):
-			hasActions = hasActions || strings.Contains(findActions, name)
-			hasPrint0 = hasPrint0 || w.text() == "-print0"
+			e.hasActions = e.hasActions || strings.Contains(findActions, name)
+			e.hasPrint0 = e.hasPrint0 || w.text() == "-print0"
 			out.words = append(out.words, w.source)
 		case (strings.Contains(findWithText, name) || strings.Contains(findWithFile, name)) && i+1 < len(args) && args[i+1].literal():
 			value := args[i+1]
 			if w.text() == "-newermt" && namesTimeZone(value.text()) {
 				return nil, errors.New("find: it may read a file as a time zone")
 			}
-			hasActions = hasActions || w.text() == "-printf"
+			e.hasActions = e.hasActions || w.text() == "-printf"
 			if strings.Contains(findWithFile, name) {
 				out.files = append(out.files, File{Text: value.text(), Dirs: b.dirs})
 			}
@@ -66,23 +66,39 @@ func acceptFind(b *builder, c *Command, args []Word) (*acceptedCommand, error) {
 	if runs { // it prints more than names
 		return out, nil
 	}
-	expression := slices.Clone(out.words[start:])
+	e.words = slices.Clone(out.words[start:])
 	out.xargsInput = &nameLister{separateByNUL: func() error {
-		if hasActions && !(hasPrint0 && endsInOnePrint0(expression)) {
-			return errors.New("find: xargs would get more than names from it")
+		words, err := e.appendSeparatedByNUL(out.words[:start:start])
+		if err == nil {
+			out.words = words
 		}
-		if hasPrint0 {
-			expression = expression[:len(expression)-1]
-		}
-		// A link may lead out of the workspace.
-		out.words = append(out.words[:start:start], `'!'`, "-type", "l")
-		if len(expression) > 0 {
-			out.words = slices.Concat(out.words, []string{`'('`}, expression, []string{`')'`})
-		}
-		out.words = append(out.words, "-print0")
-		return nil
+		return err
 	}}
 	return out, nil
+}
+
+// findExpression is the expression of a find that prints names.
+type findExpression struct {
+	words      []string
+	hasActions bool // a print or another action, so that find does not print by itself
+	hasPrint0  bool
+}
+
+// appendSeparatedByNUL appends the expression to words in a form that prints names for "xargs -0". It
+// excludes links, since a link may lead out of the workspace.
+func (e findExpression) appendSeparatedByNUL(words []string) ([]string, error) {
+	if e.hasActions && !(e.hasPrint0 && endsInOnePrint0(e.words)) {
+		return nil, errors.New("find: xargs would get more than names from it")
+	}
+	expression := e.words
+	if e.hasPrint0 {
+		expression = expression[:len(expression)-1]
+	}
+	words = append(words, `'!'`, "-type", "l")
+	if len(expression) > 0 {
+		words = slices.Concat(words, []string{`'('`}, expression, []string{`')'`})
+	}
+	return append(words, "-print0"), nil
 }
 
 // addExec adds an action "-exec COMMAND {} ;" or "-exec COMMAND {} +", and returns the number of

@@ -38,23 +38,27 @@ func readEach(ctx context.Context, files []*os.File, sink func(i int, chunk []by
 	defer context.AfterFunc(ctx, func() { stopWaiting(files) })()
 	var wg sync.WaitGroup
 	for i, f := range files {
-		wg.Go(func() {
-			buf := make([]byte, chunkSize)
-			for {
-				n, err := f.Read(buf)
-				if n > 0 {
-					sink(i, buf[:n])
-				}
-				if errors.Is(err, os.ErrDeadlineExceeded) {
-					readBuffered(f, buf, func(chunk []byte) { sink(i, chunk) })
-				}
-				if err != nil {
-					return
-				}
-			}
-		})
+		wg.Go(func() { readToEnd(f, func(chunk []byte) { sink(i, chunk) }) })
 	}
 	wg.Wait()
+}
+
+// readToEnd reads a file until it ends, or until its deadline and then the bytes that were
+// written already.
+func readToEnd(f *os.File, sink func(chunk []byte)) {
+	buf := make([]byte, chunkSize)
+	for {
+		n, err := f.Read(buf)
+		if n > 0 {
+			sink(buf[:n])
+		}
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			readBuffered(f, buf, sink)
+		}
+		if err != nil {
+			return
+		}
+	}
 }
 
 const (

@@ -54,14 +54,9 @@ func (f *fallback) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Ev
 		var failed []*llm.Error
 		var notices []string // failures since the last change of the model was announced
 		for i, m := range f.candidates() {
-			if m != f.Model {
-				if e := whyUnable(m, req); e != nil {
-					failed, notices = append(failed, e), append(notices, e.Error()+".")
-					if llm.Ready(m) == nil { // it is too small; see Window
-						f.coolDown(m, maxCooldown)
-					}
-					continue
-				}
+			if e := f.whyUnable(m, req); e != nil {
+				failed, notices = append(failed, e), append(notices, e.Error()+".")
+				continue
 			}
 			if i > 0 || m != f.Model {
 				if !yield(llm.Event{Fallback: &llm.Fallback{Model: m, Reason: strings.Join(notices, " ")}}, nil) {
@@ -121,8 +116,12 @@ func mayFallBack(e *llm.Error) bool {
 	return e.Auth || e.Retryable || e.Status < http.StatusBadRequest
 }
 
-// whyUnable returns why a model cannot answer the request, or nil.
-func whyUnable(m llm.Model, req llm.Request) *llm.Error {
+// whyUnable returns why another model than the picked one cannot answer the request, or nil.
+// A model that is too small gets a cooldown; see Window.
+func (f *fallback) whyUnable(m llm.Model, req llm.Request) *llm.Error {
+	if m == f.Model {
+		return nil
+	}
 	if err := llm.Ready(m); err != nil {
 		if e, ok := errors.AsType[*llm.Error](err); ok {
 			return e
@@ -130,6 +129,7 @@ func whyUnable(m llm.Model, req llm.Request) *llm.Error {
 		return &llm.Error{Provider: m.Name(), Message: err.Error()}
 	}
 	if window, n := m.Window(), llm.Tokens(req); window > 0 && n > window {
+		f.coolDown(m, maxCooldown)
 		return &llm.Error{Provider: m.Name(), Message: fmt.Sprintf("the conversation takes about %d tokens, and its window has %d", n, window)}
 	}
 	return nil

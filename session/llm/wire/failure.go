@@ -94,33 +94,7 @@ func (e *Endpoint) Outcome(ctx context.Context, err error) error {
 // Failure returns any failure of a request as an *llm.Error with advice and without
 // the key.
 func (e *Endpoint) Failure(err error) error {
-	f := &llm.Error{Provider: e.Provider, Message: err.Error()}
-	kind := ""
-	if s, ok := errors.AsType[*StatusError](err); ok {
-		f.Status, f.Message, f.RetryAfter, kind = s.Status, s.Message, s.wait, s.Kind
-		f.Retryable = isRetryable(s.Status) && s.retry != "false" || s.retry == "true"
-		if s.Status >= 300 && s.Status < 400 {
-			f.Message, f.Hint = "it redirects to another address", "check base_url"
-		}
-	} else if s, ok := errors.AsType[StreamError](err); ok {
-		f.Status, kind = cmp.Or(s.status, e.Kinds[s.Kind]), s.Kind
-		f.Retryable = f.Status == 0 || isRetryable(f.Status)
-	} else if _, ok := errors.AsType[notAStream](err); ok {
-		f.Status, f.Hint = http.StatusOK, "check base_url"
-	} else if _, ok := errors.AsType[tooLarge](err); ok {
-		f.Hint = "check base_url and the model"
-	} else if u, ok := errors.AsType[*url.Error](err); ok {
-		f.Message = u.Err.Error() // the address may hold a password
-		f.Hint, f.Retryable = "check the network and base_url", !isMisconfigured(u)
-		if AnotherProtocol(u) {
-			f.Hint = "the server does not speak https there: check base_url, which may have to begin with http://"
-		}
-		if _, ok := errors.AsType[proxyError](err); ok && !AnotherProtocol(u) {
-			f.Hint = "check the network, base_url and the proxy that HTTPS_PROXY or HTTP_PROXY names"
-		}
-	} else {
-		f.Hint, f.Retryable = "try again", true
-	}
+	f, kind := e.classify(err)
 	if outOfCredit(kind) {
 		f.Hint, f.Retryable = "check the credit of the account", false
 	}
@@ -142,6 +116,48 @@ func (e *Endpoint) Failure(err error) error {
 	}
 	f.Message = oneLine(f.Message) // last, since half a key would not be found
 	return f
+}
+
+// classify returns the failure of a request with the fields that follow from the type of err, and
+// the provider's name for the kind of failure, "" if there is none.
+func (e *Endpoint) classify(err error) (f *llm.Error, kind string) {
+	f = &llm.Error{Provider: e.Provider, Message: err.Error()}
+	if s, ok := errors.AsType[*StatusError](err); ok {
+		f.Status, f.Message, f.RetryAfter = s.Status, s.Message, s.wait
+		f.Retryable = isRetryable(s.Status) && s.retry != "false" || s.retry == "true"
+		if s.Status >= 300 && s.Status < 400 {
+			f.Message, f.Hint = "it redirects to another address", "check base_url"
+		}
+		return f, s.Kind
+	}
+	if s, ok := errors.AsType[StreamError](err); ok {
+		f.Status = cmp.Or(s.status, e.Kinds[s.Kind])
+		f.Retryable = f.Status == 0 || isRetryable(f.Status)
+		return f, s.Kind
+	}
+	if _, ok := errors.AsType[notAStream](err); ok {
+		f.Status, f.Hint = http.StatusOK, "check base_url"
+		return f, ""
+	}
+	if _, ok := errors.AsType[tooLarge](err); ok {
+		f.Hint = "check base_url and the model"
+		return f, ""
+	}
+	u, ok := errors.AsType[*url.Error](err)
+	if !ok {
+		f.Hint, f.Retryable = "try again", true
+		return f, ""
+	}
+	f.Message = u.Err.Error() // the address may hold a password
+	f.Hint, f.Retryable = "check the network and base_url", !isMisconfigured(u)
+	_, viaProxy := errors.AsType[proxyError](err)
+	switch {
+	case AnotherProtocol(u):
+		f.Hint = "the server does not speak https there: check base_url, which may have to begin with http://"
+	case viaProxy:
+		f.Hint = "check the network, base_url and the proxy that HTTPS_PROXY or HTTP_PROXY names"
+	}
+	return f, ""
 }
 
 // isMisconfigured reports whether an address will never work: its certificate is not trusted,
