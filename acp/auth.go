@@ -5,9 +5,8 @@ import (
 	"fmt"
 )
 
-// AuthMethod is a way to authenticate:
-// https://agentclientprotocol.com/protocol/v1/authentication. For one of type
-// agent the client calls authenticate. For one of type "terminal" it runs the
+// AuthMethod is a way to authenticate: https://agentclientprotocol.com/protocol/v1/authentication.
+// If its type is agent, the client calls authenticate. If it is "terminal", the client runs the
 // agent with Args in a terminal.
 type AuthMethod struct {
 	ID          string    `json:"id"`
@@ -90,8 +89,8 @@ func (s *Server) authenticate(_ context.Context, p authenticateRequest) (secondP
 	}}, nil
 }
 
-// logout deletes the stored keys. A request that needs a key, even in an open
-// session, is refused until there is one again.
+// logout deletes the stored keys. Until a key is stored again, requests that need one are
+// refused, in open sessions too.
 func (s *Server) logout(context.Context, struct{}) (secondPhase, error) {
 	if s.Logout == nil {
 		return secondPhase{}, fmt.Errorf("%w: logout", errUnknownMethod)

@@ -81,9 +81,9 @@ type AgentCapabilities struct {
 	Meta                *AgentMeta          `json:"_meta,omitempty"`
 }
 
-// PromptCapabilities lists the content that a prompt may have beyond text and
-// resource links. Like every capability, a false one is omitted: some clients
-// check only for the name.
+// PromptCapabilities lists the content that a prompt may have beyond text and resource links. Like
+// every false capability, a false member is omitted: some clients only check whether the name is
+// present.
 type PromptCapabilities struct {
 	Image           bool `json:"image,omitempty"`
 	Audio           bool `json:"audio,omitempty"`

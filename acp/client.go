@@ -53,8 +53,9 @@ type sessionNotification struct {
 	Update    SessionUpdate `json:"update"`
 }
 
-// Update sends a session/update. It waits while too much output is queued, but
-// not beyond ctx, whose Done it calls only then. The update is sent in any case.
+// Update sends a session/update. If too much output is queued, it first waits until there
+// is room or ctx ends. The update is sent in both cases. It calls ctx.Done only if it has
+// to wait.
 func (c *Client) Update(ctx context.Context, sessionID string, u SessionUpdate) error {
 	c.stream.out.waitForRoom(ctx.Done)
 	return c.stream.write(notification{"2.0", "session/update", sessionNotification{sessionID, u}})
@@ -198,7 +199,7 @@ func (c *Client) WriteTextFile(ctx context.Context, sessionID, path, content str
 // from an empty list.
 type emptyResult struct{}
 
-// UnmarshalJSON fails for any other value, such as a message of an error.
+// UnmarshalJSON fails for any other value, such as an error message.
 func (*emptyResult) UnmarshalJSON(b []byte) error {
 	if kind := jsonKind(b); kind != "object" && string(b) != "[]" {
 		return fmt.Errorf("%s instead of an object", b)

@@ -9,7 +9,7 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
-// ElicitRequest asks the user for information: with Schema by a form, else by a
+// ElicitRequest asks the user for information: with a form if Schema is set, else with a
 // visit to URL. https://agentclientprotocol.com/protocol/v1/elicitation
 type ElicitRequest struct {
 	SessionID  string
@@ -82,8 +82,8 @@ func (r *ElicitResult) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Elicit asks the user. It does not ask a client without support; the error is
-// then a *ClientError that is Unsupported.
+// Elicit asks the user. If the client does not support this, nothing is sent and the
+// error is a *ClientError whose Unsupported method returns true.
 func (c *Client) Elicit(ctx context.Context, p ElicitRequest) (ElicitResult, error) {
 	const method = "elicitation/create"
 	supported, err := c.Capabilities().ElicitForm, checkFormSchema(p.Schema)

@@ -22,9 +22,9 @@ type InitializeRequest struct {
 	ClientInfo         Implementation     `json:"clientInfo"`
 }
 
-// decode parses the params of initialize. An optional member of the wrong type
-// counts as absent. A client that offers version 2 sends its params once, in the form of
-// that version, and continues with version 1 if the answer says so.
+// decode parses the params of initialize. An optional member of the wrong type counts as absent. A
+// client that offers version 2 sends params in the form of that version, and continues with version
+// 1 if the answer names it.
 func (p *InitializeRequest) decode(raw []byte) error {
 	o := objectOf(raw, "", "protocolVersion", "clientCapabilities", "clientInfo", "capabilities", "info")
 	if !o.has("protocolVersion") {
@@ -67,7 +67,7 @@ type InitializeMeta struct {
 	} `json:"steering"`
 }
 
-// initialize answers with our version whatever the client's is, as the protocol
+// initialize answers with our version, regardless of the client's, as the protocol
 // demands. It may be called again.
 func (s *Server) initialize(_ context.Context, p InitializeRequest) (secondPhase, error) {
 	s.client.initialized.Store(&p)

@@ -7,9 +7,8 @@ import (
 	"errors"
 )
 
-// Categories of session config options, by which clients recognise those with a
-// place in their interface:
-// https://agentclientprotocol.com/protocol/v1/session-config-options
+// Categories of session config options. Clients have a fixed place in their interface for options
+// of these categories: https://agentclientprotocol.com/protocol/v1/session-config-options
 const (
 	CategoryMode    = "mode"
 	CategoryModel   = "model"
@@ -62,8 +61,7 @@ func marshal(v any) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// OptionValue is the value of a config option: Text of a select, On of a
-// boolean.
+// OptionValue is the value of a config option: Text for a select, On for a boolean.
 type OptionValue struct {
 	Text string
 	On   bool

@@ -31,8 +31,9 @@ type PermissionOutcome struct {
 	Reason   string // the user's words about the answer, from ReasonMeta; usually empty
 }
 
-// UnmarshalJSON decodes a permission response. Members count only as they are spelt in the
-// schema: encoding/json would ignore the case, so that "Outcome" could replace "outcome".
+// UnmarshalJSON decodes a permission response. The names of members must match the schema
+// exactly: encoding/json would ignore the case, so that "Outcome" could replace
+// "outcome".
 func (o *PermissionOutcome) UnmarshalJSON(data []byte) error {
 	*o = PermissionOutcome{}
 	if reason := member(data, "_meta", ReasonMeta); jsonKind(reason) == "string" {

@@ -8,13 +8,11 @@
 // conform to the schema. The package does not depend on models or tools;
 // [Sessions] states its requirements.
 //
-// Why two phases in a handler? jsonrpc2 calls handlers on the read goroutine.
-// The first phase of a handler runs there, in the order of the frames, and
-// never blocks. So a session/cancel finds the turn that the frame before it
-// began. The second phase runs on its own goroutine and may call the client. It
-// starts when all frames that have arrived are through their first phase. So if
-// a prompt and a cancel arrive in one write, the cancel always takes effect,
-// however fast the model is.
+// Why two phases in a handler? jsonrpc2 calls handlers on the read goroutine. The first phase of a
+// handler runs there, in the order of the frames, and never blocks. So a session/cancel finds the
+// turn that the frame before it began. The second phase runs on its own goroutine and may call the
+// client. It starts after the first phases of all frames that have arrived. So if a prompt and a
+// cancel arrive in one write, the cancel always takes effect, however fast the model is.
 //
 // Source: https://agentclientprotocol.com/protocol/v1/overview
 package acp
@@ -284,8 +282,8 @@ func (s *Server) spawn(f func()) {
 }
 
 // growStack makes room on the stack of a new goroutine for the deep calls of a turn: 32 KiB with
-// its own calls. Otherwise the runtime copies the stack each time it doubles, which takes
-// 4 % of a short turn.
+// its own calls. Otherwise the runtime copies the stack each time it doubles, which costs 4 % of
+// the time of a short turn.
 //
 //go:noinline
 func growStack() {

@@ -40,7 +40,7 @@ type Session interface {
 	// State returns the settings that the client shows.
 	State() SessionState
 	// Begin reserves a place in the session's queue of turns, for the prompt that Run
-	// will get. End of the turn frees it.
+	// will get. [Turn.End] frees it.
 	Begin(ctx context.Context, prompt []ContentBlock) Turn
 	// Steer adds a text to the running turn, or to the one that runs next. It returns
 	// false if there is no such turn, or if that turn accepts no texts.
@@ -83,7 +83,7 @@ type Turn interface {
 // Steering is a text that waits to be added to a turn.
 type Steering interface {
 	// Wait waits until the turn's model can see the text. The error is ErrNoTurn if the
-	// turn ended first, or the reason why the turn did not take the text. If ctx ends
+	// turn ended first, or the reason why the turn did not accept the text. If ctx ends
 	// first, the text is withdrawn.
 	Wait(ctx context.Context) error
 	// Answered is called once the client has the outcome. The turn waits for it.

@@ -210,9 +210,9 @@ func outerMembers(head, tail []byte) map[string]json.RawMessage {
 		}
 		m[name] = value
 	}
-	// The text after a comma up to the end of the line consists of members of
-	// the outer object exactly if it is the inside of an object. In a string or
-	// a nested value, quotes and brackets would be unbalanced.
+	// If the text after a comma, up to the end of the line, parses as the members of an
+	// object, these are members of the outer object. After a comma in a string or a
+	// nested value, quotes or brackets are unbalanced.
 	for i, c := range tail {
 		if c != ',' {
 			continue

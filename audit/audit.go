@@ -1,4 +1,4 @@
-// Package audit keeps the record of every tool call: one JSON object a line in
+// Package audit keeps the record of every tool call: one JSON object per line of
 // audit.jsonl, written before the call returns its result.
 //
 // Start with [New], and put [Middleware] around the chain. [Log.Read] returns the

@@ -20,7 +20,7 @@ import (
 // invents a value and never changes one that fits.
 type corrector struct {
 	root        *jsonschema.Schema // resolves local references
-	keepUnknown bool               // leave unknown members in, for the message of a failure
+	keepUnknown bool               // keep unknown members, for the message of a failure
 
 	work    *int // values that may still be examined or copied
 	depth   int  // attempts within attempts
@@ -28,8 +28,8 @@ type corrector struct {
 	unknown []string // members that were dropped, as the note shows them
 }
 
-// Limits on the work for one input, since a schema may refer to itself: values
-// that are examined or copied, and nested attempts. Any further value stays unchanged.
+// Limits on the work for one input, since a schema may refer to itself: values examined
+// or copied, and nested attempts. Beyond them, values stay unchanged.
 const (
 	maxCorrected = 200_000
 	maxAttempts  = 8
@@ -40,9 +40,8 @@ func newCorrector(root *jsonschema.Schema, keepUnknown bool) *corrector {
 	return &corrector{root: root, keepUnknown: keepUnknown, work: &work}
 }
 
-// correct returns the input as the tool's schema requires it, and notes for the
-// model about members that were dropped. It returns an input that needs no change
-// byte for byte.
+// correct returns the input as the tool's schema requires it, and notes for the model about
+// members that were dropped. An input that needs no change is returned byte for byte.
 func correct(schema *jsonschema.Schema, raw json.RawMessage) (json.RawMessage, []string, error) {
 	c := newCorrector(schema, false)
 	tree, err := c.object(raw)

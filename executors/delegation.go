@@ -37,7 +37,7 @@ type DelegatedCall func(ctx context.Context, tool string, input any, preconditio
 type Report struct {
 	Caller string // the caller id of its calls
 	Text   string // the last message of the model; may be empty
-	Ended  string // why it stopped before it was done, as a clause; empty if it was done
+	Ended  string // why it stopped early, as a clause; empty if it completed the task
 	Model  string // "provider:model"
 	Calls  int    // tool calls
 }

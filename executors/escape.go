@@ -7,9 +7,9 @@ import (
 	"unicode/utf16"
 )
 
-// EscapeJSON returns a JSON text with the characters escaped that escaped reports, such as
-// those that control a terminal or cannot be seen: encoding/json escapes only some of
-// them. They may be only in strings of the text.
+// EscapeJSON returns a JSON text in which the characters that escaped reports are
+// escaped, such as those that control a terminal or are invisible: encoding/json escapes
+// only some of them. Such characters must occur only in strings of the text.
 func EscapeJSON(text string, escaped func(rune) bool) string {
 	if strings.IndexFunc(text, escaped) < 0 {
 		return text
@@ -29,8 +29,8 @@ func EscapeJSON(text string, escaped func(rune) bool) string {
 	return b.String()
 }
 
-// TOMLString returns s as a basic string of TOML. It escapes everything that an editor
-// would not show as it is.
+// TOMLString returns s as a basic string of TOML. It escapes all characters that an
+// editor would not show literally.
 func TOMLString(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')

@@ -24,7 +24,7 @@ import (
 // Executor runs calls of the tools that it owns. All methods may be called
 // concurrently.
 type Executor interface {
-	// Tools returns the tools that may be offered to the model now.
+	// Tools returns the tools that may currently be offered to the model.
 	Tools() []Tool
 	// Prepare returns a card of the call's effect, without the effect. An error
 	// means that the call cannot run: wrong input, a path outside the roots, a
@@ -37,7 +37,7 @@ type Executor interface {
 // Middleware puts one link around the rest of the chain.
 type Middleware func(next Executor) Executor
 
-// Chain puts links around inner; the first link is outermost. A nil link is off.
+// Chain puts links around inner; the first link is outermost. A nil link is skipped.
 // Before the first link, the tool of each call is looked up, once for all links.
 func Chain(inner Executor, links ...Middleware) Executor {
 	for _, link := range slices.Backward(links) {
@@ -67,7 +67,7 @@ type Tool struct {
 	Description string          // Markdown, for the model
 	Schema      json.RawMessage // JSON Schema of the input, an object
 	Effect      Effect
-	Kind        Kind // of its calls, for a call whose card has no kind
+	Kind        Kind // the kind of calls whose card has none
 	Invocation  Invocation
 	Phase       Phase // of the calls that the model makes; PhaseAutonomous for the agent's own housekeeping
 	// Concurrent reports that neighbouring calls of the tool may run at the same time. The
@@ -318,7 +318,7 @@ type Result struct {
 
 // Output describes the output of a command in the Text of a result.
 type Output struct {
-	Partial  bool // the command still runs, or an earlier result holds the beginning
+	Partial  bool // the command is still running, or an earlier result has the beginning
 	Lost     bool // more was written than was kept
 	Filtered bool // the last of the Notes reports how many lines a filter removed
 }

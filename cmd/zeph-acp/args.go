@@ -35,7 +35,7 @@ func noCommand(cmd *cobra.Command, args []string) error {
 	return usageError("unknown command %q: %s", args[0], hint)
 }
 
-// needsOne returns a check for one argument. Its name, for the message, is what.
+// needsOne returns a check for one argument, which the error message calls what.
 func needsOne(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {
@@ -45,7 +45,7 @@ func needsOne(what string) cobra.PositionalArgs {
 	}
 }
 
-// needsSome returns a check for one argument or more. The name of one is what.
+// needsSome returns a check for one argument or more, each called what.
 func needsSome(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
@@ -55,7 +55,7 @@ func needsSome(what string) cobra.PositionalArgs {
 	}
 }
 
-// atMostOne returns a check for at most one argument. Its name is what.
+// atMostOne returns a check for at most one argument, called what.
 func atMostOne(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) > 1 {

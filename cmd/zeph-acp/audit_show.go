@@ -52,7 +52,7 @@ answer in parentheses.`,
 	return cmd
 }
 
-// showAudit prints the last of the wanted calls; a last of 0 prints all.
+// showAudit prints the newest selected calls, at most last of them; 0 prints all.
 func showAudit(cmd *cobra.Command, l *audit.Log, wanted callFilter, last int, format func(audit.Line) string) error {
 	w := bufio.NewWriter(cmd.OutOrStdout())
 	n := 0

@@ -71,7 +71,7 @@ func writeStats(out io.Writer, c *summary.Counts, width int) error {
 	return err
 }
 
-// eachStats calls each for every tool by name, and then for all tools together.
+// eachStats calls each for every tool, sorted by name, and then for the sum of all tools.
 func eachStats(c *summary.Counts, each func(name string, calls *summary.Calls)) {
 	for _, name := range slices.Sorted(maps.Keys(c.Tools)) {
 		each(oneLine(name), c.Tools[name])

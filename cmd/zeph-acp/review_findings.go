@@ -106,8 +106,8 @@ func (f finding) position() string {
 	return fmt.Sprintf("%s:%d", oneLine(f.File), f.Line)
 }
 
-// print writes the finding for people. A mark before each line of its text prevents that the
-// log of GitHub or Azure takes the line for a command.
+// print writes the finding for people. A mark before each line of its text keeps GitHub
+// and Azure from reading the line as a command in their logs.
 func (f finding) print(b *bytes.Buffer, columns int) {
 	const mark = "  | "
 	b.WriteString(f.headline() + "\n")

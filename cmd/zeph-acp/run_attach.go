@@ -34,7 +34,8 @@ func attachments(files []string, limit int) ([]acp.ContentBlock, error) {
 	return blocks, nil
 }
 
-// attachment returns the block for a file. Its content decides on its type, not its name.
+// attachment returns the block for a file. Its type is detected from the content, not
+// from the name.
 func attachment(name string, limit int) (b acp.ContentBlock, err error) {
 	abs, err := filepath.Abs(name)
 	if err != nil {

@@ -89,7 +89,7 @@ func (c countingExecutor) Execute(ctx context.Context, call *executors.Call) (ex
 	return res, err
 }
 
-// begin records whose call it is.
+// begin records who made the call.
 func (t *tally) begin(call *executors.Call) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -202,7 +202,7 @@ func (t *tally) isUserCall(toolCallID string) bool {
 	return t.userCalls[toolCallID]
 }
 
-// spent adds the tokens of an answer, of whatever model.
+// spent adds the tokens of an answer of any model.
 func (t *tally) spent(m llm.Model, u llm.Usage) {
 	if u == (llm.Usage{}) {
 		return

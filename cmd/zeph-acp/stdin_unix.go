@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix" // fcntl
 )
 
-// openStdin returns standard input as a file that the runtime polls, and a function that
-// undoes that. A goroutine that reads a blocking pipe holds a processor of the runtime,
-// whose monitor wakes up some fifty times for each frame before it takes that back.
+// openStdin returns standard input as a file that the runtime polls, and a function that undoes
+// that. A goroutine that reads a blocking pipe holds a P of the scheduler. The runtime's monitor
+// wakes up about fifty times per frame before it takes the P back.
 //
 // A file whose mode could matter to others stays unchanged: a terminal, which the
 // shell shares, and a socket that is standard output or standard error too.

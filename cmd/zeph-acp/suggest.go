@@ -41,8 +41,8 @@ func flagErrorBeforeCommand(cmd *cobra.Command, err error) error {
 	return wrong
 }
 
-// noEmptyFlag rejects flags whose value must not be empty, as it is after the name of an
-// unset variable.
+// noEmptyFlag rejects empty values of flags that need one. A script passes them if its
+// variable is unset.
 func noEmptyFlag(cmd *cobra.Command, _ []string) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		values := []string{f.Value.String()}

@@ -32,7 +32,7 @@ const Name = "adversarial_policy"
 // Gate judges the calls of one session.
 type Gate struct {
 	Config Config
-	// Policies are the policies to hold, each a sentence. See [Config.Load].
+	// Policies are the policies to enforce, each a sentence. See [Config.Load].
 	Policies []string
 	// Model returns the model that judges; nil means that there is none.
 	Model func() judge.Model

@@ -18,10 +18,10 @@ type Config struct {
 	// PolicyProvider is the provider, "name" or "name:model", whose model judges.
 	// Default empty: the session's model.
 	PolicyProvider string `toml:"policy_provider"`
-	// Policies are the policies to hold, each a sentence in plain language.
+	// Policies are the policies to enforce, each a sentence in plain language.
 	// Default none.
 	Policies []string `toml:"policies"`
-	// PolicyFile is a file of further policies, one a line; empty lines and those
+	// PolicyFile is a file of further policies, one per line; empty lines and those
 	// that begin with # are skipped. It is absolute or begins with ~/, and has at
 	// most 256 KiB. Default empty: no file.
 	PolicyFile string `toml:"policy_file"`

@@ -8,13 +8,13 @@
 //
 // A call has failed if its result has a category, such as timeout or server_error.
 // These calls do not count as failed:
-//   - a command that ended with an exit code of its own: a failing test is the
+//   - a command that ran and ended with an exit code: a failing test is the
 //     command's answer, not an anomaly of bash;
 //   - a call that a gate, a rule or the user refused, since it did not run;
 //   - a call of a cancelled turn.
 //
-// Why is the block not in this package? A block is a level of trust, so that
-// /trust shows it and ends it.
+// Why is the block not in this package? A block is a level of trust, so that /trust can
+// show and lift it.
 package anomaly
 
 import (
@@ -32,8 +32,8 @@ const Name = "anomaly"
 // Detector watches the tools of one session. It may be used concurrently. Start with
 // [New].
 type Detector struct {
-	// Block blocks a tool until the user resets it; why is the reason for people. Nil
-	// blocks nothing.
+	// Block blocks a tool until the user resets it; why is the reason for people. If
+	// Block is nil, no tool is blocked.
 	Block func(tool, why string)
 	// Blocked returns why Block blocked a tool, or ""; nil means never.
 	Blocked func(tool string) string

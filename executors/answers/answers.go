@@ -12,9 +12,9 @@
 //	[[project."/home/ann/app".reject]]
 //	exactly = "rm -rf dist" # this text only
 //
-// It promises that an answer which was stored matches again the call that it was
-// given for; that a changed file is used from the next call on; and that a file with a
-// mistake allows nothing. New answers are appended, so the user's own comments stay.
+// It promises that a stored answer matches the same call again; that a changed file is used from
+// the next call on; and that a file with a mistake allows nothing. New answers are appended, so the
+// user's own comments stay.
 //
 // Why is the project a directory and not a name? Because a repository chooses its
 // name, and must not choose the answers that apply to it.
@@ -56,7 +56,7 @@ type Entry struct {
 	Answer  executors.Decision // Allow or Deny
 	Kind    Kind
 	Covers  string   // the command, the text, the hosts or the tool
-	Dirs    []string // directories beside the project's that the session had; an "allow" holds in no others
+	Dirs    []string // directories of the session besides the project's; an "allow" does not hold in others
 	Line    int      // in the file, 1-based; 0 means that it was not read from a file
 }
 

@@ -165,8 +165,8 @@ func (s *Store) Approve(subject Subject) {
 // rejected begins the hash of a subject that the user has rejected for good.
 const rejected = "rejected "
 
-// Reject stores that the user rejected a subject for good. It replaces an approval, of
-// whichever text.
+// Reject stores that the user rejected a subject for good. It replaces an approval, even
+// of another text.
 func (s *Store) Reject(subject Subject) {
 	if s != nil {
 		_ = s.change(func(k content) { k.Approved[subject.key()] = rejected + subject.hash() })

@@ -7,11 +7,10 @@
 // that allows it; else the default of the list applies. A simple command of a script
 // is one part.
 //
-// It promises that a rule sees where a call leads and not how it is written: files
-// by every name and by their real place, commands as the parser found them, shells
-// under all names. A deny holds if it matches any of them, and an allow covers a
-// call only if it covers all. Where that is uncertain, the user is asked. A gate
-// that is off adds no link.
+// It promises that rules judge what a call reaches, not how it is spelt: files by every name and by
+// their real path, commands as the parser found them, shells under all names. A deny holds if it
+// matches any of them, and an allow covers a call only if it covers all. Where that is uncertain,
+// the user is asked. A gate that is off adds no link.
 //
 // Why is a bad rule an error at the start? Because a rule that is left out allows
 // more than its author meant.

@@ -1,9 +1,9 @@
 // Package automaton decides whether a text has a match of a regular expression,
 // many times faster than package regexp.
 //
-// Start with [New] and [Automaton.Match]. The answer is that of package regexp.
-// It names neither the place of the match nor its groups. Memory is bounded; in
-// the rare case that it does not suffice the answer is unknown.
+// Start with [New] and [Automaton.Match]. The answer is that of package regexp, without
+// the position of the match and its groups. Memory is bounded; in the rare case that it
+// does not suffice, the answer is unknown.
 package automaton
 
 import (
@@ -166,7 +166,7 @@ func (a *Automaton) Match(text []byte) (found, known bool) {
 		}
 		next := table[int(s)+class].Load()
 		switch {
-		case next == s: // the most frequent case, in which the processor need not wait for the load
+		case next == s: // the most frequent case first, so that the processor does not wait for the load
 			continue
 		case next == unknownState:
 			if next = c.step(s, class); next == unknownState {

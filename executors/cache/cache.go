@@ -1,5 +1,5 @@
-// Package cache is the link of the chain that returns the result of an earlier
-// call again, if the same call would have the same result.
+// Package cache is the link of the chain that returns the result of an earlier call, if
+// the call would have the same result again.
 //
 // Start with [New], which returns the cache of one session, and [Cache.Middleware].
 // It promises never to return a result that a later call may have changed. Results
@@ -159,7 +159,7 @@ func storable(res executors.Result, record *executors.Record) bool {
 	return !slices.ContainsFunc(res.Content, func(c executors.Content) bool { return c.Terminal != "" })
 }
 
-// busy must be called without the lock: Busy is foreign code.
+// busy must be called without the lock: Busy is the caller's code.
 func (c *Cache) busy() bool { return c.Busy != nil && c.Busy() }
 
 // quiet reports whether no running call can change files. put compares the

@@ -112,7 +112,6 @@ func affected(path string) string {
 	return path
 }
 
-// folded returns the same text for names that are equal on a case-insensitive
-// file system. On other file systems the cache drops too much, which does no
-// harm.
+// folded returns the same text for names that are equal on a case-insensitive file system.
+// On other file systems the cache drops more than necessary, which is harmless.
 func folded(path string) string { return strings.ToLower(path) }

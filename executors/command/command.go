@@ -1,12 +1,11 @@
-// Package command parses a shell script, without running it, and lists each
-// simple command that it would run, so that each can be judged on its own.
+// Package command parses a shell script without running it. It lists each simple command
+// that the script would run, so that each can be judged on its own.
 //
-// Start with [Parse]. It promises to find a command wherever the script spells
-// it out: after operators, in substitutions, functions and here documents,
-// after programs that run other programs ("env", "xargs", "find -exec"), and in
-// text that a shell parses again ("bash -c", "eval"). It does not guess values
-// that only the running shell can compute, but lists them as [Script.Dynamic].
-// Package policy decides which commands may run. [Output] is for the filter: it
+// Start with [Parse]. It promises to find every command that the script spells out: after
+// operators, in substitutions, functions and here documents, after programs that run other programs
+// ("env", "xargs", "find -exec"), and in text that a shell parses again ("bash -c", "eval"). It
+// does not guess values that only the running shell can compute, but lists them as
+// [Script.Dynamic]. Package policy decides which commands may run. [Output] is for the filter: it
 // returns the command that wrote most of a script's output.
 //
 // Why are there guesses in addition? "c=sudo; $c" should be recognised, but
@@ -104,7 +103,7 @@ func join(words []Word) string {
 	return strings.Join(texts, " ")
 }
 
-// Limits of Parse: a script made to cost time is refused instead.
+// Limits of Parse: a script that would take too long to parse is refused.
 const (
 	maxScript   = 64 << 10 // bytes
 	maxDepth    = 16       // of texts that a shell parses again

@@ -213,8 +213,7 @@ func unversioned(program string) string {
 	return program
 }
 
-// Interprets reports whether the program runs code in a language of its own, such
-// as Python.
+// Interprets reports whether the program interprets code in a language such as Python.
 func (c *Command) Interprets() bool { return slices.Contains(interpreters, unversioned(c.Program())) }
 
 // maxFound bounds the commands that are searched for in one text.
@@ -333,7 +332,8 @@ var gitSettings = lazyregexp.New(`(?i)^((alias|include|includeif|pager)\.[^=]*|p
 	`[^=]*(askpass|browser|clean|cmd|command|driver|editor|external|fsmonitor|gitproxy|helper|hook|hookspath|httpd|pager|` +
 	`\.path|process|program|receivepack|smtpserver|smudge|templatedir|textconv|tunnel|uploadpack|vcs))(=|$)`)
 
-// harmlessGitValue matches a value of such a setting that runs nothing else than usual.
+// harmlessGitValue matches a value of such a setting with which git runs no other program
+// than usual.
 var harmlessGitValue = lazyregexp.New(`(?i)^(|:|cat|less|never|no|off|on|true|false|yes|[0-9]+|/dev/null)$`)
 
 // RunsBySetting returns the word by which git gets a setting that makes it run another program,

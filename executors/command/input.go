@@ -51,7 +51,7 @@ func (w *walker) redirects(list []*syntax.Redirect) *stdin {
 	return in
 }
 
-// file lists the redirection of a file, whose name is src in the script.
+// file lists the redirection to or from the file that is named src in the script.
 func (w *walker) file(src *syntax.Word, r Redirect) {
 	if len(src.Parts) == 1 {
 		if _, ok := src.Parts[0].(*syntax.ProcSubst); ok {

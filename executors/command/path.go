@@ -22,12 +22,11 @@ type Path struct {
 	Sure bool
 }
 
-// ExtractPaths lists the files that the script names: absolute paths and
-// relative ones ("src/main.rs", "./a", "../b", "~/c"). They are found in
-// operands, in values attached to options ("--file=a/b"), to names
-// ("PREFIX=/usr") and to "@", in redirections, and relative to the target of a
-// cd. URLs and files of other machines ("host:a/b") are excluded. For a guess
-// only known paths are listed.
+// ExtractPaths lists the files that the script names: absolute paths and relative ones
+// ("src/main.rs", "./a", "../b", "~/c"). They are found in operands, in redirections, relative to
+// the target of a cd, and in values after an option ("--file=a/b"), a name ("PREFIX=/usr") or "@".
+// URLs and files of other machines ("host:a/b") are excluded. For a guess only known paths are
+// listed.
 func (s *Script) ExtractPaths() []Path {
 	var out []Path
 	for _, c := range s.Commands {

@@ -2,10 +2,10 @@ package command
 
 import "github.com/zeph-acp/zeph-acp/executors/command/plain"
 
-// GitSafeEnv are variables, as NAME=value, for every command: git then neither
-// starts the file system monitor that a repository names nor writes its index
-// when it only looks. The rest of what a repository's configuration can make
-// git run has no such switch; package policy looks into that configuration.
+// GitSafeEnv are variables, as NAME=value, for every command. With them git does not
+// start the file system monitor that a repository names, and commands that only read do
+// not write the index. No variable disables the other programs that a repository's
+// configuration can make git run, so package policy checks that configuration.
 func GitSafeEnv() []string {
 	return []string{
 		"GIT_CONFIG_COUNT=2", "GIT_CONFIG_KEY_0=core.fsmonitor", "GIT_CONFIG_VALUE_0=false",
@@ -14,7 +14,7 @@ func GitSafeEnv() []string {
 	}
 }
 
-// ReadOnly reports whether the table of package plain has the command. It ignores
+// ReadOnly reports whether the table of package plain lists the command. It ignores
 // the files that the command names and the variables that are set for it. Only
 // [plain.Parse] decides about a whole script.
 func (c *Command) ReadOnly() bool {

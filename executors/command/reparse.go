@@ -19,8 +19,8 @@ var (
 	plainArithmetic = lazyregexp.New(`^[\w\s+*/%<>=!&|^~?:,()#@.-]*$`)
 )
 
-// isNumber reports whether the word is a number, in which arithmetic can run no
-// command.
+// isNumber reports whether the word is a number, so that arithmetic cannot run a command
+// in it.
 func isNumber(w Word) bool { return w.number || w.Literal && number.MatchString(w.Text) }
 
 // reevaluatedNode records the parts of a node that the shell evaluates a second time.

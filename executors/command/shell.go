@@ -9,7 +9,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
-// shellScript lists the commands of the script that a shell is called with.
+// shellScript lists the commands of the script that a shell runs.
 func (w *walker) shellScript(c *Command) {
 	args := c.Args()
 	for i := 0; i < len(args); i++ {

@@ -7,8 +7,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/command/plain"
 )
 
-// globalOptions are programs that take options before their subcommand, with
-// those of them whose value is the next word.
+// globalOptions maps programs that take options before their subcommand to the options
+// whose value is the next word.
 var globalOptions = map[string]string{
 	"aws":            "--profile --region --output --endpoint-url --color --query --ca-bundle --cli-read-timeout --cli-connect-timeout",
 	"brew":           "",

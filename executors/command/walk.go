@@ -163,7 +163,7 @@ func (w *walker) branch(list []*syntax.Stmt) {
 }
 
 // addDirs adds to the directories in which the shell may be. They are unknown if either
-// list is.
+// list is unknown.
 func (w *walker) addDirs(dirs []string) {
 	if w.dirs == nil || dirs == nil {
 		w.dirs = nil

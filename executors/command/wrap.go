@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// wrapper describes how a program takes the command that it runs.
+// wrapper describes where the command that a program runs begins among its arguments.
 type wrapper struct {
 	valued   string // short options that take a value, e.g. "nu"
 	long     string // long options whose value is the next word, separated by spaces
 	operands int    // own operands before the command
 	assigns  bool   // NAME=value operands before the command
-	// optional means that its own operands are left out if an option is the first word.
+	// optional means that its own operands are missing if the first word is an option.
 	optional bool
 	flags    string // if not empty, all other short options, and long ones between "--"
 	script   string // options whose value is a script, separated by spaces
@@ -145,7 +145,7 @@ var shells = []string{"ash", "bash", "csh", "dash", "fish", "ksh", "ksh93", "mks
 // IsShell reports whether the program is a shell.
 func IsShell(program string) bool { return slices.Contains(shells, program) }
 
-// gnuPrograms are programs of GNU that other systems call by the same name after a "g".
+// gnuPrograms are programs of GNU that other systems name with a leading "g".
 var gnuPrograms = []string{"chroot", "env", "find", "nice", "nohup", "stdbuf", "time", "timeout", "xargs"}
 
 // gnuName returns the name of a GNU program without the g that it has on other
@@ -200,7 +200,7 @@ func (w *walker) unwrap(c *Command) {
 	case p == "tar" || p == "gtar" || p == "bsdtar":
 		for _, o := range []string{"--to-command", "--checkpoint-action", "--use-compress-program", "-I"} {
 			for _, text := range valuesOf(c.Args(), o) {
-				outer := c.Wraps // tar is not a mere wrapper: its other arguments stay to be judged
+				outer := c.Wraps // tar does more than run a command, so its other arguments are judged too
 				text.Text = strings.TrimPrefix(text.Text, "exec=")
 				w.runText(c, []Word{text}, p+" "+o)
 				c.Wraps = outer

@@ -16,7 +16,7 @@ type Config struct {
 	MaxDiagnostics int `toml:"max_diagnostics"`
 }
 
-const maxDiagnostics = 500 // a frame holds them twice, and more would not help
+const maxDiagnostics = 500 // a frame contains them twice, and a model cannot use more
 
 // Defaults returns the default settings.
 func Defaults() Config { return Config{Timeout: 120, MaxDiagnostics: 50} }

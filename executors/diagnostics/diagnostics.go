@@ -2,17 +2,15 @@
 // checkers and linters of a project and returns their findings as one list,
 // regardless of the language.
 //
-// Start with [New]. The project's files determine which programs run: cargo for
-// Cargo.toml, go build and go vet for go.mod, tsc for tsconfig.json, ESLint for
-// its configuration, ruff and mypy for Python. A call checks the directory that it
-// names, the project around that directory, and projects below it, so that a
-// repository with several languages needs one call.
+// Start with [New]. The project's files determine which programs run: cargo for Cargo.toml, go
+// build and go vet for go.mod, tsc for tsconfig.json, ESLint for its configuration, ruff and mypy
+// for Python. A call checks the directory that it names, the project around it, and projects below
+// it. So one call suffices for a repository with several languages.
 //
-// Exactly the commands of the card are run, each as an argument vector without a
-// shell. A program is stopped with all its children when the turn is cancelled or
-// the time is over. Output, time and the list are limited. A missing program is a
-// warning, not a failure. Nothing is installed, and the options change no source
-// file (ruff gets --no-fix).
+// Exactly the commands of the card are run, each as an argument vector without a shell. A program
+// is stopped with all its children when the turn is cancelled or the time limit is reached. Output,
+// time and the list are limited. A missing program is a warning, not a failure. Nothing is
+// installed, and the options change no source file (ruff gets --no-fix).
 //
 // A call needs the same permission as a command, although it only looks for
 // mistakes. It runs code of the repository: build.rs and procedural macros, plugins
@@ -25,8 +23,8 @@
 // as an edit, and the read-only modes deny it. A call without installed programs
 // runs nothing; its script is a comment, and the user is not asked.
 //
-// Execute fails if the project changed since Prepare, because it would run another
-// command than the one that was allowed.
+// Execute fails if the project changed since Prepare: it would run a command that was not
+// allowed.
 package diagnostics
 
 import (

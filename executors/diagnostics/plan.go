@@ -180,7 +180,7 @@ func (t *checker) addStep(p *runPlan, s programStep, program string, places []st
 		return
 	}
 	if ext := strings.ToLower(filepath.Ext(path)); ext == ".cmd" || ext == ".bat" {
-		// cmd.exe parses these arguments again, by different rules.
+		// cmd.exe parses these arguments a second time, by different rules.
 		for i, a := range args {
 			if strings.HasPrefix(a, `.\`) {
 				args[i] = "."

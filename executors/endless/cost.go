@@ -9,8 +9,8 @@ import (
 var errCostly = errors.New("has too many parts for the alternatives of its schema")
 
 // The work of a check is counted in bytes of errors: a schema that fails writes the value
-// into its error, and each schema around it copies that error. At most a few seconds of it
-// are done.
+// into its error, and each schema around it copies that error. The limit corresponds to a
+// few seconds.
 const (
 	maxWork   = 128 << 20
 	applyWork = 128 // of applying a schema to a value
@@ -18,10 +18,10 @@ const (
 	labelSize = 64  // bytes that a schema adds to an error
 )
 
-// CheckValue returns an error, to be written after a name of the value, if a check of v
-// against a schema would take too long: the schema branches at each level of the value, or
-// the errors of its alternatives are too long. Check must have accepted the schema. It
-// follows no pair of a schema and a value twice, so it ends soon itself.
+// CheckValue returns an error, to be written after a name of the value, if a check of v against a
+// schema would take too long: the schema branches at each level of the value, or the errors of its
+// alternatives are too long. Check must have accepted the schema. It visits each pair of a schema
+// and a value once, so it is fast itself.
 func CheckValue(root map[string]any, v any) error {
 	c := &costs{
 		search: search{root: root}, room: maxWork / applyWork,
@@ -36,7 +36,7 @@ func CheckValue(root map[string]any, v any) error {
 // costs computes the work of a check.
 type costs struct {
 	search
-	room      int // pairs that may still be followed; below 0 the work is too much
+	room      int // pairs that may still be followed; below 0 the limit is exceeded
 	computed  map[pair]work
 	sameValue map[uintptr][]map[string]any // of sameValueSchemas, by the address of a schema
 	sizes     map[uintptr]int              // the size of an object or a list, by its address

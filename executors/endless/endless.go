@@ -1,4 +1,4 @@
-// Package endless finds JSON Schemas against which the check of a value would not end.
+// Package endless finds JSON Schemas for which the check of a value would not end.
 //
 // Start with [Check] for each schema. It promises that a schema without an error costs at
 // most a fixed number of schemas for each value, apart from the values within it. Then call
@@ -6,8 +6,8 @@
 // package does not check that a schema is valid.
 //
 // Why is it needed? The validator follows references without a limit. A schema that
-// refers to itself ends the process by an overflow of its stack, which no caller can
-// recover from, and alternatives of alternatives can take years.
+// refers to itself overflows the stack, which ends the process without a chance to
+// recover. Nested alternatives can take years.
 package endless
 
 import (
@@ -38,10 +38,9 @@ var (
 // valueKeywords are the keywords that hold values, not schemas.
 var valueKeywords = []string{"const", "default", "enum", "examples", "example"}
 
-// Check returns an error, to be written after "the schema", if a check of some value
-// against a decoded schema would not end: it refers to itself without going into the
-// value, or too many schemas apply to one value. It is also an error if a reference
-// leads to no place in the schema.
+// Check returns an error, to be written after "the schema", if a check of some value against a
+// decoded schema would not end: it refers to itself without descending into the value, or too many
+// schemas apply to one value. A reference without a target in the schema is also an error.
 func Check(root map[string]any) error {
 	return (&search{root: root, applied: map[uintptr]int{}}).walk(root)
 }

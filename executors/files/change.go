@@ -82,8 +82,8 @@ func sameAsJudged(call *executors.Call, now ...target) error {
 	return nil
 }
 
-// report reads the file back after a write. A client may format on save, and then
-// the model must learn the actual content.
+// report reads the file back after a write. A client may format the file when it saves
+// it, so the model is shown the actual content.
 func (t *tools) report(ctx context.Context, c change, shown []executors.Diff) executors.Result {
 	text := c.summary
 	if shown != nil && !slices.EqualFunc(shown, clientDiffs(c.client, c.old, c.text), sameDiff) {

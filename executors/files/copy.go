@@ -249,8 +249,8 @@ func (c *copier) link(src, dst place, rel string) error {
 	return nil
 }
 
-// staysInside reports whether a symlink at the path at with the target to leads to a file
-// that may be used.
+// staysInside reports whether a symlink at path at, with target to, leads to a file that
+// may be used.
 func (c *copier) staysInside(at, to string) bool {
 	if !filepath.IsAbs(to) {
 		to = filepath.Dir(at) + string(filepath.Separator) + to // not cleaned: the meaning of ".." depends on links

@@ -23,7 +23,7 @@ type findInput struct {
 	IncludeIgnored bool `json:"include_ignored,omitempty"`
 }
 
-// findPlan is the start of a find_path and the pattern that it looks for.
+// findPlan is the start of a find_path and the pattern that it searches for.
 type findPlan struct {
 	target
 	pattern string // against paths relative to the target
@@ -42,9 +42,8 @@ func (t *tools) prepareFind(_ context.Context, _ *executors.Call, in *findInput)
 	return executors.Card{Title: title, Kind: executors.KindSearch, Paths: []string{s.abs}}, err
 }
 
-// planFind moves the literal leading directories of the pattern into the start
-// of the search. So a directory that is asked for by name is searched even if
-// it is ignored.
+// planFind moves the literal leading directories of the pattern into the start of the
+// search. So a directory that the pattern names is searched even if it is ignored.
 func (t *tools) planFind(in *findInput) (findPlan, error) {
 	dir := in.Path
 	if dir == "" {

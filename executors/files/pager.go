@@ -94,7 +94,7 @@ func (p *pager) binary(line int) error {
 // may be a single line of a terabyte.
 var errBinary = errors.New("a NUL in a long line")
 
-// buffered returns a reader of lines, with no more memory than a short text needs.
+// buffered returns a line reader that uses little memory for a short text.
 func buffered(r io.Reader) *bufio.Reader {
 	size := 64 << 10
 	if text, ok := r.(*strings.Reader); ok {

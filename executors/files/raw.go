@@ -72,7 +72,7 @@ type (
 	}
 )
 
-// matchPlaces collects where matches are, one place a file. It holds maxPlaces of them.
+// matchPlaces collects the first match of each file, for at most maxPlaces files.
 type matchPlaces struct {
 	locations []executors.Location
 	files     int

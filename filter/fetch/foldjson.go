@@ -60,7 +60,7 @@ func foldItems(body []byte, wholeItems bool) (short []byte, ok bool) {
 	return append(out, j.text[last:]...), len(j.edits) > 0
 }
 
-// jsonSequence parses consecutive objects and arrays, one a line or as jq
+// jsonSequence parses consecutive objects and arrays, one per line or as jq
 // writes them. They become the items of an array.
 func jsonSequence(text []byte, wholeItems bool) (jsonFold, bool) {
 	j := jsonFold{text: slices.Concat([]byte{'['}, text), wholeItems: wholeItems, fields: make([]jsonField, 1, 64)}

@@ -77,7 +77,7 @@ type App struct {
 
 	// The programs that this process starts.
 	MCP    *mcp.Servers    // runs the MCP servers of all sessions
-	Reaper *process.Reaper // ends running commands if this process is killed; nil ends nothing
+	Reaper *process.Reaper // ends running commands if this process is killed; nil leaves them running
 	// FindServer returns the absolute path of a language server's program. Nil means that
 	// no language server starts.
 	FindServer func(name string) (string, error)
@@ -100,7 +100,7 @@ type App struct {
 	// those that the user approves.
 	ProjectAgents bool
 
-	// The observers of every session; nil observes nothing.
+	// The observers of every session; each may be nil.
 	Watch    executors.Middleware       // sees every call
 	Recorded func(...transcript.Event)  // sees every event before the client does
 	Spent    func(llm.Model, llm.Usage) // sees the tokens of every answer of a model
@@ -307,8 +307,8 @@ func (a *App) Sessions() *session.Sessions {
 	}
 }
 
-// modes returns the modes that a session may have, the strictest first. None is looser
-// than a managed mode.
+// modes returns the modes that a session may have, the strictest first. No mode is looser
+// than a managed one.
 func (a *App) modes() []acp.SessionMode {
 	var out []acp.SessionMode
 	for _, m := range policy.Modes() {

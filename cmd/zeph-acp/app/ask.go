@@ -72,8 +72,9 @@ func (b *sessionBuilder) askWithCard(ctx context.Context, shown acp.ToolCall, op
 	return option
 }
 
-// jsonBlock returns a JSON document as a code block, for people. A text of several lines is
-// shown as lines after a bar, so that none of them can pass for a part of the document.
+// jsonBlock returns a JSON document as a code block, for people. A text of several lines
+// is shown with a bar before each line, so that no line can pass for a part of the
+// document.
 func jsonBlock(document string) string {
 	label := "json"
 	document = multilineString.ReplaceAllStringFunc(document, func(line string) string {

@@ -182,7 +182,7 @@ func (c *Checker) Check(ctx context.Context, tool string, input json.RawMessage)
 	}
 	out.Input = call.Input
 	out.judge(call, res)
-	if c.partial && out.Decision != Invalid { // the rest of the input is known to be missing
+	if c.partial && out.Decision != Invalid { // the input is not complete yet
 		out.Fails = ""
 	}
 	return out, nil

@@ -15,9 +15,9 @@ import (
 // send their requests one after another never wait for such work.
 const pause = 20 * time.Millisecond
 
-// idle does work ahead while the client is silent. The work changes nothing: it makes
-// tables that the process keeps anyway, and runs code that the next request needs, which
-// takes several times as long when it is run first.
+// idle does work ahead while the client is silent. The work has no effect but speed. It
+// builds tables that the process keeps anyway. It also runs code that the next request
+// needs, since code takes several times as long on its first run.
 type idle struct {
 	mu    sync.Mutex
 	work  []func()
@@ -42,7 +42,7 @@ func (i *idle) begin() {
 	}
 }
 
-// end is called when a request came. Work that has not begun is not needed any more.
+// end is called when a request came. It drops the work that has not begun.
 func (i *idle) end() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -52,8 +52,8 @@ func (i *idle) end() {
 	i.work, i.timer = nil, nil
 }
 
-// run does the work in its order. It returns immediately if an earlier run, whose pause
-// ended as the request came, has taken the work over.
+// run does the work in its order. It returns immediately if an earlier run is already
+// doing the work: its pause ended just as the request came.
 func (i *idle) run() {
 	i.mu.Lock()
 	busy := i.busy

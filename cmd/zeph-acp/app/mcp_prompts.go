@@ -44,9 +44,9 @@ func (st *sessionTools) expandServer(ctx context.Context, name, rest string) (se
 	return arrange(messages, "/"+name+" "+rest), true, nil
 }
 
-// arrange orders messages as providers demand: they alternate, and the user has the first
-// and the last one. typed is the first one if it is missing. The beginning of an answer
-// becomes a part of the last one.
+// arrange orders messages as providers demand: the roles alternate, and the first and the
+// last message are the user's. If the first message is not the user's, typed comes before
+// it. The beginning of an answer becomes a part of the last message.
 func arrange(messages []mcp.Message, typed string) session.Expansion {
 	if messages[0].Assistant {
 		messages = append([]mcp.Message{{Parts: []mcp.Part{{Text: typed}}}}, messages...)

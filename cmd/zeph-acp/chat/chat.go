@@ -168,7 +168,8 @@ func (c *Chat) steerTurn(steer headless.Steer, text string) {
 	}
 }
 
-// nextPrompt waits for the next prompt after a turn; nil means that there is none.
+// nextPrompt waits for the next prompt after a turn. It returns nil when the conversation
+// ends.
 func (c *Chat) nextPrompt(stop acp.StopReason, err error) []acp.ContentBlock {
 	c.mu.Lock()
 	c.running = false

@@ -10,7 +10,7 @@ import (
 // completer completes commands, their models and modes, and names of files after "@".
 type completer struct{ chat *Chat }
 
-// Do returns the rests of the words that fit, and the length of the part that is typed.
+// Do returns the missing ends of the words that fit, and the length of the typed part.
 func (c completer) Do(line []rune, pos int) (rests [][]rune, length int) {
 	typed, all := c.candidates(string(line[:pos]))
 	for _, name := range all {

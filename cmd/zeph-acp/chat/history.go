@@ -14,7 +14,7 @@ const (
 	maxEntry   = 16 << 10 // bytes of a prompt that is kept
 )
 
-// History keeps the prompts of a project in a file, one JSON text a line. The zero value
+// History keeps the prompts of a project in a file, one JSON text per line. The zero value
 // stores nothing. Failures are ignored: a lost history must not stop a conversation.
 type History struct {
 	Path string

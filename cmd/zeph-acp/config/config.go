@@ -161,8 +161,8 @@ type section struct {
 	tighten func(c, repo *Config, keys *tighten.Keys)
 }
 
-// sections returns the parts of Config. A key that the section's tighten does
-// not ask for is the user's alone.
+// sections returns the sections of Config. Only the user can set a key that the section's
+// tighten does not ask for.
 func sections() []section {
 	return []section{
 		sharedSection("agent", func(c *Config) *agent.Config { return &c.Agent.Config }),

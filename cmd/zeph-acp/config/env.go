@@ -27,7 +27,7 @@ func (l *Loaded) applyEnvironment(env map[string]string) toml.Mistakes {
 	names := slices.DeleteFunc(slices.Sorted(maps.Keys(env)), func(name string) bool {
 		return !strings.HasPrefix(name, "ZEPH_") || slices.Contains(ownVariables, name)
 	})
-	if len(names) == 0 { // as in most environments: the names of all keys take a thirtieth of the start
+	if len(names) == 0 { // as in most environments: collecting the names of all keys takes 3 % of the start
 		return nil
 	}
 	var mistakes toml.Mistakes

@@ -36,7 +36,7 @@ type Loaded struct {
 	Getenv func(name string) string
 
 	managed managed           // the administrator's file
-	origins map[string]string // of every key that differs from Defaults, by path
+	origins map[string]string // for every key that differs from Defaults, by path
 	options Options           // for Reload
 	Stamp   Stamp             // of File as it was read
 }

@@ -30,8 +30,8 @@ type ManagedFile struct {
 
 // Managed is the table [managed], which only the managed file may have.
 type Managed struct {
-	// MCPServers, if it is set, are all MCP servers that may start, whoever names
-	// them. Default: any.
+	// MCPServers, if it is set, lists the only MCP servers that may start, regardless of
+	// who configures them. Default: any.
 	MCPServers []AllowedServer `toml:"mcp_servers"`
 }
 
@@ -61,8 +61,8 @@ type managedDocument struct {
 	Managed Managed `toml:"managed"`
 }
 
-// ruleTables are tables that the managed file replaces as a whole, since their keys
-// are meant together: a default that the user sets would change the meaning of rules.
+// ruleTables are tables that the managed file replaces as a whole. Their keys depend on
+// each other: a default that the user sets would change the meaning of rules.
 var ruleTables = []string{"tools.policy", "tools.authorization"}
 
 // applyManaged sets the keys of the managed file over all others.

@@ -2,5 +2,5 @@
 
 package doctor
 
-// writable returns true: only an attempt could find out.
+// writable returns true: only an attempt to write would show it.
 func writable(string) bool { return true }

@@ -6,7 +6,7 @@
 // creates neither a database nor a directory. It does start the configured MCP servers
 // and asks each provider for its list of models, unless Offline is set.
 //
-// Why is a broken configuration no reason to stop? The checks that do not depend on it
+// Why does a broken configuration not stop the checks? Those that do not depend on it
 // still run, since a machine with one fault often has others.
 package doctor
 
@@ -28,7 +28,7 @@ import (
 // State is the result of a check.
 type State string
 
-// The states. A failure keeps the agent from its work; a warning does not.
+// The states. With a failure the agent cannot work; with a warning it can.
 const (
 	OK      State = "ok"
 	Warning State = "warning"

@@ -25,7 +25,7 @@ import (
 type Editor struct {
 	Name  string // as the user types it
 	Title string // for people
-	Needs string // what has to be installed in it; empty means nothing
+	Needs string // the plugin that has to be installed in it; empty means none
 	Start string // the user's steps from there to the first prompt, as an imperative
 
 	// Of editors with a settings file in JSON.
@@ -35,7 +35,7 @@ type Editor struct {
 
 	// Of editors that are configured by a program.
 	snippet      string              // with COMMAND in place of the quoted command
-	snippetPlace func(Places) string // the directory or file that the snippet belongs into
+	snippetPlace func(Places) string // the directory or file that the snippet belongs in
 
 	programs       []string
 	installedPaths func(Places) []string // files and directories that show that it is installed

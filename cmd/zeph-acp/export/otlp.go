@@ -15,7 +15,7 @@ const maxBatch = 256
 // maxAttribute bounds the texts of a record, in characters.
 const maxAttribute = 4096
 
-// OTLP writes entries as ExportLogsServiceRequest messages, one JSON object a line, as
+// OTLP writes entries as ExportLogsServiceRequest messages, one JSON object per line, as
 // collectors read them from files. 64-bit integers are strings, as the JSON mapping of
 // Protocol Buffers requires:
 // https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding

@@ -214,7 +214,7 @@ func (a *Answer) terminal(id string) *terminalOutput {
 	return a.terminals[id]
 }
 
-// End writes the answer. The agent's own words on why it stopped the turn are not an
+// End writes the answer. The agent's explanation of why it stopped the turn is not an
 // answer, nor is help.
 func (a *Answer) End(stop acp.StopReason, err error) {
 	a.mu.Lock()

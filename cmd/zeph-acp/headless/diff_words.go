@@ -11,8 +11,8 @@ import (
 // maxWords limits the lines whose words are compared; the time grows with its square.
 const maxWords = 200
 
-// diffSpans lays out the lines of a diff. Where as many lines are added as were removed
-// before them, the words that differ stand out.
+// diffSpans lays out the lines of a diff. If as many lines were added as removed, the
+// words that differ are highlighted.
 func diffSpans(lines []string) [][]layout.Span {
 	all := make([][]layout.Span, len(lines))
 	for i, l := range lines {

@@ -56,7 +56,7 @@ type Turn struct {
 	// Listen calls steer with each text that the person adds to the turn, until stop is
 	// called. Nil means that no one types.
 	Listen func(steer Steer) (stop func())
-	Scan   *redact.Scanner // masks the terminals' output for View; nil masks nothing
+	Scan   *redact.Scanner // masks the terminals' output for View; nil leaves it unmasked
 	Reaper *process.Reaper // ends the terminals' processes if this process is killed; may be nil
 
 	terminals terminals
@@ -65,8 +65,8 @@ type Turn struct {
 // Call sends a request and waits for its result, which may be nil.
 type Call func(method string, params, result any) error
 
-// Steer adds a text to the running turn. It returns the outcome in words, and
-// reports whether the turn accepts no text any more: then it could be the next prompt.
+// Steer adds a text to the running turn. It returns the outcome in words, and reports
+// whether the turn no longer accepts text: then it could be the next prompt.
 type Steer func(text string) (outcome string, isPrompt bool)
 
 // View shows a turn. Its methods are called concurrently.

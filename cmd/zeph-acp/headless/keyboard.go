@@ -89,15 +89,15 @@ func (k *Keyboard) setListener(listener func(line string)) {
 	k.listener = listener
 }
 
-// readAll reads until the input ends. It cannot be stopped: nothing interrupts the
-// read of a terminal.
+// readAll reads until the input ends. It cannot be stopped, since a read of a terminal
+// cannot be interrupted.
 func (k *Keyboard) readAll() {
 	for {
 		text, err := k.read()
 		k.mu.Lock()
 		l, open := typedLine{text, k.question, err}, k.open
 		if err == nil && open == nil && k.listener != nil {
-			k.listener(text) // with the lock, so that none follows after stop
+			k.listener(text) // with the lock, so that no call follows after stop
 		}
 		k.mu.Unlock()
 		switch {

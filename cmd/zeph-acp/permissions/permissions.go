@@ -80,7 +80,7 @@ func (i *Import) tighten() {
 	})
 }
 
-// DropAllows leaves out the rules that allow calls, since the file belongs to one project.
+// DropAllows removes the rules that allow calls, for a file that belongs to one project.
 func (i *Import) DropAllows() {
 	i.dropAllows("it belongs to one project, and the configuration applies to all", func(Rule) bool { return true })
 }

@@ -189,8 +189,8 @@ func markup(text string) string {
 	return visible(strings.NewReplacer("![", "&#33;[", "~~~", `\~\~\~`).Replace(escapeHTML(text)))
 }
 
-// codeSpan returns a code span. In one with characters of HTML they show only as an element: a
-// viewer that does not see the span would take them for tags.
+// codeSpan returns a code span. In one with characters of HTML they show only as an
+// element: a viewer that does not recognise the span would render them as tags.
 func codeSpan(text string) string {
 	if escapeHTML(text) == text && !strings.Contains(text, "![") && !strings.Contains(text, "`") {
 		return "`" + visible(text) + "`"

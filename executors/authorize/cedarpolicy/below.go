@@ -9,8 +9,8 @@ import (
 )
 
 // mayForbidBelow returns the name of a policy that may forbid the request for a file
-// below the directory that it is about, "" if there is none. Everything but the file is
-// known, so policies about other actions or callers do not count.
+// below its directory, "" if there is no such policy. Only the file is unknown, so
+// policies about other actions or callers do not count.
 func (p *Policies) mayForbidBelow(r request) string {
 	env := eval.Env{Principal: r.Principal, Action: r.Action, Resource: eval.Variable("resource"), Context: r.Context, Entities: r.entities}
 	for id, policy := range p.set.All() {

@@ -5,10 +5,9 @@
 // input where the card says nothing, as with tools of MCP servers. Each file has the
 // names by which the call mentions it and the places where these lead.
 //
-// It promises that a file which the call names is among the targets under its real
-// place, and that a part of the call that only the running command can determine is
-// reported as unknown. A file that a program opens without being told to is not a
-// target.
+// It promises that each file that the call names is among the targets under its real path. A part
+// of the call that only the running command can determine is reported as unknown. A file that a
+// program opens without being told to is not a target.
 package target
 
 import (

@@ -10,7 +10,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// nameLister describes how a command may pass the names that it prints to xargs.
+// nameLister describes how xargs may read the names that a command prints.
 type nameLister struct {
 	separateByNUL func() error // makes the command separate the names by NUL
 	readsNames    bool         // the command prints some of the names that it reads
@@ -79,8 +79,8 @@ func (b *builder) pipeline(n *syntax.BinaryCmd) (string, error) {
 	return text, nil
 }
 
-// checkNames makes sure that xargs gets no names from redirections: neither from another input
-// than the pipe, nor messages beside the names.
+// checkNames makes sure that xargs gets names only from the pipe: no other input is
+// redirected to it, and no messages are mixed with the names.
 func (b *builder) checkNames(p *acceptedCommand, redirs []*syntax.Redirect) error {
 	r, err := b.redirects(redirs)
 	if err != nil || len(r.reads) == 0 && !r.hasText && !strings.Contains(r.text, " 2>&1") {

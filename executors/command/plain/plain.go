@@ -1,5 +1,5 @@
-// Package plain parses scripts of a small shell grammar and prints them again in
-// one plain form.
+// Package plain parses scripts in a small subset of the shell grammar and prints them
+// again in one plain form.
 //
 // A script that runs without a question is judged by its text. A shell may
 // parse that text differently than the parser here does. [Parse] therefore
@@ -114,7 +114,7 @@ func Parse(script string, sh Shell, allow func(c *Command, why error) error) (*F
 		allow = func(_ *Command, why error) error { return why }
 	}
 	b := &builder{shell: sh, allow: allow, form: &Form{ReadOnly: true}, dirs: []string{filepath.Clean(sh.Dir)}, vars: map[string]variable{}}
-	text := "true" // of a script that is empty, or has comments alone
+	text := "true" // of a script that is empty or has only comments
 	if len(file.Stmts) > 0 {
 		if text, err = b.list(file.Stmts); err != nil {
 			return nil, err
@@ -133,9 +133,9 @@ func Parse(script string, sh Shell, allow func(c *Command, why error) error) (*F
 // bracedName matches the name of a variable in braces, which does not mark an operator.
 var bracedName = lazyregexp.New(`\$\{[A-Za-z_][A-Za-z0-9_]*\}`)
 
-// lostExpansion returns a mark of an expansion that occurs more often in the script
-// than in its plain form. It compares only bytes, and so shares no mistake with
-// the parser.
+// lostExpansion returns an expansion character, such as "$", that occurs more often in
+// the script than in its plain form. It compares only bytes, so a mistake of the parser
+// cannot affect it.
 func lostExpansion(script, form string) string {
 	script, form = bracedName.ReplaceAllString(script, ""), bracedName.ReplaceAllString(form, "")
 	for _, mark := range []string{"$(", "`", "<(", ">(", "${"} {
@@ -146,9 +146,8 @@ func lostExpansion(script, form string) string {
 	return ""
 }
 
-// ReadOnly reports whether the table of read-only programs accepts a command
-// with these words. Words that are not literal are accepted where the program
-// only prints or compares them.
+// ReadOnly reports whether the table of read-only programs accepts a command with these words. A
+// word that is not literal is accepted if the program only prints or compares it.
 func ReadOnly(words []Word) bool {
 	if len(words) == 0 || !words[0].literal() || words[0].text() == "" {
 		return false

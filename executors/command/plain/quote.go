@@ -2,8 +2,8 @@ package plain
 
 import "strings"
 
-// quote returns text as one word of a shell: as it is if every character is a
-// plain one, else in single quotes.
+// quote returns text as one word of a shell: unquoted if every character is plain, else
+// in single quotes.
 func quote(text string) string {
 	if text != "" && strings.IndexFunc(text, notPlain) < 0 {
 		return text

@@ -73,7 +73,7 @@ func (b *builder) stmt(s *syntax.Stmt) (text string, err error) {
 	return text, err
 }
 
-// compound prints a statement that holds other statements.
+// compound prints a statement that contains other statements.
 func (b *builder) compound(cmd syntax.Command, redirs []*syntax.Redirect) (text string, err error) {
 	before := len(b.form.Commands)
 	switch n := cmd.(type) {
@@ -110,7 +110,7 @@ func (b *builder) compound(cmd syntax.Command, redirs []*syntax.Redirect) (text 
 	return text + r.text, err
 }
 
-// timed prints a statement whose time bash measures.
+// timed prints a statement with the keyword "time".
 func (b *builder) timed(n *syntax.TimeClause) (string, error) {
 	if n.Stmt == nil || n.PosixFormat || n.Stmt.Negated {
 		return "", errors.New("it has a time that is not plain")

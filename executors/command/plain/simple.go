@@ -140,7 +140,7 @@ func (b *builder) command(n *syntax.CallExpr, redirs []*syntax.Redirect) (c *Com
 	return c, p, nil
 }
 
-// checkInput returns an error if the standard input that redirections open has no end.
+// checkInput returns an error if redirections open an endless file as standard input.
 func (b *builder) checkInput(p *acceptedCommand, redirs []*syntax.Redirect) error {
 	r, err := b.redirects(redirs)
 	if err != nil {
@@ -258,9 +258,9 @@ func dirsAfterCd(dirs []string, dir string) []string {
 	return to
 }
 
-// printSettings matches NAME=VALUE of variables that only change how a program prints. In a
-// locale such as zh_CN.GBK, a part of a character may be a backslash or a delimiter, so that
-// a program of sed would have other commands.
+// printSettings matches NAME=VALUE of variables that only change how a program prints. In
+// a locale such as zh_CN.GBK, a byte of a character may be a backslash or a delimiter, so
+// a sed program could have other commands.
 var printSettings = lazyregexp.New(`^(LANG|LC_[A-Z]+)=(C|POSIX|([A-Za-z_]+\.)?(UTF-8|UTF8|utf-8|utf8))?$|^TZ=[A-Za-z]+(/[A-Za-z_]+)?$|^(NO_COLOR|CLICOLOR|COLUMNS)=[0-9a-z]*$|^(GIT_)?PAGER=(cat)?$`)
 
 // printsOnly reports whether setting a variable for a command changes only how it

@@ -60,9 +60,9 @@ func inScriptOrder(c *Command) *acceptedCommand {
 	return p
 }
 
-// acceptCd accepts "cd DIR". A relative directory is printed with "./", so that
-// CDPATH has no effect, and one with "..", as an absolute one: bash removes ".."
-// before it follows links, but goes by the links if that directory does not exist.
+// acceptCd accepts "cd DIR". A relative directory is printed with "./", so that CDPATH has no
+// effect, and one with "..", as an absolute one: bash removes ".." before it follows links, but
+// follows the links first if the resulting directory does not exist.
 func acceptCd(b *builder, c *Command, args []Word) (*acceptedCommand, error) {
 	if len(args) > 0 && args[0].literal() && args[0].text() == "--" {
 		args = args[1:]
@@ -111,8 +111,7 @@ func patterns(b *builder, words []Word) []File {
 // such as PATH.
 var printfFormat = lazyregexp.New(`^([^%]|%%|%[-+ #0']*([0-9]+|\*)?(\.([0-9]+|\*)?)?(hh|h|ll|l|j|z|t|L)?[diouxXeEfFgGaAcsbqQ]|%\([^()]*\)T)*$`)
 
-// acceptPrintf refuses formats that set a variable, and "printf -v NAME", which does so
-// too.
+// acceptPrintf refuses formats that set a variable, and "printf -v NAME".
 func acceptPrintf(b *builder, c *Command, args []Word) (*acceptedCommand, error) {
 	if len(args) > 0 && args[0].literal() && args[0].text() == "--" {
 		args = args[1:]
@@ -203,8 +202,8 @@ func acceptTest(b *builder, c *Command, args []Word) (*acceptedCommand, error) {
 	return p, nil
 }
 
-// testsOnce returns an error unless the words are one test, in which no computed word is taken
-// for an operator.
+// testsOnce returns an error unless the words are one test in which no computed word can
+// act as an operator.
 func testsOnce(args []Word, is func(i int, list string) bool) error {
 	var one bool
 	switch len(args) {
@@ -395,14 +394,14 @@ func acceptGo(b *builder, c *Command, args []Word) (*acceptedCommand, error) {
 	return out, nil
 }
 
-// goStartedPrograms are the programs that go looks for in PATH, some of them to learn what they
-// can do.
+// goStartedPrograms are the programs that go looks for in PATH, some of them to query
+// their features.
 var goStartedPrograms = []string{"cc", "clang", "clang++", "c++", "g++", "gcc", "gfortran", "git", "pkg-config"}
 
 var goCommands = sync.OnceValue(func() map[string]*program {
-	// GOPROXY=off alone would load the modules that GOPRIVATE names from their servers.
-	// In a workspace go asks the checksum database for missing sums and writes them into
-	// go.work.sum. This database has none, and its address is a file that does not exist.
+	// GOPROXY=off alone would load the modules that GOPRIVATE names from their servers. In a
+	// workspace go asks the checksum database for missing sums and writes them into
+	// go.work.sum. This database has no sums: its address is a file that does not exist.
 	// Without goindex=0, list writes an index of changed packages and fails where it cannot.
 	offline := []string{
 		"GOPROXY=off", "GONOPROXY=none", "GONOSUMDB=none", "GOSUMDB='none+cd1415b4+AQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA file:///none'",

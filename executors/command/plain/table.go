@@ -11,10 +11,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
-// versions are programs whose version may be queried. The list omits programs
-// that first load code of the directory, or another version of themselves, such as those of
-// juliaup, yarn and gradle. Policy checks the files by which a directory selects the version of
-// cargo and rustc.
+// versions are programs whose version may be queried. The list omits programs that first load code
+// from the directory or start another version of themselves, such as those of juliaup, yarn and
+// gradle. Policy checks the files by which a directory selects the version of cargo and rustc.
 var versions = []string{
 	"bash", "bun", "cargo", "clang", "clang-format", "cmake", "cc", "curl", "deno", "docker", "fd", "fdfind", "g++", "gcc", "git", "gofmt", "grep", "java",
 	"javac", "jq", "kubectl", "lua", "make", "ninja", "node", "npm", "openssl", "perl", "php", "pip", "pip3", "podman", "protoc", "psql", "python", "python3",
@@ -332,9 +331,9 @@ func jqReads(o *parsedOptions) error {
 	return nil
 }
 
-// delimited matches the text before the delimiter of a regular expression in
-// sed and awk. Programs disagree about a delimiter after a backslash and inside
-// brackets, so neither matches.
+// delimited matches the text before the delimiter of a regular expression in sed and awk.
+// It matches no backslash and no bracket: programs disagree about a delimiter after or
+// inside these.
 func delimited(delimiter string) string {
 	return `(?:[^\\\[\n` + delimiter + `]|\\[^\n` + delimiter + `]|\[\^?(?:\[:[a-z]+:\]|[^]\[\\^\n` + delimiter + `])+\])*`
 }

@@ -58,7 +58,7 @@ func (w Word) mayBegin(c byte) bool {
 
 func literalWord(text string) Word { return Word{Values: []string{text}, source: quote(text)} }
 
-// variable is the value of a variable at one place of the script.
+// variable is the value of a variable at one point in the script.
 type variable struct {
 	word Word
 	// name is that of the variable in the plain form, if a loop or the output of a command
@@ -188,7 +188,7 @@ func (b *builder) part(p *wordBuilder, part syntax.WordPart, at position) error 
 
 var simpleEscapes = lazyregexp.New(`^([^\\]|\\[nt\\'])*$`)
 
-// hasWildcard reports whether a text has a meaning in a pattern.
+// hasWildcard reports whether a text contains a character that is special in a pattern.
 func hasWildcard(texts []string) bool {
 	return slices.ContainsFunc(texts, func(s string) bool { return strings.ContainsAny(s, `*?[]\`) })
 }

@@ -11,9 +11,9 @@
 // languages are found line by line, by patterns that are written for formatted code:
 // they miss unusual layouts, and a line of a string may look like a definition.
 //
-// Why patterns, and no index? An index must be resident, and it is out of date after
-// each edit. A walk that looks for the rarest byte of a name is about as fast as the
-// disk, and only lines that contain the name meet a pattern.
+// Why patterns and not an index? An index must stay in memory, and each edit makes it
+// stale. A walk that searches for the rarest byte of a name is about as fast as the disk,
+// and only lines that contain the name are matched with patterns.
 //
 // Why does a scanner drop hits? A name may occur in each line of a repository. A hit
 // that ranks after all that are kept can no longer be shown, so it is dropped before
@@ -54,7 +54,7 @@ func (h *Hit) compare(other *Hit) int {
 type Search struct {
 	query   Query
 	maxHits int
-	worst   atomic.Pointer[Hit] // the worst hit that is kept, once there are most of them
+	worst   atomic.Pointer[Hit] // the worst hit that is kept, once the limit is reached
 	more    atomic.Bool
 
 	mu   sync.Mutex
@@ -99,7 +99,7 @@ func (s *Search) mayRank(h *Hit) bool {
 	return last == nil || h.compare(last) < 0
 }
 
-// admit is ranks, and records a hit that is not shown.
+// admit is mayRank that also records that a hit is not shown.
 func (s *Search) admit(h *Hit) bool {
 	if s.mayRank(h) {
 		return true

@@ -129,8 +129,8 @@ func (sc *Scanner) lineOf(from, end int) []byte {
 	return bytes.TrimSuffix(sc.data[from:end], []byte("\r"))
 }
 
-// findDefinition returns the definition on a line, if a word of the query stands where a name
-// may stand.
+// findDefinition returns the definition on a line, if a word of the query is where a name
+// may be.
 func (sc *Scanner) findDefinition(line []byte) (definition, bool) {
 	if sc.language == nil || len(line) > maxLong || !sc.query.containsAll(&sc.place, line) {
 		return definition{}, false

@@ -5,7 +5,7 @@
 //
 // It promises the matches of package regexp on each line without its line
 // ending. Limits apply in the order of the files, so they do not depend on
-// scheduling. A stopped search ends soon. Binaries are not searched. The
+// scheduling. A stopped search ends quickly. Binaries are not searched. The
 // package neither reads files nor chooses them.
 //
 // Why needles? Package regexp examines each byte. Most patterns contain a

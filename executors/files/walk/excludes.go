@@ -65,8 +65,7 @@ func readUser(roots *workspace.Roots, name string) string {
 }
 
 // excludesFile returns core.excludesFile of a configuration of git:
-// https://git-scm.com/docs/git-config#_syntax. It neither follows includes nor joins
-// continued lines.
+// https://git-scm.com/docs/git-config#_syntax. It does not follow includes or join continued lines.
 func excludesFile(config string) (value string, ok bool) {
 	core := false
 	for line := range strings.Lines(strings.TrimPrefix(config, executors.ByteOrderMark)) {

@@ -176,7 +176,7 @@ func (g glob) match(path string) bool {
 		if star < 0 {
 			return false
 		}
-		// Let the last "**" match one name more; an earlier one need not.
+		// Let the last "**" match one more name. Earlier ones need not change.
 		_, below, deeper = strings.Cut(starPath, "/")
 		if !deeper {
 			return false
@@ -186,8 +186,8 @@ func (g glob) match(path string) bool {
 	return at == len(g) // else the path is too short, and a longer "**" leaves even less
 }
 
-// match reports whether a name matches the segment. After a mismatch only the last star takes
-// one byte more, so the time is at most the product of both lengths.
+// match reports whether a name matches the segment. After a mismatch only the last star
+// matches one more byte, so the time is at most the product of both lengths.
 func (s segment) match(name string) bool {
 	at, star, starName := 0, -1, 0
 	i := 0
