@@ -123,6 +123,7 @@ const (
 	maxCells     = 5000    // rows times columns
 	maxAttribute = 2 << 10 // bytes
 	maxLinkBytes = 1 << 20 // of all links: each could repeat a long base
+	maxStart     = 4       // digits of a list's first number: each line of an item is indented by them
 )
 
 // pruner removes unreadable elements from a tree and limits the rest.
@@ -193,7 +194,7 @@ func (p *pruner) filterAttribute(tag string, a html.Attribute) (string, bool) {
 	case "img alt", "code class", "pre class":
 		return a.Val, true
 	case "ol start":
-		return a.Val, len(a.Val) < 10
+		return a.Val, len(a.Val) <= maxStart
 	}
 	return "", false
 }
