@@ -108,7 +108,7 @@ func (o openCall) decode(a answer, result any) error {
 		a.result = json.RawMessage("{}")
 	}
 	if err := json.Unmarshal(a.result, result); err != nil {
-		return &ClientError{Method: o.method, Message: "malformed result: " + err.Error()}
+		return &ClientError{Method: o.method, Message: "malformed result: " + wrongType(err).Error()}
 	}
 	return nil
 }

@@ -146,7 +146,7 @@ func checkFormSchema(schema json.RawMessage) error {
 		Required []string `json:"required"`
 	}
 	if err := json.Unmarshal(schema, &s); err != nil {
-		return fmt.Errorf("schema of a form: %w", err)
+		return fmt.Errorf("schema of a form: %w", wrongType(err))
 	}
 	if s.Type != "object" {
 		return fmt.Errorf("schema of a form: type is %q instead of object", s.Type)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/sourcegraph/jsonrpc2"
 )
@@ -45,7 +46,7 @@ type ParamsError struct {
 }
 
 // Error returns field and reason.
-func (e *ParamsError) Error() string { return e.Field + ": " + e.Reason }
+func (e *ParamsError) Error() string { return strings.TrimPrefix(e.Field+": "+e.Reason, ": ") }
 
 // paramsErrorf makes a ParamsError.
 //

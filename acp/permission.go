@@ -42,7 +42,7 @@ func (o *PermissionOutcome) UnmarshalJSON(data []byte) error {
 	for name, to := range map[string]*string{"outcome": &o.Outcome, "optionId": &o.OptionID} {
 		if raw := member(data, "outcome", name); raw != nil {
 			if err := json.Unmarshal(raw, to); err != nil {
-				return fmt.Errorf("outcome.%s: %w", name, err)
+				return fmt.Errorf("outcome.%s: %w", name, wrongType(err))
 			}
 		}
 	}
@@ -102,7 +102,7 @@ func (s *ExitStatus) UnmarshalJSON(raw []byte) error {
 	*s = ExitStatus{}
 	if wire.ExitCode != nil {
 		if err := json.Unmarshal(trimZeroFraction(wire.ExitCode), &s.ExitCode); err != nil {
-			return fmt.Errorf("exitCode: %w", err)
+			return fmt.Errorf("exitCode: %w", wrongType(err))
 		}
 	}
 	signal := strings.Trim(string(wire.Signal), `"`)

@@ -357,18 +357,9 @@ func DecodeParams(raw json.RawMessage, p any) error {
 		return d.decode(raw)
 	}
 	if err := json.Unmarshal(raw, p); err != nil {
-		var wrong *json.UnmarshalTypeError
 		var params *ParamsError
-		switch {
-		case errors.As(err, &params):
+		if errors.As(err, &params) || errors.As(wrongType(err), &params) {
 			return params
-		case errors.As(err, &wrong):
-			// encoding/json includes an embedded struct in the path.
-			field := wrong.Field
-			for _, embedded := range []string{"LoadSessionRequest.", "sessionRequest.", "NewSessionRequest."} {
-				field = strings.TrimPrefix(field, embedded)
-			}
-			return paramsErrorf(field, "must be %s, not %s", jsonType(wrong.Type), strings.Replace(wrong.Value, "bool", "boolean", 1))
 		}
 		return paramsErrorf("params", "%v", err)
 	}
@@ -378,19 +369,57 @@ func DecodeParams(raw json.RawMessage, p any) error {
 	return nil
 }
 
+// wrongType returns an error of encoding/json in the words of JSON if a value has the wrong
+// type. It returns other errors unchanged.
+func wrongType(err error) error {
+	wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)
+	if !ok {
+		return err
+	}
+	// encoding/json includes an embedded struct in the path.
+	field := wrong.Field
+	for _, embedded := range []string{"LoadSessionRequest.", "sessionRequest.", "NewSessionRequest."} {
+		field = strings.TrimPrefix(field, embedded)
+	}
+	return paramsErrorf(field, "must be %s, not %s", jsonType(wrong.Type), strings.Replace(wrong.Value, "bool", "boolean", 1))
+}
+
 // jsonType returns the JSON type of a Go type.
 func jsonType(t reflect.Type) string {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
 	switch t.Kind() {
 	case reflect.String:
 		return "a string"
 	case reflect.Bool:
 		return "a boolean"
 	case reflect.Slice, reflect.Array:
+		if shape := example(t.Elem()); shape != "" {
+			return "an array of objects " + shape
+		}
 		return "an array"
-	case reflect.Struct, reflect.Map, reflect.Pointer:
+	case reflect.Struct, reflect.Map:
 		return "an object"
 	}
 	return "an integer"
+}
+
+// example returns the members of a struct of strings, such as {"name": …, "value": …}. It
+// returns "" for other types.
+func example(t reflect.Type) string {
+	if t.Kind() != reflect.Struct {
+		return ""
+	}
+	var members []string
+	for i := range t.NumField() {
+		if t.Field(i).Type.Kind() != reflect.String {
+			return ""
+		}
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		members = append(members, fmt.Sprintf("%q: …", name))
+	}
+	return "{" + strings.Join(members, ", ") + "}"
 }
 
 // cancelRequest handles $/cancel_request. It cancels the running request of

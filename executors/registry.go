@@ -171,7 +171,30 @@ func wrongType(e *json.UnmarshalTypeError, whole string) string {
 	names = slices.DeleteFunc(names, func(name string) bool {
 		return name == "" || name == "schemaWithoutMethods" // a struct that jsonschema embeds
 	})
-	return fmt.Sprintf("%s must be %s, got %s", cmp.Or(strings.Join(names, "."), whole), jsonType(e.Type), e.Value)
+	want, got := jsonType(e.Type), typeOfValue(e.Value)
+	text := cmp.Or(strings.Join(names, "."), whole) + " must be " + want
+	if got != want {
+		text += ", got " + got
+	}
+	return text
+}
+
+// typeOfValue returns the type of the value of an UnmarshalTypeError. In the errors of the MCP
+// SDK's decoder, Value is the beginning of the value or, for strings, the wanted type.
+func typeOfValue(value string) string {
+	switch {
+	case strings.HasPrefix(value, `"`):
+		return "string"
+	case strings.HasPrefix(value, "["):
+		return "array"
+	case strings.HasPrefix(value, "{"):
+		return "object"
+	case strings.HasPrefix(value, "true"), strings.HasPrefix(value, "false"):
+		return "bool"
+	case value != "" && strings.ContainsRune("-0123456789", rune(value[0])):
+		return "number"
+	}
+	return value
 }
 
 // jsonType returns the name of a Go type in JSON Schema.

@@ -279,6 +279,10 @@ func (f *FS) refusal(err error, verb, path string) error {
 	if !ok {
 		return err
 	}
+	if refused.Code == 0 { // it may have done it
+		return executors.Failuref(executors.PermanentFailure, "%s was asked to %s %s and sent a %s", noun(f.Client), verb, path, refused.Message).
+			Hint("Ask the user; do not bypass the editor.")
+	}
 	return executors.Failuref(executors.PermanentFailure, "%s refused to %s %s: %s", noun(f.Client), verb, path, refused.Message).
 		Hint("Ask the user; do not bypass the editor.")
 }

@@ -286,7 +286,7 @@ func TestRefusalNamesTheClient(t *testing.T) {
 		if wantErr := want + " did not start the command: disk full"; err == nil || err.Error() != wantErr {
 			t.Errorf("Run: %v, want %s", err, wantErr)
 		}
-		err = (&FS{Client: c}).refusal(&acp.ClientError{Message: "disk full"}, "write", "/w/a")
+		err = (&FS{Client: c}).refusal(&acp.ClientError{Code: -32603, Message: "disk full"}, "write", "/w/a")
 		if wantErr := want + " refused to write /w/a: disk full"; err.Error() != wantErr {
 			t.Errorf("refusal: %v, want %s", err, wantErr)
 		}

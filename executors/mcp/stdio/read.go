@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"github.com/zeph-acp/zeph-acp/executors"
 )
 
 const (
@@ -133,7 +135,7 @@ func decodeOne(raw []byte) jsonrpc.Message {
 		return nil
 	}
 	return &jsonrpc.Response{ID: id, Error: &jsonrpc.Error{Code: jsonrpc.CodeInternalError,
-		Message: "the response cannot be read: " + err.Error()}}
+		Message: "the response cannot be read: " + executors.PlainJSONError(err).Error()}}
 }
 
 // lineLimit is the length of the longest line. A longer line is an error, or is cut there.
