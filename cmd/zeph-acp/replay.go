@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -39,9 +38,12 @@ func newReplay(*flags) *cobra.Command {
 	}
 }
 
+// maxFixture limits a fixture, in bytes.
+const maxFixture = 64 << 20
+
 // replay plays one fixture and returns its name.
 func replay(cmd *cobra.Command, file string) (name string, err error) {
-	data, err := os.ReadFile(file)
+	data, err := readBounded(file, maxFixture)
 	if err != nil {
 		return "", err
 	}

@@ -32,7 +32,8 @@ func TestReplay(t *testing.T) {
 			"",
 		},
 		"no fixture":    {nil, 2, nil, "zeph-acp: want a fixture: try \"zeph-acp replay --help\"\n"},
-		"no such file":  {[]string{"gone.txtar"}, 1, []string{"gone.txtar"}, ""},
+		"no such file":  {[]string{"gone.txtar"}, 1, []string{"there is no file gone.txtar\n"}, ""},
+		"a directory":   {[]string{t.TempDir()}, 1, []string{"is not a regular file\n"}, ""},
 		"not a fixture": {[]string{"replay.go"}, 1, []string{"replay.go: no frames.jsonl"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
