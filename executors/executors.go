@@ -293,7 +293,7 @@ type Content struct {
 // Result is the result of a call. ForModel and ForPeople return its whole text.
 type Result struct {
 	Failed  bool     // the model should act on it; see the package doc
-	Failure *Failure // is above Text; nil for an ordinary exit code
+	Failure *Failure // precedes Text; nil for an ordinary exit code
 	Text    string   // the tool's own text or the output of a command: filtered, masked, bounded; UTF-8
 	Notes   []string // lines below Text, such as "[exit 1]"; Below adds one
 	// Full is the full text if Text holds only a part of it, else nil. A tool

@@ -21,7 +21,7 @@ type Verdict struct {
 	Gate     string   `json:"gate"` // the name of the gate; set by [Gate]
 	Decision Decision `json:"decision"`
 	// Rule is the rule that decided, with its file and line if they are known.
-	// Models never see it. Empty if nothing matched.
+	// Models never see it. It is empty if no rule matched.
 	Rule string `json:"rule,omitempty"`
 	// Reason says to people why the gate asks or denies, as a clause: "the file
 	// .env is private". Models never see it.
@@ -36,9 +36,9 @@ type Verdict struct {
 // "allow" leaves the decision to the other links. A verdict with an empty Decision
 // has no effect and is not recorded.
 //
-// judge is called for each attempt of each call before it runs, and again for
-// each further card that a running call wants to admit. The copy of the call that
-// it then sees has that card. An error ends the turn.
+// judge is called for each attempt of each call before it runs, and again for each further card
+// that a running call wants to admit. It then receives a copy of the call with that card. An error
+// ends the turn.
 func Gate(name string, judge func(ctx context.Context, call *Call) (Verdict, error)) Middleware {
 	return func(next Executor) Executor { return gate{next, name, judge} }
 }

@@ -1,11 +1,10 @@
 // Package authorize allows or denies calls by rules about tools, paths, texts,
 // variables and trust.
 //
-// Start with [Config] and [Authorization], the two lists of rules, and [New], which
-// returns the gate of one list for one session. A list decides by itself: a deny of
-// any rule denies, regardless of the order; then every part of the call needs a rule
-// that allows it; else the default of the list applies. A simple command of a script
-// is one part.
+// Start with [Config] and [Authorization], the two lists of rules. [NewPolicy] and
+// [NewAuthorization] return the gate of a list for one session. A list decides by itself: a deny of
+// any rule denies, regardless of the order; then every part of the call needs a rule that allows
+// it; else the default of the list applies. A simple command of a script is one part.
 //
 // It promises that rules judge what a call reaches, not how it is spelt: files by every name and by
 // their real path, commands as the parser found them, shells under all names. A deny holds if it

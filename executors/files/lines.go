@@ -161,7 +161,7 @@ func commonLines(a, b []string) [][2]int {
 	return append(head, tail...)
 }
 
-// commonByTable is common by dynamic programming, with shift added to each index.
+// commonByTable is commonLines by dynamic programming, with shift added to each index.
 func commonByTable(a, b []string, shift int) [][2]int {
 	width := len(b) + 1
 	length := make([]int, (len(a)+1)*width) // of the best for a[i:], b[j:]

@@ -6,10 +6,10 @@ import "fmt"
 type Config struct {
 	// Enabled runs hooks. Default true.
 	Enabled bool `toml:"enabled"`
-	// TimeoutSecs is how long a hook may take that names no timeout, in seconds.
+	// TimeoutSecs is the time limit of a hook that sets no timeout, in seconds.
 	// Default 60.
 	TimeoutSecs int `toml:"timeout_secs"`
-	// MaxTimeoutSecs limits the timeouts that hooks name, in seconds. Default 600.
+	// MaxTimeoutSecs limits the timeouts that hooks set, in seconds. Default 600.
 	MaxTimeoutSecs int `toml:"max_timeout_secs"`
 }
 

@@ -20,7 +20,8 @@ const (
 	maxWords   = 4096    // words of all its commands, in all directories that they change to
 )
 
-// settings is the part of a file that counts. Other keys belong to other programs.
+// settings is the part of a file that concerns hooks. Other keys belong to other
+// programs.
 type settings struct {
 	Hooks   json.RawMessage `json:"hooks"`
 	Disable bool            `json:"disableAllHooks"`
@@ -129,7 +130,7 @@ func (f *file) addEvent(event Event, raw json.RawMessage, c Config) error {
 	return nil
 }
 
-// timeout returns the time that a hook may take, from the seconds that it names.
+// timeout returns the time limit of a hook, from the seconds that it sets.
 func (c Config) timeout(secs float64) time.Duration {
 	if secs <= 0 {
 		secs = float64(c.TimeoutSecs)
@@ -152,7 +153,7 @@ func (s *Session) scripts(f *file) []string {
 }
 
 // checkWords returns an error if the commands of a repository's file have too many words
-// to look for scripts in.
+// to search for scripts.
 func (s *Session) checkWords(f *file) error {
 	n := 0
 	for _, h := range f.hooks {
@@ -193,8 +194,8 @@ func (s *Session) candidatePaths(text string) []string {
 	})
 }
 
-// shellPaths returns the paths in a command as a shell reads it. It finds those that quotes,
-// escapes and patterns hide from a split at white space.
+// shellPaths returns the paths in a command as a shell reads it. It also finds paths that
+// are quoted, escaped or matched by a pattern, which a split at white space would miss.
 func (s *Session) shellPaths(text string) []string {
 	script, err := command.Parse(text, command.Shell{Dir: s.options.Dir})
 	if err != nil {

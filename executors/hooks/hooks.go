@@ -6,14 +6,14 @@
 // [Session.Middleware] into the chain. The turn loop calls [Session.Prompt],
 // [Session.Stop] and [Session.Stopped].
 //
-// It promises that a hook can only tighten. It denies a call, asks the user about it, or
-// changes its input, which every gate then judges again; "allow" overrides nothing. A
-// hook that crashes, takes too long or answers in another form is a reason to ask. The
-// hooks of a repository run only after the user has approved them and the scripts that
-// they name, by hash. Without hooks a call costs nothing.
+// It promises that a hook can only tighten. It denies a call, asks the user about it, or changes
+// its input, which every gate then judges again; "allow" overrides nothing. A hook that crashes,
+// times out or answers in another form is a reason to ask. The hooks of a repository run only after
+// the user has approved them and the scripts that they name, by hash. Without hooks a call costs
+// nothing.
 //
-// Why does a hook's own reason reach the model? Because the format says so: a hook that
-// denies "use rg, not grep" is written for the model.
+// Why does a hook's own reason reach the model? Because the format defines it so: a hook
+// that denies with "use rg, not grep" is written for the model.
 package hooks
 
 import (
@@ -222,7 +222,7 @@ func (s *Session) hooksFor(event Event, names ...string) []*hook {
 	return s.matching(event, func(m matcher) bool { return m.fits(names) })
 }
 
-// hooksForCall is of for the event of a call. The check of an edit is not a tool that a model
+// hooksForCall is hooksFor for the event of a call. The check of an edit is not a tool that a model
 // calls, so it has only the hooks whose matcher selects it by its name.
 func (s *Session) hooksForCall(event Event, call *executors.Call) []*hook {
 	return s.matching(event, func(m matcher) bool {

@@ -82,9 +82,9 @@ func (s *Session) blockReason(ctx context.Context, a answer) string {
 	return "The prompt was not sent: " + why
 }
 
-// Stop runs the hooks at the end of a turn. last is the model's last message; active
-// reports that such a hook has already continued this turn. again is the text with which
-// the model continues; "" ends the turn.
+// Stop runs the hooks at the end of a turn. last is the model's last message; active reports that a
+// Stop hook has already continued this turn. again is the text with which the model continues; ""
+// ends the turn.
 func (s *Session) Stop(ctx context.Context, last string, active bool) (again string, err error) {
 	hooks := s.hooksFor(Stop)
 	if len(hooks) == 0 {

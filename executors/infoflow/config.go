@@ -16,8 +16,8 @@ type Config struct {
 	// both labels sends data out. Default true: it needs no model and no file, and
 	// such calls are few.
 	Enabled bool `toml:"enabled"`
-	// Untrusted are globs of files whose content strangers write, such as
-	// "vendor/**". Default none.
+	// Untrusted are globs of files that strangers write, such as "vendor/**". Default
+	// none.
 	Untrusted []string `toml:"untrusted"`
 	// Private are globs of files that must not leave, and MCP servers as "mcp:NAME".
 	// A glob without a slash matches a name at any depth. Default: the usual files

@@ -18,7 +18,7 @@ const (
 		// Requests.
 		"ab aria2c axel curl curlie elinks ftp grpcurl hey http https httpie hurl k6 lftp links lwp-request " +
 		"lynx ncftp tftp vegeta w3m websocat wget wget2 wrk xh " +
-		// Connections, and names, which can carry data too.
+		// Connections and DNS look-ups; a looked-up name can carry data too.
 		"avahi-resolve delv dig dog doggo drill finger gnutls-cli host kdig nc ncat netcat nslookup " +
 		"resolvectl rpcinfo snmpget snmpwalk socat systemd-resolve telnet whois " +
 		// Other machines.

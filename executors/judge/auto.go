@@ -23,7 +23,7 @@ type Auto struct {
 }
 
 // Decide returns Allow or Deny, or Ask if the model is unsure, and the reason for
-// people. Everything that goes wrong is a reason to ask.
+// people. Any error is a reason to ask.
 func (a *Auto) Decide(ctx context.Context, call *executors.Call, because string) (executors.Decision, string) {
 	m := a.Model()
 	if m == nil {

@@ -26,7 +26,7 @@ import (
 
 // Model answers a question outside of the conversation.
 type Model interface {
-	// Judge returns the whole answer. An error means that there is none.
+	// Judge returns the whole answer. An error means that there is no answer.
 	Judge(ctx context.Context, instructions, question string) (answer string, err error)
 	// Name returns the model's name for people.
 	Name() string

@@ -1,8 +1,8 @@
 // Package lazyregexp compiles regular expressions at their first use.
 //
-// Why not regexp.MustCompile? It would compile a package's expressions at each start of
-// the program, and most processes use few of them. [New] costs nothing at the start: the
-// compiler writes its result into the program's data.
+// Why not regexp.MustCompile? It would compile a package's expressions at each start of the
+// program, and most processes use few of them. [New] costs nothing at the start: the Go compiler
+// puts its result into the program's data section.
 package lazyregexp
 
 import (
@@ -22,7 +22,7 @@ type Regexp struct {
 // New returns the expression without compiling it.
 func New(expression string) *Regexp { return &Regexp{expression: expression} }
 
-// Build returns an expression that build writes at the first use.
+// Build returns an expression whose text build returns at the first use.
 func Build(build func() string) *Regexp { return &Regexp{build: build} }
 
 func (r *Regexp) re() *regexp.Regexp {

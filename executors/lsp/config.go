@@ -64,7 +64,7 @@ type Entry struct {
 	Args []string `toml:"args"`
 	// Extensions are the ends of the names of its files, such as ".go".
 	Extensions []string `toml:"extensions"`
-	// Language is the language of its files in the protocol's words. Default: by the
+	// Language is the LSP language id of its files, such as "go". Default: by the
 	// extension.
 	Language string `toml:"language"`
 	// Markers are files of a project of this server. It starts only below a directory
@@ -109,7 +109,7 @@ var builtin = Entries{
 	},
 }
 
-// language returns the language of a file in the protocol's words.
+// language returns the LSP language id of a file.
 func (e Entry) language(path string) string {
 	if e.Language != "" {
 		return e.Language
@@ -138,7 +138,7 @@ func (e Entry) language(path string) string {
 	}
 }
 
-// serves reports whether a file is one of the server's.
+// serves reports whether the server handles a file.
 func (e Entry) serves(path string) bool {
 	return slices.ContainsFunc(e.Extensions, func(ext string) bool {
 		return len(path) >= len(ext) && strings.EqualFold(path[len(path)-len(ext):], ext)

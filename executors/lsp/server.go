@@ -19,11 +19,11 @@ import (
 // starts it again.
 const idleTime = 30 * time.Minute
 
-// maxStarts is how often a server is started that ends by itself.
+// maxStarts is how often a server that ends by itself is started.
 const maxStarts = 3
 
-// maxLate is how many reports in a row a server may be late until it is no longer waited
-// for.
+// maxLate is how many reports in a row may be late before edits no longer wait for the
+// server.
 const maxLate = 3
 
 // server is a server of one folder.
@@ -177,7 +177,7 @@ func (srv *server) endIdle() {
 	}
 }
 
-// release ends the use of a server that [Session.of] returned.
+// release ends the use of a server that [Session.serverFor] returned.
 func (s *Session) release(srv *server) {
 	srv.mu.Lock()
 	defer srv.mu.Unlock()

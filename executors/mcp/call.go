@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// longestCall bounds a call, however much progress it reports.
+	// longestCall bounds a call, even if it keeps reporting progress.
 	longestCall = maxTimeout * time.Second
 	// progressEvery is the least time between two reports of progress to the client.
 	progressEvery = 200 * time.Millisecond
@@ -167,7 +167,7 @@ func (c *clock) stop() {
 	c.stopped = true
 }
 
-// trackProgress returns a token with which the server reports the progress of a call. The
+// trackProgress returns a token for the server's reports on the progress of a call. The
 // function forget ends the reports.
 func (i *instance) trackProgress(c *clock, report func(line string)) (token string, forget func()) {
 	i.mu.Lock()

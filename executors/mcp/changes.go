@@ -16,8 +16,8 @@ const (
 	longestPause = time.Minute
 )
 
-// changes are a server's announcements that one of its lists has changed. Any number of
-// them leads to one reading. The zero value is ready.
+// changes collects a server's announcements that one of its lists has changed. Several
+// announcements cause one reading. The zero value is ready.
 type changes struct {
 	reading sync.Mutex // held while the list is read
 

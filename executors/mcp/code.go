@@ -70,8 +70,8 @@ const (
 // codeRejected is the code of the SDK's own error for a request that it did not send.
 const codeRejected = -32005
 
-// classify returns the failure for an error of the SDK. status is the last status of a
-// web server, or zero.
+// classify returns the failure for an error of the SDK. status is the last HTTP status of
+// a web server, or 0.
 func classify(err error, status status) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return &Error{Code: e.Code, Category: e.Category, RetryAfter: e.RetryAfter, Err: err}

@@ -47,8 +47,8 @@ type Server struct {
 	// Headers go with every request to URL. "${NAME}" is a variable of the
 	// environment.
 	Headers map[string]string `toml:"headers"`
-	// OAuthClientID is this program at the authorization server of URL, or the https
-	// URL of a client's metadata. Default: the server registers it at the login.
+	// OAuthClientID is the client id of this program at the authorization server of URL,
+	// or the https URL of a client's metadata. Default: registered at the login.
 	OAuthClientID string `toml:"oauth_client_id"`
 	// OAuthSecretFrom is the name of a variable with the secret of OAuthClientID.
 	// Default none.
@@ -59,8 +59,8 @@ type Server struct {
 	// TimeoutSecs is how long a call may take, in seconds. Progress extends it, up to
 	// ten minutes. Default 60.
 	TimeoutSecs int `toml:"timeout_secs"`
-	// EnabledTools, if there are any, are all tools that are offered: names as the
-	// server has them, with "*" for any text. Default all.
+	// EnabledTools are the only tools that are offered: the server's names for them, with
+	// "*" for any text. Default empty: all tools.
 	EnabledTools []string `toml:"enabled_tools"`
 	// DisabledTools are not offered. Default none.
 	DisabledTools []string `toml:"disabled_tools"`
@@ -73,11 +73,11 @@ type Server struct {
 	// directory share it.
 	PerSession bool `toml:"per_session"`
 
-	// Guarded limits URL to the public Internet, unless it names another address
-	// itself. It is set for entries that are not the user's own.
+	// Guarded limits requests to the public Internet and the address that URL itself
+	// names. It is set for entries that are not the user's own.
 	Guarded bool `toml:"-"`
 
-	subject *approval.Subject // of an entry that runs only once it is approved; nil: it runs
+	subject *approval.Subject // set if the entry runs only after the user's approval; nil if it runs without
 }
 
 const (

@@ -50,8 +50,8 @@ func exitText(e executors.Exit) string {
 	return "the program was ended by " + e.Signal
 }
 
-// connect starts the program or reaches the address. The program is returned also
-// with an error, if it was started.
+// connect starts the program or reaches the address. If the program was started, it is
+// returned even with an error.
 func (i *instance) connect(ctx context.Context) (*sdk.ClientSession, *stdio.Server, error) {
 	if i.entry.URL != "" {
 		session, err := i.connectRemote(ctx)

@@ -11,9 +11,9 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// maxAnswers is how many answers may be on their way to a server on the web. The SDK keeps
-// a goroutine and a connection for each, so a server that sends requests and accepts no
-// answers would otherwise take all memory and descriptors.
+// maxAnswers is how many answers may be in flight to a server on the web. The SDK keeps a
+// goroutine and a connection for each, so a server that sends requests and accepts no
+// answers could otherwise exhaust memory and descriptors.
 const maxAnswers = 100
 
 // connections are the connections to one server on the web. They end together.
@@ -23,7 +23,7 @@ type connections struct {
 	closed bool
 
 	answers int                 // on their way or waiting for slots
-	fewer   chan struct{}       // closed when one has arrived; nil unless a stream waits
+	fewer   chan struct{}       // closed when an answer has arrived; nil unless a stream waits
 	slots   *semaphore.Weighted // of maxAnswers: each answer on its way has one
 }
 
@@ -67,7 +67,7 @@ func (l *connections) dial(inner dialer) dialer {
 	}
 }
 
-// closeAll ends all connections, and so their requests. None can follow.
+// closeAll ends all connections and thus their requests. No new connection can be made.
 func (l *connections) closeAll() {
 	l.mu.Lock()
 	l.closed = true
@@ -86,8 +86,7 @@ func (l *connections) isClosed() bool {
 	return l.closed
 }
 
-// awaitSlot waits for a place for an answer, which has it until the function arrived is
-// called.
+// awaitSlot waits for a slot for an answer. The caller calls arrived to free it.
 func (l *connections) awaitSlot(ctx context.Context) (arrived func(), err error) {
 	l.mu.Lock()
 	l.answers++
@@ -107,7 +106,7 @@ func (l *connections) awaitSlot(ctx context.Context) (arrived func(), err error)
 	}, err
 }
 
-// awaitFewer waits until fewer than maxAnswers answers are on their way, or ctx ends.
+// awaitFewer waits until fewer than maxAnswers answers are in flight, or ctx ends.
 func (l *connections) awaitFewer(ctx context.Context) error {
 	for {
 		l.mu.Lock()
@@ -128,8 +127,8 @@ func (l *connections) awaitFewer(ctx context.Context) error {
 	}
 }
 
-// eventStream is the body of a stream of events. It is not read on while too many answers are
-// on their way.
+// eventStream is the body of a stream of events. Reading pauses while too many answers
+// are in flight.
 type eventStream struct {
 	io.ReadCloser
 	ctx   context.Context // of the request

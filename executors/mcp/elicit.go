@@ -54,9 +54,9 @@ const (
 const (
 	// maxMessage bounds the message of a question, in characters.
 	maxMessage = 2000
-	// maxQuestions is how often a server may ask in one call. Without a bound, one that
-	// asks again after each answer would keep the call running for ever, since the time
-	// of the call does not run during a question.
+	// maxQuestions is how often a server may ask in one call. Without a bound, a server
+	// that asks again after each answer would keep the call running forever, since the
+	// timeout of the call is paused during a question.
 	maxQuestions = 20
 )
 
@@ -76,7 +76,7 @@ type asker struct {
 // queue passes on one question at a time.
 type queue struct {
 	User
-	turn chan struct{} // has room for one value, which the asking call puts in
+	turn chan struct{} // has a capacity of one, for the value that the asking call sends
 }
 
 func newQueue(u User) *queue {
@@ -128,7 +128,7 @@ func (a *asker) countQuestion() bool {
 }
 
 // ask asks the user. Without an answer of the user the question is declined or
-// cancelled, and a note says why. The time of the call does not run meanwhile.
+// cancelled, and a note says why. The timeout of the call is paused meanwhile.
 func (a *asker) ask(ctx context.Context, e Elicitation) Elicited {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -182,7 +182,7 @@ func (i *instance) askerFor(ctx context.Context) (*asker, error) {
 	return found, nil
 }
 
-// addAsker adds a call to those in which the server may ask. The function leave ends it.
+// addAsker adds a call in which the server may ask. The function leave removes it.
 func (i *instance) addAsker(a *asker) (leave func()) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

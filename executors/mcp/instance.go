@@ -214,7 +214,8 @@ func disconnect(session *sdk.ClientSession, program *stdio.Server) {
 	_ = session.Close()
 }
 
-// end stops the program, or ends the connections, sooner than the protocol asks for.
+// end stops the program, or ends the connections, without the protocol's full grace
+// period.
 func (i *instance) end(polite time.Duration) {
 	i.mu.Lock()
 	program, remote := i.program, i.remote
@@ -227,7 +228,7 @@ func (i *instance) end(polite time.Duration) {
 	}
 }
 
-// update changes the state and wakes those who wait for a change.
+// update changes the state and wakes the goroutines that wait for a change.
 func (i *instance) update(change func()) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -282,7 +283,7 @@ func (i *instance) ready(ctx context.Context) {
 	i.await(ctx, func(s State) bool { return s == Ready || s == Stopped })
 }
 
-// await waits until the state is as wanted, or ctx ends.
+// await waits until the state satisfies the condition, or ctx ends.
 func (i *instance) await(ctx context.Context, wanted func(State) bool) {
 	for {
 		i.mu.Lock()

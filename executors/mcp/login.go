@@ -15,7 +15,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/web"
 )
 
-// Bounds of requests to an authorization server.
+// Limits on requests to an authorization server.
 const (
 	authRequestTimeout = 30 * time.Second
 	maxRedirects       = 5

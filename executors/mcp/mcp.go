@@ -1,17 +1,16 @@
 // Package mcp offers the tools, prompts and resources of MCP servers: programs that
 // speak on stdin and stdout, and servers on the web.
 //
-// Start with [Servers], one for the process; [Servers.Session] starts the servers of
-// a session and returns the executor of their tools. It promises that nothing waits
-// for a server but the first prompt and the calls of its own tools, that a failed
-// server is reported once and started again with growing waits, that no process of a
-// server is left after [Servers.Close], and that new tools are listed after the others,
-// so that the provider's cache of the prefix stays valid.
+// Start with [Servers], one for the process; [Servers.Session] starts the servers of a session and
+// returns the executor of their tools. It promises that only the first prompt, and calls of a
+// server's own tools, wait for the server. A failed server is reported once and started again, with
+// growing waits. No process of a server is left after [Servers.Close]. New tools are listed after
+// the others, so that the provider's cache of the prefix stays valid.
 //
-// Nothing that a server writes is trusted. Descriptions and results are bounded and
-// marked as the server's words, schemas are checked, and a tool counts as reading
-// only if the user trusts its server. The package does not offer sampling: a server
-// must not spend the user's tokens without the user's knowledge.
+// Nothing that a server writes is trusted. Descriptions and results are bounded and marked as the
+// server's words, and schemas are checked. A tool counts as reading only if the user trusts its
+// server. The package does not offer sampling: a server must not spend the user's tokens without
+// the user's knowledge.
 //
 // Why are servers of the configuration shared? Twenty sessions in one directory would
 // start twenty processes of each. Servers that a client sends belong to their session.
@@ -36,7 +35,7 @@ type Servers struct {
 	Env     func() []string     // returns NAME=value, the environment of programs without secrets
 	Getenv  func(string) string // looks up the variables that an entry names; nil means no variables
 	Log     *slog.Logger
-	Mask    func(string) string // masks credentials in log lines; nil masks nothing
+	Mask    func(string) string // masks credentials in log lines; nil leaves them unmasked
 	// Approvals store the user's approvals; nil stores none.
 	Approvals *approval.Store
 	// Logins store the user's logins at servers on the web; nil means no logins.
@@ -107,7 +106,7 @@ func (p *Servers) release(i *instance, watch *watcher) {
 	}
 }
 
-// shutdownStep is the time for each step of a server's end when this process ends. All
+// shutdownStep is the time for each step of stopping a server when this process ends. All
 // steps together take less than a second.
 const shutdownStep = 300 * time.Millisecond
 

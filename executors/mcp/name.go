@@ -12,11 +12,11 @@ const maxName = 64
 // hashLen is the number of hex digits that make a name unique.
 const hashLen = 8
 
-// separator is between the names of server and tool. No server's name contains it, so
-// a name can be split again.
+// separator joins the names of server and tool. No server's name contains it, so a name
+// can be split again.
 const separator = "__"
 
-// promptSeparator is between the names of server and prompt.
+// promptSeparator joins the names of server and prompt.
 const promptSeparator = ":"
 
 // safeName returns a name of the letters, digits, underscores and dashes that providers
@@ -66,8 +66,8 @@ func toolNames(prefix string, tools []string) []string {
 	return uniqueNames(prefix, separator, tools)
 }
 
-// uniqueNames returns names that begin with a server's prefix. They depend on nothing but
-// the arguments, so they are the same in each run.
+// uniqueNames returns names that begin with a server's prefix. They depend only on the
+// arguments, so they are the same in each run.
 func uniqueNames(prefix, separator string, tools []string) []string {
 	count := map[string]int{}
 	for _, t := range tools {

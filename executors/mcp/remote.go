@@ -20,7 +20,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/web"
 )
 
-// Bounds of a connection to a server on the web.
+// Limits on a connection to a server on the web.
 const (
 	dialTimeout = 10 * time.Second
 	maxHeader   = 64 << 10 // of an answer, bytes
@@ -40,7 +40,7 @@ type remote struct {
 	headers      map[string]string
 	account      *oauth.Account // nil means no login
 	connections  *connections
-	sse          bool // the transport is sse, which is nothing but its stream
+	sse          bool // the transport is sse, which consists only of the stream
 }
 
 // newRemote returns a connection to the address of an entry. Redirects may lead only
@@ -142,8 +142,9 @@ func (r *remote) send(req *http.Request) (*http.Response, error) {
 const streamTimeout = 3 * time.Second
 
 // listen requests the server's stream of events. If the server does not begin it in time,
-// or has been left, the answer is that there is no stream: the SDK waits for it before
-// it uses the server, and some proxies hold the headers back until the first event.
+// or the session has ended, the answer is that there is no stream. The SDK waits for the
+// stream before it uses the server, and some proxies hold the headers back until the
+// first event.
 func (r *remote) listen(req *http.Request) (*http.Response, error) {
 	res, err := r.openStream(req)
 	if err == nil && res.StatusCode >= http.StatusInternalServerError {
@@ -218,7 +219,7 @@ func (e *cancelOnClose) Close() error {
 	return e.ReadCloser.Close()
 }
 
-// limitedBody is the body of an answer that is read up to a bound.
+// limitedBody is the body of an answer, which is read up to a limit.
 type limitedBody struct {
 	io.ReadCloser
 	left int // bytes

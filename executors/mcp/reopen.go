@@ -12,7 +12,7 @@ import (
 // reopeningStream is the body of a server's stream of events that is opened again when it ends.
 //
 // Proxies end a stream on which nothing happens, often after a minute. The SDK opens it
-// again, but after a few times without an event it gives up the whole server.
+// again, but drops the whole server after a few streams without an event.
 type reopeningStream struct {
 	io.ReadCloser                               // of the open stream
 	ctx           context.Context               // of all of them

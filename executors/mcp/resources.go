@@ -175,8 +175,8 @@ func (s *Session) prepareList(_ context.Context, _ *executors.Call, in *listInpu
 	return executors.Card{Title: fmt.Sprintf("List the resources of the MCP server %s", server.entry.Name), Server: server.entry.Name}, nil
 }
 
-// leastTrusted returns the name of a server with resources, of one that is not trusted if
-// there is any.
+// leastTrusted returns the name of a server with resources, preferably of an untrusted
+// one.
 func (s *Session) leastTrusted() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

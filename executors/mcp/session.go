@@ -136,9 +136,9 @@ func (s *Session) warnFailed(i *instance, err error) {
 		i.entry.Name, strings.TrimSuffix(s.pool.mask(oneLine(err.Error())), ".")))
 }
 
-// Ready brings the offered tools up to date. The first time it waits for servers
-// that are still starting. It asks the user, once for each server, to log in where a
-// server wants that. Between two calls the tools stay the same.
+// Ready updates the offered tools. The first call waits for servers that are still
+// starting. If a server needs a login, Ready asks the user to log in, once for each
+// server. Between two calls the tools stay the same.
 func (s *Session) Ready(ctx context.Context) {
 	s.askServers(ctx)
 	s.mu.Lock()
@@ -171,9 +171,8 @@ func (s *Session) Ready(ctx context.Context) {
 	s.offered = s.mergeOffers(append(now, resources...))
 }
 
-// Await waits for the start of the server that a command belongs to, such as
-// "SERVER__TOOL", however long the start takes. It asks the user about the servers of the
-// repository first.
+// Await waits until the server of a command, such as "SERVER__TOOL", has started, without a time
+// limit. It asks the user about the servers of the repository first.
 func (s *Session) Await(ctx context.Context, command string) {
 	s.askServers(ctx)
 	for _, server := range s.servers {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// longestLogin is how long a login may take, from the question on.
+// longestLogin is how long a login may take, counted from the question.
 const longestLogin = 10 * time.Minute
 
 var errLoginLate = fmt.Errorf("there was no login within %s", longestLogin)

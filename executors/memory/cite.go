@@ -85,8 +85,7 @@ func (m *Memory) hash(abs string) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// Stale returns a phrase for each file that an entry cites and that is not as it was when
-// the entry was saved.
+// Stale returns a phrase for each cited file that has changed since the entry was saved.
 func (m *Memory) Stale(e Entry) (changes []string) {
 	for _, path := range slices.Sorted(maps.Keys(e.Files)) {
 		name := path

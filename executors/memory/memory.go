@@ -12,7 +12,7 @@
 // and tool policies are not saved ([Memory.Save]). Nothing reaches a prompt unasked,
 // except the line that [Memory.Line] returns.
 //
-// A fact is a text of an earlier time and not an instruction: results say so. It has the
+// A fact is an older text and not an instruction: results say so. It has the
 // labels of the session that saved it, and adds them to a session that reads it.
 //
 // Why is a hit left out if few of its words match? A wrong fact costs more than a
@@ -70,10 +70,10 @@ type Message struct {
 
 // Store keeps entries. It may be used concurrently.
 type Store interface {
-	// PutMemory saves an entry with a key, which equal texts share, and with further words
-	// by which it is found. It replaces the entry of e.ID, or else an equal one of the
-	// project; existed reports that. The error is fs.ErrNotExist if there is no entry of
-	// that ID, and ErrFull if the project has most entries; 0 means no limit.
+	// PutMemory saves an entry with a key, which equal texts share, and with further words by which
+	// a search finds it. It replaces the entry of e.ID, or else an equal one of the project;
+	// existed reports that. The error is fs.ErrNotExist if there is no entry of that ID, and
+	// ErrFull if the project has most entries; 0 means no limit.
 	PutMemory(ctx context.Context, e Entry, key, parts string, most int) (id int64, existed bool, err error)
 	// DeleteMemory deletes an entry. The error is fs.ErrNotExist if there is none.
 	DeleteMemory(ctx context.Context, id int64) error
@@ -126,8 +126,8 @@ type Memory struct {
 	// Unattended reports that no user sees the saved facts, so a fact for all projects needs a
 	// permission.
 	Unattended bool
-	// DryRun reports that calls are only judged, not run: both tools are offered without a
-	// look at the store.
+	// DryRun reports that calls are only judged, not run: both tools are offered without
+	// reading the store.
 	DryRun bool
 
 	counts      atomic.Pointer[counts]
@@ -143,7 +143,7 @@ type counts struct {
 }
 
 // refreshInterval is how long a session uses the number of entries before it reads the number
-// again, unless it saves an entry itself. A query costs a twentieth of a short turn.
+// again, unless it saves an entry itself. A query takes a twentieth of the time of a short turn.
 const refreshInterval = time.Minute
 
 // Refresh reads the number of entries, unless it was read in the last minute. The tools and

@@ -17,7 +17,7 @@ const (
 	maxWorkers = 16
 	spanLen    = 64       // entries that one job looks at, so that a large directory is shared
 	roomLen    = 64       // results that one worker allocates at the same time
-	maxOpen    = 200      // directories held open; more are opened again when their turn comes
+	maxOpen    = 200      // directories held open; further ones are opened again when they are visited
 	maxPath    = 16 << 10 // bytes; systems accept far less, but a tree may be deeper than one path
 	maxAhead   = 16 << 20 // bytes of results that wait for earlier jobs
 )
@@ -38,7 +38,7 @@ type walker struct {
 	busy       int      // jobs being worked on
 	open       int      // folders held open
 	aheadBytes int      // bytes of finished jobs that are not collected
-	front      []cursor // the job to collect next, last, after the jobs that contain it
+	front      []cursor // the job to collect next is the last element; the jobs that contain it precede it
 	budget     int      // entries that may still be collected
 	unseen     Unseen
 	panicked   any
@@ -55,8 +55,8 @@ type folder struct {
 	users  int               // jobs in it; guarded by the walker
 }
 
-// job opens a directory and visits its entries, or visits some entries of an open
-// directory.
+// job is a task: to open a directory and visit its entries, or to visit some entries of
+// an open directory.
 type job struct {
 	key     string // orders the jobs by their paths
 	folder  *folder
@@ -98,7 +98,7 @@ var errTooDeep = errors.New("the path is too long")
 func (w *walker) run(ctx context.Context, top *workspace.Branch, ign *ignore, newVisit func() visit) (Unseen, error) {
 	defer top.Close()
 	defer context.AfterFunc(ctx, w.halt)()                                    // before list, which already visits files
-	f := &folder{full: prefix(top.Rel()), branch: top, users: 1, ignore: ign} // one user more than its jobs: they never close it
+	f := &folder{full: prefix(top.Rel()), branch: top, users: 1, ignore: ign} // one reference more than its jobs have: they never close it
 	first := &job{folder: f}
 	kids, err := w.list(ctx, first, f, newVisit())
 	if err != nil {
@@ -167,8 +167,8 @@ func (w *walker) next() *job {
 		if w.stopped.Load() || w.pending == 0 {
 			return nil
 		}
-		// A worker that is too far ahead waits for the job that the others wait for,
-		// unless this job is that one.
+		// A worker that is too far ahead waits until the job that is collected next is
+		// done, unless its own job is that one.
 		if len(w.todo) > 0 && (w.aheadBytes < maxAhead || w.busy == 0 || w.todo[0] == w.front[len(w.front)-1].job) {
 			w.busy++
 			return heap.Pop(&w.todo).(*job)
@@ -301,8 +301,8 @@ func (w *walker) visitEntry(j *job, at int, e Entry, look visit) {
 	}
 }
 
-// finish records that a job is done: f is the folder that it opened, kids are its
-// further jobs.
+// finish records that a job is done: f is the folder that it opened, kids are the jobs
+// that it added.
 func (w *walker) finish(j *job, f *folder, kids []*job) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -6,9 +6,9 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// PathMatcher compiles a valid glob of package doublestar into a function that
-// reports whether it matches the path of an entry. Most entries are decided by
-// their names alone, and most patterns need no glob for that.
+// PathMatcher compiles a valid glob of package doublestar into a function that reports
+// whether it matches the path of an entry. Most entries are decided by their names alone,
+// and most patterns do so without the glob.
 func PathMatcher(pattern string) func(Entry) bool {
 	dirs, last := "", pattern
 	if i := strings.LastIndexByte(pattern, '/'); i >= 0 {

@@ -3,12 +3,10 @@
 //
 // Start with [Do]; [PathMatcher] compiles a glob for the entries it visits.
 //
-// It promises that a walk stays inside the roots, even if directories and
-// symlinks are replaced meanwhile. It opens neither zeph-acp's own files nor
-// files that the rules for reading refuse. Its result does not depend on
-// scheduling: it equals that of one goroutine that visits the tree in the order
-// of the paths. It does not follow symlinks, and it does not read files; the
-// visit may.
+// It promises that a walk stays inside the roots, even if directories and symlinks are replaced
+// meanwhile. It does not open zeph-acp's own files, or files that the rules for reading refuse. Its
+// result does not depend on scheduling: it equals that of one goroutine that visits the tree in the
+// order of the paths. It does not follow symlinks, and it does not read files; the visit may.
 //
 // Why another parser of .gitignore? Libraries match patterns as doublestar or
 // filepath do. Git's wildmatch differs in classes, in braces and in "a/**".
@@ -31,7 +29,7 @@ type Tree struct {
 	Roots  *workspace.Roots // required
 	Dir    string           // absolute, as Roots.Resolve returned it
 	Ignore bool             // leave out the entries that ignore files such as .gitignore exclude
-	Budget int              // entries that may be visited, such as MaxEntries
+	Budget int              // the largest number of entries to visit, such as MaxEntries
 }
 
 // Entry is one file, directory or symlink that a walk visits.
@@ -56,9 +54,9 @@ type visit func(e Entry, stopped func() bool) (found any, ok bool, err error)
 // Do visits all entries below the directory of the tree. It passes the results to
 // take, in the order of the paths and one at a time, until take returns false.
 //
-// It leaves out .git and, with Tree.Ignore, the entries that ignore files
-// exclude. It opens each directory relative to the one above, so that no
-// replaced directory leads it out of the roots.
+// It leaves out .git and, with Tree.Ignore, the entries that ignore files exclude. It opens each
+// directory relative to the one above, so that a replaced directory cannot lead it out of the
+// roots.
 //
 // The results, and the budget, are those of one goroutine that visits the tree
 // in order. newVisit is called once for each goroutine. size returns the

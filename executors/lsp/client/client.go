@@ -3,15 +3,14 @@
 // Start a server with [Start], then report the texts of files with [Server.Before] and
 // [Server.After]. [Server.NewDiagnostics] returns the diagnostics that a change brought.
 //
-// It promises that no method waits for the server, except [Server.Close]; the caller waits
-// for a channel as long as it wants to. A server that hangs, floods, dies or writes
-// nonsense is ended, and only its diagnostics are missing. Requests of the server are
-// answered, and no edit of it is applied. Memory is bounded, and no process of the server
-// is left after [Server.Close].
+// It promises that no method waits for the server, except [Server.Close]; the caller waits for a
+// channel as long as it likes. A server that hangs, floods, dies or writes nonsense is ended, and
+// only its diagnostics are missing. Requests of the server are answered, and the edits that it
+// requests are not applied. Memory is bounded, and no process of the server is left after
+// [Server.Close].
 //
-// Why are diagnostics published and not pulled? Because servers that publish also report
-// on other files that a change broke. They are pulled from a server that only answers
-// requests for them.
+// Why are diagnostics published and not pulled? Because servers that publish also report on other
+// files that a change broke. Diagnostics are pulled only from a server that does not publish them.
 package client
 
 import (
@@ -74,7 +73,7 @@ type Server struct {
 	ready        chan struct{} // closed when the server can be used, or has ended
 	ended        chan struct{} // closed when it cannot be used any more
 	posted       chan struct{} // holds a value if the queue has messages
-	answers      chan struct{} // holds a value for each answer that is not sent yet
+	answers      chan struct{} // holds a value for each answer that has not been sent
 	readEnded    chan struct{} // closed when nothing is read any more
 	stderrDone   chan struct{} // closed when stderr has ended
 	work         sync.WaitGroup

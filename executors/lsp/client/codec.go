@@ -18,9 +18,9 @@ import (
 const (
 	// maxFrame is the length of the longest frame that a server may write, in bytes.
 	maxFrame = 8 << 20
-	// maxUnasked bounds all that a server writes between two changes of documents, in
-	// bytes. A server in a large workspace reports on every file of it; to read that
-	// much takes some seconds.
+	// maxUnasked bounds all that a server writes between two changes of documents, in bytes. A
+	// server in a large workspace reports on every file of it; reading that much takes some
+	// seconds.
 	maxUnasked = 32 << 20
 	// maxHeader bounds one line of a frame's header, and maxHeaders their number.
 	maxHeader  = 1 << 10

@@ -28,7 +28,7 @@ type Step struct {
 	took  time.Duration // set before done is closed
 }
 
-// Took returns how long the server needed. ok is false while it is not done.
+// Took returns the time until the server's report. ok is false before the report.
 func (s *Step) Took() (d time.Duration, ok bool) {
 	if !isClosed(s.done) {
 		return 0, false
@@ -189,8 +189,8 @@ func (s *Server) awaitReport(d *document) bool {
 	}
 }
 
-// remaining returns how long a report on a document is still waited for, unless
-// something changes.
+// remaining returns how long to wait further for a report on a document, unless the state
+// changes.
 func (s *Server) remaining(d *document) time.Duration {
 	p := s.options.Patience
 	since, quiet := time.Since(d.sent), p.Quiet-time.Since(s.lastActive)
@@ -209,7 +209,7 @@ func (s *Server) remaining(d *document) time.Duration {
 		if !s.quietOnClean {
 			silent = p.Load
 		}
-	case s.quietOnClean && s.slowest > 0: // its reports come as fast as before, or not at all
+	case s.quietOnClean && s.slowest > 0: // its reports arrive as fast as earlier ones, or not at all
 		silent = min(silent, max(2*s.slowest, 4*p.Quiet))
 	}
 	if !d.isReported() {

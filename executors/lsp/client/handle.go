@@ -13,8 +13,8 @@ import (
 const (
 	// maxText bounds a text of a diagnostic, in bytes.
 	maxText = 2 << 10
-	// maxProgress bounds the work that a server reports at the same time, and
-	// maxAnswers the answers that it does not read.
+	// maxProgress bounds the tasks whose progress a server reports at the same time.
+	// maxAnswers bounds the answers that it has not read.
 	maxProgress = 1000
 	maxAnswers  = 64
 )
@@ -40,7 +40,7 @@ func (h handler) Handle(ctx context.Context, conn *jsonrpc2.Conn, r *jsonrpc2.Re
 		return
 	}
 	result, err := h.answer(r.Method, params)
-	h.work.Go(func() { // a server that does not read must not keep us from reading
+	h.work.Go(func() { // a server that does not read must not block our reading
 		defer func() { <-h.answers }()
 		if err != nil {
 			_ = conn.ReplyWithError(ctx, r.ID, err)

@@ -10,7 +10,7 @@ type position struct {
 	Character uint32 `json:"character"` // 0-based, in UTF-16 code units
 }
 
-// hint is the severity of a diagnostic that is not worth a line.
+// hint is the severity of diagnostics that are not shown.
 const hint = 4
 
 // serverCancelled is the code of an error with which a server asks for the request again.
@@ -72,9 +72,9 @@ type folder struct {
 
 type object map[string]any
 
-// capabilities returns those of this client. It does not offer to pull diagnostics, since
-// some servers would then publish no more of them, nor to watch files, so that servers
-// that can do so watch them themselves.
+// capabilities returns the capabilities of this client. It does not offer to pull
+// diagnostics, since some servers would then no longer publish them. It does not offer to
+// watch files, so that servers watch them if they can.
 func capabilities() object {
 	return object{
 		"general": object{"positionEncodings": []string{"utf-16"}},

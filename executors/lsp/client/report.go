@@ -16,8 +16,8 @@ const (
 	maxReported    = 2000
 	maxPerFile     = 500
 	maxReportBytes = 32 << 20
-	// maxPulls is how often a request for diagnostics is repeated that the server
-	// cancelled.
+	// maxPulls is how often a request for diagnostics is repeated if the server cancels
+	// it.
 	maxPulls = 3
 )
 
@@ -195,7 +195,7 @@ func (s *Server) NewDiagnostics(paths []string) (own, others []Diagnostic) {
 	return own, others
 }
 
-// update changes the state and wakes those who wait for a change.
+// update changes the state and wakes the goroutines that wait for a change.
 func (s *Server) update(change func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,18 +1,18 @@
 // Package oauth logs the user in to MCP servers on the web, and authorizes the
 // requests to them.
 //
-// Start with [Account], one for each server: [Account.Do] sends a request with the
-// access token, and [Account.Login] asks the user for a new one. The discovery of the
-// authorization server, the registration and PKCE are the SDK's. The package adds the
-// page to which the browser returns, and keeps the tokens: every request reads them
-// from the [Store], so that a login or logout of another process applies immediately,
-// and they are renewed under the store's lock, so that a refresh token is used once.
+// Start with [Account], one for each server: [Account.Do] sends a request with the access token,
+// and [Account.Login] asks the user for a new one. The discovery of the authorization server, the
+// registration and PKCE are the SDK's. The package adds the page to which the browser returns, and
+// keeps the tokens: every request reads them from the [Store], so that a login or logout of another
+// process applies immediately. They are renewed under the store's lock, so that a refresh token is
+// used once.
 //
-// It promises that a login which cannot be renewed stays in the store until the user
-// logs in again or out, and that no error contains a token.
+// It promises that a login that cannot be renewed stays in the store until the user logs
+// in again or logs out, and that no error contains a token.
 //
-// Why not the OAuthHandler of the SDK's transport? The older transport has none, and
-// a transport of http sees the requests of both.
+// Why not the OAuthHandler of the SDK's transport? The older transport has no such
+// handler, and an http.RoundTripper sees the requests of both.
 package oauth
 
 import (
@@ -38,7 +38,7 @@ type Store interface {
 	Change(server string, edit func(old []byte) ([]byte, error)) error
 }
 
-// Client is this program as an authorization server knows it.
+// Client is the registration of this program at an authorization server.
 type Client struct {
 	ID     string // as registered before, or the https URL of a client's metadata; empty: it is registered at the login
 	Secret string // may be empty

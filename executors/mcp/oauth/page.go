@@ -24,8 +24,8 @@ const (
 // page is the page on this machine to which the browser returns after a login.
 // https://www.rfc-editor.org/rfc/rfc8252#section-7.3
 //
-// It reads and writes HTTP by itself: the server of net/http, with HTTP/2, would be the
-// only one in the program, and a hundredth of it.
+// It reads and writes HTTP by itself. The server of net/http, with HTTP/2, would add 1 %
+// to the size of the program, which has no other use for it.
 type page struct {
 	url      string
 	listener net.Listener
@@ -75,7 +75,7 @@ func (p *page) answer(conn net.Conn, state string) {
 		StatusCode: status, ProtoMajor: 1, ProtoMinor: 1, Close: true, ContentLength: int64(len(body)),
 		Header: http.Header{"Content-Type": {"text/html; charset=utf-8"}}, Body: io.NopCloser(strings.NewReader(body)),
 	}
-	_ = res.Write(conn) // the login is valid even if nobody reads about it
+	_ = res.Write(conn) // the login is valid even if the browser does not receive the page
 	if answer == nil {
 		return
 	}
@@ -85,9 +85,9 @@ func (p *page) answer(conn net.Conn, state string) {
 	}
 }
 
-// reply returns the status and the text for the browser. answer is what the authorization
-// server says in the request's parameters. It is nil for a request without the state of the
-// login, since such a request does not come from that server.
+// reply returns the status and the text for the browser, and the authorization server's
+// answer from the parameters of the request. The answer is nil if the request lacks the
+// state of the login, since it then does not come from that server.
 func reply(req *http.Request, state string) (status int, text string, answer url.Values) {
 	q := req.URL.Query()
 	switch {

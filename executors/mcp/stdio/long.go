@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// maxMessage bounds a message that is decoded, in bytes. A longer one costs several
-	// times its length.
+	// maxMessage bounds a message that is decoded, in bytes. Decoding a longer one needs
+	// several times its length in memory.
 	maxMessage = 8 << 20
 	// largeMessage is the length of a message, in bytes, above which the memory of its
 	// line is given back immediately.

@@ -1,17 +1,16 @@
 // Package stdio connects to MCP servers that run as child processes and speak on
 // stdin and stdout.
 //
-// Start with [Start], then pass the [Server] to the client of the SDK as its
-// transport. It promises that stdout lines other than JSON-RPC are dropped, that a frame
-// over [MaxFrame] ends only its own server, that a shorter one of more than 8 MiB fails
-// its request, that memory stays bounded for any output of the server, and that no
-// process of the server's session runs after [Server.End].
+// Start with [Start], then pass the [Server] to the client of the SDK as its transport. It promises
+// that stdout lines other than JSON-RPC are dropped. A frame over [MaxFrame] ends only its own
+// server, and a shorter one of more than 8 MiB fails its request. Memory stays bounded for any
+// output of the server. No process of the server's session runs after [Server.End].
 //
 // It does not choose the environment or the directory; the caller does.
 //
-// Why not the SDK's CommandTransport? It ends the connection at the first line that
-// is not JSON, signals only the leader, which may be a launcher such as npx, and
-// leaves the server running when this process is killed.
+// Why not the SDK's CommandTransport? It ends the connection at the first line that is
+// not JSON. It signals only the leader, which may be a launcher such as npx. It leaves
+// the server running when this process is killed.
 package stdio
 
 import (
@@ -53,7 +52,7 @@ type Server struct {
 
 	mu         sync.Mutex
 	lastStderr string // line of stderr
-	readErr    error  // why stdout is not read any more; nil while it is
+	readErr    error  // why stdout is no longer read; nil while it is read
 }
 
 // Start starts the program of a server. log receives lines that belong to no
