@@ -25,7 +25,7 @@ func inputFailure(tool Tool, schema *jsonschema.Schema, input any, err error) *F
 	return Failuref(InvalidParameters, "%s: %s", tool.Name, text)
 }
 
-// firstFault returns the first fault of a value, or "" if it finds no fault. at is
+// firstFault returns the first fault of a value, "" if it finds no fault. at is
 // the path to the value: entries[1].status.
 func firstFault(s *jsonschema.Schema, at string, v any) (Category, string) {
 	if s == nil {
@@ -79,14 +79,15 @@ func firstFault(s *jsonschema.Schema, at string, v any) (Category, string) {
 	return "", ""
 }
 
-// containsJSON reports whether a list has a value, as far as shown prints it.
+// containsJSON reports whether a list contains a value, compared by the JSON that
+// abbreviated prints.
 func containsJSON(list []any, v any) bool {
 	text := abbreviated(v)
 	return slices.ContainsFunc(list, func(e any) bool { return abbreviated(e) == text })
 }
 
-// memberFault returns the first fault of an object: missing members, with the unknown
-// ones that may stand for them, then the fault of a member.
+// memberFault returns the first fault of an object: missing members, with unknown members
+// that may be meant for them, then the fault of a member.
 func memberFault(s *jsonschema.Schema, at string, v map[string]any) (Category, string) {
 	missing := slices.DeleteFunc(slices.Clone(s.Required), func(n string) bool { _, ok := v[n]; return ok })
 	needed := len(missing) > 0

@@ -14,7 +14,7 @@ import (
 	"github.com/invopop/jsonschema"
 )
 
-// Func is one tool of a Registry, bound to its input type.
+// Func is one tool of a Registry, bound to its input type. Make it with [Bind].
 type Func struct {
 	Tool
 	prepare func(ctx context.Context, call *Call) (Card, error)
@@ -126,9 +126,8 @@ func schemaOf(t reflect.Type) json.RawMessage {
 	return raw
 }
 
-// encodeSchema returns the JSON of a schema, and stores its form for models, which
-// [Tool.Offered] returns. The library encodes a schema with a keyword that objectOf does not
-// know.
+// encodeSchema returns the JSON of a schema, and stores its form for models, which [Tool.Offered]
+// returns. The library encodes a schema with a keyword that objectOf does not support.
 func encodeSchema(s *jsonschema.Schema) json.RawMessage {
 	if o, ok := objectOf(s); ok {
 		raw := o.append(nil)

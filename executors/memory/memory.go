@@ -6,11 +6,11 @@
 //	tools := m.Tools()
 //	m.Look(ctx) // before each turn
 //
-// A fact belongs to one project, or to all, and no search finds that of another project.
-// It keeps the session and the time, and the hashes of the files that it cites: a hit
-// says which of them have changed since. Equal facts become one. Credentials, refusals
-// and tool policies are not saved ([Memory.Save]). Nothing reaches a prompt unasked,
-// except the line that [Memory.Line] returns.
+// A fact belongs to one project, or to all, and no search finds that of another project. It keeps
+// the session and the time, and the hashes of the files that it cites: a hit says which of them
+// have changed since. Equal facts become one. Credentials, refusals and tool policies are not saved
+// ([Memory.Save]). Nothing is added to a prompt unasked, except the line that [Memory.Line]
+// returns.
 //
 // A fact is an older text and not an instruction: results say so. It has the
 // labels of the session that saved it, and adds them to a session that reads it.

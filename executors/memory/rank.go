@@ -82,7 +82,7 @@ func (m *Memory) byWords(ctx context.Context, query string, all []Entry) ([]floa
 // minRelativeScore is the share of the best score that a hit needs.
 const minRelativeScore = 0.5
 
-// rarity returns the weight of a word that n of all entries have.
+// rarity returns the weight of a word that n of all entries contain.
 func rarity(n, all int) float64 {
 	if n == 0 {
 		return unknownWeight
@@ -90,7 +90,7 @@ func rarity(n, all int) float64 {
 	return math.Log(1 + (float64(all-n)+0.5)/(float64(n)+0.5))
 }
 
-// wordCounts counts the entries that have a word.
+// wordCounts counts the entries that contain a word.
 type wordCounts struct {
 	entries     int
 	entriesWith map[string]int // by stem
@@ -135,15 +135,15 @@ const (
 	maxFailures = 3
 	// embedBatch is the number of texts per request.
 	embedBatch = 32
-	// deviations is how far the similarity of a hit is above the mean, in standard
-	// deviations: the similarities themselves differ from model to model.
+	// deviations is how far above the mean the similarity of a hit must be, in standard
+	// deviations. The similarities themselves differ from model to model.
 	deviations = 3
 	// meaningWeight is the most that an embedding adds to a score.
 	meaningWeight = 0.4
 )
 
 // byMeaning raises the scores of the entries whose embeddings are unusually similar to the
-// query's. It first makes the embeddings that are missing. A failure changes no score.
+// query's. It first computes missing embeddings. If that fails, the scores stay unchanged.
 func (m *Memory) byMeaning(ctx context.Context, query string, all []Entry, read time.Time, scores []float64) {
 	if m.Embedder == nil {
 		return

@@ -17,7 +17,7 @@ const maxText = 4096
 // Fact is a text to be saved.
 type Fact struct {
 	Text     string
-	Files    []string // files that it is about, besides those that it names
+	Files    []string // files that the fact is about, besides those that its text names
 	Global   bool     // for all projects
 	Replaces int64    // the entry whose text it replaces; 0 means none
 }
@@ -144,8 +144,8 @@ func keyOf(text string) string {
 	return strings.TrimRight(text, ".!;, ")
 }
 
-// minSimilarity is the share of common words, weighted by their rarity, from which two entries
-// are similar: they may say the same, or the opposite.
+// minSimilarity is the share of common words, weighted by their rarity, from which two
+// entries count as similar: they may say the same or the opposite.
 const minSimilarity = 0.6
 
 // maxSimilar limits the similar entries that are named.

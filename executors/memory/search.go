@@ -109,7 +109,7 @@ func (m *Memory) Search(ctx context.Context, query string, limit int) ([]Hit, er
 	return hits, nil
 }
 
-// rounded returns a score without differences that mean nothing.
+// rounded returns a score without insignificant digits.
 func rounded(score float64) int { return int(score*10 + 0.5) }
 
 // markNewer sets Newer, and moves an entry that is newer than a similar one before it.

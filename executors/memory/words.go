@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// stopWords are the words that say nothing about the subject of a text.
+// stopWords are words without information about the subject of a text.
 var stopWords = sync.OnceValue(func() map[string]bool {
 	set := map[string]bool{}
 	for _, w := range strings.Fields(`a about above after again all also am an and any are as at be been before being but by can could did do does
@@ -91,7 +91,7 @@ func unspaced(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)
 }
 
-// Parts returns further words by which a text is found: the parts of its identifiers.
+// Parts returns further words to index for a text: the parts of its identifiers.
 func Parts(text string) string {
 	var out []string
 	for _, piece := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {

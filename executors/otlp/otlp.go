@@ -1,8 +1,8 @@
 // Package otlp has the parts of OpenTelemetry's messages that traces and logs share, in the
 // JSON form of the protocol.
 //
-// Start with [Attribute]; [String], [Int], [Bool] and [Strings] make its values. It promises
-// that 64-bit integers are strings, as the mapping of Protocol Buffers demands:
+// Start with [Attribute]; [String], [Int], [Bool] and [Strings] make its values. 64-bit integers
+// are strings, as the JSON mapping of Protocol Buffers requires:
 // https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding
 package otlp
 
@@ -62,7 +62,7 @@ func Strings(list []string) Value {
 	return Value{Array: a}
 }
 
-// Time returns a time as the protocol has it: nanoseconds since 1970. The zero time is 0,
+// Time returns a time in the form of the protocol: nanoseconds since 1970. The zero time is 0,
 // which means unknown.
 func Time(t time.Time) string {
 	if t.IsZero() {

@@ -60,5 +60,6 @@ const noteRoom = 100
 // pageChars is how many characters of a text one read_overflow returns.
 func (c Config) pageChars() int { return c.Threshold - noteRoom }
 
-// rowWidth is how many characters a row has: so few that a page holds some rows.
+// rowWidth is the number of characters in a row, small enough that a page has several
+// rows.
 func (c Config) rowWidth() int { return min(maxRow, c.pageChars()/2) }

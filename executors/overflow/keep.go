@@ -65,7 +65,7 @@ func (k storedText) reference(maxBytes int64) string {
 	return fmt.Sprintf("[full output: %s, %s: %s %s%s%s]", lines, mebibytes(k.size), Name, refPrefix, k.id, until)
 }
 
-// lostLine returns the line that says that the rest of a text was not kept.
+// lostLine returns the line for a text whose rest was not kept.
 func (o *Overflow) lostLine(ctx context.Context, size int64, why string, err error) string {
 	if ctx.Err() != nil {
 		why = "the turn was cancelled"

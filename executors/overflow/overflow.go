@@ -10,9 +10,9 @@
 // can read the texts of another. No text is held in memory as a whole. It does not
 // mask: texts are kept as the filter returns them.
 //
-// Why is the id of a text computed from the text? So a repeated call has the same
-// result, reference included: the agent notices that it goes in circles, the
-// provider's cache holds, and the text is stored once.
+// Why is the id of a text computed from the text? So a repeated call has the same result,
+// including the reference: the agent detects the repetition, the provider's cache stays
+// valid, and the text is stored once.
 package overflow
 
 import (
@@ -49,7 +49,7 @@ type Overflow struct {
 	Store  Store    // nil: there is no store
 	Memory *Memory  // keeps the texts that Store cannot; nil: they are dropped
 	Config Config   // of the session
-	Paged  []string // names of tools that bound their own text, and say how to read on
+	Paged  []string // names of tools that bound their own text and explain how to read the rest
 	// Summarizer summarises texts that are too long; nil: there are no summaries.
 	Summarizer Summarizer
 	Log        *slog.Logger
@@ -103,8 +103,8 @@ func (o *Overflow) shorten(ctx context.Context, call *executors.Call, res *execu
 	}
 }
 
-// Shorten shortens a text for the model that is not a result. It returns a short
-// text as it is, and a long one as a result has it: head, tail and a reference.
+// Shorten shortens a text for the model that is not a result. It returns a short text
+// unchanged, and a long one in the form of a result: head, tail and a reference.
 func (o *Overflow) Shorten(ctx context.Context, session, text string) string {
 	if !o.isLong(text) {
 		return text

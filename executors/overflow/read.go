@@ -101,7 +101,7 @@ func (o *Overflow) execute(ctx context.Context, call *executors.Call, in *readIn
 		switch {
 		case ctx.Err() != nil:
 			return executors.Result{}, context.Cause(ctx)
-		case errors.Is(err, fs.ErrNotExist): // also if another session has it: its existence stays secret
+		case errors.Is(err, fs.ErrNotExist): // also if another session has it: a session must not learn that it exists
 			return executors.Failuref(executors.PermanentFailure, "overflow entry not found or expired: %s%s", refPrefix, id).
 				Hint("Repeat the call that gave the output, for less at once; a reference holds only in the session that it is from.").Result(), nil
 		case err != nil:

@@ -29,7 +29,7 @@ type search struct {
 	shown    int                 // the last row that is shown
 	trailing int                 // further rows to show after a match
 	before   [contextRows][]byte // the last rows; row n is at n%around
-	nextHit  int                 // the first matching row that is not shown any more
+	nextHit  int                 // the first matching row that is no longer shown
 }
 
 func (s *search) add(line []byte) bool {

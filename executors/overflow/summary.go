@@ -21,8 +21,8 @@ type Summarizer interface {
 	Summarize(ctx context.Context, tool string, input json.RawMessage, output string, cut bool) (string, error)
 }
 
-// With a summary, head and tail take a quarter of the threshold, and the summary
-// at most another one.
+// With a summary, head and tail together get a quarter of the threshold, and the summary
+// gets at most another quarter.
 const summaryShare = 4
 
 const (

@@ -1,10 +1,10 @@
 // Package pattern runs regular expressions from a model or a user, and can stop
 // a search early.
 //
-// Start with [Compile]. Package regexp takes time proportional to the length of
-// the text times the size of the pattern, and cannot be interrupted. Compile
-// refuses patterns of more than [MaxSize] steps, and [Pattern.Find] calls
-// stopped at least every second or so, however long the text is.
+// Start with [Compile]. Package regexp takes time proportional to the length of the text times the
+// size of the pattern, and cannot be interrupted. Compile refuses patterns of more than [MaxSize]
+// steps, and [Pattern.Find] calls stopped about once a second or more often, regardless of the
+// length of the text.
 package pattern
 
 import (
@@ -31,7 +31,8 @@ type Pattern struct {
 	// of the leftmost match of re; its first group ends where that match begins. It
 	// is set if the text before a match counts: for ^ and \b.
 	afterRune func() *regexp.Regexp
-	// auto reports whether there is a match, but not where; nil cannot.
+	// auto reports whether there is a match, but not where; nil if there is no automaton
+	// for the pattern.
 	auto      func() *automaton.Automaton
 	undecided atomic.Int32 // matches for which auto had no answer
 }
@@ -104,7 +105,7 @@ func (p *Pattern) String() string { return p.re.String() }
 // than a second.
 const stepsBetweenStops = 1 << 25
 
-// Cost is about how many steps a search of n bytes takes.
+// Cost returns the approximate number of steps of a search of n bytes.
 func (p *Pattern) Cost(n int) int { return n * p.size }
 
 // Slow reports whether a search of n bytes calls stopped, and is slower for that.
@@ -136,8 +137,7 @@ func (p *Pattern) find(re *regexp.Regexp, text []byte, stopped func() bool) []in
 	return re.FindSubmatchIndex(text)
 }
 
-// maxUndecided is how often an automaton may have no answer before it is not asked
-// any more.
+// maxUndecided is how often an automaton may have no answer before it is no longer used.
 const maxUndecided = 8
 
 // Match reports whether there is a match; false also if the search was stopped. It

@@ -16,9 +16,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
-// harmlessGitSettings matches the settings of a repository with which git runs no
-// program, fetches nothing and reads no other file. All other settings need
-// permission: git has hundreds, and each version adds more.
+// harmlessGitSettings matches repository settings that never make git run a program, fetch data or
+// read another file. All other settings need permission: git has hundreds, and each version adds
+// more.
 var harmlessGitSettings = lazyregexp.New(`(?i)^(` +
 	`core\.(repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf|eol|safecrlf|abbrev|quotepath|` +
 	`longpaths|protectntfs|protecthfs|sharedrepository|whitespace|commentchar|untrackedcache|preloadindex|multipackindex|commitgraph|` +
@@ -41,9 +41,9 @@ var harmlessGitSettings = lazyregexp.New(`(?i)^(` +
 // directories may start a program that the repository chose, or read the data
 // of another repository.
 //
-// A clone does not copy settings, but an archive or a program may have written
-// this directory with settings in it. The user's own configuration is trusted, and so is
-// the directory of objects that the session itself lends to a repository.
+// A clone does not copy settings, but an archive or a program may have written this directory with
+// settings in it. The user's own configuration is trusted. So is the directory of objects from
+// which the session's own repository borrows.
 func checkGit(dirs []string, objects string, private *workspace.Private) error {
 	if len(dirs) == 0 {
 		return errors.New("its directory is unknown")
@@ -152,7 +152,7 @@ func checkGitDir(git, objects string, private *workspace.Private) error {
 // gitHead matches the beginning of a repository's HEAD.
 var gitHead = lazyregexp.New(`^(ref: ?refs/|[0-9a-f]{40})`)
 
-// isGitDir reports whether git takes a directory for a repository.
+// isGitDir reports whether git treats a directory as a repository.
 func isGitDir(git string, private *workspace.Private) bool {
 	for _, name := range []string{"objects", "refs"} {
 		if _, err := os.Stat(filepath.Join(git, name) + string(filepath.Separator) + "."); err != nil { // also if it may not be searched

@@ -88,8 +88,8 @@ type indexEntry struct {
 	repository bool // the path is another repository, a submodule
 }
 
-// parseIndex returns the paths of a repository's index. It knows the versions 2 to 4 with
-// hashes of SHA-1, in one file: https://git-scm.com/docs/index-format
+// parseIndex returns the paths of a repository's index. It supports versions 2 to 4 with
+// SHA-1 hashes, in one file: https://git-scm.com/docs/index-format
 func parseIndex(data []byte) (entries []indexEntry, err error) {
 	const header, mode, stat, trailer, repository = 12, 24, 62, 20, 0o160000
 	if len(data) < header || string(data[:4]) != "DIRC" {
@@ -132,7 +132,7 @@ func parseIndex(data []byte) (entries []indexEntry, err error) {
 		data, entries = data[size:], append(entries, indexEntry{last, sub})
 	}
 	for len(data) > trailer { // extensions
-		if len(data) < trailer+8 || data[0] < 'A' || data[0] > 'Z' { // with the others, there are paths that are not here
+		if len(data) < trailer+8 || data[0] < 'A' || data[0] > 'Z' { // other extensions may add paths that this list lacks
 			return nil, errIndex
 		}
 		size := binary.BigEndian.Uint32(data[4:])
@@ -147,8 +147,9 @@ func parseIndex(data []byte) (entries []indexEntry, err error) {
 	return entries, nil
 }
 
-// indexNumber returns a number of version 4 and its length: seven bits a byte, the
-// highest first, each longer form after the last number of the shorter one.
+// indexNumber decodes a variable-length number of version 4 and returns its length in
+// bytes. Each byte has seven bits, the most significant first, and longer forms continue
+// after the largest number of the shorter form.
 func indexNumber(data []byte) (value, length int) {
 	for _, b := range data[:min(len(data), 4)] {
 		value, length = value<<7|int(b&0x7f), length+1

@@ -14,8 +14,8 @@ type gitDirs struct {
 	common string // has objects, references and settings
 }
 
-// gitDirsOf returns the directories of the repository with this ".git". It reports whether they
-// are known to belong to that ".git".
+// gitDirsOf returns the directories of the repository with this ".git", and reports
+// whether they are known to belong to it.
 //
 // In a linked worktree ".git" is a file. It names a directory below "worktrees" of the repository,
 // and a file in that directory names the worktree's ".git". A forged ".git" cannot make git read
@@ -67,7 +67,7 @@ func readLine(path string, private *workspace.Private) (string, bool) {
 	return text, ok && !strings.ContainsAny(text, "\r\n\x00")
 }
 
-// from returns a path as it is seen from a directory.
+// from returns a path as seen from a directory.
 func from(dir, path string) string {
 	if filepath.IsAbs(path) {
 		return path

@@ -17,10 +17,9 @@ var goDirPattern = lazyregexp.New("(?m)(?:=>|^\\s*use|^)[\\s(]*[\"`]?((?:\\.|/)[
 // goEscapePattern matches a name with an escape in it, such as "\x2e./a".
 var goEscapePattern = lazyregexp.New(`"[^"\n]*\\`)
 
-// checkGoFiles returns an error if a read-only go command in one of these
-// directories may read files outside the roots: a module file there names a
-// directory elsewhere, or a link leads there. Go shows the text of all its files, if only
-// in messages about mistakes.
+// checkGoFiles returns an error if a read-only go command in one of these directories may read
+// files outside the roots: a module file there names a directory elsewhere, or a link leads there.
+// Go may show text of all these files, at least in error messages.
 func checkGoFiles(dirs []string, roots Workspace, private *workspace.Private) error {
 	var local []string // directories with packages
 	for _, dir := range dirs {

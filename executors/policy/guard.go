@@ -13,9 +13,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
-// Guard is the link that blocks calls which no rule and no answer of the user
-// can allow. It adds reasons to ask about uncertain calls. Its name among the
-// recorded verdicts is "guard".
+// Guard is the link that blocks calls that neither a rule nor the user can allow. It adds reasons
+// to ask about uncertain calls. Its name among the recorded verdicts is "guard".
 type Guard struct {
 	Policy *ShellPolicyHandle
 	Roots  Workspace // for tools that name files

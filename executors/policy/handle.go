@@ -11,7 +11,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/command/follow"
 )
 
-// ShellPolicy is the configured policy for commands at one time: the rules of
+// ShellPolicy is a snapshot of the configured policy for commands: the rules of
 // [tools.shell] and of [[tools.permissions.TOOL]], with the values derived from
 // them. It is immutable.
 type ShellPolicy struct {
@@ -24,8 +24,8 @@ type ShellPolicy struct {
 // NewShellPolicy makes the policy of a valid configuration. home is absolute;
 // empty means unknown.
 //
-// Symbolic links in allowed_paths are resolved here, once. A link that later
-// replaces such a directory opens nothing.
+// Symbolic links in allowed_paths are resolved here, once. A link that later replaces
+// such a directory gives no further access.
 func NewShellPolicy(shell ShellRules, rules Config, home string) *ShellPolicy {
 	p := &ShellPolicy{shell: shell, rules: rules, allowed: shell.Allowed(home)}
 	for _, of := range []map[string][]Rule{rules.Permissions, rules.repository} {
@@ -56,10 +56,9 @@ func (c ShellRules) Allowed(home string) []string {
 	return dirs
 }
 
-// ShellPolicyHandle holds the current policy for the links of one session.
-// Store replaces it atomically. A call is judged by one policy from its first
-// link to its last, however long the user takes to answer. All methods may be
-// called concurrently.
+// ShellPolicyHandle holds the current policy for the links of one session. Store replaces it
+// atomically. All links judge a call by the same policy, even if it changes while the user is
+// asked. All methods may be called concurrently.
 type ShellPolicyHandle struct {
 	// Renew, if not nil, is called before a call is judged, so that it can
 	// Store a newer policy. It is set before the first call.

@@ -7,7 +7,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// Tools omits tools whose every call the rules deny. It keeps tools that only
+// Tools omits tools for which the rules deny every call. It keeps tools that only
 // the mode denies: the mode can change at any time, a denial names it, and a
 // stable list of tools keeps the provider's cache valid.
 func (p permissionLink) Tools() []executors.Tool {

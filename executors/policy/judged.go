@@ -62,8 +62,9 @@ func (p permissionCheck) plainForm(call *executors.Call, src parsedCommand, allo
 	return &executors.Judged{Script: form.Script, ReadOnly: form.ReadOnly}, nil
 }
 
-// checkSurroundings returns an error if files that a read-only command does not name, but its
-// program reads, may make it run another program or show files outside of the roots.
+// checkSurroundings checks the files that the program of a read-only command reads
+// although the command does not name them. It returns an error if they may make it run
+// another program or show files outside of the roots.
 func (p permissionCheck) checkSurroundings(c *plain.Command, form *plain.Form) error {
 	switch c.Program() {
 	case "git":
@@ -161,8 +162,8 @@ func (p permissionCheck) searchesRoots(path string) bool {
 	})
 }
 
-// inRoots reports whether a path is inside a root of the session that is not as wide as
-// the system.
+// inRoots reports whether a path is inside a root of the session, other than a root that
+// contains the system's programs.
 func (p permissionCheck) inRoots(path string) bool {
 	return slices.ContainsFunc(p.Roots.Dirs(), func(root string) bool { return workspace.Within(root, path) && !underSystem(root) })
 }
@@ -225,8 +226,9 @@ func (g guardCheck) judgeNamedFiles(form *plain.Form) (blocked *executors.Failur
 	return nil, ask
 }
 
-// checkLinksBelow returns an error if a link in one of the directories that a path names, or
-// further below it, has a name that matches a pattern, and leads outside of the roots.
+// checkLinksBelow searches the directories that a path names, and those below them, for
+// links whose names match a pattern. It returns an error if one leads outside of the
+// roots.
 func (g guardCheck) checkLinksBelow(p command.Path, pattern string) error {
 	t := follow.Trail{Lstat: g.moment.Lstat}
 	for _, abs := range p.Abs {
@@ -246,8 +248,8 @@ func (g guardCheck) checkLinksBelow(p command.Path, pattern string) error {
 	return nil
 }
 
-// mayNeverEnd reports whether a path leads to a device, a named pipe or the like. A program
-// may read from these without an end. The standard input ends with the command.
+// mayNeverEnd reports whether a path leads to a device, a named pipe or the like. Reading
+// from these may never end. Standard input is not one of them: it ends with the command.
 func (g guardCheck) mayNeverEnd(p command.Path) bool {
 	t := follow.Trail{Lstat: g.moment.Lstat}
 	return slices.ContainsFunc(p.Abs, func(abs string) bool {

@@ -41,7 +41,7 @@ const (
 	rejectAlways = "reject_always"
 )
 
-// Permission is the link that decides and asks. It is made for one session.
+// Permission is the link that decides and asks. Each session has its own.
 type Permission struct {
 	Policy *ShellPolicyHandle
 	Roots  Workspace
@@ -362,8 +362,8 @@ func (p permissionCheck) unansweredResult(call *executors.Call, tool executors.T
 	return res
 }
 
-// adviceToAllowOnce returns advice for people and for the model on how to allow a call once,
-// which no rule can allow.
+// adviceToAllowOnce returns advice for people and for the model on how to allow a call
+// once if no rule can allow it.
 func (p *Permission) adviceToAllowOnce() (people, hint string) {
 	if p.ScheduledTask {
 		return "A scheduled task has no user to ask, and no rule can allow it.", "No rule can allow it, and a scheduled task has no user to ask: report what is left to do."
@@ -372,7 +372,8 @@ func (p *Permission) adviceToAllowOnce() (people, hint string) {
 		"Tell the user how to allow it: answer the question in an editor, or run headless with --yes. No rule can allow it: it is asked about each time."
 }
 
-// adviceToAllowLater returns advice on how to allow a call by rules, whose place follows.
+// adviceToAllowLater returns advice on how to allow a call by rules; the caller appends
+// their place in the file.
 func (p *Permission) adviceToAllowLater() (people, hint string) {
 	if p.ScheduledTask {
 		return "A scheduled task has no user to ask. For later runs, add this", "Report to the user how to allow it in later runs: add the rules given here"

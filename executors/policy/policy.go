@@ -7,11 +7,10 @@
 // the call's Card, not the words of the model: files by their absolute path,
 // and a shell command by each simple command that it would run.
 //
-// It promises that a command which it cannot parse is asked about, that a deny
-// from any source overrides every other source and every earlier "always", and
-// that the user is never asked about a call that could not run. It lets no command
-// through that names zeph-acp's own files. It cannot see files that a program opens
-// although the command does not name them.
+// It promises that the user is asked about each command that it cannot parse. A deny from any
+// source overrides every other source and every earlier "always". The user is never asked about a
+// call that could not run. It lets no command through that names zeph-acp's own files. It does not
+// see files that a program opens without being named in the command.
 //
 // Why does an "always" not cover a question that a gate adds? Because the user
 // answered about another case: gates add their reasons call by call.

@@ -58,10 +58,10 @@ func runsElsewhere(c *command.Command, src parsedCommand) bool {
 	return named && (len(c.Dirs) != 1 || filepath.Clean(c.Dirs[0]) != filepath.Clean(src.dir))
 }
 
-// alwaysKey returns the key under which an "always" for this command is
-// remembered, and its extent in words. The extent is the program and its first
-// operand (see extent), the hosts of a download, or the exact text of a command that
-// destroys data or runs a file elsewhere. The key is empty if nothing can be remembered.
+// alwaysKey returns the key under which an "always" for this command is remembered, and its extent
+// in words. The extent is the program and its first operand (see commandExtent), the hosts of a
+// download, or the exact text of a command that destroys data or runs a file elsewhere. The key is
+// empty if nothing can be remembered.
 func alwaysKey(c *command.Command, src parsedCommand) (key, covers string) {
 	only, exact := "exactly "+src.text, "exactly "+quote(c.Text())
 	first, open := c.Subcommand()

@@ -13,9 +13,9 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// versionFiles are patterns of the files in which a directory tells a version
-// manager the versions of its programs: asdf, mise, proto, Volta, and rbenv and those
-// made after it, such as pyenv and goenv.
+// versionFiles are patterns of the files that select the versions of programs in a
+// directory, for these version managers: asdf, mise, proto, Volta, and rbenv and its
+// successors such as pyenv and goenv.
 var versionFiles = []string{
 	".tool-versions", ".*-version", ".nvmrc", ".prototools", "mise*.toml", ".mise*.toml", "mise/config*.toml", ".mise/config*.toml",
 	".config/mise*.toml", ".config/mise/*.toml", ".config/mise/conf.d/*.toml",
@@ -47,12 +47,12 @@ func (p permissionCheck) checkVersionFiles(name string, dirs []string) error {
 	return nil
 }
 
-// rustupFiles are files in which a directory tells rustup the toolchain of its programs.
+// rustupFiles are files that select the toolchain of rustup for a directory.
 // Rustup downloads the one that is missing.
 var rustupFiles = []string{"rust-toolchain", "rust-toolchain.toml"}
 
-// versionFilesOf returns the patterns of the files that may choose the program which runs by a
-// name, nil if no version manager starts it.
+// versionFilesOf returns the patterns of the files that may choose the program that runs
+// by a name, nil if no version manager starts it.
 func versionFilesOf(name string) []string {
 	var patterns []string
 	if base := filepath.Base(name); base == "cargo" || base == "rustc" {

@@ -56,7 +56,7 @@ func (c Config) Tighten(repo Config, keys *tighten.Keys) Config {
 	return c
 }
 
-// ReformatTimeout is how long the provider may take to reformat.
+// ReformatTimeout is how long the provider may take to reformat a call.
 func (c Config) ReformatTimeout() time.Duration {
 	if c.BudgetSecs == 0 {
 		return 30 * time.Second // a turn must not hang even without a limit

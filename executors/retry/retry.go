@@ -3,7 +3,7 @@
 //
 // Start with [Config.Middleware]. It promises to retry only idempotent tools,
 // never one that may change something. A cancelled turn ends immediately, even
-// during a wait. It decides by the failure's category alone.
+// during a wait. It decides only by the failure's category.
 //
 // Why is there no retry after a timeout of the turn? Because the turn ran out
 // of time, not the call.

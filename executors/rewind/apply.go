@@ -30,13 +30,13 @@ func (s *Session) doneFile() string    { return filepath.Join(s.dir, "done.json"
 // Outcome is the result of a rewind.
 type Outcome struct {
 	Changed []string // absolute paths of files and links
-	Kept    []string // files that were left because they are not as the agent left them
+	Kept    []string // files that were skipped because they have changed since the agent's last change
 	Failed  []string // files that could not be restored, each with its reason
 }
 
-// Apply restores the files. force also replaces the files that are not as the
-// agent left them. The caller then records mark, and calls Complete. If the process
-// ends before that, Recover returns mark.
+// Apply restores the files. force also replaces the files that have changed since the agent's last
+// change. The caller then records mark, and calls Complete. If the process ends before that,
+// Recover returns mark.
 func (p *Plan) Apply(ctx context.Context, force bool, mark []byte) (Outcome, error) {
 	s := p.session
 	s.mu.Lock()
@@ -183,9 +183,9 @@ func (s *Session) restoreFile(ctx context.Context, at *writer, step Step) error 
 	return at.chmod(step.Path, to.perm())
 }
 
-// Recover completes the turn and the rewind in which a process was killed. It
-// returns the mark of a rewind whose files are restored, which the caller records
-// unless it is recorded already before it calls Complete; and a message for the user.
+// Recover completes the turn and the rewind in which a process was killed. It returns the
+// mark of a rewind whose files are restored, and a message for the user. The caller
+// records the mark, unless it is recorded already, and then calls Complete.
 func (s *Session) Recover(ctx context.Context) (mark []byte, message string, err error) {
 	if s == nil {
 		return nil, "", nil

@@ -11,7 +11,7 @@ import (
 
 const (
 	cleanEvery    = time.Hour          // a clean-up of one workspace
-	minContentAge = time.Hour          // contents of this age may not be named by a point yet
+	minContentAge = time.Hour          // contents younger than this may not be named by a point yet
 	unusedAfter   = 7 * 24 * time.Hour // after it the survey of an unused workspace is dropped
 )
 
@@ -19,7 +19,7 @@ const (
 var hashPattern = lazyregexp.New(`"hash":"([0-9a-f]{64})"`)
 
 // clean removes contents that no file of this package names any longer, in this
-// workspace and in unused ones. It does so at most once an hour.
+// workspace and in unused ones. It runs at most once an hour.
 func (s *Session) clean() {
 	bases, err := filepath.Glob(filepath.Join(s.Data, DirName, "*"))
 	if err != nil {

@@ -41,7 +41,7 @@ func (l link) Execute(ctx context.Context, call *executors.Call) (executors.Resu
 // touched are the paths of a running call.
 type touched struct {
 	paths       []string
-	firstChange map[string]bool // whose state before the call is that before the turn
+	firstChange map[string]bool // whose state before the call is the state before the turn
 }
 
 // touches returns the paths that a call may change. all reports that it may change any
@@ -59,7 +59,7 @@ func (s *Session) touches(call *executors.Call) (paths []string, all bool) {
 }
 
 // keepBefore keeps the present state of the files before a call, and returns those to
-// look at after it.
+// compare after it.
 func (s *Session) keepBefore(ctx context.Context, paths []string, all bool) touched {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -261,7 +261,7 @@ func (s *Session) recordCommands(ctx context.Context) {
 }
 
 // compare adds the differences of two surveys to a point. A file that an earlier
-// comparison found may be as it was again.
+// comparison found may have its original state again.
 func (s *Session) compare(p *Point, before, now index, unsure bool) {
 	paths := changes(before, now)
 	for path := range s.foundBySurvey {

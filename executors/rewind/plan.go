@@ -25,9 +25,9 @@ type Plan struct {
 type Step struct {
 	Path     string // absolute
 	From, To State
-	// Conflict says why the present state is not the agent's; empty if it is.
+	// Conflict says how the present state differs from the agent's; empty if it is equal.
 	Conflict string
-	// Unrestorable says why the entry cannot be restored; empty if it can.
+	// Unrestorable says why the entry cannot be restored; empty if it can be.
 	Unrestorable string
 }
 
@@ -45,8 +45,8 @@ func (s Step) Verb() string {
 // ErrDropped means that the files of a turn are no longer kept.
 var ErrDropped = errors.New("the files of that turn are no longer kept")
 
-// Changed returns the number of files that each turn changed, by the turn's number. A
-// turn whose files are no longer kept has -1.
+// Changed returns the number of files that each turn changed, by the turn's number. The
+// number is -1 for a turn whose files are no longer kept.
 func (s *Session) Changed() (map[int]int, error) {
 	found := map[int]int{}
 	if s == nil {
@@ -218,7 +218,7 @@ func (s *Session) PlanRedo(ctx context.Context, id string) (*Plan, error) {
 	return p, nil
 }
 
-// Conflicts returns the steps for files that are not as the agent left them.
+// Conflicts returns the steps for files that have changed since the agent's last change.
 func (p *Plan) Conflicts() []Step {
 	return p.filter(func(s Step) bool { return s.Conflict != "" && s.Unrestorable == "" })
 }
@@ -259,8 +259,8 @@ func (s *Session) rewinds() ([]journal, error) {
 	return all, err
 }
 
-// forgetRewinds makes the rewinds final, since the files have changed again. The
-// points that they undid go with them.
+// forgetRewinds makes the rewinds final, since the files have changed again. The points
+// that they undid are removed too.
 func (s *Session) forgetRewinds() {
 	rewinds, err := s.rewinds()
 	if err != nil {

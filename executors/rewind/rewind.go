@@ -1,21 +1,19 @@
-// Package rewind keeps the files that each turn of a session changes, and puts
-// them back.
+// Package rewind keeps the files that each turn of a session changes, and restores them.
 //
 // Start with [New]. [Session.Middleware] is the link of the chain that records
 // the changes of calls, and [Session.Editor] the FS that records the texts of the
 // editor. [Session.PlanRewind] plans the restoration of the state before a turn, and
 // [Session.PlanRedo] undoes a rewind. [Plan.Apply] carries a plan out.
 //
-// It promises that a turn that changes nothing opens no file and costs nothing.
-// Contents are kept exactly, below the data directory, in files that only the
-// user can read. A file that may not be read is never copied. A file that somebody
-// else changed after the agent is replaced only if the user agrees. A process that
-// is killed while it restores leaves a journal, with which the next process puts
-// the files back: they never stay between two states.
+// It promises that a turn that changes nothing opens no file and costs nothing. Contents are kept
+// exactly, below the data directory, in files that only the user can read. A file that may not be
+// read is never copied. A file that somebody else changed after the agent is replaced only if the
+// user agrees. A process that is killed during a restoration leaves a journal. With it the next
+// process restores the old files, so they never stay between two states.
 //
-// It does not keep the contents of .git, entries that ignore files exclude (unless
-// a tool names them), pipes, sockets, devices, and files over a bound. It does not
-// record the changes of MCP servers.
+// It does not keep the contents of .git, entries that ignore files exclude (unless a tool
+// names them), pipes, sockets, devices, and files over the size limit. It does not record
+// the changes of MCP servers.
 //
 // Why are files copied and not linked? A program that writes in place would change
 // both.

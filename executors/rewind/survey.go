@@ -37,9 +37,9 @@ type entry struct {
 // Some file systems count in steps of two seconds.
 const stableAge = 2100 * time.Millisecond
 
-// survey returns the state of the session's directories, without the entries
-// that .gitignore leaves out. It keeps the contents that differ from old. It reads no
-// file of a workspace that is over a bound.
+// survey returns the state of the session's directories, without the entries that .gitignore leaves
+// out. It keeps the contents that differ from old. It reads no file if the workspace has too many
+// files.
 func (s *Session) survey(ctx context.Context, old index) (index, error) {
 	began := s.Now()
 	found := make(index, len(old))
@@ -202,7 +202,7 @@ type latest struct {
 const maxInMemory = 20_000
 
 // loadIndex returns the last survey of this workspace, whose contents are kept.
-// A broken one only costs time.
+// A damaged one is ignored, which only costs time.
 func (s *Session) loadIndex() index {
 	info, err := os.Stat(s.indexFile())
 	if err != nil {

@@ -23,8 +23,8 @@ var cues = sync.OnceValue(func() (byFirst [256][]string) {
 	return byFirst
 })
 
-// The parts of a long prompt that OfferFor examines, in bytes: a request is at its
-// beginning or at its end.
+// The parts of a long prompt that OfferFor examines, in bytes. A request is at the
+// beginning or at the end of a prompt.
 const (
 	cueHead = 4 << 10
 	cueTail = 1 << 10

@@ -3,12 +3,12 @@
 //
 // Start with an [Executor]. A task belongs to the directory of its session, where its name
 // is unique: setting it again replaces it. The user is asked about each task with its whole
-// text, since it acts while no one watches; no "always" covers that. The mode of a task is
-// never looser than the mode of its session. Package session/tasks runs the tasks.
+// text, since it runs unattended; no "always" covers that. The mode of a task is never
+// looser than the mode of its session. Package session/tasks runs the tasks.
 //
-// Why are the tools offered only after certain words? They would take a part of every
-// prompt, and few conversations need them. [Executor.OfferFor] looks for words about times,
-// in the languages of cues.txt. Once offered, the tools stay until the session ends.
+// Why are the tools offered only after certain words? Their definitions cost tokens in every
+// request, and few conversations need them. [Executor.OfferFor] searches the prompt for words about
+// times, in the languages of cues.txt. Once offered, the tools stay until the session ends.
 package schedule
 
 import (
@@ -63,7 +63,7 @@ var ErrTooMany = errors.New("too many tasks")
 // Store keeps the tasks.
 type Store interface {
 	// Put stores a task in place of the one with its name and directory. It returns
-	// ErrMany if the task is new and so many are due already.
+	// ErrTooMany if the task is new and the limit is reached.
 	Put(ctx context.Context, t Task, most int) (replaced bool, err error)
 	// List returns the tasks of a directory.
 	List(ctx context.Context, cwd string) ([]Task, error)

@@ -26,7 +26,8 @@ type deferredInput struct {
 	Mode  string `json:"mode,omitempty"`
 }
 
-// comparedRuns is the number of runs whose distances are compared with the least one.
+// comparedRuns is the number of runs whose intervals are compared with the shortest
+// permitted one.
 const comparedRuns = 100
 
 // taskInput is the input of both tools.

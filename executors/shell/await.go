@@ -68,7 +68,7 @@ func (in outputInput) wait() time.Duration {
 	return min(max(time.Duration(in.Wait)*time.Second, 0), maxWait)
 }
 
-// until compiles the pattern; nil means that there is none.
+// until compiles the pattern. It returns nil if there is no pattern.
 func (in outputInput) until() (*regexp.Regexp, *executors.Failure) {
 	if in.Until == "" {
 		return nil, nil
@@ -126,7 +126,7 @@ func (f Finished) Text() string {
 }
 
 // Finished returns the commands in the background that have ended since the last call,
-// and whose end no bash_output has shown.
+// without those whose end a bash_output has shown.
 func (e *Executor) Finished() []Finished {
 	e.background.mu.Lock()
 	defer e.background.mu.Unlock()

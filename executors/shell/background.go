@@ -103,8 +103,8 @@ func (e *Executor) Commands() []string {
 	return lines
 }
 
-// Background lists the commands in the background, one line for people each:
-// those that run, and those whose end was not reported yet.
+// Background lists the commands in the background, for people, one per line: those that
+// run, and those whose end was not reported yet.
 func (e *Executor) Background() []string {
 	e.background.mu.Lock()
 	defer e.background.mu.Unlock()

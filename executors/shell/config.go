@@ -43,8 +43,8 @@ type Config struct {
 	// AutoRollback restores the copies if the exit code is one of
 	// AutoRollbackExitCodes. Without it no copies are made. Default false.
 	AutoRollback bool `toml:"auto_rollback"`
-	// AutoRollbackExitCodes are the exit codes of a failure; 124 stands for a
-	// timeout. Default [1, 2].
+	// AutoRollbackExitCodes are the exit codes of a failure; 124 means a timeout. Default
+	// [1, 2].
 	AutoRollbackExitCodes []int `toml:"auto_rollback_exit_codes"`
 	// SnapshotRequired refuses a command that may write if no copies could be made.
 	// Default false: it runs, and its result says so.

@@ -75,9 +75,9 @@ var providerPrefixes = []string{
 	"XAI_",
 }
 
-// looksSecret reports whether a name, in upper case, looks like that of a secret. It looks at
-// whole parts, so that KEYBOARD, MONKEY_PATCH and COLORTERM stay; SSH_AUTH_SOCK
-// stays because AUTH counts only at the end.
+// looksSecret reports whether a name, in upper case, looks like that of a secret. It compares whole
+// parts, so that KEYBOARD, MONKEY_PATCH and COLORTERM stay; SSH_AUTH_SOCK stays because AUTH counts
+// only at the end.
 func looksSecret(name string) bool {
 	switch name {
 	case "PWD", "OLDPWD": // directories; MYSQL_PWD is not

@@ -25,8 +25,8 @@ type Job interface {
 	ReadOutput(ctx context.Context) (Output, error)
 	// Exit returns how the command ended, without output. Done must be closed.
 	Exit() Output
-	// Stop ends the command with all its children, so that Done is closed when it
-	// returns, or when ctx ends.
+	// Stop ends the command with all its children, and waits until Done is closed or ctx
+	// ends.
 	Stop(ctx context.Context)
 }
 
@@ -61,7 +61,7 @@ type localJob struct {
 // awaiter is one Await for a match.
 type awaiter struct {
 	enough func(more string) bool // called with the lock of its job
-	found  chan struct{}          // closed once it returned true; enough is nil then
+	found  chan struct{}          // closed when enough returned true; enough is then nil
 }
 
 // offer passes output to enough, until that returned true.

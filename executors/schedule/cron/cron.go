@@ -1,9 +1,9 @@
 // Package cron parses cron expressions and returns the times at which they are due.
 //
-// Start with [Parse], then [Expression.Next]. An expression has five fields, minute,
-// hour, day of the month, month and day of the week, or six with the second in front, or
-// is a name such as @daily. A day matches if either of its two fields does, unless one of
-// them begins with a star: the usual rule of cron(8).
+// Start with [Parse], then [Expression.Next]. An expression has five fields: minute, hour, day of
+// the month, month and day of the week. With six fields, the first is the second. A name such as
+// @daily is an expression too. A day matches if either of its two fields does, unless one of them
+// begins with a star: the usual rule of cron(8).
 //
 // Why does an expression with a fixed hour differ from one with a star when the clock
 // changes? "Daily at 02:30" means once each day. If the clock skips 02:30, the time is due

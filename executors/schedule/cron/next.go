@@ -2,8 +2,7 @@ package cron
 
 import "time"
 
-// horizon is how many years after a time the search ends: 29 February can be eight years
-// away.
+// horizon is how many years a search covers: 29 February can be eight years away.
 const horizon = 9
 
 // Next returns the first time after t at which the expression is due, on the clock of t's
@@ -25,7 +24,8 @@ func (e Expression) Next(t time.Time) time.Time {
 		if next.Equal(t) {
 			return t.In(loc)
 		}
-		// The clock changes first: what follows was computed with another offset.
+		// The clock changes first, so the times after the change were computed with a
+		// wrong offset.
 		if !until.IsZero() && next.After(until) {
 			next = until
 		}
