@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// maxShown bounds the strings of an input that is shown, in bytes: together with
-// the diff of the same content a frame must stay under 1 MiB.
+// maxShown bounds the strings of an input that is shown, in bytes: a frame with them and
+// the diff of the same content must stay under 1 MiB.
 const maxShown = 64 << 10
 
 // ShownInput returns the call's input for people, with long strings cut. It is nil

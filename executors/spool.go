@@ -63,7 +63,7 @@ func (s *Spool) Write(p []byte) (int, error) {
 func (s *Spool) spill() error {
 	f, err := os.CreateTemp("", "zeph-spool-")
 	if err == nil {
-		os.Remove(f.Name()) // no other process sees the file, where the system can remove an open one
+		os.Remove(f.Name()) // where the system can remove an open file, no other process sees it
 		_, err = f.Write(s.memory)
 	}
 	if err != nil {

@@ -107,8 +107,8 @@ type ShellRules struct {
 	// rule allows them. An entry is a program, or a program and its first words
 	// ("git push"). Default none.
 	BlockedCommands []string `toml:"blocked_commands"`
-	// AllowedCommands are built-in blocked programs that may run. BlockedCommands take
-	// precedence. Default none.
+	// AllowedCommands are built-in blocked programs, or curl and wget, to treat like any other
+	// program. BlockedCommands take precedence. Default none.
 	AllowedCommands []string `toml:"allowed_commands"`
 	// AllowNetwork, if false, blocks curl and wget. Default true.
 	AllowNetwork bool `toml:"allow_network"`

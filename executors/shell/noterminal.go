@@ -9,9 +9,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
-// Most programs that want a terminal notice that there is none, and end: stdin is empty,
-// and the variables of [Quiet] keep pagers, editors and questions away. The programs below
-// wait for keys nevertheless, as vi does, which then reads from stderr.
+// Most programs that need a terminal notice that there is none, and end: stdin is empty,
+// and the variables of [Quiet] disable pagers, editors and questions. The programs below
+// wait for keys nevertheless: vi, for example, then reads from stderr.
 
 // editors are programs that wait for keys without a terminal, unless an argument says what
 // to do.
@@ -43,11 +43,11 @@ func (e *Executor) refuseKeys(script string) *executors.Failure {
 // lacksTerminal matches the messages of programs that need a terminal.
 var lacksTerminal = lazyregexp.New(`(?i)\bnot (a|from a|to a|connected to a) (tty|terminal)\b|\bno (controlling )?(tty|terminal)\b|failed tty get|inappropriate ioctl for device`)
 
-// maxNoTerminalOutput bounds the outputs that are searched for such a message, in bytes: a
-// longer output has other contents too.
+// maxNoTerminalOutput bounds the outputs that are searched for such a message, in bytes:
+// a longer output has more than such a message.
 const maxNoTerminalOutput = 2000
 
-// sshNotice is a line of ssh, which does its work without a terminal.
+// sshNotice is a line of ssh, which works without a terminal.
 const sshNotice = "Pseudo-terminal will not be allocated because stdin is not a terminal."
 
 // noTerminalNote returns a note for a command that failed because it has no terminal, or "".

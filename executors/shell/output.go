@@ -26,7 +26,7 @@ type Output struct {
 	Lost       int64  // bytes that are missing in the middle of Full
 	Note       string // a line about the output, to be shown below it
 	Ended      bool   // of a Job: the command has ended, and this is the rest
-	ReadOnly   bool   // the kernel kept the command from writing and from the network
+	ReadOnly   bool   // the kernel prevented writes and network access
 	ExitCode   *int   // nil if a signal ended the command, or if it is unknown
 	Signal     string // e.g. "SIGKILL"
 	Terminal   string // id of the terminal at the client, to be shown before the text

@@ -35,8 +35,9 @@ var gitReadOnlySettings = [][2]string{
 	{"submodule.recurse", "false"},
 }
 
-// judgedLocale matches the locales in which programs read a script as it was judged. In GBK or
-// Big5 a part of a character may be a backslash or "|", so that sed would find other commands.
+// judgedLocale matches the locales in which programs parse a script as the judgement did.
+// In GBK or Big5 a byte of a character may be a backslash or "|", so sed could parse
+// other commands.
 var judgedLocale = lazyregexp.New(`(?i)^(C|POSIX|.*\.utf-?8(@.*)?)?$`)
 
 // readOnlyEnv returns the variables, as NAME=value, that keep the programs of a

@@ -9,8 +9,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/shell/process"
 )
 
-// restrictedCommands remembers the read-only commands of one session that needed to write, to
-// use the network, or more memory than they may. If the model calls such a command again, the user is asked.
+// restrictedCommands remembers the read-only commands of one session that failed because
+// they need to write, to use the network, or more memory. If the model calls such a
+// command again, the user is asked.
 type restrictedCommands struct {
 	mu       sync.Mutex
 	commands []string // the newest last
@@ -68,7 +69,7 @@ var memoryMessages = []string{
 // maxSearched is how much of the end of an output is searched, in bytes.
 const maxSearched = 64 << 10
 
-// containsAny reports whether the end of the output has one of the texts.
+// containsAny reports whether the end of the output contains one of the texts.
 func (o Output) containsAny(texts []string) bool {
 	end := o.Text
 	if o.Full != nil {

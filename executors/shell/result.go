@@ -12,7 +12,7 @@ type Envelope struct {
 	Stdout    string `json:"stdout"`
 	Stderr    string `json:"stderr"`
 	ExitCode  *int   `json:"exit_code"` // null if a signal ended the command, or it did not start
-	Truncated bool   `json:"truncated"` // stdout, stderr or the text is not all there was
+	Truncated bool   `json:"truncated"` // stdout, stderr or the text is incomplete
 }
 
 // WithTexts implements [executors.Texts].
@@ -140,8 +140,8 @@ func (o Output) bound(limit int) (string, bool) {
 	return o.Full.BoundPart(limit, o.Truncated)
 }
 
-// boundBoth cuts two streams to at most limit runes together; a short one
-// leaves its room to the other.
+// boundBoth cuts two streams to at most limit runes together; the other stream may use
+// the room that a short one leaves.
 func boundBoth(stdout, stderr string, limit int, more bool) (string, string, bool) {
 	a, b := utf8.RuneCountInString(stdout), utf8.RuneCountInString(stderr)
 	if a+b <= limit {

@@ -8,24 +8,22 @@
 // starts programs and keeps their output; package rollback undoes a failed script;
 // package sandbox restricts scripts.
 //
-// It promises that a script cannot hang a call: stdin is empty, there is no
-// terminal to ask on, and a daemon that holds the output open is not waited for.
-// No process in the script's session outlives the call. Memory stays bounded
-// whatever the script writes. Variables that look like secrets do not reach it.
-// Other links decide whether a script may run at all.
+// It promises that a script cannot hang a call: stdin is empty, there is no terminal for questions,
+// and a call does not wait for a daemon that holds the output open. No process in the script's
+// session outlives the call. Memory stays bounded whatever the script writes. It does not get
+// variables that look like secrets. Other links decide whether a script may run at all.
 //
-// Why are background jobs stopped when the script ends? Because no tool could
-// stop them later. "sleep 100 &" neither holds the call nor outlives it: the rest
-// of the script's session receives SIGTERM and, a moment later, SIGKILL. The
-// session and not the process group is the unit on Linux, because timeout(1) and
-// "set -m" make their own groups; elsewhere it is the group. A program that makes
-// itself a daemon with setsid(2), such as the gc of git or the server of a build
-// tool, has left on purpose and lives on.
+// Why are background jobs stopped when the script ends? Because no tool could stop them later.
+// "sleep 100 &" neither holds the call nor outlives it: the rest of the script's session receives
+// SIGTERM and, a moment later, SIGKILL. The session and not the process group is the unit on Linux,
+// because timeout(1) and "set -m" make their own groups; elsewhere it is the group. A program that
+// becomes a daemon with setsid(2), such as the gc of git or the server of a build tool, has left
+// the session on purpose and keeps running.
 //
-// Why is an exit code other than 0 no [tool_error]? Because it is an ordinary
-// answer of a program: grep found nothing, a test failed. Only a script that did
-// not really run is classified (126, 127, a failed start, a timeout), by the code
-// alone and never by the words of the output.
+// Why is an exit code other than 0 not a [tool_error]? Because it is an ordinary answer
+// of a program: grep found nothing, a test failed. Only a script that did not really run
+// is classified: 126, 127, a failed start, a timeout. The exit code alone decides, never
+// the text of the output.
 package shell
 
 import (
@@ -53,7 +51,7 @@ var description string
 
 // Runner is where a command runs: [Local] here, or a terminal of the client.
 type Runner interface {
-	// Background starts a command that runs on after ctx ended, until it ends by
+	// Background starts a command that keeps running after ctx ends, until it ends by
 	// itself or is stopped. Errors are those of Run.
 	Background(ctx context.Context, cmd Command) (Job, error)
 
@@ -91,9 +89,8 @@ func (c Command) Args() []string {
 	return []string{"-c", script}
 }
 
-// Env returns block, the prefixes of variables that a runner hides (see the function
-// Env), and extra, the variables that it sets (NAME=value), with those added that
-// the command needs.
+// Env returns block, the prefixes of variables that a runner hides (see the function Env), and
+// extra, the variables that it sets (NAME=value), plus those that the command needs.
 func (c Command) Env(block, extra []string) ([]string, []string) {
 	extra = slices.Concat(extra, c.Secrets)
 	if !c.ReadOnly {
@@ -252,14 +249,14 @@ func (e *Executor) command(call *executors.Call, in *bashInput) Command {
 	if call.Judged != nil {
 		cmd.Line, cmd.ReadOnly = call.Judged.Script, call.Judged.ReadOnly
 	}
-	if cmd.ReadOnly { // it was not asked about, and could print them in another form
+	if cmd.ReadOnly { // nobody was asked about the command, and it could print the secrets in another form
 		cmd.Secrets = nil
 	}
 	return cmd
 }
 
-// checkDirectory checks that the session's directory still is where it was: a link in
-// its place would lead commands out of the roots.
+// checkDirectory checks that the session's directory was not replaced: a link in its
+// place would lead commands out of the roots.
 func (e *Executor) checkDirectory() *executors.Failure {
 	real, err := filepath.EvalSymlinks(e.Root)
 	switch {
@@ -300,7 +297,7 @@ func (e *Executor) longerTimeoutHint(timeout time.Duration) string {
 // checkInput refuses input that no shell can run, or that may not run.
 func (e *Executor) checkInput(call *executors.Call, in *bashInput) *executors.Failure {
 	switch {
-	case in.Background && len(call.Env) > 0: // it would keep them for longer than the skill runs
+	case in.Background && len(call.Env) > 0: // it would hold the secrets for longer than the skill runs
 		return executors.Failuref(executors.PolicyBlocked, "a command with the secrets of a skill does not run in the background")
 	case in.Timeout < 0 || in.Timeout > e.cfg.MaxTimeout:
 		return executors.Failuref(executors.InvalidParameters, "bash: timeout must be from 1 to %d seconds, got %d", e.cfg.MaxTimeout, in.Timeout)

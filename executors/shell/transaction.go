@@ -21,9 +21,9 @@ func (e *Executor) transactional(call *executors.Call) bool {
 	return e.cfg.Transactional && e.cfg.AutoRollback && e.Roots != nil && call.Origin != executors.User && call.Judged == nil
 }
 
-// takeSnapshot makes a snapshot of the files that a command may write. If that fails, note
-// says so to the model; if the command must not run without a snapshot, the error
-// does.
+// takeSnapshot makes a snapshot of the files that a command may write. If that fails,
+// note is a message for the model, or err an error if the command must not run without a
+// snapshot.
 func (e *Executor) takeSnapshot(
 	ctx context.Context, call *executors.Call, in *bashInput,
 ) (snap *rollback.Snapshot, note string, failed error) {

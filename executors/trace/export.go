@@ -164,8 +164,9 @@ func (e *exporter) send(ctx context.Context, batch []*Span) {
 // maxAnswer bounds the bytes read of the collector's answer.
 const maxAnswer = 64 << 10
 
-// post sends one request. Again reports that another attempt may work, after the wait that
-// the collector asked for: https://opentelemetry.io/docs/specs/otlp/#otlphttp-response
+// post sends one request. again reports that another attempt may succeed, after the wait
+// that the collector asked for:
+// https://opentelemetry.io/docs/specs/otlp/#otlphttp-response
 func (e *exporter) post(ctx context.Context, body []byte) (again bool, asked time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, e.timeout)
 	defer cancel()

@@ -8,7 +8,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/otlp"
 )
 
-// The JSON form of an ExportTraceServiceRequest; ids are hexadecimal digits.
+// The types of an ExportTraceServiceRequest in JSON; ids are hexadecimal.
 type (
 	request struct {
 		ResourceSpans []resourceSpans `json:"resourceSpans"`

@@ -4,10 +4,10 @@
 // with [Tracer.Start]. All work below it calls [Child], which finds the turn in the context.
 // [Parent] returns the headers for requests to other processes.
 //
-// It promises that recording never fails or delays a turn: spans wait in a bounded queue,
-// and those that do not fit are counted and lost. Names and attributes follow the GenAI
-// conventions, https://opentelemetry.io/docs/specs/semconv/gen-ai/. Spans have no text of
-// prompts, answers, arguments or outputs.
+// It promises that recording never fails or delays a turn: spans wait in a bounded queue; those
+// that do not fit are counted and dropped. Names and attributes follow the GenAI conventions,
+// https://opentelemetry.io/docs/specs/semconv/gen-ai/. Spans do not contain the text of prompts,
+// answers, arguments or outputs.
 //
 // Why not the SDK of OpenTelemetry? It costs 2 MB and work at each start, even for users
 // who send no traces. The part that we need is the JSON form of one message.

@@ -15,9 +15,9 @@
 // The least trusted source of a turn counts. Only text that a call returned is a
 // source: a skill that was offered but not loaded changes nothing.
 //
-// Why is there a level between trusted and untrusted that changes no call? Rules can
-// name it as trust_level, and information flow labels a session that has read a
-// server which is not trusted.
+// Why is there a level between trusted and untrusted that changes no call? Rules can name
+// it as trust_level, and information flow labels a session that has read text of a server
+// that is not trusted.
 package trust
 
 import (
@@ -113,8 +113,8 @@ func (t *Trust) leastRead() (least Level, read string) {
 	return least, read
 }
 
-// judge denies a call of a blocked subject, and asks about an untrusted one. What the turn has
-// read counts as well.
+// judge denies a call of a blocked subject, and asks about an untrusted one. The sources
+// that the turn has read count as well.
 func (t *Trust) judge(_ context.Context, call *executors.Call) (executors.Verdict, error) {
 	if call.Record != nil {
 		call.Record.Trust = t.Level(call).String()
@@ -145,8 +145,8 @@ func deny(subject string, level Level, reason string) executors.Verdict {
 // skillTools are the tools that load instructions, or save text for later turns.
 var skillTools = []string{"invoke_skill", "load_skill", "memory_save"}
 
-// deniedAfterUntrusted reports whether a call is denied after an untrusted text: it could change
-// something, leave the machine, or bring in other instructions.
+// deniedAfterUntrusted reports whether a call is denied after an untrusted text: it could
+// change something, send data out, or load other instructions.
 func deniedAfterUntrusted(call *executors.Call) bool {
 	e := call.Spec.Effect
 	return call.Server() != "" || e.Has(executors.Mutates) || e.Has(executors.Network) || call.Card.Command != "" ||

@@ -10,8 +10,8 @@
 // asked for, a call of a tool that changes something, and a call of an exempt tool. A
 // score that cannot be computed denies the call.
 //
-// Why is it off by default? It saves tokens only with models that repeat themselves,
-// and a wrong score costs a round.
+// Why is it off by default? It saves tokens only with models that repeat calls, and a
+// wrong score costs a round.
 package utility
 
 import (

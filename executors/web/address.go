@@ -64,9 +64,9 @@ var (
 	nat64         = netip.MustParsePrefix("64:ff9b::/96") // RFC 6052: IPv4 addresses from a network without IPv4
 )
 
-// addressProblem returns why an address must not be contacted, "" for an address
-// of the public Internet. near are the networks of this machine: a host in them
-// is a neighbour, regardless of its address.
+// addressProblem returns why an address must not be contacted, "" for an address of the public
+// Internet. near are the networks of this machine: a host in them is local, regardless of its
+// address.
 func addressProblem(a netip.Addr, near []netip.Prefix) string {
 	if a.Zone() != "" {
 		return "link-local"

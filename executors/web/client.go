@@ -48,9 +48,8 @@ func (c *Client) timeout() allowance {
 	return allowance{time.Duration(c.Config.Timeout) * time.Second, c.Config.Timeout}
 }
 
-// run runs do within the remaining time. It returns the error of do, a
-// *Failure if the time is over, or ctx's cause. A page that is complete only
-// after the limit counts as too late.
+// run runs do within the remaining time. It returns the error of do, a *Failure if the time is
+// over, or ctx's cause. A page that is complete only after the time limit is a failure.
 func (a *allowance) run(ctx context.Context, do func(context.Context) error) error {
 	within, cancel := context.WithTimeout(ctx, a.remaining)
 	defer cancel()

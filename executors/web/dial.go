@@ -16,8 +16,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// network is the edge of the process, which tests replace. No setting changes
-// it. Every address is checked before it is dialled, in tests too.
+// network does the lookups and connections of a Client, so that tests can replace them.
+// No setting changes it. Every address is checked before it is dialled, in tests too.
 type network struct {
 	lookup        func(ctx context.Context, name string) ([]netip.Addr, error)
 	dial          func(ctx context.Context, addr netip.AddrPort) (net.Conn, error)
@@ -157,8 +157,8 @@ func DialPublic(ctx context.Context, _, address string) (net.Conn, error) {
 	return c.connect(ctx, addrs, uint16(number))
 }
 
-// IsPublic reports whether a host, a name or an address, may be on the public
-// Internet. It looks nothing up.
+// IsPublic reports whether a host, a name or an address, may be on the public Internet.
+// It does no lookup.
 func IsPublic(name string) bool {
 	h, err := parseHost(name)
 	return err == nil && (!h.addr.IsValid() || addressProblem(h.addr, interfaceNetworks()) == "")

@@ -16,15 +16,14 @@ const maxNodes = 500_000
 // treeSize returns an upper bound for the number of nodes in the tree of a page,
 // computed from its tokens. It stops counting above maxNodes.
 //
-// A parser's rules for unclosed elements can turn 44 KB of markup into 4
-// million nodes, and x/net/html limits the depth of its tree but not the size.
-// The parser may repeat each open formatting element for every text and element
-// that follows, and up to 32 more if one is closed across a block.
+// The rules for unclosed elements can turn 44 KB of markup into 4 million nodes, and x/net/html
+// limits only the depth of its tree. The parser may repeat each open formatting element for every
+// text and element that follows, and up to 32 more if one is closed across a block.
 //
 //	https://html.spec.whatwg.org/multipage/parsing.html#the-list-of-active-formatting-elements
 func treeSize(page string) int {
 	var open []formatting // elements that the parser may repeat
-	crossed := 0          // of open, those around an open block: an end tag may leave them open
+	crossed := 0          // how many of open are around an open block: an end tag may leave them open
 	nodes := 4            // document, html, head, body
 	z := html.NewTokenizer(strings.NewReader(page))
 	for nodes <= maxNodes {

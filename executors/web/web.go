@@ -227,7 +227,7 @@ func (c *Client) run(ctx context.Context, call *executors.Call, raw string,
 	}
 	res := c.bounded(text)
 	res.Raw = rawPage{URL: page.URL.String(), Type: page.Type, Characters: utf8.RuneCountInString(text), Truncated: res.Full != nil}
-	if !crossed { // a cached page would repeat a permission that was given once
+	if !crossed { // a cached page would reuse a permission for one request
 		res.Valid = alwaysValid
 	}
 	return res, nil

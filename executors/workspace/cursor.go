@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Cursor opens the directories of many paths, one path after the other. It keeps the
-// last directory open, so that paths in the order of a walk are cheap: a descent from the
-// root would take a step for each level. A Cursor lasts for one pass, since it does not see
-// that its directory was replaced. It is not for concurrent use.
+// Cursor opens the directories of many paths, one path after the other. It keeps the last directory
+// open, so that paths in the order of a walk are cheap: otherwise each path would need a step per
+// level from the root. A Cursor is valid for one pass, since it does not notice that its directory
+// was replaced. It is not for concurrent use.
 type Cursor struct {
 	roots *Roots
 	dir   *Dir // the last directory; nil before the first path

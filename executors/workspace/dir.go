@@ -11,8 +11,8 @@ import (
 	"syscall"
 )
 
-// Dir is an open directory inside the roots. Methods take names of its entries.
-// They follow no link out of the roots, and return a *PrivateError for hidden
+// Dir is an open directory inside the roots. Its methods accept names of its entries.
+// They do not follow links out of the roots, and return a *PrivateError for hidden
 // entries without opening them. A Dir is not for concurrent use.
 type Dir struct {
 	root    *os.Root

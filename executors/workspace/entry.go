@@ -45,8 +45,8 @@ func namesDirectory(path string) bool {
 	return strings.HasSuffix(path, "/") || strings.HasSuffix(path, "/.")
 }
 
-// ContainsRoot reports whether the directory abs is a root, under any name, or contains
-// one.
+// ContainsRoot reports whether the directory abs is a root, under any name, or contains a
+// root.
 func (r *Roots) ContainsRoot(abs string) bool {
 	info, err := os.Lstat(abs)
 	if err != nil {

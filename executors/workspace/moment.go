@@ -8,10 +8,9 @@ import (
 	"slices"
 )
 
-// Moment remembers the answers of lstat(2), so that the parts of one judgement look at
-// each path once. It lasts for that judgement only: links that are made afterwards must
-// be seen by the next. The zero value is ready; a nil one remembers nothing. It is not
-// for concurrent use.
+// Moment caches the results of lstat(2), so that one judgement examines each path once. It must not
+// be used for another judgement, which has to see links that were made in between. The zero value
+// is ready; a nil Moment caches nothing. It is not for concurrent use.
 type Moment struct {
 	seen map[string]seenPath
 	// dirs are the directories in use; nil means that they are unknown. Lstat refuses a path
@@ -43,7 +42,7 @@ func (m *Moment) Lstat(path string) (fs.FileInfo, error) {
 	return info, err
 }
 
-// Use adds directories in use, whose shares may be looked at.
+// Use adds directories in use, so that Lstat may access their network shares.
 func (m *Moment) Use(dirs ...string) {
 	for _, dir := range dirs {
 		if runtime.GOOS == "windows" && !slices.Contains(m.dirs, dir) {
@@ -52,7 +51,7 @@ func (m *Moment) Use(dirs ...string) {
 	}
 }
 
-// At returns the same roots for one judgement: they look at each path once, and take one
+// At returns the same roots for one judgement: they examine each path once, and take one
 // snapshot of the hidden files. They are not for concurrent use.
 func (r *Roots) At(now *Moment) *Roots {
 	out := *r

@@ -109,8 +109,8 @@ func (r *Roots) Private() *Private {
 	return p
 }
 
-// findFiles adds the hidden files of a place to p and s, by the last look at it if
-// nothing has changed since.
+// findFiles adds the hidden files of a place to p and s, from the last lookup if nothing
+// has changed since.
 func (p *Private) findFiles(s *hiddenDir, place Place) {
 	if s.info == nil {
 		return
@@ -313,7 +313,7 @@ func (p *Private) Below(abs string) []string {
 func (p *Private) Linked() bool {
 	return p != nil && slices.ContainsFunc(p.hiddenDirs, func(s hiddenDir) bool {
 		return slices.ContainsFunc(s.files, func(name string) bool {
-			info, err := os.Lstat(filepath.Join(s.path, name)) // a link made elsewhere leaves the directory as it was
+			info, err := os.Lstat(filepath.Join(s.path, name)) // a link made elsewhere does not change the directory
 			return err == nil && linked(info)
 		})
 	})

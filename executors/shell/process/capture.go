@@ -19,7 +19,7 @@ type Capture struct {
 type Captured struct {
 	Full *executors.Spool // the caller closes it
 	Lost int64            // bytes that are missing in it
-	Err  error            // why Full could not be written; nil if it could
+	Err  error            // why the Spool could not be written; nil if it could
 }
 
 // NewCapture returns a Capture that keeps up to limit bytes in its Spool.
@@ -33,7 +33,7 @@ func (c *Capture) Add(text []byte) {
 	if c.spoolLeft > 0 {
 		n := runeCut(text, c.spoolLeft)
 		c.spoolLeft -= n
-		if n < len(text) { // later text must not precede the rest of this text
+		if n < len(text) { // otherwise later text would precede the rest of this text
 			c.spoolLeft = 0
 		}
 		c.writeSpool(text[:n])

@@ -43,7 +43,7 @@ const TempExceeded = "stopped: its temporary files are too large"
 // a large log; /tmp is often in memory.
 const maxTempBytes = 1 << 30
 
-// tempInterval is the time between two looks at the temporary files of a program.
+// tempInterval is the interval at which the temporary files of a program are measured.
 const tempInterval = 250 * time.Millisecond
 
 // entryBytes is the space that a file or directory needs besides its content.
@@ -67,8 +67,9 @@ func exceeds(dir string, limit int64) bool {
 	return limit < 0
 }
 
-// endFirst makes the kernel choose a program, and those that it will start, before all others
-// if the machine runs out of memory. The thread that starts a confined program cannot do so.
+// endFirst makes the kernel kill a program, and those that it will start, before all
+// others if the machine runs out of memory. The thread that starts a confined program
+// cannot do so.
 func endFirst(pid int) {
 	_ = os.WriteFile("/proc/"+strconv.Itoa(pid)+"/oom_score_adj", []byte("1000"), 0)
 }

@@ -24,9 +24,8 @@ type Piped struct {
 	done       chan struct{} // closed when its session has ended
 }
 
-// StartPiped starts a program in its own session. It uses Path, Args, Env, Dir and
-// Reaper of prog. When the program ends, by itself too, so does the rest of its
-// session.
+// StartPiped starts a program in its own session. It uses Path, Args, Env, Dir and Reaper of
+// prog. When the program ends, even by itself, the rest of its session is ended too.
 func StartPiped(prog Program) (*Piped, error) {
 	cmd := exec.Command(prog.Path, prog.Args...)
 	cmd.Dir = prog.Dir

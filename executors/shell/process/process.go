@@ -45,8 +45,8 @@ type Program struct {
 	// of the output. An ACP terminal keeps only the tail.
 	Head, Tail int
 	// Split also keeps stdout and stderr separately. They then use two pipes,
-	// and simultaneous writes to both can change places. Without Split the
-	// order is exact.
+	// and simultaneous writes to both can be reordered. Without Split the order
+	// is exact.
 	Split bool
 	// Sink, if not nil, receives all of both streams in whole runes; Output
 	// then returns no text. It must neither block nor keep the bytes. It is not
@@ -95,8 +95,8 @@ type Process struct {
 
 // Start starts a program in its own session, with empty stdin.
 //
-// exec.CommandContext and its WaitDelay do not suffice: between the end of the
-// program and the end of its output, the rest of its session must be stopped.
+// exec.CommandContext and its WaitDelay do not suffice: the rest of the session must be
+// stopped after the program has ended, but before its output is complete.
 func Start(prog Program) (*Process, error) {
 	cmd := exec.Command(prog.Path, prog.Args...)
 	cmd.Dir = prog.Dir
@@ -148,10 +148,10 @@ func Start(prog Program) (*Process, error) {
 	return p, nil
 }
 
-// startAndWait starts the program and waits for it on one thread. Linux kills a child
-// with Pdeathsig when the thread that started it ends, so this goroutine keeps
-// the thread until the child has ended. A thread that dropped rights is never
-// unlocked, so it ends with this goroutine.
+// startAndWait starts the program and waits for it on one thread. Linux kills a child with
+// Pdeathsig when the thread that started it ends, so this goroutine stays locked to the thread
+// until the child has ended. A thread that dropped rights is never unlocked, so it ends with this
+// goroutine.
 //
 // output is the name of the output pipe, which the reaper has.
 func (p *Process) startAndWait(confine func() error, output string, started chan<- error) {

@@ -61,7 +61,7 @@ func (r *Reaper) Close() {
 
 // addPipe registers a program that is about to start, by its output pipe. It returns
 // the name of the pipe for add or remove. It starts the process before the first
-// program. Whoever kills this process must not be faster than the start of the reaper.
+// program. The reaper must run before a kill of this process can come.
 func (r *Reaper) addPipe(output *os.File, temp string) (pipe string) {
 	if r == nil {
 		return ""

@@ -23,8 +23,8 @@ func endSession(pid int) {
 	pollUntil(func() bool { return !signalSession(pid, syscall.SIGKILL) })
 }
 
-// pollUntil polls until condition returns true or the grace is over. It reports
-// whether condition did.
+// pollUntil polls until condition returns true or the grace is over. It reports whether
+// the condition became true.
 func pollUntil(condition func() bool) bool {
 	over := time.After(grace)
 	tick := time.NewTicker(2 * time.Millisecond)

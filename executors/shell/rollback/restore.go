@@ -19,11 +19,10 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
-// restorer puts the files of a snapshot back.
+// restorer restores the files of a snapshot.
 //
-// It writes each file under a temporary name in the same directory and renames
-// it, so that a reader never sees a part of a file. It leaves unchanged files
-// alone.
+// It writes each file under a temporary name in the same directory and renames it, so
+// that a reader never sees a part of a file. It does not touch unchanged files.
 type restorer struct {
 	*Snapshot
 	current    map[string]entry // the scope as it is now, by absolute path

@@ -5,9 +5,9 @@
 // frees the copies. [Writes] returns the files that a script may write, so that
 // a scope need not be the whole workspace.
 //
-// It promises that nothing outside the workspace roots is read, written or
-// removed, wherever links lead. A reader never sees a part of a file. An
-// unchanged file stays untouched. Modes are restored too.
+// It promises that nothing outside the workspace roots is read, written or removed, even through
+// links. A reader never sees a part of a file. An unchanged file stays untouched. Modes are
+// restored too.
 //
 // It does not copy files in .git, zeph-acp's own files, pipes, sockets or
 // devices. The caller decides when a command has failed.
@@ -78,7 +78,7 @@ func NewScope(roots *workspace.Roots, paths []string, all bool, globs []string) 
 		if full, err := roots.Resolve(p); err == nil {
 			s.add(full)
 		}
-		// A command may write the target of a link, and the link itself.
+		// A command may write to the target of a link, or replace the link itself.
 		if link, err := roots.ResolveEntry(filepath.Clean(p)); err == nil {
 			s.add(link)
 		}
@@ -127,9 +127,9 @@ func (s *Scope) innermostRoot(abs string) (root, rel string) {
 	return root, rel
 }
 
-// walk visits the entries of the scope: directories before their entries,
-// files and links only if a glob covers them. It leaves out .git, since a
-// partly restored repository is broken.
+// walk visits the entries of the scope: directories before their entries, files and links
+// only if a glob covers them. It leaves out .git, since a partly restored repository
+// would be corrupt.
 func (s *Scope) walk(ctx context.Context, visit func(dir *workspace.Dir, name, abs string, info fs.FileInfo) error) error {
 	for _, path := range s.paths {
 		dir, name, err := s.roots.Parent(path)

@@ -17,8 +17,8 @@ const (
 		unix.LANDLOCK_ACCESS_FS_MAKE_REG | unix.LANDLOCK_ACCESS_FS_MAKE_DIR | unix.LANDLOCK_ACCESS_FS_MAKE_SYM |
 		unix.LANDLOCK_ACCESS_FS_MAKE_FIFO | unix.LANDLOCK_ACCESS_FS_MAKE_SOCK |
 		unix.LANDLOCK_ACCESS_FS_REMOVE_FILE | unix.LANDLOCK_ACCESS_FS_REMOVE_DIR | unix.LANDLOCK_ACCESS_FS_REFER
-	// A device node, made by a command of root, would give access to a disk
-	// past all rules.
+	// A device node that a command of root creates would give access to a disk,
+	// regardless of the rules.
 	mayMakeDevice = unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK
 	mayControl    = unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
 
@@ -60,7 +60,7 @@ func dropCapabilities(list []uintptr) error {
 	return nil
 }
 
-// newRules returns the rights that require a grant.
+// newRules returns rules without grants, for the rights that require one.
 func newRules(abi int, network bool) *rules {
 	r := &rules{FS: mayRead | mayWrite | mayMakeDevice | mayControl, NoTCP: !network}
 	if abi < abiRefer {
@@ -180,7 +180,8 @@ func (e entry) add(ruleset, dir int, right uint64) error {
 	return nil
 }
 
-// ignoreGone ignores errors that only make the grants smaller.
+// ignoreGone ignores errors for files that no longer exist: a missing grant only
+// restricts more.
 func ignoreGone(name string, err error) error {
 	for _, gone := range []error{unix.ENOENT, unix.ENOTDIR, unix.ELOOP, unix.EACCES, unix.EPERM, unix.ENXIO, unix.ENODEV, unix.ESTALE, unix.EAGAIN, unix.EIO, unix.ENOTCONN} {
 		if errors.Is(err, gone) {

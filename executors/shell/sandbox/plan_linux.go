@@ -45,7 +45,7 @@ func (s *Sandbox) plan() (out commandPlan) {
 	p := &planner{Sandbox: s, buf: make([]byte, 64<<10)}
 	p.findOwn()
 	starts := p.walkInside()
-	if p.refusedMore { // a file found late may have another name that was examined before
+	if p.refusedMore { // a file that was found late may have another name, which was examined before it
 		starts = p.walkInside()
 	}
 	readable := make([]bool, len(starts))
@@ -211,9 +211,8 @@ func (p *planner) grantReading(n *node, grants *[]grant) bool {
 	return false
 }
 
-// grantWriting adds the grants for changes at path and below, except for zeph-acp's
-// own files. Next to those files, commands can neither create nor remove
-// entries.
+// grantWriting adds the grants for changes at path and below, except for zeph-acp's own
+// files. In the directories of those files, commands cannot create or remove entries.
 func (p *planner) grantWriting(path string, grants []grant) []grant {
 	dir := names(path)
 	switch {

@@ -8,22 +8,19 @@
 // program. So the program keeps its pid, session, standard files and
 // parent-death signal, and every process that it starts is restricted as well.
 //
-// It promises that a command writes only below the session's directories, the
-// temporary ones, the caches of build tools and the paths of extra_write. A command
-// reads neither zeph-acp's own files nor files that deny_read names, under any name.
-// It makes no TCP connection if the network is off. If the restriction fails, the
-// command does not run. docs/sandbox.md lists the limits.
+// It promises that a command writes only below the session's directories, the temporary ones, the
+// caches of build tools and the paths of extra_write. A command cannot read zeph-acp's own files,
+// or files that deny_read names, under any name. It makes no TCP connection if the network is off.
+// If the restriction fails, the command does not run. docs/sandbox.md lists the limits.
 //
-// Why does this process compute the rules, and the helper enforce them? A
-// Landlock grant includes everything below a directory. Next to a file that
-// must not be read, each neighbour needs its own grant, and a refused file must
-// be recognised later. The helper checks that each grant still names the same
-// file.
+// Why does this process compute the rules, and the helper enforce them? A Landlock grant includes
+// everything below a directory. If a directory contains a file that must not be read, each other
+// entry needs its own grant, and the refused file must be recognised later. The helper checks that
+// each grant still names the same file.
 //
-// Why can a command not read a file that it creates next to a refused one? The
-// grants are made before it runs, so only the next command can read the file.
-// If the directory for temporary files is affected, commands get a subdirectory
-// of it.
+// Why can a command not read a file that it creates next to a refused one? The grants are
+// made before it runs, so only the next command can read the file. If the directory for
+// temporary files has such a file, commands get a subdirectory of it.
 package sandbox
 
 import (
