@@ -48,7 +48,7 @@ uses. The command prints the address of a page; open it in a browser on this mac
 			ctx, cancel := context.WithTimeoutCause(ctx, loginTime, fmt.Errorf("there was no login within %s", loginTime))
 			defer cancel()
 			if err := a.MCP.Login(ctx, e); err != nil {
-				return fmt.Errorf("log in to %s: %s", oneLine(args[0]), executors.Shown(err.Error()))
+				return fmt.Errorf("%s: %s", oneLine(args[0]), executors.Shown(err.Error()))
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "Logged in to %s.\n", args[0])
 			return err

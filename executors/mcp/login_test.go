@@ -245,6 +245,30 @@ func TestLoginDenied(t *testing.T) {
 	}
 }
 
+// Odd answers of the authorization server end the login with a short reason.
+func TestLoginOddAnswers(t *testing.T) {
+	for name, tt := range map[string]struct{ path, answer, want string }{
+		"metadata of another type": {
+			"/.well-known/oauth-authorization-server", `{"scopes_supported":"read"}`,
+			"log in: failed to get authorization server metadata: a value has the wrong type",
+		},
+		"a long answer":              {"/register", strings.Repeat("é", 9000), "é…"},
+		"a token with a second line": {"/token", `{"access_token":"a\r\nX-Y: z","token_type":"Bearer"}`, "a token with control characters"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, u := newAuthorizer(t), newUser(t)
+			a.Answers = map[string]string{tt.path: tt.answer}
+			err := u.login(a.entry())
+			if err == nil || !strings.HasSuffix(err.Error(), tt.want) || len(err.Error()) > 1100 {
+				t.Errorf("login: %v, want ...%s", err, tt.want)
+			}
+			if len(u.store.kept) > 0 {
+				t.Errorf("kept %s, want nothing", u.store.kept)
+			}
+		})
+	}
+}
+
 // A server cannot lead requests to another private machine.
 func TestLoginElsewhere(t *testing.T) {
 	a, u := newAuthorizer(t), newUser(t)

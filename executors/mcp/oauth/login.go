@@ -12,6 +12,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 	"golang.org/x/oauth2"
+
+	"github.com/zeph-acp/zeph-acp/executors"
 )
 
 // probes are the requests that find the login of a server. Every server with a login
@@ -104,13 +106,33 @@ func (a *Account) authorize(ctx context.Context, req *http.Request, res *http.Re
 	if err == nil {
 		return nil
 	}
-	if e, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
-		err = &refusal{"log in", e}
-	} else {
-		err = fmt.Errorf("log in: %w", err)
-	}
-	a.refused = &Error{Login: true, Err: err}
+	a.refused = &Error{Login: true, Err: loginFailure(err)}
 	return a.refused
+}
+
+// loginFailure returns the error of a login for people.
+func loginFailure(err error) error {
+	if e, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
+		return &refusal{"log in", e}
+	}
+	return fmt.Errorf("log in: %w", forPeople(err))
+}
+
+// maxReason bounds the text of an error, in characters: the SDK's errors repeat the answers of
+// servers.
+const maxReason = 500
+
+// forPeople returns an error of the SDK or of oauth2 without the names of Go's types, and
+// shortened.
+func forPeople(err error) error {
+	text := err.Error()
+	if doing, _, wrongType := strings.Cut(text, "json: cannot unmarshal"); wrongType {
+		return errors.New(doing + "a value has the wrong type")
+	}
+	if at := executors.RuneOffset(text, maxReason); at < len(text) {
+		return errors.New(text[:at] + "…")
+	}
+	return err
 }
 
 // loginConfig returns the SDK's handler of a login.
@@ -166,6 +188,9 @@ func (a *Account) scopes(asked []string) []string {
 
 // storeLogin stores a new login in place of the old one.
 func (a *Account) storeLogin(c *oauth2.Config, token *oauth2.Token, resource string) error {
+	if err := checkToken(token); err != nil {
+		return err
+	}
 	scopes := c.Scopes
 	if granted, ok := token.Extra("scope").(string); ok {
 		scopes = strings.Fields(granted)

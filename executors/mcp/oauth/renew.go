@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/net/http/httpguts"
 	// The library of tokens that the SDK uses.
 	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/clientcredentials"
@@ -61,10 +62,21 @@ func (l *login) requestToken(ctx context.Context) (oauth2.Token, error) {
 	if err != nil {
 		return oauth2.Token{}, err
 	}
+	if err := checkToken(token); err != nil {
+		return oauth2.Token{}, err
+	}
 	if token.RefreshToken == "" { // the old one stays valid
 		token.RefreshToken = l.Token.RefreshToken
 	}
 	return *token, nil
+}
+
+// checkToken returns an error for a token that no header can hold.
+func checkToken(t *oauth2.Token) error {
+	if !httpguts.ValidHeaderFieldValue(t.AccessToken) {
+		return errors.New("the authorization server sent a token with control characters")
+	}
+	return nil
 }
 
 // renewFailure returns why a login cannot be renewed. A new login is necessary only
@@ -72,7 +84,7 @@ func (l *login) requestToken(ctx context.Context) (oauth2.Token, error) {
 func (a *Account) renewFailure(err error) error {
 	e, ok := errors.AsType[*oauth2.RetrieveError](err)
 	if !ok {
-		return &Error{Err: fmt.Errorf("renew the login: %w", err)}
+		return &Error{Err: fmt.Errorf("renew the login: %w", forPeople(err))}
 	}
 	status := e.Response.StatusCode
 	if status >= http.StatusInternalServerError || status == http.StatusTooManyRequests {

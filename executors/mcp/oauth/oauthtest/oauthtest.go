@@ -34,6 +34,8 @@ type Authorizer struct {
 	Deny     bool   // the user refuses the login
 	Broken   int    // the status of each answer of the token endpoint; 0 means success
 
+	Answers map[string]string // by path, in place of the server's own
+
 	Challenges map[string]string // PKCE, by code
 	asked      map[string]string // scopes, by code
 	Elsewhere  string            // another issuer that the server names
@@ -44,7 +46,14 @@ type Authorizer struct {
 func New(t testing.TB, serve http.Handler) *Authorizer {
 	a := &Authorizer{t: t, Tokens: map[string]string{}, Lifetime: 3600, Challenges: map[string]string{}, asked: map[string]string{}}
 	as := http.NewServeMux()
-	a.Issuer = httptest.NewServer(as)
+	a.Issuer = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if odd, ok := a.Answers[r.URL.Path]; ok {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, odd)
+			return
+		}
+		as.ServeHTTP(w, r)
+	}))
 	t.Cleanup(a.Issuer.Close)
 	answer := func(w http.ResponseWriter, status int, v any) {
 		w.Header().Set("Content-Type", "application/json")
