@@ -2,18 +2,19 @@
 // need: progress, repeats and passed tests. Failures with their places,
 // warnings, summaries and the names of changed files stay.
 //
-// Start with [New] and [Filter.Apply]. The result is valid UTF-8 without
-// terminal escapes and never larger than the sanitised output. Filtering it
-// again changes nothing, memory stays bounded, and an output that no rule
-// recognises stays unchanged. The package does not run or rewrite commands.
+// Start with [New] and [Filter.Apply]. The result is valid UTF-8 without terminal escapes
+// and never larger than the sanitised output. Filtering it again does not change it.
+// Memory stays bounded. An output that no rule recognises stays unchanged. The package
+// does not run or rewrite commands.
 //
 // The lines of an output are sanitised and scanned for credentials (package
 // redact). Then they pass the strategy of each rule that matches the command, in
 // the order of the rules. Each family of strategies has
 // a package: generic, testreport, lint, logs, git, listing, fetch and digest.
 //
-// Why does a panic of a strategy not end the turn? It is a bug of ours. The
-// output stays as it was before that rule, and the log names the rule.
+// Why does a panic of a strategy not end the turn? It is a bug in the filter, not a
+// failure of the command. The output stays as it was before that rule, and the log names
+// the rule.
 package filter
 
 import (
@@ -105,7 +106,7 @@ func (f *Filter) apply(c chosenRules, exit int, raw io.Reader, explain func(by A
 	if f.scan != nil {
 		seen = redact.NewSeen()
 	}
-	if len(rules) > 0 { // the first rule reads the lines as they are written, which saves reading them again
+	if len(rules) > 0 { // the first rule reads the lines while they are written, which saves a second pass
 		first = rules[0].begin(run)
 		defer full.Feed(first.passLines)()
 	}
@@ -129,7 +130,8 @@ func (f *Filter) apply(c chosenRules, exit int, raw io.Reader, explain func(by A
 	return o, nil
 }
 
-// maxDepth limits programs that run others, as in a log of a run of a script.
+// maxDepth limits the nesting of programs that run others, such as in the log of a
+// script.
 const maxDepth = 3
 
 // newRun describes an output. depth counts the outputs around it.
@@ -230,9 +232,8 @@ func (f *Filter) matchingRules(command string) (rules []rule) {
 	return rules
 }
 
-// remask masks credentials that show only in the result of the rules: one that
-// decodes text may join the parts of a value. It skips lines that were in the
-// output, which were scanned before.
+// remask masks credentials that appear only in the result of the rules: a rule that decodes text
+// may join the parts of a value. It skips lines that were in the output, which were scanned before.
 func (f *Filter) remask(o *Outcome, seen *redact.Seen) error {
 	if seen == nil || o.Text == o.Full {
 		return nil

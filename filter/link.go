@@ -86,7 +86,7 @@ func (l link) runMaskingLive(ctx context.Context, call *executors.Call) (executo
 func (l link) filterCommand(ctx context.Context, call *executors.Call, res *executors.Result, chosen func() chosenRules) error {
 	res.Raw = l.maskRaw(res.Raw)
 	rules, exit := chosenRules{}, -1
-	if !res.Output.Partial { // a rule that needs the whole output would mistake a part for it
+	if !res.Output.Partial { // a rule that needs the whole output would misread a part of it
 		rules = chosen()
 	}
 	if call.Record != nil && call.Record.ExitCode != nil {
@@ -247,8 +247,7 @@ func (l link) maskResult(call *executors.Call, res *executors.Result) {
 	l.count(call, Counts{Masked: redact.Count(found)})
 }
 
-// maskAround masks the failure and the notes of a result, which stand around its
-// text.
+// maskAround masks the failure and the notes of a result, which surround its text.
 func (l link) maskAround(res *executors.Result) (found []redact.Finding) {
 	mask := func(s string) string {
 		masked, more := l.Filter.scan.Visible(s)

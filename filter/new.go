@@ -25,8 +25,8 @@ func New(path string) (*Filter, []string) {
 	return &Filter{rules: compiledRules(rules...), scan: &redact.Scanner{}}, warnings
 }
 
-// builtins compiles the built-in rules, which takes some milliseconds. A test makes
-// sure that there is nothing to warn of.
+// builtins compiles the built-in rules, which takes some milliseconds. A test ensures
+// that they cause no warnings.
 func builtins() []rule {
 	rules, _ := loadRules("")
 	return rules

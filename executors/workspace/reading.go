@@ -21,8 +21,8 @@ import (
 // names at any depth below the roots, and denies outside of them too. Any other
 // pattern ("src/**", "./a") is relative to each root.
 //
-// Letter case matters, except on macOS and Windows. A file is judged by the name
-// that is used to read it: a hard link with another name is another file.
+// Letter case matters, except on macOS and Windows. A file is judged by the name that is
+// used to read it, so a hard link with another name counts as another file.
 type ReadRules struct {
 	Deny, Allow []string
 }
@@ -193,8 +193,8 @@ func (r *Readable) allowsOutside(abs string) bool {
 	return ok && r.verdictOn(abs).mayRead()
 }
 
-// readVerdict is the verdict of the rules on a file or directory. The zero verdict is that of
-// no rules: all may be read.
+// readVerdict is the verdict of the rules on a file or directory. The zero value permits
+// everything, as without rules.
 type readVerdict struct {
 	read    *Readable
 	path    string // slash-separated, as the rules see it; "" is "/"
@@ -248,8 +248,8 @@ func (v readVerdict) enter(name string) readVerdict {
 	return v
 }
 
-// lists reports whether a listing of the directory may show the entry name. It spares the
-// path of a file if no rule depends on it.
+// lists reports whether a listing of the directory may show the entry name. It computes
+// the path of a file only if a rule depends on it.
 func (v readVerdict) lists(name string, dir bool) bool {
 	if v.read == nil {
 		return true

@@ -1,18 +1,17 @@
 // Package workspace restricts file access to the directories of a session.
 //
-// Start with [New] and [Roots.Resolve], which turns a path from a model or a client
-// into an absolute one without symlinks, or returns an [*OutsideError]. Open the
-// result with [Roots.Open] or a [Dir], so that a directory that is replaced by a
-// symlink between check and use does not lead out of the roots.
+// Start with [New] and [Roots.Resolve], which turns a path from a model or a client into an
+// absolute one without symlinks, or returns an [*OutsideError]. Open the result with [Roots.Open]
+// or a [Dir], so that a symlink that replaces a directory between check and use does not lead out
+// of the roots.
 //
-// No path that the package returns or opens lies outside the roots or among
-// zeph-acp's own files ([Own]), which it does not open under any name. The
-// package restricts no other path inside the roots, and it cannot restrict a
-// shell command.
+// No path that the package returns or opens lies outside the roots. It does not return zeph-acp's
+// own files ([Own]), nor open them under any name. The package restricts no other path inside the
+// roots, and it cannot restrict a shell command.
 //
-// No directory is kept open between calls: a root may be deleted and created again
-// during the session, and an idle session should cost nothing. Only a user who can
-// change the directories above the outermost roots could exploit this.
+// No directory is kept open between calls: a root may be deleted and created again during the
+// session, and an idle session should cost nothing. Only someone who can change the directories
+// above the outermost roots could exploit this.
 package workspace
 
 import (
@@ -130,8 +129,8 @@ func (r *Roots) AsGiven(abs string) string {
 	return filepath.Join(r.given[best], rel)
 }
 
-// root returns the outermost root that contains abs. A root inside another could
-// itself be replaced by a symlink by anyone who may write to the outer one.
+// root returns the outermost root that contains abs. Anyone who may write to an outer
+// root could replace an inner root by a symlink.
 func (r *Roots) root(abs string) (dir string, ok bool) {
 	for _, d := range r.dirs {
 		if _, in := relative(d, abs); in && (!ok || len(d) < len(dir)) {

@@ -21,7 +21,7 @@ const systemFoldsNames = runtime.GOOS == "darwin" || runtime.GOOS == "ios" || ru
 func foldsNames(dir string) bool {
 	paths := []string{dir}
 	if f, err := os.Open(dir); err == nil {
-		names, _ := f.Readdirnames(16) // as many as it has; dir itself may be a mount point
+		names, _ := f.Readdirnames(16) // all that it has, since dir itself may be a mount point
 		f.Close()
 		for _, name := range names {
 			paths = append(paths, filepath.Join(dir, name))
@@ -87,7 +87,7 @@ func (r *Readable) add(set *ruleSet, source string) error {
 
 // addAbsolute adds a pattern as written and with the links in its literal
 // beginning resolved. For an allowed path inside the roots links are not resolved:
-// anyone who works there could make it a link to anywhere.
+// anyone who works there could make such a link point anywhere.
 func (r *Readable) addAbsolute(set *ruleSet, source, pattern string) {
 	set.paths = append(set.paths, newPathRule(source, r.foldPattern(pattern)))
 	base, rest := splitPattern(pattern)

@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// tick is longer than the steps in which a kernel stamps changes.
+// tick is longer than the granularity of the kernel's timestamps.
 const tick = 50 * time.Millisecond
 
-// unchanged reports whether a directory still has the entries that it had at a time. It
-// compares the time of the inode's last change, which no program can set (inode(7)). A
-// change within a tick after another one may not move that time.
+// unchanged reports whether a directory still has the entries that it had at a time. It compares
+// the time of the inode's last change, which no program can set (inode(7)). A change within a tick
+// after another one may not change that time.
 func unchanged(before, now fs.FileInfo, at time.Time) bool {
 	was, ok := changeTime(before)
 	is, known := changeTime(now)

@@ -15,8 +15,9 @@ import (
 // functions here judge a path by its text alone, before any stat. They apply the rules of
 // Windows on every system, so that tests can run anywhere.
 
-// windowsReach returns the reason against a stat of an absolute Windows path: the path leads
-// to another machine, or to a device. It returns "" for other paths and for the shares of dirs.
+// windowsReach returns why an absolute Windows path must not be examined, even by a stat:
+// it leads to another machine, or to a device. It returns "" for other paths and for the
+// shares of dirs.
 func windowsReach(path string, dirs []string) string {
 	names, shared := belowWindowsDir(path, dirs)
 	volume, rest := windowsVolume(path)
@@ -42,8 +43,9 @@ func windowsReach(path string, dirs []string) string {
 	return ""
 }
 
-// windowsAlias returns why an absolute path of Windows may be a second name of a file that rules
-// know by another name. It returns "" for other paths. The names of dirs and above them do not count.
+// windowsAlias returns why an absolute Windows path may be an alias of a file that rules
+// name differently. It returns "" for other paths. The names of dirs and above them do
+// not count.
 func windowsAlias(path string, dirs []string) string {
 	names, shared := belowWindowsDir(path, dirs)
 	if !shared {
@@ -100,7 +102,7 @@ func windowsVolume(path string) (volume, rest string) {
 }
 
 // checkWindowsPath returns an error if an absolute Windows path leads to another machine or to
-// a device, or if it may be a second name of a file. On other systems it returns nil.
+// a device, or if it may be an alias of a file. On other systems it returns nil.
 func (r *Roots) checkWindowsPath(abs, given string) error {
 	if runtime.GOOS != "windows" {
 		return nil
@@ -112,9 +114,9 @@ func (r *Roots) checkWindowsPath(abs, given string) error {
 	return nil
 }
 
-// LeadsAway returns the reason against a stat of the absolute path abs, such as that it would
-// contact another machine. It returns "" for all other paths, and on all systems but Windows.
-// A path on the share of a directory in dirs does not lead away.
+// LeadsAway returns why the absolute path abs must not be examined, even by a stat: that would, for
+// example, contact another machine. It returns "" for all other paths, and on all systems but
+// Windows. A path on the share of a directory in dirs does not lead away.
 func LeadsAway(abs string, dirs []string) string {
 	if runtime.GOOS != "windows" {
 		return ""

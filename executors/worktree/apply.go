@@ -15,12 +15,12 @@ type Session struct {
 	// Current returns the text of a file, an absolute path, as the user sees it; nil if
 	// there is no file.
 	Current func(ctx context.Context, path string) (*string, error)
-	// Call makes a call of the session. The call fails if still returns a failure right
-	// before its effect. An error ends the turn.
+	// Call makes a call of the session. It calls still right before the effect; the call
+	// fails if still returns a failure. An error ends the turn.
 	Call func(ctx context.Context, tool string, input any, still func(context.Context) *executors.Failure) (executors.Result, error)
 }
 
-// Outcome is what became of each change. Paths are relative to the top directory, with
+// Outcome is the result of each change. Paths are relative to the top directory, with
 // slashes.
 type Outcome struct {
 	Written, Deleted, Merged []string
@@ -30,7 +30,7 @@ type Outcome struct {
 	Diffs                    []executors.Diff // of all that was written or deleted
 }
 
-// PathNote is a change that was not made, or a note about one that was.
+// PathNote is a change that was not made, or a note about a change that was made.
 type PathNote struct{ Path, Why string }
 
 // Apply makes the changes of the copy in the project. A file that changed in the project

@@ -26,7 +26,7 @@ const (
 type Change struct {
 	Path       string  // relative to the top directory, with slashes
 	Old, New   *string // nil means that there was, or is, no file
-	Unwritable string  // why it cannot be written by a call; empty if it can
+	Unwritable string  // why it cannot be written by a call; empty if it can be
 	Note       string  // a part of it that is not written; empty if there is no such part
 }
 
@@ -160,8 +160,8 @@ func (c *Copy) readTexts(ctx context.Context, names []string) (map[string]blobTe
 	return texts, nil
 }
 
-// Kept are the places where changes are kept for the user. A place without changes is
-// empty.
+// Kept are the paths under which changes are kept for the user. A path is empty if there
+// are no such changes.
 type Kept struct {
 	Patch string // a file for git apply
 	Files string // a directory with the files that no patch holds

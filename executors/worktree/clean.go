@@ -12,9 +12,9 @@ import (
 // maxAge is how long changes are kept.
 const maxAge = 30 * 24 * time.Hour
 
-// Clean removes the copies of processes that have ended, and old patches. It returns
-// where it has kept the changes in those copies. A copy whose changes git cannot compute
-// is kept as long as a patch is.
+// Clean removes the copies of processes that have ended, and old patches. It returns where it has
+// kept the changes in those copies. If git cannot compute the changes of a copy, the copy is kept
+// as long as a patch would be.
 func Clean(ctx context.Context, o Options) (kept []Kept, err error) {
 	entries, err := os.ReadDir(o.State)
 	if err != nil {
@@ -62,7 +62,7 @@ func cleanOne(ctx context.Context, o Options, id string) (k Kept, err error) {
 func (c *Copy) rescue(ctx context.Context) (k Kept, err error) {
 	note, err := os.ReadFile(filepath.Join(c.Meta, baseName))
 	entries, none := os.ReadDir(c.path(""))
-	if err != nil || none != nil || len(entries) != 1 { // it was not complete, so no one had worked in it
+	if err != nil || none != nil || len(entries) != 1 { // the copy was incomplete, so nobody had worked in it
 		return k, nil
 	}
 	base, name, _ := strings.Cut(strings.TrimSpace(string(note)), "\n")

@@ -61,7 +61,7 @@ func (g git) list(ctx context.Context, r repository) (l fileList, err error) {
 	return l, nil
 }
 
-// copyFiles copies the files as the working directory has them.
+// copyFiles copies the files with their contents in the working directory.
 func (c *Copy) copyFiles(ctx context.Context, l fileList) error {
 	from, err := os.OpenRoot(c.Top)
 	if err != nil {

@@ -133,7 +133,7 @@ func (c *Copy) initMeta(ctx context.Context) error {
 	if err := c.initRepository(ctx, c.Meta); err != nil {
 		return err
 	}
-	// This file wins over all others. Contents are stored unchanged.
+	// This file overrides all others. Contents are stored unchanged.
 	const raw = "* -text -filter -ident -working-tree-encoding !eol\n"
 	if err := os.WriteFile(filepath.Join(c.Meta, "info", "attributes"), []byte(raw), 0o600); err != nil {
 		return err
@@ -234,7 +234,7 @@ func (c *Copy) initRepository(ctx context.Context, dir string) error {
 	return nil
 }
 
-// exitNotSet is the exit status of git config for a setting that is not there.
+// exitNotSet is the exit status of git config for a setting that is not set.
 const exitNotSet = 5
 
 // Objects returns the directory whose objects the copy borrows. It is empty if that may

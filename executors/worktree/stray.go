@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// stray is a file of the copy that git add leaves out. A patch holds small texts and
-// binary files; other strays have a reason why not.
+// stray is a file of the copy that git add leaves out. A patch can hold small texts and
+// binary files; for other strays, a reason says why not.
 type stray struct {
 	path    string // relative to the top directory, with slashes
 	noPatch string // why no patch holds it; empty if one does
@@ -80,7 +80,8 @@ func (w *strayCollector) add(place string) {
 	})
 }
 
-// noPatch returns why no patch holds a file, by the error of reading it; "" if one does.
+// noPatch returns why a patch cannot hold a file, given the error of reading it; "" if it
+// can.
 func (w *strayCollector) noPatch(e fs.DirEntry, failed error) string {
 	if failed != nil {
 		return "it cannot be read"

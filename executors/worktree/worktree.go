@@ -17,11 +17,11 @@
 // runs. A killed process would also leave an entry in the project's repository.
 //
 // Why are there two repositories? The sub-agent can change the one in its copy. The other
-// lies outside of it and computes the changes, so that no setting of the sub-agent
-// counts.
+// is outside of the copy and computes the changes, so that settings of the sub-agent do
+// not affect it.
 //
-// Why are the files copied and not checked out? A check-out runs filters, and it has
-// neither the uncommitted changes nor the contents of large files (LFS).
+// Why are the files copied and not checked out? A check-out runs filters, and lacks the
+// uncommitted changes and the contents of large files (LFS).
 package worktree
 
 import (
@@ -164,7 +164,7 @@ const (
 
 func (c *Copy) path(end string) string { return filepath.Join(c.options.State, c.id+end) }
 
-// Temp makes a directory for temporary files of the sub-agent's own.
+// Temp makes a directory for the sub-agent's own temporary files.
 func (c *Copy) Temp() (string, error) { return c.path(tempEnd), os.MkdirAll(c.path(tempEnd), 0o700) }
 
 // Close removes the copy.

@@ -32,7 +32,7 @@ type digest struct {
 type block struct {
 	begin, end *text.Pattern
 	whole      bool // no line of it stays
-	maxLines   int  // limit of lines, for a block whose end never comes
+	maxLines   int  // limit of lines, for a block without an end
 }
 
 // newDigest makes the strategy "digest". It drops these lines:
@@ -210,7 +210,7 @@ type digestPass struct {
 	block        *block      // the block that is being dropped, or nil
 	blockLines   int         // lines since its begin
 	lastMatch    []byte      // the last of consecutive matches of last
-	lastPending  bool        // lastMatch is not written yet; the same holds for the next two
+	lastPending  bool        // lastMatch has not been written; the same applies to the next two fields
 	leadMatch    []byte      // the last match of lead
 	leadPending  bool
 	headMatch    []byte // the last match of heads

@@ -59,7 +59,7 @@ type clusterPass struct {
 	lineBuffer    []byte
 }
 
-// clusterFields are fields that only the cluster needs.
+// clusterFields are fields that only the cluster uses.
 var clusterFields = text.CompileOnce(
 	`^\s*managedFields:$`, `^\s*kubectl\.kubernetes\.io/last-applied-configuration:`,
 	`^\s*Node-Selectors:\s+<none>`, `^\s*Container ID:`, `^\s*Image ID:`, `^\s*QoS Class:`, `^\s*IPs:`,

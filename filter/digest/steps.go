@@ -36,7 +36,7 @@ var testFailureLines = text.CompileOnce(
 	stepTime+`\s*[✕✗✘×] `, stepTime+`\s*[-+] {2,}\S`, stepTime+`\s+at \S.*:\d+:\d+\)?$`,
 )
 
-// stepTime matches the time before a line, which stays if the begin of the step is
+// stepTime matches the time before a line. The time stays if the beginning of the step is
 // cut off.
 const stepTime = `^(?:\d+\.\d+ )?`
 
@@ -53,7 +53,7 @@ var stepWarningWords = text.NewWords("warning:", "warning[", "error:", "error[",
 // buildPass digests the log of one image build.
 type buildPass struct {
 	*digestPass
-	steps        []*step  // the running steps in the order of their begins
+	steps        []*step  // the running steps, in the order in which they began
 	classicStep  *step    // the step of the classic builder, whose lines do not name their step
 	inExcerpt    bool     // within BuildKit's excerpt of the failed step
 	failedOutput [][]byte // lines that failed steps wrote

@@ -144,7 +144,7 @@ func (p *planPass) isDropped(l []byte) bool {
 	case bytes.HasPrefix(text, []byte("# (")):
 		return bytes.HasSuffix(text, []byte(" hidden)"))
 	}
-	// Unchanged, and it neither opens nor closes a part with changes.
+	// The line is unchanged and does not begin or end a part with changes.
 	last := text[len(text)-1]
 	return bytes.Contains(text, []byte(" = ")) && last != '{' && last != '[' && last != '(' &&
 		bytes.IndexByte([]byte("}])"), text[0]) < 0 && !bytes.Contains(text, []byte("# forces replacement"))

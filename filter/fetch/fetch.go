@@ -76,7 +76,7 @@ func (f *fetchPass) Line(l []byte) {
 		f.out.Write(nil)
 		return
 	}
-	if !keep { // and does not split a body, since the next pass would not see two
+	if !keep { // and does not split a body: the next pass would see only one
 		f.changed = true
 		return
 	}

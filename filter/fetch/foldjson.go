@@ -30,8 +30,8 @@ func similarItemsMark(n int) []byte { return fmt.Appendf(nil, "... (%d%s", n, si
 // stays as written.
 func foldJSON(body []byte) (short []byte, ok bool) { return foldItems(body, false) }
 
-// foldLists is foldJSON for lists whose items matter as wholes: the arrays within
-// items lose items only if they are long.
+// foldLists is foldJSON for lists whose items should stay complete: arrays within items
+// are shortened only if they are long.
 func foldLists(body []byte) (short []byte, ok bool) { return foldItems(body, true) }
 
 func foldItems(body []byte, wholeItems bool) (short []byte, ok bool) {
@@ -147,7 +147,7 @@ func (j *jsonFold) parse(at, field, depth int) (end int, ok bool) {
 	return end, true
 }
 
-// countValue adds a value to the different values of its field.
+// countValue adds a value to the distinct values of its field.
 func (j *jsonFold) countValue(n int) {
 	v := j.values[n]
 	f, value := &j.fields[v.field], j.text[v.from:v.to]
@@ -356,7 +356,7 @@ func (j *jsonFold) assignField(n, field int) {
 	}
 }
 
-// isNovel reports whether an item has something that the items before lack. The
+// isNovel reports whether an item has a field or a value that the items before lack. The
 // array has count items, and kept of those before this one stay.
 func (j *jsonFold) isNovel(item, count, kept int) (novel bool) {
 	for n := item; n < j.values[item].next; n++ {

@@ -44,7 +44,7 @@ func newGitDiff(p strategy.Params) (strategy.Strategy, error) {
 	return gitDiff{c.MaxDiffLines, c.Context, c.Generated}, nil
 }
 
-// generatedFiles are names of files that no person writes.
+// generatedFiles are patterns of names of generated files.
 var generatedFiles = []string{
 	"package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "Cargo.lock",
 	"go.sum", "go.work.sum", "poetry.lock", "uv.lock", "pdm.lock", "Pipfile.lock", "composer.lock",
@@ -79,7 +79,7 @@ func (g gitDiff) begin(run strategy.Run, out *text.Lines) *diffPass {
 	return d
 }
 
-// diffPass writes the shortened diff to body, and at the end as much of it as
+// diffPass collects the shortened diff in body, and at the end writes as much of it as
 // there is room for.
 type diffPass struct {
 	gitDiff

@@ -1,8 +1,8 @@
 // Package git holds the strategies for git: git_status, git_diff, git_log and
 // git_blame.
 //
-// Branches, names of files and hunks stay. Padding, hints and repeated headers
-// go.
+// Branches, names of files and hunks stay. Padding, hints and repeated headers are
+// removed.
 package git
 
 import "github.com/zeph-acp/zeph-acp/filter/strategy"

@@ -67,7 +67,7 @@ type logPass struct {
 	commit           commitHead
 	commits          int // commits in the long format
 	onelineCommits   int // commits in the short format
-	otherLines       int // lines before the first commit that are in no format of commits
+	otherLines       int // lines before the first commit that have no commit format
 	omittedBodyLines int // lines of messages
 	omittedCommits   int // commits that are not written at all
 	lineBuffer       []byte
@@ -229,7 +229,7 @@ func (g *logPass) handleBody(l, text []byte) {
 	}
 }
 
-// consequencePrefixes begin the lines of messages that change the meaning of a commit.
+// consequencePrefixes begin message lines about breaking changes, reverts and the like.
 var consequencePrefixes = [][]byte{
 	[]byte("BREAKING CHANGE"), []byte("BREAKING-CHANGE"), []byte("This reverts commit "),
 	[]byte("(cherry picked from commit "),

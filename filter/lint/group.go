@@ -215,7 +215,7 @@ func isDiagnosticCount(l []byte) bool {
 	return bytes.HasSuffix(l, []byte(" generated.")) && text.DigitsEnd(l, 0) > 0
 }
 
-// countedBefore reports whether another file had the same count.
+// countedBefore reports whether the line was counted for another file.
 func (g *groupingPass) countedBefore(l []byte) bool {
 	if !isDiagnosticCount(l) {
 		return false

@@ -210,8 +210,8 @@ func isFrameMark(in []byte) bool {
 	return in[0] == '|' || bytes.HasPrefix(in, []byte("│")) || bytes.HasPrefix(in, []byte("·"))
 }
 
-// parseLintName parses the name of the rule in a note about its level. It reports
-// whether the line says nothing else.
+// parseLintName parses the name of the rule in a note about its level. It reports whether
+// the line has no other content.
 func (d *diagnostic) parseLintName(in []byte) bool {
 	if at := bytes.Index(in, []byte("for further information visit ")); at >= 0 {
 		if hash := bytes.LastIndexByte(in, '#'); hash > at {

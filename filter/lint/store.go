@@ -319,8 +319,8 @@ func (e *messageEntry) addNote(l []byte) int {
 // maxComparedNotes is how many notes of one message are compared.
 const maxComparedNotes = 50
 
-// ruleOf returns the rule of a message whose tool names it only once: the rule
-// of a message of the same shape.
+// ruleOf returns the rule of a message if its tool names the rule only once: the rule of
+// another message of the same shape.
 func (s *findingStore) ruleOf(rule, msg []byte) []byte {
 	s.keyBuffer = appendShape(s.keyBuffer[:0], msg)
 	if len(rule) > 0 {

@@ -72,8 +72,8 @@ func (s *findingStore) close() {
 	}
 }
 
-// shortMark precedes a file name that may be shortened. It is a control
-// character, so no line has it.
+// shortMark precedes a file name that may be shortened. It is a control character, so no
+// line contains it.
 const shortMark = 1
 
 // shortenFileNames removes the common directory from marked file names, except its last

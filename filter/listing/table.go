@@ -279,13 +279,14 @@ func (t *tablePass) top() string {
 	return fmt.Sprintf("%d processes", omitted)
 }
 
-// isStuck reports whether the state of a process is one of a problem: waiting
-// for a device, stopped, or ended without a parent that asked.
+// isStuck reports whether the state of a process indicates a problem: it waits for a
+// device, is stopped, or is a zombie.
 func isStuck(state []byte) bool {
 	return len(state) > 0 && (state[0] == 'D' || state[0] == 'T' || state[0] == 't' || state[0] == 'Z')
 }
 
-// isMuchMemory reports whether a share of memory, in percent, is worth a row.
+// isMuchMemory reports whether a share of memory, in percent, is so high that the row
+// stays.
 func isMuchMemory(share []byte) bool {
 	n, ok := parseAmount(share)
 	return ok && n >= 2

@@ -29,7 +29,7 @@ type substitute struct {
 // newDedup makes the strategy "dedup". A record is a line with the lines that
 // belong to it, such as a stack trace. If records differ only in times,
 // addresses, ids and numbers, the first stays, with their number and the time
-// of the last. The last one stays too if its numbers add something. Records
+// of the last. The last one stays too if its numbers add information. Records
 // that report errors also differ by their numbers. If many different records
 // without errors are left, similar ones are folded and the middle is cut.
 //
@@ -111,7 +111,7 @@ type dedupPass struct {
 	out            *text.Lines
 	lines          int
 	current        logRecord
-	exactLeft      int // lines without a time, near a new error, that still count as different
+	exactLeft      int // lines without a time that follow a new error; they still count as different
 	seed           maphash.Seed
 	seen           map[uint64]*logEntry // by the hash of the normalised text
 	entries        []*logEntry          // in the order of their first record
@@ -348,8 +348,8 @@ func (e *logEntry) suffix() []byte {
 	return s
 }
 
-// markMoved sets showsLatest of entries whose last record adds something beyond a later time,
-// such as how far something came.
+// markMoved sets showsLatest of entries whose last record differs from the first in more
+// than the time, such as in the progress of a task.
 func (d *dedupPass) markMoved() {
 	var first []byte
 	for _, e := range d.entries {

@@ -80,8 +80,8 @@ func (r *logRecord) continues(l []byte) bool {
 	return r.isProblem
 }
 
-// reportsProblem reports whether the record reports a problem, so that it must neither
-// be merged with other numbers nor be truncated.
+// reportsProblem reports whether the record reports a problem. Such a record must not be
+// merged with one that has other numbers, and must not be truncated.
 func (r *logRecord) reportsProblem() bool {
 	if r.inDump { // of all goroutines one failed
 		return bytes.Contains(r.text, []byte(" [running"))

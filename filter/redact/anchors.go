@@ -24,8 +24,8 @@ type anchor struct {
 	operand int
 }
 
-// anchors are the bytes at which the scan of a line stops: bytes with a meaning,
-// and rare bytes of known texts.
+// anchors are the bytes at which the scan of a line stops: bytes with a syntactic
+// meaning, and rare bytes of known texts.
 type anchors struct {
 	stopBits   [256]uint32         // a bit for each byte that texts are found by, and around
 	beforeBits [256]uint32         // bits of the bytes that follow this one in texts
@@ -33,8 +33,8 @@ type anchors struct {
 	bitCount   int                 // number of bits in use
 }
 
-// meaningBit is the bit of bytes at which the scan stops because of their meaning,
-// such as a colon.
+// meaningBit is the bit of bytes at which the scan stops because of their syntactic
+// meaning, such as a colon.
 const meaningBit = 1 << 31
 
 // rareBytes are the bytes that texts are found by, the best first: those with a
@@ -156,8 +156,9 @@ func wholeAnchor(value []byte, k credKind) anchor {
 // they fail.
 var OnPanic func(value any)
 
-// scan finds the hits in a line. If a scan panics, the whole line is a hit: the text comes
-// from other programs, and must neither end this process nor be shown without a scan.
+// scan finds the hits in a line. If a scan panics, the whole line is a hit: the text
+// comes from other programs. It must not end this process, and must not be shown without
+// a scan.
 func (m *Stream) scan(l []byte) {
 	defer func() {
 		r := recover()
@@ -213,8 +214,8 @@ func (m *Stream) scanAnchors(l []byte, i int) {
 	}
 }
 
-// scanStop looks around a byte with a meaning. It returns the index of the last
-// byte that needs no further scan.
+// scanStop examines the text around a byte with a syntactic meaning. It returns the index
+// of the last byte that needs no further scan.
 func (m *Stream) scanStop(l []byte, i int) int {
 	switch b := l[i]; b {
 	case '-':

@@ -111,9 +111,8 @@ func (l *LineWriter) handlePiece(line []byte, end string) {
 	}
 }
 
-// maskDrawn masks a line that a terminal shows differently. The visible text
-// continues the lines before. It replaces the line if the masked line would
-// show more.
+// maskDrawn masks a line that a terminal shows differently. The visible text continues
+// the lines before. It replaces the line if the masked line would reveal more.
 func (l *LineWriter) maskDrawn(line []byte) []byte {
 	l.stream.Release()
 	var shown []byte

@@ -43,7 +43,8 @@ var base64OrDotSet = text.SetOf("A-Za-z0-9_+/=.~-")
 // bytes.
 const maxPlugin = 60
 
-// scanBearerAndBy looks for "Bearer TOKEN" and "IDENTIFIED BY 'PASSWORD'", from the B on.
+// scanBearerAndBy looks for "Bearer TOKEN" and "IDENTIFIED BY 'PASSWORD'", starting at
+// the B.
 func (m *Stream) scanBearerAndBy(l []byte, i int) {
 	const bearer, by = "Bearer ", "BY '"
 	switch rest := l[i:]; {

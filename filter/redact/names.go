@@ -8,7 +8,7 @@ type nameClass uint8
 
 const (
 	otherName    nameClass = iota
-	weakName               // maybe a secret: the value must look random and be long
+	weakName               // may be a secret: the value must look random and be long
 	tokenName              // the value must look random
 	secretName             // the same, but the value may be shorter
 	passwordName           // any value but a plain word
