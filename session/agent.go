@@ -23,7 +23,7 @@ type Agent interface {
 	Say(ctx context.Context, text string) error
 	// CancelInner cancels the inner turn of that caller id, if it runs.
 	CancelInner(caller string)
-	// Tools returns the tools that the model is offered.
+	// Tools returns the tools that are offered to the model.
 	Tools() []llm.Tool
 	// Typed returns those tools that a user would call by a command.
 	Typed() []llm.Tool
@@ -88,7 +88,7 @@ type Tools interface {
 	// Commands returns the commands of MCP servers and of files.
 	Commands() []Command
 	// Expand returns the prompt for one of these commands. It returns false if there is
-	// none of that name. An error ends the turn.
+	// no command of that name. An error ends the turn.
 	Expand(ctx context.Context, name, rest string) (Expansion, bool, error)
 	// Files restores the files that turns changed.
 	Files() Files
@@ -99,7 +99,7 @@ type Tools interface {
 	Close()
 }
 
-// Command is a command of an MCP server, "SERVER:PROMPT", or of a file, "DIR:NAME".
+// Command is a command from an MCP server, "SERVER:PROMPT", or from a file, "DIR:NAME".
 type Command struct {
 	Name, Description string
 	Hint              string // for its arguments; empty if it has none

@@ -76,7 +76,7 @@ func promptText(text string) func(rest string) string {
 	}
 }
 
-// commandOf returns the command that a prompt consists of, if any.
+// commandOf returns the command if a prompt consists of one.
 func commandOf(prompt []acp.ContentBlock) (c command, rest string, ok bool) {
 	name, rest := local.SplitCommand(strings.TrimSpace(transcript.TypedText(prompt)))
 	all := commands()

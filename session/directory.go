@@ -46,7 +46,7 @@ func (s *Sessions) query(ctx context.Context, cwd string) (store.Query, error) {
 	return q, nil
 }
 
-// slowDirs is how long List looks at the directories of other sessions. One may be on a
+// slowDirs is how long List examines the directories of other sessions. One may be on a
 // server that does not answer.
 const slowDirs = 200 * time.Millisecond
 

@@ -14,7 +14,7 @@ type Files interface {
 	// where they are no longer kept.
 	Changed() (map[int]int, error)
 	// Before plans the rewind of the files to before a turn; id names the rewind. Again
-	// plans to take that rewind back.
+	// plans to undo that rewind.
 	Before(ctx context.Context, turn int, id string) (FilesPlan, error)
 	Again(ctx context.Context, id string) (FilesPlan, error)
 	// Complete ends a rewind whose mark is stored in the session's log.
@@ -37,8 +37,8 @@ type FilesPlan struct {
 type PlannedFile struct {
 	Path, Name string // absolute; relative, for people
 	Change     string // "restore", "remove" or "create"
-	Differs    string // the difference from the file as the agent left it; empty if there is none
-	Lost       string // the reason why it cannot be restored; empty if it can
+	Differs    string // the difference from the file after the agent's last change; empty if there is none
+	Lost       string // the reason why it cannot be restored; empty if it can be
 }
 
 // FilesOutcome is the result of a plan.

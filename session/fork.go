@@ -66,7 +66,7 @@ func (s *Sessions) readCurrent(ctx context.Context, id string) (store.Session, [
 	return row, rows, err
 }
 
-// forkMark ends the title of a copy; that of a copy of a copy has it once.
+// forkMark ends the title of a copy; the title of a copy of a copy has it only once.
 const forkMark = " (fork)"
 
 // storeCopy stores a copy of a session: the first cut events of its log, and all its

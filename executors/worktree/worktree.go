@@ -7,10 +7,10 @@
 // session, and [Copy.Close] removes it. [Clean] removes the copies of processes that were
 // killed.
 //
-// It promises that the project and its repository stay unchanged until Apply. A copy has
-// a git repository of its own, which only borrows the objects of the project's, so no git
-// command in it changes settings, branches or hooks of the project. No hook and no filter
-// runs. Changes are never lost: those that do not fit are kept as a patch.
+// It promises that the project and its repository stay unchanged until Apply. A copy has a git
+// repository of its own, which only borrows the objects of the project's repository, so no git
+// command in it changes settings, branches or hooks of the project. No hook and no filter runs.
+// Changes are never lost: those that do not fit are kept as a patch.
 //
 // Why not "git worktree add"? Such a directory shares settings, hooks and branches
 // with the project: "git config" in it would change what the user's next git command

@@ -2,14 +2,13 @@
 // sends the results back, until the model asks for no more calls or a limit
 // ends the turn.
 //
-// Start with [Agent.Turn]. Everything that a turn does is announced to the
-// client before and after. Every tool call in the history has its result. A
-// failing tool never ends a turn, and a turn that ends without an error ends
-// with a text. A turn gets the history from its caller and returns the new one.
-// Between turns the agent keeps only a cache.
+// Start with [Agent.Turn]. The client is notified of each action of a turn before and after it.
+// Every tool call in the history has its result. A failing tool never ends a turn, and a turn that
+// ends without an error ends with a text. A turn gets the history from its caller and returns the
+// new one. Between turns the agent keeps only a cache.
 //
-// Why does Direct answer a /TOOL prompt whatever the model is? Such a prompt is
-// the user's own call. It needs no model, and it goes through the same chain.
+// Why does Direct answer a /TOOL prompt, regardless of the session's model? Such a prompt
+// is the user's own call. It needs no model, and passes the same chain.
 //
 // Why is compaction in this package? Compaction and the loop change the same
 // history, and each decides when the other continues.
@@ -52,10 +51,11 @@ type Agent struct {
 	System func() string
 	// Toolset decides which tools the model is offered; nil offers all.
 	Toolset Toolset
-	// Ready is called with the text that the user typed before the tools of a turn are
-	// listed, which then stay the same for the turn; nil means that they never change.
+	// Ready is called, with the text that the user typed, before the tools of a turn are
+	// listed. The tools stay the same until the end of the turn. A nil Ready means that
+	// they never change.
 	Ready func(ctx context.Context, typed string)
-	// News returns the events since the last turn; nil means that there never are any.
+	// News returns the events since the last turn; nil means that there are never events.
 	// direct means that no model sees the prompt.
 	News func(ctx context.Context, direct bool) News
 	// Hooks run at events of a turn; nil means no hooks.
@@ -84,8 +84,8 @@ type Client struct {
 	// user wants no more of these questions in this session.
 	ContinueUnasked func() bool
 	StopAsking      func()
-	// SendAs sends an update of a child session; nil means that the client shows none, and
-	// inner turns are shown as steps of the call that began them.
+	// SendAs sends an update of a child session; nil means that the client does not show
+	// child sessions, and inner turns are shown as steps of the call that began them.
 	SendAs func(ctx context.Context, session string, u acp.SessionUpdate) error
 	// ShowCompactions reports whether the client shows updates of kind
 	// compaction_update, and Notices whether it shows notices.
@@ -199,11 +199,10 @@ const NoModel = "No model is connected that could answer this prompt. Send any o
 // NoAnswer is the note about a turn in which the model said nothing.
 const NoAnswer = "The model ended its turn without an answer."
 
-// Turn runs one prompt. It returns the history with the prompt and everything
-// that followed, even with an error; every provider accepts that history. The
-// error is a *acp.ParamsError for a prompt that cannot fit, which is not
-// recorded; one that wraps acp.ErrAuthRequired; ctx's cause after a cancel; or
-// the provider's failure.
+// Turn runs one prompt. It returns the history with the prompt and everything that followed, even
+// with an error. Every provider accepts that history. The error is a *acp.ParamsError for a prompt
+// that cannot fit, which is not recorded; one that wraps acp.ErrAuthRequired; ctx's cause after a
+// cancel; or the provider's failure.
 func (a *Agent) Turn(ctx context.Context, history []llm.Message, in Input) (_ []llm.Message, reason acp.StopReason, err error) {
 	ctx, span := a.startSpan(ctx)
 	defer func() { endTurn(ctx, span, reason, err) }()
@@ -266,7 +265,7 @@ func (t *turn) unanswerable(in Input, typed string) string {
 	case !in.isCommand() && slices.Contains(t.Disabled, name):
 		return fmt.Sprintf("/%s does nothing: all tools are switched off. "+
 			"Set enabled = true in [tools] of the configuration and open the session anew.", name)
-	case in.isCommand() && isDirect(t.model): // it would run calls that the text of others spells out, such as an attached file
+	case in.isCommand() && isDirect(t.model): // it would run calls that other people's text contains, such as an attached file
 		return NoModel
 	}
 	return ""
@@ -329,7 +328,7 @@ func (a *Agent) Say(ctx context.Context, text string) error {
 	return a.Send(ctx, acp.MessageChunk{Update: acp.UpdateAgentMessage, Content: acp.TextBlock(text), MessageID: id})
 }
 
-// Aside is Say for a message that others follow. Some clients join the messages of a
+// Aside is Say for a message that other messages follow. Some clients join the messages of a
 // turn, so it ends a paragraph.
 func (a *Agent) Aside(ctx context.Context, text string) error { return a.Say(ctx, text+"\n\n") }
 

@@ -18,9 +18,8 @@ type answer struct {
 	stop  llm.StopReason
 }
 
-// streamAnswer streams one answer of the model to the client and into the history. An
-// answer that breaks off leaves the text before the break, and none of its
-// calls.
+// streamAnswer streams one answer of the model to the client and into the history. If an
+// answer breaks off, the text before the break stays, and its calls are dropped.
 func (t *turn) streamAnswer(ctx context.Context) (answer, error) {
 	t.spoke = false
 	t.bare = nil

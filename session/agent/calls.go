@@ -88,7 +88,7 @@ func (t *turn) runGroup(ctx context.Context, calls []llm.ToolCall, results []*ll
 	if len(all) == 1 { // a new goroutine would have to grow its stack
 		return run(0, all[0])
 	}
-	var group errgroup.Group // without a context: a call that fails does not end the others
+	var group errgroup.Group // without a context: a failed call must not cancel the others
 	for i, r := range all {
 		group.Go(func() error { return run(i, r) })
 	}

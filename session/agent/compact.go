@@ -28,7 +28,7 @@ const (
 	keptShare      = 5  // the messages that stay unchanged
 	promptsShare   = 5  // the user's prompts in the digest
 	summaryShare   = 8  // the summary in the digest
-	knowledgeShare = 12 // one entry of knowledge in the digest; no entry is added to more
+	knowledgeShare = 12 // one entry of knowledge in the digest; nothing is added to a full entry
 	worthShare     = 10 // fewer older messages are not worth a summary
 )
 
@@ -108,11 +108,10 @@ type compactionRun struct {
 // ErrNothingToCompact means that no messages can be summarized.
 var ErrNothingToCompact = errors.New("there is nothing to compact yet")
 
-// compact makes room: first by references that replace old results, then by a
-// summary of older messages, then by truncating new results. If a summary fails
-// and the turn would have to stop, a reference replaces the older messages. It
-// changes the history and the log completely or not at all. A failed summary is
-// an error only if the caller asked for one.
+// compact makes room: first by references that replace old results, then by a summary of older
+// messages, then by truncating new results. If a summary fails and the turn would have to stop, a
+// reference replaces the older messages. It changes the history and the log completely or not at
+// all. A failed summary is an error only if the caller requires one.
 func (t *turn) compact(ctx context.Context, w compactionRun) error {
 	w.turn = t
 	c := transcript.Compaction{Strategy: w.strategy, Before: t.tokens()}

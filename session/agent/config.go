@@ -46,9 +46,9 @@ type Config struct {
 	// .zeph/rules/*.md) in the system prompt, in bytes. Default 32768; 0: no
 	// rules are read.
 	MaxRulesBytes int `toml:"max_rules_bytes"`
-	// HallucinationDetection warns, in the log, in /status and in the audit
-	// log, of calls by reasoning models that name paths and things which do not
-	// exist and were not mentioned. Default false.
+	// HallucinationDetection warns of calls by reasoning models that name paths or things
+	// that do not exist and were not mentioned. The warnings are in the log, in /status
+	// and in the audit log. Default false.
 	HallucinationDetection bool `toml:"hallucination_detection"`
 	// ReasoningModelDetection decides which models are reasoning models: auto
 	// (by name or by thoughts), always or never. Default auto.

@@ -12,17 +12,16 @@ import (
 
 // A model that repeats itself gets a note once, and is then stopped.
 const (
-	// doomLimit is the number of rounds in a row with the same outcome, and of
-	// equal calls with the same result and no news in between, that stop the
-	// turn.
+	// doomLimit is the number of repetitions that stop the turn: rounds in a row with the
+	// same outcome, or equal calls with the same result and no news in between.
 	doomLimit = 3
 	// callLimit is the number of equal calls with any result and no news in
 	// between that stop the turn.
 	callLimit = 5
 )
 
-// doom detects a model that repeats itself within one turn: equal rounds, an
-// equal call again and again, or several calls in alternation.
+// doom detects a model that repeats itself within one turn: by equal rounds, by the same
+// call, or by a cycle of several calls.
 //
 // News restarts the count of calls: a new call that changes something or has a
 // new result, or a command that still runs. Text next to the calls is not news,
@@ -122,8 +121,8 @@ func (d *doom) nudge(o outcome) string {
 	return fmt.Sprintf("\n\n[repeat] You made this call %s, and nothing new came in between. Do something else, or tell the user what is in the way.", often)
 }
 
-// Outputs up to this length, in bytes, do not show progress: different calls
-// have the same ones.
+// Outputs up to this length, in bytes, do not show progress: different calls have the
+// same short outputs.
 const (
 	quiet     = 16
 	quietLine = 200 // of a successful read, such as "No matches for: x"

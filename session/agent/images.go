@@ -9,9 +9,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/picture"
 )
 
-// modelImages returns the images of a result for the model, and a line below the text for
-// each that it cannot see. A model without vision gets neither: the text names the images.
-// The client gets them unchanged.
+// modelImages returns the images of a result for the model, and a line below the text for each that
+// it cannot see. A model without vision gets no images and no lines: the text names the images. The
+// client gets them unchanged.
 func (t *turn) modelImages(res executors.Result) (images []llm.Image, notes string) {
 	if !llm.AcceptsImages(t.model) {
 		return nil, ""

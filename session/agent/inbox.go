@@ -9,12 +9,12 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 )
 
-// ErrNotTaken means that the turn ended, without a failure, before it took the text.
+// ErrNotTaken means that the turn ended, without a failure, before it accepted the text.
 var ErrNotTaken = errors.New("the turn ended before the model could see the text")
 
-// Inbox holds the texts that the user adds to a running turn. The turn takes them
-// after its tool calls, before the next call of the model. Each text is settled
-// once: the model's history has it, or [Addition.Wait] returns the reason why not.
+// Inbox holds the texts that the user adds to a running turn. The turn adds them to the history
+// after its tool calls, before the next model call. Each text is settled once: the model's history
+// has it, or [Addition.Wait] returns the reason why not.
 //
 // The zero value is open and empty; a nil Inbox is closed. Its methods may be called
 // concurrently.
@@ -74,7 +74,7 @@ func (a *Addition) Wait(ctx context.Context) error {
 // that the model's answer follows the outcome. It may be called again.
 func (a *Addition) Answered() { a.answer.Do(func() { close(a.answered) }) }
 
-// withdraw removes a text that the turn has not taken yet.
+// withdraw removes a text that is still waiting.
 func (b *Inbox) withdraw(a *Addition) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -186,7 +186,7 @@ func (t *turn) callAfterwards(
 	return res, err
 }
 
-// endReason returns why an inner turn stopped before it was done.
+// endReason returns why an inner turn stopped before it completed the task.
 func endReason(reason acp.StopReason, rounds int) string {
 	switch reason {
 	case acp.StopEndTurn:
@@ -224,8 +224,8 @@ func outOfBounds(d executors.Delegation, call *executors.Call) *executors.Failur
 	return d.Bounds(call)
 }
 
-// toolSubset offers a part of the tools. Calls of the others still reach the chain, whose
-// denials are recorded.
+// toolSubset offers a part of the tools. Calls of other tools still reach the chain,
+// which denies and records them.
 type toolSubset struct {
 	executors.Executor
 	task executors.Delegation
@@ -306,9 +306,9 @@ func (t *turn) lastText() string {
 	return ""
 }
 
-// addStep records a call of an inner turn as a line of the call that delegated the
-// task, for the case that the process ends before that call does. If the client does not
-// see the child session, it is shown the line.
+// addStep records a call of an inner turn as a line of the call that delegated the task, in case
+// the process ends before that call does. If the client does not see the child session, it is shown
+// the line.
 func (t *turn) addStep(call *executors.Call) {
 	if t.inner == nil {
 		return

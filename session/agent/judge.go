@@ -18,7 +18,7 @@ type Judge struct {
 // Name returns the model's name.
 func (j *Judge) Name() string { return j.Model.Name() }
 
-// Judge returns the whole answer of the model. An error means that there is none.
+// Judge returns the whole answer of the model. An error means that there is no answer.
 func (j *Judge) Judge(ctx context.Context, instructions, question string) (string, error) {
 	start := time.Now()
 	answer, err := askAside(ctx, j.Model, 0, instructions, question)

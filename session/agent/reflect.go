@@ -9,9 +9,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// reflection returns a note for the model after the turn's first failure that
-// its own call caused. It is empty for every other failure: one note helps,
-// more are noise.
+// reflection returns a note for the model after the turn's first failure that its own
+// call caused. It is empty for every other failure: one note helps, more do not.
 func (r *runningCall) reflection(res executors.Result) string {
 	switch {
 	case !res.Failed || !res.Category().Quality() || r.call.Origin != executors.Model:

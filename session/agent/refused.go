@@ -26,7 +26,7 @@ func (t *turn) compactRefused(ctx context.Context, err error) (again bool, _ err
 		return false, err
 	}
 	t.wasRefused = true
-	size := t.tokens() // by our count it is less than the window, yet too much
+	size := t.tokens() // by our count it fits the window, but the provider disagrees
 	if s := t.contextSize(); s > 0 {
 		size = min(size, s)
 	}

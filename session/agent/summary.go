@@ -29,7 +29,7 @@ const (
 	maxPieces      = 64
 )
 
-// summaryModel returns the model that summarizes.
+// summaryModel returns the model for summaries.
 func (t *turn) summaryModel() llm.Model {
 	if t.Compactor != nil {
 		return t.Compactor
@@ -97,7 +97,7 @@ func (t *turn) summarizePieces(ctx context.Context, summary string, messages []l
 			return "", fmt.Errorf("%s would need more than %d requests to summarize the conversation", model.Name(), maxPieces)
 		}
 		fit := countFitting(parts, size)
-		summary = truncated(summary, size/2) // however long it is, room remains for the piece
+		summary = truncated(summary, size/2) // so that room remains for the piece, even if it is long
 		text, err := t.askSummary(ctx, model, summary, strings.Join(parts[:fit], ""), focus)
 		var failed *llm.Error
 		if errors.As(err, &failed) && failed.TooLong && size > 2*maxTranscribed {

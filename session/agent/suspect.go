@@ -82,8 +82,8 @@ func isReasoningName(name string) bool {
 		strings.HasPrefix(name, "claude") && strings.Contains(name, "think")
 }
 
-// knownText returns all text in the requests to the model, in lower case. Its own text
-// is excluded: it confirms nothing.
+// knownText returns all text in the requests to the model, in lower case. The model's own
+// text is excluded: it is no evidence.
 func (t *turn) knownText() string {
 	var b strings.Builder
 	b.WriteString(t.system(t.model))
@@ -140,8 +140,8 @@ var entityPattern = lazyregexp.New(`(?i)https?://[^\s"'<>()]+` +
 	`|\b(?:[0-9]+[a-f]|[a-f]+[0-9])[0-9a-f]{10,62}\b` +
 	`|\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b`)
 
-// maxEntityText is the longest text of an input that is checked: longer ones
-// are the model's own writing.
+// maxEntityText is the longest text of an input that is checked: longer texts are the
+// model's own writing.
 const maxEntityText = 1000
 
 // entitiesFrom returns the names in a call that were not mentioned before.

@@ -5,9 +5,9 @@
 // Start with [New]. [Set.Commands] lists the commands for the client, and [Set.Expand]
 // returns the prompt of one. The files are read again each time, within limits.
 //
-// Files are the user's or a repository's. One of a repository is used only after the user
-// has approved exactly its text; before that, only its name is shown. No command grants a
-// permission, and none replaces a built-in command or a tool.
+// Files are the user's or a repository's. One of a repository is used only after the user has
+// approved exactly its text; before that, only its name is shown. A command grants no permission,
+// and cannot replace a built-in command or a tool.
 //
 // Why is the user asked at the first use, and not at the first prompt as for skills? No
 // model selects a command, so no text of the repository is needed before.
@@ -73,8 +73,8 @@ type Set struct {
 // New returns the commands of a session. It reads no file.
 func New(o Options) *Set { return &Set{options: o, warned: map[string]bool{}} }
 
-// Commands returns the commands. The description of one that is not approved is ours, and
-// not the repository's.
+// Commands returns the commands. A command that is not approved has our description, not
+// the repository's.
 func (s *Set) Commands() []Command {
 	var out []Command
 	for _, f := range s.read() {
@@ -104,7 +104,7 @@ func (s *Set) Ready() {
 var commandName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}(:[A-Za-z0-9][A-Za-z0-9_.-]{0,63})*$`)
 
 // Expand returns the prompt of a command whose name the user typed with a text after it.
-// It returns false if there is no such command. A reply takes the place of a prompt.
+// It returns false if there is no such command. A reply to the user replaces the prompt.
 func (s *Set) Expand(ctx context.Context, name, rest string) (p Prompt, reply string, ok bool, err error) {
 	if !commandName.MatchString(name) {
 		return Prompt{}, "", false, nil

@@ -45,7 +45,7 @@ var (
 )
 
 // prompt returns the prompt of a command with the text that the user typed after it. Only
-// marks in the file itself count, and none in that text.
+// marks in the file itself count, not those in the typed text.
 func (s *Set) prompt(f file, rest string) Prompt {
 	p := Prompt{Bounds: s.bounds(f)}
 	plain := arguments{rest, strings.Fields(rest)}

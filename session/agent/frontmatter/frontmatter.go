@@ -1,10 +1,9 @@
 // Package frontmatter reads the front matter of Markdown files: the lines between two lines of
 // "---" at the beginning, in a part of YAML.
 //
-// Start with [Split]. It reads keys at the beginning of a line with a plain, quoted or
-// block value, or a list of these. Anything else, such as a nested table, becomes a part
-// of the value before it or is ignored. No value is an error. [Tools] translates the
-// names of tools in a list.
+// Start with [Split]. It reads keys at the beginning of a line with a plain, quoted or block value,
+// or a list of these. Anything else, such as a nested table, becomes a part of the value before it
+// or is ignored. No input is an error. [Tools] translates the names of tools in a list.
 package frontmatter
 
 import (

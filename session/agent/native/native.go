@@ -1,7 +1,6 @@
-// Package native offers the tools that act on the session alone: update_plan,
-// which shows the client the agent's next steps, compress_context, with which the
-// model makes room in its conversation, and exit_plan, with which it asks the user to
-// leave the mode architect.
+// Package native offers the tools that act only on the session. update_plan shows the
+// client the agent's next steps. compress_context lets the model make room in its
+// conversation. exit_plan lets it ask the user to leave the mode architect.
 //
 // Start with [New] and [ExitPlan]. The tools touch no file, process or network, so they need
 // no permission.

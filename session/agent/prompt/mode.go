@@ -12,9 +12,9 @@ var modeTexts = map[string]string{
 // Mode returns the line about a session's mode for the model, or "" for an
 // unknown mode.
 //
-// Why in front of a prompt, and not in the system prompt? A mode may change at
-// any time, and the system prompt is the beginning of the text that the
-// provider has cached: each change would cost the whole conversation again.
+// Why is it in front of a prompt, and not in the system prompt? A mode may change at any
+// time. The system prompt is the beginning of the text that the provider has cached, so
+// each change would invalidate the cache of the whole conversation.
 func Mode(id string) string {
 	about, ok := modeTexts[id]
 	if !ok {

@@ -11,8 +11,8 @@
 // Why no text/template? It calls methods by name, so the linker must keep every
 // exported method of every type: the binary would grow by 15 MiB.
 //
-// Why is there neither date nor branch? Both change during a conversation, and
-// one command returns each for the few prompts that need it.
+// Why are date and branch missing? Both change during a conversation, and a command
+// returns them for the few prompts that need them.
 package prompt
 
 import (

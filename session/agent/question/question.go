@@ -7,8 +7,8 @@
 // It promises that a turn asks at most [Config.MaxPerTurn] questions, that a question
 // has no invisible characters, and that its form says that the agent asks.
 //
-// Why is a number of questions the limit? A model that asks before each step is of less
-// use than one that looks. The limit also ends a loop of questions.
+// Why is the number of questions limited? A model that asks before each step is less
+// useful than one that investigates. The limit also ends a loop of questions.
 package question
 
 import (

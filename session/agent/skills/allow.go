@@ -16,8 +16,8 @@ import (
 )
 
 // Allowed holds the calls that a skill or a command may make, parsed from allowed-tools:
-// https://code.claude.com/docs/en/permissions. It only narrows: a call that it permits is
-// judged like any other.
+// https://code.claude.com/docs/en/permissions. It only restricts: a call that it permits is judged
+// like any other.
 type Allowed struct {
 	entries []entry
 	dir     string // the session's, absolute

@@ -35,7 +35,7 @@ func (s *Set) list() string {
 	return b.String() + "\n" + usage
 }
 
-// toolList returns the allowed tools of a skill that narrows them.
+// toolList returns the allowed tools of a skill that restricts them.
 func (s Skill) toolList() string { return cmp.Or(strings.Join(s.Tools, ", "), "no tool") }
 
 // oneLine returns a text without line breaks.

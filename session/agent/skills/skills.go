@@ -6,11 +6,11 @@
 // Start with [New], and call [Set.Ready] before each turn. [Set.Tools] are the tools,
 // [Set.Usable] the skills for the system prompt.
 //
-// Skills are the user's or a repository's. One of a repository may be used only after the
-// user has approved exactly its files; each use compares them again. The tool invoke_skill
-// runs a skill in an inner turn: with the tools that it allows itself, and with the secrets
-// that it names. No skill grants a permission. A skill that cannot be used does not affect
-// the others. No file is opened without limits, and no use blocks on one.
+// Skills are the user's or a repository's. A repository's skill may be used only after the user has
+// approved exactly its files; each use compares them again. The tool invoke_skill runs a skill in
+// an inner turn: with the tools that it declares, and with the secrets that it names. A skill
+// grants no permission. A skill that cannot be used does not affect the others. No file is opened
+// without limits, and no use blocks on one.
 //
 // Why is the user not asked when a skill is first loaded? The model selects skills by their
 // descriptions, and those are texts of the repository too.

@@ -9,8 +9,8 @@
 // tools, its calls pass the session's chain, and it cannot start other sub-agents.
 //
 // Sub-agents that only read run concurrently. So do those with a copy of the project;
-// their changes are applied to the project one after the other. Of all other sub-agents,
-// which can change the project itself, one runs at a time. [Config] limits their number.
+// their changes are applied to the project one after the other. All others can change the
+// project itself, so only one of them runs at a time. [Config] limits their number.
 package subagent
 
 import (
@@ -71,8 +71,8 @@ type Worktree interface {
 	// ToCopy and ToProject translate the names of files in a text.
 	ToCopy(text string) string
 	ToProject(text string) string
-	// Bring makes the changes in the project by calls of the session, and adds them to the
-	// result of the sub-agent.
+	// Bring makes the copy's changes in the project, by calls of the session, and adds
+	// them to the result of the sub-agent.
 	Bring(ctx context.Context, call executors.DelegatedCall, res *executors.Result) error
 	// Keep stores the changes where the user finds them, and adds a note to the result.
 	Keep(ctx context.Context, res *executors.Result)

@@ -15,9 +15,9 @@ type graph struct {
 	requires, prefers map[string][]string
 }
 
-// newGraph builds the graph from the rules. The tools of a cycle would wait for
-// each other forever, so they wait for nothing, and a note names them. Tools
-// that require one of them still wait.
+// newGraph builds the graph from the rules. The tools of a cycle would wait for each other forever.
+// So their requirements are dropped, and a note names them. Tools that require one of them still
+// wait.
 func newGraph(rules map[string]Rule) (graph, []string) {
 	g := graph{map[string][]string{}, map[string][]string{}}
 	for name, r := range rules {
@@ -108,8 +108,8 @@ func (s *Set) unmet(name string) []string {
 	return out
 }
 
-// bypasses reports whether the tool is available in this turn whatever it
-// requires.
+// bypasses reports whether the tool is available in this turn regardless of its
+// requirements.
 func (s *Set) bypasses(t *turn, name string) bool { return s.alwaysOn[name] || t.mentioned[name] }
 
 // isHidden reports whether the tool must wait for those that it requires; the caller holds

@@ -37,9 +37,8 @@ type Vectors struct {
 	byModel map[string]map[[sha256.Size]byte][]float32
 }
 
-// rank returns the similarity of each tool to the prompt, or NaN if the tool
-// could not be embedded, and the number of embedded tools. The error is that of
-// the prompt's embedding.
+// rank returns the similarity of each tool to the prompt, or NaN if the tool could not be embedded,
+// and the number of embedded tools. An error means that the prompt could not be embedded.
 func (v *Vectors) rank(
 	ctx context.Context, model string, e llm.Embedder, prompt string, all []llm.Tool, rest []int,
 ) (scores []float64, known int, err error) {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Prefix begins the names of the parameters in which a model thinks. No tool
-// has such a parameter of its own.
+// Prefix begins the names of the parameters in which a model thinks. No tool has a real
+// parameter with this prefix.
 const Prefix = "_tafc_think"
 
 // Strip removes the members whose names begin with [Prefix] from a call's

@@ -4,17 +4,16 @@
 // ([TAFC]). If MCP servers have so many tools that they would fill the window, it
 // leaves them out and offers tool_search, which finds them ([Set.Search]).
 //
-// Start with [New]. The tools of a turn only grow at their end, so that the
-// provider's cache of the prefix holds. A tool that the model has used stays.
-// No parameter that begins with [Prefix] leaves the package. A model that calls
-// its tools in text gets all that are not hidden. With everything off, all
-// tools pass unchanged.
+// Start with [New]. The tools of a turn only grow at their end, so that the provider's cache of the
+// prefix holds. A tool that the model has used stays. No parameter that begins with [Prefix] leaves
+// the package. A model that calls its tools in text gets all tools that are not hidden. With
+// everything off, all tools pass unchanged.
 //
-// Why does a tool that was not chosen still run when the model calls it? The
-// filter saves tokens and is not a gate: a model that found the tool in a result
-// or a file is right. A tool that depends on another one does not run, since the
-// user's own rule demands it. Nor does one of an MCP server that was left out: its
-// parameters would be a guess, so it is offered first.
+// Why does a tool that was not chosen still run when the model calls it? The filter saves tokens
+// and is not a gate: a model that found the tool in a result or a file may call it. A tool that
+// depends on another one does not run, since the user's own rule demands it. A tool of an MCP
+// server that was left out does not run either: the model would guess its parameters, so it is
+// offered first.
 package toolset
 
 import (
