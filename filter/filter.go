@@ -162,13 +162,27 @@ func (f *Filter) newRun(c chosenRules, exit, depth int) strategy.Run {
 }
 
 // applyChosen filters an output by the rules of its command. If these remove little
-// of the output of a script that failed, another command may have ended the script.
+// of the output of a script that failed, another command may have ended the script. If
+// there are no such rules, the command before may have written most of it.
 func (f *Filter) applyChosen(
 	o *Outcome, c chosenRules, run strategy.Run, depth int, first *rulePass, explain func(by Applied, before, after *text.Lines),
 ) error {
+	if run.Exit == 0 {
+		if len(c.rules) > 0 || len(c.others) == 0 {
+			return o.applyRules(run, c.rules, first, explain)
+		}
+		by := &Outcome{Text: o.Full, Full: o.Full}
+		err := by.applyRules(f.newRun(c.others[0], run.Exit, depth), c.others[0].rules, nil, explain)
+		if err != nil || by.failed() || by.isSure() {
+			o.Text, o.Rules, o.Confidence = by.Text, by.Rules, by.Confidence
+		} else if by.Text != o.Full {
+			by.Text.Close()
+		}
+		return err
+	}
 	err := o.applyRules(run, c.rules, first, explain)
 	for _, other := range c.others {
-		if err != nil || run.Exit == 0 || o.Text.Size() < o.Full.Size()*9/10 || slices.ContainsFunc(o.Rules, func(a Applied) bool { return a.Failed != nil }) {
+		if err != nil || o.Text.Size() < o.Full.Size()*9/10 || o.failed() {
 			break
 		}
 		if o.Text != o.Full {
@@ -178,6 +192,16 @@ func (f *Filter) applyChosen(
 		err = o.applyRules(f.newRun(other, run.Exit, depth), other.rules, nil, explain)
 	}
 	return err
+}
+
+// failed reports whether a rule panicked.
+func (o *Outcome) failed() bool {
+	return slices.ContainsFunc(o.Rules, func(a Applied) bool { return a.Failed != nil })
+}
+
+// isSure reports whether all rules that recognised the output did so with full confidence.
+func (o *Outcome) isSure() bool {
+	return !slices.ContainsFunc(o.Rules, func(a Applied) bool { return a.Confidence == strategy.Partial })
 }
 
 // applyRules filters the text by rules. first is the pass of the first rule if it has

@@ -30,3 +30,21 @@ func TestApplyEarlierCommand(t *testing.T) {
 	}
 	t.Fatal("no sample")
 }
+
+// If no rule matches the last command, the rules of the command before it filter its
+// lines.
+func TestApplyBeforeUnknownCommand(t *testing.T) {
+	const tests = "=== RUN   TestA\n--- PASS: TestA (0.00s)\n=== RUN   TestB\n--- PASS: TestB (0.00s)\nPASS\nok  \tshop\t0.01s\n"
+	f, _ := New("")
+	for script, want := range map[string]string{
+		"go test -v ./... ; go tool cover -func=c.out": "ok  \tshop\t0.01s\nshop/a.go:7:\tAdd\t100.0%\n(5 noise lines removed)\n",
+		"go test -v ./... && cat a.txt":                "ok  \tshop\t0.01s\nshop/a.go:7:\tAdd\t100.0%\n(5 noise lines removed)\n",
+		"ls -la; cat a.txt":                            tests + "shop/a.go:7:\tAdd\t100.0%\n",
+	} {
+		got, _ := applied(t, f, script, 0, tests+"shop/a.go:7:\tAdd\t100.0%\n")
+		if got != want {
+			t.Errorf("%s: got %q", script, got)
+		}
+		checkAgain(t, f, script, 0, tests+"shop/a.go:7:\tAdd\t100.0%\n")
+	}
+}

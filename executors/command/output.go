@@ -252,12 +252,9 @@ func withoutWrappers(words []string) []string {
 		if !ok || how.ownOutput {
 			break
 		}
-		rest := words[1:]
-		if how.subs != "" {
-			if len(rest) == 0 || !slices.Contains(strings.Fields(how.subs), rest[0]) {
-				break
-			}
-			rest = rest[1:]
+		rest, ok := how.afterSubcommand(words[1:])
+		if !ok {
+			break
 		}
 		if rest = how.commandTexts(rest); len(rest) == 0 {
 			break
@@ -265,6 +262,30 @@ func withoutWrappers(words []string) []string {
 		words = rest
 	}
 	return withoutGlobalOptions(words)
+}
+
+// afterSubcommand returns the arguments after the subcommand of a wrapper that runs
+// others. ok is false if the subcommand does something else.
+func (how wrapper) afterSubcommand(args []string) (rest []string, ok bool) {
+	if how.subs == "" {
+		return args, true
+	}
+	if len(args) > 0 && slices.Contains(strings.Fields(how.subs), args[0]) {
+		return args[1:], true
+	}
+	i := slices.IndexFunc(args, func(w string) bool { return !strings.HasPrefix(w, "-") })
+	if how.bins && i >= 0 && slices.Contains(nodeBins, args[i]) {
+		return args[i:], true
+	}
+	return nil, false
+}
+
+// nodeBins are programs of packages that yarn, pnpm and bun run by their plain name.
+// Names that are usual for scripts of a project are not among them.
+var nodeBins = []string{
+	"ava", "biome", "c8", "concurrently", "cross-env", "cypress", "esbuild", "eslint", "jest", "karma", "knip", "lerna", "markdownlint",
+	"mocha", "next", "nuxi", "nuxt", "nx", "nyc", "oxlint", "playwright", "prettier", "rollup", "stylelint", "svelte-check", "tap", "tsc", "tsup",
+	"turbo", "vite", "vitest", "vue-tsc", "webpack",
 }
 
 // commandTexts returns the command in the arguments of a wrapper.
@@ -291,10 +312,15 @@ func innerCommand(words []string) []string {
 		if words[0] == "nix" && (w == "-c" || w == "--command") {
 			return nonEmpty(rest)
 		}
-		if i == 0 || w != "exec" && !strings.HasPrefix(w, "-exec") {
+		if i == 0 || w != "exec" && w != "run" && !strings.HasPrefix(w, "-exec") {
 			continue
 		}
 		switch {
+		case w == "run" && isContainerTool(words[0]):
+			if rest = containerRun.commandTexts(rest); len(rest) > 1 {
+				return rest[1:]
+			}
+			return nil
 		case words[0] == "find" && (w == "-exec" || w == "-execdir"):
 			return nonEmpty(rest)
 		case w != "exec":
@@ -302,7 +328,7 @@ func innerCommand(words []string) []string {
 			if dashes := slices.Index(rest, "--"); dashes >= 0 {
 				return nonEmpty(rest[dashes+1:])
 			}
-		case words[0] == "docker" || words[0] == "podman" || words[0] == "docker-compose" || words[0] == "nerdctl":
+		case isContainerTool(words[0]):
 			rest = wrapper{valued: "euw", long: "--env --user --workdir --env-file --index"}.commandTexts(rest)
 			if len(rest) > 1 {
 				return rest[1:]
@@ -310,6 +336,21 @@ func innerCommand(words []string) []string {
 		}
 	}
 	return nil
+}
+
+// containerRun has the options of docker run and docker compose run.
+var containerRun = wrapper{
+	valued: "aceghlmpuvw",
+	long: "--add-host --cap-add --cap-drop --cpus --device --dns --entrypoint --env --env-file --gpus --hostname --ipc --label --link --log-driver --memory " +
+		"--mount --name --net --network --pid --platform --publish --pull --restart --security-opt --shm-size --tmpfs --ulimit --user --volume --workdir",
+}
+
+func isContainerTool(program string) bool {
+	switch program {
+	case "docker", "docker-compose", "nerdctl", "podman", "podman-compose":
+		return true
+	}
+	return false
 }
 
 func nonEmpty(words []string) []string {

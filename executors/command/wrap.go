@@ -22,6 +22,7 @@ type wrapper struct {
 
 	// The fields below are for Output.
 	subs      string // separated by spaces; one of these subcommands must come first
+	bins      bool   // or the name of a program, one of nodeBins
 	ownOutput bool   // it writes a report of its own
 }
 
@@ -104,7 +105,7 @@ var wrappers = map[string]wrapper{
 	"xargs":      {valued: "aEdILnPs", long: "--arg-file --delimiter --max-args --max-procs --max-chars --process-slot-var"},
 	"asdf":       {outputOnly: true, subs: "exec"},
 	"aws-vault":  {outputOnly: true, subs: "exec", operands: 1},
-	"bun":        {outputOnly: true, subs: "x"},
+	"bun":        {outputOnly: true, subs: "x", bins: true},
 	"bundle":     {outputOnly: true, subs: "exec"},
 	"bunx":       {outputOnly: true},
 	"conda":      {outputOnly: true, subs: "run", valued: "np", long: "--name --prefix"},
@@ -124,7 +125,7 @@ var wrappers = map[string]wrapper{
 	"pipenv":     {outputOnly: true, subs: "run"},
 	"pipx":       {outputOnly: true, subs: "run"},
 	"pixi":       {outputOnly: true, subs: "run", valued: "e", long: "--environment"},
-	"pnpm":       {outputOnly: true, subs: "exec dlx"},
+	"pnpm":       {outputOnly: true, subs: "exec dlx", bins: true},
 	"pnpx":       {outputOnly: true},
 	"poetry":     {outputOnly: true, subs: "run"},
 	"py":         {outputOnly: true, subs: "-m"},
@@ -136,7 +137,7 @@ var wrappers = map[string]wrapper{
 	"uv":         {outputOnly: true, subs: "run", valued: "p", long: "--with --extra --group --python --directory --project"},
 	"uvx":        {outputOnly: true, valued: "p", long: "--from --with --python"},
 	"winpty":     {outputOnly: true},
-	"yarn":       {outputOnly: true, subs: "exec dlx"},
+	"yarn":       {outputOnly: true, subs: "exec dlx", bins: true},
 }
 
 // shells are the programs that run a script given as text or file.

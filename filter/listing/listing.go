@@ -87,10 +87,10 @@ func (p *listingPass) End() strategy.Confidence {
 		if done, err = p.writeLong(); !done && err == nil {
 			done, err = p.writeSections()
 		}
-	case strings.Contains(p.run.Command, "-exec") ||
-		strings.Contains(p.run.Command, " -ls") ||
-		strings.Contains(p.run.Command, "-printf"):
+	case strings.Contains(p.run.Command, "-exec") || strings.Contains(p.run.Command, "-printf"):
 		return strategy.Fallback
+	case program == "find" && strings.Contains(p.run.Command, " -ls"):
+		done, err = p.writeLong()
 	default:
 		done, err = p.writePaths()
 	}

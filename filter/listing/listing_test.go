@@ -32,6 +32,10 @@ func TestListing(t *testing.T) {
 		images += fmt.Sprintf("-rw-r--r-- 1 dev dev %d May %d 10:00 img_%d.png\n", i*10, i%28+1, i)
 	}
 	images += "-rwsr-xr-x 1 root root 99 May 1 10:00 helper\n-rw-r--r-- 1 dev dev 5 May 1 10:00 notes.md\nlrwxrwxrwx 1 dev dev 9 May 1 10:00 cur -> rel/v2\n"
+	listed := "find: ‘./x’: Permission denied\n"
+	for i := range 12 {
+		listed += fmt.Sprintf(" %8d %6d -rw-r--r--   1 dev      dev      %8d Nov 2%d 19:02 ./src/file%c.go\n", 5587065+i, 4, 100+i, i%3, 'a'+i)
+	}
 	deps := "./main.go\n"
 	for i := range 20 {
 		deps += fmt.Sprintf("./node_modules/p%d/index.js\n./node_modules/@s/q/%d.js\n", i%3, i)
@@ -50,6 +54,8 @@ func TestListing(t *testing.T) {
 		"tree":                  {"tree", drawn.String(), []string{" node_modules (3 entries)", "  x.go", "4 directories, 5 files"}, "index.js"},
 		"long":                  {"ls -la", long, []string{"100 Nov 20 19:02 filea.go", "-rwxr-xr-x 12 Nov 20 19:02 run me.sh", "Nov 20 19:02 l -> x y", "root dev Nov 20 19:02 sub/"}, "total 40"},
 		"unlike the others":     {"ls -l", images, []string{"-rwsr-xr-x root root 99 May 1 10:00 helper", "5 May 1 10:00 notes.md", "May 1 10:00 cur -> rel/v2"}, "img_500.png"},
+		"find -ls":              {"find . -type f -ls", listed, []string{"find: ‘./x’: Permission denied", "100 Nov 20 19:02 ./src/filea.go"}, "5587065"},
+		"counts":                {"rg -c x", strings.ReplaceAll(many.String(), ".go", ".go:3"), []string{"./src/a/{mod_aa.go:3,mod_ba.go:3,"}, ""},
 		"errors":                {"find /", strings.Repeat("find: ‘/secret/x’: Permission denied\n", 30) + many.String(), []string{"find: ‘/secret/x’: Permission denied", "... (20 more lines such as the one above: Permission denied) ..."}, ""},
 		"what is run on a file": {"find . -exec wc -l {} ;", many.String(), []string{"./src/a/mod_ba.go"}, ""},
 		"rows":                  {"git ls-files -s", strings.Repeat("100644 0f8fad5bd9cb 0\ta/b.go\n", 300), []string{"100644 0f8fad5bd9cb 0\ta/b.go"}, ""},

@@ -17,8 +17,15 @@ type longRow struct {
 // minLongRows is the least number of rows of a listing that is shortened.
 const minLongRows = 8
 
-// parseLong parses a row: -rw-r--r-- 1 root root 1341 Nov 20 19:02 name.
+// parseLong parses a row: -rw-r--r-- 1 root root 1341 Nov 20 19:02 name. find -ls writes
+// the numbers of the inode and of its blocks first.
 func parseLong(l []byte) (r longRow, ok bool) {
+	for range 2 {
+		rest := bytes.TrimLeft(l, " ")
+		if digits := text.DigitsEnd(rest, 0); digits > 0 && digits < len(rest) && rest[digits] == ' ' {
+			l = bytes.TrimLeft(rest[digits:], " ")
+		}
+	}
 	if len(l) < 20 || bytes.IndexByte([]byte("-dlbcpsD"), l[0]) < 0 {
 		return r, false
 	}

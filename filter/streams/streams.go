@@ -192,6 +192,9 @@ func (p *pass) End() strategy.Confidence {
 	if !p.prefixes && (p.sections == 0 || p.sections == 1 && !p.run.Alone) {
 		return strategy.Fallback
 	}
+	if p.prefixes && !slices.ContainsFunc(p.streams, (*stream).isNamed) { // the result would not look divided
+		return strategy.Fallback
+	}
 	anyProblem := slices.ContainsFunc(p.streams, func(s *stream) bool { return s.problem })
 	recognised, confidence := p.prefixes, strategy.Full
 	for _, s := range p.streams {
@@ -213,12 +216,15 @@ func (p *pass) End() strategy.Confidence {
 	return confidence
 }
 
+// isNamed reports whether a line with the name of the stream is written.
+func (s *stream) isNamed() bool { return s.name != "" && s.lines.Count()+len(s.tail) > 0 }
+
 // write writes a stream. It reports whether a rule recognised the text, and how well.
 func (p *pass) write(s *stream, exit int) (c strategy.Confidence, ok bool) {
 	if s.lines.Count() == 0 && len(s.tail) == 0 && p.prefixes {
 		return 0, false
 	}
-	if s.name != "" && s.lines.Count()+len(s.tail) > 0 {
+	if s.isNamed() {
 		p.out.Write(s.headerLine())
 	}
 	for _, l := range s.header {

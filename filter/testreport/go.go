@@ -47,6 +47,7 @@ type goState uint8
 const (
 	goRunning goState = iota
 	goPassed
+	goSkipped
 	goFailed
 )
 
@@ -229,7 +230,7 @@ func (g *goTests) handleResult(kind byte, name, l []byte) {
 		g.testNamed(name).state = goFailed
 		p.output.Write(l)
 	case 'S':
-		g.testNamed(name).state = goPassed
+		g.testNamed(name).state = goSkipped
 		if g.skippedTests++; g.skippedTests <= maxSkipped {
 			g.storeLine(l)
 		}

@@ -13,7 +13,6 @@ type goWriter struct {
 	test      *goTest // the test that is writing; nil means unknown
 	testLine  []byte  // the line that named it, until written
 	inCrash   bool    // within a panic or a race
-	inSkip    bool    // after "--- SKIP" of a passed test
 	testLines int     // lines of the current test
 }
 
@@ -33,9 +32,6 @@ func (w *goWriter) line(l []byte) {
 			w.keepFailure(l)
 		case 'P':
 			w.testLine = append(w.testLine[:0], l...)
-		case 'S':
-			w.inSkip = true
-			w.keep(l)
 		default:
 			w.keep(l)
 		}
@@ -82,8 +78,10 @@ func (w *goWriter) handleTestLine(l []byte) {
 		w.addPrinted(l)
 	case t == nil:
 		w.addOutside(l)
+	case t.state == goSkipped: // it says why
+		w.passedLine(l)
 	case t.state == goPassed || t.state == goRunning && w.state == goPassed:
-		if w.inSkip || w.state == goPassed {
+		if w.state == goPassed {
 			w.passedLine(l)
 		}
 	default:
@@ -149,5 +147,5 @@ func (w *goWriter) switchTest(t *goTest) {
 	case old != nil && old.linesLeft == -1 && w.testLines > 0:
 		w.keep(text.Omission(w.testLines))
 	}
-	w.test, w.testLine, w.inCrash, w.inSkip, w.testLines = t, w.testLine[:0], false, false, 0
+	w.test, w.testLine, w.inCrash, w.testLines = t, w.testLine[:0], false, 0
 }

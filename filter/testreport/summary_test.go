@@ -28,6 +28,11 @@ func TestTestSummary(t *testing.T) {
 			in:   "PASS cart.TestA/one (0.00s)\nPASS cart.TestA (0.00s)\n    cart_test.go:7: got 1, want 2\nFAIL cart.TestB (0.00s)\nFAIL cart\n\n=== Failed\n=== FAIL: cart TestB (0.00s)\n    cart_test.go:7: got 1, want 2\n\nDONE 3 tests, 1 failure in 0.100s\n",
 			keep: []string{"cart_test.go:7: got 1, want 2", "FAIL cart.TestB", "DONE 3 tests, 1 failure"}, gone: []string{"TestA"},
 		},
+		"go, a reason before its skipped test": {
+			parameters: `format = "go"`, run: strategy.Run{Exit: 1},
+			in:   "=== RUN   TestA\n    a_test.go:3: started\n--- PASS: TestA (0.00s)\n=== RUN   TestB\n    b_test.go:9: needs docker\n--- SKIP: TestB (0.00s)\n=== RUN   TestC\n    c_test.go:5: got 1\n--- FAIL: TestC (0.00s)\nFAIL\nFAIL\tshop\t0.01s\n",
+			keep: []string{"b_test.go:9: needs docker", "--- SKIP: TestB", "c_test.go:5: got 1"}, gone: []string{"started"},
+		},
 		"gotestsum, testdox": {
 			parameters: `format = "go"`, run: strategy.Run{Exit: 1},
 			in:   "shop/cart:\n ✓ Adds one (0.00s)\n ✓ Adds two of them (0.00s)\n ✓ Adds one more (0.00s)\n ✖ Drops (0.00s)\n\n=== Failed\n=== FAIL: cart TestDrops (0.00s)\n    cart_test.go:7: got 1, want 2\n\nDONE 2 tests, 1 failure in 0.100s\n",

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/zeph-acp/zeph-acp/executors"
 )
@@ -31,7 +32,7 @@ func NewLines() *Lines { return &Lines{spool: &executors.Spool{}} }
 
 // Write adds a line without a line feed.
 func (l *Lines) Write(line []byte) {
-	if len(line) == 0 || line[0] <= ' ' && len(bytes.TrimSpace(line)) == 0 {
+	if isBlank(line) {
 		l.blankPending = l.count > 0
 		return
 	}
@@ -41,13 +42,21 @@ func (l *Lines) Write(line []byte) {
 
 // WriteString is Write for a string.
 func (l *Lines) WriteString(line string) {
-	if len(line) == 0 || line[0] <= ' ' && strings.TrimSpace(line) == "" {
+	if len(line) == 0 || mayBeBlank(line[0]) && strings.TrimSpace(line) == "" {
 		l.Write(nil)
 		return
 	}
 	l.buf = append(append(l.writeBlank(), line...), '\n')
 	l.countLine(len(line))
 }
+
+// isBlank reports whether a line has only blanks, also those of Unicode.
+func isBlank(line []byte) bool {
+	return len(line) == 0 || mayBeBlank(line[0]) && len(bytes.TrimSpace(line)) == 0
+}
+
+// mayBeBlank reports whether a blank may begin with b.
+func mayBeBlank(b byte) bool { return b <= ' ' || b >= utf8.RuneSelf }
 
 // writeBlank writes the pending blank line and returns the buffer to append to.
 func (l *Lines) writeBlank() []byte {

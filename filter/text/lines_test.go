@@ -70,6 +70,7 @@ func TestLines(t *testing.T) {
 		"blank at both ends":    {"", "a", ""},
 		"blank in a row":        {"a", "", " ", "", "b"},
 		"indented":              {"  a", "\tb"},
+		"blanks of Unicode":     {"a", strings.Repeat("\u3000", 30_000), "\u00a0", "b"},
 		"a form feed":           {"\f", "a"},
 		"as long as the buffer": {long[1:], "a", long, "b", long + "c"},
 		"longer":                {strings.Repeat(long, 5) + "y", "a", strings.Repeat(long, 3)},

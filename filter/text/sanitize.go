@@ -236,7 +236,7 @@ func (s *Sanitizer) overwrite() {
 
 // emit emits a sanitised line. Blank lines wait for the next line.
 func (s *Sanitizer) emit(line []byte) {
-	if len(line) == 0 || (line[0] <= ' ' || line[0] >= utf8.RuneSelf) && len(bytes.TrimSpace(line)) == 0 {
+	if isBlank(line) {
 		s.blankPending = s.emitted
 		return
 	}
