@@ -307,7 +307,7 @@ func (j *journal) events(ctx context.Context) ([]transcript.Event, error) {
 }
 
 // decoder collects decoded events. It skips events of a later version and invalid ones,
-// and keeps an error for each: one event must not cost the session.
+// and keeps an error for each: one event must not make the whole session unreadable.
 type decoder struct {
 	events []transcript.Event
 	lost   []error

@@ -5,20 +5,19 @@ import (
 	"slices"
 )
 
-// Cache is where a model keeps its own form of a conversation from one request to the
-// next, so that each message is encoded once. It keeps one form: that of the model that
-// was asked last. The zero value is empty. A Cache is for one conversation, and for one
-// request at a time.
+// Cache is where a model keeps its own form of a conversation from one request to the next, so that
+// each message is encoded once. It keeps the form for one model: the one that was asked last. The
+// zero value is empty. A Cache is for one conversation, and for one request at a time.
 //
 // Messages and blocks may be replaced between two requests, since a model compares them.
-// Calls, results and images are never changed where they are.
+// Calls, results and images are never changed in place.
 type Cache struct {
 	key  any // of the form: all else that it depends on
 	form any // a pointer to the model's own type
 }
 
 // Recall returns the T that was kept under the key, which is comparable. Otherwise it
-// returns a new one, which replaces the former. A nil cache keeps nothing.
+// returns a new T, which replaces the old one. A nil cache keeps nothing.
 func Recall[T any](c *Cache, key any) *T {
 	if c == nil {
 		return new(T)

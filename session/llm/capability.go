@@ -42,7 +42,7 @@ func Ready(m Model) error {
 }
 
 // Prepare encodes a request as the model would send it, and discards it. It sends
-// nothing. The first request after it takes less time. Most models need no preparation.
+// nothing, but makes the next request faster. Most models need no preparation.
 func Prepare(m Model, req Request) {
 	if p, ok := As[interface{ Prepare(Request) }](m); ok {
 		p.Prepare(req)
@@ -54,9 +54,9 @@ type Learner interface {
 	Learn(ctx context.Context) bool
 }
 
-// Learn asks the model's provider for unknown properties of the model, such as its
-// window and its levels. It reports whether anything was learned, so that menus should
-// be drawn again. Most models need no such request.
+// Learn asks the model's provider for unknown properties of the model, such as its window and its
+// levels. It reports whether anything was learned; menus should then be updated. Most models need
+// no such request.
 func Learn(ctx context.Context, m Model) bool {
 	l, ok := As[Learner](m)
 	return ok && l.Learn(ctx)

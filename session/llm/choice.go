@@ -6,7 +6,7 @@ const MaxListed = 1000
 // Choice is a model that the user can pick.
 type Choice struct {
 	Name        string // "provider:model", as provider.Select accepts it
-	Title       string // short, for people; differs from that of the other choices
+	Title       string // short, for people; unique among the choices
 	Description string // one line
 	Open        bool   // the provider also accepts names that are not listed
 }

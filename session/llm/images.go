@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// AcceptsImages reports whether the model accepts images. One that does not gets a line of text
-// for each image.
+// AcceptsImages reports whether the model accepts images. A model that does not gets a
+// line of text for each image.
 func AcceptsImages(m Model) bool {
 	s, ok := As[interface{ AcceptsImages() bool }](m)
 	return ok && s.AcceptsImages()
 }
 
-// ImageRefusal returns the reason why the model does not accept an image of that many bytes,
-// or "". A line of text replaces such an image: a provider that refused it once would
-// refuse every later request too.
+// ImageRefusal returns the reason why the model does not accept an image of that many bytes, or "".
+// A line of text replaces such an image. Otherwise the provider would refuse every later request
+// too.
 func ImageRefusal(m Model, bytes int) string {
 	if !AcceptsImages(m) {
 		return "takes no images"

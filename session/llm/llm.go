@@ -4,10 +4,9 @@
 // and textcalls are the code that they share. Functions such as [AcceptsImages], [Levels]
 // and [Cost] return the capabilities of a model, including a wrapped one: see [As].
 //
-// It promises that a stream ends with a Stop event or with an error, never with
-// silence. A provider's failure is a [*Error] that names the provider, the status and
-// what to do. The package does not depend on sessions, tools or the protocol of
-// clients.
+// It promises that a stream ends with a Stop event or with an error. A provider's failure is a
+// [*Error] that names the provider, the status and the action to take. The package does not depend
+// on sessions, tools or the protocol of clients.
 package llm
 
 import (
@@ -25,8 +24,8 @@ type Model interface {
 	Name() string
 	// Window returns the size of the context window in tokens; 0 means unknown.
 	Window() int
-	// Stream asks for the next answer. The sequence yields events until Stop,
-	// or one error and ends. It ends soon after ctx is done, with ctx's cause.
+	// Stream asks for the next answer. The sequence yields events until Stop, or
+	// one error and ends. It ends shortly after ctx is done, with ctx's cause.
 	Stream(ctx context.Context, req Request) iter.Seq2[Event, error]
 }
 
@@ -45,7 +44,7 @@ type Tool struct {
 	Description string
 	Schema      json.RawMessage // JSON Schema, an object
 	Invocation  Invocation      // how it is called in a text
-	// Foreign marks a tool of others, such as of an MCP server. It is left out if the
+	// Foreign marks a tool that is not ours, such as one of an MCP server. It is left out if the
 	// provider refuses its schema.
 	Foreign bool
 }
@@ -87,8 +86,8 @@ type Block struct {
 	Result  *ToolResult `json:"result,omitempty"`
 }
 
-// Opaque is data that a provider wants back unchanged, such as a signed thought. Only
-// the model that made it gets it back, since others cannot read it.
+// Opaque is data that a provider requires to be sent back unchanged, such as a signed
+// thought. It is sent only to the model that made it, since others cannot read it.
 type Opaque struct {
 	Provider string          `json:"provider"` // Name of the model, "provider:model"
 	Data     json.RawMessage `json:"data"`
@@ -127,8 +126,8 @@ type Event struct {
 	// Only models of package failover send these.
 	Wait     *Wait     // a pause before another attempt
 	Fallback *Fallback // another model answers from here on
-	// Cut reports that the answer broke off and that the model was asked to continue,
-	// as AskToContinue does. Thoughts and calls so far are void; the text continues where it
+	// Cut reports that the answer broke off and that the model was asked to continue, as
+	// AskToContinue does. Thoughts and calls so far are discarded; the text continues where it
 	// ended.
 	Cut bool
 }

@@ -34,7 +34,7 @@ func (m *Meter) last() int {
 func (m *Meter) Forget(n int) { m.sums = m.sums[:min(n, len(m.sums))] }
 
 // CountOf returns the count of an answer, the last message of a history with that
-// estimate. It leaves out thoughts that are not sent back.
+// estimate. It excludes thoughts that are not sent back.
 func CountOf(model string, u Usage, blocks []Block, estimate int) *Count {
 	unsent := 0
 	for _, b := range blocks {

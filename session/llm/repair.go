@@ -46,7 +46,7 @@ func Repair(history []Message) []Message {
 		}
 		replies := history[:nextAnswer(history)]
 		if results := resultsOf(blocks, replies); len(results) > 0 {
-			// They belong to the message that follows, if there is one.
+			// They belong to the next message, if there is one.
 			if len(replies) > 0 {
 				rest := filterBlocks(replies[0].Blocks, func(b Block) bool { return b.Result == nil && b.Call == nil })
 				results = append(results, rest...)

@@ -1,12 +1,12 @@
 package llm
 
-// imageTokens is the most that an image costs: providers scale larger ones down.
+// imageTokens is the largest number of tokens of an image: providers scale larger images
+// down.
 const imageTokens = 1600
 
-// Tokens estimates the size of a request in tokens: two for each seven bytes of UTF-8.
-// That is three to four letters of English or code, and a little less than one
-// ideograph. Real tokenizers differ by a third, so a budget check should leave that
-// much room.
+// Tokens estimates the size of a request in tokens: two tokens for each seven bytes of UTF-8.
+// That is three to four letters of English or code, and a little less than one ideograph.
+// Real tokenizers differ by a third, so a budget check should leave that much room.
 func Tokens(req Request) int {
 	bytes := len(req.System)
 	for _, t := range req.Tools {

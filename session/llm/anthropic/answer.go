@@ -55,7 +55,7 @@ type streamUsage struct {
 // answerReader turns the events of one stream into llm events.
 type answerReader struct {
 	provider  string
-	unsigned  bool // other servers than Anthropic want unsigned thoughts back
+	unsigned  bool // servers other than Anthropic need unsigned thoughts back
 	usage     streamUsage
 	stop      string // the API's stop reason
 	callCount int    // number of calls emitted
@@ -189,7 +189,7 @@ func (a *answerReader) findCall(index int) *openCall {
 	return nil
 }
 
-// endThought emits the part of a thought that the provider wants back.
+// endThought emits the part of a thought that has to be sent back.
 func (a *answerReader) endThought(emit func(llm.Event) bool) bool {
 	t := a.thought
 	t.Thinking = a.thinking.String()
@@ -205,9 +205,9 @@ func (a *answerReader) endThought(emit func(llm.Event) bool) bool {
 	return emit(llm.Event{Opaque: &llm.Opaque{Provider: a.provider, Data: data}})
 }
 
-// endCalls emits the complete calls, and at the end of the answer all. A call waits for
-// its successor, since only then it is certain that the output limit did not cut it
-// off.
+// endCalls emits the complete calls, and at the end of the answer all. A call is held
+// until the next block begins: only then is it certain that the output limit did not cut
+// it off.
 func (a *answerReader) endCalls(all bool, emit func(llm.Event) bool) bool {
 	for len(a.calls) > 0 && (all || a.calls[0].ended) {
 		c := a.calls[0]

@@ -1,8 +1,8 @@
 // Package anthropic is the adapter of Anthropic's Messages API, at Anthropic and at
 // servers that are compatible with it.
 //
-// Start with [New]. It promises that system prompt, tools and history are marked for
-// the provider's cache, and that signed thoughts go back only to the model that made
+// Start with [New]. It promises that system prompt, tools and history are marked for the
+// provider's cache, and that signed thoughts are sent back only to the model that made
 // them. It makes one attempt at each request.
 package anthropic
 
@@ -52,11 +52,10 @@ type Config struct {
 // Model is a model behind Anthropic's Messages API. Only its Config decides the address
 // and the key, never the environment variables that Anthropic's SDK reads.
 //
-// System prompt, tools and the history up to the last message are marked for the
-// provider's cache. Models that decide themselves how much to think are asked for a
-// summary of their thoughts. Their levels are the API's efforts, and "off" where that
-// is possible. Older models, which get a budget, have "off", "low", "medium" and
-// "high".
+// System prompt, tools and the history up to the last message are marked for the provider's cache.
+// Models with adaptive thinking are asked for a summary of their thoughts. Their levels are the
+// API's efforts, and "off" where that is possible. Older models, which get a budget, have "off",
+// "low", "medium" and "high".
 type Model struct {
 	endpoint      wire.Endpoint
 	cfg           Config
@@ -157,10 +156,9 @@ func (c *Model) open(ctx context.Context, req llm.Request) (*http.Response, erro
 	filled := c.fillsThoughts.Load() // a concurrent request may change it
 	messages := llm.Repair(llm.WithoutRefusedImages(c, req.Messages))
 	res, err := c.post(ctx, req, messages)
-	// A signed thought is refused when anything before it has changed, such as
-	// the system prompt, or when the key belongs to another account. The
-	// conversation continues without the old thoughts then.
-	// https://platform.claude.com/docs/en/build-with-claude/preserved-thinking
+	// A signed thought is refused when anything before it has changed, such as the system prompt,
+	// or when the key belongs to another account. The conversation then continues without the old
+	// thoughts. https://platform.claude.com/docs/en/build-with-claude/preserved-thinking
 	if refusesThoughts(err) {
 		if bare, had := llm.WithoutOpaque(messages); had {
 			req.Cache = nil // it keeps the thoughts, since later ones may be accepted

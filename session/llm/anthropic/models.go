@@ -22,9 +22,8 @@ const (
 	thinkAlways                  // on: type adaptive; cannot be turned off
 )
 
-// The levels of a model that thinks, from least to most. Models that decide
-// themselves how much to think have the API's efforts, others have budgets. Each
-// model refuses the efforts that it doesn't have.
+// The levels of a model that thinks, from least to most. Models with adaptive thinking have the
+// API's efforts, others have budgets. Each model refuses the efforts that it doesn't have.
 // https://platform.claude.com/docs/en/build-with-claude/effort
 var (
 	budgetLevels = []string{"low", "medium", "high"}
@@ -77,7 +76,7 @@ var knownModels = []modelFacts{
 // snapshot matches the date after the name of a pinned model.
 var snapshot = lazyregexp.New(`^-20[0-9]{6}$`)
 
-// factsOf returns the known properties of a model. A model that only begins like a
+// factsOf returns the known properties of a model. A model whose name only begins like a
 // known one has no levels, since they would be a guess.
 func factsOf(name string) modelFacts {
 	for _, m := range knownModels {

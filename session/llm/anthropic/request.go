@@ -42,13 +42,13 @@ var (
 	marker     = []byte(`,"cache_control":{"type":"ephemeral"}`) // before the end of a block
 )
 
-// dialect holds everything that the form of a message depends on.
+// dialect holds all settings that the form of a message depends on.
 type dialect struct {
 	model         *Model
 	fillsThoughts bool // adds a thought to calls without one
 }
 
-// encoding is a conversation as it is kept from one request to the next.
+// encoding is the cached form of a conversation, kept from one request to the next.
 type encoding = wire.Encoding[wire.IDs, form]
 
 // body returns a request for repaired messages, in parts.

@@ -135,7 +135,7 @@ func (f *fallback) whyUnable(m llm.Model, req llm.Request) *llm.Error {
 	return nil
 }
 
-// joinFailures returns the first failure, with the others in its hint.
+// joinFailures returns the first failure, with the other failures in its hint.
 func joinFailures(failed []*llm.Error) *llm.Error {
 	first := *failed[0]
 	for _, e := range failed[1:] {

@@ -130,8 +130,8 @@ const (
 	maxCompared = 32 << 10
 )
 
-// trimmer removes repeated text from the beginning of a continued answer: models that
-// are asked to continue repeat their last words, or begin again.
+// trimmer removes repeated text from the beginning of a continued answer: models that are
+// asked to continue may repeat their last words, or begin again.
 type trimmer struct {
 	earlier string // the text before the break; empty once the new text is found
 	held    string // text received so far, which may repeat it

@@ -15,8 +15,8 @@ func Defaults() backoff.Limits {
 	return backoff.Limits{MaxAttempts: 4, BaseMS: 1000, MaxMS: 20_000, BudgetSecs: 60}
 }
 
-// retrier asks a model again that failed before its answer began, for a reason that may
-// pass. Each wait is an event.
+// retrier asks a model again if it failed before its answer began, for a temporary
+// reason. Each wait is an event.
 type retrier struct {
 	llm.Model
 	limits backoff.Limits
@@ -55,8 +55,8 @@ func (r *retrier) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Eve
 }
 
 // relayAnswer asks the model and passes its answer on. If the provider fails before the
-// answer began, with an error that hold accepts, relayAnswer returns that error instead
-// of passing it on; nil means that the answer is over.
+// answer began, and hold accepts the error, relayAnswer returns the error instead of
+// passing it on. It returns nil when the answer is complete.
 func relayAnswer(
 	ctx context.Context, m llm.Model, req llm.Request, yield func(llm.Event, error) bool, hold func(*llm.Error) bool,
 ) *llm.Error {

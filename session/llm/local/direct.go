@@ -18,7 +18,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/textcalls"
 )
 
-// connectHelp explains in three lines how to connect a model.
+// connectHelp explains to the user, in three lines, how to connect a model.
 //
 //go:embed direct.md
 var connectHelp string
@@ -35,7 +35,7 @@ func ExplainsConnecting(answer string) bool {
 // If one of them cannot be read, none is made, since the others may build on it. It
 // answers any other prompt by explaining how to connect a model.
 //
-// It keeps no state: the results in the history show how far it got. Text or an image
+// It keeps no state: the results in the history show its progress. Text or an image
 // in a message of the user always counts as a new prompt.
 type Direct struct {
 	Provider string // as configured; empty means "direct"
@@ -75,7 +75,7 @@ func (d Direct) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event
 		if answer == "" {
 			answer = summarizeCalls(calls, results)
 		}
-		for _, image := range images { // after the answer: the prompt itself may be a command to its end
+		for _, image := range images { // after the answer: the prompt itself may consist of a command
 			answer += "\n\n" + llm.ImagePlaceholder(image, d)
 		}
 		if yield(llm.Event{Text: answer}, nil) {
@@ -167,7 +167,7 @@ func toolNames(tools []llm.Tool) string {
 	return "The tools are " + strings.Join(names, ", ") + "."
 }
 
-// summarizeCalls says in one line how the calls ended.
+// summarizeCalls returns one line about how the calls ended.
 func summarizeCalls(calls []textcalls.Call, results []*llm.ToolResult) string {
 	var failed []string
 	for i, c := range calls {

@@ -13,7 +13,7 @@ import (
 )
 
 // IsToolCommand reports whether a prompt is a command of the form "/TOOL …" for one of the
-// tools. [Direct] answers it whatever model the session has.
+// tools. [Direct] answers it, regardless of the session's model.
 func IsToolCommand(prompt string, tools []llm.Tool) bool {
 	name, _ := SplitCommand(strings.TrimSpace(prompt))
 	_, ok := llm.FindTool(tools, name)

@@ -44,7 +44,7 @@ type answerReader struct {
 	provider string
 	estimate func() int // returns the tokens of the request
 
-	tagged   textcalls.ThoughtSplitter // older servers, and models not known to think, leave the tags in the text
+	tagged   textcalls.ThoughtSplitter // older servers leave the tags in the text, and so do servers that do not know that the model thinks
 	thought  strings.Builder
 	calls    int
 	ids      wire.CallIDs
@@ -103,7 +103,7 @@ func (a *answerReader) ReadChunk(line []byte, emit func(llm.Event) bool) (done b
 // End returns an error: a stream without a last line broke off.
 func (a *answerReader) End(func(llm.Event) bool) error { return wire.ErrBrokenOff }
 
-// endThought emits the thoughts that the model wants back.
+// endThought emits the thoughts that have to be sent back.
 func (a *answerReader) endThought(emit func(llm.Event) bool) bool {
 	if a.thought.Len() == 0 {
 		return true

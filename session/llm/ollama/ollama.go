@@ -1,9 +1,9 @@
 // Package ollama is the adapter of Ollama's own API, which unlike the compatible one
 // sets the size of the context window with each request.
 //
-// Start with [New]; [Find] reports whether a server runs on this machine. It promises
-// that a prompt that is too long is an error, never cut in silence. It makes one
-// attempt at each request.
+// Start with [New]; [Find] reports whether a server runs on this machine. It promises that a prompt
+// that is too long is an error; it is never truncated silently. It makes one attempt at each
+// request.
 package ollama
 
 import (
@@ -39,16 +39,16 @@ type Config struct {
 // Model is a model behind Ollama's own API, which unlike the compatible one accepts the
 // size of the context window with a request.
 //
-// The server is asked about the model (window, thoughts, images) before the first
-// request; [llm.Learn] asks earlier. Until then Window returns the most that would be
-// requested, and there are no Levels. A prompt that does not fit is an error: the
-// request forbids the server to drop its beginning in silence.
+// The server is asked about the model (window, thoughts, images) before the first request;
+// [llm.Learn] asks earlier. Until then Window returns the largest window that would be requested,
+// and there are no Levels. A prompt that does not fit is an error: the request forbids the server
+// to drop its beginning.
 //
-// Why not Ollama's api package? Its client accepts a broken stream, or a line of more
-// than 8 MB, as a complete answer, allocates that much for each stream, follows
-// redirects, and signs requests to ollama.com with a key in the user's home directory
-// whatever key is configured. Its types drop unknown members of a schema, and round
-// long numbers in arguments. Its module is a download of 23 MB.
+// Why not Ollama's api package? Its client accepts a broken stream, or a line of more than 8 MB, as
+// a complete answer, and allocates 8 MB for each stream. It follows redirects. It signs requests to
+// ollama.com with a key in the user's home directory, even if another key is configured. Its types
+// drop unknown members of a schema, and round long numbers in arguments. Downloading its module
+// takes 23 MB.
 type Model struct {
 	endpoint     wire.Endpoint
 	cfg          Config

@@ -67,7 +67,7 @@ func (c *chatContent) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// thoughtDetails is OpenRouter's form of the thoughts that a model wants back.
+// thoughtDetails is OpenRouter's form of the thoughts that have to be sent back.
 type thoughtDetails struct {
 	Type      string          `json:"type"`
 	ID        string          `json:"id,omitempty"`
@@ -270,7 +270,7 @@ func (a *chatReader) complete(emit func(llm.Event) bool) error {
 	return nil
 }
 
-// emitReturned emits the thoughts that the server wants back with the calls.
+// emitReturned emits the thoughts that have to be sent back with the calls.
 func (a *chatReader) emitReturned(emit func(llm.Event) bool) bool {
 	t := chatThoughts{Reasoning: a.reasoning.String(), ReasoningContent: a.content.String()}
 	for _, d := range a.details {

@@ -120,7 +120,7 @@ func argsOf(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// endedCall is a complete call, with the data that the server wants back.
+// endedCall is a complete call, with the data that has to be sent back.
 type endedCall struct {
 	call  llm.ToolCall
 	extra json.RawMessage

@@ -50,8 +50,8 @@ type chatMessage struct {
 	chatThoughts
 }
 
-// chatThoughts are the thoughts that a server wants back with the calls that they
-// led to, under the name that it used.
+// chatThoughts are the thoughts that have to be sent back with the calls that they led
+// to, under the server's name for them.
 //
 //	https://api-docs.deepseek.com/guides/thinking_mode
 //	https://openrouter.ai/docs/guides/best-practices/reasoning-tokens

@@ -35,8 +35,8 @@ const (
 // supports reports whether a feature may be used: the server has not refused it.
 func (o *Model) supports(f feature) bool { return o.refusedFeatures.Load()&uint32(f) == 0 }
 
-// refusals match the messages of servers, in lower case. The first match whose feature
-// the request has counts.
+// refusals match the messages of servers, in lower case. The first match counts whose
+// feature the request uses.
 //
 //	https://github.com/mistralai/client-js/issues/69
 //	https://github.com/charmbracelet/crush/issues/279
@@ -72,9 +72,9 @@ var refusalWords = sync.OnceValue(func() map[feature]*regexp.Regexp {
 // refusedBy reports whether a request may have failed because of the feature.
 func (f feature) refusedBy(err error) bool {
 	e, ok := errors.AsType[*wire.StatusError](err)
-	// Some servers answer 404 to features that no model has, and local ones 500 where a
-	// template fails. A request that is too long must become shorter, whatever else the
-	// message says.
+	// Some servers answer 404 to features that no model has, and local ones 500 where a template
+	// fails. A request that is too long must become shorter, even if the message mentions a
+	// feature.
 	statuses := []int{http.StatusBadRequest, http.StatusNotFound, http.StatusUnprocessableEntity, http.StatusInternalServerError}
 	return ok && slices.Contains(statuses, e.Status) &&
 		!wire.IsTooLong(e.Status, e.Kind, e.Message) && refusalWords()[f].MatchString(e.Kind+" "+strings.ToLower(e.Message))

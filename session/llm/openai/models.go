@@ -36,8 +36,8 @@ type modelFacts struct {
 	noThoughts bool     // does not think
 }
 
-// openAIModels is searched from the top; the first matching prefix counts. A model
-// that is missing thinks, as all new ones do, and has an unknown window.
+// openAIModels is searched from the top; the first matching prefix counts. An unlisted
+// model is assumed to think, as all new ones do, and its window is unknown.
 //
 //	https://developers.openai.com/api/docs/models
 //	https://developers.openai.com/api/docs/guides/reasoning

@@ -1,9 +1,9 @@
 // Package openai is the adapter of OpenAI's Responses API and of Chat Completions, at
 // OpenAI, at Google for Gemini, and at the many servers that are compatible.
 //
-// Start with [New]. It promises to send no feature twice that a server has refused,
-// and that nothing is stored at the provider. It makes one attempt at each request,
-// but immediately repeats it without a refused feature.
+// Start with [New]. It promises that a feature that a server has refused is not sent again, and
+// that nothing is stored at the provider. It makes one attempt at each request, but immediately
+// repeats it without a refused feature.
 package openai
 
 import (
@@ -62,9 +62,9 @@ const (
 // the many servers that speak the latter. Only its Config decides the address and the
 // key, never the environment variables that OpenAI's SDK reads.
 //
-// Why not the SDK's types? Extensions of servers (thoughts, signatures, odd calls) have
-// no place in them, and they cost ten times as much for each chunk. The SDK also made
-// the binary larger and its build slower.
+// Why not the SDK's types? They have no fields for the extensions of servers (thoughts, signatures,
+// odd calls), and decoding a chunk into them takes ten times as long. The SDK also made the binary
+// larger and its build slower.
 //
 // Nothing is stored at the provider: thoughts to send back arrive encrypted. The levels
 // are the API's efforts, where the model's are known.

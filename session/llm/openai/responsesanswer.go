@@ -240,7 +240,7 @@ func partsOf(raw json.RawMessage) (parts []textPart) {
 	return parts
 }
 
-// emitReturned emits the thoughts that the model wants back.
+// emitReturned emits the thoughts that have to be sent back.
 func (a *responsesReader) emitReturned(item responsesItem, emit func(llm.Event) bool) bool {
 	switch {
 	case item.EncryptedContent != "":

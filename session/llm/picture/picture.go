@@ -1,7 +1,8 @@
 // Package picture makes images small enough for models.
 //
 // It has one function, [Fit]. It promises that an image with too many pixels is refused
-// by its header, before memory is spent on it, and that one image at a time is decoded.
+// by its header, before memory is allocated for it, and that only one image is decoded at
+// a time.
 //
 // Why are images made smaller? Providers scale larger ones down themselves: their pixels
 // cost time and memory, and a large request may be refused.

@@ -112,8 +112,8 @@ func (c *Catalogue) Refresh(cfg Config, getenv func(string) string) {
 	}
 }
 
-// ask requests one list, unless it is new or was requested a short time ago: listAgain
-// is longer than a request can take, so no request is doubled.
+// ask requests one list, unless it is new or was requested a short time ago: listAgain is
+// longer than the timeout of a request, so two requests for a list never overlap.
 func (c *Catalogue) ask(p Provider, key string, l modelLister) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -94,8 +94,8 @@ type Provider struct {
 	// the default: native, and text after a model has refused tools. It does not apply
 	// to direct.
 	ToolUse string `toml:"tool_use"`
-	// Images says whether models accept images: yes, no or auto, the default: yes,
-	// except for direct. A model that accepts none gets a line of text for each.
+	// Images says whether models accept images: yes, no or auto, the default: yes, except for
+	// direct. A model that does not accept images gets a line of text for each image.
 	Images string `toml:"images"`
 	// Price is the price of the model's tokens; unknown by default.
 	Price llm.Price `toml:"price"`

@@ -117,7 +117,7 @@ func availableProviders(cfg Config, getenv func(string) string) []Provider {
 		}
 	}
 	switch {
-	case len(ps) > 0: // a server is looked for only where no key is set
+	case len(ps) > 0: // a local server is probed only if no key is set
 		return ps
 	case getenv(ollamaHost) != "":
 		return []Provider{{Type: TypeOllama}}

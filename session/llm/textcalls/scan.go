@@ -21,7 +21,7 @@ type block struct {
 // tool calls and the text around them. Only blocks at the top level count. Text is
 // passed on as soon as it cannot begin such a block.
 type scanner struct {
-	isCall func(lang string) bool // reports whether a block of that language is a call
+	isCall func(lang string) bool // reports whether blocks of that language are calls
 	// Models, unlike people, may also call by xmlOpen, and by a block of JSON that
 	// looks like a call.
 	model bool

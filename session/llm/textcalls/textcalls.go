@@ -5,8 +5,8 @@
 // [Auto] for a model that does so only after it has refused tools. [ThoughtSplitter]
 // separates reasoning in tags from the text after it.
 //
-// It promises that streams are read piece by piece, with the same calls however they
-// are cut. It runs no call.
+// It promises that a stream is processed piece by piece, and that its calls do not depend
+// on where the pieces are cut. It does not run calls.
 package textcalls
 
 import (
@@ -20,12 +20,12 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// Wrap returns a model that calls tools in the text of its answers, for models without
-// native tool calls. The tools are described in the system prompt. Calls and results
-// of the history become text, and blocks as [Find] describes them become calls.
+// Wrap lets a model without native tool calls call tools in the text of its answers. The tools are
+// described in the system prompt. Calls and results of the history become text, and blocks as
+// [Find] describes them become calls.
 //
-// Only answers are searched for calls, never messages: a file with a block cannot call
-// a tool by being read.
+// Only answers are searched for calls, never messages: reading a file that contains a
+// block does not call a tool.
 //
 // What is a call? Every block at top level with a tool's tag, or with tool_call;
 // therefore the system prompt asks to show commands in sh blocks. Models that learned
@@ -35,10 +35,10 @@ import (
 // that the model sees the error. A block at the end of an answer is complete if the
 // model ended the answer, and dropped if it was cut off.
 //
-// Why does an answer end early? Models that continue after a call often make up its
-// result. Text after a call is held back. Where it begins to look like a result (a line
-// such as "Output:", a block without a language), the rest of the answer is dropped
-// with its calls, which would build on invented results.
+// Why does an answer end early? Models that continue after a call often make up its result. Text
+// after a call is held back. Where it begins to look like a result (a line such as "Output:", a
+// block without a language), the rest of the answer is dropped, with its calls: they would rely on
+// invented results.
 //
 // <think> at the beginning of an answer is a thought.
 func Wrap(m llm.Model) llm.Model { return &wrapped{m} }
@@ -51,7 +51,7 @@ func (t *wrapped) Unwrap() llm.Model { return t.Model }
 // CallsInText is true.
 func (t *wrapped) CallsInText() bool { return true }
 
-// Stream asks the model without native tool calls.
+// Stream asks the model with the tools described in the system prompt.
 func (t *wrapped) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
 	return func(yield func(llm.Event, error) bool) {
 		a := newAnswerReader(req)
@@ -71,8 +71,8 @@ func (t *wrapped) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Eve
 	}
 }
 
-// Auto returns a model that may lack native tool calls. It is asked with tools until
-// it refuses them, and from then on as [Wrap] does. Refused keeps the refusal, so that
+// Auto wraps a model that may lack native tool calls. It is asked with tools until it
+// refuses them, and from then on as [Wrap] does. Refused keeps the refusal, so that
 // several models can share it.
 func Auto(m llm.Model, refused *atomic.Bool) llm.Model { return &autoWrapped{m, refused} }
 

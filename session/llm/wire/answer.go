@@ -50,8 +50,8 @@ func readAnswer(chunks iter.Seq2[[]byte, error], a Answer, emit func(llm.Event) 
 	return a.End(emit)
 }
 
-// maxArguments bounds the arguments of all calls of one answer, in bytes. No model
-// writes that much.
+// maxArguments bounds the arguments of all calls of one answer, in bytes. No model writes
+// as much.
 const maxArguments = 16 << 20
 
 // TokenCount is a number of tokens that a server reports. Impossible values become 0 or

@@ -40,7 +40,7 @@ type Client struct {
 	query string // added to each request
 }
 
-// NewClient returns a client for an address, whose query each request has.
+// NewClient returns a client for an address. Each request has the query of that address.
 func NewClient(address string) Client {
 	_, query := SplitQuery(address)
 	// A redirect would send key and conversation to an address that is not configured.
@@ -135,7 +135,7 @@ func (c Client) usesProxy(req *http.Request) bool {
 	return proxy != nil || err != nil
 }
 
-// activityReader calls heard whenever something was read.
+// activityReader calls heard whenever bytes were read.
 type activityReader struct {
 	io.ReadCloser
 	onRead func()
@@ -166,7 +166,7 @@ func (b *limitedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// tooLarge is a response longer than any sensible one.
+// tooLarge is the error of a response that exceeds the limit.
 type tooLarge struct {
 	bytes int
 	what  string // the part of the message after the size

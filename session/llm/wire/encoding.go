@@ -6,18 +6,17 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// Encoding is a conversation in an adapter's form, in which each message is encoded
-// once. F is the form of one message. S is the adapter's state from one message to the
-// next, such as its [IDs]. An Encoding is kept in the [llm.Cache] of the request. Its key
-// there has all else that the forms depend on.
+// Encoding is a conversation in an adapter's form, in which each message is encoded once. F is the
+// form of one message. S is the adapter's state from one message to the next, such as its [IDs]. An
+// Encoding is kept in the [llm.Cache] of the request. Its key there contains everything else that
+// the forms depend on.
 //
-// Forms are not changed once they are made, so that a body that is still being sent
-// stays whole. A marker that moves with the conversation is added when the parts of the
-// body are joined.
+// Forms are not changed once they are made, so that a body that is still being sent does not
+// change. A marker that moves with the conversation is added when the parts of the body are joined.
 //
-// Why are messages compared, and not marked when they change? Compactions, refusals and
-// answers that broke off replace messages in many places. A comparison costs less than 10
-// µs at 300 messages, and none of these places can forget it.
+// Why are messages compared, and not marked when they change? Compactions, refusals and answers
+// that broke off replace messages in many places. A comparison takes less than 10 µs for 300
+// messages, and cannot be forgotten in one of these places.
 type Encoding[S, F any] struct {
 	seen  []llm.Message // the messages that have a form
 	forms []F           // one for each message of seen

@@ -66,7 +66,7 @@ func (e *Endpoint) Key() string {
 	if e.APIKey == nil {
 		return ""
 	}
-	return strings.TrimSpace(e.APIKey()) // a line break from a file does not belong to it
+	return strings.TrimSpace(e.APIKey()) // a line break at the end of a key file is not part of the key
 }
 
 // secrets returns the strings that no message may show: the key, and secrets in the

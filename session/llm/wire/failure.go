@@ -160,8 +160,8 @@ func (e *Endpoint) classify(err error) (f *llm.Error, kind string) {
 	return f, ""
 }
 
-// isMisconfigured reports whether an address will never work: its certificate is not trusted,
-// or it speaks another protocol.
+// isMisconfigured reports whether requests to an address always fail: its certificate is
+// not trusted, or the server speaks another protocol.
 func isMisconfigured(u *url.Error) bool {
 	_, untrusted := errors.AsType[*tls.CertificateVerificationError](u)
 	return untrusted || AnotherProtocol(u)
@@ -221,7 +221,7 @@ func (e *Endpoint) hint(f *llm.Error) string {
 }
 
 // oneLine returns the text as one line of bounded length, without control characters,
-// which could steer a terminal.
+// which could control a terminal.
 func oneLine(text string) string {
 	control := func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
 	text = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, "�"), control), " ")

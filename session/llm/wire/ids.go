@@ -9,9 +9,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// IDs rewrites the IDs of the calls of a conversation into the form that an API accepts.
-// They have only allowed characters, and no two are equal. Calls that another provider
-// made may lack both.
+// IDs rewrites the IDs of the calls of a conversation into the form that an API accepts. They have
+// only allowed characters, and no two are equal. The IDs of another provider's calls may satisfy
+// neither.
 type IDs struct {
 	MaxLen int  // characters; 0 means 128
 	AsIs   bool // keep any characters and any length: some models read them
