@@ -66,7 +66,7 @@ func (s *Session) setUp(client *acp.Client, p acp.NewSessionRequest, want settin
 		return err
 	}
 	s.sessions.notifySelected(model)
-	s.closeTools() // those for an earlier client or other directories
+	s.closeTools() // the parts that were made for an earlier client or other directories
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.client, s.dirs, s.agent, s.tools, s.announced = client, p.AdditionalDirectories, o.Agent, o.Tools, false
@@ -172,9 +172,9 @@ func (s *Sessions) load(ctx context.Context, client *acp.Client, p acp.LoadSessi
 	return sess, err
 }
 
-// findOrRestore returns a session and a turn in its queue. A session that is not open
-// is read from the store; only then the events are not nil. While a closed session's
-// turns are still ending, it waits: two Sessions of one id would mix up its log.
+// findOrRestore returns a session and a turn in its queue. A session that is not open is
+// read from the store; only then the events are not nil. While a closed session's turns
+// are still ending, it waits: two Sessions with the same id would corrupt its log.
 func (s *Sessions) findOrRestore(
 	ctx context.Context, client *acp.Client, p acp.LoadSessionRequest,
 ) (*Session, *turn, []transcript.Event, error) {

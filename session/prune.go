@@ -8,9 +8,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/store"
 )
 
-// DeleteOld deletes a stored session whose last change is before a time, and reports
-// whether it did. A session that changed since, or with a running turn in any process,
-// stays.
+// DeleteOld deletes a stored session whose last change is before a time, and reports whether it
+// did. A session is kept if it has changed since, or if any process runs a turn of it.
 func (s *Sessions) DeleteOld(ctx context.Context, id string, before time.Time) (deleted bool, err error) {
 	if s.Store == nil {
 		return false, nil

@@ -96,7 +96,7 @@ func (s *Session) initialEvents() []transcript.Event {
 var unattended = transcript.State{Name: "unattended", Value: json.RawMessage("true")}
 
 // IsUnattended reports whether the session with this log began without a user, as the run
-// of a scheduled task does. A copy of it does not count: a user made it.
+// of a scheduled task does. It returns false for a copy, which a user made.
 func IsUnattended(events []transcript.Event) bool {
 	return slices.ContainsFunc(eventsAfterCopy(events), func(e transcript.Event) bool {
 		state, ok := e.(transcript.State)

@@ -204,7 +204,8 @@ func (r *rewindRun) planHistory(s *Session, events []transcript.Event) {
 	}
 }
 
-// differing returns the names of the files that are not as the agent left them.
+// differing returns the names of the files that have changed since the agent's last
+// change.
 func (r *rewindRun) differing() []string {
 	var names []string
 	for _, f := range r.plan.Files {

@@ -13,8 +13,8 @@ type RewindRequest struct {
 	Mode      string // files, conversation or both
 	Redo      bool   // takes the last rewind back instead
 	DryRun    bool   // changes nothing
-	// Overwrite says whether files that are not as the agent left them are replaced. Nil
-	// means that nothing is changed if there are any.
+	// Overwrite says whether to replace files that have changed since the agent's last
+	// change. Nil means that nothing is changed if there are such files.
 	Overwrite *bool
 }
 

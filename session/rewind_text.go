@@ -82,8 +82,8 @@ func (r *rewindRun) preview() string {
 // maxShownFiles bounds the files of one list.
 const maxShownFiles = 20
 
-// previewFiles writes lists of the files: those that are restored, those that differ and
-// those that are lost.
+// previewFiles writes lists of the files: the restored ones, those that differ and those
+// that are lost.
 func (r *rewindRun) previewFiles(b *strings.Builder) {
 	list := func(title string, line func(PlannedFile) string) {
 		n := 0

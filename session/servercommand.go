@@ -59,7 +59,7 @@ func (s *Session) sendCommands(ctx context.Context, commands []acp.Command) {
 }
 
 // expand returns the prompt that a command of an MCP server or of a file stands for. It
-// returns false if the prompt is no such command.
+// returns false if the prompt is not such a command.
 func (s *Session) expand(ctx context.Context, prompt []acp.ContentBlock) (Expansion, bool, error) {
 	name, ok := strings.CutPrefix(strings.TrimSpace(transcript.TypedText(prompt)), "/")
 	rest := ""

@@ -78,7 +78,7 @@ func (t *turn) Run(prompt []acp.ContentBlock) (reason acp.StopReason, err error)
 	s.callBeforeTurn() // before the lease, since the database may still be opening
 	err = t.hold(func(end func(...transcript.Event)) (err error) {
 		reason, err = t.run(prompt, end)
-		if s.journal.storeError() != nil { // with the lease given up, nothing else may be added to the log
+		if s.journal.storeError() != nil { // the lease was released: nothing else may be added to the log
 			s.showWarnings(t.ctx, "\n\n", "") // the warning that it could not be saved
 		}
 		return err

@@ -48,7 +48,7 @@ func (s *Session) warnOfLoss() {
 
 // showWarnings shows the pending warnings to the user: as notices if the client
 // supports them, or as messages if a turn is running. Some clients join the messages of
-// a turn, so before and after separate a message from its neighbours.
+// a turn, so before and after separate a warning from its neighbours.
 func (s *Session) showWarnings(ctx context.Context, before, after string) {
 	for _, text := range s.takeWarnings() {
 		if s.supportsNotices() {

@@ -56,7 +56,7 @@ type Strategy interface {
 // Pass filters the lines of one output.
 type Pass interface {
 	// Line handles the next line, sanitised, masked and without its line feed.
-	// Blank lines are empty. The pass must neither change nor keep l.
+	// Blank lines are empty. The pass must not change or keep l.
 	Line(l []byte)
 	// End writes the rest. If it returns Fallback, the written text is
 	// discarded and the input stays unchanged.

@@ -85,9 +85,9 @@ func hasLeftovers(path string) bool {
 	})
 }
 
-// publish writes a new database under another name and renames it to path. So the file
-// appears as a whole, and a power failure cannot damage it. SQLite would sync its
-// files four times for the same.
+// publish writes a new database under another name and renames it to path. So the file appears as a
+// whole, and a power failure cannot damage it. SQLite would sync its files four times for the same
+// effect.
 func publish(path string) error {
 	removeStale(path)
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+newSuffix+"*") // 0600
@@ -104,7 +104,7 @@ func publish(path string) error {
 
 const (
 	newSuffix = ".new-"
-	// staleAge is the age at which a new file is taken to be that of a killed process. If the
+	// staleAge is the age at which a new file is assumed to be left by a killed process. If the
 	// process was only slow, it creates an empty database, or finds one.
 	staleAge = time.Minute
 )
@@ -122,9 +122,9 @@ func removeStale(path string) {
 	}
 }
 
-// createEmpty creates an empty file. SQLite would create it with the permissions of
-// the umask, and -wal and -shm with those of the file. Closing a new file releases
-// no locks of others.
+// createEmpty creates an empty file. SQLite would create it with the permissions of the umask, and
+// -wal and -shm with the permissions of the file. Closing a new file does not release the locks of
+// other connections.
 func createEmpty(path string) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err != nil {

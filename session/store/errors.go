@@ -44,8 +44,7 @@ func (e *NewerError) Error() string {
 	return fmt.Sprintf("schema version %d, this program supports %d", e.Version, e.Known)
 }
 
-// UnusableError means that the database as a whole cannot be used now. A
-// pending write was not made.
+// UnusableError means that the whole database cannot be used now. The write was not made.
 type UnusableError struct {
 	Path    string // of the database
 	Problem string // a clause whose subject is the path
@@ -104,8 +103,7 @@ func (e *UnusableError) broken() bool {
 
 func (e *UnusableError) readOnly() bool { return sqliteCode(e.Err) == sqlite3.SQLITE_READONLY }
 
-// explain returns err as an *UnusableError unless it concerns only a session or
-// a call.
+// explain returns err as an *UnusableError, unless it concerns only one session or call.
 func (db *DB) explain(err error) error {
 	for _, small := range []error{ErrUnknown, ErrExists, ErrNoOverflow, ErrNoTask, ErrManyTasks, ErrNoMemory, ErrFull, ErrLeaseLost, ErrClosed} {
 		if errors.Is(err, small) {

@@ -27,9 +27,9 @@ type lease struct {
 	pid          int
 }
 
-// live reports whether others must respect the lease. The lease of a process
-// that has died on this host is void immediately. If its pid is in use again,
-// or belongs to another host, the lease lasts until LeaseTimeout.
+// live reports whether others must respect the lease. The lease of a process that has died on this
+// host is void immediately. If its pid is in use again, or belongs to another host, the lease ends
+// after LeaseTimeout.
 func (l *lease) live(now time.Time, here string) bool {
 	if age := now.Sub(l.beat); age >= LeaseTimeout || age <= -LeaseTimeout { // or the clock was set back
 		return false

@@ -21,9 +21,9 @@ type Query struct {
 // one moment. Next is the cursor of the following page, "" at the end. It
 // returns ErrCursor if q.Cursor is invalid.
 //
-// A cursor names the last session of its page and not a number, so additions
-// and deletions do not shift later pages. A session that is updated meanwhile
-// moves to the front, and so off the later pages.
+// A cursor names the last session of its page and not a number, so additions and deletions do not
+// shift later pages. A session that is updated meanwhile moves to the front, so later pages do not
+// contain it.
 func (db *DB) List(ctx context.Context, q Query) (sessions []Session, next string, err error) {
 	from, err := parseCursor(q.Cursor)
 	if err != nil {

@@ -22,8 +22,9 @@ const (
 		WHERE session = ? AND seq > ? AND seq <= ? ORDER BY seq, part`
 )
 
-// touchEvery is how far the time of a session's newest event may lag during a turn. It
-// is in two indexes, so storing it with each event would be a third of the commit's cost.
+// touchEvery is how far the time of a session's newest event may lag during a turn. It is
+// in two indexes, so storing it with each event would take a third of the time of a
+// commit.
 const touchEvery = time.Second
 
 // readAtOnce is how many events EachEvent reads at a time.
@@ -36,7 +37,7 @@ const partSize = 256 << 10
 type Batch struct {
 	// Session names the session by its ID. The stored session gets its Title and Dirs.
 	Session Session
-	Create  bool    // the session must be new; otherwise it must exist
+	Create  bool    // the session must not exist yet; if false, it must exist
 	Holder  string  // must have the lease; empty means that anyone may append
 	Events  []Event // without regard to their Seq
 	Release bool    // also releases the lease of Holder
@@ -46,8 +47,8 @@ type Batch struct {
 // Append has returned, a kill of the process loses no event; before, the log has all of
 // them or none. After an error the lease is as before.
 //
-// The error is ErrExists if a session to be created exists, ErrUnknown if another one does
-// not exist, and ErrLeaseLost if Holder does not have the lease.
+// The error is ErrExists if Create is set and the session exists, ErrUnknown if Create is
+// not set and it does not exist, or ErrLeaseLost if Holder does not have the lease.
 func (db *DB) Append(ctx context.Context, b Batch) (last int64, err error) {
 	dirs, err := json.Marshal(append([]string{}, b.Session.Dirs...)) // never null
 	if err != nil {
@@ -145,7 +146,7 @@ func (h *handle) insert(session, seq, at int64, kind string, data []byte) error 
 	return nil
 }
 
-// replaceNoRows returns as in place of sql.ErrNoRows.
+// replaceNoRows replaces the error sql.ErrNoRows by as.
 func replaceNoRows(replacement, err error) error {
 	if errors.Is(err, sql.ErrNoRows) {
 		return replacement
@@ -206,9 +207,9 @@ func (db *DB) Events(ctx context.Context, id string, after int64) ([]Event, erro
 	return db.events(ctx, id, max(after, 0), math.MaxInt64)
 }
 
-// EachEvent calls do with each event of a session, in order. It reads a few at a time, so
-// that a long log is never in memory as a whole, and other methods run in between. After
-// an error, do may have had the events before it.
+// EachEvent calls do with each event of a session, in order. It reads a few at a time, so that a
+// long log is never in memory as a whole, and other methods run in between. After an error, do may
+// have been called with earlier events.
 func (db *DB) EachEvent(ctx context.Context, id string, do func(Event)) error {
 	for after := int64(0); ; after += readAtOnce {
 		events, err := db.events(ctx, id, after, after+readAtOnce)

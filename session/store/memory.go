@@ -42,11 +42,10 @@ const (
 		EXISTS (SELECT 1 FROM sessions WHERE cwd IN (?2, ?1) AND id <> ?3) FROM memories WHERE project IN (?1, '')`
 )
 
-// PutMemory saves a memory and returns its ID. Parts are further words by which it is
-// found. Texts with the same key are equal: a memory of the project with that key is
-// replaced, and existed reports that. If m.ID is not 0, the text of that memory is
-// replaced instead, or the error is ErrNoMemory. If the project has limit memories
-// already, the error is ErrFull; 0 means no limit.
+// PutMemory saves a memory and returns its ID. Parts are further words to index. Texts with the
+// same key count as equal: a memory of the project with that key is replaced, and existed reports
+// that. If m.ID is not 0, the text of that memory is replaced instead, or the error is ErrNoMemory.
+// If the project has limit memories already, the error is ErrFull; 0 means no limit.
 func (db *DB) PutMemory(ctx context.Context, m Memory, key, parts string, limit int) (id int64, existed bool, err error) {
 	files, err := json.Marshal(m.Files)
 	if err != nil {

@@ -16,8 +16,9 @@ type Message struct {
 	Time    time.Time
 }
 
-// Unread returns the ids of the sessions of the directories whose logs have events that
-// PutMessages has not received, the last updated first, without the given session.
+// Unread returns the ids of the sessions in the directories that have events not yet
+// passed to PutMessages. The last updated session is first; the given session is left
+// out.
 func (db *DB) Unread(ctx context.Context, except string, dirs ...string) (ids []string, err error) {
 	query := `SELECT s.id FROM sessions s LEFT JOIN messages_read r ON r.session = s.n
 		WHERE s.cwd IN (?` + strings.Repeat(", ?", len(dirs)-1) + `) AND s.id <> ? AND s.last > coalesce(r.last, 0) ORDER BY s.updated DESC`
@@ -28,8 +29,9 @@ func (db *DB) Unread(ctx context.Context, except string, dirs ...string) (ids []
 	return ids, err
 }
 
-// UnreadEvents returns the events of some kinds of a session that PutMessages has not
-// received, without those of more than 256 KiB, and the Seq of the newest event of any kind.
+// UnreadEvents returns those events of a session, of some kinds, that were not yet passed
+// to PutMessages, and the Seq of the newest event of any kind. It leaves out events of
+// more than 256 KiB.
 func (db *DB) UnreadEvents(ctx context.Context, id string, kinds ...string) (events []Event, last int64, err error) {
 	query := `SELECT e.seq, e.time, e.kind, e.data FROM events e JOIN sessions s ON s.n = e.session LEFT JOIN messages_read r ON r.session = s.n
 		WHERE s.id = ? AND e.seq > coalesce(r.last, 0) AND e.parts = 1 AND e.kind IN (?` + strings.Repeat(", ?", len(kinds)-1) + `) ORDER BY e.seq`
@@ -99,8 +101,8 @@ func (db *DB) PutMessages(ctx context.Context, id string, last int64, messages [
 	})
 }
 
-// MatchMessages returns the messages of the directories' sessions that match an
-// expression of FTS5, the best first, without those of the given session.
+// MatchMessages returns the messages that match an expression of FTS5, the best first. It
+// searches the sessions in the directories, except the given session.
 func (db *DB) MatchMessages(ctx context.Context, expression, except string, limit int, dirs ...string) (found []Message, err error) {
 	query := `SELECT m.n, s.id, s.title, m.role, m.time, snippet(words, 0, '', '', '…', 48)
 		FROM words JOIN messages m ON m.n = words.rowid JOIN sessions s ON s.n = m.session

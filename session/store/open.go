@@ -292,7 +292,8 @@ func knownVersion() int {
 // checkOwner returns an error for a database of a newer version or of another
 // program.
 func (h *handle) checkOwner() error {
-	// One statement sees one state, while another process may just create the schema.
+	// One statement sees one state, even if another process creates the schema at that
+	// moment.
 	const query = "SELECT user_version, application_id, (SELECT count(*) FROM sqlite_schema) FROM pragma_user_version, pragma_application_id"
 	var v, id, objects int
 	if err := h.one([]any{&v, &id, &objects}, query); err != nil {
@@ -364,8 +365,8 @@ func (h *handle) migrate() error {
 	return tx.Commit()
 }
 
-// useWAL converts the file to WAL mode, which is permanent. It retries itself,
-// since SQLite does not wait here: two processes could wait for each other.
+// useWAL converts the file to WAL mode, which is permanent. It retries itself: SQLite
+// does not wait here, since two processes could wait for each other.
 func (h *handle) useWAL() error {
 	for deadline := time.Now().Add(BusyTimeout); ; time.Sleep(10 * time.Millisecond) {
 		var mode string

@@ -25,8 +25,8 @@ const (
 	// sweepEvery is the interval between removals of overflows older than
 	// Options.Retention.
 	sweepEvery = 24 * time.Hour
-	// sweepDelay keeps a sweep away from the first turn, and sweepPause is the
-	// pause for other callers between two batches.
+	// sweepDelay delays a sweep so that it does not slow the first turn. sweepPause is
+	// the pause between two batches, in which other callers can run.
 	sweepDelay = 5 * time.Second
 	sweepPause = 100 * time.Millisecond
 )
@@ -52,7 +52,7 @@ const (
 // between them. It is never held in memory as a whole.
 func (db *DB) PutOverflow(ctx context.Context, session, id string, r io.Reader) error {
 	var batch bytes.Buffer
-	var entry int64 // set after the commit; a transaction that was rolled back leaves the number to another entry
+	var entry int64 // set after the commit: after a rollback another entry may get the number
 	for parts := 0; ; {
 		batch.Reset()
 		_, err := io.CopyN(&batch, r, batchParts*partSize)

@@ -1,9 +1,8 @@
-// Package store keeps sessions in one SQLite database. It has a row per
-// session, its append-only log of events, the texts that were too long for its
-// model, and a lease for the process that runs one of its turns. It also has
-// counters of all sessions, scheduled tasks with their runs, the memories of projects,
-// and an index of the words of memories and messages. It does not interpret events or
-// counters.
+// Package store keeps sessions in one SQLite database. For each session it has a row, an
+// append-only log of events, the texts that were too long for the model, and a lease for the
+// process that runs a turn. It also has counters for all sessions, scheduled tasks with their runs,
+// the memories of projects, and a word index of memories and messages. It does not interpret events
+// or counters.
 //
 //	db := store.New(filepath.Join(home, "zeph.db"), store.Options{})
 //	defer db.Close()
@@ -29,7 +28,7 @@
 // names the sessions that lost events.
 //
 // Why is even the header read through SQLite? Its POSIX locks belong to the
-// process: closing any other descriptor of a file drops them all. Nothing else
+// process: closing any other descriptor of the file drops them all. Nothing else
 // in the process may open zeph.db or zeph.db-shm while a DB is open; zeph.db-wal
 // has no locks.
 package store

@@ -15,7 +15,7 @@ import (
 const (
 	walHeaderSize   = 32
 	frameHeaderSize = 24
-	// walPageSize is SQLite's default. It stands for the size in a damaged header.
+	// walPageSize is SQLite's default. It replaces the size in a damaged header.
 	walPageSize = 4096
 )
 
@@ -260,8 +260,8 @@ func intValue(kind uint64, b []byte) (v int64) {
 	return v
 }
 
-// varint parses an integer of variable length, and returns the bytes after it.
-// It returns 0 and nothing if b ends before.
+// varint parses an integer of variable length, and returns the bytes after it. It returns
+// 0 and no bytes if b is too short.
 func varint(b []byte) (v uint64, rest []byte) {
 	for i, c := range b {
 		if i == 8 {
@@ -275,7 +275,7 @@ func varint(b []byte) (v uint64, rest []byte) {
 }
 
 // confirmTail returns the tail if the WAL still has it while no process writes, else an
-// empty one: a change that another process is writing looks the same.
+// empty tail: a change that another process is writing looks like a lost one.
 func (h *handle) confirmTail(tail *lostTail) *lostTail {
 	if _, err := h.exec(begin); err != nil {
 		return &lostTail{}

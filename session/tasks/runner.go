@@ -1,13 +1,13 @@
 // Package tasks runs scheduled tasks while a process lives.
 //
-// Start with a [Runner] and call Poll when a session opens and when a turn begins. Of
-// several processes one runs a task: it holds a lease in the database, as for turns. A time
-// that passed while no process lived is made up for once. Tasks run one after another.
+// Start with a [Runner] and call Poll when a session opens and when a turn begins. Only one process
+// runs a task: it holds a lease in the database, as for turns. If times passed while no process was
+// running, the task runs once for all of them. Tasks run one after another.
 //
-// Before a run begins, it is stored together with the task's next time, so no time is run
-// twice. If the process dies, the run stays open, and another process continues it: in the
-// same session, whose log shows the calls that were made. After [maxAttempts] processes the
-// run is given up, since the task itself may have ended them.
+// Before a run begins, it is stored together with the task's next time, so a task never runs twice
+// for the same time. If the process dies, the run stays open, and another process continues it: in
+// the same session, whose log shows the calls that were made. After maxAttempts processes the run
+// is abandoned, since the task itself may have ended them.
 //
 // Without tasks the package uses no timer, and a process asks the database once at its
 // start and then at most once a minute, when a turn begins.
@@ -31,8 +31,8 @@ import (
 const maxAttempts = 3
 
 const (
-	// tick is the longest time between two looks at the tasks, so that a changed clock or a
-	// machine that slept delays a run no longer than that.
+	// tick is the longest interval between two checks of the tasks. It bounds the delay
+	// of a run after the clock was changed or the machine was asleep.
 	tick = time.Minute
 	// startDelay is the time from the first Poll until the tasks are read, so that the first
 	// turn of the process need not wait for that.
@@ -299,7 +299,7 @@ func (r *Runner) nextTime(t store.Task, forced bool) time.Time {
 	return x.Next(now.In(r.Config.Location()))
 }
 
-// errTooLong is the cause that ends a run which takes too long.
+// errTooLong is the cause that ends a run at its time limit.
 var errTooLong = errors.New("the run took too long")
 
 // runWithLease makes a run, and renews the lease meanwhile. It ends the run when its time is

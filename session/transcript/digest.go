@@ -10,8 +10,8 @@ import (
 // message of the history, with the user's role.
 //
 // Why is it not in the system prompt? Providers cache a request from its beginning. A
-// constant system prompt keeps its own cache and that of the tools, whatever happens to
-// the messages. Within the digest, parts that only grow come first.
+// constant system prompt keeps its own cache and that of the tools, even if the messages
+// change. Within the digest, parts that only grow come first.
 type Digest struct {
 	Mode      string   // the latest line on the mode
 	Knowledge []string // summaries that the model asked for by compress_context, oldest first; none ever changes

@@ -5,9 +5,9 @@
 // are both derived from the events. [Encode] and [Decode] are their form in the store;
 // [Salvage] replaces an event that cannot be read.
 //
-// It promises that a log of any version, or of foreign origin, never yields a frame
-// that the protocol forbids, and that a history is repaired ([llm.Repair]). The
-// package stores nothing, and does not depend on the turn loop.
+// It promises that a log of any version or origin never yields a frame that the protocol forbids,
+// and that a history is repaired ([llm.Repair]). The package stores nothing, and does not depend on
+// the turn loop.
 package transcript
 
 import (
@@ -42,10 +42,10 @@ type Prompt struct {
 	Memory string `json:"memory,omitempty"`
 	// Instead replaces the text of Content for the model.
 	Instead string `json:"instead,omitempty"`
-	// Expanded replaces all of Content for the model, if Content is a command that stands
-	// for another prompt.
+	// Expanded replaces all of Content for the model, if Content is a command for another
+	// prompt.
 	Expanded []acp.ContentBlock `json:"expanded,omitempty"`
-	// Alone says that the model gets only Instead, and nothing of Content.
+	// Alone says that the model gets only Instead, without Content.
 	Alone bool `json:"alone,omitempty"`
 	// Context is a text of hooks for the model, below the prompt.
 	Context string `json:"context,omitempty"`
@@ -61,8 +61,8 @@ func (p Prompt) Parts() []acp.ContentBlock {
 	return p.Content
 }
 
-// Earlier is a message that the model sees before the next prompt. It is a part of the
-// prompt that a command stands for, so the client does not see it.
+// Earlier is a message that the model sees before the next prompt. It is a part of a
+// command's prompt, so the client does not see it.
 type Earlier struct {
 	Assistant bool               `json:"assistant,omitempty"` // else the user
 	Content   []acp.ContentBlock `json:"content"`
@@ -99,7 +99,7 @@ type Answer struct {
 }
 
 // Cut reports that the answer broke off after the blocks before it. If they have text,
-// the model was asked to continue, see llm.AskToContinue; otherwise they are void.
+// the model was asked to continue, see llm.AskToContinue; otherwise they are discarded.
 type Cut struct{}
 
 // HookText is a hook's text with which the model continues its turn. The client does not
@@ -114,7 +114,7 @@ type Note struct {
 	Text      string `json:"text"`
 }
 
-// Call is a tool call as it was announced.
+// Call is a tool call as announced to the client.
 type Call struct {
 	Shown acp.ToolCall `json:"shown"`
 }

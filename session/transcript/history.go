@@ -19,9 +19,8 @@ func TextBlocks(blocks []llm.Block) []llm.Block {
 	return kept
 }
 
-// History returns the messages that the model saw, as the turn loop would have left
-// them. A turn that was killed keeps its complete parts. A turn that was rewound is left
-// out.
+// History returns the messages that the model saw, as in the history of the turn loop. Of
+// an interrupted turn, the complete parts stay. A turn that was rewound is left out.
 func History(events []Event) []llm.Message {
 	var h historian
 	for _, e := range Effective(events) {

@@ -19,10 +19,9 @@ import (
 // the rest is not kept elsewhere. A larger text is truncated, with a note.
 const maxEmbedded = 200 << 10
 
-// Blocks translates a prompt for the model. Instead holds, by index, the texts of the
-// files that resource links name, and the short forms of long embedded resources.
-// Content that the model cannot be shown becomes a line of text, so that nothing is
-// dropped in silence.
+// Blocks translates a prompt for the model. Instead holds, by index, the texts of the files that
+// resource links name, and the short forms of long embedded resources. Content that the model
+// cannot read becomes a line of text, so that nothing is dropped silently.
 func (p Prompt) Blocks(instead map[int]string) []llm.Block {
 	var blocks []llm.Block
 	if p.Mode != "" {
@@ -52,7 +51,7 @@ func (p Prompt) Blocks(instead map[int]string) []llm.Block {
 const modeMark = "[mode: "
 
 // HasModeLine reports whether the first block of a message is the line on the mode. The
-// line precedes a prompt; a block that stands alone is the user's.
+// line precedes a prompt; a single block is the user's text.
 func HasModeLine(m llm.Message) bool {
 	return m.Role == llm.User && len(m.Blocks) > 1 && strings.HasPrefix(m.Blocks[0].Text, modeMark)
 }
@@ -75,7 +74,7 @@ func MemoryLineIndex(m llm.Message) int {
 }
 
 // promptBlock translates one part of a prompt. instead, if not empty, is the text of the
-// file or command that the part stands for.
+// file or command that the part refers to.
 func promptBlock(c acp.ContentBlock, instead string) llm.Block {
 	if mime, data, ok := c.Image(); ok {
 		image, err := base64.StdEncoding.DecodeString(data)
@@ -153,8 +152,8 @@ func CountAttachments(prompt []acp.ContentBlock) int {
 	return n
 }
 
-// LinkTarget returns the path of a file's URI; other URIs are unchanged. Some clients do not
-// escape the path, so a "%" may stand for itself.
+// LinkTarget returns the path of a file's URI; other URIs are unchanged. Some clients do
+// not escape the path, so a "%" may be literal.
 func LinkTarget(uri string) string {
 	u, err := url.Parse(uri)
 	if path, ok := strings.CutPrefix(uri, "file://"); err != nil && ok && strings.HasPrefix(path, "/") {

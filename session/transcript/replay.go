@@ -16,9 +16,9 @@ const maxReplayed = 512 << 10
 // interrupted is the text of a tool call whose end is not in the log.
 const interrupted = "[not ended: the agent was stopped, or the turn still runs in another process]"
 
-// Replay sends the updates that the client was shown, in order and with the same ids. A call that
-// never ended is shown as failed, and a turn that was rewound is left out. It stops at
-// the first error of send.
+// Replay sends the updates that the client was shown, in order and with the same ids. A call
+// without an end is shown as failed, and a turn that was rewound is left out. It stops at the first
+// error of send.
 func Replay(events []Event, caps acp.ClientCapabilities, send func(acp.SessionUpdate) error) error {
 	caps.Subagents = false
 	return ReplayFamily("", events, caps, func(_ string, u acp.SessionUpdate) error { return send(u) })

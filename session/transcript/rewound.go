@@ -12,14 +12,14 @@ const (
 	RewindBoth         = "both"
 )
 
-// Rewound says that the files, the conversation or both went back to their state
+// Rewound records that the files, the conversation or both were restored to their state
 // before a turn. The events of the turns stay in the log, but no longer count.
 type Rewound struct {
 	ID        string `json:"id"`
 	MessageID string `json:"messageId"` // of the turn's prompt
 	Turn      int    `json:"turn"`
 	Mode      string `json:"mode"`
-	// Redo says that the rewind with this ID was undone.
+	// Redo records that the rewind with this ID was undone.
 	Redo  bool `json:"redo,omitempty"`
 	Files int  `json:"files,omitempty"` // the number of changed files
 }
@@ -27,7 +27,7 @@ type Rewound struct {
 // Kind returns the event's name in the store.
 func (Rewound) Kind() string { return "rewound" }
 
-// Conversation reports whether the conversation went back.
+// Conversation reports whether the conversation was restored.
 func (r Rewound) Conversation() bool { return r.Mode != RewindFiles }
 
 func (r Rewound) check() error {
@@ -53,7 +53,7 @@ func Effective(events []Event) []Event {
 // effective collects the events that count.
 type effective struct {
 	events []Event
-	undone []undone // the rewinds that can still be taken back, the newest last
+	undone []undone // the rewinds that can still be undone, the newest last
 }
 
 // undone holds the events that a rewind left out.
@@ -182,7 +182,8 @@ func LastTurnNumber(events []Event) int {
 	return len(seen)
 }
 
-// LastRedoable returns the last rewind that can be taken back; false if there is none.
+// LastRedoable returns the last rewind that can be undone; false if there is no such
+// rewind.
 func LastRedoable(events []Event) (Rewound, bool) {
 	var stack []Rewound
 	for _, e := range events {

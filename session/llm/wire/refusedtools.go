@@ -28,7 +28,7 @@ type refusedTool struct {
 	reason string
 }
 
-// Bounds of the search for the tools that make a server refuse one request.
+// Limits on the search for the tools that make a server refuse one request.
 const (
 	maxTrials   = 100 // requests
 	maxHalvings = 12  // refusals that name no tool
@@ -162,7 +162,7 @@ func (s *toolSearch) blame(t llm.Tool, reason string) {
 	s.blamed = append(s.blamed, t.Name)
 }
 
-// undo offers the tools again that were left out without success.
+// undo offers the tools again that were left out in vain.
 func (s *toolSearch) undo() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -171,14 +171,14 @@ func (s *toolSearch) undo() {
 	}
 }
 
-// The ways in which servers name a tool by its place, and schemas in general.
+// The ways in which servers name a tool by its position, and schemas in general.
 var (
 	toolIndex   = lazyregexp.New(`(?i)\btools(?:\[0\]\.function_?declarations)?[.\[](\d+)`)
 	schemaWords = lazyregexp.New(`(?is)input_schema|json.?schema|function_?declarations|tools\.function\.parameters|` +
 		`(tool|function)s?\b.{0,80}(schema|parameters)|schema.{0,80}\b(tool|function)|parse grammar`)
 )
 
-// namedTool returns the foreign tool that a message names, by its name or its place.
+// namedTool returns the foreign tool that a message names, by its name or its position.
 func namedTool(message string, sent []llm.Tool) (llm.Tool, bool) {
 	var found llm.Tool
 	for _, t := range sent {

@@ -23,7 +23,8 @@ func (c Client) Send(ctx context.Context, method, address string, header http.He
 	if len(parts) > 0 {
 		req.Header.Set("Content-Type", "application/json")
 		req.ContentLength = int64(Body(parts).Len())
-		// The transport reads the body again where a kept connection turns out closed.
+		// The transport reads the body again if a reused connection turns out to be
+		// closed.
 		req.GetBody = func() (io.ReadCloser, error) { return Body(parts).Reader(), nil }
 		req.Body, _ = req.GetBody()
 	}

@@ -8,7 +8,7 @@ import (
 
 // JSON may write a character beyond U+FFFF as two escapes, its surrogates. A server that
 // cuts a text by UTF-16 units puts one at the end of an event and the other at the start
-// of the next event. Decoded apart, each is an invalid character.
+// of the next event. Decoded separately, each is an invalid character.
 var (
 	highAtEnd  = compiled(`(?i)(?:^|[^\\])(?:\\\\)*(\\ud[89ab][0-9a-f]{2})"`)
 	lowAtStart = compiled(`(?i):\s*"(\\ud[c-f][0-9a-f]{2})`)

@@ -19,7 +19,7 @@ type cachedFor[T any] struct {
 }
 
 // Get returns the result of make for the tools, which the caller does not change. The key
-// holds all else that the result depends on.
+// contains everything else that the result depends on.
 func (l *ToolCache[T]) Get(key string, tools []llm.Tool, make func([]llm.Tool) T) T {
 	if last := l.made.Load(); last != nil && last.key == key && slices.EqualFunc(last.tools, tools, llm.Tool.Same) {
 		return last.value

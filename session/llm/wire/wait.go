@@ -7,9 +7,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
-// waitWords matches how long to wait in a message; the streams of OpenAI, and Gemini,
-// have it nowhere else: "Please retry in 34.07s", "try again in 1m2.5s", "retry after 3
-// seconds".
+// waitWords matches the wait that a message asks for. In OpenAI's streams, and at Gemini, only the
+// message has it: "Please retry in 34.07s", "try again in 1m2.5s", "retry after 3 seconds".
 var waitWords = lazyregexp.New(`(?i)\b(?:try again|retry) (?:in|after) ((?:\d+h)?(?:\d+m)?(?:\d+(?:\.\d+)?))( ?m?s)`)
 
 // retryIn returns how long a message asks to wait; 0 means that it does not.
