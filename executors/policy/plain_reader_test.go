@@ -63,7 +63,7 @@ var (
 	operators  = regexp.MustCompile(`^(\|\||&&|\|&?|;|\()`)
 	plainChars = regexp.MustCompile(`^[A-Za-z0-9_./:,+@-]+`)
 	inQuotes   = regexp.MustCompile(`^'[^']*'`)
-	wildcards  = regexp.MustCompile(`^(\*|\?|\[!?[A-Za-z0-9_-]+\])`)
+	wildcards  = regexp.MustCompile(`^(\*|\?|\[!?[A-Za-z0-9_-]+\]|\[!\.\])`)
 	variables  = regexp.MustCompile(`^"\$(v[0-9]+|\?|\{(EDITOR|GOBIN|GOPATH|GOROOT|JAVA_HOME|LANG|LOGNAME|NODE_ENV|PATH|SHELL|TERM|USER|VIRTUAL_ENV)\})"`)
 	split      = regexp.MustCompile(`^\$\{v[0-9]+\}`)
 	assigns    = regexp.MustCompile(`^v[0-9]+=`)

@@ -132,11 +132,14 @@ func (td *TestDir) Run(script string, env ...string) []byte {
 	return out
 }
 
+// oldPatterns makes ".*" match "..", as in bash before version 5.2.
+const oldPatterns = "shopt -u globskipdots 2>/dev/null\n"
+
 // run runs a script in a plain bash.
 func (td *TestDir) run(script string, limit time.Duration, env ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, td.pool.bash, "-c", script)
+	cmd := exec.CommandContext(ctx, td.pool.bash, "-c", oldPatterns+script)
 	cmd.Dir, cmd.Env = td.Dir, td.Env(env...)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out

@@ -141,6 +141,11 @@ var localeWildcards = lazyregexp.New(`\?|\[[!^][^\]]*\]|\[[^\]]*[-:.=][^\]]*\]`)
 // that depends on the language counts as "*".
 func (f *follower) followMatches(dir, pattern string, rest []pathStep, links int) error {
 	dot := strings.HasPrefix(pattern, ".")
+	if dot && matchesParent(pattern) {
+		if err := f.follow(filepath.Dir(dir), rest, links); err != nil {
+			return err
+		}
+	}
 	pattern = localeWildcards.ReplaceAllString(pattern, "*")
 	if _, err := f.lstat(dir); err != nil { // perhaps Lstat refused a path on another machine
 		return nil
@@ -171,6 +176,13 @@ func (f *follower) followMatches(dir, pattern string, rest []pathStep, links int
 		}
 	}
 	return nil
+}
+
+// matchesParent reports whether a pattern that begins with a dot may match "..", as ".*" does. Before
+// version 5.2, bash expands it to the directory above, too.
+func matchesParent(pattern string) bool {
+	ok, err := path.Match(strings.ReplaceAll(pattern, "[!", "[^"), "..")
+	return ok || err != nil || strings.Contains(pattern, "[[") // a class of characters, which path.Match lacks
 }
 
 // Targets returns where a file of a command leads, seen from each of its working

@@ -90,6 +90,7 @@ func TestParse(t *testing.T) {
 		"for i in 1 2; do [ $i -gt 1 ]; done":        {"for v1 in 1 2; do '[' \"$v1\" -gt 1 ']'; done", ""},
 		"if x=$(ls); then [ -n \"$x\" ]; fi":         {"if v1=\"$(ls)\"; then '[' -n \"$v1\" ']'; fi", ""},
 		"[ \"$(wc -l < f)\" -gt 3 ]":                 {"'[' \"$(wc -l 0<f)\" -gt 3 ']'", "f"},
+		"ls -d .* src/.*/a .*rc":                     {"ls -d .[!.]* src/.[!.]*/a .*rc", ".[!.]*,src/.[!.]*/a,.*rc"},
 		"for f in ../*; do echo a; done":             {"for v1 in ../*; do echo a; done", "../*"},
 		"for f in *; do [ ! -d \"$f\" ]; done":       {"for v1 in *; do '[' '!' -d \"$v1\" ']'; done", "*,*"},
 		"[[ -f a && ! -d b ]] && ls":                 {"{ '[' -f a ']' && { ! '[' -d b ']'; }; } && ls", "a,b"},

@@ -144,8 +144,25 @@ func (b *builder) resolve(src *syntax.Word, p *wordBuilder) (Word, error) {
 	}
 	if w.Glob {
 		b.patternCount++
+		w.leaveOutParent()
 	}
 	return w, nil
+}
+
+// leaveOutParent replaces each name ".*" of a pattern by ".[!.]*". Before version 5.2, bash expands
+// ".*" to the directory above, too.
+func (w *Word) leaveOutParent() {
+	if len(w.Values) != 1 || w.Values[0] != w.source { // quoted in part
+		return
+	}
+	names := strings.Split(w.source, "/")
+	for i, name := range names {
+		if name == ".*" {
+			names[i] = ".[!.]*"
+		}
+	}
+	w.source = strings.Join(names, "/")
+	w.Values = []string{w.source}
 }
 
 // position is where a part is in its word.
@@ -242,7 +259,7 @@ func (b *builder) literalPart(p *wordBuilder, text string, at position) error {
 }
 
 // bracketSet matches a bracket expression that has the same meaning in all shells.
-var bracketSet = lazyregexp.New(`^\[!?[A-Za-z0-9_]+(-[A-Za-z0-9])?\]`)
+var bracketSet = lazyregexp.New(`^\[(!?[A-Za-z0-9_]+(-[A-Za-z0-9])?|!\.)\]`)
 
 // addWildcard adds the wildcard that text begins with, and returns its length.
 func (p *wordBuilder) addWildcard(text string) (int, error) {
