@@ -333,7 +333,7 @@ func gitHarm(td *commands.TestDir, dir string, args []string) string {
 	}
 	bad := []string{"--output", "--ext-diff", "--textconv", "--open-files-in-pager", "--contents", "--filters", "--show-signature", "--no-index", "--upload-pack"}
 	for i, a := range args[1:] {
-		if a == "--" && !slices.Contains([]string{"-S", "-G", "-e", "-f", "-A", "-O", "-L", "-n", "--grep", "--author"}, args[i]) {
+		if a == "--" && args[0] != "blame" && !slices.Contains([]string{"-S", "-G", "-e", "-f", "-A", "-O", "-L", "-n", "--grep", "--author"}, args[i]) {
 			break
 		}
 		name, _, _ := strings.Cut(a, "=")

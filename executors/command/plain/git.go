@@ -279,7 +279,13 @@ func (p *program) acceptGitCommand(b *builder, c *Command, sub string, args []Wo
 	if ended {
 		out.words = append(out.words, "--")
 	}
+	// After "--" too, blame parses the second of two words as a revision or an option, and describe
+	// passes all of them on to name-rev.
+	parsesPaths := slices.Contains([]string{"blame", "describe"}, sub)
 	for _, w := range paths {
+		if w.mayBegin('-') && (!w.Glob || parsesPaths) {
+			return nil, fmt.Errorf("%s may be an option", w.source)
+		}
 		if err := out.addOperand(w, true, dirs); err != nil {
 			return nil, err
 		}
