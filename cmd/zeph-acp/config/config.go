@@ -34,7 +34,6 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/schedule"
 	"github.com/zeph-acp/zeph-acp/executors/shell"
 	"github.com/zeph-acp/zeph-acp/executors/shell/sandbox"
-	"github.com/zeph-acp/zeph-acp/executors/tighten"
 	"github.com/zeph-acp/zeph-acp/executors/trust"
 	"github.com/zeph-acp/zeph-acp/executors/utility"
 	"github.com/zeph-acp/zeph-acp/executors/web"
@@ -155,97 +154,70 @@ func Defaults() Config {
 // section is the part of the configuration that one package owns.
 type section struct {
 	path string // of its table; empty for the whole file
-	// validate returns the mistakes, by key.
-	validate func(*Config) map[string]string
-	// tighten adopts the keys of a repository's file that make c stricter; nil adopts no key.
-	tighten func(c, repo *Config, keys *tighten.Keys)
+	settings
 }
-
-// sections returns the sections of Config. Only the user can set a key that the section's
-// tighten does not ask for.
-func sections() []section {
-	return []section{
-		sharedSection("agent", func(c *Config) *agent.Config { return &c.Agent.Config }),
-		ownSection("", func(c *Config) *subagent.Types { return &c.Agents }),
-		sharedSection("tools.sub_agent", func(c *Config) *subagent.Config { return &c.Tools.SubAgent }),
-		sharedSection("tools.ask_user", func(c *Config) *question.Config { return &c.Tools.AskUser }),
-		ownSection("agent.tool_filter", func(c *Config) *toolset.Filter { return &c.Agent.ToolFilter }),
-		ownSection("llm", func(c *Config) *provider.Config { return &c.LLM }),
-		sharedSection("tools", func(c *Config) *policy.Config { return &c.Tools.Config }),
-		sharedSection("tools.shell", func(c *Config) *shell.Config { return &c.Tools.Shell.Config }),
-		sharedSection("tools.shell", func(c *Config) *policy.ShellRules { return &c.Tools.Shell.ShellRules }),
-		sharedSection("tools.file", func(c *Config) *files.Config { return &c.Tools.File }),
-		sharedSection("tools.scrape", func(c *Config) *web.Config { return &c.Tools.Scrape }),
-		sharedSection("tools", func(c *Config) *Offer { return &c.Tools.Offer }),
-		sharedSection("tools", func(c *Config) *quota.Limits { return &c.Tools.Limits }),
-		sharedSection("tools.diagnostics", func(c *Config) *diagnostics.Config { return &c.Tools.Diagnostics }),
-		sharedSection("tools.lsp", func(c *Config) *lsp.Config { return &c.Tools.LSP }),
-		sharedSection("tools.sandbox", func(c *Config) *sandbox.Config { return &c.Tools.Sandbox }),
-		sharedSection("tools.policy", func(c *Config) *authorize.Config { return &c.Tools.Policy }),
-		sharedSection("tools.authorization", func(c *Config) *authorize.Authorization { return &c.Tools.Authorization }),
-		sharedSection("tools.filters", func(c *Config) *filter.Config { return &c.Tools.Filters }),
-		sharedSection("tools.overflow", func(c *Config) *overflow.Config { return &c.Tools.Overflow }),
-		sharedSection("tools.memory", func(c *Config) *memory.Config { return &c.Tools.Memory }),
-		sharedSection("tools.result_cache", func(c *Config) *cache.Config { return &c.Tools.ResultCache }),
-		sharedSection("tools.retry", func(c *Config) *retry.Config { return &c.Tools.Retry }),
-		sharedSection("tools.rewind", func(c *Config) *rewind.Config { return &c.Tools.Rewind }),
-		ownSection("tools.tafc", func(c *Config) *toolset.TAFC { return &c.Tools.TAFC }),
-		ownSection("tools.dependencies", func(c *Config) *toolset.Dependencies { return &c.Tools.Dependencies }),
-		sharedSection("tools.trust", func(c *Config) *trust.Config { return &c.Tools.Trust }),
-		sharedSection("tools.anomaly", func(c *Config) *anomaly.Config { return &c.Tools.Anomaly }),
-		ownSection("tools.hooks", func(c *Config) *hooks.Config { return &c.Tools.Hooks }),
-		sharedSection("tools.scheduler", func(c *Config) *schedule.Config { return &c.Tools.Scheduler }),
-		ownSection("tools.utility", func(c *Config) *utility.Config { return &c.Tools.Utility }),
-		sharedSection("tools.skills", func(c *Config) *skills.Config { return &c.Tools.Skills }),
-		sharedSection("tools.information_flow", func(c *Config) *infoflow.Config { return &c.Tools.InformationFlow }),
-		ownSection("tools.adversarial_policy", func(c *Config) *adversarial.Config { return &c.Tools.Adversarial }),
-		ownSection("tools.judge", func(c *Config) *judge.AutoConfig { return &c.Tools.Judge }),
-		ownSection("", func(c *Config) *lsp.Entries { return &c.LSP }),
-		ownSection("mcp", func(c *Config) *mcp.Config { return &c.MCP }),
-		sharedSection("acp", func(c *Config) *acp.Config { return &c.ACP }),
-		ownSection("audit", func(c *Config) *audit.Config { return &c.Audit }),
-		ownSection("log", func(c *Config) *LogConfig { return &c.Log }),
-	}
-}
-
-// key returns the path of a key of the section.
-func (s section) key(name string) string { return strings.TrimPrefix(s.path+"."+name, ".") }
 
 // settings is the interface of each package's Config.
 type settings interface {
+	// Validate returns the mistakes, by key.
 	Validate() map[string]string
 }
 
-// sharedSettings are settings that a repository's file can make stricter. Tighten returns
-// them with the keys of repo that do so.
-type sharedSettings[T any] interface {
-	settings
-	Tighten(repo T, keys *tighten.Keys) T
-}
-
-// ownSection returns the section for the part of Config that of returns. A repository's file
-// changes none of its keys.
-func ownSection[T settings](path string, of func(*Config) *T) section {
-	return section{
-		path:     path,
-		validate: func(c *Config) map[string]string { return (*of(c)).Validate() },
+// sections returns the sections of c.
+func (c *Config) sections() []section {
+	return []section{
+		{"agent", &c.Agent.Config},
+		{"", &c.Agents},
+		{"tools.sub_agent", &c.Tools.SubAgent},
+		{"tools.ask_user", &c.Tools.AskUser},
+		{"agent.tool_filter", &c.Agent.ToolFilter},
+		{"llm", &c.LLM},
+		{"tools", &c.Tools.Config},
+		{"tools.shell", &c.Tools.Shell.Config},
+		{"tools.shell", &c.Tools.Shell.ShellRules},
+		{"tools.file", &c.Tools.File},
+		{"tools.scrape", &c.Tools.Scrape},
+		{"tools", &c.Tools.Offer},
+		{"tools", &c.Tools.Limits},
+		{"tools.diagnostics", &c.Tools.Diagnostics},
+		{"tools.lsp", &c.Tools.LSP},
+		{"tools.sandbox", &c.Tools.Sandbox},
+		{"tools.policy", &c.Tools.Policy},
+		{"tools.authorization", &c.Tools.Authorization},
+		{"tools.filters", &c.Tools.Filters},
+		{"tools.overflow", &c.Tools.Overflow},
+		{"tools.memory", &c.Tools.Memory},
+		{"tools.result_cache", &c.Tools.ResultCache},
+		{"tools.retry", &c.Tools.Retry},
+		{"tools.rewind", &c.Tools.Rewind},
+		{"tools.tafc", &c.Tools.TAFC},
+		{"tools.dependencies", &c.Tools.Dependencies},
+		{"tools.trust", &c.Tools.Trust},
+		{"tools.anomaly", &c.Tools.Anomaly},
+		{"tools.hooks", &c.Tools.Hooks},
+		{"tools.scheduler", &c.Tools.Scheduler},
+		{"tools.utility", &c.Tools.Utility},
+		{"tools.skills", &c.Tools.Skills},
+		{"tools.information_flow", &c.Tools.InformationFlow},
+		{"tools.adversarial_policy", &c.Tools.Adversarial},
+		{"tools.judge", &c.Tools.Judge},
+		{"", &c.LSP},
+		{"mcp", &c.MCP},
+		{"acp", &c.ACP},
+		{"audit", &c.Audit},
+		{"log", &c.Log},
 	}
 }
 
-// sharedSection returns the section for the part of Config that of returns. A repository's
-// file can make it stricter.
-func sharedSection[T sharedSettings[T]](path string, of func(*Config) *T) section {
-	s := ownSection(path, of)
-	s.tighten = func(c, repo *Config, keys *tighten.Keys) { *of(c) = (*of(c)).Tighten(*of(repo), keys) }
-	return s
-}
+// keyPath returns the path of a key of a section.
+func keyPath(section, key string) string { return strings.TrimPrefix(section+"."+key, ".") }
 
 // validate returns the mistakes in the values of c, by path.
 func (c *Config) validate() map[string]string {
 	wrong := map[string]string{}
-	for _, s := range sections() {
-		for key, text := range s.validate(c) {
-			wrong[s.key(key)] = text
+	for _, s := range c.sections() {
+		for key, text := range s.Validate() {
+			wrong[keyPath(s.path, key)] = text
 		}
 	}
 	return wrong
