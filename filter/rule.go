@@ -206,12 +206,8 @@ func readRules(name string, text []byte) (rules []writtenRule, warnings []string
 func parseRule(entry any) (w writtenRule, err error) {
 	table, _ := entry.(map[string]any)
 	w.Name, _ = table["name"].(string)
-	text, err := toml.Marshal(table)
-	if err != nil {
-		return w, err
-	}
 	var whole writtenRule
-	if err := strategy.Strict(text, &whole); err != nil {
+	if err := strategy.Decode(table, &whole); err != nil {
 		return w, err
 	}
 	return whole, nil

@@ -9,16 +9,7 @@
 // returns Fallback, and the output stays unchanged.
 package strategy
 
-import (
-	"bytes"
-	"errors"
-	"fmt"
-	"strings"
-
-	"github.com/pelletier/go-toml/v2"
-
-	"github.com/zeph-acp/zeph-acp/filter/text"
-)
+import "github.com/zeph-acp/zeph-acp/filter/text"
 
 // Confidence is how well a strategy recognised an output.
 type Confidence uint8
@@ -66,28 +57,3 @@ type Pass interface {
 // Constructor makes a strategy of its parameters. The error names the invalid
 // parameter.
 type Constructor func(p Params) (Strategy, error)
-
-// Params are the parameters of a strategy, as a rule sets them.
-type Params map[string]any
-
-// Decode decodes the parameters into a struct that holds the defaults. A name
-// without a field is an error.
-func (p Params) Decode(into any) error {
-	text, err := toml.Marshal(map[string]any(p))
-	if err != nil {
-		return err
-	}
-	return Strict(text, into)
-}
-
-// Strict decodes TOML into a struct. A key without a field is an error.
-func Strict(text []byte, into any) error {
-	err := toml.NewDecoder(bytes.NewReader(text)).DisallowUnknownFields().Decode(into)
-	if strict, ok := errors.AsType[*toml.StrictMissingError](err); ok && len(strict.Errors) > 0 {
-		return fmt.Errorf("unknown key %q", strings.Join(strict.Errors[0].Key(), "."))
-	}
-	if e, ok := errors.AsType[*toml.DecodeError](err); ok {
-		return fmt.Errorf("%s: %w", strings.Join(e.Key(), "."), err)
-	}
-	return err
-}
