@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -89,6 +90,6 @@ func nearFlag(cmd *cobra.Command, name string) string {
 // one of the same length wins: swapped letters are more common than missing ones.
 func nearest(typed string, names []string) string {
 	off := func(name string) int { return max(len(name)-len(typed), len(typed)-len(name)) }
-	slices.SortStableFunc(names, func(a, b string) int { return off(a) - off(b) })
+	sort.SliceStable(names, func(i, j int) bool { return off(names[i]) < off(names[j]) })
 	return toml.Nearest(typed, names)
 }

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"reflect"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -67,7 +68,7 @@ func (s *configPrinter) section(v reflect.Value, header, path string) {
 		}
 	case reflect.Map:
 		keys := v.MapKeys()
-		slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
+		sort.Slice(keys, func(i, j int) bool { return keys[i].String() < keys[j].String() })
 		named := v.Type().Elem().Implements(reflect.TypeFor[encoding.TextMarshaler]()) // other leaves of maps may be secret
 		if named && len(keys) > 0 {
 			fmt.Fprintf(&s.out, "\n[%s]\n", header)

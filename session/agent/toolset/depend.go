@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
@@ -80,7 +81,7 @@ func (g graph) cycles() [][]string {
 			visit(name)
 		}
 	}
-	slices.SortFunc(found, slices.Compare)
+	sort.Slice(found, func(i, j int) bool { return slices.Compare(found[i], found[j]) < 0 })
 	return found
 }
 

@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
@@ -257,7 +258,7 @@ func (s *Set) bestMatches(query string, tools []llm.Tool) (best []llm.Tool, more
 			scores[i]++ // the query names it
 		}
 	}
-	slices.SortStableFunc(rest, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
+	sort.SliceStable(rest, func(i, j int) bool { return scores[rest[i]] > scores[rest[j]] })
 	for _, i := range rest {
 		switch {
 		case scores[i] < minFit:

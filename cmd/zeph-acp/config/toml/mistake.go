@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 	"unicode"
 )
@@ -70,8 +71,9 @@ func (ms Mistakes) In(where string) Mistakes {
 	for i := range ms {
 		ms[i].Where = where
 	}
-	slices.SortFunc(ms, func(a, b Mistake) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Text, b.Text))
+	sort.Slice(ms, func(i, j int) bool {
+		a, b := ms[i], ms[j]
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Text, b.Text)) < 0
 	})
 	keyed := map[int]bool{}
 	for _, m := range ms {
