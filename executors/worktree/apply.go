@@ -171,7 +171,7 @@ func sizeOf(d executors.Diff) int {
 	return n
 }
 
-// Lines describes the outcomes, each in brackets.
+// Lines describes the outcomes, each in brackets. It returns nil if there are no changes.
 func (b Outcome) Lines() (lines []string) {
 	add := func(format string, list []string) {
 		if len(list) > 0 {
@@ -194,9 +194,6 @@ func (b Outcome) Lines() (lines []string) {
 	}
 	if b.Kept.Files != "" {
 		add("the files that no patch holds are kept for the user: %s", []string{b.Kept.Files})
-	}
-	if len(lines) == 0 {
-		add("%s", []string{"it changed no files"})
 	}
 	return lines
 }

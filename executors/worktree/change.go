@@ -164,18 +164,36 @@ func (c *Copy) readTexts(ctx context.Context, names []string) (map[string]blobTe
 // are no such changes.
 type Kept struct {
 	Patch string // a file for git apply
-	Files string // a directory with the files that no patch holds
+	Files string // a directory with the files that no patch holds, or with the whole copy
 }
 
 // Keep stores the changes of some files, all if there are no paths. Files that no patch
-// holds are moved out of the copy.
+// holds are moved out of the copy. If git cannot compute all changes, the whole copy is.
 func (c *Copy) Keep(ctx context.Context, paths []string) (k Kept, err error) {
-	strays, err := c.strays(ctx)
-	if err != nil {
+	patch, others, err := c.splitChanges(ctx, paths)
+	if err != nil && paths == nil && ctx.Err() == nil && c.exists() {
+		others = []stray{{path: "."}}
+	}
+	if len(others) > 0 {
+		var moved error
+		k.Files, moved = c.setAside(others)
+		err = errors.Join(err, moved)
+	}
+	if err != nil || len(patch) == 0 {
 		return k, err
 	}
+	k.Patch = filepath.Join(c.options.State, c.options.Name+"-"+c.id+patchEnd)
+	return k, os.WriteFile(k.Patch, patch, 0o600)
+}
+
+// splitChanges returns the changes of some files, all if there are no paths, as a patch, and
+// the files that no patch holds.
+func (c *Copy) splitChanges(ctx context.Context, paths []string) (patch []byte, others []stray, err error) {
+	strays, err := c.strays(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
 	var held []string
-	var others []stray
 	for _, s := range strays {
 		switch {
 		case paths != nil && !slices.Contains(paths, s.path):
@@ -188,17 +206,8 @@ func (c *Copy) Keep(ctx context.Context, paths []string) (k Kept, err error) {
 	if len(paths) > 200 { // a command line has limits
 		paths = nil
 	}
-	patch, err := c.patch(ctx, paths, held)
-	if len(others) > 0 {
-		var moved error
-		k.Files, moved = c.setAside(others)
-		err = errors.Join(err, moved)
-	}
-	if err != nil || len(patch) == 0 {
-		return k, err
-	}
-	k.Patch = filepath.Join(c.options.State, c.options.Name+"-"+c.id+patchEnd)
-	return k, os.WriteFile(k.Patch, patch, 0o600)
+	patch, err = c.patch(ctx, paths, held)
+	return patch, others, err
 }
 
 // patch returns the changes of some files, all if there are no paths, for git apply, and

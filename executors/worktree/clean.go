@@ -12,9 +12,8 @@ import (
 // maxAge is how long changes are kept.
 const maxAge = 30 * 24 * time.Hour
 
-// Clean removes the copies of processes that have ended, and old patches. It returns where it has
-// kept the changes in those copies. If git cannot compute the changes of a copy, the copy is kept
-// as long as a patch would be.
+// Clean removes the copies of processes that have ended, and old patches. It returns
+// where it has kept the changes in those copies.
 func Clean(ctx context.Context, o Options) (kept []Kept, err error) {
 	entries, err := os.ReadDir(o.State)
 	if err != nil {
@@ -52,7 +51,7 @@ func cleanOne(ctx context.Context, o Options, id string) (k Kept, err error) {
 	}
 	c.lock, c.Meta = lock, c.path(metaEnd)
 	k, err = c.rescue(ctx)
-	if info, e := os.Stat(c.Meta); err != nil && e == nil && time.Since(info.ModTime()) < maxAge { // the next start tries again
+	if info, e := os.Stat(c.Meta); err != nil && k == (Kept{}) && e == nil && time.Since(info.ModTime()) < maxAge { // the next start tries again
 		return k, errors.Join(err, lock.Close())
 	}
 	return k, c.Close()

@@ -266,9 +266,15 @@ func (c *Copy) readHead(ctx context.Context, dir string) error {
 	return err
 }
 
+// exists reports whether the copy is still a directory. A link would lead elsewhere.
+func (c *Copy) exists() bool {
+	info, err := os.Lstat(c.Root)
+	return err == nil && info.IsDir()
+}
+
 // runMeta runs a command of the repository that computes the changes.
 func (c *Copy) runMeta(ctx context.Context, stdin io.Reader, args ...string) ([]byte, error) {
-	if info, err := os.Lstat(c.Root); err != nil || !info.IsDir() { // a link would lead elsewhere
+	if !c.exists() {
 		return nil, executors.Failuref(executors.PermanentFailure, "the copy of the project at %s is gone", c.Root)
 	}
 	return c.git.run(ctx, c.Root, []string{"GIT_DIR=" + c.Meta, "GIT_WORK_TREE=" + c.Root}, stdin, args...)

@@ -407,6 +407,41 @@ func TestSetAside(t *testing.T) {
 	}
 }
 
+// If git cannot compute the changes, the whole copy is kept: of a sub-agent that ends, and of
+// a process that was killed.
+func TestKeepWithoutObjects(t *testing.T) {
+	p := newProject(t)
+	p.commit(map[string]string{"a.txt": "a\n"})
+	ended, killed := p.make(p.options()), p.make(p.options())
+	for _, c := range []*Copy{ended, killed} {
+		p.write(c.Dir, map[string]string{"a.txt": "A\n", "d/b.txt": "b\n"})
+	}
+	if err := os.RemoveAll(filepath.Join(p.dir, ".git", "objects")); err != nil {
+		t.Fatal(err)
+	}
+	kept, err := ended.Keep(t.Context(), nil)
+	if err == nil {
+		t.Error("Keep reports no error, want one of git")
+	}
+	if err := ended.Close(); err != nil {
+		t.Error(err)
+	}
+	killed.lock.Close()
+	others, err := Clean(t.Context(), p.options())
+	if err != nil || len(others) != 1 {
+		t.Fatalf("Clean: %v, %v; want one copy", others, err)
+	}
+	for _, k := range []Kept{kept, others[0]} {
+		got := p.files(k.Files)
+		if k.Patch != "" || got["a.txt"] != "A\n" || got["d/b.txt"] != "b\n" {
+			t.Errorf("%v is kept, with %v", k, got)
+		}
+	}
+	if copies, err := filepath.Glob(filepath.Join(p.state, "*"+metaEnd)); err != nil || len(copies) > 0 {
+		t.Errorf("left: %q, %v", copies, err)
+	}
+}
+
 // The objects of another project are not lent to the commands of a copy.
 func TestObjects(t *testing.T) {
 	for name, tt := range map[string]struct {

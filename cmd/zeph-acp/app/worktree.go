@@ -128,7 +128,11 @@ func (w *subagentCopy) Bring(ctx context.Context, call executors.DelegatedCall, 
 	for i := range b.Diffs {
 		res.Content = append(res.Content, executors.Content{Diff: &b.Diffs[i]})
 	}
-	for _, note := range b.Lines() {
+	lines := b.Lines()
+	if len(lines) == 0 && err == nil {
+		lines = []string{"[it changed no files]"}
+	}
+	for _, note := range lines {
 		res.Below(note)
 	}
 	if err != nil && ctx.Err() == nil { // the report still counts
@@ -157,7 +161,7 @@ func (w *subagentCopy) current(ctx context.Context, path string) (*string, error
 	return &text, nil
 }
 
-// Keep stores all changes as a patch.
+// Keep stores all changes as a patch, or the files of the copy if there can be no patch.
 func (w *subagentCopy) Keep(ctx context.Context, res *executors.Result) {
 	kept, err := w.Copy.Keep(ctx, nil)
 	if err != nil {
@@ -167,7 +171,7 @@ func (w *subagentCopy) Keep(ctx context.Context, res *executors.Result) {
 		res.Below("[its changes are not in the project; a patch is kept for the user: " + kept.Patch + "]")
 	}
 	if kept.Files != "" {
-		res.Below("[its files that no patch holds are kept for the user: " + kept.Files + "]")
+		res.Below("[its files that are in no patch are kept for the user: " + kept.Files + "]")
 	}
 }
 
@@ -275,7 +279,7 @@ func (w *worktrees) showLeftovers(warn func(string)) {
 			warn(executors.Shown("A sub-agent was interrupted. Its changes are not in the project; they are kept as a patch: " + k.Patch))
 		}
 		if k.Files != "" {
-			warn(executors.Shown("A sub-agent was interrupted. Its files that no patch holds are not in the project; they are kept: " + k.Files))
+			warn(executors.Shown("A sub-agent was interrupted. Its files that are in no patch are not in the project; they are kept: " + k.Files))
 		}
 	}
 	w.leftovers = nil
