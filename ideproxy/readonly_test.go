@@ -2,6 +2,7 @@ package ideproxy
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 
 	"github.com/zeph-acp/zeph-acp/acp"
@@ -27,7 +28,7 @@ func TestReadOnlyTerminal(t *testing.T) {
 	if _, err := term.Run(t.Context(), shell.Command{Line: "git status", Dir: "/w", Session: "s1", ReadOnly: true}); err != nil {
 		t.Fatal(err)
 	}
-	if len(p.Args) != 2 || p.Args[0] != "-c" || p.Args[1] != "git status" {
+	if !slices.Equal(p.Args, []string{"-p", "-c", "git status"}) {
 		t.Errorf("args %q", p.Args)
 	}
 	got := map[string]string{}

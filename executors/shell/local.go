@@ -65,9 +65,6 @@ func (l Local) startShell(c Command, prog process.Program) (*process.Process, er
 		c = c.WithLimitedMemory()
 	}
 	prog.Args, prog.Dir = c.Args(), c.Dir
-	if c.ReadOnly { // for bash alone, which then takes neither functions nor options from its environment
-		prog.Args = append([]string{"-p"}, prog.Args...)
-	}
 	l.Block, l.Extra = c.Env(l.Block, l.Extra)
 	if c.ReadOnly && l.ReadOnly != nil {
 		if prog, err = prog.Confined(l.ReadOnly); err != nil {

@@ -2,8 +2,19 @@ package shell
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
+
+// npm creates the directories that the project's .npmrc names, and writes logs and timings into
+// them, also for "npm --version". Variables have priority.
+func TestReadOnlyNPM(t *testing.T) {
+	for _, name := range []string{"cache", "logs_dir", "logs_max", "timing"} {
+		if !slices.ContainsFunc(readOnlyEnv(), func(v string) bool { return strings.HasPrefix(v, "npm_config_"+name+"=") }) {
+			t.Errorf("a .npmrc may set %s", name)
+		}
+	}
+}
 
 // A read-only command runs in the user's locale only if its script then means the same.
 func TestReadOnlyLocale(t *testing.T) {

@@ -80,11 +80,15 @@ type Command struct {
 	Notify func(executors.Event)
 }
 
-// Args returns the arguments with which bash runs the script, or sh does.
+// Args returns the arguments with which bash runs the script, or sh does. A read-only command takes
+// neither functions nor options nor start files from the environment, which an editor may extend.
 func (c Command) Args() []string {
 	script := c.Line
 	if script != "" && (script[0] == '-' || script[0] == '+') {
 		script = " " + script // else the shell would take it for options
+	}
+	if c.ReadOnly { // it is only run by bash
+		return []string{"-p", "-c", script}
 	}
 	return []string{"-c", script}
 }
