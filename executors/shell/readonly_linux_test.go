@@ -149,7 +149,7 @@ func TestReadOnlyTools(t *testing.T) {
 		"git status", "git status --short", "git diff", "git diff HEAD", "git log --oneline", "git show", "git blame HEAD -- main.go", "git stash list",
 		"git branch -a", "git ls-files | xargs wc -l", "git describe --always --dirty", "git shortlog HEAD",
 		"go version", "go env GOROOT", "go list ./...", "go list -m", "go list -json .", "go doc fmt.Println", "gofmt -l .",
-		"rg -n main", "find . -name '*.go' | sort", "grep -rn main --include=*.go .", "ls -la", "tree -L 2", "jq .name package.json",
+		"rg --sort path -n main", "find . -name '*.go' | sort", "grep -rn main --include=*.go .", "ls -la", "tree -L 2", "jq .name package.json",
 		"npm ls", "node --version", "cargo tree", "cargo metadata --no-deps --format-version 1", "python3 --version", "ps", "df .", "du -sh .", "date", "id", "stat main.go", "file main.go",
 	} {
 		program, _, _ := strings.Cut(cmd, " ")
