@@ -28,7 +28,7 @@ func (b *sessionBuilder) filesOfCommands() *filecommand.Set {
 		},
 	}
 	if b.app.Commands != "" {
-		o.Sources = append(o.Sources, skills.Source{Name: "yours", FS: os.DirFS(b.app.Commands)})
+		o.Sources = append(o.Sources, skills.Source{Name: "yours", Path: b.app.Commands, FS: os.DirFS(b.app.Commands)})
 	}
 	if b.app.ProjectSkills {
 		for _, dir := range filecommand.ProjectDirs {

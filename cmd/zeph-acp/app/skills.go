@@ -27,7 +27,7 @@ func (b *sessionBuilder) skills() *skills.Set {
 		Secret: b.skillSecret,
 	}
 	if b.app.Skills != "" {
-		o.Sources = append(o.Sources, skills.Source{Name: "yours", FS: os.DirFS(b.app.Skills)})
+		o.Sources = append(o.Sources, skills.Source{Name: "yours", Path: b.app.Skills, FS: os.DirFS(b.app.Skills)})
 	}
 	if b.app.ProjectSkills && b.cfg.Tools.Enabled {
 		for _, dir := range skills.ProjectDirs {

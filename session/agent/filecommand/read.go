@@ -31,7 +31,8 @@ func (s *Set) read() []file {
 	for _, source := range s.options.Sources {
 		names, err := list(source.FS)
 		if err != nil {
-			s.warn(fmt.Sprintf("Some commands in %s are left out: %v", source.Name, err))
+			path, cause := source.Problem(err)
+			s.warn(fmt.Sprintf("Some commands in %s are left out: %v", path, cause))
 		}
 		for _, name := range names {
 			f, err := s.file(source, name)

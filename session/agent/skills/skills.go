@@ -48,10 +48,19 @@ var ProjectDirs = []string{".zeph/skills", ".claude/skills", ".agents/skills"}
 // Source is a directory of skills.
 type Source struct {
 	Name string // for people: ".claude/skills"
+	Path string // of the directory, for messages about it; empty if Name is the path
 	FS   fs.FS  // the directory; it need not exist
 	// Project means that the directory belongs to the repository. Models then find it
 	// by its Name, relative to the session's directory.
 	Project bool
+}
+
+// Problem returns the path of the directory and the cause of an error of reading it.
+func (s Source) Problem(err error) (path string, cause error) {
+	if e, ok := errors.AsType[*fs.PathError](err); ok && e.Path == "." {
+		err = e.Err
+	}
+	return cmp.Or(s.Path, s.Name), err
 }
 
 // Skill is one skill.
@@ -130,7 +139,8 @@ func (s *Set) scan(source Source) (warnings []string) {
 		return nil
 	}
 	if err != nil {
-		return []string{executors.Shown(fmt.Sprintf("The skills in %s cannot be read: %v", source.Name, err))}
+		path, cause := source.Problem(err)
+		return []string{executors.Shown(fmt.Sprintf("The skills in %s cannot be read: %v", path, cause))}
 	}
 	n := 0
 	for _, e := range entries { // sorted by name

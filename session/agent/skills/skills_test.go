@@ -3,6 +3,7 @@ package skills
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -350,5 +351,25 @@ func TestConfig(t *testing.T) {
 	keys = tighten.New(all)
 	if got, ignored := (Config{MaxRounds: 2}).Tighten(Defaults(), keys), keys.Ignored(); got != (Config{MaxRounds: 2}) || len(ignored) != 3 {
 		t.Errorf("%+v, %q", got, ignored)
+	}
+}
+
+// brokenFS is a directory that cannot be read.
+type brokenFS struct{}
+
+func (brokenFS) Open(name string) (fs.File, error) {
+	return nil, &fs.PathError{Op: "open", Path: name, Err: errors.New("broken")}
+}
+
+// A warning about a directory of the user names its path.
+func TestUnreadableDirectory(t *testing.T) {
+	for want, source := range map[string]Source{
+		"The skills in /u/skills cannot be read: broken":      {Name: "yours", Path: "/u/skills", FS: brokenFS{}},
+		"The skills in .claude/skills cannot be read: broken": {Name: ".claude/skills", FS: brokenFS{}},
+	} {
+		s := New(Options{Config: Defaults(), Sources: []Source{source}})
+		if !slices.Equal(s.Warnings, []string{want}) {
+			t.Errorf("warnings %q, want %q", s.Warnings, want)
+		}
 	}
 }
