@@ -143,7 +143,9 @@ func parseDataURI(uri string) (mime, content string, ok bool) {
 // a link. A model could not read the link.
 func embeddedBlock(name, mime, content string) ContentBlock {
 	r := &Resource{URI: cmp.Or(name, "attachment"), MIMEType: mime}
-	if data, err := base64.StdEncoding.DecodeString(content); err == nil && imageType(content) == "" && utf8.Valid(data) && !slices.Contains(data, 0) {
+	data, err := base64.StdEncoding.DecodeString(content)
+	isText := err == nil && utf8.Valid(data) && !slices.Contains(data, 0)
+	if isText && imageType(content) == "" {
 		text := string(data)
 		r.Text = &text
 	} else {

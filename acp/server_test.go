@@ -31,7 +31,7 @@ const alive = `{"jsonrpc":"2.0","id":"alive","method":"authenticate","params":{"
 // Each line gets the answer that JSON-RPC and docs/decisions.md state, and the
 // server continues.
 func TestFrames(t *testing.T) {
-	const parse = `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"not JSON: one message a line is expected"}}`
+	const parse = `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"not JSON: one message per line is expected"}}`
 	invalid := func(why string) string {
 		return fmt.Sprintf(`{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":%q}}`, why)
 	}
@@ -43,8 +43,8 @@ func TestFrames(t *testing.T) {
 	for name, tt := range map[string]struct{ line, want string }{
 		"not JSON":            {`{nope`, parse},
 		"two messages":        {alive + alive, parse},
-		"batch":               {`[` + alive + `]`, invalid("batches are not supported: send one message a line")},
-		"empty batch":         {`[]`, invalid("batches are not supported: send one message a line")},
+		"batch":               {`[` + alive + `]`, invalid("batches are not supported: send one message per line")},
+		"empty batch":         {`[]`, invalid("batches are not supported: send one message per line")},
 		"number":              {`42`, invalid("not a JSON-RPC message: an object is expected")},
 		"string":              {`"x"`, invalid("not a JSON-RPC message: an object is expected")},
 		"null":                {`null`, invalid("not a JSON-RPC message: an object is expected")},

@@ -234,13 +234,13 @@ func (s *stream) classify(line []byte) (request bool) {
 		line = bytes.ToValidUTF8(line, []byte("\uFFFD"))
 	}
 	if !json.Valid(line) {
-		s.refuse(jsonrpc2.CodeParseError, "not JSON: one message a line is expected")
+		s.refuse(jsonrpc2.CodeParseError, "not JSON: one message per line is expected")
 		return false
 	}
 	switch jsonKind(line) {
 	case "object":
 	case "array":
-		s.refuse(jsonrpc2.CodeInvalidRequest, "batches are not supported: send one message a line")
+		s.refuse(jsonrpc2.CodeInvalidRequest, "batches are not supported: send one message per line")
 		return false
 	default:
 		s.refuse(jsonrpc2.CodeInvalidRequest, "not a JSON-RPC message: an object is expected")

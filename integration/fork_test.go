@@ -96,7 +96,7 @@ func TestForkRewind(t *testing.T) {
 			a.answer(`"back"`)
 			id := copied(a, s)
 			a.request(`"redo"`, "session/prompt", promptParams(id, "/rewind redo"))
-			if a.answer(`"redo"`); !strings.Contains(a.lines(), "Nothing was changed: there is no rewind to take back") {
+			if a.answer(`"redo"`); !strings.Contains(a.lines(), "Nothing was changed: there is no rewind to undo") {
 				t.Error("the copy takes back the rewind of the other session")
 			}
 			a.request(`"own"`, "session/prompt", promptParams(id, `/write {"path":"a.txt","content":"two"}`))

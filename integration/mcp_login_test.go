@@ -14,7 +14,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/integration/fakemcp"
 )
 
-// protected returns a server on the web that wants a login, as a client sends it.
+// protected returns a server on the web that needs a login, as a client sends it.
 func protected(t *testing.T) string {
 	t.Helper()
 	a := oauthtest.New(t, mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return fakemcp.Server() }, nil))

@@ -16,7 +16,7 @@ import (
 
 // pagedOrKept matches the hint in a shortened result: the next page, or a reference
 // to the whole text.
-var pagedOrKept = regexp.MustCompile(`go on with offset \d+|narrow the pattern|find_path with a pattern shows others|read_overflow overflow:`)
+var pagedOrKept = regexp.MustCompile(`continue with offset \d+|narrow the pattern|find_path with a pattern shows others|read_overflow overflow:`)
 
 // TestShortenedResults lets each tool return a long result. Each shortened result
 // has a next page or a reference.

@@ -125,7 +125,7 @@ func appendLine() fakemodel.Reply {
 }
 
 // resultPrefix is the beginning of a task's result in a prompt for the model.
-const resultPrefix = "This is its result, and no request of the user:"
+const resultPrefix = "This is its result, and not a request of the user:"
 
 const withNotices = `{"session":{"notices":{}}}`
 

@@ -67,7 +67,7 @@ complexity_threshold = 0
 		fakemodel.Answer(fakemodel.Say("Done.")))
 	e.prompt(s, "please remove the folder build too")
 	second := p.Requests()[11]
-	for _, want := range []string{"Only thoughts came with this call", "[file] f1.txt", "line 1"} {
+	for _, want := range []string{"This call contained only thoughts", "[file] f1.txt", "line 1"} {
 		if !strings.Contains(second, want) {
 			t.Errorf("the model did not get %q:\n%s", want, second)
 		}
@@ -149,7 +149,7 @@ requires = ["copy_path"]
 	if body := p.Requests()[1]; !strings.Contains(body, "write is not available yet: these tools must complete first: read") {
 		t.Errorf("the model got %s", body)
 	}
-	if text := e.Text(s); !strings.Contains(text, "copy_path, move_path require each other in a circle") {
+	if text := e.Text(s); !strings.Contains(text, "copy_path, move_path require each other in a cycle") {
 		t.Errorf("no warning of the circle: %s", text)
 	}
 	p.Then(fakemodel.Answer(fakemodel.Say("Yes.")), fakemodel.Answer(fakemodel.Say("No.")))

@@ -145,7 +145,7 @@ func (s *Session) listTurns(ctx context.Context) (string, error) {
 	}
 	list := turnList(points)
 	if _, ok := transcript.LastRedoable(eventsAfterCopy(events)); ok {
-		list += " `/rewind redo` takes the last rewind back."
+		list += " `/rewind redo` undoes the last rewind."
 	}
 	return list, nil
 }
@@ -182,7 +182,7 @@ func (s *Session) planRedo(ctx context.Context) (*rewindRun, error) {
 	}
 	last, ok := transcript.LastRedoable(eventsAfterCopy(events))
 	if !ok {
-		return nil, errors.New("there is no rewind to take back: the last one was taken back, or the conversation has gone on since")
+		return nil, errors.New("there is no rewind to undo: the last one was undone, or the conversation has continued since")
 	}
 	run := &rewindRun{event: last}
 	run.event.Redo = true

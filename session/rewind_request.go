@@ -11,7 +11,7 @@ import (
 type RewindRequest struct {
 	MessageID string // of the prompt to go back to
 	Mode      string // files, conversation or both
-	Redo      bool   // takes the last rewind back instead
+	Redo      bool   // undoes the last rewind instead
 	DryRun    bool   // changes nothing
 	// Overwrite says whether to replace files that have changed since the agent's last
 	// change. Nil means that nothing is changed if there are such files.

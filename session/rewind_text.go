@@ -52,7 +52,7 @@ func (r *rewindRun) title() string {
 		transcript.RewindBoth: "the files and the conversation",
 	}[r.event.Mode]
 	if r.event.Redo {
-		return fmt.Sprintf("Take back the rewind to before turn %d (%s)", r.event.Turn, what)
+		return fmt.Sprintf("Undo the rewind to before turn %d (%s)", r.event.Turn, what)
 	}
 	return fmt.Sprintf("Rewind %s to before turn %d", what, r.event.Turn)
 }
@@ -113,7 +113,7 @@ func (r *rewindRun) previewFiles(b *strings.Builder) {
 		}
 		return f.Change + " " + name(f)
 	})
-	list("Files that are not as the agent left them, which need a yes of their own:", func(f PlannedFile) string {
+	list("Files that are not as the agent left them, which need a separate yes:", func(f PlannedFile) string {
 		if f.Differs == "" || f.Lost != "" {
 			return ""
 		}
@@ -140,7 +140,7 @@ func (r *rewindRun) previewFiles(b *strings.Builder) {
 func (r *rewindRun) report(out FilesOutcome) string {
 	var b strings.Builder
 	if r.event.Redo {
-		b.WriteString("The rewind was taken back")
+		b.WriteString("The rewind was undone")
 	} else {
 		fmt.Fprintf(&b, "Back to before turn %d", r.event.Turn)
 	}
@@ -161,7 +161,7 @@ func (r *rewindRun) report(out FilesOutcome) string {
 		fmt.Fprintf(&b, "\n- not restored: %s", f)
 	}
 	if !r.event.Redo {
-		b.WriteString("\n\n`/rewind redo` takes this back, until the next prompt.")
+		b.WriteString("\n\n`/rewind redo` undoes this, until the next prompt.")
 	}
 	return b.String()
 }

@@ -176,7 +176,7 @@ func (s *Session) runCommand(ctx context.Context, c command, rest string, prompt
 		return "", err
 	}
 	if rest != "" && c.hint == "" {
-		reply += fmt.Sprintf("\n\nThe text after /%s was ignored: the command takes no argument. Send it as a prompt of its own.", c.name)
+		reply += fmt.Sprintf("\n\nThe text after /%s was ignored: the command takes no argument. Send it as a separate prompt.", c.name)
 	}
 	if transcript.CountAttachments(prompt) > 0 {
 		reply += "\n\n" + agent.CommandTakesNone

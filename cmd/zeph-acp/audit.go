@@ -16,7 +16,7 @@ func newAudit(f *flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "audit",
 		Short: "Show, count, report, verify or export the record of all tool calls",
-		Long: `Show, count, report, verify or export the record of all tool calls, also while an agent
+		Long: `Show, count, report, verify or export the record of all tool calls, even while an agent
 runs.
 
 The record is in audit.jsonl, and older lines in audit.jsonl.1, under ZEPH_HOME or

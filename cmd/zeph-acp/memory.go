@@ -28,7 +28,7 @@ func newMemory(f *flags) *cobra.Command {
 		Use:   "memory",
 		Short: "List, show, add, delete or export saved facts",
 		Long: `List, show, add, delete or export the facts that memory_save keeps for later
-sessions, also while an agent runs. A fact belongs to one project or to all.
+sessions, even while an agent runs. A fact belongs to one project or to all.
 
   zeph-acp memory add "Releases are cut from the branch release"
   zeph-acp memory list`,

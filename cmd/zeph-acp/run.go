@@ -85,7 +85,7 @@ The exit status of a prompt such as "/bash make" is that of the command. Otherwi
 	r.sessionFlags(cmd)
 	fs.BoolVar(&r.yes, "yes", false, "allow every tool call that needs permission")
 	fs.StringArrayVar(&r.attachFiles, "attach", nil, "attach the text or image in `FILE`; may be repeated")
-	fs.IntVar(&r.maxRounds, "max-rounds", 0, "stop after `N` rounds of tool calls, without asking whether to go on")
+	fs.IntVar(&r.maxRounds, "max-rounds", 0, "stop after `N` rounds of tool calls, without asking whether to continue")
 	fs.DurationVar(&r.timeout, "timeout", 0, "stop the turn after `DURATION`, such as 90s or 10m")
 	fs.StringVar(&r.schemaFile, "output-schema", "", "ask for an answer in JSON that fits the JSON Schema in `FILE`, and print it alone")
 	fs.BoolVar(&r.mcpProject, "mcp-project", false, "ask about the MCP servers of the project's .mcp.json; with --yes, start them")

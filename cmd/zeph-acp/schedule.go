@@ -29,7 +29,7 @@ func newSchedule(f *flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "schedule",
 		Short: "List, show, run or delete scheduled tasks",
-		Long: `List, show, run or delete scheduled tasks, also while an agent runs.
+		Long: `List, show, run or delete scheduled tasks, even while an agent runs.
 
 A task is set in a session: ask the model for it, or type a call such as
   /schedule_periodic {"name":"nightly","cron":"0 3 * * *","task":"/bash go test ./..."}

@@ -113,7 +113,7 @@ func deleteOld(cmd *cobra.Command, l *config.Loaded, a *app.App, old []store.Ses
 	}
 	text := fmt.Sprintf("Deleted %s: %s of the database are free for new sessions", executors.Count(n, "session"), sizeText(now-free))
 	if freed := files - treeSize(kept); freed > 0 {
-		text += fmt.Sprintf(", and %s of files for /rewind are gone", sizeText(freed))
+		text += fmt.Sprintf(", and %s of files for /rewind were removed", sizeText(freed))
 	}
 	_, err = fmt.Fprintln(cmd.OutOrStdout(), text+".")
 	return err

@@ -71,7 +71,7 @@ func (c Config) Validate() map[string]string {
 		wrong["policy_file"] = fmt.Sprintf("%q is not an absolute path, nor one that begins with ~/", f)
 	}
 	if c.Enabled && len(c.Policies) == 0 && c.PolicyFile == "" {
-		wrong["policies"] = "is empty, and there is no policy_file: the gate would have nothing to hold"
+		wrong["policies"] = "is empty, and there is no policy_file: the gate would have no policy to enforce"
 	}
 	return wrong
 }

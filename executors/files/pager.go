@@ -214,7 +214,7 @@ func (p *pager) String() string {
 	}
 	switch {
 	case p.more:
-		fmt.Fprintf(&p.out, "[lines %d-%d%s; go on with offset %d]", first, last, of, last)
+		fmt.Fprintf(&p.out, "[lines %d-%d%s; continue with offset %d]", first, last, of, last)
 	case p.skip > 0:
 		fmt.Fprintf(&p.out, "[lines %d-%d%s; the file ends here]", first, last, of)
 	}

@@ -18,8 +18,8 @@ func TestRead(t *testing.T) {
 		want  string
 	}{
 		{in{"path": "f"}, "   1\tone\n   2\ttwo\n   3\tthree"},
-		{in{"path": "f", "limit": 2}, "   1\tone\n   2\ttwo\n[lines 1-2 of 3; go on with offset 2]"},
-		{in{"path": "f", "offset": 1, "limit": 1}, "   2\ttwo\n[lines 2-2 of 3; go on with offset 2]"},
+		{in{"path": "f", "limit": 2}, "   1\tone\n   2\ttwo\n[lines 1-2 of 3; continue with offset 2]"},
+		{in{"path": "f", "offset": 1, "limit": 1}, "   2\ttwo\n[lines 2-2 of 3; continue with offset 2]"},
 		{in{"path": "f", "offset": 2}, "   3\tthree\n[lines 3-3 of 3; the file ends here]"},
 		{in{"path": "f", "offset": 3}, "[no lines after line 3: f ends at line 3]"},
 		{in{"path": "f", "offset": 99}, "[no lines after line 99: f ends at line 3]"},
@@ -29,7 +29,7 @@ func TestRead(t *testing.T) {
 		{in{"path": "onlybom"}, "[onlybom is empty]"},
 		{in{"path": "blank"}, "   1\t"},
 		{in{"path": "uni"}, "   1\tgröße 🙂"},
-		{in{"path": "./f", "limit": 1}, "   1\tone\n[lines 1-1 of 3; go on with offset 1]"},
+		{in{"path": "./f", "limit": 1}, "   1\tone\n[lines 1-1 of 3; continue with offset 1]"},
 	} {
 		if res := b.run("read", tt.input); res.ForModel() != tt.want || res.Failed {
 			t.Errorf("read %v:\n got %q\nwant %q", tt.input, res.ForModel(), tt.want)
@@ -102,7 +102,7 @@ func TestReadPages(t *testing.T) {
 					_, line, _ = strings.Cut(line, "\t")
 					got.WriteString(line + "\r\n")
 				}
-				_, next, more := strings.Cut(note, "go on with offset ")
+				_, next, more := strings.Cut(note, "continue with offset ")
 				if !more {
 					break
 				}

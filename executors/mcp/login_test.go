@@ -213,7 +213,7 @@ func TestLoginStepUp(t *testing.T) {
 	}
 }
 
-// A server that wants a login for its tools alone says then which scopes it needs.
+// A server that needs a login for its tools alone says then which scopes it needs.
 func TestLoginAfterInitialize(t *testing.T) {
 	a, u := newAuthorizer(t), newUser(t)
 	a.Greets = true

@@ -147,5 +147,5 @@ func failure(err error) error {
 		}
 		return executors.Failuref(category, "%s", wrong.Reason).Hint("%s", wrong.Advice)
 	}
-	return executors.Failuref(executors.ServerError, "the memory cannot be used now: %v", err).Hint("Go on without it.")
+	return executors.Failuref(executors.ServerError, "the memory cannot be used now: %v", err).Hint("Continue without it.")
 }

@@ -57,7 +57,8 @@ var synonyms = [][]string{
 // createIssue, without stop words. Every character of a script without spaces is a word.
 func wordsOf(text string) []string {
 	var out []string
-	for _, piece := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.Is(unicode.Mn, r) }) {
+	separates := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.Is(unicode.Mn, r) }
+	for _, piece := range strings.FieldsFunc(text, separates) {
 		for _, w := range append([]string{piece}, identifier(piece)...) {
 			if w = strings.ToLower(w); !stopWords()[w] && !slices.Contains(out, w) {
 				out = append(out, w)

@@ -82,7 +82,7 @@ func FuzzReadOverflow(f *testing.F) {
 	f.Add("", strings.Repeat("日本", 2000), 0, 0, "本日")
 	f.Add("", "a\xff\r\n\x00", 0, 1, "^")
 	f.Add("overflow:x", "", -1, 0, "(")
-	on := regexp.MustCompile(`; go on with offset (\d+)\]$|go on with offset (\d+)\]$`)
+	on := regexp.MustCompile(`; continue with offset (\d+)\]$|continue with offset (\d+)\]$`)
 	f.Fuzz(func(t *testing.T, id, text string, offset, limit int, pattern string) {
 		o := small()
 		o.Config.Threshold = minThreshold

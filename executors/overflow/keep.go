@@ -59,7 +59,7 @@ func (k storedText) reference(maxBytes int64) string {
 		until = ", until the agent ends"
 	}
 	if k.bytes < k.size {
-		return fmt.Sprintf("[full output: %s, its first %s (%s): %s %s%s%s; the rest is gone: tools.overflow.max_overflow_bytes is %s]",
+		return fmt.Sprintf("[full output: %s, its first %s (%s): %s %s%s%s; the rest was dropped: tools.overflow.max_overflow_bytes is %s]",
 			mebibytes(k.size), lines, mebibytes(k.bytes), Name, refPrefix, k.id, until, executors.Grouped(maxBytes))
 	}
 	return fmt.Sprintf("[full output: %s, %s: %s %s%s%s]", lines, mebibytes(k.size), Name, refPrefix, k.id, until)
@@ -72,7 +72,7 @@ func (o *Overflow) lostLine(ctx context.Context, size int64, why string, err err
 	} else {
 		o.log().Warn("an overflow is gone", "bytes", size, "err", err)
 	}
-	return fmt.Sprintf("[full output: %s; the rest of it is gone: %s; if you need it, call again for less at once]", mebibytes(size), why)
+	return fmt.Sprintf("[full output: %s; the rest of it was lost: %s; if you need it, call again for less at once]", mebibytes(size), why)
 }
 
 // measure reads the part of a text that will be kept, and measures it.

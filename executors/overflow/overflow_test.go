@@ -215,13 +215,13 @@ func TestTooLarge(t *testing.T) {
 		"a byte":     {strings.Repeat("日", 2000), 1, "", "its first 0 lines (0 bytes)"},
 		"unlimited":  {numbered(2000), 0, numbered(2000), "[full output: 2,000 lines, 18.5 KiB: "},
 		"just fits":  {numbered(2000), int64(len(numbered(2000))), numbered(2000), "[full output: 2,000 lines, 18.5 KiB: "},
-		"far behind": {"x\n" + strings.Repeat("y", 3*pieceSize), 2 * pieceSize, "x\n" + strings.Repeat("y", 2*pieceSize-2), "; the rest is gone"},
+		"far behind": {"x\n" + strings.Repeat("y", 3*pieceSize), 2 * pieceSize, "x\n" + strings.Repeat("y", 2*pieceSize-2), "; the rest was dropped"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := small()
 			o.Config.MaxOverflowBytes = tt.max
 			got := lastLine(o.Shorten(t.Context(), "s", tt.text))
-			if !strings.Contains(got, tt.want) || (tt.kept != tt.text) != strings.Contains(got, "; the rest is gone: tools.overflow.max_overflow_bytes is "+executors.Grouped(tt.max)+"]") {
+			if !strings.Contains(got, tt.want) || (tt.kept != tt.text) != strings.Contains(got, "; the rest was dropped: tools.overflow.max_overflow_bytes is "+executors.Grouped(tt.max)+"]") {
 				t.Errorf("%s, want %s", got, tt.want)
 			}
 			if diff := cmp.Diff(tt.kept, all(t, o, "s", got)); diff != "" {
@@ -244,8 +244,8 @@ func TestBrokenStore(t *testing.T) {
 	}{
 		"memory":            {&Overflow{Store: broken{}, Memory: NewMemory(1 << 20)}, t.Context(), ", until the agent ends]"},
 		"no store":          {&Overflow{Memory: NewMemory(1 << 20)}, t.Context(), ", until the agent ends]"},
-		"nothing":           {&Overflow{}, t.Context(), "[full output: 18.5 KiB; the rest of it is gone: the session store cannot be used"},
-		"no memory":         {&Overflow{Store: broken{}}, t.Context(), "the rest of it is gone: the session store cannot be used"},
+		"nothing":           {&Overflow{}, t.Context(), "[full output: 18.5 KiB; the rest of it was lost: the session store cannot be used"},
+		"no memory":         {&Overflow{Store: broken{}}, t.Context(), "the rest of it was lost: the session store cannot be used"},
 		"not enough memory": {&Overflow{Store: broken{}, Memory: NewMemory(1 << 10)}, t.Context(), "too large for the memory; if you need it, call again for less at once]"},
 		"cancelled":         {&Overflow{Store: broken{}, Memory: NewMemory(1 << 20)}, cancelled, "is gone: the turn was cancelled"},
 	} {

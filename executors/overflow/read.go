@@ -167,7 +167,7 @@ func (p *page) String() string {
 	case p.row <= p.offset:
 		return fmt.Sprintf("[no lines after line %d: the text ends at line %d]", p.offset, p.row)
 	case p.more:
-		return fmt.Sprintf("%s[lines %d-%d; go on with offset %d]", p.out.String(), p.offset+1, p.row, p.row)
+		return fmt.Sprintf("%s[lines %d-%d; continue with offset %d]", p.out.String(), p.offset+1, p.row, p.row)
 	}
 	return fmt.Sprintf("%s[lines %d-%d; the text ends here]", p.out.String(), p.offset+1, p.row)
 }

@@ -130,7 +130,7 @@ func (s *search) String() string {
 	}
 	switch {
 	case s.nextHit > 0:
-		return fmt.Sprintf("%s[%s%s; there are more: go on with offset %d]", s.out.String(),
+		return fmt.Sprintf("%s[%s%s; there are more: continue with offset %d]", s.out.String(),
 			executors.CountGrouped(s.hits, "matching line"), from, s.nextHit-1)
 	case s.hits > 0:
 		return fmt.Sprintf("%s[%s%s; the text ends at line %d]", s.out.String(),

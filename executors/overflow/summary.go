@@ -26,7 +26,7 @@ type Summarizer interface {
 const summaryShare = 4
 
 const (
-	summaryBegin = "[… the middle is left out. A model's summary of all of it, which is no part of the output:]\n"
+	summaryBegin = "[… the middle is left out. A model's summary of all of it, which is not part of the output:]\n"
 	summaryEnd   = "\n[end of the summary …]\n"
 )
 

@@ -92,7 +92,8 @@ func (p permissionCheck) decideFiles(call *executors.Call, byDefault verdict) de
 	if d.action == Deny {
 		return d
 	}
-	changes := byDefault.action != Allow || mode(p.Mode()).editsUnasked && call.Card.Kind != executors.KindRead && call.Card.Kind != executors.KindSearch
+	reads := call.Card.Kind == executors.KindRead || call.Card.Kind == executors.KindSearch
+	changes := byDefault.action != Allow || mode(p.Mode()).editsUnasked && !reads
 	if changes && slices.ContainsFunc(call.Card.Paths, controlsGitOrAgent) {
 		// These files control git and this agent later, so no "always" covers
 		// them.

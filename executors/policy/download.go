@@ -30,7 +30,10 @@ func downloads(list []*command.Command) bool { return fetches(list, 0) }
 func fetches(list []*command.Command, depth int) bool {
 	const maxDepth = 8 // nesting of commands in words of commands
 	return slices.ContainsFunc(list, func(c *command.Command) bool {
-		return slices.Contains(fetchers, c.Program()) || depth < maxDepth && slices.ContainsFunc(c.Words, func(w command.Word) bool { return fetches(w.From, depth+1) })
+		if slices.Contains(fetchers, c.Program()) {
+			return true
+		}
+		return depth < maxDepth && slices.ContainsFunc(c.Words, func(w command.Word) bool { return fetches(w.From, depth+1) })
 	})
 }
 

@@ -83,8 +83,8 @@ type Mode struct {
 // Modes lists the modes, the strictest first.
 func Modes() []Mode {
 	return []Mode{
-		{ID: "ask", Name: "Ask", Description: "Looks and answers; changes nothing.", readOnly: true},
-		{ID: "architect", Name: "Architect", Description: "Looks and makes plans; changes nothing.", readOnly: true},
+		{ID: "ask", Name: "Ask", Description: "Reads and answers; changes nothing.", readOnly: true},
+		{ID: "architect", Name: "Architect", Description: "Reads and makes plans; changes nothing.", readOnly: true},
 		{ID: "code", Name: "Code", Description: "Changes files and runs commands, with your permission."},
 		{ID: "auto", Name: "Auto", Description: "Changes files without asking; runs commands with your permission.", editsUnasked: true},
 		{ID: "auto-judge", Name: "Auto, judged", Description: "Changes files without asking; a model decides about commands and asks you if it is unsure.", editsUnasked: true, usesArbiter: true},

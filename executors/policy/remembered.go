@@ -93,7 +93,11 @@ func alwaysKey(c *command.Command, src parsedCommand) (key, covers string) {
 // hasCode reports whether an interpreter has its program as an operand.
 func hasCode(c *command.Command) bool {
 	return slices.ContainsFunc(c.Args(), func(w command.Word) bool {
-		return w.Text == "--eval" || w.Text == "--print" || !w.Literal || len(w.Text) > 1 && w.Text[0] == '-' && w.Text[1] != '-' && strings.ContainsAny(w.Text, "cerEp")
+		if !w.Literal || w.Text == "--eval" || w.Text == "--print" {
+			return true
+		}
+		isBundle := len(w.Text) > 1 && w.Text[0] == '-' && w.Text[1] != '-'
+		return isBundle && strings.ContainsAny(w.Text, "cerEp")
 	})
 }
 

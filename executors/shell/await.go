@@ -74,11 +74,11 @@ func (in outputInput) until() (*regexp.Regexp, *executors.Failure) {
 		return nil, nil
 	}
 	if len(in.Until) > maxPattern {
-		return nil, executors.Failuref(executors.InvalidParameters, "bash_output: until has %d bytes, and %d is the most", len(in.Until), maxPattern)
+		return nil, executors.Failuref(executors.InvalidParameters, "bash_output: until has %d bytes; the limit is %d", len(in.Until), maxPattern)
 	}
 	re, err := regexp.Compile(in.Until)
 	if err != nil {
-		return nil, executors.Failuref(executors.InvalidParameters, "bash_output: until is no regular expression (RE2): %v", err)
+		return nil, executors.Failuref(executors.InvalidParameters, "bash_output: until is not a regular expression (RE2): %v", err)
 	}
 	return re, nil
 }

@@ -32,8 +32,8 @@ func TestAwait(t *testing.T) {
 		"steered": {`{"id":"bg1","wait":600}`, func(_ *fakeJob, steered chan struct{}) { close(steered) },
 			"(no new output in 1 s)\n[running for 1 s; the wait ended early, since the user added a text]", time.Second},
 		"earlier output": {`{"id":"bg1","until":"early","wait":600}`, func(*fakeJob, chan struct{}) {}, "early\n[running for 0 s; matched]", 0},
-		"wrong pattern":  {`{"id":"bg1","until":"("}`, func(*fakeJob, chan struct{}) {}, "no regular expression (RE2)", 0},
-		"long pattern":   {`{"id":"bg1","until":"` + strings.Repeat("x", maxPattern+1) + `"}`, func(*fakeJob, chan struct{}) {}, "is the most", 0},
+		"wrong pattern":  {`{"id":"bg1","until":"("}`, func(*fakeJob, chan struct{}) {}, "not a regular expression (RE2)", 0},
+		"long pattern":   {`{"id":"bg1","until":"` + strings.Repeat("x", maxPattern+1) + `"}`, func(*fakeJob, chan struct{}) {}, "the limit is", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -158,12 +158,12 @@ func (b *background) reserve(line string, limit int) (*job, *executors.Failure) 
 	defer b.mu.Unlock()
 	switch {
 	case b.closed:
-		return nil, executors.Failuref(executors.PermanentFailure, "the session is being closed: no command starts any more")
+		return nil, executors.Failuref(executors.PermanentFailure, "the session is being closed: no more commands can start")
 	case limit == 0:
 		return nil, executors.Failuref(executors.PolicyBlocked, "commands do not run in the background here (tools.shell.max_background is 0)").
 			Hint("Run it without background, so that it ends by itself.")
 	case len(b.jobs) >= limit:
-		return nil, executors.Failuref(executors.PermanentFailure, "%d commands are in the background already, and that is the most (tools.shell.max_background): %s", limit, b.list()).
+		return nil, executors.Failuref(executors.PermanentFailure, "%d commands are in the background already, which is the limit (tools.shell.max_background): %s", limit, b.list()).
 			Hint("End one with bash_stop, or look at the end of one that has ended with bash_output.")
 	}
 	b.lastID++

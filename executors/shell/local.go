@@ -119,7 +119,7 @@ func startFailure(err error, c Command) *executors.Failure {
 		return executors.Failuref(executors.PermanentFailure, "the directory to run in cannot be used: %v", statErr).
 			Hint("Create it, or ask the user.")
 	} else if !st.IsDir() {
-		return executors.Failuref(executors.PermanentFailure, "%s is no directory to run in", c.Dir).Hint("Ask the user.")
+		return executors.Failuref(executors.PermanentFailure, "%s is not a directory to run in", c.Dir).Hint("Ask the user.")
 	}
 	if errors.Is(err, syscall.E2BIG) {
 		return executors.Failuref(executors.InvalidParameters, "the command is too long for this system (%s bytes)", executors.Grouped(int64(len(c.Line)))).

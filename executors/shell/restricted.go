@@ -28,11 +28,11 @@ func (l *restrictedCommands) record(script string, out Output) string {
 	case out.ExitCode != nil && *out.ExitCode == 0:
 		return ""
 	case out.ReadOnly && out.containsAny(refusalMessages), out.containsAny(offlineMessages):
-		note = "[read-only: this ran without a question, so it could neither write nor use the network; if it has to, call it again as it is, and the user is asked]"
+		note = "it could neither write nor use the network; if it has to, "
 	case out.ReadOnly && out.containsAny(memoryMessages):
-		note = fmt.Sprintf("[read-only: this ran without a question, so each of its programs could use at most %d GiB of memory; make it do less, or call it again as it is, and the user is asked]", maxMemoryKiB>>20)
+		note = fmt.Sprintf("each of its programs could use at most %d GiB of memory; make it do less, or ", maxMemoryKiB>>20)
 	case out.ReadOnly && out.containsAny([]string{process.TempExceeded}):
-		note = "[read-only: this ran without a question, so its temporary files were limited; make it do less, or call it again as it is, and the user is asked]"
+		note = "its temporary files were limited; make it do less, or "
 	default:
 		return ""
 	}
@@ -42,7 +42,7 @@ func (l *restrictedCommands) record(script string, out Output) string {
 		l.commands = append(l.commands, script)
 		l.commands = l.commands[max(0, len(l.commands)-maxRestricted):]
 	}
-	return note
+	return "[read-only: this ran without a question, so " + note + "call it again unchanged, and the user is asked]"
 }
 
 // contains reports whether record remembered the command.

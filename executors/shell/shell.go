@@ -271,7 +271,7 @@ func (e *Executor) checkDirectory() *executors.Failure {
 	default:
 		return nil
 	}
-	return executors.Failuref(executors.PermanentFailure, "the session's directory %s cannot be used any more: %v", e.Root, err).
+	return executors.Failuref(executors.PermanentFailure, "the session's directory %s can no longer be used: %v", e.Root, err).
 		Hint("Ask the user to bring it back, or to open a new session.")
 }
 
@@ -306,7 +306,7 @@ func (e *Executor) checkInput(call *executors.Call, in *bashInput) *executors.Fa
 	case in.Timeout < 0 || in.Timeout > e.cfg.MaxTimeout:
 		return executors.Failuref(executors.InvalidParameters, "bash: timeout must be from 1 to %d seconds, got %d", e.cfg.MaxTimeout, in.Timeout)
 	case len(in.Command) > maxCommandBytes:
-		return executors.Failuref(executors.InvalidParameters, "bash: command has %d bytes, and %d is the most", len(in.Command), maxCommandBytes).
+		return executors.Failuref(executors.InvalidParameters, "bash: command has %d bytes; the limit is %d", len(in.Command), maxCommandBytes).
 			Hint("Put the script into a file with write and run that.")
 	case strings.TrimSpace(in.Command) == "":
 		return executors.Failuref(executors.InvalidParameters, "bash: command is empty").

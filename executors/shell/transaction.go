@@ -75,7 +75,7 @@ func (e *Executor) rollBack(snap *rollback.Snapshot, call *executors.Call, code 
 	if err != nil {
 		return "", executors.Failuref(executors.PermanentFailure,
 			"the command failed (exit code %d), and what it changed could not all be undone (%s): %v", *code, done, err).
-			Hint("Look at these files before you go on, and tell the user.")
+			Hint("Look at these files before you continue, and tell the user.")
 	}
 	if count == (executors.Rollback{}) {
 		return "[rolled back: no file had changed]", nil

@@ -166,7 +166,7 @@ func (c *Client) requestPage(ctx context.Context, u *url.URL) (page Page, next *
 	case isRedirect(res.StatusCode):
 		next, err = res.Location()
 		if err != nil {
-			return Page{}, nil, executors.Failuref(executors.PermanentFailure, "%s redirects to nowhere (status %d)", u, res.StatusCode)
+			return Page{}, nil, executors.Failuref(executors.PermanentFailure, "%s redirects without an address (status %d)", u, res.StatusCode)
 		}
 		return Page{}, next, nil
 	case res.StatusCode < 200 || res.StatusCode > 299:

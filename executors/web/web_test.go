@@ -265,7 +265,7 @@ func TestRefusedAnswers(t *testing.T) {
 		"500":           {gone(500), executors.ServerError, "500"},
 		"503":           {gone(503), executors.ServerError, "503"},
 		"304":           {gone(304), executors.PermanentFailure, "304"},
-		"nowhere":       {gone(302), executors.PermanentFailure, "nowhere"},
+		"nowhere":       {gone(302), executors.PermanentFailure, "without an address"},
 		"image":         {write("Content-Type: image/png", "x"), executors.PermanentFailure, `"image/png", not text`},
 		"svg":           {write("Content-Type: image/svg+xml", "<svg>"), executors.PermanentFailure, "image/svg+xml"},
 		"pdf":           {write("Content-Type: application/pdf; x", "x"), executors.PermanentFailure, "application/pdf"},

@@ -109,7 +109,7 @@ func (c *Copy) applyOne(ctx context.Context, s Session, ch Change, b *Outcome) (
 		b.recordChange(ch, path, now, want)
 		return "", nil
 	}
-	return "it changes all the time", nil
+	return "it keeps changing", nil
 }
 
 // plan returns the text that a file should have after the change, given its present text.

@@ -92,7 +92,7 @@ func newChange(facts []string, path string, before int) (ch Change) {
 	case !utf8.ValidString(path):
 		ch.Unwritable = "its name is not UTF-8"
 	case modes[0] == modeModule || modes[1] == modeModule:
-		ch.Unwritable = "it is a repository of its own"
+		ch.Unwritable = "it is a separate repository"
 	case modes[0] == modeLink || modes[1] == modeLink:
 		ch.Unwritable = "it is a symbolic link"
 	case modes[1] == modeExecutable && modes[0] != modeExecutable:

@@ -275,7 +275,7 @@ func (c *Copy) exists() bool {
 // runMeta runs a command of the repository that computes the changes.
 func (c *Copy) runMeta(ctx context.Context, stdin io.Reader, args ...string) ([]byte, error) {
 	if !c.exists() {
-		return nil, executors.Failuref(executors.PermanentFailure, "the copy of the project at %s is gone", c.Root)
+		return nil, executors.Failuref(executors.PermanentFailure, "the copy of the project at %s no longer exists", c.Root)
 	}
 	return c.git.run(ctx, c.Root, []string{"GIT_DIR=" + c.Meta, "GIT_WORK_TREE=" + c.Root}, stdin, args...)
 }

@@ -53,7 +53,9 @@ const maxUnmarked = 4
 func (r *logRecord) continues(l []byte) bool {
 	if r.afterBlank { // two tracebacks of one error
 		return r.isProblem && !beginsWithTime(l) &&
-			(bytes.HasPrefix(l, []byte("During handling of the above")) || bytes.HasPrefix(l, []byte("The above exception was")) || bytes.HasPrefix(l, []byte("Traceback (most")) && r.unmarked == 0)
+			(bytes.HasPrefix(l, []byte("During handling of the above")) ||
+				bytes.HasPrefix(l, []byte("The above exception was")) ||
+				bytes.HasPrefix(l, []byte("Traceback (most")) && r.unmarked == 0)
 	}
 	switch {
 	case l[0] == ' ' || l[0] == '\t':

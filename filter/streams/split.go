@@ -49,7 +49,8 @@ func (p *pass) split(l []byte) (s *stream, body []byte, ok bool) {
 			return p.addPrefixed(string(l[:at]), strings.Trim(string(name), "[]"), ""), afterBlank(l[at:]), true
 		}
 	}
-	if end := bytes.Index(l[:min(len(l), maxName)], []byte("$ ")); end > 0 && bytes.Count(l[:end], []byte(" ")) == 1 && p.byPrefix[string(l[:end])+":"] == nil {
+	end := bytes.Index(l[:min(len(l), maxName)], []byte("$ "))
+	if end > 0 && bytes.Count(l[:end], []byte(" ")) == 1 && p.byPrefix[string(l[:end])+":"] == nil {
 		name, command := string(l[:end]), string(l[end+2:]) // packages/api test$ vitest run
 		return p.addPrefixed(name+":", name, command), nil, true
 	}
@@ -234,5 +235,6 @@ func reportsEnd(l []byte) bool {
 
 // isSuccess reports whether a line reports that the program of a stream succeeded.
 func isSuccess(l []byte) bool {
-	return bytes.Equal(l, []byte("Done")) || bytes.HasSuffix(l, []byte(" exited with code 0")) || bytes.HasPrefix(l, []byte("Process exited (exit code 0)"))
+	return bytes.Equal(l, []byte("Done")) || bytes.HasSuffix(l, []byte(" exited with code 0")) ||
+		bytes.HasPrefix(l, []byte("Process exited (exit code 0)"))
 }

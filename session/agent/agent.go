@@ -264,7 +264,7 @@ func (t *turn) unanswerable(in Input, typed string) string {
 	switch {
 	case !in.isCommand() && slices.Contains(t.Disabled, name):
 		return fmt.Sprintf("/%s does nothing: all tools are switched off. "+
-			"Set enabled = true in [tools] of the configuration and open the session anew.", name)
+			"Set enabled = true in [tools] of the configuration and open the session again.", name)
 	case in.isCommand() && isDirect(t.model): // it would run calls that other people's text contains, such as an attached file
 		return NoModel
 	}

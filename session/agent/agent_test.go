@@ -42,7 +42,7 @@ func TestTurn(t *testing.T) {
 			`tool_call #2 pending`, `tool_call_update #2 in_progress`, `tool_call_update #2 completed content="abc, a longer answer"`,
 			`tool_call #3 pending`, `tool_call_update #3 in_progress`, `tool_call_update #3 completed content="abc, a longer answer"`,
 			`tool_call #4 pending`, `tool_call_update #4 in_progress`, `tool_call_update #4 completed content="abc, a longer answer"`,
-			`message #5 "Stopped: the last 3 rounds of tool calls had the same outcome, so the agent is going in circles. Tell it what to do differently."`}},
+			`message #5 "Stopped: the last 3 rounds of tool calls had the same outcome, so the agent is repeating itself. Tell it what to do differently."`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := &client{}

@@ -80,7 +80,7 @@ func (d *doom) observe(round []outcome) string {
 		r := d.calls[o.call]
 		stuck = stuck && (r.same >= doomLimit || r.times >= callLimit)
 	}
-	const advice = "so the agent is going in circles. Tell it what to do differently."
+	const advice = "so the agent is repeating itself. Tell it what to do differently."
 	switch {
 	case d.rounds >= doomLimit:
 		return fmt.Sprintf("Stopped: the last %d rounds of tool calls had the same outcome, %s", doomLimit, advice)

@@ -114,9 +114,9 @@ func TestLimitsOfATurn(t *testing.T) {
 		last   string // of the message to the user
 		tries  int
 	}{
-		"circle": {script: strings.Repeat(say, 4), limit: 10, reason: acp.StopMaxTurnRequests, last: "going in circles. Tell it what to do differently.", tries: 15},
+		"circle": {script: strings.Repeat(say, 4), limit: 10, reason: acp.StopMaxTurnRequests, last: "repeating itself. Tell it what to do differently.", tries: 15},
 		"rounds": {script: `{"tool":"say","input":{"text":"one"}}` + "\n\n" + `{"tool":"say","input":{"text":"two"}}` + "\n\n" + `{"text":"?"}`, limit: 2, reason: acp.StopMaxTurnRequests,
-			last: "Stopped after 2 rounds of tool calls (agent.max_tool_iterations). Send another prompt to go on.", tries: 10},
+			last: "Stopped after 2 rounds of tool calls (agent.max_tool_iterations). Send another prompt to continue.", tries: 10},
 		"twice is none": {script: say + say + `{"text":"done"}`, limit: 10, reason: acp.StopEndTurn, last: "done", tries: 10},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -16,7 +16,7 @@ func (r *runningCall) reflection(res executors.Result) string {
 	case !res.Failed || !res.Category().Quality() || r.call.Origin != executors.Model:
 		return ""
 	case r.bare[r.id]:
-		return "\n\n[reflect] Only thoughts came with this call, which are not kept: its parameters are missing. Repeat it with them."
+		return "\n\n[reflect] This call contained only thoughts, which are not kept: its parameters are missing. Repeat it with them."
 	case len(r.tools) == 0: // the failure contains all information
 		return ""
 	}
@@ -33,7 +33,7 @@ func (r *runningCall) reflection(res executors.Result) string {
 	case ok && executors.Fits(tool, r.call.Input) != nil:
 		return fmt.Sprintf("%s The input of %s must fit this schema: %s", ask, tool.Name, schemaOf(tool))
 	case ok:
-		return ask + " Its form is right, a value in it is not; look before you guess another."
+		return ask + " The input has the right form, but a value in it is wrong: look it up instead of guessing."
 	}
 	if names := executors.Closest(r.tools, r.call.Tool); len(names) > 0 {
 		return fmt.Sprintf("%s The tools whose names come close: %s", ask, strings.Join(names, ", "))

@@ -328,7 +328,7 @@ func TestReflect(t *testing.T) {
 		"after what was fine": {call("look", `{"path":"/w/a"}`) + call("look", `{"path":1}`), "", []string{"", "The input of look must fit"}},
 		"no such tool":        {call("look_at", `{}`), "", []string{"The tools whose names come close: look"}},
 		"nothing like it":     {call("frobnicate", `{}`), "", []string{"No tool has a name like it"}},
-		"a value":             {call("look", `{"path":"/none"}`), "", []string{"Its form is right"}},
+		"a value":             {call("look", `{"path":"/none"}`), "", []string{"The input has the right form"}},
 		"denied":              {call("look", `{"path":"/w/denied"}`), "", []string{""}},
 		"waits for another":   {call("look", `{"path":"/w/waits"}`) + call("look", `{"path":1}`), "", []string{"", "The input of look must fit"}},
 		"broken":              {call("look", `{"path":"/w/broken"}`), "", []string{""}},

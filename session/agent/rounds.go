@@ -49,7 +49,7 @@ func (t *turn) askToContinue(ctx context.Context, rounds int) (why string, err e
 	t.message.end()
 	question := acp.ToolCall{
 		Update: acp.UpdateToolCall, ToolCallID: t.NewID(), Status: acp.ToolPending, Kind: string(executors.KindOther),
-		Title: fmt.Sprintf("%s of tools so far. Go on?", executors.Count(rounds, "round")),
+		Title: fmt.Sprintf("%s of tools so far. Continue?", executors.Count(rounds, "round")),
 	}
 	t.Record(transcript.Question{Shown: question})
 	if err := t.Send(ctx, question); err != nil {
@@ -57,8 +57,8 @@ func (t *turn) askToContinue(ctx context.Context, rounds int) (why string, err e
 	}
 	question.Update = ""
 	answer, err := t.Ask(ctx, question, []acp.PermissionOption{
-		{OptionID: goOn, Kind: goOn, Name: "Go on"},
-		{OptionID: goOnUnasked, Kind: goOnUnasked, Name: "Go on without asking in this session"},
+		{OptionID: goOn, Kind: goOn, Name: "Continue"},
+		{OptionID: goOnUnasked, Kind: goOnUnasked, Name: "Continue without asking in this session"},
 		{OptionID: stopHere, Kind: stopHere, Name: "Stop"},
 	})
 	status, text := acp.ToolCompleted, ""
@@ -66,14 +66,14 @@ func (t *turn) askToContinue(ctx context.Context, rounds int) (why string, err e
 	case ctx.Err() != nil:
 		status, text, err = acp.ToolFailed, "[cancelled]", context.Cause(ctx)
 	case err != nil:
-		t.Log.Debug("no answer whether to go on", "session", t.Session, "err", err)
+		t.Log.Debug("no answer whether to continue", "session", t.Session, "err", err)
 		status, text, why, err = acp.ToolFailed, "No one answered.", atLimit, nil
 	case answer == "":
 		text, why = "The question was dismissed.", atLimit
 	case answer == goOn:
-		text = "Going on."
+		text = "Continuing."
 	case answer == goOnUnasked:
-		text = "Going on, without asking again in this session."
+		text = "Continuing, without asking again in this session."
 		t.StopAsking()
 	default:
 		text, why = "Stopped.", ", as you asked"

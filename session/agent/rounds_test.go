@@ -32,23 +32,23 @@ func TestRounds(t *testing.T) {
 		last       string
 		ends       []string // the outcomes of the questions
 	}{
-		"go on, and again, then stop": {2, 200, []string{goOn, goOn, stopHere}, false, 9, 6, "Stopped after 6 rounds of tool calls, as you asked. Send another prompt to go on.",
-			[]string{`completed content="Going on."`, `completed content="Going on."`, `completed content="Stopped."`}},
-		"go on to the end":     {2, 200, []string{goOn}, false, 3, 3, "done", []string{`completed content="Going on."`}},
-		"without asking again": {2, 200, []string{goOnUnasked}, false, 9, 9, "done", []string{`completed content="Going on, without asking again in this session."`}},
-		"without asking, to the cap": {2, 5, []string{goOnUnasked}, false, 9, 5, "Stopped after 5 rounds of tool calls (agent.max_tool_iterations_hard). Send another prompt to go on.",
-			[]string{`completed content="Going on, without asking again in this session."`}},
-		"nobody answers": {2, 200, []string{"!"}, false, 9, 2, "Stopped after 2 rounds of tool calls (agent.max_tool_iterations). Send another prompt to go on.",
+		"go on, and again, then stop": {2, 200, []string{goOn, goOn, stopHere}, false, 9, 6, "Stopped after 6 rounds of tool calls, as you asked. Send another prompt to continue.",
+			[]string{`completed content="Continuing."`, `completed content="Continuing."`, `completed content="Stopped."`}},
+		"go on to the end":     {2, 200, []string{goOn}, false, 3, 3, "done", []string{`completed content="Continuing."`}},
+		"without asking again": {2, 200, []string{goOnUnasked}, false, 9, 9, "done", []string{`completed content="Continuing, without asking again in this session."`}},
+		"without asking, to the cap": {2, 5, []string{goOnUnasked}, false, 9, 5, "Stopped after 5 rounds of tool calls (agent.max_tool_iterations_hard). Send another prompt to continue.",
+			[]string{`completed content="Continuing, without asking again in this session."`}},
+		"nobody answers": {2, 200, []string{"!"}, false, 9, 2, "Stopped after 2 rounds of tool calls (agent.max_tool_iterations). Send another prompt to continue.",
 			[]string{`failed content="No one answered."`}},
-		"an option that was not offered": {2, 200, []string{"yes"}, false, 9, 2, "Stopped after 2 rounds of tool calls, as you asked. Send another prompt to go on.", []string{`completed content="Stopped."`}},
-		"nobody can be asked":            {2, 200, nil, false, 9, 2, "Stopped after 2 rounds of tool calls (agent.max_tool_iterations). Send another prompt to go on.", nil},
-		"unasked":                        {2, 5, nil, true, 9, 5, "Stopped after 5 rounds of tool calls (agent.max_tool_iterations_hard). Send another prompt to go on.", nil},
+		"an option that was not offered": {2, 200, []string{"yes"}, false, 9, 2, "Stopped after 2 rounds of tool calls, as you asked. Send another prompt to continue.", []string{`completed content="Stopped."`}},
+		"nobody can be asked":            {2, 200, nil, false, 9, 2, "Stopped after 2 rounds of tool calls (agent.max_tool_iterations). Send another prompt to continue.", nil},
+		"unasked":                        {2, 5, nil, true, 9, 5, "Stopped after 5 rounds of tool calls (agent.max_tool_iterations_hard). Send another prompt to continue.", nil},
 		"unasked, one round at a time":   {1, 200, nil, true, 40, 40, "done", nil},
-		"the cap holds for who says go on each time": {2, 5, []string{goOn, goOn}, false, 9, 5, "Stopped after 5 rounds of tool calls (agent.max_tool_iterations_hard). Send another prompt to go on.",
-			[]string{`completed content="Going on."`, `completed content="Going on."`}},
-		"both the same": {3, 3, []string{}, false, 9, 3, "Stopped after 3 rounds of tool calls (agent.max_tool_iterations). Send another prompt to go on.", nil},
-		"more than the default of the cap": {201, 200, []string{goOn}, false, 500, 402, "Stopped after 402 rounds of tool calls (agent.max_tool_iterations_hard). Send another prompt to go on.",
-			[]string{`completed content="Going on."`}},
+		"the cap holds for who says go on each time": {2, 5, []string{goOn, goOn}, false, 9, 5, "Stopped after 5 rounds of tool calls (agent.max_tool_iterations_hard). Send another prompt to continue.",
+			[]string{`completed content="Continuing."`, `completed content="Continuing."`}},
+		"both the same": {3, 3, []string{}, false, 9, 3, "Stopped after 3 rounds of tool calls (agent.max_tool_iterations). Send another prompt to continue.", nil},
+		"more than the default of the cap": {201, 200, []string{goOn}, false, 500, 402, "Stopped after 402 rounds of tool calls (agent.max_tool_iterations_hard). Send another prompt to continue.",
+			[]string{`completed content="Continuing."`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := &client{}
@@ -60,7 +60,7 @@ func TestRounds(t *testing.T) {
 			if tt.answers != nil {
 				a.Ask = func(_ context.Context, u acp.ToolCall, options []acp.PermissionOption) (string, error) {
 					questions = append(questions, u.ToolCallID)
-					if want := fmt.Sprintf("%d rounds of tools so far. Go on?", len(questions)*tt.soft); u.Title != want || len(options) != 3 {
+					if want := fmt.Sprintf("%d rounds of tools so far. Continue?", len(questions)*tt.soft); u.Title != want || len(options) != 3 {
 						t.Errorf("asked %q with %v, want %q", u.Title, options, want)
 					}
 					if answer := tt.answers[len(questions)-1]; answer != "!" {

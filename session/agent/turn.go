@@ -134,7 +134,7 @@ func (t *turn) atLimit(ctx context.Context, iteration int) (acp.StopReason, erro
 	if err != nil || why == "" {
 		return "", err
 	}
-	return t.stop(ctx, acp.StopMaxTurnRequests, "Stopped after %s of tool calls%s. Send another prompt to go on.", executors.Count(iteration, "round"), why)
+	return t.stop(ctx, acp.StopMaxTurnRequests, "Stopped after %s of tool calls%s. Send another prompt to continue.", executors.Count(iteration, "round"), why)
 }
 
 // answerWithRetry asks the model, and once more after a rejected request if that can help.
@@ -155,7 +155,7 @@ func (t *turn) answerWithRetry(ctx context.Context) (answer, error) {
 func (t *turn) actOn(ctx context.Context, got answer) (acp.StopReason, error) {
 	switch got.stop {
 	case llm.StopMaxTokens:
-		return t.end(ctx, acp.StopMaxTokens, "The model came to its limit of tokens before it answered (max_tokens of the provider).")
+		return t.end(ctx, acp.StopMaxTokens, "The model reached its limit of tokens before it answered (max_tokens of the provider).")
 	case llm.StopRefusal:
 		// The prompt and everything after it leave the history:
 		// https://agentclientprotocol.com/protocol/v1/prompt-turn#stop-reasons

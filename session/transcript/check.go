@@ -87,7 +87,7 @@ func Salvage(kind string, data []byte) Event {
 	}
 	var p Prompt
 	_ = unmarshal(data, &p) // the readable part
-	unreadable := acp.TextBlock("[this cannot be read any more]")
+	unreadable := acp.TextBlock("[this can no longer be read]")
 	for i, b := range p.Content {
 		if checkBlock(b) != nil {
 			p.Content[i] = unreadable

@@ -152,7 +152,7 @@ func (t *sessionTasks) news(ctx context.Context, direct bool) (n agent.News) {
 	if !direct {
 		for _, r := range newestAfter(results, was.Model) {
 			t.flow.Add(t.app.labelsOf(ctx, r.Session))
-			model = append(model, fmt.Sprintf("[%s This is its result, and no request of the user:]\n%s\n[end of the result]",
+			model = append(model, fmt.Sprintf("[%s This is its result, and not a request of the user:]\n%s\n[end of the result]",
 				t.app.endedText(r.Task, r.Run), bounded(r.Result, maxResult)))
 			t.reported.Model = r.Position
 		}

@@ -49,7 +49,7 @@ func serverFinding(s mcp.Status) Finding {
 	case s.State == mcp.Starting:
 		return Finding{State: Warning, Text: s.Name + " is still starting", Fix: fmt.Sprintf("%q waits for it", "zeph-acp mcp test "+s.Name)}
 	case strings.Contains(s.Error, "mcp login"):
-		return Finding{State: Warning, Text: s.Name + " wants a login", Fix: fmt.Sprintf("run %q", "zeph-acp mcp login "+s.Name)}
+		return Finding{State: Warning, Text: s.Name + " needs a login", Fix: fmt.Sprintf("run %q", "zeph-acp mcp login "+s.Name)}
 	}
 	return Finding{
 		State: Failure,

@@ -91,7 +91,7 @@ func (c Change) Apply() (backup string, err error) {
 		return "", err
 	}
 	if !bytes.Equal(now, c.Old) || (now == nil) != (c.Old == nil) {
-		return "", fmt.Errorf("%s has changed meanwhile and was left as it is: try again", c.File)
+		return "", fmt.Errorf("%s has changed meanwhile and was left unchanged: try again", c.File)
 	}
 	if c.Old == nil {
 		if err := keys.MakeDir(filepath.Dir(c.File)); err != nil {

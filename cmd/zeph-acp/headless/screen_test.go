@@ -127,7 +127,7 @@ func TestScreen(t *testing.T) {
 		"long text with what the tool says itself": {
 			[]string{
 				strings.Replace(call("a", "x"), "execute", "read", 1),
-				ended("a", "completed", strings.Repeat("l\n", 20)+"[lines 1-20; go on with offset 20]\n[security] 1 credential masked: aws"),
+				ended("a", "completed", strings.Repeat("l\n", 20)+"[lines 1-20; continue with offset 20]\n[security] 1 credential masked: aws"),
 			},
 			"╭ read  x\n" + strings.Repeat("│ l\n", 7) + "│ … 10 more lines: zeph-acp sessions show s | less\n" + strings.Repeat("│ l\n", 3) + "│ [lines 1-20]\n│ [security] 1 credential masked: aws\n╰ completed\n",
 		},
@@ -216,10 +216,10 @@ func TestScreen(t *testing.T) {
 // Advice for the model is left out on a terminal.
 func TestForPeople(t *testing.T) {
 	for note, want := range map[string]string{
-		"[full output: 40 lines, 2 KiB: read_overflow overflow:0faa7362-764c]":                         "[full output: 40 lines, 2 KiB]",
-		"[lines 1-20; go on with offset 21]":                                                           "[lines 1-20]",
-		"[lines 1-20; the file ends here]":                                                             "[lines 1-20; the file ends here]",
-		"[read-only: it could not write; if it has to, call it again as it is, and the user is asked]": "[read-only: it could not write]",
+		"[full output: 40 lines, 2 KiB: read_overflow overflow:0faa7362-764c]":                          "[full output: 40 lines, 2 KiB]",
+		"[lines 1-20; continue with offset 21]":                                                         "[lines 1-20]",
+		"[lines 1-20; the file ends here]":                                                              "[lines 1-20; the file ends here]",
+		"[read-only: it could not write; if it has to, call it again unchanged, and the user is asked]": "[read-only: it could not write]",
 	} {
 		if got := forPeople([]string{note}); got[0] != want {
 			t.Errorf("%s: got %s", note, got[0])

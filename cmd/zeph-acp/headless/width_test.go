@@ -44,7 +44,7 @@ func turnSteps() []string {
 		"term-1:\x1b[32mok\x1b[0m\tpackage/one\t0.1s\r\n10%\r50%\r100%\r\n" + strings.Repeat("word ", 40) + "\n", "term-1:" + numbers(300),
 		ended("a", "failed", numbers(300)+"[exit 1]"),
 		strings.Replace(call("b", "Read data.json"), "execute", "read", 1),
-		ended("b", "completed", numbers(30)+strings.Repeat("x", 5000)+"\n[lines 1-31; go on with offset 32]"),
+		ended("b", "completed", numbers(30)+strings.Repeat("x", 5000)+"\n[lines 1-31; continue with offset 32]"),
 		strings.Replace(call("c", "Edit file.go"), "execute", "edit", 1),
 		patch("c", `"status":"completed","content":`+string(diff)),
 		text("4", "Done: see [the docs](https://example.com/docs)."),

@@ -131,7 +131,7 @@ func (t *builder) change(e transcript.Event) {
 		what := map[string]string{transcript.RewindFiles: "the files", transcript.RewindConversation: "the conversation"}[e.Mode]
 		verb := "Rewound: %s went back to before turn %d."
 		if e.Redo {
-			verb = "Taken back: the rewind of %s to before turn %d."
+			verb = "Undone: the rewind of %s to before turn %d."
 		}
 		t.say(Notice, fmt.Sprintf(verb, cmp.Or(what, "files and conversation"), e.Turn))
 	}
@@ -144,7 +144,7 @@ func ending(e transcript.TurnEnd) string {
 	}
 	return map[acp.StopReason]string{
 		acp.StopCancelled:       "The user cancelled the turn.",
-		acp.StopRefusal:         "The model declined to go on.",
+		acp.StopRefusal:         "The model declined to continue.",
 		acp.StopMaxTokens:       "The answer reached the limit of the model.",
 		acp.StopMaxTurnRequests: "The turn reached the limit of its rounds.",
 	}[e.Reason]

@@ -258,7 +258,8 @@ func (b *builder) tests(x syntax.TestExpr) (string, error) {
 		if err := add(n.Y); err != nil {
 			return "", err
 		}
-		if compares := strings.Contains(testTextPairs, " "+n.Op.String()+" "); compares && (hasWildcard(words[2].Values) || !words[2].known() || strings.ContainsAny(n.Op.String(), "<>")) {
+		comparesTexts := strings.Contains(testTextPairs, " "+n.Op.String()+" ")
+		if right := words[2]; comparesTexts && (hasWildcard(right.Values) || !right.known() || strings.ContainsAny(n.Op.String(), "<>")) {
 			return "", errPlain
 		}
 	default:

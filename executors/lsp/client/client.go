@@ -71,7 +71,7 @@ type Server struct {
 	pulls        bool // set before ready is closed
 	unaskedBytes atomic.Int64
 	ready        chan struct{} // closed when the server can be used, or has ended
-	ended        chan struct{} // closed when it cannot be used any more
+	ended        chan struct{} // closed when it can no longer be used
 	posted       chan struct{} // holds a value if the queue has messages
 	answers      chan struct{} // holds a value for each answer that has not been sent
 	readEnded    chan struct{} // closed when nothing is read any more

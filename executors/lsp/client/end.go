@@ -23,7 +23,7 @@ func (s *Server) fail(err error) {
 	go s.piped.End(endGrace)
 }
 
-// Ended is closed when the server cannot be used any more.
+// Ended is closed when the server can no longer be used.
 func (s *Server) Ended() <-chan struct{} { return s.ended }
 
 // errClosed is the reason of an end that was asked for.

@@ -222,7 +222,7 @@ func (a *Account) reauthorize(ctx context.Context, req *http.Request, res *http.
 		return a.token(ctx)
 	}
 	if !lacksScope(res) {
-		return "", a.loginRequired("it wants a login (" + res.Status + ")")
+		return "", a.loginRequired("it needs a login (" + res.Status + ")")
 	}
 	if err := a.storeWantedScopes(res); err != nil {
 		return "", &Error{Err: err}

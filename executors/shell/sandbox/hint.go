@@ -36,7 +36,8 @@ func (s *Sandbox) Hint(output string) string {
 		}
 	}
 	noNetwork := !s.setup.Network && s.abi >= abiTCP
-	if noNetwork && (containsAny(unreachableMessages) || (denied || strings.Contains(lower, "operation not permitted")) && containsAny(socketMessages)) {
+	socketDenied := (denied || strings.Contains(lower, "operation not permitted")) && containsAny(socketMessages)
+	if noNetwork && (socketDenied || containsAny(unreachableMessages)) {
 		return "[sandbox: commands have no network ([tools.shell] allow_network = false): continue without it, or ask the user]"
 	}
 	if !denied {

@@ -29,7 +29,7 @@ func compress(ctx context.Context, call *executors.Call, in *compressInput) (exe
 	}
 	if err != nil {
 		return executors.Failuref(executors.PermanentFailure, "compress_context: %v", err).
-			Hint("Nothing was lost: go on with the conversation as it is.").Result(), nil
+			Hint("Nothing was lost: continue the conversation.").Result(), nil
 	}
 	return executors.Result{Text: text, Raw: map[string]int{"characters": utf8.RuneCountInString(text)}}, nil
 }

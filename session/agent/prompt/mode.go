@@ -2,8 +2,8 @@ package prompt
 
 // modeTexts describe for each mode the actions that the model may take.
 var modeTexts = map[string]string{
-	"ask":        "look and answer; nothing may be changed. For a change the user has to pick the mode code.",
-	"architect":  "look and make plans (update_plan); nothing may be changed. For a change the user has to approve your plan (exit_plan) or to pick the mode code.",
+	"ask":        "read and answer; nothing may be changed. For a change the user has to pick the mode code.",
+	"architect":  "read and make plans (update_plan); nothing may be changed. For a change the user has to approve your plan (exit_plan) or to pick the mode code.",
 	"code":       "change files and run commands; the user is asked for permission.",
 	"auto":       "change files inside the session's directories without asking; the user is asked about commands.",
 	"auto-judge": "change files inside the session's directories without asking; a model decides about commands in the user's place, and asks the user if it is unsure.",

@@ -96,7 +96,7 @@ func writeSkills(b *strings.Builder, skills []Skill) {
 	if len(skills) == 0 {
 		return
 	}
-	b.WriteString("\nThe user's skills; load_skill returns the text of one, invoke_skill runs one in a turn of its own. Load it before work that it applies to:\n")
+	b.WriteString("\nThe user's skills; load_skill returns the text of one, invoke_skill runs one in a separate turn. Load it before work that it applies to:\n")
 	used := 0
 	for _, s := range skills[:min(len(skills), maxSkills)] {
 		line := "- " + oneLine(s.Name, maxDescription)

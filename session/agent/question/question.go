@@ -82,7 +82,7 @@ func (a asker) ask(ctx context.Context, call *executors.Call, in *input) (execut
 
 // replyText returns a reply as the model reads it.
 func replyText(r executors.Reply) string {
-	const instead = " Go on with what is safe and can be undone, or end the turn and say what is missing."
+	const instead = " Continue with what is safe and can be undone, or end the turn and say what is missing."
 	switch r.Reaction {
 	case executors.Answered:
 		return "The user answers: " + r.Answer

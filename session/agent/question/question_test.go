@@ -47,8 +47,8 @@ func TestReactions(t *testing.T) {
 		want string
 	}{
 		"answered":   {user{reply: executors.Reply{Reaction: executors.Answered, Answer: "8080"}}, "The user answers: 8080"},
-		"declined":   {user{reply: executors.Reply{Reaction: executors.Declined}}, "The user declined to answer. Go on with"},
-		"unanswered": {user{reply: executors.Reply{Reaction: executors.Unanswered}}, "The user gave no answer. Go on with"},
+		"declined":   {user{reply: executors.Reply{Reaction: executors.Declined}}, "The user declined to answer. Continue with"},
+		"unanswered": {user{reply: executors.Reply{Reaction: executors.Unanswered}}, "The user gave no answer. Continue with"},
 		"later":      {user{reply: executors.Reply{Reaction: executors.Later}}, "The question ends this turn."},
 		"refused":    {user{err: errors.New("too many")}, "too many"},
 	} {

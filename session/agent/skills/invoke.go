@@ -90,7 +90,7 @@ func (s *Set) delegation(skill Skill, text, task string, env []string) executors
 		if skill.Tools == nil || allowed.Permits(call) {
 			return nil
 		}
-		return executors.Failuref(executors.PolicyBlocked, "the skill %s does not allow itself this call: its allowed-tools are %s", skill.Name, skill.toolList()).
+		return executors.Failuref(executors.PolicyBlocked, "the skill %s does not permit this call: its allowed-tools are %s", skill.Name, skill.toolList()).
 			Hint("Do the task with the calls that it allows, or report what is missing.")
 	}
 	return d
@@ -110,7 +110,7 @@ func reportResult(skill Skill, report executors.Report, err error) executors.Res
 	res := executors.Result{Text: report.Text}
 	switch {
 	case err != nil:
-		res = executors.Failf(executors.PermanentFailure, "the skill %s could not go on: %v", skill.Name, err)
+		res = executors.Failf(executors.PermanentFailure, "the skill %s could not continue: %v", skill.Name, err)
 		res.Text = report.Text
 	case strings.TrimSpace(report.Text) == "":
 		res.Text = "The skill ended without a report."

@@ -62,8 +62,8 @@ func TestInvoke(t *testing.T) {
 		t.Error("a skill loads another one, or not its own files")
 	}
 
-	report = executors.Report{Ended: "it came to its limit"}
-	if res := run(`{"name":"narrow"}`); res.Failed || res.ForModel() != "The skill ended without a report.\n[the skill stopped before it was done: it came to its limit]" {
+	report = executors.Report{Ended: "it reached its limit"}
+	if res := run(`{"name":"narrow"}`); res.Failed || res.ForModel() != "The skill ended without a report.\n[the skill stopped before it was done: it reached its limit]" {
 		t.Errorf("narrow: %s", res.ForModel())
 	}
 	if !slices.Equal(got.Env, []string{"TOKEN=t0ken"}) || !got.Tools(executors.Tool{Name: "grep"}) || got.Tools(executors.Tool{Name: "write"}) || strings.Contains(got.Task, "What it is") {
@@ -82,7 +82,7 @@ func TestInvoke(t *testing.T) {
 
 	fails = errors.New("overloaded")
 	for input, want := range map[string]string{
-		`{"name":"plain"}`:   "the skill plain could not go on: overloaded",
+		`{"name":"plain"}`:   "the skill plain could not continue: overloaded",
 		`{"name":"missing"}`: "needs the secret OTHER, which is not set",
 		`{"name":"other"}`:   `there is no skill "other"`,
 	} {

@@ -276,7 +276,7 @@ func TestRun(t *testing.T) {
 		"unknown": {`{"task":"look","type":"x"}`, done, nil, true, `The types are: explore, general, reviewer.`},
 		"stopped": {`{"task":"look"}`, executors.Report{Text: "so far", Ended: "it was full"}, nil, false, "so far\n[the sub-agent stopped before it was done: it was full]"},
 		"silent":  {`{"task":"look"}`, executors.Report{}, nil, false, "The sub-agent ended without a report."},
-		"failed":  {`{"task":"look"}`, executors.Report{Text: "so far"}, errors.New("overloaded"), true, "could not go on: overloaded"},
+		"failed":  {`{"task":"look"}`, executors.Report{Text: "so far"}, errors.New("overloaded"), true, "could not continue: overloaded"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			res, err := s.Execute(t.Context(), call(tt.input, func(d executors.Delegation) (executors.Report, error) { got = d; return tt.report, tt.err }))

@@ -137,7 +137,7 @@ type raw struct {
 func result(t Type, report executors.Report, err error) executors.Result {
 	res := executors.Result{Text: report.Text, Raw: raw{t.Name, report.Caller, report.Model, report.Calls}}
 	if err != nil {
-		res = executors.Failf(executors.PermanentFailure, "the sub-agent %s could not go on: %v", t.Name, err)
+		res = executors.Failf(executors.PermanentFailure, "the sub-agent %s could not continue: %v", t.Name, err)
 		res.Text, res.Raw = report.Text, raw{t.Name, report.Caller, report.Model, report.Calls}
 		return res
 	}

@@ -34,7 +34,7 @@ func newGraph(rules map[string]Rule) (graph, []string) {
 		for _, name := range cycle {
 			delete(g.requires, name)
 		}
-		notes = append(notes, fmt.Sprintf("tools.dependencies.rules: %s require each other in a circle: what they require is ignored.", strings.Join(cycle, ", ")))
+		notes = append(notes, fmt.Sprintf("tools.dependencies.rules: %s require each other in a cycle: their requirements are ignored.", strings.Join(cycle, ", ")))
 	}
 	return g, notes
 }

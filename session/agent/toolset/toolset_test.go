@@ -323,7 +323,7 @@ func TestWarnings(t *testing.T) {
 		tools = append(tools, executors.Tool{Name: name})
 	}
 	want := []string{
-		"tools.dependencies.rules: a, b require each other in a circle: what they require is ignored.",
+		"tools.dependencies.rules: a, b require each other in a cycle: their requirements are ignored.",
 		"agent.tool_filter.always_on names nothing, and there is no such tool.",
 		"tools.dependencies.rules.edit requires reed, and there is no such tool: edit stays hidden.",
 		"tools.dependencies.rules.edit prefers grap, and there is no such tool.",
