@@ -120,7 +120,7 @@ var gitCommands = sync.OnceValue(func() map[string]*program {
 			check: gitMustList("--list", "--contains", "--merged", "--no-merged", "--no-contains"),
 		},
 		"tag": {
-			options: "-lin? --list --sort= --format= --contains? --no-contains? --merged? --no-merged? --points-at= " +
+			options: "-li -n? --list --sort= --format= --contains? --no-contains? --merged? --no-merged? --points-at= " +
 				"--column? --no-column --ignore-case",
 			check: gitMustList("-l", "--list", "--contains", "--merged", "--no-merged"),
 		},

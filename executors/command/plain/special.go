@@ -324,9 +324,10 @@ func datePrints(o *parsedOptions) error {
 	return nil
 }
 
-var psWords = lazyregexp.New(`^(aux|auxf|auxww|ax|axf|-e|-f|-ef|-A|-a|-l|-ax|-p [0-9,]+|-e?o [a-z,%]+|--sort=[-+]?[a-z%]+|-p|-[aA]?e?o)$`)
+var psWords = lazyregexp.New(`^(aux|auxf|auxww|ax|axf|-e|-f|-ef|-A|-Af|-a|-l|-ax|-p [0-9,]+|-[Ae]?o [a-z,%]+|--sort=[-+]?[a-z%]+|-p|-[aA]?e?o)$`)
 
-// acceptPs refuses formats that show environment variables, which may hold secrets.
+// acceptPs refuses formats that show environment variables, which may hold secrets. On BSD "-e"
+// shows them, so the plain form has "-A", which selects the same processes elsewhere.
 func acceptPs(b *builder, c *Command, args []Word) (*acceptedCommand, error) {
 	for i := 0; i < len(args); i++ {
 		if !args[i].literal() {
@@ -341,7 +342,13 @@ func acceptPs(b *builder, c *Command, args []Word) (*acceptedCommand, error) {
 			return nil, fmt.Errorf("ps: %s may show more than the list of processes", text)
 		}
 	}
-	return inScriptOrder(c), nil
+	out := inScriptOrder(c)
+	for i, w := range out.words {
+		if strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "--") {
+			out.words[i] = strings.ReplaceAll(w, "e", "A")
+		}
+	}
+	return out, nil
 }
 
 // acceptInner accepts a command that another program runs. It must be a program: a

@@ -93,7 +93,8 @@ var programs = sync.OnceValue(func() map[string]*program {
 	fd := &program{opensNothing: true, options: fdOptions, operands: patternThenFiles, nullOption: "-0", listOptions: fdLists}
 	bzip, xz, zstd := decompresses(".bz2", ".tbz2"), decompresses(".xz", ".txz", ".lzma"), decompresses(".zst")
 	gzip, gunzip := decompresses(".gz", ".tgz", ".z"), decompresses(".gz", ".tgz", ".z")
-	gunzip.startedPrograms = []string{"gzip"} // this is a script
+	gunzip.startedPrograms = []string{"gzip"}                      // this is a script
+	bzip.options = "-dcvq --decompress --stdout --verbose --quiet" // it lists nothing
 	return map[string]*program{
 		"gzip": gzip, "gunzip": gunzip, "bzip2": bzip, "xz": xz, "zstd": zstd,
 		"arch":     {operands: noOperands},
@@ -266,7 +267,10 @@ var programs = sync.OnceValue(func() map[string]*program {
 		"exit":     {operands: textOperands, maxOperands: 1, check: numericOperands},
 		"break":    {operands: textOperands, maxOperands: 1, check: numericOperands},
 		"continue": {operands: textOperands, maxOperands: 1, check: numericOperands},
-		"gofmt":    {options: "-l -d -s -e", followedLinks: "*.go", singleDash: true, noDoubleDash: true, showsContents: true},
+		"gofmt": {
+			options: "-l -d -s -e", followedLinks: "*.go", singleDash: true, noDoubleDash: true, showsContents: true,
+			startedPrograms: []string{"diff"}, // before Go 1.19
+		},
 	}
 })
 
