@@ -71,6 +71,9 @@ func (p permissionCheck) checkSurroundings(c *plain.Command, form *plain.Form) e
 		if err := checkGit(c.Dirs, p.LentObjects, p.private()); err != nil {
 			return fmt.Errorf("the repository may make git run a program or read other files (%w)", err)
 		}
+		if c.OpensFromTop && slices.ContainsFunc(c.Dirs, p.topIsOutside) {
+			return errors.New("the top of the repository is outside the session's directories")
+		}
 		if c.OpensTracked || slices.Contains(c.Words, "grep") || slices.Contains(c.Words, "describe") {
 			return checkTracked(c.Dirs, c.OpensTracked, p.Roots, p.private())
 		}
@@ -82,6 +85,18 @@ func (p permissionCheck) checkSurroundings(c *plain.Command, form *plain.Form) e
 		return p.checkIgnoreFiles(c, form)
 	}
 	return nil
+}
+
+// topIsOutside reports whether the top of the repository around dir is outside of the roots.
+func (p permissionCheck) topIsOutside(dir string) bool {
+	real, _ := filepath.EvalSymlinks(dir) // git searches upwards from there
+	for top := range upwards(real) {
+		if exists(filepath.Join(top, ".git")) {
+			_, err := p.Roots.Resolve(top)
+			return err != nil
+		}
+	}
+	return false
 }
 
 // requireAllowed returns nil if a rule, or an "always" of the user, allows a command that is not

@@ -290,6 +290,9 @@ func (p *program) acceptGitCommand(b *builder, c *Command, sub string, args []Wo
 			return nil, err
 		}
 	}
+	c.OpensFromTop = sub == "grep" && slices.ContainsFunc(slices.Concat(operands, paths), func(w Word) bool {
+		return slices.ContainsFunc(w.Values, gitFromTop.MatchString)
+	})
 	if listsNames(sub, opts) {
 		after := len(out.words) - 1 // words after the subcommand
 		out.xargsInput = &nameLister{mayListLinks: true, separateByNUL: func() error {
@@ -304,6 +307,9 @@ func (p *program) acceptGitCommand(b *builder, c *Command, sub string, args []Wo
 	}
 	return out, nil
 }
+
+// gitFromTop matches a path of git that begins at the top of the repository.
+var gitFromTop = lazyregexp.New(`^:(/|\([^)]*top)`)
 
 // subcommandWords returns the words of a subcommand before its operands, and the operands.
 func (p *program) subcommandWords(sub string, opts *parsedOptions) (words []string, operands []Word, err error) {

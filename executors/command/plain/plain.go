@@ -77,6 +77,9 @@ type Command struct {
 	ReadOnly bool     // the table has it
 	// OpensTracked means that a program shows the contents of the files that git tracks.
 	OpensTracked bool
+	// OpensFromTop means that git shows the contents of files below the top of the repository,
+	// which may be above the working directory.
+	OpensFromTop bool
 
 	words []Word // Words with further details of each
 }
