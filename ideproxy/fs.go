@@ -24,8 +24,8 @@ type FS struct {
 	// that the client does not offer.
 	Disk        files.FS
 	Read, Write bool // the methods that the client offers; at least one
-	// Patience is how long the client may take to answer; 0 means the default.
-	Patience time.Duration
+	// Timeout is how long the client may take to answer; 0 means the default.
+	Timeout time.Duration
 
 	mu sync.Mutex
 	// layouts holds the parts of a file's layout that the client's text lacks, by path. A
@@ -61,28 +61,28 @@ func (f *FS) ReadFile(ctx context.Context, path string) (string, error) {
 	return f.reconcile(ctx, path, text), nil
 }
 
-// patience is how long the client may take to answer. A formatter may run, and some
+// defaultTimeout is how long the client may take to answer. A formatter may run, and some
 // editors first ask their user. Others never answer after a fault of their own.
-const patience = 2 * time.Minute
+const defaultTimeout = 2 * time.Minute
 
 // read requests the client's text.
 func (f *FS) read(ctx context.Context, path string) (string, error) {
-	ctx, cancel := f.withPatience(ctx, "read", path)
+	ctx, cancel := f.withTimeout(ctx, "read", path)
 	defer cancel()
 	return f.Client.ReadTextFile(ctx, f.Session, f.Roots.AsGiven(path))
 }
 
 // write requests that the client writes the file.
 func (f *FS) write(ctx context.Context, path, text string) error {
-	ctx, cancel := f.withPatience(ctx, "write", path)
+	ctx, cancel := f.withTimeout(ctx, "write", path)
 	defer cancel()
 	return f.Client.WriteTextFile(ctx, f.Session, f.Roots.AsGiven(path), text)
 }
 
-// withPatience limits the time of a request. The cause of its end is the failure for the
+// withTimeout limits the time of a request. The cause of its end is the failure for the
 // model.
-func (f *FS) withPatience(ctx context.Context, verb, path string) (context.Context, context.CancelFunc) {
-	limit := cmp.Or(f.Patience, patience)
+func (f *FS) withTimeout(ctx context.Context, verb, path string) (context.Context, context.CancelFunc) {
+	limit := cmp.Or(f.Timeout, defaultTimeout)
 	failure := executors.Failuref(executors.Timeout,
 		"the editor did not answer within %v when it was asked to %s %s", limit, verb, f.Roots.Rel(path)).
 		Hint("Ask the user to look at the editor: it may wait for an answer, or have unsaved changes.")

@@ -218,7 +218,7 @@ func TestWriteFile(t *testing.T) {
 // A request that the editor never answers fails, and the failure names the file.
 func TestSilentEditor(t *testing.T) {
 	f, dir := setup(t, always(""), true, true)
-	f.Patience = time.Millisecond
+	f.Timeout = time.Millisecond
 	path := filepath.Join(dir, "a")
 	if err := os.WriteFile(path, []byte("on disk"), 0o600); err != nil {
 		t.Fatal(err)

@@ -31,7 +31,7 @@ type steering struct{ *agent.Addition }
 
 func (s steering) Wait(ctx context.Context) error {
 	err := s.Addition.Wait(ctx)
-	if errors.Is(err, agent.ErrNotTaken) {
+	if errors.Is(err, agent.ErrNotAccepted) {
 		return acp.ErrNoTurn
 	}
 	return err
@@ -69,7 +69,7 @@ func (t *turn) closeInbox(err error) {
 	case t.ctx.Err() != nil:
 		err = context.Cause(t.ctx)
 	case err == nil:
-		err = agent.ErrNotTaken
+		err = agent.ErrNotAccepted
 	}
 	t.inbox.Close(err)
 }

@@ -145,7 +145,7 @@ func (s *Session) answer(ctx context.Context, prompt []acp.ContentBlock, inbox *
 			in.Instead = c.prompt(rest)
 		}
 		if in.Instead == "" {
-			inbox.Close(agent.ErrNotTaken) // no model sees this turn
+			inbox.Close(agent.ErrNotAccepted) // no model sees this turn
 			return s.runCommand(ctx, c, rest, prompt)
 		}
 	} else {
@@ -179,7 +179,7 @@ func (s *Session) runCommand(ctx context.Context, c command, rest string, prompt
 		reply += fmt.Sprintf("\n\nThe text after /%s was ignored: the command takes no argument. Send it as a separate prompt.", c.name)
 	}
 	if transcript.CountAttachments(prompt) > 0 {
-		reply += "\n\n" + agent.CommandTakesNone
+		reply += "\n\n" + agent.CommandIgnoresAttachments
 	}
 	return acp.StopEndTurn, s.runner().Say(ctx, reply)
 }

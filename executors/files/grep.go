@@ -153,7 +153,7 @@ func (g *grepResult) add(f fileMatches) bool {
 		g.large++
 	}
 	before := g.Hits
-	more := g.Take(f.Found)
+	more := g.Add(f.Found)
 	if g.Hits > before {
 		g.places.add(f.path, f.Line)
 	}

@@ -67,7 +67,7 @@ func TestSameAsInOrder(t *testing.T) {
 			if strings.HasSuffix(name, "/") {
 				continue
 			}
-			if !inOrder.Take(s.File(&search.Buffer{}, name, []byte(b.content(name)), func() bool { return false })) {
+			if !inOrder.Add(s.File(&search.Buffer{}, name, []byte(b.content(name)), func() bool { return false })) {
 				cut = ""
 				break
 			}

@@ -49,7 +49,7 @@ type Options struct {
 	Hash     func(path string) (string, error)
 	Env      func() []string // the environment of a server
 	Reaper   *process.Reaper
-	Patience client.Patience
+	Timeouts client.Timeouts
 	Busy     func() bool         // reports whether commands run in the background; nil means no
 	Idle     time.Duration       // after which an unused server ends; 0 means half an hour
 	Mask     func(string) string // redacts secrets

@@ -85,7 +85,7 @@ func newWorld(t *testing.T, habit string, change func(o *Options)) *world {
 		},
 		Hash:     func(string) (string, error) { return "", errors.New("no file") },
 		Env:      os.Environ,
-		Patience: client.Patience{Start: time.Minute, Load: time.Minute, Silent: time.Minute, Quiet: 5 * time.Millisecond},
+		Timeouts: client.Timeouts{Start: time.Minute, Load: time.Minute, Silent: time.Minute, Quiet: 5 * time.Millisecond},
 		Mask:     func(text string) string { return strings.ReplaceAll(text, "hunter2hunter2", "***") },
 		Warn:     note(&w.warned), Log: slog.New(slog.DiscardHandler), NewID: func() string { return "id" },
 	}

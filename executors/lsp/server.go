@@ -140,7 +140,7 @@ func (s *Session) launch(srv *server) error {
 	name := srv.entry.Name
 	running, err := client.Start(client.Options{
 		Program: process.Program{Path: srv.program, Args: srv.entry.Args, Env: s.options.Env(), Dir: srv.folder, Reaper: s.options.Reaper},
-		Folder:  srv.folder, Version: s.options.Version, Patience: s.options.Patience, QuietOnClean: srv.entry.quietOnClean,
+		Folder:  srv.folder, Version: s.options.Version, Timeouts: s.options.Timeouts, QuietOnClean: srv.entry.quietOnClean,
 		Init: json.RawMessage(srv.entry.InitOptions), Settings: json.RawMessage(srv.entry.Settings),
 		Log: func(line string) { s.options.Log.Info("language server", "server", name, "line", s.options.Mask(line)) },
 	})

@@ -100,7 +100,7 @@ func (i *instance) connectRemote(ctx context.Context) (*sdk.ClientSession, error
 		return nil, err
 	}
 	i.update(func() { i.remote = r })
-	context.AfterFunc(ctx, func() { time.AfterFunc(stdio.Polite, r.connections.closeAll) })
+	context.AfterFunc(ctx, func() { time.AfterFunc(stdio.GracePeriod, r.connections.closeAll) })
 	ctx, note := recordStatus(ctx)
 	session, err := i.newClient().Connect(ctx, r.transport(i.entry.URL, i.entry.Transport), i.sessionOptions())
 	switch note.status().code {

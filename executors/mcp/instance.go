@@ -209,22 +209,22 @@ func (i *instance) attempt() error {
 // answers that it is writing to the program.
 func disconnect(session *sdk.ClientSession, program *stdio.Server) {
 	if program != nil {
-		program.End(stdio.Polite)
+		program.End(stdio.GracePeriod)
 	}
 	_ = session.Close()
 }
 
 // end stops the program, or ends the connections, without the protocol's full grace
 // period.
-func (i *instance) end(polite time.Duration) {
+func (i *instance) end(grace time.Duration) {
 	i.mu.Lock()
 	program, remote := i.program, i.remote
 	i.mu.Unlock()
 	if remote != nil {
-		time.AfterFunc(polite, remote.connections.closeAll)
+		time.AfterFunc(grace, remote.connections.closeAll)
 	}
 	if program != nil {
-		program.End(polite)
+		program.End(grace)
 	}
 }
 

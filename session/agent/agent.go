@@ -165,9 +165,9 @@ type Toolset interface {
 	// previous call in this turn, byte for byte, then those that have become
 	// available. It is nil before the first turn.
 	Offer(m llm.Model) []llm.Tool
-	// Take strips hidden fields from a model's call. bare reports that the call
+	// StripCall strips hidden fields from a model's call. bare reports that the call
 	// had no other fields.
-	Take(call llm.ToolCall) (taken llm.ToolCall, bare bool)
+	StripCall(call llm.ToolCall) (stripped llm.ToolCall, bare bool)
 }
 
 // Bounds returns the failure of a prepared call that a prompt does not permit, or nil. A

@@ -87,18 +87,18 @@ func (t *turn) stripHidden(call *llm.ToolCall) *llm.ToolCall {
 	if call == nil {
 		return nil
 	}
-	taken := *call
+	stripped := *call
 	if t.Toolset != nil && !t.direct {
 		if t.bare == nil {
 			t.bare = map[string]bool{}
 		}
-		taken, t.bare[call.ID] = t.Toolset.Take(*call) // an answer that was cut may repeat the ID
+		stripped, t.bare[call.ID] = t.Toolset.StripCall(*call) // an answer that was cut may repeat the ID
 	}
 	var input bytes.Buffer
-	if json.Compact(&input, taken.Input) == nil {
-		taken.Input = input.Bytes()
+	if json.Compact(&input, stripped.Input) == nil {
+		stripped.Input = input.Bytes()
 	}
-	return &taken
+	return &stripped
 }
 
 // show sends an event to the client.

@@ -9,8 +9,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 )
 
-// ErrNotTaken means that the turn ended, without a failure, before it accepted the text.
-var ErrNotTaken = errors.New("the turn ended before the model could see the text")
+// ErrNotAccepted means that the turn ended, without a failure, before it accepted the text.
+var ErrNotAccepted = errors.New("the turn ended before the model could see the text")
 
 // Inbox holds the texts that the user adds to a running turn. The turn adds them to the history
 // after its tool calls, before the next model call. Each text is settled once: the model's history
@@ -21,7 +21,7 @@ var ErrNotTaken = errors.New("the turn ended before the model could see the text
 type Inbox struct {
 	mu      sync.Mutex
 	waiting []*Addition
-	taken   *Addition     // being added to the history
+	current *Addition     // being added to the history
 	arrived chan struct{} // closed while a text waits; nil before the first call of Arrived
 	closed  error         // why no more texts are accepted
 }
@@ -56,7 +56,7 @@ func (b *Inbox) Add(content []acp.ContentBlock) *Addition {
 }
 
 // Wait waits until the text is in the model's history. Otherwise it returns the
-// reason: ErrNotTaken, the cause of the turn's cancellation, or the failure of the
+// reason: ErrNotAccepted, the cause of the turn's cancellation, or the failure of the
 // turn. If ctx ends first, it withdraws the text and returns the cause of ctx.
 func (a *Addition) Wait(ctx context.Context) error {
 	select {
@@ -121,8 +121,8 @@ func (b *Inbox) isWaiting() bool {
 	return len(b.waiting) > 0
 }
 
-// take returns the next text, which settle must follow, or nil.
-func (b *Inbox) take() *Addition {
+// next returns the next text, which settle must follow, or nil.
+func (b *Inbox) next() *Addition {
 	if b == nil {
 		return nil
 	}
@@ -131,18 +131,18 @@ func (b *Inbox) take() *Addition {
 	if len(b.waiting) == 0 {
 		return nil
 	}
-	b.taken = b.waiting[0]
+	b.current = b.waiting[0]
 	b.waiting = slices.Delete(b.waiting, 0, 1)
 	b.emptied()
-	return b.taken
+	return b.current
 }
 
-// settle settles the text that take returned.
+// settle settles the text that next returned.
 func (b *Inbox) settle(err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if a := b.taken; a != nil {
-		b.taken = nil
+	if a := b.current; a != nil {
+		b.current = nil
 		a.settle(err)
 	}
 }
@@ -161,7 +161,7 @@ func (b *Inbox) closeIfEmpty() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if len(b.waiting) == 0 && b.closed == nil {
-		b.closed = ErrNotTaken
+		b.closed = ErrNotAccepted
 	}
 	return b.closed != nil
 }
@@ -181,8 +181,8 @@ func (b *Inbox) Close(err error) {
 		a.settle(b.closed)
 	}
 	b.waiting = nil
-	if b.taken != nil {
-		b.taken.settle(b.closed)
-		b.taken = nil
+	if b.current != nil {
+		b.current.settle(b.closed)
+		b.current = nil
 	}
 }

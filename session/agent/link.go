@@ -107,8 +107,8 @@ func (t *turn) runForPart(ctx context.Context, part int, call llm.ToolCall) (*ll
 	return r.run(ctx)
 }
 
-// CommandTakesNone is the message if a command came with attachments.
-const CommandTakesNone = "The attachments were ignored: a command takes only text."
+// CommandIgnoresAttachments is the message if a command came with attachments.
+const CommandIgnoresAttachments = "The attachments were ignored: a command takes only text."
 
 // sayLeftOut names to the user the parts of the prompt that the model does not
 // get.
@@ -117,7 +117,7 @@ func (t *turn) sayLeftOut(ctx context.Context, prompt transcript.Prompt) error {
 		if transcript.CountAttachments(prompt.Content) == 0 {
 			return nil
 		}
-		return t.Aside(ctx, CommandTakesNone)
+		return t.Aside(ctx, CommandIgnoresAttachments)
 	}
 	audio, images, why := 0, 0, ""
 	for _, c := range prompt.Parts() {

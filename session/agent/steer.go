@@ -13,12 +13,12 @@ import (
 // none.
 func (t *turn) addSteered(ctx context.Context) (bool, error) {
 	if isDirect(t.model) {
-		t.inbox.Close(ErrNotTaken)
+		t.inbox.Close(ErrNotAccepted)
 		return false, nil
 	}
 	added := false
 	for ctx.Err() == nil {
-		a := t.inbox.take()
+		a := t.inbox.next()
 		if a == nil {
 			break
 		}

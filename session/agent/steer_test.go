@@ -52,7 +52,7 @@ func (m *caller) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Even
 func add(b *Inbox, text string) func() error {
 	a := b.Add([]acp.ContentBlock{acp.TextBlock(text)})
 	if a == nil {
-		return func() error { return ErrNotTaken }
+		return func() error { return ErrNotAccepted }
 	}
 	outcome := make(chan error, 1)
 	go func() {
@@ -144,7 +144,7 @@ func TestSteeredRace(t *testing.T) {
 		}
 		c := &client{}
 		history, _, err := calling(t, m, c).Turn(ctx, nil, steerable(inbox))
-		inbox.Close(errors.Join(err, ErrNotTaken))
+		inbox.Close(errors.Join(err, ErrNotAccepted))
 		adding.Wait()
 		all := requestText(llm.Request{Messages: history})
 		for name, outcome := range outcomes {
@@ -191,7 +191,7 @@ func TestSteeredDirect(t *testing.T) {
 	if _, _, err := a.Turn(t.Context(), nil, in); err != nil {
 		t.Fatal(err)
 	}
-	if err := outcome(); !errors.Is(err, ErrNotTaken) {
+	if err := outcome(); !errors.Is(err, ErrNotAccepted) {
 		t.Error(err)
 	}
 }

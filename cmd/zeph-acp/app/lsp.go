@@ -29,7 +29,7 @@ func (b *sessionBuilder) languageServers(fs files.FS) *lsp.Session {
 		},
 		Busy:   func() bool { return b.tools.shell.Running() > 0 },
 		Env:    b.environment,
-		Reaper: b.app.Reaper, Patience: client.DefaultPatience(), Mask: b.mask(),
+		Reaper: b.app.Reaper, Timeouts: client.DefaultTimeouts(), Mask: b.mask(),
 		Warn: b.session.Warn, Log: b.app.Log, NewID: b.app.NewID, Version: Version,
 	})
 }

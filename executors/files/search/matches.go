@@ -17,9 +17,9 @@ type Matches struct {
 	out       strings.Builder
 }
 
-// Take adds the result of the next file. It returns false when nothing more can be
+// Add adds the result of the next file. It returns false when nothing more can be
 // shown.
-func (m *Matches) Take(f Found) bool {
+func (m *Matches) Add(f Found) bool {
 	from := 0
 	for i, end := range f.ends {
 		if m.Hits == m.maxMatches || m.out.Len() > m.maxBytes {

@@ -43,20 +43,20 @@ type Options struct {
 	Version        string            // of this program
 	QuietOnClean   bool              // the server does not report on files without diagnostics
 	Log            func(line string) // receives the first lines of stderr
-	Patience       Patience
+	Timeouts       Timeouts
 }
 
-// Patience is how long the package waits for a server.
-type Patience struct {
+// Timeouts limit how long the package waits for a server.
+type Timeouts struct {
 	Start  time.Duration // until initialize is answered
 	Load   time.Duration // until a server that reports progress has loaded the project
 	Silent time.Duration // for a report on a text
 	Quiet  time.Duration // after a report, for others that belong to it
 }
 
-// DefaultPatience suits real servers.
-func DefaultPatience() Patience {
-	return Patience{Start: 2 * time.Minute, Load: 2 * time.Minute, Silent: 5 * time.Second, Quiet: 100 * time.Millisecond}
+// DefaultTimeouts returns the timeouts for real servers.
+func DefaultTimeouts() Timeouts {
+	return Timeouts{Start: 2 * time.Minute, Load: 2 * time.Minute, Silent: 5 * time.Second, Quiet: 100 * time.Millisecond}
 }
 
 // endGrace is the time from closing a server's stdin to SIGTERM, and from SIGTERM to
@@ -148,11 +148,11 @@ func (s *Server) initialize() {
 		s.update(func() {})
 		close(s.ready)
 	}()
-	ctx, cancel := context.WithTimeout(context.Background(), s.options.Patience.Start)
+	ctx, cancel := context.WithTimeout(context.Background(), s.options.Timeouts.Start)
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() {
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			s.fail(fmt.Errorf("it did not start within %s", s.options.Patience.Start))
+			s.fail(fmt.Errorf("it did not start within %s", s.options.Timeouts.Start))
 		}
 	})
 	defer stop()

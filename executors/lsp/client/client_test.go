@@ -26,10 +26,10 @@ func TestMain(m *testing.M) {
 
 // patient is long enough for any machine, and does not make tests slow: nothing waits for
 // the whole of it unless a report is missing.
-var patient = Patience{Start: time.Minute, Load: time.Minute, Silent: time.Minute, Quiet: 10 * time.Millisecond}
+var patient = Timeouts{Start: time.Minute, Load: time.Minute, Silent: time.Minute, Quiet: 10 * time.Millisecond}
 
 // begin starts a server with a habit.
-func begin(t *testing.T, habit string, patience Patience) *Server {
+func begin(t *testing.T, habit string, timeouts Timeouts) *Server {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -37,7 +37,7 @@ func begin(t *testing.T, habit string, patience Patience) *Server {
 	}
 	s, err := Start(Options{
 		Program: process.Program{Path: self, Args: []string{fakelsp.Argument, habit}, Env: os.Environ(), Dir: t.TempDir()},
-		Folder:  "/w", Settings: []byte(`{"fake":{"strict":true}}`), Patience: patience,
+		Folder:  "/w", Settings: []byte(`{"fake":{"strict":true}}`), Timeouts: timeouts,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -119,9 +119,9 @@ func TestNewFile(t *testing.T) {
 // A report that comes late is shown with the next edit.
 func TestLateReport(t *testing.T) {
 	t.Parallel()
-	patience := patient
-	patience.Silent = 20 * time.Millisecond
-	s := begin(t, "late", patience)
+	timeouts := patient
+	timeouts.Silent = 20 * time.Millisecond
+	s := begin(t, "late", timeouts)
 	<-s.Before("/w/a", "fake", "x\n", true).Done()
 	<-s.After("/w/a", "fake", "error: one\n").Done() // followed by didSave, with which the report comes
 	<-s.After("/w/a", "fake", "error: one\nerror: two\n").Done()
@@ -171,7 +171,7 @@ func TestSilentServers(t *testing.T) {
 	for _, habit := range []string{"hangs", "silent", "deaf", "questions"} {
 		t.Run(habit, func(t *testing.T) {
 			t.Parallel()
-			s := begin(t, habit, Patience{Start: 100 * time.Millisecond, Load: 100 * time.Millisecond, Silent: 20 * time.Millisecond, Quiet: 10 * time.Millisecond})
+			s := begin(t, habit, Timeouts{Start: 100 * time.Millisecond, Load: 100 * time.Millisecond, Silent: 20 * time.Millisecond, Quiet: 10 * time.Millisecond})
 			if own, others := s.edit("x\n", "error: one\n"); len(own)+len(others) > 0 {
 				t.Errorf("%q %q", own, others)
 			}

@@ -192,7 +192,7 @@ func (s *Server) awaitReport(d *document) bool {
 // remaining returns how long to wait further for a report on a document, unless the state
 // changes.
 func (s *Server) remaining(d *document) time.Duration {
-	p := s.options.Patience
+	p := s.options.Timeouts
 	since, quiet := time.Since(d.sent), p.Quiet-time.Since(s.lastActive)
 	if since > p.Load { // it is never quiet
 		return 0

@@ -54,7 +54,7 @@ func (s *Server) recordPublished(p publishParams) {
 
 // pull requests the diagnostics of a document.
 func (s *Server) pull(uri string, d *document, version int) {
-	ctx, cancel := context.WithTimeout(context.Background(), s.options.Patience.Load)
+	ctx, cancel := context.WithTimeout(context.Background(), s.options.Timeouts.Load)
 	defer cancel()
 	for range maxPulls {
 		var answer pullReport

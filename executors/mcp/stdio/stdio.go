@@ -31,10 +31,10 @@ import (
 // MaxFrame is the length of the longest frame that a server may write, in bytes.
 const MaxFrame = 64 << 20
 
-// Polite is the time from closing a server's stdin to SIGTERM, and from SIGTERM to
+// GracePeriod is the time from closing a server's stdin to SIGTERM, and from SIGTERM to
 // SIGKILL:
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#shutdown
-const Polite = 2 * time.Second
+const GracePeriod = 2 * time.Second
 
 // Server is a running server. It fits the SDK's Transport, for one connection.
 type Server struct {
@@ -140,19 +140,19 @@ func (s *Server) Write(ctx context.Context, m jsonrpc.Message) error {
 
 // Close ends the server as the protocol asks for.
 func (s *Server) Close() error {
-	s.End(Polite)
+	s.End(GracePeriod)
 	return nil
 }
 
 // End stops the server and all processes of its session, and waits until they have
-// ended. It closes stdin, sends SIGTERM after the time polite, and SIGKILL after twice
+// ended. It closes stdin, sends SIGTERM after grace, and SIGKILL after twice
 // that time.
-func (s *Server) End(polite time.Duration) {
+func (s *Server) End(grace time.Duration) {
 	s.close.Do(func() {
 		close(s.closed)
 		s.probe.stop()
 	})
-	s.piped.End(polite)
+	s.piped.End(grace)
 	s.readers.Wait()
 	s.piped.Release()
 }

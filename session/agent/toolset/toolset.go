@@ -326,9 +326,9 @@ func (s *Set) forModel(tool llm.Tool) llm.Tool {
 	return tool
 }
 
-// Take returns a model's call without the parameters that begin with [Prefix], and notes
+// StripCall returns a model's call without the parameters that begin with [Prefix], and notes
 // that the model called the tool. Bare reports that there were no other parameters.
-func (s *Set) Take(call llm.ToolCall) (taken llm.ToolCall, bare bool) {
+func (s *Set) StripCall(call llm.ToolCall) (stripped llm.ToolCall, bare bool) {
 	call.Input, bare = Strip(call.Input)
 	s.mu.Lock()
 	defer s.mu.Unlock()
