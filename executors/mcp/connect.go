@@ -72,7 +72,7 @@ func (i *instance) connect(ctx context.Context) (*sdk.ClientSession, *stdio.Serv
 		return nil, nil, err
 	}
 	i.update(func() { i.program = program })
-	session, err := i.newClient().Connect(ctx, program, i.sessionOptions())
+	session, err := i.newClient().Connect(ctx, repairing{program}, i.sessionOptions())
 	return session, program, err
 }
 

@@ -135,6 +135,9 @@ func (r *remote) send(req *http.Request) (*http.Response, error) {
 	} else {
 		res.Body = &limitedBody{res.Body, maxBody + 1} // the SDK bounds events alone
 	}
+	if listsTools(req) {
+		repairResponse(res)
+	}
 	return res, nil
 }
 

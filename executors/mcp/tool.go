@@ -34,6 +34,9 @@ func newTool(e Server, t *sdk.Tool) tool {
 	case t.Name == "" || len(t.Name) > maxToolName:
 		out.problem = "its name is empty or too long"
 		return out
+	case mistake(t) != "":
+		out.problem = "its definition cannot be read: " + mistake(t)
+		return out
 	case err != nil:
 		out.problem = err.Error()
 		return out

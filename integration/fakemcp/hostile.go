@@ -137,6 +137,7 @@ func (h *hostile) list() string {
 			define("null", "", `null`),
 			define("", "", anything),
 			define("outside", "", `{"type":"object","$ref":"https://127.0.0.1/schema"}`),
+			`{"name":"typed","inputSchema":{"type":"object"},"annotations":"none"}`,
 		)
 	case "names":
 		for _, name := range []string{"bash", "read", "twin", "TWIN", "tw in", "tw/in", "../bash", "good__echo", "Bash\u202e", strings.Repeat("long", 40)} {

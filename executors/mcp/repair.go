@@ -1,0 +1,183 @@
+package mcp
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/mcp/stdio"
+)
+
+// mistakeKey is the member of _meta that names the mistake in a definition.
+const mistakeKey = "zeph-acp/mistake"
+
+// repairResult returns a list of tools in which each malformed definition is replaced by one
+// that has the tool's name and the mistake. Otherwise the SDK would refuse the whole list. Other
+// results are returned unchanged.
+func repairResult(raw json.RawMessage) json.RawMessage {
+	var result map[string]json.RawMessage
+	var tools []json.RawMessage
+	if !bytes.Contains(raw, []byte(`"tools"`)) || json.Unmarshal(raw, &result) != nil || json.Unmarshal(result["tools"], &tools) != nil {
+		return raw
+	}
+	wrong := false
+	for i, tool := range tools {
+		if err := json.Unmarshal(tool, new(sdk.Tool)); err != nil {
+			wrong, tools[i] = true, brokenTool(tool, err)
+		}
+	}
+	if !wrong {
+		return raw
+	}
+	return withMember(raw, result, "tools", tools)
+}
+
+// repairMessage is repairResult for a whole message.
+func repairMessage(raw []byte) []byte {
+	var message map[string]json.RawMessage
+	if json.Unmarshal(raw, &message) != nil {
+		return raw
+	}
+	repaired := repairResult(message["result"])
+	if len(repaired) == len(message["result"]) {
+		return raw
+	}
+	return withMember(raw, message, "result", repaired)
+}
+
+// withMember returns an object with another value of one member; raw if there is no JSON of it.
+func withMember(raw json.RawMessage, object map[string]json.RawMessage, name string, value any) json.RawMessage {
+	member, err := json.Marshal(value)
+	if err != nil {
+		return raw
+	}
+	object[name] = member
+	repaired, err := json.Marshal(object)
+	if err != nil {
+		return raw
+	}
+	return repaired
+}
+
+// brokenTool returns the definition in place of one that cannot be read.
+func brokenTool(raw json.RawMessage, mistake error) json.RawMessage {
+	var known struct {
+		Name json.RawMessage `json:"name"`
+	}
+	_ = json.Unmarshal(raw, &known) // it may have no name
+	broken := sdk.Tool{InputSchema: struct{}{}, Meta: sdk.Meta{mistakeKey: executors.PlainJSONError(mistake).Error()}}
+	_ = json.Unmarshal(known.Name, &broken.Name)
+	data, err := json.Marshal(broken)
+	if err != nil {
+		return raw
+	}
+	return data
+}
+
+// repairing is a program whose lists of tools are repaired. It is both a transport of the SDK and
+// its connection.
+type repairing struct{ *stdio.Server }
+
+func (r repairing) Connect(context.Context) (sdk.Connection, error) { return r, nil }
+
+func (r repairing) Read(ctx context.Context) (jsonrpc.Message, error) {
+	m, err := r.Server.Read(ctx)
+	if response, ok := m.(*jsonrpc.Response); ok {
+		response.Result = repairResult(response.Result)
+	}
+	return m, err
+}
+
+// mistake returns the mistake that repairResult found in a definition, or "".
+func mistake(t *sdk.Tool) string {
+	text, _ := t.Meta[mistakeKey].(string)
+	return text
+}
+
+// listsTools reports whether a request asks for tools. The SDK writes the method before the
+// parameters.
+func listsTools(req *http.Request) bool {
+	if req.Method != http.MethodPost || req.GetBody == nil {
+		return false
+	}
+	body, err := req.GetBody()
+	if err != nil {
+		return false
+	}
+	defer body.Close()
+	beginning, _ := io.ReadAll(io.LimitReader(body, 256))
+	return bytes.Contains(beginning, []byte(`"method":"tools/list"`))
+}
+
+// repairResponse repairs the response to a request for tools.
+func repairResponse(res *http.Response) {
+	res.ContentLength = -1
+	if hasEvents(res) {
+		res.Body = &repairedEvents{ReadCloser: res.Body, lines: bufio.NewReader(res.Body)}
+		return
+	}
+	data, err := io.ReadAll(res.Body) // it is a limitedBody
+	var rest io.Reader = bytes.NewReader(repairMessage(data))
+	if err != nil {
+		rest = io.MultiReader(rest, failedReader{err})
+	}
+	res.Body = &repairedBody{res.Body, rest}
+}
+
+// failedReader returns an error.
+type failedReader struct{ err error }
+
+func (f failedReader) Read([]byte) (int, error) { return 0, f.err }
+
+// repairedBody is a body that was read and is replaced.
+type repairedBody struct {
+	io.Closer
+	io.Reader
+}
+
+// repairedEvents is a stream of events whose messages are repaired. A message is one line
+// after "data:".
+type repairedEvents struct {
+	io.ReadCloser
+	lines *bufio.Reader
+	next  []byte // the rest of the line
+	err   error  // after it
+}
+
+func (r *repairedEvents) Read(p []byte) (int, error) {
+	if len(r.next) == 0 && r.err == nil {
+		r.readLine()
+	}
+	if len(r.next) == 0 {
+		return 0, r.err
+	}
+	n := copy(p, r.next)
+	r.next = r.next[n:]
+	return n, nil
+}
+
+// readLine reads the next line, or the beginning of a line that is too long for a message.
+func (r *repairedEvents) readLine() {
+	for r.err == nil && len(r.next) <= maxBody {
+		var part []byte
+		part, r.err = r.lines.ReadSlice('\n')
+		r.next = append(r.next, part...)
+		if !errors.Is(r.err, bufio.ErrBufferFull) {
+			break
+		}
+		r.err = nil
+	}
+	if data, ok := bytes.CutPrefix(r.next, []byte("data:")); ok {
+		if repaired := repairMessage(data); len(repaired) != len(data) {
+			r.next = append(append([]byte("data: "), repaired...), '\n')
+		}
+	}
+}
