@@ -156,10 +156,14 @@ func decode(call *Call, in any) error {
 }
 
 // PlainJSONError returns an error that says which member has the wrong type, without the
-// names of Go's types. Errors other than json.UnmarshalTypeError are returned unchanged.
+// names of Go's types. For an error that only repeats the text of a json.UnmarshalTypeError, it
+// says no more than that a value has the wrong type. Other errors are returned unchanged.
 func PlainJSONError(err error) error {
 	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return errors.New(wrongType(e, "the value"))
+	}
+	if doing, _, ok := strings.Cut(err.Error(), "json: cannot unmarshal"); ok {
+		return errors.New(doing + "a value has the wrong type")
 	}
 	return err
 }

@@ -77,10 +77,6 @@ func classify(err error, status status) *Error {
 		return &Error{Code: e.Code, Category: e.Category, RetryAfter: e.RetryAfter, Err: err}
 	}
 	e := &Error{Code: ServerError, Category: executors.ServerError, RetryAfter: status.retryAfter, Err: err}
-	if wrong := executors.PlainJSONError(err); wrong != err {
-		e.Err = fmt.Errorf("the response cannot be read: %w", wrong)
-		return e
-	}
 	if f, ok := errors.AsType[*executors.Failure](err); ok && f.Category == executors.PolicyBlocked {
 		e.Code, e.Category = PolicyBlocked, executors.PolicyBlocked
 		return e
@@ -92,6 +88,10 @@ func classify(err error, status status) *Error {
 	}
 	if rpc, ok := errors.AsType[*jsonrpc.Error](err); ok && rpc.Code != codeRejected {
 		e.Code, e.Category = rpcCode(rpc)
+		return e
+	}
+	if wrong := executors.PlainJSONError(err); wrong != err {
+		e.Err = fmt.Errorf("the response cannot be read: %w", wrong)
 		return e
 	}
 	if status.code >= http.StatusBadRequest {

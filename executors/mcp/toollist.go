@@ -2,11 +2,14 @@ package mcp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sort"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/zeph-acp/zeph-acp/executors"
 )
 
 // Bounds of a list of tools.
@@ -39,6 +42,9 @@ func (i *instance) readTools(ctx context.Context, session *sdk.ClientSession, ot
 func (i *instance) readToolsNow(ctx context.Context, session *sdk.ClientSession, others <-chan struct{}) error {
 	began := time.Now()
 	tools, err := i.requestTools(ctx, session)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = &Error{Code: Transient, Category: executors.Timeout, Err: fmt.Errorf("no answer within %s", listTimeout)}
+	}
 	if err != nil {
 		return fmt.Errorf("list its tools: %w", err)
 	}

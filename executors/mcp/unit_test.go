@@ -226,6 +226,18 @@ func TestClassify(t *testing.T) {
 	}
 }
 
+// Only the SDK's own errors about JSON are reworded, not those that a server in Go answers with.
+func TestJSONErrors(t *testing.T) {
+	const text = "decode: json: cannot unmarshal string into Go value of type int"
+	if got, want := classify(errors.New(text), status{}).Error(), "the response cannot be read: decode: a value has the wrong type"; got != want {
+		t.Errorf("an error of the SDK: %s, want %s", got, want)
+	}
+	answer := &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: text}
+	if got := classify(answer, status{}); got.Error() != text || got.Code != InvalidInput {
+		t.Errorf("an error of the server: %s, %v; want %s", got.Code, got, InvalidInput)
+	}
+}
+
 // A response of the wrong shape is described without the names of Go's types.
 func TestOddResponse(t *testing.T) {
 	for response, want := range map[string]string{

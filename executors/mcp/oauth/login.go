@@ -125,10 +125,10 @@ const maxReason = 500
 // forPeople returns an error of the SDK or of oauth2 without the names of Go's types, and
 // shortened.
 func forPeople(err error) error {
-	text := err.Error()
-	if doing, _, wrongType := strings.Cut(text, "json: cannot unmarshal"); wrongType {
-		return errors.New(doing + "a value has the wrong type")
+	if plain := executors.PlainJSONError(err); plain != err {
+		return plain
 	}
+	text := err.Error()
 	if at := executors.RuneOffset(text, maxReason); at < len(text) {
 		return errors.New(text[:at] + "…")
 	}
