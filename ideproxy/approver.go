@@ -124,8 +124,8 @@ func question(call *executors.Call) acp.ToolCall {
 	return q
 }
 
-// callerSentence returns a sentence about the skill or sub-agent that makes a call and, for a
-// sub-agent, about the copy of the project in which it works.
+// callerSentence returns a sentence about the skill or sub-agent that makes a call. For a
+// sub-agent it mentions the copy of the project in which it works.
 func callerSentence(call *executors.Call, name string) string {
 	skill, isSkill := strings.CutPrefix(name, "skill:") // no name of a sub-agent has a colon
 	switch {

@@ -1,10 +1,9 @@
 // Package anomaly watches how often the calls of each tool fail, and blocks a tool
 // that fails too often.
 //
-// Put [Detector.Link] into the chain of one session, outside of the links that
-// retry. It promises that a block is reversible, that the user is told once, and
-// that a tool is never judged by fewer than three calls, or than half of the
-// window.
+// Put [Detector.Link] into the chain of one session, outside of the links that retry. It promises
+// that a block is reversible, and that the user is informed once. A tool is judged only after at
+// least three calls, and half of the window.
 //
 // A call has failed if its result has a category, such as timeout or server_error.
 // These calls do not count as failed:

@@ -1,5 +1,5 @@
-// Package approval lets the parts of a repository that run programs, or that instruct
-// the model, do so only after the user has approved exactly their text.
+// Package approval asks the user before parts of a repository may run programs or
+// instruct the model. The user approves exactly their text.
 //
 // A repository can have MCP servers, hooks and skills. Each such part is a [Subject]. A
 // session's [Desk] reports whether one may be used: it asks the user once, and the [Store]

@@ -222,8 +222,8 @@ func (s *Session) hooksFor(event Event, names ...string) []*hook {
 	return s.matching(event, func(m matcher) bool { return m.fits(names) })
 }
 
-// hooksForCall is hooksFor for the event of a call. The check of an edit is not a tool that a model
-// calls, so it has only the hooks whose matcher selects it by its name.
+// hooksForCall is hooksFor for the event of a call. Models do not call the check of an
+// edit, so it has only the hooks whose matcher selects it by its name.
 func (s *Session) hooksForCall(event Event, call *executors.Call) []*hook {
 	return s.matching(event, func(m matcher) bool {
 		return m.fits(namesOf(call)) && (call.Phase != executors.PhaseVerifier || !m.isAny())

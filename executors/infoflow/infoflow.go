@@ -11,9 +11,9 @@
 // deterministic: no model decides. They hold until [Flow.Reset], and
 // [Flow.Save] keeps them for the next process.
 //
-// These are labels, not taint tracking: they hold for the whole session and do not follow a
-// value. Data that the model was told before the first label can still leave, and so can data in
-// the path of a URL, or data that a program of the project sends.
+// These are labels, not taint tracking: they hold for the whole session and do not follow a value.
+// Three kinds of data can still leave: data that the model had before the first label, data in the
+// path of a URL, and data that a program of the project sends.
 //
 // Why does the gate ask rather than deny? Most sessions with both labels do
 // ordinary work, such as a push after reading a bug report. The user sees the

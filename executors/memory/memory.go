@@ -83,8 +83,9 @@ type Store interface {
 	MatchMemories(ctx context.Context, expressions []string, projects ...string) ([]map[int64]bool, error)
 	// PutVectors stores embeddings of entries that have not changed since they were read.
 	PutVectors(ctx context.Context, model string, vectors map[int64][]float32, read time.Time) error
-	// CountMemories returns the number of entries of a project and of those for all
-	// projects, and whether it has a session other than the given one.
+	// CountMemories returns the number of entries of a project and the number of entries
+	// for all projects. earlier reports whether the project has another session than the
+	// given one.
 	CountMemories(ctx context.Context, project, cwd, session string) (own, all int, earlier bool, err error)
 }
 

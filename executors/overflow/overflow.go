@@ -5,10 +5,9 @@
 //	o := &overflow.Overflow{Store: db, Memory: memory, Config: cfg}
 //	chain := executors.Chain(executors.NewDynExecutor(tools, o.Tools()), …, o.Middleware, filter)
 //
-// It promises that read_overflow returns every part that a result leaves out, or
-// that the last line of the result says which part was lost and why. No session
-// can read the texts of another. No text is held in memory as a whole. It does not
-// mask: texts are kept as the filter returns them.
+// It promises that read_overflow returns every part that a result leaves out. If a part was lost,
+// the last line of the result says which one and why. No session can read the texts of another. No
+// text is held in memory as a whole. It does not mask: texts are kept as the filter returns them.
 //
 // Why is the id of a text computed from the text? So a repeated call has the same result,
 // including the reference: the agent detects the repetition, the provider's cache stays

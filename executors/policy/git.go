@@ -37,9 +37,9 @@ var harmlessGitSettings = lazyregexp.New(`(?i)^(` +
 	`|log\.(date|decorate|abbrevcommit|follow)|lfs\.[^=]*(repositoryformatversion|access|locksverify)|submodule\.(recurse|fetchjobs)` +
 	`)$`)
 
-// checkGit returns an error if a read-only git command in one of these
-// directories may start a program that the repository chose, or read the data
-// of another repository.
+// checkGit checks the repositories of these directories. It returns an error if a
+// read-only git command in one of them may start a program that the repository chose, or
+// read the data of another repository.
 //
 // A clone does not copy settings, but an archive or a program may have written this directory with
 // settings in it. The user's own configuration is trusted. So is the directory of objects from

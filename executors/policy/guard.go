@@ -23,8 +23,9 @@ type Guard struct {
 	// it is a *workspace.Roots.
 	Commands Workspace
 	Home     string // absolute; empty means unknown
-	// NamesForbidden reports whether a text names files that no command may use, such as those
-	// of the project for a sub-agent that works in a copy; nil means that there are none.
+	// NamesForbidden reports whether a text names files that no command may use. For a
+	// sub-agent that works in a copy, these are the files of the project. Nil means that
+	// there are no such files.
 	NamesForbidden func(text string) bool
 	// Private returns zeph-acp's own files; nil means that there are none.
 	Private func(*workspace.Moment) *workspace.Private

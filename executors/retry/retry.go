@@ -1,5 +1,5 @@
-// Package retry is the link of the chain that retries a call after a failure
-// outside of it, such as an overloaded server or a broken network.
+// Package retry is the link of the chain that retries calls after failures that they did
+// not cause, such as an overloaded server or a broken network.
 //
 // Start with [Config.Middleware]. It promises to retry only idempotent tools,
 // never one that may change something. A cancelled turn ends immediately, even

@@ -93,8 +93,9 @@ func (c Command) Args() []string {
 	return []string{"-c", script}
 }
 
-// Env returns block, the prefixes of variables that a runner hides (see the function Env), and
-// extra, the variables that it sets (NAME=value), plus those that the command needs.
+// Env adds the variables that the command needs to those of a runner. block are the
+// prefixes of variables that the runner hides (see the function Env), and extra the
+// variables that it sets, as NAME=value.
 func (c Command) Env(block, extra []string) ([]string, []string) {
 	extra = slices.Concat(extra, c.Secrets)
 	if !c.ReadOnly {

@@ -1,10 +1,9 @@
 // Package utility skips calls of a model that are worth less than they cost.
 //
-// Put [Gate.Link] into the chain of one session, and call [Gate.Begin] before each
-// turn. Each call has a score: its expected gain, minus its cost in tokens, minus a
-// penalty if the turn has made the same call before, plus a bonus for a tool that was
-// not used lately. A call below the threshold is not run, and the model is told that
-// it was not worth it.
+// Put [Gate.Link] into the chain of one session, and call [Gate.Begin] before each turn. Each call
+// has a score: its expected gain minus its cost in tokens. A call that the turn has made before
+// gets a penalty, and a tool that was not used lately a bonus. A call below the threshold is not
+// run, and the model is told that it was not worth it.
 //
 // It promises that these calls are never skipped for their score: a call that the user
 // asked for, a call of a tool that changes something, and a call of an exempt tool. A

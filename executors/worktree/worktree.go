@@ -7,9 +7,9 @@
 // session, and [Copy.Close] removes it. [Clean] removes the copies of processes that were
 // killed.
 //
-// It promises that the project and its repository stay unchanged until Apply. A copy has a git
-// repository of its own, which only borrows the objects of the project's repository, so no git
-// command in it changes settings, branches or hooks of the project. No hook and no filter runs.
+// It promises that the project and its repository stay unchanged until Apply. A copy has its own
+// git repository, which only borrows the objects of the project's repository. So git commands in
+// the copy do not change settings, branches or hooks of the project. No hook and no filter runs.
 // Changes are never lost: those that do not fit are kept as a patch.
 //
 // Why not "git worktree add"? Such a directory shares settings, hooks and branches

@@ -1,6 +1,5 @@
-// Package agent is the turn loop: it calls the model, runs the tool calls and
-// sends the results back, until the model asks for no more calls or a limit
-// ends the turn.
+// Package agent is the turn loop: it calls the model, runs the tool calls and sends the
+// results back. The turn ends when the model makes no more calls, or at a limit.
 //
 // Start with [Agent.Turn]. The client is notified of each action of a turn before and after it.
 // Every tool call in the history has its result. A failing tool never ends a turn, and a turn that

@@ -9,11 +9,10 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
-// compactRefused reports whether to repeat a request that the provider refused, since
-// the history is now shorter. It compacts after a request that was too long,
-// and after the second refusal in a row because of the content. It does so once
-// in a turn, and not if a part of the answer is already in the history, such as
-// the part before a cut: then the user's next prompt continues.
+// compactRefused reports whether to repeat a request that the provider refused, since the history
+// is now shorter. It compacts after a request that was too long, and after the second refusal in a
+// row because of the content. It does so once in a turn. If a part of the answer is already in the
+// history, such as the part before a cut, it does nothing: the user's next prompt continues.
 func (t *turn) compactRefused(ctx context.Context, err error) (again bool, _ error) {
 	failed, ok := errors.AsType[*llm.Error](err)
 	if !ok || t.Config.CompactAt == 0 || t.wasRefused || ctx.Err() != nil {

@@ -182,7 +182,7 @@ func (t *turn) actOn(ctx context.Context, got answer) (acp.StopReason, error) {
 }
 
 // end ends the turn. If the model's last answer had no text, it sends a message of the
-// agent, since some clients show a turn without a final message as still running.
+// agent: some clients show a turn without a final message as still running.
 func (t *turn) end(ctx context.Context, reason acp.StopReason, message string) (acp.StopReason, error) {
 	if t.spoke {
 		return reason, nil

@@ -1,8 +1,7 @@
-// Package store keeps sessions in one SQLite database. For each session it has a row, an
-// append-only log of events, the texts that were too long for the model, and a lease for the
-// process that runs a turn. It also has counters for all sessions, scheduled tasks with their runs,
-// the memories of projects, and a word index of memories and messages. It does not interpret events
-// or counters.
+// Package store keeps sessions in one SQLite database. Each session has a row, an append-only log
+// of events, the texts that were too long for the model, and a lease for the process that runs a
+// turn. It also has counters for all sessions, scheduled tasks with their runs, the memories of
+// projects, and a word index of memories and messages. It does not interpret events or counters.
 //
 //	db := store.New(filepath.Join(home, "zeph.db"), store.Options{})
 //	defer db.Close()

@@ -32,11 +32,10 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/agent/toolset"
 )
 
-// chain puts the links of one session around the composite that fits its
-// client. This is the only place that orders them. A call that cannot run is
-// refused before any link judges it, links that deny come before the question
-// to the user, and no "always" bypasses a gate. docs/design.md explains the
-// order.
+// chain puts the links of one session around the composite that fits its client. This is the only
+// place that orders them. A call that cannot run is refused before any link judges it. Links that
+// deny come before the question to the user. No "always" bypasses a gate. docs/design.md explains
+// the order.
 func (b *sessionBuilder) chain(terminals *ideproxy.Terminals) executors.Executor {
 	guard := &policy.Guard{Policy: b.policy, Roots: b.dirs.files, Commands: b.dirs.roots, Home: b.dirs.home, Private: b.dirs.roots.PrivateAt}
 	remembered := b.app.Answers.Project(b.dirs.roots.Cwd(), b.dirs.roots.Dirs()[1:]...)

@@ -29,10 +29,10 @@ type Findings struct {
 	Workspace string        // the workspace's file; empty if there is no such file, or it has mistakes
 }
 
-// Check looks for problems that Load defers until a value is used: in the
-// workspace dir's file, the models that environment and keys name, script
-// files, the user's hooks, the file of saved keys, the tools in permission rules and of sub-agents, directories,
-// and keys that have no effect without others. It opens no connection.
+// Check finds the mistakes that Load defers until a value is used. It checks the
+// workspace's file in dir, models, script files, hooks, saved keys, and directories. It
+// also checks the tools in permission rules and of sub-agents, and keys that have no
+// effect without others. It opens no connection.
 func (l *Loaded) Check(dir, model string, tools []executors.Tool) Findings {
 	var f Findings
 	l.checkManaged(&f)

@@ -116,9 +116,9 @@ func WriteNew(name string, data []byte, mode fs.FileMode) (file string, err erro
 	}
 }
 
-// EditFile replaces the content of a private file by the result of edit, under the lock
-// of its directory, which is made if it is missing. The argument of edit is nil if
-// there is no file. A nil result removes the file, and an error leaves it unchanged.
+// EditFile replaces the content of a private file by the result of edit, while it holds the lock of
+// the directory. It creates a missing directory. The argument of edit is nil if there is no file. A
+// nil result removes the file, and an error leaves it unchanged.
 func EditFile(file string, edit func(old []byte) ([]byte, error)) (err error) {
 	dir := filepath.Dir(file)
 	if err := MakeDir(dir); err != nil {

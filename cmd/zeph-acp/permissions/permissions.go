@@ -2,10 +2,10 @@
 // the configuration: [Claude] the settings of Claude Code, [Codex] the .rules files of
 // Codex, and [Gemini] the policies of Gemini CLI.
 //
-// It promises that nothing becomes looser. A rule that denies or asks may cover more
-// than the original. A rule that allows covers the same calls or fewer, and is left out
-// if that is impossible, or if a stricter rule about the same tool could not be
-// translated. Each rule that is left out is in [Import.Untranslated] with a reason.
+// It promises that nothing becomes looser. A rule that denies or asks may cover more than the
+// original. A rule that allows covers the same calls or fewer. It is left out if that is
+// impossible, or if a stricter rule about the same tool could not be translated. Each rule that is
+// left out is in [Import.Untranslated] with a reason.
 //
 // Why are allow rules of a project left out? The configuration applies to all projects,
 // so such a rule would allow calls in others. [Import.DropAllows] removes them.

@@ -290,22 +290,27 @@ func (p *program) acceptGitCommand(b *builder, c *Command, sub string, args []Wo
 			return nil, err
 		}
 	}
-	c.OpensFromTop = sub == "grep" && slices.ContainsFunc(slices.Concat(operands, paths), func(w Word) bool {
+	all := slices.Concat(operands, paths)
+	c.OpensFromTop = sub == "grep" && slices.ContainsFunc(all, func(w Word) bool {
 		return slices.ContainsFunc(w.Values, gitFromTop.MatchString)
 	})
 	if listsNames(sub, opts) {
-		after := len(out.words) - 1 // words after the subcommand
-		out.xargsInput = &nameLister{mayListLinks: true, separateByNUL: func() error {
-			out.words = slices.Insert(out.words, len(out.words)-after, "-z")
-			return nil
-		}}
-		fromTop := func(w Word) bool { return w.mayBegin(':') }
-		if sub == "ls-files" && !opts.has("-o", "--others", "--full-name") && slices.Equal(dirs, b.dirs) &&
-			!slices.ContainsFunc(slices.Concat(operands, paths), fromTop) { // tracked files below this directory
-			out.xargsInput.showContents = func() { c.OpensTracked = true }
+		fromTop := slices.ContainsFunc(all, func(w Word) bool { return w.mayBegin(':') })
+		out.xargsInput = out.gitNameLister()
+		if sub == "ls-files" && !opts.has("-o", "--others", "--full-name") && slices.Equal(dirs, b.dirs) && !fromTop {
+			out.xargsInput.showContents = func() { c.OpensTracked = true } // tracked files below this directory
 		}
 	}
 	return out, nil
+}
+
+// gitNameLister describes how xargs may read the names that a git command prints.
+func (out *acceptedCommand) gitNameLister() *nameLister {
+	after := len(out.words) - 1 // words after the subcommand
+	return &nameLister{mayListLinks: true, separateByNUL: func() error {
+		out.words = slices.Insert(out.words, len(out.words)-after, "-z")
+		return nil
+	}}
 }
 
 // gitFromTop matches a path of git that begins at the top of the repository.

@@ -163,8 +163,8 @@ func (s *Server) send(uri string, d *document, language, text string) bool {
 	return true
 }
 
-// awaitReport waits until the server has reported on the present text of a document and has
-// ended the work that it began for it, or does not report. It reports false if the
+// awaitReport waits until the server has reported on the present text of a document and has ended
+// its work for it. It also returns if the server does not report in time. It reports false if the
 // server ended.
 func (s *Server) awaitReport(d *document) bool {
 	for {

@@ -4,8 +4,8 @@
 // returns the answer. Elsewhere the question ends the turn, and the next prompt is the
 // answer. The turn asks; see [executors.Call].
 //
-// It promises that a turn asks at most [Config.MaxPerTurn] questions, that a question
-// has no invisible characters, and that its form says that the agent asks.
+// It promises that a turn asks at most [Config.MaxPerTurn] questions. A question has no
+// invisible characters, and its form says that the agent asks.
 //
 // Why is the number of questions limited? A model that asks before each step is less
 // useful than one that investigates. The limit also ends a loop of questions.

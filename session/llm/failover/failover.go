@@ -1,9 +1,9 @@
 // Package failover handles the failures of providers: it tries again, asks another
 // model, and continues an answer that broke off.
 //
-// Start with [New]. It promises that each wait and each change of the model is an event, that no
-// text is sent twice, and that a cancel ends a wait immediately. It decides only by the
-// [llm.Error], whatever the protocol or provider.
+// Start with [New]. It promises that each wait and each change of the model is an event. No text is
+// sent twice, and a cancel ends a wait immediately. It decides only by the [llm.Error], whatever
+// the protocol or provider.
 package failover
 
 import (

@@ -29,11 +29,11 @@ func ExplainsConnecting(answer string) bool {
 	return strings.HasSuffix(strings.TrimSpace(answer), strings.TrimSpace(connectHelp))
 }
 
-// Direct is the embedded model: it needs no network and no key. It makes the tool
-// calls that the user's last prompt spells out, as "/TOOL …" lines or as the fenced
-// blocks of [textcalls.Find], one in each answer, and ends with a summary in one line.
-// If one of them cannot be read, none is made, since the others may build on it. It
-// answers any other prompt by explaining how to connect a model.
+// Direct is the embedded model: it needs no network and no key. It makes the tool calls that the
+// user's last prompt spells out, as "/TOOL …" lines or as the fenced blocks of [textcalls.Find].
+// Each answer has one call; the last answer is a summary in one line. If one of them cannot be
+// read, none is made, since the others may build on it. It answers any other prompt by explaining
+// how to connect a model.
 //
 // It keeps no state: the results in the history show its progress. Text or an image
 // in a message of the user always counts as a new prompt.

@@ -1,5 +1,5 @@
-// Package openai is the adapter of OpenAI's Responses API and of Chat Completions, at
-// OpenAI, at Google for Gemini, and at the many servers that are compatible.
+// Package openai is the adapter of OpenAI's Responses API and of Chat Completions: at
+// OpenAI, at Google for Gemini, and at compatible servers.
 //
 // Start with [New]. It promises that a feature that a server has refused is not sent again, and
 // that nothing is stored at the provider. It makes one attempt at each request, but immediately

@@ -7,9 +7,9 @@
 // implements. It makes one attempt; package failover decides about further attempts.
 // [Encoding] keeps the messages of a conversation as they are sent.
 //
-// It promises that a failure is an [*llm.Error] without secrets, that a silent or
-// endless response ends with an error, and that a redirect is never followed. It does
-// not depend on the messages of any protocol.
+// It promises that a failure is an [*llm.Error] without secrets. A silent or endless response ends
+// with an error, and redirects are never followed. It does not depend on the messages of any
+// protocol.
 package wire
 
 import (

@@ -118,8 +118,8 @@ func (e *Endpoint) Failure(err error) error {
 	return f
 }
 
-// classify returns the failure of a request with the fields that follow from the type of err, and
-// the provider's name for the kind of failure, "" if there is none.
+// classify returns the failure of a request, with the fields that follow from the type of
+// err. kind is the provider's name for the kind of failure, "" if it has none.
 func (e *Endpoint) classify(err error) (f *llm.Error, kind string) {
 	f = &llm.Error{Provider: e.Provider, Message: err.Error()}
 	if s, ok := errors.AsType[*StatusError](err); ok {

@@ -1,5 +1,5 @@
-// Package toml parses a TOML document into a tree with line numbers, decodes
-// the tree into structs, and renames keys in the text of a document.
+// Package toml parses a TOML document into a tree with line numbers, and decodes the tree
+// into structs. It also renames keys in the text of a document.
 //
 // Start with [Parse], then use a [Decoder]; [NewEditor] edits. It finds all
 // mistakes of a document, each with its line and key; the underlying library
