@@ -46,7 +46,7 @@ func shape(t testing.TB, dir string) string {
 func project(t testing.TB) *bench {
 	return newBench(t, map[string]string{
 		"a": "A", "d/x": "X", "d/e/y": "Y", "in": "-> d/x", "out": "-> ../outside", "d/up": "-> ../a", "d/esc": "-> ../../outside/s", "dangling": "-> nowhere",
-		".git/HEAD": "ref", "sub/.git/HEAD": "ref", "sub/f": "F", "../outside/s": "S",
+		"empty/in/": "", ".git/HEAD": "ref", "sub/.git/HEAD": "ref", "sub/f": "F", "../outside/s": "S",
 	})
 }
 
@@ -66,6 +66,7 @@ func TestTreeTools(t *testing.T) {
 
 		{"delete_path", in{"path": "a"}, "Deleted: a (1 file, 1 byte)", "-a=A"},
 		{"delete_path", in{"path": "d"}, "Deleted: d (4 files, ", "-d/ -d/e/ -d/e/y=Y -d/esc->../../outside/s -d/up->../a -d/x=X"},
+		{"delete_path", in{"path": "empty"}, "Deleted: empty (0 files, 2 directories, 0 bytes)", "-empty/ -empty/in/"},
 		{"delete_path", in{"path": "out"}, "Deleted: out (1 file,", "-out->../outside"},
 		{"delete_path", in{"path": "in"}, "Deleted: in (1 file,", "-in->d/x"},
 		{"delete_path", in{"path": "out/"}, "!invalid_parameters symbolic link", ""},
@@ -120,7 +121,7 @@ func TestTreeTools(t *testing.T) {
 				category, part, _ := strings.Cut(want, " ")
 				wantFailure(t, res, executors.Category(category), part)
 			} else if res.Failed || !strings.HasPrefix(res.ForModel(), tt.text) {
-				t.Errorf("got %s", res.ForModel())
+				t.Errorf("got %s, want %q at its beginning", res.ForModel(), tt.text)
 			}
 			after := strings.Fields(shape(t, b.dir))
 			var changes []string

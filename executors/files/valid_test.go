@@ -53,14 +53,14 @@ func TestValid(t *testing.T) {
 		t.Error("a file that was just written can be told from one that is written again")
 	}
 	if res := b.run("read", in{"path": "nope"}); res.Valid != nil {
-		t.Error("a failure holds on")
+		t.Error("a failure may be returned again")
 	}
 	age(t, b, "d/a", "d/b", "e/a", "d", "e")
 	results := map[string]executors.Result{}
 	for name, c := range calls {
 		results[name] = b.run(c.tool, c.input)
 		if v := results[name].Valid; v == nil || !v() {
-			t.Fatalf("%s: not valid", name)
+			t.Fatalf("%s: the result does not hold although nothing changed", name)
 		}
 	}
 	must(t, os.WriteFile(b.path("d/b"), []byte("other\n"), 0o644))
@@ -85,7 +85,7 @@ func TestValid(t *testing.T) {
 	}
 	res := b.run("read", in{"path": "link/b"})
 	if res.Valid != nil {
-		t.Error("young, but valid")
+		t.Error("the result holds although the file is too young to notice a change")
 	}
 	res = b.run("list_directory", in{"path": "e"})
 	must(t, os.RemoveAll(b.path("e")))
@@ -100,7 +100,7 @@ func TestValidThroughLink(t *testing.T) {
 	age(t, b, "d/a")
 	res := b.run("read", in{"path": "link/a"})
 	if res.Valid == nil || !res.Valid() {
-		t.Fatal("not valid")
+		t.Fatal("the result does not hold although nothing changed")
 	}
 	must(t, os.Remove(b.path("link")))
 	must(t, os.Symlink("e", b.path("link")))
@@ -117,7 +117,7 @@ func TestValidThroughLink(t *testing.T) {
 // used is unchanged.
 func TestWalkIsValid(t *testing.T) {
 	t.Parallel()
-	files := map[string]string{"p/a.go": "needle\n", "p/d/b.go": "x\n", "p/d/n.txt": "needle\n", "p/.gitignore": "*.log\n", "p/x.log": "needle\n", ".ignore": "", "other/c": ""}
+	files := map[string]string{"p/a.go": "needle\n", "p/d/b.go": "x\n", "p/d/n.txt": "needle\n", "p/.gitignore": "*.log\n", "p/x.log": "needle\n", ".ignore": "", "other/c": "", ".git/info/exclude": ""}
 	changes := map[string]struct {
 		change     func(b *bench) error
 		find, grep bool // still hold
@@ -132,8 +132,9 @@ func TestWalkIsValid(t *testing.T) {
 		"patterns":          {func(b *bench) error { return os.WriteFile(b.path("p/.gitignore"), []byte("*.go\n"), 0o644) }, false, false},
 		"patterns above":    {func(b *bench) error { return os.WriteFile(b.path(".ignore"), []byte("*.go\n"), 0o644) }, false, false},
 		"new patterns":      {func(b *bench) error { return os.WriteFile(b.path("p/d/.ignore"), []byte("*.go\n"), 0o644) }, false, false},
+		"patterns of git":   {func(b *bench) error { return os.WriteFile(b.path(".git/info/exclude"), []byte("*.go\n"), 0o644) }, false, false},
 		"new repository": {func(b *bench) error {
-			return errors.Join(os.MkdirAll(b.path(".git/info"), 0o755), os.WriteFile(b.path(".git/info/exclude"), []byte("*.go\n"), 0o644))
+			return errors.Join(os.MkdirAll(b.path("p/.git/info"), 0o755), os.WriteFile(b.path("p/.git/info/exclude"), []byte("*.go\n"), 0o644))
 		}, false, false},
 	}
 	type result struct {
@@ -148,7 +149,7 @@ func TestWalkIsValid(t *testing.T) {
 	if res := fresh.run("grep", in{"pattern": "needle", "path": "p"}); res.Valid != nil {
 		t.Error("files that were just written can be told from files that are written again")
 	}
-	used := []string{"p/a.go", "p/d/b.go", "p/d/n.txt", "p/.gitignore", ".ignore", "p/d", "p", "other", "."}
+	used := []string{"p/a.go", "p/d/b.go", "p/d/n.txt", "p/.gitignore", ".ignore", ".git/info/exclude", "p/d", "p", "other", "."}
 	for _, r := range results { // all of them before the wait
 		backdate(t, r.b, used...)
 	}
@@ -164,10 +165,10 @@ func TestWalkIsValid(t *testing.T) {
 		}
 		must(t, c.change(r.b))
 		if find, grep := r.find.Valid(), r.grep.Valid(); find != c.find || grep != c.grep {
-			t.Errorf("%s: find holds %t, grep %t", name, find, grep)
+			t.Errorf("%s: the result of find_path holds %t, want %t; that of grep %t, want %t", name, find, c.find, grep, c.grep)
 		}
 		if r.find.ValidSize == 0 || r.grep.ValidSize <= r.find.ValidSize {
-			t.Errorf("%s: sizes %d, %d", name, r.find.ValidSize, r.grep.ValidSize)
+			t.Errorf("%s: watching takes %d bytes for find_path and %d for grep, want more for grep", name, r.find.ValidSize, r.grep.ValidSize)
 		}
 	}
 }

@@ -97,8 +97,37 @@ func TestElicitReactions(t *testing.T) {
 		i, calls := asked(t, &tt.user)
 		r, err := i.elicit(t.Context(), &sdk.ElicitRequest{Params: tt.params})
 		if note := strings.Join(calls[0].allNotes(), "\n"); err != nil || r.Action != tt.action || !strings.Contains(note, tt.note) || tt.note == "" && note != "" {
-			t.Errorf("%s: %v, %v, note %q", name, r, err, note)
+			t.Errorf("%s: got %+v, %v, note %q; want the action %s, note %q", name, r, err, note, tt.action, tt.note)
 		}
+	}
+}
+
+// waiting is a user who leaves each question open until it is withdrawn.
+type waiting struct {
+	answering
+	open chan struct{} // closed when a question is open
+}
+
+func (u *waiting) Elicit(ctx context.Context, _ Elicitation) (Elicited, error) {
+	close(u.open)
+	<-ctx.Done()
+	return Elicited{}, context.Cause(ctx)
+}
+
+// TestElicitEndsWithTheCall cancels a call while the user is asked. The question is
+// withdrawn, although the server's request still runs.
+func TestElicitEndsWithTheCall(t *testing.T) {
+	u := &waiting{open: make(chan struct{})}
+	i, calls := asked(t, u)
+	call, cancel := context.WithCancel(t.Context())
+	calls[0].ctx = call
+	go func() {
+		<-u.open
+		cancel()
+	}()
+	r, err := i.elicit(context.Background(), &sdk.ElicitRequest{Params: aForm})
+	if err != nil || r.Action != "cancel" {
+		t.Errorf("elicit in a cancelled call: got %+v, %v, want the action cancel", r, err)
 	}
 }
 

@@ -290,6 +290,8 @@ func TestValidate(t *testing.T) {
 		"the defaults": {Defaults(), nil},
 		"a server":     {Config{Servers: []Server{good}}, nil},
 		"an address":   {Config{Servers: []Server{with(func(s *Server) { s.Command, s.URL = "", "https://example.com/mcp" })}}, nil},
+		"no address":   {Config{Servers: []Server{with(func(s *Server) { s.Command, s.URL = "", "example.com/mcp" })}}, []string{"servers[0].url"}},
+		"ftp":          {Config{Servers: []Server{with(func(s *Server) { s.Command, s.URL = "", "ftp://example.com/mcp" })}}, []string{"servers[0].url"}},
 		"wait":         {Config{StartupWaitSecs: 301}, []string{"startup_wait_secs"}},
 		"twice":        {Config{Servers: []Server{good, good}}, []string{"servers[1].name"}},
 		"empty":        {Config{Servers: []Server{{TimeoutSecs: 1}}}, []string{"servers[0].command", "servers[0].name"}},
@@ -300,7 +302,18 @@ func TestValidate(t *testing.T) {
 		})}}, []string{"servers[0].enabled_tools", "servers[0].env", "servers[0].headers", "servers[0].timeout_secs", "servers[0].transport", "servers[0].trust"}},
 	} {
 		if got := slices.Sorted(maps.Keys(tt.c.Validate())); !slices.Equal(got, tt.want) {
-			t.Errorf("%s: %v, want %v", name, got, tt.want)
+			t.Errorf("%s: Validate names the keys %q, want %q", name, got, tt.want)
+		}
+	}
+}
+
+func TestTarget(t *testing.T) {
+	for want, s := range map[string]Server{
+		"https://example.com/mcp": {URL: "https://example.com/mcp"},
+		"npx -y server":           {Command: "npx", Args: []string{"-y", "server"}},
+	} {
+		if got := s.Target(); got != want {
+			t.Errorf("Target of %+v = %q, want %q", s, got, want)
 		}
 	}
 }

@@ -20,11 +20,24 @@ func TestTokenCounts(t *testing.T) {
 	} {
 		var u chatUsage
 		if err := json.Unmarshal([]byte(`{"prompt_tokens":`+count+`,"completion_tokens":`+count+`}`), &u); err != nil {
-			t.Errorf("%s: %v", count, err)
+			t.Errorf("decoding the count %s: %v", count, err)
 		}
 		if diff := cmp.Diff(llm.Event{Usage: &llm.Usage{Input: want, Output: want}}, u.event()); diff != "" {
-			t.Errorf("%s (-want +got)\n%s", count, diff)
+			t.Errorf("the usage for the count %s (-want +got)\n%s", count, diff)
 		}
+	}
+}
+
+// Only the first of several answers is read, wherever it stands in a chunk.
+func TestOnlyTheFirstChoice(t *testing.T) {
+	const chunk = `{"choices":[{"index":1,"delta":{"content":"other"}},{"index":0,"delta":{"content":"first"}}]}`
+	var a chatReader
+	var got []llm.Event
+	if done, err := a.ReadChunk([]byte(chunk), func(ev llm.Event) bool { got = append(got, ev); return true }); done || err != nil {
+		t.Fatalf("ReadChunk(%s) = %t, %v, want false", chunk, done, err)
+	}
+	if diff := cmp.Diff([]llm.Event{{Text: "first"}}, got); diff != "" {
+		t.Errorf("events of %s (-want +got)\n%s", chunk, diff)
 	}
 }
 
