@@ -48,7 +48,7 @@ func TestTurn(t *testing.T) {
 			c := &client{}
 			history, reason, err := c.turn(t.Context(), t, newAgent(t, tt.script, c), nil, text("hi"))
 			if err != nil || reason != tt.reason {
-				t.Errorf("reason %q, err %v", reason, err)
+				t.Errorf("Turn ends with %q, %v, want %q", reason, err, tt.reason)
 			}
 			if diff := cmp.Diff(tt.want, c.lines); diff != "" {
 				t.Errorf("updates (-want +got)\n%s", diff)
@@ -69,7 +69,7 @@ func TestTitleOfOddCalls(t *testing.T) {
 	for _, name := range []string{"", strings.Repeat("é", 1<<20)} {
 		_, err := (&turn{Agent: a}).announce(t.Context(), llm.ToolCall{ID: "c1", Name: name, Input: json.RawMessage(`{}`)})
 		if u, ok := sent.(acp.ToolCall); err != nil || !ok || u.Title == "" || len(u.Title)+len(u.Name) > 1<<18 {
-			t.Errorf("%+v, %v", sent, err)
+			t.Errorf("announcing a tool with a name of %d bytes: sent %.300v, %v, want a title of bounded length", len(name), sent, err)
 		}
 	}
 }
@@ -86,10 +86,10 @@ func TestAnswerBlocks(t *testing.T) {
 	}
 	want := []llm.Block{{Thought: "ab", Opaque: one}, {Thought: "c"}, {Text: "de"}, {Opaque: two}, {Call: call}, {Text: "f"}}
 	if diff := cmp.Diff(want, s.end(nil)); diff != "" {
-		t.Error(diff)
+		t.Errorf("blocks of the answer (-want +got)\n%s", diff)
 	}
 	if diff := cmp.Diff(want, kept); diff != "" {
-		t.Error(diff)
+		t.Errorf("recorded blocks (-want +got)\n%s", diff)
 	}
 }
 
@@ -101,10 +101,11 @@ func TestUserCall(t *testing.T) {
 	a.Chain = executors.Chain(a.Chain, func(next executors.Executor) executors.Executor { return spy{next, &origin} })
 	_, reason, err := c.turn(t.Context(), t, a, nil, text(`/say {"text":"hi there"}`))
 	if err != nil || reason != acp.StopEndTurn || origin != executors.User || !strings.Contains(strings.Join(c.lines, "\n"), `content="hi there"`) {
-		t.Errorf("%v %v %v\n%s", reason, err, origin, strings.Join(c.lines, "\n"))
+		t.Errorf("%v, %v, a call of origin %v; want one of the user in\n%s", reason, err, origin, strings.Join(c.lines, "\n"))
 	}
 }
 
+// spy records the origin of the last call.
 type spy struct {
 	executors.Executor
 	origin *executors.Origin
@@ -125,7 +126,7 @@ func TestIterationCap(t *testing.T) {
 	a.Config.MaxToolIterations = 4
 	history, reason, err := c.turn(t.Context(), t, a, nil, text("hi"))
 	if err != nil || reason != acp.StopMaxTurnRequests || len(history) != 1+2*4 {
-		t.Errorf("%v %v, %d messages", reason, err, len(history))
+		t.Errorf("%v, %v, %d messages; want %v after 4 rounds, %d messages", reason, err, len(history), acp.StopMaxTurnRequests, 1+2*4)
 	}
 }
 
@@ -139,13 +140,13 @@ func TestContextBudget(t *testing.T) {
 	}
 	history, reason, err = c.turn(t.Context(), t, a, history, text(strings.Repeat("a longer prompt ", 100)))
 	if err != nil || reason != acp.StopMaxTokens || !strings.Contains(c.lines[len(c.lines)-1], "100 tokens of context. Type /compact to make room, start a new session, or raise agent.context_budget_tokens.") {
-		t.Errorf("%v %v %q", reason, err, c.lines)
+		t.Errorf("a prompt over the budget: %v, %v, want %v and advice in %q", reason, err, acp.StopMaxTokens, c.lines)
 	}
 	// The user's own calls continue when the context is full, since no model
 	// reads it.
 	_, reason, err = c.turn(t.Context(), t, a, history, text(`/say {"text":"mine"}`))
 	if err != nil || reason != acp.StopEndTurn || !strings.Contains(strings.Join(c.lines, "\n"), `completed content="mine"`) {
-		t.Errorf("%v %v %q", reason, err, c.lines)
+		t.Errorf("a call of the user over the budget: %v, %v, want its output in %q", reason, err, c.lines)
 	}
 }
 
@@ -154,7 +155,7 @@ func TestPromptLargerThanTheWindow(t *testing.T) {
 	a.Model().(*local.Script).ContextWindow = 100
 	_, _, err := a.Turn(t.Context(), nil, text(strings.Repeat("word ", 1000)))
 	if wrong, ok := errors.AsType[*acp.ParamsError](err); !ok || wrong.Field != "prompt" || !strings.Contains(wrong.Reason, "100") {
-		t.Error(err)
+		t.Errorf("a prompt of 1000 words: error %v, want one that names the prompt and the window of 100", err)
 	}
 }
 
@@ -165,11 +166,11 @@ func TestProviderFailure(t *testing.T) {
 	a := newAgent(t, `{"text":"half an"}`+"\n"+`{"error":"overloaded","status":529}`+"\n\n"+`{"text":"ok"}`, c)
 	history, _, err := c.turn(t.Context(), t, a, nil, text("hi"))
 	if failed, ok := errors.AsType[*llm.Error](err); !ok || failed.Status != 529 {
-		t.Fatal(err)
+		t.Fatalf("error %v, want the provider's with status 529", err)
 	}
 	want := []llm.Message{{Role: llm.User, Blocks: []llm.Block{{Text: "hi"}}}, {Role: llm.Assistant, Blocks: []llm.Block{{Text: "half an"}}}}
 	if diff := cmp.Diff(want, history); diff != "" {
-		t.Error(diff)
+		t.Errorf("history (-want +got)\n%s", diff)
 	}
 	if _, reason, err := c.turn(t.Context(), t, a, history, text("again")); err != nil || reason != acp.StopEndTurn {
 		t.Errorf(`c.turn(t.Context(), t, a, history, text("again")): got %v, %v, want %v`, reason, err, acp.StopEndTurn)
@@ -179,32 +180,41 @@ func TestProviderFailure(t *testing.T) {
 // At each point where a turn is cancelled, its calls are shown as failed, the
 // history has a result for each, and the error is the cancel's cause.
 func TestCancel(t *testing.T) {
-	for name, script := range map[string]string{
-		"while the model talks": `{"text":"he"}` + "\n" + `{"wait":"cancel"}`,
-		"in a tool":             `{"tool":"say"}` + "\n" + `{"tool":"block"}` + "\n" + `{"tool":"say"}`,
+	for name, tt := range map[string]struct {
+		script string
+		at     func(acp.SessionUpdate) bool // whether the user cancels after this update
+		shown  string                       // part of the updates
+	}{
+		"while the model talks": {`{"text":"he"}` + "\n" + `{"wait":"cancel"}`, func(u acp.SessionUpdate) bool {
+			_, ok := u.(acp.MessageChunk)
+			return ok
+		}, `"he"`},
+		"in a tool": {`{"tool":"say"}` + "\n" + `{"tool":"block"}` + "\n" + `{"tool":"say"}`, func(u acp.SessionUpdate) bool {
+			call, ok := u.(acp.ToolCall)
+			return ok && call.ToolCallID == "#3" && call.Status == acp.ToolInProgress
+		}, `failed content="so far\n[cancelled]"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			c := &client{}
-			a := newAgent(t, script, c)
+			a := newAgent(t, tt.script, c)
 			send := a.Send
 			a.Send = func(ctx context.Context, u acp.SessionUpdate) error {
 				err := send(ctx, u)
-				call, ok := u.(acp.ToolCall)
-				if !ok && script[2:6] == "text" || ok && call.ToolCallID == "#3" && call.Status == acp.ToolInProgress {
+				if tt.at(u) {
 					cancel(acp.ErrTurnCancelled)
 				}
 				return err
 			}
 			history, _, err := c.turn(ctx, t, a, nil, text("hi"))
 			if !errors.Is(err, acp.ErrTurnCancelled) {
-				t.Error(err)
+				t.Errorf("Turn ends with %v, want %v", err, acp.ErrTurnCancelled)
 			}
 			if diff := cmp.Diff(llm.Repair(history), history); diff != "" {
-				t.Error(diff)
+				t.Errorf("history needs repair\n%s", diff)
 			}
-			if shown := strings.Join(c.lines, "\n"); strings.Contains(script, "block") && !strings.Contains(shown, `failed content="so far\n[cancelled]"`) {
-				t.Errorf("what came until the cancel is not shown:\n%s", shown)
+			if shown := strings.Join(c.lines, "\n"); !strings.Contains(shown, tt.shown) {
+				t.Errorf("the part before the cancel, %s, is not shown in\n%s", tt.shown, shown)
 			}
 			open := map[string]bool{}
 			for _, l := range c.lines {
@@ -245,10 +255,10 @@ func TestThousandsOfReads(t *testing.T) {
 	a.Chain = crowd{next, &running, &most}
 	history, _, err := a.Turn(t.Context(), nil, text("hi"))
 	if err != nil || len(history) != 4 || len(history[2].Blocks) != calls {
-		t.Fatalf("%v: %d messages", err, len(history))
+		t.Fatalf("%v, %d messages, want 4 with %d results in the third", err, len(history), calls)
 	}
 	if n := most.Load(); n > maxParallel {
-		t.Errorf("%d ran at a time", n)
+		t.Errorf("%d calls ran at a time, want at most %d", n, maxParallel)
 	}
 }
 
@@ -287,7 +297,7 @@ func TestLongPiece(t *testing.T) {
 		return nil
 	}
 	if _, _, err := a.Turn(t.Context(), nil, text("hi")); err != nil || got.String() != long || len(ids) != 1 {
-		t.Errorf("%v: %d bytes of %d, %d messages", err, got.Len(), len(long), len(ids))
+		t.Errorf("%v, %d bytes in %d messages, want all %d in one", err, got.Len(), len(ids), len(long))
 	}
 }
 

@@ -35,6 +35,6 @@ func TestRequestsShareACache(t *testing.T) {
 		}
 	}
 	if requests < 12 {
-		t.Errorf("%d requests", requests)
+		t.Errorf("%d requests, want at least 12: 4 in each of 3 turns", requests)
 	}
 }

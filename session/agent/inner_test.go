@@ -70,7 +70,7 @@ func TestDelegate(t *testing.T) {
 	a, d := delegating(t, c, delegate+`{"text":"First this."}`+"\n"+`{"tool":"say","input":{"text":"a.go"}}`+"\n"+`{"tool":"fail"}`+"\n\n"+`{"text":"It is in a.go."}`+"\n\n"+`{"text":"done"}`)
 	history, reason, err := c.turn(t.Context(), t, a, nil, text("go"))
 	if err != nil || reason != acp.StopEndTurn || d.err != nil {
-		t.Fatal(reason, err, d.err)
+		t.Fatalf("the turn: %v, %v; the task: %v", reason, err, d.err)
 	}
 	if diff := cmp.Diff([]string{"s1 delegate", "s1/scout-#3 say", "s1/scout-#3 fail"}, d.ran); diff != "" {
 		t.Errorf("calls (-want +got)\n%s", diff)
@@ -80,15 +80,23 @@ func TestDelegate(t *testing.T) {
 		t.Errorf("report (-want +got)\n%s", diff)
 	}
 	updates := []string{
-		`tool_call #2 pending`, `tool_call_update #2 in_progress`,
 		`tool_call_update #2  content="- say say\n"`,
 		`tool_call_update #2  content="- say say\n- fail fail\n"`,
 		`tool_call_update #2  content="- say say\n- fail fail (failed)\n"`,
 		`tool_call_update #2 completed content="- say say\n- fail fail (failed)\n" content="It is in a.go."`,
 		`message #8 "done"`,
 	}
-	if diff := cmp.Diff(updates[2:], c.lines[1:]); diff != "" {
-		t.Errorf("updates (-want +got)\n%s", diff)
+	if diff := cmp.Diff(updates, c.lines[1:]); diff != "" {
+		t.Errorf("updates after the first (-want +got)\n%s", diff)
+	}
+	var steps []string // on record, for the child session
+	for _, e := range c.log {
+		if e, ok := e.(transcript.Step); ok {
+			steps = append(steps, fmt.Sprintf("%s: %s %s", e.Caller, e.Shown.Name, e.Shown.Status))
+		}
+	}
+	if diff := cmp.Diff([]string{"s1/scout-#3: say pending", "s1/scout-#3: fail pending", "s1/scout-#3:  failed"}, steps); diff != "" {
+		t.Errorf("steps on record (-want +got)\n%s", diff)
 	}
 	if len(history) != 4 || history[2].Blocks[0].Result.Text != "It is in a.go." {
 		t.Errorf("history %+v", history)
@@ -157,7 +165,7 @@ func TestDelegateBounds(t *testing.T) {
 		t.Errorf("calls that ran (-want +got)\n%s", diff)
 	}
 	if d.report.Text != "end" || d.report.Calls != 5 {
-		t.Errorf("%+v", d.report)
+		t.Errorf("report %+v, want the text %q and 5 calls", d.report, "end")
 	}
 }
 
@@ -173,7 +181,7 @@ func TestDelegateRounds(t *testing.T) {
 		t.Fatalf(`c.turn(t.Context(), t, a, nil, text("go")): got %v, %v, want %v`, reason, err, acp.StopEndTurn)
 	}
 	if d.report.Text != "part 2" || !strings.Contains(d.report.Ended, "3 rounds") || d.report.Calls != 3 {
-		t.Errorf("%+v", d.report)
+		t.Errorf("report %+v, want the text %q, ended by 3 rounds, with 3 calls", d.report, "part 2")
 	}
 }
 
@@ -191,7 +199,70 @@ func TestDelegateCancel(t *testing.T) {
 		return send(ctx, u)
 	}
 	if _, _, err := c.turn(ctx, t, a, nil, text("go")); !errors.Is(err, stopped) || !errors.Is(d.err, stopped) {
-		t.Errorf("%v, %v", err, d.err)
+		t.Errorf("the turn: %v, the task: %v, want %v for both", err, d.err, stopped)
+	}
+}
+
+// A cancel of a task leaves the turn and other tasks alone.
+func TestCancelInner(t *testing.T) {
+	c := &client{}
+	a, d := delegating(t, c, delegate+`{"tool":"block"}`+"\n\n"+`{"text":"done"}`)
+	send := a.Send
+	a.Send = func(ctx context.Context, u acp.SessionUpdate) error {
+		if call, ok := u.(acp.ToolCall); ok && len(call.Content) > 0 && call.Status == "" {
+			a.CancelInner("s1/other")
+			a.CancelInner("s1/scout-#3")
+		}
+		return send(ctx, u)
+	}
+	if _, reason, err := c.turn(t.Context(), t, a, nil, text("go")); err != nil || reason != acp.StopEndTurn || d.err != nil || !strings.Contains(d.report.Ended, "cancelled") {
+		t.Errorf("the turn: %v, %v; the task: %v, ended %q, want a cancelled task in a turn that ends", reason, err, d.err, d.report.Ended)
+	}
+	a.CancelInner("s1/scout-#3") // after its end
+}
+
+// A client that shows child sessions sees the beginning and the end of one, also after a
+// cancel, and the updates between them.
+func TestChildSession(t *testing.T) {
+	for name, tt := range map[string]struct {
+		script string
+		cancel bool
+		want   []string // states of the child session in the turn, and updates of the child session
+	}{
+		"ends":      {delegate + `{"text":"It is in a.go."}` + "\n\n" + `{"text":"done"}`, false, []string{"running ", `child: "look"`, `child: "It is in a.go."`, "idle end_turn"}},
+		"cancelled": {delegate + `{"text":"hm"}` + "\n" + `{"wait":"cancel"}`, true, []string{"running ", `child: "look"`, `child: "hm"`, "idle cancelled"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			defer cancel(nil)
+			c := &client{}
+			a, _ := delegating(t, c, tt.script)
+			var got []string
+			a.Send = func(_ context.Context, u acp.SessionUpdate) error {
+				if u, ok := u.(acp.SubagentUpdate); ok && u.State != nil {
+					got = append(got, fmt.Sprintf("%s %s", u.State.State, u.State.StopReason))
+				}
+				return nil
+			}
+			a.SendAs = func(_ context.Context, _ string, u acp.SessionUpdate) error {
+				switch u := u.(type) {
+				case acp.SessionMessage:
+					got = append(got, fmt.Sprintf("child: %q", *u.Content[0].Text))
+				case acp.MessageChunk:
+					got = append(got, fmt.Sprintf("child: %q", *u.Content.Text))
+					if tt.cancel {
+						cancel(acp.ErrTurnCancelled)
+					}
+				}
+				return nil
+			}
+			if _, _, err := a.Turn(ctx, nil, text("go")); errors.Is(err, acp.ErrTurnCancelled) != tt.cancel {
+				t.Errorf("the turn ends with %v, want cancelled %t", err, tt.cancel)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
 	}
 }
 
@@ -200,7 +271,7 @@ func TestDelegateFails(t *testing.T) {
 	c := &client{}
 	a, d := delegating(t, c, delegate+`{"error":"overloaded"}`+"\n\n"+`{"text":"done"}`)
 	if _, reason, err := c.turn(t.Context(), t, a, nil, text("go")); err != nil || reason != acp.StopEndTurn || d.err == nil {
-		t.Errorf("%v, %v, %v", reason, err, d.err)
+		t.Errorf("the turn: %v, %v; the task: %v, want a failure of the task alone", reason, err, d.err)
 	}
 }
 
@@ -217,7 +288,7 @@ func TestDelegateWithoutModel(t *testing.T) {
 			return nil, errors.New("no such model")
 		}
 		if _, _, err := c.turn(t.Context(), t, a, nil, text("go")); err != nil || d.err == nil || d.err.Error() != want {
-			t.Errorf("%s: %v, %v", name, err, d.err)
+			t.Errorf("model %s: the turn: %v, the task: %v, want the error %q", name, err, d.err, want)
 		}
 	}
 }
@@ -228,7 +299,7 @@ func TestDelegateConcurrently(t *testing.T) {
 	const meet, end = `{"tool":"meet"}` + "\n\n", `{"text":"end"}` + "\n\n"
 	a, d := delegating(t, c, `{"tool":"delegate"}`+"\n"+delegate+meet+meet+end+end+`{"text":"done"}`)
 	if _, reason, err := c.turn(t.Context(), t, a, nil, text("go")); err != nil || reason != acp.StopEndTurn || d.err != nil {
-		t.Error(reason, err, d.err)
+		t.Errorf("the turn: %v, %v; the task: %v", reason, err, d.err)
 	}
 	if len(d.ran) != 4 {
 		t.Errorf("calls: %q", d.ran)

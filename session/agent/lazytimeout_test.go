@@ -7,6 +7,7 @@ import (
 	"time"
 )
 
+// The timeout begins with the first use of Done, not with the creation.
 func TestLazyTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &lazyTimeout{Context: context.Background()}
@@ -14,7 +15,7 @@ func TestLazyTimeout(t *testing.T) {
 		began := time.Now()
 		<-p.Done()
 		if waited := time.Since(began); waited != slowClient || p.Err() == nil {
-			t.Errorf("waited %s, %v", waited, p.Err())
+			t.Errorf("the first Done closes after %s with %v, want an error after %s", waited, p.Err(), slowClient)
 		}
 		p.end()
 	})

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
@@ -51,6 +53,9 @@ func TestModeIsStated(t *testing.T) {
 	ask(text("six"))
 
 	want := []string{"[mode: code] one", "two", "[mode: ask] three", "[mode: code] four", "[mode: five] is what the user says", "six"}
+	if len(m.asked) != len(want) {
+		t.Fatalf("%d requests, want %d", len(m.asked), len(want))
+	}
 	for i, req := range m.asked {
 		var texts []string
 		for _, b := range req.Messages[len(req.Messages)-1].Blocks {
@@ -67,5 +72,38 @@ func TestModeIsStated(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// The first prompt states the saved memories after the mode, and later prompts do not.
+func TestMemoryIsStatedOnce(t *testing.T) {
+	for name, tt := range map[string]struct {
+		mode func() string
+		want []string
+	}{
+		"with a mode":    {func() string { return "[mode: code]" }, []string{"[mode: code]\n[memory: 2 entries]\none\n", "two\n"}},
+		"without a mode": {nil, []string{"[memory: 2 entries]\none\n", "two\n"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := &listener{}
+			a := newAgent(t, "", &client{})
+			a.Model = func() llm.Model { return m }
+			a.Mode = tt.mode
+			a.Memory = func() string { return "[memory: 2 entries]" }
+			var history []llm.Message
+			for _, prompt := range []string{`/say {"text":"no model sees this"}`, "one", "two"} {
+				var err error
+				if history, _, err = a.Turn(t.Context(), history, text(prompt)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var got []string
+			for _, req := range m.asked {
+				got = append(got, requestText(llm.Request{Messages: req.Messages[len(req.Messages)-1:]}))
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("prompts (-want +got)\n%s", diff)
+			}
+		})
 	}
 }

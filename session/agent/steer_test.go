@@ -221,6 +221,35 @@ func TestSteeredLimits(t *testing.T) {
 	}
 }
 
+// A hook for the end of the turn runs only when no text of the user waits.
+func TestSteeredBeforeStopHook(t *testing.T) {
+	var inbox Inbox
+	m := &caller{}
+	m.during = func(n int) {
+		if n == 1 {
+			add(&inbox, "one thing more")
+		}
+	}
+	a, stops := calling(t, m, &client{}), 0
+	a.Hooks = stopCounter{&stops}
+	if _, reason, err := a.Turn(t.Context(), nil, steerable(&inbox)); err != nil || reason != acp.StopEndTurn || len(m.requests) != 2 || stops != 1 {
+		t.Errorf("%v, %v after %d requests and %d runs of the hook, want 2 requests and 1 run", reason, err, len(m.requests), stops)
+	}
+}
+
+// stopCounter are hooks that count the ends of turns.
+type stopCounter struct{ stops *int }
+
+func (stopCounter) Prompt(context.Context, string) (text, blocked string, err error) {
+	return "", "", nil
+}
+
+func (c stopCounter) Stop(context.Context, string, bool) (string, error) {
+	*c.stops++
+	return "", nil
+}
+func (stopCounter) Stopped() (string, bool) { return "", false }
+
 // blocking are hooks that block a prompt.
 type blocking string
 

@@ -14,7 +14,7 @@ func TestIsReasoningName(t *testing.T) {
 		"openai:gpt-5": false, "claude:claude-sonnet-5": false, "x:o10": false, "x:solo1": false, "direct": false,
 	} {
 		if got := isReasoningName(name); got != want {
-			t.Errorf("%s: %v", name, got)
+			t.Errorf("isReasoningName(%q) = %t, want %t", name, got, want)
 		}
 	}
 }
@@ -62,8 +62,11 @@ func TestSuspects(t *testing.T) {
 			call.Record = &executors.Record{}
 			call.Spec, _ = executors.Find(tools, call.Tool)
 			turn.recordSuspects(&call)
-			if call.Record.Suspect != tt.want || (count == 1) != (tt.want != "") {
-				t.Errorf("%q, want %q; counted %d", call.Record.Suspect, tt.want, count)
+			if call.Record.Suspect != tt.want {
+				t.Errorf("suspects of %s: %q, want %q", call.Tool, call.Record.Suspect, tt.want)
+			}
+			if want := min(1, len(tt.want)); count != want {
+				t.Errorf("%d calls with suspects are counted, want %d", count, want)
 			}
 		})
 	}

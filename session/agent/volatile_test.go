@@ -21,7 +21,7 @@ func FuzzWithoutVolatile(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		if got, want := withoutVolatile(text), volatile.ReplaceAllString(text, "#"); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
+			t.Errorf("withoutVolatile(%q) = %q, want %q", text, got, want)
 		}
 	})
 }
