@@ -152,10 +152,10 @@ func CountAttachments(prompt []acp.ContentBlock) int {
 	return n
 }
 
-// LinkTarget returns the path of a file's URI; other URIs are unchanged. Some clients do
-// not escape the path, so a "%" may be literal.
+// LinkTarget returns the path of a file's URI; other URIs are unchanged. Some clients do not
+// escape the path, so "%", "#" and "?" may stand for themselves.
 func LinkTarget(uri string) string {
-	u, err := url.Parse(uri)
+	u, err := parseURI(uri)
 	if path, ok := strings.CutPrefix(uri, "file://"); err != nil && ok && strings.HasPrefix(path, "/") {
 		u, err = &url.URL{Scheme: "file", Path: path}, nil
 	}
@@ -163,16 +163,32 @@ func LinkTarget(uri string) string {
 		return uri
 	}
 	path := u.Path
+	if u.RawQuery != "" && !strings.Contains(u.RawQuery, "=") {
+		path += "?" + u.RawQuery
+	}
 	if runtime.GOOS == "windows" {
 		path = strings.TrimPrefix(path, "/") // file:///C:/x
 	}
 	return filepath.FromSlash(path)
 }
 
+// parseURI parses a URI. In the URI of a file only the last "#" begins a fragment, and only if
+// the rest can be a part of the file, such as "L1:10", and not the rest of a path.
+func parseURI(uri string) (*url.URL, error) {
+	if strings.HasPrefix(uri, "file:") {
+		path, part := uri, ""
+		if i := strings.LastIndexByte(uri, '#'); i >= 0 && i+1 < len(uri) && !strings.ContainsAny(uri[i:], "/.") {
+			path, part = uri[:i], uri[i:]
+		}
+		uri = strings.ReplaceAll(path, "#", "%23") + part
+	}
+	return url.Parse(uri)
+}
+
 // shownTarget is LinkTarget with the part of the file, such as "#L1:10".
 func shownTarget(uri string) string {
 	target := LinkTarget(uri)
-	if u, err := url.Parse(uri); err == nil && target != uri && u.Fragment != "" {
+	if u, err := parseURI(uri); err == nil && target != uri && u.Fragment != "" {
 		target += "#" + u.Fragment
 	}
 	return target
