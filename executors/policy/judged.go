@@ -33,7 +33,7 @@ func (p permissionCheck) plainForm(call *executors.Call, src parsedCommand, allo
 	}
 	t := follow.Trail{Lstat: p.moment.Lstat}
 	for _, f := range form.Files {
-		if slices.ContainsFunc(slices.Concat(follow.Targets(pathOf(f), &t)...), controlsGitOrAgent) {
+		if !f.Tested && slices.ContainsFunc(slices.Concat(follow.Targets(pathOf(f), &t)...), controlsGitOrAgent) {
 			return nil, errors.New("files in .git and .zeph always need permission")
 		}
 	}

@@ -68,7 +68,7 @@ var (
 	split      = regexp.MustCompile(`^\$\{v[0-9]+\}`)
 	assigns    = regexp.MustCompile(`^v[0-9]+=`)
 	// Redirections of /dev/null, of one descriptor to another, and of the input.
-	redirects = regexp.MustCompile(`^ ([012]?(>|>>|<)/dev/null|&>>?/dev/null|[012]>&[12]|0<(<<)?('[^']*'|\\'|[A-Za-z0-9_./:,+@-])+)( |$|;|\)|\|)`)
+	redirects = regexp.MustCompile(`^ ([012]?(>|>>|<)/dev/null|&>>?/dev/null|[012]>&[12]|0<(<<)?('[^']*'|\\'|"\$v[0-9]+"|[A-Za-z0-9_./:,+@-])+)( |$|;|\)|\|)`)
 	settings  = regexp.MustCompile(`^(LANG|LC_[A-Z]+|TZ|NO_COLOR|CLICOLOR|COLUMNS|PAGER|GIT_PAGER|GIT_NO_LAZY_FETCH|GIT_NO_REPLACE_OBJECTS|GIT_OPTIONAL_LOCKS|GOTOOLCHAIN|GOFLAGS|GOPROXY|GOVCS|GONOPROXY|GOENV|GOWORK|CGO_ENABLED|GONOSUMDB|GOSUMDB|GODEBUG|GOTELEMETRY)=`)
 )
 

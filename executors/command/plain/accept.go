@@ -416,7 +416,7 @@ func (p *program) fileOperands(o *parsedOptions, name string) ([]Word, error) {
 	if !hasPattern || len(o.operands) == 0 {
 		return o.operands, nil
 	}
-	if pattern := o.operands[0]; !pattern.literal() {
+	if pattern := o.operands[0]; !pattern.known() {
 		return nil, fmt.Errorf("%s is a pattern of %s that is computed at run time", pattern.source, name)
 	}
 	return o.operands[1:], nil

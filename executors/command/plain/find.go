@@ -48,14 +48,16 @@ func acceptFind(b *builder, c *Command, args []Word) (*acceptedCommand, error) {
 			e.hasActions = e.hasActions || strings.Contains(findActions, name)
 			e.hasPrint0 = e.hasPrint0 || w.text() == "-print0"
 			out.words = append(out.words, w.source)
-		case (strings.Contains(findWithText, name) || strings.Contains(findWithFile, name)) && i+1 < len(args) && args[i+1].literal():
+		case (strings.Contains(findWithText, name) || strings.Contains(findWithFile, name)) && i+1 < len(args) && args[i+1].known():
 			value := args[i+1]
-			if w.text() == "-newermt" && namesTimeZone(value.text()) {
+			if w.text() == "-newermt" && slices.ContainsFunc(value.Values, namesTimeZone) {
 				return nil, errors.New("find: it may read a file as a time zone")
 			}
 			e.hasActions = e.hasActions || w.text() == "-printf"
 			if strings.Contains(findWithFile, name) {
-				out.files = append(out.files, File{Text: value.text(), Dirs: b.dirs})
+				for _, v := range value.Values {
+					out.files = append(out.files, File{Text: v, Dirs: b.dirs})
+				}
 			}
 			out.words = append(out.words, w.source, value.source)
 			i++

@@ -57,10 +57,11 @@ type Form struct {
 
 // File is a file that a command names.
 type File struct {
-	Text  string
-	Dirs  []string // absolute directories that a relative Text may be seen from
-	Glob  bool     // Text is a pattern of file names
-	Opens bool     // the program reads it, and perhaps all of it
+	Text   string
+	Dirs   []string // absolute directories that a relative Text may be seen from
+	Glob   bool     // Text is a pattern of file names
+	Opens  bool     // the program reads it, and perhaps all of it
+	Tested bool     // only its existence, type or age is tested
 	// Follows is a pattern of the links that the program follows in the file, if that is a
 	// directory. Empty means that it follows none.
 	Follows        string

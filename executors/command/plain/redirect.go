@@ -3,6 +3,7 @@ package plain
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -68,6 +69,13 @@ func (b *builder) redirect(out *redirected, r *syntax.Redirect) error {
 	w, err := b.word(r.Word)
 	if err != nil {
 		return err
+	}
+	if r.Op == syntax.RdrIn && (r.N == nil || r.N.Value == "0") && w.varies && !slices.Contains(w.Values, "") {
+		for _, v := range w.Values {
+			out.reads = append(out.reads, File{Text: v, Dirs: b.dirs, Glob: w.Glob, Opens: true})
+		}
+		out.text += " 0<" + w.source
+		return nil
 	}
 	if !w.literal() || w.text() == "" {
 		return errors.New("the file of a redirection is computed")

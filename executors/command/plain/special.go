@@ -158,7 +158,7 @@ func acceptTest(b *builder, c *Command, args []Word) (*acceptedCommand, error) {
 	file := func(w Word) {
 		for _, v := range w.Values {
 			if v != "" {
-				p.files = append(p.files, File{Text: v, Dirs: b.dirs, Glob: w.Glob})
+				p.files = append(p.files, File{Text: v, Dirs: b.dirs, Glob: w.Glob, Tested: true})
 			}
 		}
 	}

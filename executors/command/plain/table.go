@@ -336,10 +336,10 @@ func jqReads(o *parsedOptions) error {
 }
 
 // delimited matches the text before the delimiter of a regular expression in sed and awk.
-// It matches no backslash and no bracket: programs disagree about a delimiter after or
-// inside these.
+// Programs disagree about a delimiter after a backslash or in brackets, so it matches neither.
+// In brackets a backslash must precede a letter of an ordinary escape: "[ \t]".
 func delimited(delimiter string) string {
-	return `(?:[^\\\[\n` + delimiter + `]|\\[^\n` + delimiter + `]|\[\^?(?:\[:[a-z]+:\]|[^]\[\\^\n` + delimiter + `])+\])*`
+	return `(?:[^\\\[\n` + delimiter + `]|\\[^\n` + delimiter + `]|\[\^?(?:\[:[a-z]+:\]|\\[nrt]|[^]\[\\^\n` + delimiter + `])+\])*`
 }
 
 // sedCommand matches the first command of a script of sed that prints, counts, edits or leaves

@@ -71,6 +71,8 @@ type wordBuilder struct {
 	word    Word
 	pending strings.Builder // literal text that is not yet in word.source
 	inValue bool            // the value of an assignment: no patterns
+	// hasWildcard means that the word itself has a wildcard, and not only the variable of a loop.
+	hasWildcard bool
 }
 
 // addLiteral adds text that stands for itself.
@@ -139,8 +141,11 @@ func (b *builder) resolve(src *syntax.Word, p *wordBuilder) (Word, error) {
 	if w.source == "" {
 		w.source = "''"
 	}
-	if w.Glob && len(w.Values) == 0 {
-		return Word{}, errors.New("a pattern has a substitution in it")
+	if len(w.Values) == 0 {
+		if p.hasWildcard {
+			return Word{}, errors.New("a pattern has a substitution in it")
+		}
+		w.Glob = false // the patterns of a loop's variable have become names
 	}
 	if w.Glob {
 		b.patternCount++
@@ -279,7 +284,7 @@ func (p *wordBuilder) addWildcard(text string) (int, error) {
 	for i := range p.word.Values {
 		p.word.Values[i] += text[:n]
 	}
-	p.word.Glob = true
+	p.word.Glob, p.hasWildcard = true, true
 	p.addSource(text[:n])
 	return n, nil
 }
