@@ -134,9 +134,9 @@ func (o openCall) ignoreAnswer() { o.client.stream.calls.forget(o.id) }
 
 // sendCancel sends $/cancel_request for a request whose answer is no longer needed.
 //
-// After session/cancel the client settles its requests itself, and some clients
-// fail on a notification about a settled request. The protocol lets clients
-// ignore it, so it goes only to those that declare support.
+// After session/cancel the client settles its requests itself, and some clients fail on a
+// notification about a settled request. The protocol lets clients ignore it, so it is sent only to
+// those that declare support.
 func (c *Client) sendCancel(id uint64, cause error) {
 	if cause == ErrTurnCancelled || !c.Capabilities().CancelRequest {
 		return
@@ -195,8 +195,8 @@ func (c *Client) WriteTextFile(ctx context.Context, sessionID, path, content str
 	return c.call(ctx, "fs/write_text_file", fileRequest{SessionID: sessionID, Path: path, Content: &content}, &emptyResult{})
 }
 
-// emptyResult is a result without members. Some languages cannot tell an empty object
-// from an empty list.
+// emptyResult is a result without members. Some languages cannot distinguish an empty
+// object from an empty list.
 type emptyResult struct{}
 
 // UnmarshalJSON fails for any other value, such as an error message.

@@ -52,7 +52,7 @@ func (a *Approver) AskAbout(ctx context.Context, call *executors.Call, shown acp
 	if call.Record != nil {
 		call.Record.Reason = strings.TrimSpace(outcome.Reason)
 	}
-	if refused, ok := errors.AsType[*acp.ClientError](err); ok { // the user does not know the method
+	if refused, ok := errors.AsType[*acp.ClientError](err); ok { // the method means nothing to the user
 		err = errors.New(refused.Message)
 	}
 	return outcome.OptionID, err

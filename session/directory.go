@@ -56,7 +56,7 @@ func (s *Sessions) otherPaths(ctx context.Context, cwd string, paths []string) [
 	defer cancel()
 	found := make(chan []string, 1)
 	go func() {
-		s.looking.Lock() // a look that never ends occupies a thread
+		s.looking.Lock() // a stat that never returns occupies a thread
 		defer s.looking.Unlock()
 		var others []string
 		if dir, err := os.Stat(cwd); err == nil {

@@ -25,7 +25,7 @@ type RewindPoint struct {
 // rewindRun is a planned rewind or redo.
 type rewindRun struct {
 	event   transcript.Rewound // recorded once it was carried out
-	plan    FilesPlan          // empty if only the conversation goes back
+	plan    FilesPlan          // empty if only the conversation is restored
 	dropped int                // messages that the model forgets; negative after a redo
 	history []llm.Message      // of the model, afterwards
 }

@@ -2,7 +2,7 @@
 // that fails too often.
 //
 // Put [Detector.Link] into the chain of one session, outside of the links that retry. It promises
-// that a block is reversible, and that the user is informed once. A tool is judged only after at
+// that a block is reversible, and that the user is notified once. A tool is judged only after at
 // least three calls, and half of the window.
 //
 // A call has failed if its result has a category, such as timeout or server_error.

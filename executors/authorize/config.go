@@ -128,7 +128,7 @@ func validate(rules []Rule) map[string]string {
 	return wrong
 }
 
-// validate returns what is wrong with each key.
+// validate returns a message for each invalid key.
 func (r Rule) validate() map[string]string {
 	wrong := map[string]string{}
 	if !slices.Contains(effects, r.Effect) {

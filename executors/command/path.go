@@ -11,9 +11,8 @@ import (
 // Path is a word of a command that names a file, or may name one.
 type Path struct {
 	Text string
-	// Abs are absolute paths, one for each directory of the command; none if
-	// unknown. They are not cleaned: ".." goes up from the target of a link
-	// before it.
+	// Abs are absolute paths, one for each directory of the command; none if unknown.
+	// They are not cleaned: ".." is relative to the target of a link before it.
 	Abs []string
 	// Glob means that Text is a pattern, which stands for all matching files.
 	Glob bool

@@ -12,9 +12,9 @@ import (
 
 // Config is the table [tools.information_flow].
 type Config struct {
-	// Enabled labels the session by what it has read, and asks before a session with
-	// both labels sends data out. Default true: it needs no model and no file, and
-	// such calls are few.
+	// Enabled labels the session by the sources that it has read, and asks before a session with
+	// both labels sends data out. Default true: it needs no model and no file, and such calls are
+	// few.
 	Enabled bool `toml:"enabled"`
 	// Untrusted are globs of files that strangers write, such as "vendor/**". Default
 	// none.

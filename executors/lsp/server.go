@@ -44,7 +44,7 @@ type server struct {
 	users      int          // edits that use it
 
 	files           stamps // of the project before the last command, for Session.watching; nil if none ran
-	changesExpected bool   // a command ran since files was taken
+	changesExpected bool   // a command has run since files was recorded
 	open            stamps // of open documents when their text was sent; for Session.watching
 }
 

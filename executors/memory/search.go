@@ -206,7 +206,7 @@ func (m *Memory) report(hits []Hit, earlier []Message, behind int) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// age returns how old a text is. A model does not know the date.
+// age returns how old a text is. A model cannot compute it without today's date.
 func (m *Memory) age(at time.Time) string {
 	switch days := int(m.now().Sub(at).Hours() / 24); {
 	case days <= 0:

@@ -16,8 +16,8 @@ import (
 // decision is the verdict of all sources on a call.
 type decision struct {
 	verdict
-	// keys are the names under which an "always" is remembered. extent tells the user which
-	// calls it covers.
+	// keys are the names under which an "always" is remembered. extent describes to the
+	// user which calls it covers.
 	keys   []string
 	extent string
 	// dismissed reports that the user closed the question without an answer.

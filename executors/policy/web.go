@@ -49,7 +49,11 @@ func firstURLMatch(list []Rule, u *url.URL) (Rule, bool) {
 // anyone can choose.
 func coversURL(pattern string, u *url.URL) bool {
 	host, path, hasPath := strings.Cut(strings.TrimPrefix(pattern, "https://"), "/")
-	return globMatches(host, u.Host, false) && (!hasPath || globMatches("/"+path, u.RequestURI(), false))
+	covered, _ := globMatches(host, u.Host)
+	if covered && hasPath {
+		covered, _ = globMatches("/"+path, u.RequestURI())
+	}
+	return covered
 }
 
 // mayMeanURL reports whether a deny or ask pattern may mean u: it matches the
@@ -58,16 +62,17 @@ func mayMeanURL(pattern string, u *url.URL) bool {
 	whole := u.String()
 	site := strings.TrimPrefix(u.Host, "www.")
 	return slices.ContainsFunc([]string{site, "www." + site, whole, strings.TrimPrefix(whole, "https://")}, func(text string) bool {
-		return globMatches(pattern, text, true)
+		matches, broken := globMatches(pattern, text)
+		return matches || broken
 	}) || coversURL(pattern, u)
 }
 
-// globMatches reports whether the pattern matches a text. It returns broken for
-// a pattern that does not compile.
-func globMatches(pattern, text string, broken bool) bool {
+// globMatches reports whether the pattern matches a text. broken reports that the pattern does
+// not compile, so that it matches nothing.
+func globMatches(pattern, text string) (matches, broken bool) {
 	re, err := wildcard.Compile(pattern)
 	if err != nil {
-		return broken
+		return false, true
 	}
-	return re.MatchString(text)
+	return re.MatchString(text), false
 }

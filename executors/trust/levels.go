@@ -22,7 +22,7 @@ func (t *Trust) levelOf(subject string) (Level, string) {
 // tooHigh reports whether the user may not set a level.
 func (t *Trust) tooHigh(level, configured Level) bool { return t.LowerOnly && level > configured }
 
-// configured returns the level that the configuration gives a subject.
+// configured returns the configured level of a subject.
 func (t *Trust) configured(subject string) Level {
 	if level, ok := t.cfg.Levels[subject]; ok {
 		return level

@@ -220,7 +220,7 @@ func (r *Readable) verdictOn(abs string) readVerdict {
 		return r.verdictOn(parent).enter(filepath.Base(abs))
 	}
 	v := readVerdict{read: r, path: strings.TrimSuffix(r.pathInRules(abs), "/")}
-	v.judge("", v.path, false)
+	v.judge("", v.path, atRoot)
 	return v
 }
 
@@ -232,7 +232,7 @@ func (r *Readable) rootVerdict(dir string) readVerdict {
 			v.path += "/"
 		}
 		v.path += name // the first name is empty, or a volume
-		v.judge(name, v.path, false)
+		v.judge(name, v.path, atRoot)
 	}
 	return v
 }
@@ -244,7 +244,7 @@ func (v readVerdict) enter(name string) readVerdict {
 	}
 	name = v.read.foldName(name)
 	v.path += "/" + name
-	v.judge(name, v.path, true)
+	v.judge(name, v.path, belowRoot)
 	return v
 }
 
@@ -258,9 +258,12 @@ func (v readVerdict) lists(name string, dir bool) bool {
 	if dir || v.read.deny.needsPath(name, v.path) || v.read.allow.needsPath(name, v.path) {
 		v.path += "/" + name
 	}
-	v.judge(name, v.path, true)
+	v.judge(name, v.path, belowRoot)
 	return v.passes(dir)
 }
+
+// Values of the parameter below of judge.
+const atRoot, belowRoot = false, true
 
 // judge applies the rules for path, whose last name is name; below reports that it
 // is neither a root nor above one.

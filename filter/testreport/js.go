@@ -88,7 +88,7 @@ func (j *jsTests) handle(l []byte) bool {
 	case passSign, skipSign:
 		j.testSeen = true
 		j.leavePart()
-		j.titles.handleResult(indent, false, j.testPass)
+		j.titles.handleResult(indent, j.testPass)
 		if contains(l, "(retry x") || s == skipSign && contains(l, ") # ") { // with the reason for skipping
 			if j.notedTests++; j.notedTests <= maxNotedTests {
 				j.keep(l)
@@ -211,7 +211,7 @@ func (j *jsTests) handleFailedTest(l, inner []byte, indent int) bool {
 	}
 	j.leavePart()
 	j.testSeen = true
-	j.titles.handleResult(indent, true, j.testPass)
+	j.titles.handleFailure(indent, j.testPass)
 	if j.namedFailures++; j.namedFailures > maxNamedFailures {
 		j.lossy = true
 		return true
@@ -247,7 +247,7 @@ func (j *jsTests) handleIndented(l, inner []byte, indent int) bool {
 		j.part = jsAva
 		return true
 	case isNumbered(l, inner):
-		j.titles.handleResult(indent, true, j.testPass)
+		j.titles.handleFailure(indent, j.testPass)
 		j.handleNumber(l, inner)
 		return true
 	case begins(l, " RUN  v"), begins(l, "   Start at  "), begins(l, "  Start at  "), begins(inner, "RUNS "):
@@ -269,7 +269,7 @@ func (j *jsTests) handleIndented(l, inner []byte, indent int) bool {
 		j.addFailureLine(l, isReason)
 		return true
 	case begins(inner, "- ") && j.testSeen && !j.inReasons: // mocha: pending
-		j.titles.handleResult(indent, false, j.testPass)
+		j.titles.handleResult(indent, j.testPass)
 		return true
 	}
 	if j.handleCoverage(l, inner) {

@@ -278,14 +278,20 @@ func (t *jsTitles) write(n int, p *testPass) {
 	t.list = t.list[:n]
 }
 
-// handleResult handles the result of a test.
-func (t *jsTitles) handleResult(indent int, failed bool, p *testPass) {
+// handleResult handles the result of a test with this indentation.
+func (t *jsTitles) handleResult(indent int, p *testPass) {
 	t.testSeen = true
 	t.pop(indent, p)
 	for i := range t.list {
-		e := &t.list[i]
-		e.isTitle = true
-		if failed && !e.written {
+		t.list[i].isTitle = true
+	}
+}
+
+// handleFailure handles the result of a failed test. It writes the titles of its suites.
+func (t *jsTitles) handleFailure(indent int, p *testPass) {
+	t.handleResult(indent, p)
+	for i := range t.list {
+		if e := &t.list[i]; !e.written {
 			e.written = true
 			p.keepFailure(e.text)
 		}

@@ -142,7 +142,7 @@ func (db *DB) Memories(ctx context.Context, projects ...string) (all []Memory, e
 
 // CountMemories returns the number of memories of a project and of those for all
 // projects. Earlier reports whether a session of its directory is stored, other than
-// the given one. The client may know the directory as cwd.
+// the given one. cwd is the client's path of the directory.
 func (db *DB) CountMemories(ctx context.Context, project, cwd, session string) (own, all int, earlier bool, err error) {
 	err = db.read(ctx, func(h *handle) error {
 		return h.one([]any{&own, &all, &earlier}, countMemory, project, cwd, session)

@@ -84,7 +84,7 @@ func (a *App) TaskModel(task store.Task) string {
 const modelTaskPrefix = "[Scheduled task "
 
 // TaskPrompt returns the first prompt of a run. A text of the model is marked, so that it
-// is not taken for words of the user.
+// is not mistaken for the user's words.
 func TaskPrompt(t store.Task) string {
 	if t.Typed {
 		return t.Prompt

@@ -44,9 +44,9 @@ func (t *Trail) lstat(path string) (fs.FileInfo, error) {
 	return t.Lstat(path)
 }
 
-// Path returns where an absolute path of a command leads: links are followed before
-// ".." goes up. A file that does not exist stays as written. The error means that
-// the path may lead anywhere.
+// Path returns where an absolute path of a command leads: links are followed before ".." is
+// resolved. A file that does not exist stays as written. The error means that the path may lead
+// anywhere.
 func Path(abs string, t *Trail) ([]string, error) {
 	return find(abs, false, follower{Trail: t})
 }

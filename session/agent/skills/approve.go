@@ -157,7 +157,7 @@ func (s *Set) readApproved(ctx context.Context, name, file string) (skill Skill,
 
 const usage = "`/skill trust NAME` approves a skill as it is now, `/skill block NAME` blocks one."
 
-// Command carries out what follows "/skill", and returns the reply to the user. Without
+// Command carries out the text after "/skill", and returns the reply to the user. Without
 // a text it lists the skills.
 func (s *Set) Command(rest string) string {
 	if !s.options.Enabled {

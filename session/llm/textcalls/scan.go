@@ -82,9 +82,9 @@ func (s *scanner) finish() {
 	}
 	switch {
 	case s.xml:
-		s.endXML(s.body.String(), false)
+		s.endXML(s.body.String(), notClosed)
 	case s.held:
-		s.endBlock(false)
+		s.endBlock(notClosed)
 	}
 }
 
@@ -124,7 +124,7 @@ func (s *scanner) endLine() {
 		}
 	case s.open.closedBy(bare):
 		s.raw.WriteString(line)
-		s.endBlock(true)
+		s.endBlock(isClosed)
 	default:
 		s.body.WriteString(cutIndent(bare, s.open.indent))
 		s.body.WriteByte('\n')
@@ -155,6 +155,9 @@ func (s *scanner) release() {
 		s.sent = len(s.line)
 	}
 }
+
+// Values of the parameter closed of endBlock and endXML.
+const isClosed, notClosed = true, false
 
 // endBlock ends a held block.
 func (s *scanner) endBlock(closed bool) {
@@ -218,7 +221,7 @@ func (s *scanner) feedXML(text string) (rest string) {
 		return ""
 	}
 	rest = body[from+i+len(xmlClose):]
-	s.endXML(body[:from+i], true)
+	s.endXML(body[:from+i], isClosed)
 	return rest
 }
 
