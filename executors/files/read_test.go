@@ -2,6 +2,7 @@ package files
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -80,6 +81,21 @@ func TestReadFails(t *testing.T) {
 
 // The pages together are the file, for every page size, also if the file is too
 // large for the memory.
+// After the session's directory was removed, every call says so.
+func TestDirectoryRemoved(t *testing.T) {
+	b := newBench(t, nil)
+	if err := os.RemoveAll(b.dir); err != nil {
+		t.Skip("the directory cannot be removed while it is open: ", err)
+	}
+	want := "since the directory " + b.dir + " does not exist"
+	for tool, input := range map[string]in{
+		"read": {"path": "d/a.txt"}, "list_directory": {"path": "."}, "write": {"path": "a.txt", "content": "x"},
+		"grep": {"pattern": "x"}, "find_path": {"pattern": "*"},
+	} {
+		wantFailure(t, b.run(tool, input), executors.PermanentFailure, want)
+	}
+}
+
 func TestReadPages(t *testing.T) {
 	var text strings.Builder
 	for i := range 30_000 {

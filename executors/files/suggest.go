@@ -1,6 +1,7 @@
 package files
 
 import (
+	"errors"
 	"io/fs"
 	"path/filepath"
 	"strings"
@@ -15,6 +16,10 @@ func (t *tools) missing(tg target) *executors.Failure {
 	if meant, ok := t.similarPath(dir, names); ok {
 		return executors.Failuref(executors.PermanentFailure, "no such file: %s (did you mean %s?)", tg.display, t.targetAt(meant).display).
 			Hint("Use the path that exists, or find_path to search for the name.")
+	}
+	if _, err := t.roots.Lstat(dir); errors.Is(err, fs.ErrNotExist) { // a root, which somebody removed
+		return executors.Failuref(executors.PermanentFailure, "no such file: %s, since the directory %s does not exist", tg.display, dir).
+			Hint("Ask the user.")
 	}
 	return executors.Failuref(executors.PermanentFailure, "no such file: %s", tg.display).
 		Hint("List %s with list_directory, or search for the name with find_path.", t.targetAt(dir).display)
