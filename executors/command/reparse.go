@@ -73,9 +73,14 @@ func (w *walker) reevaluatedParam(n *syntax.ParamExp) {
 	if n.Excl && n.Names == 0 && !keys {
 		w.dynamic("the name of a variable is computed: %s", source(n))
 	}
+	if n.Repl != nil {
+		w.hiddenSubstitution(n.Repl.Orig)
+		w.hiddenSubstitution(n.Repl.With)
+	}
 	if n.Exp == nil {
 		return
 	}
+	w.hiddenSubstitution(n.Exp.Word)
 	switch n.Exp.Op {
 	case syntax.OtherParamOps:
 		if n.Exp.Word != nil && n.Exp.Word.Lit() == "P" {
@@ -85,6 +90,21 @@ func (w *walker) reevaluatedParam(n *syntax.ParamExp) {
 		if n.Param != nil {
 			w.assign(n.Param.Value, isNumber(w.word(n.Exp.Word)))
 		}
+	}
+}
+
+// processSubstitution matches the beginning of a process substitution, and its commands.
+var processSubstitution = lazyregexp.New(`(?s)[<>]\((.+)`)
+
+// hiddenSubstitution records a process substitution in a word of a parameter expansion, such as
+// ${x:-<(ls)}. Bash runs it, but the parser takes it for text.
+func (w *walker) hiddenSubstitution(word *syntax.Word) {
+	if word == nil || !slices.ContainsFunc(word.Parts, func(p syntax.WordPart) bool { _, ok := p.(*syntax.Lit); return ok }) {
+		return
+	}
+	if m := processSubstitution.FindStringSubmatch(source(word)); m != nil {
+		w.dynamic("it has a process substitution in %s", source(word))
+		w.guessText(strings.TrimRight(m[1], ")"))
 	}
 }
 
