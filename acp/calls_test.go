@@ -73,3 +73,15 @@ func TestReasonOf(t *testing.T) {
 		}
 	}
 }
+
+// The text of a malformed result has no code, since the client did not send one.
+func TestClientErrorText(t *testing.T) {
+	for want, e := range map[string]*ClientError{
+		"fs/read_text_file: locked (-32603)":                      {Method: "fs/read_text_file", Code: -32603, Message: "locked"},
+		"fs/read_text_file: content: must be a string, not array": {Method: "fs/read_text_file", Message: "content: must be a string, not array"},
+	} {
+		if e.Error() != want {
+			t.Errorf("got %q, want %q", e.Error(), want)
+		}
+	}
+}

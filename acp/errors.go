@@ -64,6 +64,9 @@ type ClientError struct {
 
 // Error returns method, message and code.
 func (e *ClientError) Error() string {
+	if e.Code == 0 {
+		return e.Method + ": " + e.Message
+	}
 	return fmt.Sprintf("%s: %s (%d)", e.Method, e.Message, e.Code)
 }
 
