@@ -23,12 +23,14 @@ func newReplay(*flags) *cobra.Command {
 			failed := false
 			for _, file := range args {
 				name, err := replay(cmd, file)
+				line := "ok " + name
 				if err != nil {
 					failed = true
-					fmt.Fprintln(cmd.OutOrStdout(), "zeph-acp:", err)
-					continue
+					line = "zeph-acp: " + err.Error()
 				}
-				fmt.Fprintf(cmd.OutOrStdout(), "ok %s\n", name)
+				if _, err := fmt.Fprintln(cmd.OutOrStdout(), line); err != nil {
+					return err
+				}
 			}
 			if failed {
 				return &exitError{code: exitFailure}

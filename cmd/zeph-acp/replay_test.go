@@ -57,3 +57,19 @@ func TestReplay(t *testing.T) {
 		})
 	}
 }
+
+// TestReplayUnwritten checks that a result which cannot be written is a failure.
+func TestReplayUnwritten(t *testing.T) {
+	closed, err := os.Create(filepath.Join(t.TempDir(), "out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed.Close()
+	root := newRoot(os.Environ())
+	root.SetArgs([]string{"replay", "../../protocol-fixtures/078-079-080-turn.txtar"})
+	root.SetOut(closed)
+	var stderr strings.Builder
+	if code := exitStatus(root.ExecuteContext(t.Context()), &stderr); code != 1 || !strings.Contains(stderr.String(), "write ") {
+		t.Errorf("status %d, stderr %q; want 1 and the failed write", code, stderr.String())
+	}
+}
