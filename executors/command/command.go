@@ -27,6 +27,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
 // Shell is the state of the shell that would run a script.
@@ -141,6 +143,10 @@ func Parse(script string, sh Shell) (*Script, error) {
 	return w.script, nil
 }
 
+// dividedOperator matches an operator with a continued line in it. Bash joins the lines first, so
+// that "$" and "(" on the next line begin a substitution. The parser takes them for text.
+var dividedOperator = lazyregexp.New(`\$(\\\n)+\S|[<>](\\\n)+[(<>&|-]`)
+
 // walker visits a script in the order in which it would run.
 type walker struct {
 	shell  Shell
@@ -172,6 +178,9 @@ func (w *walker) parse(text string) error {
 	defer func() { w.depth-- }()
 	if strings.ContainsAny(text, "\x00\r") { // shells and the parser disagree about the ends of lines with these
 		return errors.New("it holds a NUL or a carriage return")
+	}
+	if dividedOperator.MatchString(text) {
+		return errors.New("a line is continued within an operator")
 	}
 	if n := strings.Count(text, "$(") + strings.Count(text, "<(") + strings.Count(text, "`"); n > maxSubstitutions {
 		return fmt.Errorf("it has more than %d substitutions", maxSubstitutions)

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"errors"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -28,6 +29,9 @@ func (w *walker) redirects(list []*syntax.Redirect) *stdin {
 		switch r.Op {
 		case syntax.Hdoc, syntax.DashHdoc:
 			if r.Hdoc != nil {
+				if mayEndEarlier(r) {
+					w.err = errors.New("where a here-document ends is not clear")
+				}
 				from = append(from, w.walkSubstitutions(r.Hdoc)...)
 				text, literal := w.heredoc(r)
 				in = &stdin{text: text, known: literal, from: from}
@@ -49,6 +53,32 @@ func (w *walker) redirects(list []*syntax.Redirect) *stdin {
 		}
 	}
 	return in
+}
+
+// mayEndEarlier reports whether a here-document has its delimiter on a line that continues another.
+// There bash ends the document. The parser joins the lines after it has found the end.
+func mayEndEarlier(r *syntax.Redirect) bool {
+	delimiter := r.Word.Lit()
+	if delimiter == "" { // quoted: no line continues another
+		return false
+	}
+	var text strings.Builder
+	for _, part := range r.Hdoc.Parts {
+		if lit, ok := part.(*syntax.Lit); ok {
+			text.WriteString(lit.Value)
+		} else {
+			text.WriteString("$")
+		}
+	}
+	for line := range strings.Lines(strings.ReplaceAll(text.String(), "\\\n", "")) {
+		if r.Op == syntax.DashHdoc {
+			line = strings.TrimLeft(line, "\t")
+		}
+		if strings.TrimSuffix(line, "\n") == delimiter {
+			return true
+		}
+	}
+	return false
 }
 
 // file lists the redirection to or from the file that is named src in the script.
