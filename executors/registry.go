@@ -5,10 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/invopop/jsonschema"
 )
 
 // Func is one tool of a Registry, bound to its input type. Make it with [Bind].
@@ -110,16 +113,31 @@ func (r Registry) index(name string) int {
 var generatedSchemas sync.Map // reflect.Type -> json.RawMessage
 
 // schemaOf generates the JSON Schema of t: an object without references and without
-// keywords that a model does not need. It also stores its form for models, which
-// [Tool.Offered] returns.
+// keywords that a model does not need.
 func schemaOf(t reflect.Type) json.RawMessage {
 	if s, ok := generatedSchemas.Load(t); ok {
 		return s.(json.RawMessage)
 	}
-	o := objectOf(t, "")
-	raw := json.RawMessage(o.append(nil))
+	r := jsonschema.Reflector{Anonymous: true, DoNotReference: true, ExpandedStruct: true}
+	s := r.ReflectFromType(t)
+	s.Version = ""
+	raw := encodeSchema(s)
 	generatedSchemas.Store(t, raw)
-	offeredSchemas.Store(string(raw), json.RawMessage(o.offered().append(nil)))
+	return raw
+}
+
+// encodeSchema returns the JSON of a schema, and stores its form for models, which [Tool.Offered]
+// returns. The library encodes a schema with a keyword that objectOf does not support.
+func encodeSchema(s *jsonschema.Schema) json.RawMessage {
+	if o, ok := objectOf(s); ok {
+		raw := o.append(nil)
+		offeredSchemas.Store(string(raw), json.RawMessage(o.offered().append(nil)))
+		return raw
+	}
+	raw, err := json.Marshal(s)
+	if err != nil {
+		panic(fmt.Sprintf("schema: %v", err)) // a bug: no schema can describe this struct
+	}
 	return raw
 }
 

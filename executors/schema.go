@@ -1,20 +1,18 @@
 package executors
 
 import (
-	"cmp"
 	"encoding/json"
-	"fmt"
 	"reflect"
-	"slices"
 	"sort"
-	"strings"
+
+	"github.com/invopop/jsonschema"
 )
 
 // object is a JSON object with its members in order.
 //
 // Why are schemas written here? The first session of a process waits for those of all
-// tools. A library needs several times as long, and a second pass for the form that models
-// get. Those for many more keywords and types are 0.1 MiB of the binary.
+// tools. The library's encoder needs several times as long, and a second pass for the form
+// that models get.
 type object []member
 
 // member is a member of an object.
@@ -59,77 +57,59 @@ func (o object) offered() object {
 	return out
 }
 
-// schemaTypes are the types in JSON of the kinds of fields that inputs have.
-var schemaTypes = map[reflect.Kind]string{
-	reflect.Slice: "array", reflect.Struct: "object", reflect.String: "string", reflect.Bool: "boolean",
-	reflect.Int: "integer", reflect.Int64: "integer", reflect.Float64: "number",
+// objectOf returns a schema as the library encodes it. It returns false if the schema has a
+// keyword that no tool needs so far.
+func objectOf(s *jsonschema.Schema) (o object, ok bool) {
+	add := func(name string, present bool, value any) {
+		if !present {
+			return
+		}
+		if _, isObject := value.(object); !isObject {
+			value = encode(value)
+		}
+		o = append(o, member{name, value})
+	}
+	items, properties, ok := subschemas(s)
+	add("items", s.Items != nil, items)
+	add("properties", s.Properties != nil, properties)
+	add(noOthers.name, s.AdditionalProperties == jsonschema.FalseSchema, false)
+	add("type", s.Type != "", s.Type)
+	add("enum", len(s.Enum) > 0, s.Enum)
+	add("maximum", s.Maximum != "", s.Maximum)
+	add("minimum", s.Minimum != "", s.Minimum)
+	add("maxLength", s.MaxLength != nil, s.MaxLength)
+	add("minLength", s.MinLength != nil, s.MinLength)
+	add("maxItems", s.MaxItems != nil, s.MaxItems)
+	add("required", len(s.Required) > 0, s.Required)
+	add("description", s.Description != "", s.Description)
+	add("default", s.Default != nil, s.Default)
+
+	rest := *s
+	rest.Items, rest.Properties, rest.Type, rest.Enum, rest.Maximum, rest.Minimum = nil, nil, "", nil, "", ""
+	rest.MaxLength, rest.MinLength, rest.MaxItems, rest.Required, rest.Description, rest.Default = nil, nil, nil, nil, "", nil
+	if rest.AdditionalProperties == jsonschema.FalseSchema {
+		rest.AdditionalProperties = nil
+	}
+	return o, ok && reflect.ValueOf(rest).IsZero()
 }
 
-// objectOf returns the schema of a type. tag is the tag jsonschema of its field: keywords
-// with their values, such as "minimum=1,maximum=9". It panics if it does not support
-// the type or a keyword.
-func objectOf(t reflect.Type, tag string) (o object) {
-	if t.Kind() == reflect.Pointer {
-		t = t.Elem()
+// subschemas returns the schemas within a schema.
+func subschemas(s *jsonschema.Schema) (items, properties object, ok bool) {
+	ok = true
+	if s.Items != nil {
+		items, ok = objectOf(s.Items)
 	}
-	keywords := map[string]string{} // with their values as JSON
-	var enum []string
-	for word := range strings.SplitSeq(tag, ",") {
-		name, value, _ := strings.Cut(word, "=")
-		switch {
-		case word == "":
-		case name == "enum":
-			enum = append(enum, value)
-			keywords[name] = encode(enum)
-		case name == "description", name == "default" && t.Kind() == reflect.String:
-			keywords[name] = encode(value)
-		case slices.Contains([]string{"maximum", "minimum", "maxLength", "minLength", "maxItems", "default"}, name):
-			keywords[name] = value
-		default:
-			panic("schema: unknown keyword " + word)
-		}
+	if s.Properties == nil {
+		return items, nil, ok
 	}
-	switch t.Kind() {
-	case reflect.Slice:
-		o = append(o, member{"items", objectOf(t.Elem(), "")})
-	case reflect.Struct:
-		properties, required := propertiesOf(t)
-		o = append(o, member{"properties", properties}, noOthers)
-		if required != nil {
-			keywords["required"] = encode(required)
-		}
+	for p := s.Properties.Oldest(); p != nil; p = p.Next() {
+		value, fits := objectOf(p.Value)
+		properties, ok = append(properties, member{p.Key, value}), ok && fits
 	}
-	if schemaTypes[t.Kind()] == "" {
-		panic(fmt.Sprintf("schema: an input has the type %s", t))
-	}
-	keywords["type"] = encode(schemaTypes[t.Kind()])
-	for _, name := range []string{
-		"type", "enum", "maximum", "minimum", "maxLength", "minLength", "maxItems", "required", "description", "default",
-	} {
-		if value, ok := keywords[name]; ok {
-			o = append(o, member{name, value})
-		}
-	}
-	return o
+	return items, properties, ok
 }
 
-// propertiesOf returns the schemas of a struct's fields, and the names of those without omitempty.
-func propertiesOf(t reflect.Type) (properties object, required []string) {
-	for _, f := range reflect.VisibleFields(t) {
-		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if !f.IsExported() || f.Anonymous || name == "-" {
-			continue
-		}
-		name = cmp.Or(name, f.Name)
-		properties = append(properties, member{name, objectOf(f.Type, f.Tag.Get("jsonschema"))})
-		if options != "omitempty" {
-			required = append(required, name)
-		}
-	}
-	return properties, required
-}
-
-// encode returns the JSON of a string or of a list of strings.
+// encode returns the JSON of a string, a number, or a list of them.
 func encode(v any) string {
 	b, _ := json.Marshal(v) // these can be encoded
 	return string(b)
