@@ -210,7 +210,7 @@ func outerMembers(head, tail []byte) map[string]json.RawMessage {
 		}
 		m[name] = value
 	}
-	// If the text after a comma, up to the end of the line, parses as the members of an
+	// If the rest of the line after a comma parses as the members of an
 	// object, these are members of the outer object. After a comma in a string or a
 	// nested value, quotes or brackets are unbalanced.
 	for i, c := range tail {

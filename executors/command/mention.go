@@ -22,11 +22,10 @@ var nameListReaders = []string{"bsdtar", "cpio", "curl", "parallel", "pax", "rsy
 // follows, up to the end of the line.
 var sedOpens = lazyregexp.New(`(?:^|[^A-Za-z.])[gpimIMe0-9]*[rRwW][ \t]*`)
 
-// Mentions lists the parts of the command that could name a file although its
-// program may not open them: any operand, the rest of an option, and names
-// within longer texts, such as a program for an interpreter. A "~" in them
-// stays. Sure is set for a whole word, or a part of one that is not a text. Some
-// of the results are not files.
+// Mentions lists the parts of the command that could name a file although its program
+// may not open them: any operand, the rest of an option, and names within longer texts,
+// such as a program for an interpreter. A "~" in them is not expanded. Sure is set for
+// a whole word, or a part of one that is not a text. Some of the results are not files.
 func (c *Command) Mentions() []Path {
 	var out []Path
 	opensNone := plain.PrintsOnly(c.Program()) || slices.Contains(searchPrograms, c.Program())

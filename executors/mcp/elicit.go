@@ -54,9 +54,9 @@ const (
 const (
 	// maxMessage bounds the message of a question, in characters.
 	maxMessage = 2000
-	// maxQuestions is how often a server may ask in one call. Without a bound, a server
-	// that asks again after each answer would keep the call running forever, since the
-	// timeout of the call is paused during a question.
+	// maxQuestions is how often a server may ask in one call. The timeout of the call is
+	// paused during a question. Without a bound, a server that asks again after each
+	// answer would keep the call running forever.
 	maxQuestions = 20
 )
 

@@ -214,9 +214,9 @@ func findStarts(c *command.Command) []command.Path {
 	return (&command.Command{Words: append([]command.Word{{Text: "rm", Literal: true}}, words...), Dirs: c.Dirs}).Paths()
 }
 
-// protected reports whether abs must not be removed as a whole. That holds for the file system's
-// root, the home directory, a root of the session, one of zeph-acp's own directories, any directory
-// above them, and a pattern for all their contents.
+// protected reports whether abs must not be removed as a whole. Protected are the file system's
+// root, the home directory, the roots of the session and zeph-acp's own directories. So are any
+// directory above them and a pattern for all their contents.
 func (g guardCheck) protected(abs string) bool {
 	for {
 		abs = strings.TrimRight(filepath.ToSlash(abs), "/")

@@ -33,8 +33,8 @@ const maxLinks = 255
 // Resolve converts a path from a model or a client to an absolute path without symlinks. "~" is the
 // home directory, a relative path starts from the cwd, and "." and ".." are removed first. The path
 // need not exist; symlinks are followed even if their target does not exist. The error is an
-// *OutsideError for a path outside the roots, a *PrivateError for one of zeph-acp's own files, or a
-// *DeniedError for a file that must not be read.
+// *OutsideError for a path outside the roots, and a *PrivateError for one of zeph-acp's own files.
+// It is a *DeniedError for a file that must not be read.
 func (r *Roots) Resolve(path string) (string, error) {
 	abs, err := r.absolute(path)
 	if err != nil {

@@ -47,8 +47,8 @@ type Batch struct {
 // Append has returned, a kill of the process loses no event; before, the log has all of
 // them or none. After an error the lease is as before.
 //
-// The error is ErrExists if Create is set and the session exists, ErrUnknown if Create is
-// not set and it does not exist, or ErrLeaseLost if Holder does not have the lease.
+// The error is ErrExists if Create is set and the session exists. It is ErrUnknown if Create
+// is not set and it does not exist, and ErrLeaseLost if Holder does not have the lease.
 func (db *DB) Append(ctx context.Context, b Batch) (last int64, err error) {
 	dirs, err := json.Marshal(append([]string{}, b.Session.Dirs...)) // never null
 	if err != nil {

@@ -9,8 +9,8 @@
 // the same session, whose log shows the calls that were made. After maxAttempts processes the run
 // is abandoned, since the task itself may have ended them.
 //
-// Without tasks the package uses no timer, and a process asks the database once at its
-// start and then at most once a minute, when a turn begins.
+// Without tasks the package uses no timer. A process then reads the database once at its
+// start and later at most once a minute, when a turn begins.
 package tasks
 
 import (

@@ -172,8 +172,8 @@ func LinkTarget(uri string) string {
 	return filepath.FromSlash(path)
 }
 
-// parseURI parses a URI. In the URI of a file only the last "#" begins a fragment, and only if
-// the rest can be a part of the file, such as "L1:10", and not the rest of a path.
+// parseURI parses a URI. In the URI of a file a fragment begins only at the last "#", and only if
+// the text after it looks like a part of the file, such as "L1:10", rather than of a path.
 func parseURI(uri string) (*url.URL, error) {
 	if strings.HasPrefix(uri, "file:") {
 		path, part := uri, ""

@@ -65,9 +65,9 @@ func (*Choice) AcceptsBool() {}
 
 // Filter is the table [agent.tool_filter].
 type Filter struct {
-	// Enabled offers the model only the tools that fit the prompt if it is true. If it
-	// is "auto", the model gets tool_search in place of the tools of MCP servers when
-	// all tools together take more than a tenth of its window. Default "auto".
+	// If Enabled is true, the model is offered only the tools that fit the prompt. If it
+	// is "auto", the model gets tool_search instead of the tools of MCP servers when all
+	// tools take more than a tenth of its window. Default "auto".
 	Enabled Choice `toml:"enabled"`
 	// TopK is the number of tools that are offered by their rank, in addition
 	// to those offered for other reasons. Default 10; 0 means all.

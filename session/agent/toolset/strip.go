@@ -11,10 +11,9 @@ import (
 // parameter with this prefix.
 const Prefix = "_tafc_think"
 
-// Strip removes the members whose names begin with [Prefix] from a call's
-// input, at any depth, since models put them next to the parameters that they
-// think about. All other bytes stay. Bare reports that there were no other
-// members.
+// Strip removes the members whose names begin with [Prefix] from a call's input, at any depth.
+// Models put them next to the parameters that they think about. All other bytes are kept. Bare
+// reports that there were no other members.
 //
 // An input that is a string holds the model's text in place of an object. Strip
 // removes thoughts from it too. If an object remains, that is the input.

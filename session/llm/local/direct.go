@@ -105,7 +105,7 @@ func lastPrompt(history []llm.Message) (prompt string, images []*llm.Image, resu
 }
 
 // textOf joins the text blocks of a message. Clients split a line into blocks where it
-// mentions a file, so a block begins a new line only if no space separates it from the
+// mentions a file. Therefore a block begins a new line only if no space separates it from the
 // one before.
 func textOf(m llm.Message) string {
 	var b strings.Builder

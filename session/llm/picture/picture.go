@@ -1,8 +1,7 @@
 // Package picture makes images small enough for models.
 //
-// It has one function, [Fit]. It promises that an image with too many pixels is refused
-// by its header, before memory is allocated for it, and that only one image is decoded at
-// a time.
+// It has one function, [Fit]. An image with too many pixels is refused by its header,
+// before memory is allocated for it. Only one image is decoded at a time.
 //
 // Why are images made smaller? Providers scale larger ones down themselves: their pixels
 // cost time and memory, and a large request may be refused.
