@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/pelletier/go-toml/v2"
+	"go.starlark.net/syntax" // parses the language of .rules files; nothing in them runs
 	sh "mvdan.cc/sh/v3/syntax"
 
 	"github.com/zeph-acp/zeph-acp/executors"
@@ -14,28 +14,24 @@ import (
 // Codex translates the calls of prefix_rule in a .rules file of Codex:
 // https://developers.openai.com/codex/rules
 func Codex(name string, data []byte) (*Import, error) {
+	file, err := (&syntax.FileOptions{}).Parse(name, data, 0)
+	if err != nil {
+		return nil, err
+	}
 	c := &codex{}
-	for _, s := range statements(data) {
-		source := strings.Join(strings.Fields(s), " ")
-		fn, args, err := parseCall(s)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w: %s", name, err, source)
-		}
-		restricts := true
+	for _, s := range file.Stmts {
+		source := statement(data, s)
+		call, fn := callOf(s)
 		switch {
-		case fn != "prefix_rule" && fn != "host_executable" && fn != "network_rule":
-			err = errors.New("only calls of prefix_rule are translated")
-		case args == nil:
-			err = errors.New("its arguments are not names with literals")
 		case fn == "prefix_rule":
-			err = c.prefixRule(source, args)
+			if err := c.prefixRule(source, call); err != nil {
+				c.leaveOut(source, "%v", err)
+				c.restricted = []string{"bash"}
+			}
+		case fn == "host_executable" || fn == "network_rule":
+			c.leaveOut(source, "it has no equivalent")
 		default:
-			restricts, err = false, errors.New("it has no equivalent")
-		}
-		if err != nil {
-			c.leaveOut(source, "%v", err)
-		}
-		if err != nil && restricts {
+			c.leaveOut(source, "only calls of prefix_rule are translated")
 			c.restricted = []string{"bash"}
 		}
 	}
@@ -45,65 +41,29 @@ func Codex(name string, data []byte) (*Import, error) {
 // codex is the translation of one file.
 type codex struct{ Import }
 
-// statements returns the statements of a file in Starlark. The lines of a statement below
-// its first are indented, begin with a closing bracket, belong to a string in three quotes,
-// or are blank or comments.
-func statements(data []byte) (out []string) {
-	text := string(data)
-	from, to, at := 0, 0, 0 // the last statement, and the end of the line
-	inString := false
-	for line := range strings.Lines(text) {
-		at += len(line)
-		switch {
-		case inString || to > from && strings.IndexByte(" \t)]}", line[0]) >= 0:
-		case strings.TrimSpace(line) == "" || line[0] == '#':
-			continue
-		default:
-			if to > from {
-				out = append(out, text[from:to])
-			}
-			from = at - len(line)
-		}
-		to = at
-		if (strings.Count(line, `"""`)+strings.Count(line, "'''"))%2 == 1 {
-			inString = !inString
-		}
-	}
-	if to > from {
-		out = append(out, text[from:to])
-	}
-	return out
+// statement returns the text of a statement on one line.
+func statement(data []byte, s syntax.Stmt) string {
+	start, end := s.Span()
+	lines := strings.Split(string(data), "\n")
+	text := strings.Join(lines[start.Line-1:end.Line], " ")
+	return strings.Join(strings.Fields(text), " ")
 }
 
-// parseCall parses a statement that is a call. It returns no arguments if they are anything
-// but names with literals, and no function for another statement.
-//
-// Names with literals are written as in an inline table of TOML. An escaped single quote is
-// the exception that could hide an argument.
-func parseCall(statement string) (fn string, args map[string]any, err error) {
-	fn, rest, isCall := strings.Cut(statement, "(")
-	end := strings.LastIndexByte(rest, ')')
-	switch {
-	case !isCall:
-		return "", nil, nil
-	case end < 0:
-		return "", nil, errors.New("a call does not end on a line that is indented or begins with a bracket")
+// callOf returns the call that a statement consists of, and the name of its function.
+func callOf(s syntax.Stmt) (*syntax.CallExpr, string) {
+	e, ok := s.(*syntax.ExprStmt)
+	if !ok {
+		return nil, ""
 	}
-	// A bracket outside of strings and comments is no TOML.
-	for ; end >= 0 && args == nil; end = strings.LastIndexByte(rest[:end], ')') {
-		var table struct{ Args map[string]any }
-		if isComment(rest[end+1:]) && !strings.Contains(rest[:end], `\'`) &&
-			toml.Unmarshal([]byte("args = {"+rest[:end]+"\n}"), &table) == nil {
-			args = table.Args
-		}
+	call, ok := e.X.(*syntax.CallExpr)
+	if !ok {
+		return nil, ""
 	}
-	return strings.TrimSpace(fn), args, nil
-}
-
-// isComment reports whether a text is nothing but a comment, if anything.
-func isComment(text string) bool {
-	text = strings.TrimSpace(text)
-	return text == "" || text[0] == '#' && !strings.Contains(text, "\n")
+	fn, ok := call.Fn.(*syntax.Ident)
+	if !ok {
+		return nil, ""
+	}
+	return call, fn.Name
 }
 
 // codexDecisions are the decisions of prefix_rule.
@@ -115,11 +75,24 @@ var codexDecisions = map[string]executors.Decision{
 const maxAlternatives = 64
 
 // prefixRule translates a call of prefix_rule.
-func (c *codex) prefixRule(source string, args map[string]any) error {
+func (c *codex) prefixRule(source string, call *syntax.CallExpr) error {
+	args := map[string]syntax.Expr{}
+	for _, a := range call.Args {
+		named, ok := a.(*syntax.BinaryExpr)
+		if !ok || named.Op != syntax.EQ {
+			return errors.New("its arguments have no names")
+		}
+		name, ok := named.X.(*syntax.Ident)
+		if !ok {
+			return errors.New("its arguments have no names")
+		}
+		args[name.Name] = named.Y
+	}
 	decision := ""
-	if e, ok := args["decision"]; ok {
-		if decision, ok = e.(string); !ok {
-			return errors.New("its decision is not a text")
+	if e := args["decision"]; e != nil {
+		var ok bool
+		if decision, ok = text(e); !ok {
+			return errors.New("its decision is computed")
 		}
 	}
 	action := codexDecisions[decision]
@@ -140,13 +113,13 @@ func (c *codex) prefixRule(source string, args map[string]any) error {
 
 // prefixes returns the beginnings of commands that a pattern stands for. Each element is
 // a word, or a list of alternatives.
-func prefixes(pattern any) ([]string, error) {
-	list, _ := pattern.([]any)
-	if len(list) == 0 {
+func prefixes(pattern syntax.Expr) ([]string, error) {
+	list, ok := pattern.(*syntax.ListExpr)
+	if !ok || len(list.List) == 0 {
 		return nil, errors.New("its pattern is not a list of words")
 	}
 	out := []string{""}
-	for _, element := range list {
+	for _, element := range list.List {
 		words, ok := texts(element)
 		if !ok {
 			return nil, errors.New("its pattern is computed")
@@ -168,7 +141,7 @@ func prefixes(pattern any) ([]string, error) {
 }
 
 // examples adds the examples to the rules that they fit.
-func (c *codex) examples(rules []Rule, match, notMatch any) {
+func (c *codex) examples(rules []Rule, match, notMatch syntax.Expr) {
 	for _, example := range examplesOf(match) {
 		for i := range rules {
 			if ok, err := rules[i].Matches("bash", example); ok && err == nil {
@@ -187,11 +160,14 @@ func (c *codex) examples(rules []Rule, match, notMatch any) {
 }
 
 // examplesOf returns a list of commands: each is a text or a list of words.
-func examplesOf(e any) []string {
-	list, _ := e.([]any)
+func examplesOf(e syntax.Expr) []string {
+	list, ok := e.(*syntax.ListExpr)
+	if !ok {
+		return nil
+	}
 	var out []string
-	for _, item := range list {
-		if s, ok := item.(string); ok {
+	for _, item := range list.List {
+		if s, ok := text(item); ok {
 			out = append(out, s)
 			continue
 		}
@@ -208,19 +184,32 @@ func examplesOf(e any) []string {
 	return out
 }
 
-// texts returns the values of a string, or of a list of strings.
-func texts(e any) ([]string, bool) {
-	if s, ok := e.(string); ok {
+// text returns the value of a string literal.
+func text(e syntax.Expr) (string, bool) {
+	l, ok := e.(*syntax.Literal)
+	if !ok {
+		return "", false
+	}
+	s, ok := l.Value.(string)
+	return s, ok
+}
+
+// texts returns the values of a string literal, or of a list of them.
+func texts(e syntax.Expr) ([]string, bool) {
+	if s, ok := text(e); ok {
 		return []string{s}, true
 	}
-	list, _ := e.([]any)
+	list, ok := e.(*syntax.ListExpr)
+	if !ok || len(list.List) == 0 {
+		return nil, false
+	}
 	var out []string
-	for _, item := range list {
-		s, ok := item.(string)
+	for _, item := range list.List {
+		s, ok := text(item)
 		if !ok {
 			return nil, false
 		}
 		out = append(out, s)
 	}
-	return out, len(out) > 0
+	return out, true
 }
