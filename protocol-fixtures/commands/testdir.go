@@ -23,12 +23,12 @@ const Secret = "zq7secret9c4"
 // Pool creates test directories and reuses those that no script has changed. It is not for
 // concurrent use.
 type Pool struct {
-	dir       string
-	bash      string
-	trees     map[string]string // the scripts that create trees, by section
-	templates map[string]string
-	free      map[string][]*TestDir
-	count     int
+	dir   string
+	bash  string
+	trees map[string]string // the scripts that create trees, by section
+	plain string            // a directory with the tree "plain", once there is one
+	free  map[string][]*TestDir
+	count int
 }
 
 // NewPool reads trees.txtar in testdata. It creates test directories below dir, an absolute
@@ -46,7 +46,7 @@ func NewPool(testdata, dir string) (*Pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Pool{dir: dir, bash: bash, trees: map[string]string{}, templates: map[string]string{}, free: map[string][]*TestDir{}}
+	f := &Pool{dir: dir, bash: bash, trees: map[string]string{}, free: map[string][]*TestDir{}}
 	for _, file := range archive.Files {
 		f.trees[file.Name] = string(file.Data)
 	}
@@ -69,49 +69,66 @@ func (f *Pool) Take(tree string) (*TestDir, error) {
 		f.free[tree] = free[:len(free)-1]
 		return free[len(free)-1], nil
 	}
-	template, err := f.template(tree)
+	script, ok := f.trees[tree]
+	if !ok {
+		return nil, fmt.Errorf("no tree is called %q", tree)
+	}
+	plain, err := f.makePlain()
 	if err != nil {
 		return nil, err
 	}
 	f.count++
 	td := f.newDir(filepath.Join(f.dir, fmt.Sprintf("g%d", f.count)), tree)
-	if err := os.CopyFS(td.Root, os.DirFS(template)); err != nil {
+	if err := os.CopyFS(td.Root, os.DirFS(plain)); err != nil {
 		return nil, err
+	}
+	if tree != "plain" {
+		if err := td.build(script); err != nil {
+			return nil, err
+		}
 	}
 	td.before, err = Snapshot(td.Root, caches)
 	return td, err
 }
 
-func (f *Pool) newDir(root, tree string) *TestDir {
-	return &TestDir{Root: root, Dir: filepath.Join(root, "w"), Home: filepath.Join(root, "home"), pool: f, tree: tree}
+// makePlain returns a directory with the tree "plain", from which all others are made. It
+// runs the script once.
+func (f *Pool) makePlain() (string, error) {
+	if f.plain == "" {
+		td := f.newDir(filepath.Join(f.dir, "plain"), "plain")
+		if err := os.MkdirAll(td.Dir, 0o700); err != nil {
+			return "", err
+		}
+		if err := td.build(f.trees["plain"]); err != nil {
+			return "", err
+		}
+		f.plain = td.Root
+	}
+	return f.plain, nil
 }
 
-// template returns a directory with a tree, from which others are copied. It creates each
-// tree once, from a copy of "plain".
-func (f *Pool) template(tree string) (string, error) {
-	if dir, ok := f.templates[tree]; ok {
-		return dir, nil
+// build runs the script of a tree. It then sets the time of each file, as copying does: git
+// reads a file again, and runs the filters for it, if the time in its index differs.
+func (td *TestDir) build(script string) error {
+	if out, err := td.run(script, time.Minute); err != nil {
+		return fmt.Errorf("tree %s: %w\n%s", td.tree, err, out)
 	}
-	if _, ok := f.trees[tree]; !ok {
-		return "", fmt.Errorf("no tree is called %q", tree)
-	}
-	td := f.newDir(filepath.Join(f.dir, "tree-"+tree), tree)
-	if tree != "plain" {
-		plain, err := f.template("plain")
-		if err != nil {
-			return "", err
+	now := time.Now()
+	return filepath.WalkDir(td.Root, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && d.Name() == "objects":
+			return filepath.SkipDir
+		case d.Type().IsRegular():
+			return os.Chtimes(path, now, now)
 		}
-		if err := os.CopyFS(td.Root, os.DirFS(plain)); err != nil {
-			return "", err
-		}
-	} else if err := os.MkdirAll(td.Dir, 0o700); err != nil {
-		return "", err
-	}
-	if out, err := td.run(f.trees[tree], time.Minute); err != nil {
-		return "", fmt.Errorf("tree %s: %w\n%s", tree, err, out)
-	}
-	f.templates[tree] = td.Root
-	return td.Root, nil
+		return nil
+	})
+}
+
+func (f *Pool) newDir(root, tree string) *TestDir {
+	return &TestDir{Root: root, Dir: filepath.Join(root, "w"), Home: filepath.Join(root, "home"), pool: f, tree: tree}
 }
 
 // Env is the environment in which scripts run, as NAME=value.
