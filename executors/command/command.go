@@ -144,8 +144,9 @@ func Parse(script string, sh Shell) (*Script, error) {
 }
 
 // dividedOperator matches an operator with a continued line in it. Bash joins the lines first, so
-// that "$" and "(" on the next line begin a substitution. The parser takes them for text.
-var dividedOperator = lazyregexp.New(`\$(\\\n)+\S|[<>](\\\n)+[(<>&|-]`)
+// that "$" and "(" on the next line begin a substitution, and "(" and "(" an arithmetic command.
+// The parser takes them for text and for two subshells.
+var dividedOperator = lazyregexp.New(`\$(\\\n)+\S|\((\\\n)+\(|[<>&|](\\\n)+[(<>&|-]`)
 
 // walker visits a script in the order in which it would run.
 type walker struct {

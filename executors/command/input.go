@@ -29,7 +29,7 @@ func (w *walker) redirects(list []*syntax.Redirect) *stdin {
 		switch r.Op {
 		case syntax.Hdoc, syntax.DashHdoc:
 			if r.Hdoc != nil {
-				if mayEndEarlier(r) {
+				if mayEndElsewhere(r) {
 					w.err = errors.New("where a here-document ends is not clear")
 				}
 				from = append(from, w.walkSubstitutions(r.Hdoc)...)
@@ -55,9 +55,10 @@ func (w *walker) redirects(list []*syntax.Redirect) *stdin {
 	return in
 }
 
-// mayEndEarlier reports whether a here-document has its delimiter on a line that continues another.
-// There bash ends the document. The parser joins the lines after it has found the end.
-func mayEndEarlier(r *syntax.Redirect) bool {
+// mayEndElsewhere reports whether bash may end a here-document at another line than the parser. Bash
+// joins continued lines before it looks for the delimiter. So the delimiter ends the document where
+// it continues a blank line, and does not where it continues the last line of the text.
+func mayEndElsewhere(r *syntax.Redirect) bool {
 	delimiter := r.Word.Lit()
 	if delimiter == "" { // quoted: no line continues another
 		return false
@@ -69,6 +70,9 @@ func mayEndEarlier(r *syntax.Redirect) bool {
 		} else {
 			text.WriteString("$")
 		}
+	}
+	if before := strings.TrimRight(text.String(), "\t"); before != "" && !strings.HasSuffix(before, "\n") {
+		return true
 	}
 	for line := range strings.Lines(strings.ReplaceAll(text.String(), "\\\n", "")) {
 		if r.Op == syntax.DashHdoc {
