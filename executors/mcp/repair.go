@@ -20,51 +20,46 @@ import (
 const mistakeKey = "zeph-acp/mistake"
 
 // repairResult returns a list of tools in which each malformed definition is replaced by one
-// that has the tool's name and the mistake. Otherwise the SDK would refuse the whole list. Other
-// results are returned unchanged.
-func repairResult(raw json.RawMessage) json.RawMessage {
+// that has the tool's name and the mistake. Otherwise the SDK would refuse the whole list. ok is
+// false if there is nothing to repair.
+func repairResult(raw json.RawMessage) (repaired json.RawMessage, ok bool) {
 	var result map[string]json.RawMessage
 	var tools []json.RawMessage
 	if !bytes.Contains(raw, []byte(`"tools"`)) || json.Unmarshal(raw, &result) != nil || json.Unmarshal(result["tools"], &tools) != nil {
-		return raw
+		return nil, false
 	}
-	wrong := false
 	for i, tool := range tools {
 		if err := json.Unmarshal(tool, new(sdk.Tool)); err != nil {
-			wrong, tools[i] = true, brokenTool(tool, err)
+			ok, tools[i] = true, brokenTool(tool, err)
 		}
 	}
-	if !wrong {
-		return raw
+	if !ok {
+		return nil, false
 	}
-	return withMember(raw, result, "tools", tools)
+	return withMember(result, "tools", tools)
 }
 
 // repairMessage is repairResult for a whole message.
-func repairMessage(raw []byte) []byte {
+func repairMessage(raw []byte) (repaired []byte, ok bool) {
 	var message map[string]json.RawMessage
 	if json.Unmarshal(raw, &message) != nil {
-		return raw
+		return nil, false
 	}
-	repaired := repairResult(message["result"])
-	if len(repaired) == len(message["result"]) {
-		return raw
+	if repaired, ok = repairResult(message["result"]); !ok {
+		return nil, false
 	}
-	return withMember(raw, message, "result", repaired)
+	return withMember(message, "result", json.RawMessage(repaired))
 }
 
-// withMember returns an object with another value of one member; raw if there is no JSON of it.
-func withMember(raw json.RawMessage, object map[string]json.RawMessage, name string, value any) json.RawMessage {
+// withMember returns an object with another value of one member; ok is false if it has no JSON.
+func withMember(object map[string]json.RawMessage, name string, value any) (raw json.RawMessage, ok bool) {
 	member, err := json.Marshal(value)
 	if err != nil {
-		return raw
+		return nil, false
 	}
 	object[name] = member
-	repaired, err := json.Marshal(object)
-	if err != nil {
-		return raw
-	}
-	return repaired
+	raw, err = json.Marshal(object)
+	return raw, err == nil
 }
 
 // brokenTool returns the definition in place of one that cannot be read.
@@ -91,7 +86,9 @@ func (r repairing) Connect(context.Context) (sdk.Connection, error) { return r, 
 func (r repairing) Read(ctx context.Context) (jsonrpc.Message, error) {
 	m, err := r.Server.Read(ctx)
 	if response, ok := m.(*jsonrpc.Response); ok {
-		response.Result = repairResult(response.Result)
+		if repaired, ok := repairResult(response.Result); ok {
+			response.Result = repaired
+		}
 	}
 	return m, err
 }
@@ -125,7 +122,10 @@ func repairResponse(res *http.Response) {
 		return
 	}
 	data, err := io.ReadAll(res.Body) // it is a limitedBody
-	var rest io.Reader = bytes.NewReader(repairMessage(data))
+	if repaired, ok := repairMessage(data); ok {
+		data = repaired
+	}
+	var rest io.Reader = bytes.NewReader(data)
 	if err != nil {
 		rest = io.MultiReader(rest, failedReader{err})
 	}
@@ -176,7 +176,7 @@ func (r *repairedEvents) readLine() {
 		r.err = nil
 	}
 	if data, ok := bytes.CutPrefix(r.next, []byte("data:")); ok {
-		if repaired := repairMessage(data); len(repaired) != len(data) {
+		if repaired, ok := repairMessage(data); ok {
 			r.next = append(append([]byte("data: "), repaired...), '\n')
 		}
 	}

@@ -35,18 +35,20 @@ func checkRepaired(t *testing.T, raw []byte) {
 
 // A malformed definition leaves out its tool alone.
 func TestRepairResult(t *testing.T) {
-	checkRepaired(t, repairResult(json.RawMessage(`{"tools":[`+goodTool+`,`+wrongTool+`],"nextCursor":"more"}`)))
+	repaired, _ := repairResult(json.RawMessage(`{"tools":[` + goodTool + `,` + wrongTool + `],"nextCursor":"more"}`))
+	checkRepaired(t, repaired)
 	for _, same := range []string{
 		`{"tools":[` + goodTool + `]}`, `{"tools":[null]}`, `{"tools":{"a":` + wrongTool + `}}`, `{"tools":5}`, `{"tools":null}`, `{}`, `[]`, `5`, ``,
 		`{"content":[{"type":"text","text":"\"tools\""}],"structuredContent":{"tools":[5]}}`,
 	} {
-		if got := repairResult(json.RawMessage(same)); string(got) != same {
-			t.Errorf("repairResult(%s) = %s, want it unchanged", same, got)
+		if got, ok := repairResult(json.RawMessage(same)); ok {
+			t.Errorf("repairResult(%s) = %s, want nothing to repair", same, got)
 		}
 	}
 	for _, odd := range []string{`5`, `"x"`, `[]`, `{"name":5}`} {
 		var list sdk.ListToolsResult
-		if err := json.Unmarshal(repairResult(json.RawMessage(`{"tools":[`+odd+`]}`)), &list); err != nil || len(list.Tools) != 1 || list.Tools[0].Name != "" {
+		repaired, _ := repairResult(json.RawMessage(`{"tools":[` + odd + `]}`))
+		if err := json.Unmarshal(repaired, &list); err != nil || len(list.Tools) != 1 || list.Tools[0].Name != "" {
 			t.Errorf("a list of %s: %v, %v; want a tool without a name", odd, list.Tools, err)
 		}
 	}
@@ -80,6 +82,31 @@ func TestRepairResponse(t *testing.T) {
 			t.Errorf("%s: %s (%v), want the response to request 7", kind, text, err)
 		}
 		checkRepaired(t, answer.Result)
+	}
+}
+
+// A message is repaired even if that does not change its length.
+func TestRepairMessageOfEqualLength(t *testing.T) {
+	long := strings.Repeat("x", 300) // left out, so that a repair makes the message shorter
+	message := func(n int) string {
+		wrong := `{"name":"wrong","description":"` + long[:n] + `","inputSchema":{"type":"object"},"annotations":"none"}`
+		return `{"id":7,"jsonrpc":"2.0","result":{"nextCursor":"more","tools":[` + goodTool + `,` + wrong + `]}}`
+	}
+	equal := false
+	for n := range long {
+		got, ok := repairMessage([]byte(message(n)))
+		if !ok {
+			t.Fatalf("%s was not repaired", message(n))
+		}
+		equal = equal || len(got) == len(message(n))
+		var answer struct{ Result json.RawMessage }
+		if err := json.Unmarshal(got, &answer); err != nil {
+			t.Fatal(err)
+		}
+		checkRepaired(t, answer.Result)
+	}
+	if !equal {
+		t.Error("no repair kept the length")
 	}
 }
 
