@@ -163,9 +163,6 @@ func LinkTarget(uri string) string {
 		return uri
 	}
 	path := u.Path
-	if u.RawQuery != "" && !strings.Contains(u.RawQuery, "=") {
-		path += "?" + u.RawQuery
-	}
 	if runtime.GOOS == "windows" {
 		path = strings.TrimPrefix(path, "/") // file:///C:/x
 	}
@@ -173,12 +170,16 @@ func LinkTarget(uri string) string {
 }
 
 // parseURI parses a URI. In the URI of a file a fragment begins only at the last "#", and only if
-// the text after it looks like a part of the file, such as "L1:10", rather than of a path.
+// the text after it looks like a part of the file, such as "L1:10", rather than of a path. A query
+// has a "=".
 func parseURI(uri string) (*url.URL, error) {
 	if strings.HasPrefix(uri, "file:") {
 		path, part := uri, ""
 		if i := strings.LastIndexByte(uri, '#'); i >= 0 && i+1 < len(uri) && !strings.ContainsAny(uri[i:], "/.") {
 			path, part = uri[:i], uri[i:]
+		}
+		if _, query, _ := strings.Cut(path, "?"); !strings.Contains(query, "=") {
+			path = strings.ReplaceAll(path, "?", "%3F")
 		}
 		uri = strings.ReplaceAll(path, "#", "%23") + part
 	}

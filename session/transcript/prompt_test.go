@@ -40,6 +40,8 @@ func TestLinkTarget(t *testing.T) {
 		"file:///w/C%23/a#b.txt":   "/w/C#/a#b.txt",
 		"file:///w/a.md#install":   "/w/a.md",
 		"file:///w/why?.txt":       "/w/why?.txt",
+		"file:///w/why?%20b#c.txt": "/w/why? b#c.txt",
+		"file:///w/why?#L1":        "/w/why?",
 		"file:///w/a.go?symbol=F":  "/w/a.go",
 		"file://server/a%":         "file://server/a%",
 		"zed:///agent/100%":        "zed:///agent/100%",
