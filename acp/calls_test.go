@@ -3,6 +3,7 @@ package acp
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -83,5 +84,14 @@ func TestClientErrorText(t *testing.T) {
 		if e.Error() != want {
 			t.Errorf("got %q, want %q", e.Error(), want)
 		}
+	}
+}
+
+// An error with the code 0 is a refusal and not a malformed result.
+func TestClientErrorWithoutCode(t *testing.T) {
+	err := openCall{method: "fs/read_text_file"}.decode(answerOf(nil, json.RawMessage(`{"code":0,"message":"locked"}`)), nil)
+	refused, ok := errors.AsType[*ClientError](err)
+	if !ok || refused.Code == 0 || refused.Message != "locked" {
+		t.Errorf("got %v, want a refusal with a code", err)
 	}
 }

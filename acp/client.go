@@ -102,7 +102,9 @@ func (o openCall) await(ctx context.Context, result any) error {
 // decode decodes the result of an answer.
 func (o openCall) decode(a answer, result any) error {
 	if a.fault != nil {
-		return &ClientError{Method: o.method, Code: a.fault.Code, Message: reasonOf(a.fault)}
+		// Some libraries, such as sourcegraph/jsonrpc2, send 0 for errors without a code.
+		code := cmp.Or(a.fault.Code, jsonrpc2.CodeInternalError)
+		return &ClientError{Method: o.method, Code: code, Message: reasonOf(a.fault)}
 	}
 	if string(a.result) == "null" { // documented for results that are empty objects
 		a.result = json.RawMessage("{}")
