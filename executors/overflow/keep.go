@@ -70,7 +70,7 @@ func (o *Overflow) lostLine(ctx context.Context, size int64, why string, err err
 	if ctx.Err() != nil {
 		why = "the turn was cancelled"
 	} else {
-		o.log().Warn("an overflow is gone", "bytes", size, "err", err)
+		o.log().Warn("an overflow was lost", "bytes", size, "err", err)
 	}
 	return fmt.Sprintf("[full output: %s; the rest of it was lost: %s; if you need it, call again for less at once]", mebibytes(size), why)
 }
