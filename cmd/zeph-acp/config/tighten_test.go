@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -11,7 +12,25 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
 	"github.com/zeph-acp/zeph-acp/executors/policy"
+	"github.com/zeph-acp/zeph-acp/executors/tighten"
 )
+
+// A section whose Tighten is not called would ignore a stricter value of a repository.
+func TestAllSectionsTighten(t *testing.T) {
+	c, want, got := Defaults(), map[string]int{}, map[string]int{}
+	for _, s := range c.sections() {
+		if reflect.ValueOf(s.settings).MethodByName("Tighten").IsValid() {
+			want[s.path]++
+		}
+	}
+	c.tighten(&c, func(path string) *tighten.Keys {
+		got[path]++
+		return tighten.New(func(string) bool { return false })
+	})
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("sections by path (-want +got)\n%s", diff)
+	}
+}
 
 func TestTighten(t *testing.T) {
 	base := Defaults()
