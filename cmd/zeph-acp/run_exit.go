@@ -99,8 +99,8 @@ func (t *tally) endError(lastMessage string, failOnDenied bool) error {
 		return fmt.Errorf("there is no command %s, and no model is connected", unknown)
 	case needsModel(lastMessage):
 		return errNoModel
-	case t.commandExit != 0:
-		return &exitError{t.commandExit, errors.New("the command failed")}
+	case t.callExit != 0:
+		return &exitError{t.callExit, errors.New("the call failed")}
 	case failOnDenied && t.calls > 0 && t.refused == t.calls:
 		return &exitError{exitStopped, errors.New("every tool call of the turn was refused (--fail-on-denied)")}
 	}

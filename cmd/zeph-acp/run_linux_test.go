@@ -32,7 +32,7 @@ func TestResumeInTerminal(t *testing.T) {
 
 	p = startInTerminal(t, home, "run", "--quiet", "--yes", "/bash echo quiet $((40+2)); exit 3")
 	p.sees("quiet 42")
-	p.sees("the command failed")
+	p.sees("the call failed")
 	p.ends(3)
 	if strings.Contains(p.screen.String(), "╭") {
 		t.Errorf("a card in %q", p.screen.String())

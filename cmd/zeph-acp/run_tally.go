@@ -31,7 +31,7 @@ type tally struct {
 	denied      []deniedCall    // those calls
 	userCalls   map[string]bool // ids of the user's calls
 	userOutputs []string        // the outputs of those calls
-	commandExit int             // exit status of the first command of the user that failed; 0 if none did
+	callExit    int             // exit status of the first call of the user that failed, of a command its own; 0 if none did
 
 	lastAnswer     *shownMessage   // of a model; nil if there is none
 	lastNote       *shownMessage   // of the agent itself; nil if there is none
@@ -113,10 +113,10 @@ func (t *tally) end(call *executors.Call, res executors.Result) {
 		t.refused++
 		t.denied = append(t.denied, deniedCall{call.ID, call.Tool, executors.WholeLine(call.Card.Title), reasonOf(res.Failure)})
 		return
-	case call.Origin == executors.User && call.Tool == "bash" && t.commandExit == 0:
-		t.commandExit = exitFailure
+	case call.Origin == executors.User && call.Phase != executors.PhasePlanner && t.callExit == 0:
+		t.callExit = exitFailure
 		if r := call.Record; r != nil && r.ExitCode != nil && *r.ExitCode != 0 {
-			t.commandExit = *r.ExitCode
+			t.callExit = *r.ExitCode
 		}
 	}
 	if call.Origin == executors.User {
