@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -216,8 +217,8 @@ func newMCPTest(f *flags) *cobra.Command {
 			out := cmd.OutOrStdout()
 			fmt.Fprintf(out, "connected in %s, protocol %s\n", st.Connect.Round(time.Millisecond), st.Revision)
 			fmt.Fprintf(out, "listed %s in %s\n", executors.Count(len(st.Tools), "tool"), st.List.Round(time.Millisecond))
-			for name, why := range st.LeftOut {
-				fmt.Fprintf(out, "left out %s: %s\n", name, why)
+			for _, name := range slices.Sorted(maps.Keys(st.LeftOut)) {
+				fmt.Fprintf(out, "left out %s: %s\n", name, st.LeftOut[name])
 			}
 			return nil
 		},

@@ -134,7 +134,7 @@ func (s *setupFlags) setup(cmd *cobra.Command, p editors.Places, name string) er
 func (s *setupFlags) apply(cmd *cobra.Command, e editors.Editor, change editors.Change) error {
 	out := cmd.OutOrStdout()
 	if change.Empty() {
-		_, err := fmt.Fprintf(out, "%s: nothing to do, %s starts zeph-acp already\n", oneLine(change.File), e.Title)
+		_, err := fmt.Fprintf(out, "%s: nothing to do, since zeph-acp is already in it\n", oneLine(change.File))
 		return err
 	}
 	shown, _ := new(redact.Scanner).Mask(change.Diff()) // settings may hold keys

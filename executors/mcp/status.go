@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -58,10 +59,7 @@ func (j *sessionServer) status(mask func(string) string) Status {
 	}
 	for _, t := range j.tools {
 		if t.problem != "" {
-			if st.LeftOut == nil {
-				st.LeftOut = map[string]string{}
-			}
-			st.LeftOut[t.name] = t.problem
+			st.leaveOut("", t.name, t.problem)
 		}
 	}
 	return st
@@ -82,13 +80,14 @@ func (s *Status) Refuse(reasons map[string]string) {
 	}
 }
 
-// leaveOut moves a tool from Tools to LeftOut.
+// leaveOut moves a tool from Tools to LeftOut. as is its name there; the server may have
+// chosen it.
 func (s *Status) leaveOut(name, as, reason string) {
 	s.Tools = slices.DeleteFunc(s.Tools, func(other string) bool { return other == name })
 	if s.LeftOut == nil {
 		s.LeftOut = map[string]string{}
 	}
-	s.LeftOut[as] = reason
+	s.LeftOut[cmp.Or(oneLine(as), "(no name)")] = reason
 }
 
 // String describes the server in a few lines of Markdown.
@@ -115,7 +114,7 @@ func (s Status) String() string {
 		fmt.Fprintf(&b, "  - `%s`\n", t)
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.LeftOut)) {
-		fmt.Fprintf(&b, "  - `%s` is left out: %s\n", oneLine(name), s.LeftOut[name])
+		fmt.Fprintf(&b, "  - `%s` is left out: %s\n", name, s.LeftOut[name])
 	}
 	return b.String()
 }

@@ -31,8 +31,11 @@ func newTool(e Server, t *sdk.Tool) tool {
 	}
 	checked, offered, err := inputSchema(t.InputSchema)
 	switch {
-	case t.Name == "" || len(t.Name) > maxToolName:
-		out.problem = "its name is empty or too long"
+	case t.Name == "":
+		out.problem = "it has no name"
+		return out
+	case len(t.Name) > maxToolName:
+		out.problem = fmt.Sprintf("its name is longer than %d bytes", maxToolName)
 		return out
 	case mistake(t) != "":
 		out.problem = "its definition cannot be read: " + mistake(t)

@@ -360,3 +360,19 @@ func FuzzParseFile(f *testing.F) {
 		}
 	})
 }
+
+// TestLeftOut checks that the names of a server under which tools are left out can be shown.
+func TestLeftOut(t *testing.T) {
+	j := &sessionServer{instance: new(instance)}
+	for _, name := range []string{"", strings.Repeat("x", maxToolName+1), "clear\x1b[2J\nall"} {
+		j.tools = append(j.tools, newTool(Server{Name: "s"}, &sdk.Tool{Name: name}))
+	}
+	want := map[string]string{
+		"(no name)":                    "it has no name",
+		strings.Repeat("x", 200) + "…": "its name is longer than 512 bytes",
+		"clear[2J all":                 "its schema is not an object",
+	}
+	if diff := cmp.Diff(want, j.status(strings.ToLower).LeftOut); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
