@@ -253,3 +253,15 @@ func hostile(t testing.TB) []commands.Script {
 	}
 	return list
 }
+
+// Names of files outside of the session's directories are not passed to programs that open them.
+func TestNamesFromTop(t *testing.T) {
+	pool := newPool(t)
+	td := take(t, pool, "git-above")
+	for _, script := range []string{"git ls-files :/ | xargs md5sum", "git ls-files ':(top)out' | xargs wc", "git grep -l zq7 -- ':../out' | xargs stat"} {
+		if runs, ok, _ := judge(t, td, "code", script); ok {
+			t.Errorf("%q runs as %q", script, runs)
+		}
+	}
+	giveBack(t, td)
+}

@@ -214,9 +214,8 @@ func (p *program) parse(b *builder, words []Word) (*parsedOptions, []File, error
 			s.out.operands = append(s.out.operands, w) // likewise
 		case w.Glob && p.leadingWildcard && !strings.HasPrefix(w.Values[0], "-"), w.varies && !p.noDoubleDash:
 			s.out.operands = append(s.out.operands, w) // "--" is before it
-		case w.Glob && !w.varies && p.operands != textOperands && strings.IndexByte("*?[", w.Values[0][0]) >= 0:
-			w.Values, w.source = []string{"./" + w.Values[0]}, "./"+w.source // never an option
-			s.out.operands = append(s.out.operands, w)
+		case w.beginsWithWildcard() && p.operands != textOperands:
+			s.out.operands = append(s.out.operands, w.inCurrentDir()) // never an option
 		case w.Glob && !w.varies && len(w.Values) == 1 && optionValue.MatchString(w.Values[0]):
 			if err := s.option(w.Values[0]); err != nil { // --include=*.go matches no file
 				return nil, nil, err

@@ -272,7 +272,7 @@ func (p *program) acceptGitCommand(b *builder, c *Command, sub string, args []Wo
 		if slices.ContainsFunc(w.Values, signatureFormat.MatchString) {
 			return nil, errors.New("its format checks signatures")
 		}
-		if err := out.addOperand(w, !hasPattern || i > 0, dirs); err != nil {
+		if err := out.addOperand(w, !hasPattern || i > 0 || w.Glob, dirs); err != nil {
 			return nil, err
 		}
 	}
@@ -286,17 +286,21 @@ func (p *program) acceptGitCommand(b *builder, c *Command, sub string, args []Wo
 		if w.mayBegin('-') && (!w.Glob || parsesPaths) {
 			return nil, fmt.Errorf("%s may be an option", w.source)
 		}
+		if w.beginsWithWildcard() {
+			w = w.inCurrentDir() // the name of a file may be ":(top)"
+		}
 		if err := out.addOperand(w, true, dirs); err != nil {
 			return nil, err
 		}
+		operands = append(operands, w)
 	}
-	all := slices.Concat(operands, paths)
-	c.OpensFromTop = sub == "grep" && slices.ContainsFunc(all, func(w Word) bool {
-		return slices.ContainsFunc(w.Values, gitFromTop.MatchString)
-	})
+	if hasPattern && len(operands) > 0 && !operands[0].Glob {
+		operands = operands[1:]
+	}
+	c.OpensFromTop = sub == "grep" && slices.ContainsFunc(operands, mayBeginAtTop)
 	if listsNames(sub, opts) {
-		fromTop := slices.ContainsFunc(all, func(w Word) bool { return w.mayBegin(':') })
-		out.xargsInput = out.gitNameLister()
+		fromTop := slices.ContainsFunc(operands, func(w Word) bool { return w.mayBegin(':') })
+		out.xargsInput = out.gitNameLister(func() { c.OpensFromTop = c.OpensFromTop || fromTop })
 		if sub == "ls-files" && !opts.has("-o", "--others", "--full-name") && slices.Equal(dirs, b.dirs) && !fromTop {
 			out.xargsInput.showContents = func() { c.OpensTracked = true } // tracked files below this directory
 		}
@@ -304,10 +308,12 @@ func (p *program) acceptGitCommand(b *builder, c *Command, sub string, args []Wo
 	return out, nil
 }
 
-// gitNameLister describes how xargs may read the names that a git command prints.
-func (out *acceptedCommand) gitNameLister() *nameLister {
+// gitNameLister describes how xargs may read the names that a git command prints. It calls read
+// if xargs reads them.
+func (out *acceptedCommand) gitNameLister(read func()) *nameLister {
 	after := len(out.words) - 1 // words after the subcommand
 	return &nameLister{mayListLinks: true, separateByNUL: func() error {
+		read()
 		out.words = slices.Insert(out.words, len(out.words)-after, "-z")
 		return nil
 	}}
@@ -315,6 +321,12 @@ func (out *acceptedCommand) gitNameLister() *nameLister {
 
 // gitFromTop matches a path of git that begins at the top of the repository.
 var gitFromTop = lazyregexp.New(`^:(/|\([^)]*top)`)
+
+// mayBeginAtTop reports whether a path of git may begin at the top of the repository. A pattern may
+// match a name such as ":(top)".
+func mayBeginAtTop(w Word) bool {
+	return w.Glob && w.mayBegin(':') || slices.ContainsFunc(w.Values, gitFromTop.MatchString)
+}
 
 // subcommandWords returns the words of a subcommand before its operands, and the operands.
 func (p *program) subcommandWords(sub string, opts *parsedOptions) (words []string, operands []Word, err error) {
@@ -370,7 +382,6 @@ func (out *acceptedCommand) addOperand(w Word, path bool, dirs []string) (err er
 		}
 		if out.opens && v != "" {
 			out.files = append(out.files, File{Text: v, Dirs: dirs, Glob: w.Glob})
-			continue
 		}
 		if out.files, err = appendOutside(out.files, v, w.Glob, dirs); err != nil {
 			return err

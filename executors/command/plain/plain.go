@@ -78,8 +78,8 @@ type Command struct {
 	ReadOnly bool     // the table has it
 	// OpensTracked means that a program shows the contents of the files that git tracks.
 	OpensTracked bool
-	// OpensFromTop means that git shows the contents of files below the top of the repository,
-	// which may be above the working directory.
+	// OpensFromTop means that git shows the contents of files below the top of the repository, or
+	// names them to a program. The top may be above the working directory.
 	OpensFromTop bool
 
 	words []Word // Words with further details of each

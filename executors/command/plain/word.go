@@ -56,6 +56,18 @@ func (w Word) mayBegin(c byte) bool {
 	})
 }
 
+// beginsWithWildcard reports whether the word is a pattern that matches names by their first
+// character.
+func (w Word) beginsWithWildcard() bool {
+	return w.Glob && !w.varies && strings.IndexByte("*?[", w.Values[0][0]) >= 0
+}
+
+// inCurrentDir returns a pattern with "./" before it, so that a name that it matches is nothing else.
+func (w Word) inCurrentDir() Word {
+	w.Values, w.source = []string{"./" + w.Values[0]}, "./"+w.source
+	return w
+}
+
 func literalWord(text string) Word { return Word{Values: []string{text}, source: quote(text)} }
 
 // variable is the value of a variable at one point in the script.
