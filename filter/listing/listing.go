@@ -89,7 +89,7 @@ func (p *listingPass) End() strategy.Confidence {
 		}
 	case strings.Contains(p.run.Command, "-exec") || strings.Contains(p.run.Command, "-printf"):
 		return strategy.Fallback
-	case program == "find" && strings.Contains(p.run.Command, " -ls"):
+	case (program == "find" || program == "gfind") && strings.Contains(p.run.Command, " -ls"):
 		done, err = p.writeLong()
 	default:
 		done, err = p.writePaths()

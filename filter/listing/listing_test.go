@@ -55,6 +55,7 @@ func TestListing(t *testing.T) {
 		"long":                  {"ls -la", long, []string{"100 Nov 20 19:02 filea.go", "-rwxr-xr-x 12 Nov 20 19:02 run me.sh", "Nov 20 19:02 l -> x y", "root dev Nov 20 19:02 sub/"}, "total 40"},
 		"unlike the others":     {"ls -l", images, []string{"-rwsr-xr-x root root 99 May 1 10:00 helper", "5 May 1 10:00 notes.md", "May 1 10:00 cur -> rel/v2"}, "img_500.png"},
 		"find -ls":              {"find . -type f -ls", listed, []string{"find: ‘./x’: Permission denied", "100 Nov 20 19:02 ./src/filea.go"}, "5587065"},
+		"gfind -ls":             {"gfind . -type f -ls", listed, []string{"find: ‘./x’: Permission denied", "100 Nov 20 19:02 ./src/filea.go"}, "5587065"},
 		"counts":                {"rg -c x", strings.ReplaceAll(many.String(), ".go", ".go:3"), []string{"./src/a/{mod_aa.go:3,mod_ba.go:3,"}, ""},
 		"errors":                {"find /", strings.Repeat("find: ‘/secret/x’: Permission denied\n", 30) + many.String(), []string{"find: ‘/secret/x’: Permission denied", "... (20 more lines such as the one above: Permission denied) ..."}, ""},
 		"what is run on a file": {"find . -exec wc -l {} ;", many.String(), []string{"./src/a/mod_ba.go"}, ""},
