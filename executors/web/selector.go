@@ -9,8 +9,8 @@ import (
 	"golang.org/x/net/html"
 )
 
-// A selector and a page are both untrusted, and cascadia tries all combinations of ancestors for "a
-// b c d". On a deep page this takes exponential time. So this package splits a selector at its
+// A selector and a page are both untrusted, and cascadia tries all combinations of ancestors for
+// "a b c d". On a deep page this takes exponential time. So this package splits a selector at its
 // combinators. cascadia matches each compound part, and one walk over the tree tracks which parts
 // match so far.
 
