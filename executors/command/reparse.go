@@ -73,6 +73,7 @@ func (w *walker) reevaluatedParam(n *syntax.ParamExp) {
 	if n.Excl && n.Names == 0 && !keys {
 		w.dynamic("the name of a variable is computed: %s", source(n))
 	}
+	w.literalQuotes(n)
 	if n.Repl != nil {
 		w.hiddenSubstitution(n.Repl.Orig)
 		w.hiddenSubstitution(n.Repl.With)
@@ -105,6 +106,33 @@ func (w *walker) hiddenSubstitution(word *syntax.Word) {
 	if m := processSubstitution.FindStringSubmatch(source(word)); m != nil {
 		w.dynamic("it has a process substitution in %s", source(word))
 		w.guessText(strings.TrimRight(m[1], ")"))
+	}
+}
+
+// literalQuotes records single quotes in a word of an expansion such as "${x:-'$(ls)'}". Between
+// double quotes and in a here-document bash takes them for text and runs the substitution. Other
+// shells also end the expansion at a "}" between them. The parser takes them for quotes.
+func (w *walker) literalQuotes(n *syntax.ParamExp) {
+	var word *syntax.Word
+	special := "$`\"}"
+	switch {
+	case n.Repl != nil: // up to bash 4.2; in the pattern they quote
+		word, special = n.Repl.With, "$`"
+	case n.Exp == nil:
+	case slices.Contains([]syntax.ParExpOperator{
+		syntax.AlternateUnset, syntax.AlternateUnsetOrNull, syntax.DefaultUnset, syntax.DefaultUnsetOrNull,
+		syntax.ErrorUnset, syntax.ErrorUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull,
+	}, n.Exp.Op):
+		word = n.Exp.Word
+	}
+	if word == nil {
+		return
+	}
+	for _, part := range word.Parts {
+		if q, ok := part.(*syntax.SglQuoted); ok && strings.ContainsAny(q.Value, special) {
+			w.dynamic("single quotes may be text in %s", source(n))
+			w.guessText(q.Value)
+		}
 	}
 }
 
