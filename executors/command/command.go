@@ -145,8 +145,8 @@ func Parse(script string, sh Shell) (*Script, error) {
 
 // dividedOperator matches an operator with a continued line in it. Bash joins the lines first, so
 // that "$" and "(" on the next line begin a substitution, and "(" and "(" an arithmetic command.
-// The parser takes them for text and for two subshells.
-var dividedOperator = lazyregexp.New(`\$(\\\n)+\S|\((\\\n)+\(|[<>&|](\\\n)+[(<>&|-]`)
+// The parser takes them for text and for two subshells. Between backquotes the backslash is escaped.
+var dividedOperator = lazyregexp.New(`\$(\\+\n)+\S|\((\\+\n)+\(|[<>&|](\\+\n)+[(<>&|-]`)
 
 // walker visits a script in the order in which it would run.
 type walker struct {

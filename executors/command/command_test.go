@@ -119,7 +119,7 @@ func TestParse(t *testing.T) {
 }
 
 func TestParseRefuses(t *testing.T) {
-	for _, script := range []string{"(\n$x#; sudo x\n)", "(echo $(x)#; sudo x\n)", "(echo $x\\\n#; sudo x\n)", "ls\x00", "echo \\\r\nsudo x", "echo \"$\\\n(sudo x)\"", "cat <<E\n$\\\n\\\n(sudo x)\nE", "x=sudo; $\\\n{x} y", "$\\\n'sudo' x", "cat <\\\n(sudo x)", "cat <<\\\n-E\nx\nE\nsudo x\n-E\n", "cat <<E\nE\\\n\nsudo x\nE\n", "cat <<-E\n\t\\\nE\nsudo x\nE\n", "cat <<-E\n\tx\\\n\tE\ncat <<F\nE\nsudo x\nF\n", "(\\\n(echo '$(sudo x)'))", "echo $(\\\n\\\n(echo '$(sudo x)'))", "echo \"`(\\\n(echo '$(sudo x)'))`\"", "cd / &\\\n> f; cat x", `a "`, `a )`, `if a`, `<<`, "a | ", strings.Repeat("$(", 5000)} {
+	for _, script := range []string{"(\n$x#; sudo x\n)", "(echo $(x)#; sudo x\n)", "(echo $x\\\n#; sudo x\n)", "ls\x00", "echo \\\r\nsudo x", "echo \"$\\\n(sudo x)\"", "cat <<E\n$\\\n\\\n(sudo x)\nE", "x=sudo; $\\\n{x} y", "$\\\n'sudo' x", "cat <\\\n(sudo x)", "cat <<\\\n-E\nx\nE\nsudo x\n-E\n", "cat <<E\nE\\\n\nsudo x\nE\n", "cat <<-E\n\t\\\nE\nsudo x\nE\n", "cat <<-E\n\tx\\\n\tE\ncat <<F\nE\nsudo x\nF\n", "(\\\n(echo '$(sudo x)'))", "echo $(\\\n\\\n(echo '$(sudo x)'))", "echo \"`(\\\n(echo '$(sudo x)'))`\"", "cd / &\\\n> f; cat x", "echo `(\\\\\n(echo '$(sudo x)'))`", `a "`, `a )`, `if a`, `<<`, "a | ", strings.Repeat("$(", 5000)} {
 		if s, err := Parse(script, shell); err == nil {
 			t.Errorf("%.20q parsed: %v", script, programs(s))
 		}
