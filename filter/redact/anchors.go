@@ -20,8 +20,10 @@ type anchor struct {
 	// body. It returns 0 if there is no value.
 	valueEnd func(l []byte, from, body int) (end int)
 
-	// If the text is a command, the password is this operand after it, from 1 on.
+	// If the text is a command, the password is this operand after it, from 1 on. If
+	// between is not 0, the operand is user, between and password, then @ and a host.
 	operand int
+	between byte
 }
 
 // anchors are the bytes at which the scan of a line stops: bytes with a syntactic
@@ -135,17 +137,30 @@ var commonAnchors = sync.OnceValue(func() *anchors {
 	} {
 		s.insert(anchor{text: []byte(hash), kind: namedSecret, valueEnd: passwordHash})
 	}
-	for command, operand := range map[string]int{
-		"rabbitmqctl add_user ": 2, "rabbitmqctl change_password ": 2, "wpa_passphrase ": 2, "ConvertTo-SecureString ": 1,
-		" set aws_secret_access_key ": 1, ":_authToken ": 1, "snmp-server community ": 1,
-	} {
+	for command, operand := range commandOperands {
 		s.insert(anchor{text: []byte(command), kind: namedSecret, operand: operand})
+	}
+	for command, between := range map[string]byte{"sqlplus ": '/', "expdp ": '/', "impdp ": '/', "sqlldr ": '/', "rman target ": '/', "lftp -u ": ','} {
+		s.insert(anchor{text: []byte(command), kind: namedSecret, operand: 1, between: between})
 	}
 	s.insert(anchor{text: []byte(".atlasv1."), kind: cloudToken, leftSet: text.AlnumSet, valueEnd: atlasToken})
 	s.insert(anchor{text: []byte("AZDO"), kind: azureKey, leftSet: text.AlnumSet, valueEnd: signedKey(76, 4)})
 	s.insert(anchor{text: []byte("JQQJ99"), kind: azureKey, leftSet: text.AlnumSet, valueEnd: signedKey(52, 26)})
 	return s
 })
+
+// commandOperands are commands with the operand that is a password or a token. The text
+// of a command may end within its words.
+var commandOperands = map[string]int{
+	"rabbitmqctl add_user ": 2, "rabbitmqctl change_password ": 2, "wpa_passphrase ": 2, "ConvertTo-SecureString ": 1,
+	" set aws_secret_access_key ": 1, ":_authToken ": 1, "snmp-server community ": 1,
+	"vault login ": 1, "vault unseal ": 1, "vault operator unseal ": 1, "vault token lookup ": 1, "vault token renew ": 1,
+	"vault token revoke ": 1, "cargo login ": 1, "bw unlock ": 1, "bw login ": 2, " add-authtoken ": 1, "ngrok authtoken ": 1,
+	"nuget push ": 2, "config set --secret ": 2, "encrypt_string ": 1, " npmAuthToken ": 1, "snyk auth ": 1,
+	"cloudflared service install ": 1, " wifi connect ": 3, "net use ": 3, "SecureString --value ": 1, "sonar.login=": 1,
+	"requirepass ": 1, "masterauth ": 1, "bindpw ": 1, "rootpw ": 1, "pre-shared-key ": 1,
+	" http-basic.": 3, " github-oauth.": 2, " gitlab-token.": 2, " pypi-token.": 2,
+}
 
 // wholeAnchor returns the anchor of a known value.
 func wholeAnchor(value []byte, k credKind) anchor {
@@ -254,7 +269,7 @@ func (m *Stream) scanAnchor(l []byte, from int, s anchor) {
 		return
 	}
 	if s.operand > 0 {
-		m.scanOperand(l, from+len(s.text), s.operand)
+		m.scanOperand(l, from+len(s.text), s.operand, s.between)
 		return
 	}
 	if end := s.valueEnd(l, from, from+len(s.text)); end > 0 {

@@ -9,6 +9,10 @@ import (
 // scanElement looks for a value in an XML element that is named, or holds the name,
 // of a credential.
 func (m *Stream) scanElement(l []byte, i int) {
+	if text.HasAnyPrefix(l[i:], "<<<") {
+		m.scanHereString(l, i)
+		return
+	}
 	end := text.NameSet.RunEnd(l, i+1)
 	if end == i+1 || end >= len(l) || l[end] != '>' {
 		return

@@ -49,6 +49,28 @@ echo "v1.2.3" | tee version.txt
 ---
 echo hello1 | sudo -S true1
 ---
+cat <<< "release v1.2.3-rc4"
+---
+passwd bob <<< $NEW_PW
+---
+sqlplus /nolog @setup1.sql
+---
+sqlplus scott/$PW1@orcl
+---
+vault login -method=oidc role=dev1
+---
+vault token lookup -accessor x
+---
+cargo login --registry r2
+---
+net use Z: \\srv1\share2 /user:bob1
+---
+net use Z: \\srv1\share2 /persistent:yes
+---
+nuget push a1.nupkg -Source x2
+---
+bw login --apikey
+---
 printf 'abc1234' | sha256sum
 ---
 echo '{"a1":2}' | jq -S .

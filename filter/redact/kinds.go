@@ -97,7 +97,7 @@ var Credentials = [credKindCount]Credential{
 		"passwords",
 		"secret",
 		"values of names such as password, secret, token or key: password=, \"apiKey\": \"...\", --token " +
-			"..., X-Api-Key:, <password>; connection strings, .netrc, .pgpass; passwords in commands such as curl -u, htpasswd, keytool and sudo -S; password hashes",
+			"..., X-Api-Key:, <password>; connection strings, .netrc, .pgpass; passwords in commands such as curl -u, htpasswd, keytool, sqlplus and vault login, and in here-strings; password hashes",
 	},
 	userPattern: {"of the user's own", "extra pattern", "extra_patterns"},
 }

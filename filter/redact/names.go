@@ -39,7 +39,7 @@ func classifyName(name []byte) nameClass {
 	before := w.count - 1 // number of words before the last
 	last := w.word(before)
 	for i := range before {
-		if word := w.word(i); voidsName(word) || string(word) == "host" && string(last) == "key" {
+		if word := w.word(i); voidsName(word) || i == before-1 && string(word) == "host" && string(last) == "key" {
 			return otherName
 		}
 	}
@@ -204,7 +204,7 @@ func classifyNoun(w []byte) nameClass {
 	case "password", "passwd", "passphrase", "passcode", "pwd", "passwort", "kennwort", "senha", "contrasena",
 		"userpass", "dbpass", "bindpw", "psk", "storepass", "keypass", "srcstorepass", "deststorepass":
 		return passwordName
-	case "secret", "secrets", "credential", "credentials", "creds", "apikey", "appkey":
+	case "secret", "secrets", "credential", "credentials", "creds", "apikey", "appkey", "authkey":
 		return secretName
 	case "token", "jwt", "bearer", "auth":
 		return tokenName

@@ -33,7 +33,7 @@ func (m *Stream) scanDash(l []byte, i int) int {
 func (m *Stream) scanOption(l []byte, from int) {
 	to := text.NameSet.RunEnd(l, from)
 	name := l[from:to]
-	if equalFold(name, "password-stdin") || equalFold(name, "stdin") {
+	if equalFold(name, "password-stdin") || equalFold(name, "stdin") || equalFold(name, "with-token") {
 		m.scanPiped(l, from)
 		return
 	}
@@ -80,16 +80,18 @@ type shortOption struct {
 var shortOptions = []shortOption{
 	{letter: 'p', commands: []string{
 		"sshpass", "docker login", "podman login", "registry login", "az login", "oc login", "mongo", "cqlsh", "twine upload",
-		"snowsql", "beeline", "security unlock-keychain", "certutil", "usermod", "useradd", "doveadm pw", "lpass",
+		"snowsql", "beeline", "security unlock-keychain", "certutil", "usermod", "useradd", "doveadm pw", "lpass", "conan remote",
 	}},
 	{letter: 'p', attached: true, commands: []string{"mysql", "mariadb", "sshpass", "7z", "rar "}},
-	{letter: 'P', commands: []string{"sqlcmd", "bcp ", "zip ", "unzip ", "ipmitool", "mosquitto_", "isql "}},
+	{letter: 'P', commands: []string{"sqlcmd", "bcp ", "zip ", "unzip ", "ipmitool", "mosquitto_", "isql ", "mssql-cli"}},
 	{letter: 'a', commands: []string{"redis-cli"}},
 	{letter: 'a', between: ':', commands: []string{"http ", "https ", "xh "}},
 	{letter: 'A', commands: []string{"snmp"}},
 	{letter: 'A', between: ':', commands: []string{"ab "}},
 	{letter: 'X', commands: []string{"snmp"}},
-	{letter: 'k', commands: []string{"openssl enc"}},
+	{letter: 'c', commands: []string{"snmp"}},
+	{letter: 'k', commands: []string{"openssl enc", "nuget push"}},
+	{letter: 't', commands: []string{"doctl auth"}},
 	{letter: 'w', commands: []string{"ldap", "security add-", "rabbitmqadmin"}},
 	{letter: 'u', between: ':', commands: []string{"curl"}},
 	{letter: 'u', attached: true, between: ':', commands: []string{"curl"}},
@@ -104,11 +106,13 @@ func (m *Stream) scanShortOption(l []byte, i int) {
 		return
 	}
 	end := text.NameSet.RunEnd(l, i+1)
-	if end-i > 5 && end < len(l) && l[end] == ' ' && classifyName(l[i+1:end]) == passwordName {
-		if v := valueFrom(l, end); isBelievable(l[v.from:v.to], passwordName, form{quoted: v.quoted}) {
-			m.addHit(v.from, v.to, namedSecret)
+	if end-i > 5 && end < len(l) && l[end] == ' ' {
+		if n := classifyName(l[i+1 : end]); n >= tokenName {
+			if v := valueFrom(l, end); isBelievable(l[v.from:v.to], n, form{quoted: v.quoted}) {
+				m.addHit(v.from, v.to, namedSecret)
+			}
+			return
 		}
-		return
 	}
 	for n := range shortOptions {
 		o := &shortOptions[n]
@@ -143,7 +147,7 @@ func (m *Stream) scanHtpasswd(l []byte, i int) {
 	if bytes.IndexByte(l[i:i+end], 'n') > 0 {
 		operand = 2
 	}
-	m.scanOperand(l, i+end+1, operand)
+	m.scanOperand(l, i+end+1, operand, 0)
 }
 
 // scanPiped looks for a password that echo or printf writes to a command that
@@ -171,17 +175,65 @@ func (m *Stream) scanPiped(l []byte, i int) {
 	}
 }
 
-// scanOperand looks for a password in the n-th word from at on.
-func (m *Stream) scanOperand(l []byte, at, n int) {
-	for ; n > 1; n-- {
+// scanOperand looks for a password in the n-th word from at on. If between is not 0,
+// options are skipped, and the word is user, between and password, then @ and a host.
+func (m *Stream) scanOperand(l []byte, at, n int, between byte) {
+	for ; n > 1 || between != 0 && at < len(l) && l[at] == '-'; n-- {
 		space := bytes.IndexByte(l[at:], ' ')
 		if space < 0 {
 			return
 		}
 		at += space + 1
 	}
-	if v := valueFrom(l, at); isBelievable(l[v.from:v.to], passwordName, quotedForm) {
-		m.addHit(v.from, v.to, namedSecret)
+	v := valueFrom(l, at)
+	if between == 0 {
+		if value := l[v.from:v.to]; isBelievable(value, passwordName, quotedForm) && !isOption(value) {
+			m.addHit(v.from, v.to, namedSecret)
+		}
+		return
+	}
+	word := l[at:]
+	if end := bytes.IndexByte(word, ' '); end >= 0 {
+		word = word[:end]
+	}
+	user := bytes.IndexByte(word, between)
+	host := bytes.LastIndexByte(word, '@')
+	if user <= 0 || bytes.IndexByte(word[:user], '@') >= 0 {
+		return
+	}
+	if host < user {
+		host = len(word)
+	}
+	from, to := withoutQuotes(l, at+user+1, at+host)
+	if isBelievable(l[from:to], passwordName, dataForm) {
+		m.addHit(from, to, namedSecret)
+	}
+}
+
+// isOption reports whether a word is an option, such as --force or /user:bob.
+func isOption(word []byte) bool {
+	return word[0] == '-' || word[0] == '/' && bytes.IndexByte(word, ':') > 0
+}
+
+// passwordReaders are parts of commands that read a password or a token from standard
+// input.
+var passwordReaders = []string{
+	"stdin", "passw", "sudo -S", "kinit", "cryptsetup", "passphrase", "--token", "with-token", "signin", "vault login", "auth login", "docker login",
+}
+
+// scanHereString looks for a password in a here-string: docker login --password-stdin <<< PASSWORD.
+func (m *Stream) scanHereString(l []byte, i int) {
+	before := l[bytes.LastIndexAny(l[:i], "|;&")+1 : i]
+	if !slices.ContainsFunc(passwordReaders, func(part string) bool { return bytes.Contains(before, []byte(part)) }) {
+		return
+	}
+	v := valueFrom(l, i+len("<<<"))
+	from := v.from
+	if bytes.Contains(before, []byte("chpasswd")) {
+		from += bytes.IndexByte(l[v.from:v.to], ':') + 1
+	}
+	if isBelievable(l[from:v.to], passwordName, quotedForm) {
+		m.addHit(from, v.to, namedSecret)
 	}
 }
 
