@@ -148,6 +148,10 @@ func Parse(script string, sh Shell) (*Script, error) {
 // The parser takes them for text and for two subshells. Between backquotes the backslash is escaped.
 var dividedOperator = lazyregexp.New(`\$(\\+\n)+\S|\((\\+\n)+\(|[<>&|](\\+\n)+[(<>&|-]`)
 
+// unclearEscape matches an escape in $'…' that the parser takes for text: "\x{6f}" is a letter, and
+// "\c@" may end the word.
+var unclearEscape = lazyregexp.New(`\$'(?:[^'\\]|\\.)*?\\(?:c|x\{)`)
+
 // walker visits a script in the order in which it would run.
 type walker struct {
 	shell  Shell
@@ -182,6 +186,9 @@ func (w *walker) parse(text string) error {
 	}
 	if dividedOperator.MatchString(text) {
 		return errors.New("a line is continued within an operator")
+	}
+	if unclearEscape.MatchString(text) {
+		return errors.New("$'…' has an escape that shells read differently")
 	}
 	if n := strings.Count(text, "$(") + strings.Count(text, "<(") + strings.Count(text, "`"); n > maxSubstitutions {
 		return fmt.Errorf("it has more than %d substitutions", maxSubstitutions)

@@ -68,6 +68,9 @@ func TestParse(t *testing.T) {
 		`bash -c "$x"`:                       "bash !",
 		`bash -o pipefail -c 'a'`:            "bash a",
 		`bash x.sh`:                          "bash",
+		`alias q='a;'`:                       "alias a !",
+		`compgen -W "$x"`:                    "compgen -w ? !",
+		`fc -s`:                              "fc !",
 		`bash <<< 'sudo ls'`:                 "bash sudo",
 		"bash <<EOF\nsudo ls\nEOF":           "bash sudo",
 		"bash <<'EOF'\nsudo $x\nEOF":         "bash sudo",
@@ -119,7 +122,7 @@ func TestParse(t *testing.T) {
 }
 
 func TestParseRefuses(t *testing.T) {
-	for _, script := range []string{"(\n$x#; sudo x\n)", "(echo $(x)#; sudo x\n)", "(echo $x\\\n#; sudo x\n)", "ls\x00", "echo \\\r\nsudo x", "echo \"$\\\n(sudo x)\"", "cat <<E\n$\\\n\\\n(sudo x)\nE", "x=sudo; $\\\n{x} y", "$\\\n'sudo' x", "cat <\\\n(sudo x)", "cat <<\\\n-E\nx\nE\nsudo x\n-E\n", "cat <<E\nE\\\n\nsudo x\nE\n", "cat <<-E\n\t\\\nE\nsudo x\nE\n", "cat <<-E\n\tx\\\n\tE\ncat <<F\nE\nsudo x\nF\n", "(\\\n(echo '$(sudo x)'))", "echo $(\\\n\\\n(echo '$(sudo x)'))", "echo \"`(\\\n(echo '$(sudo x)'))`\"", "cd / &\\\n> f; cat x", "echo `(\\\\\n(echo '$(sudo x)'))`", `a "`, `a )`, `if a`, `<<`, "a | ", strings.Repeat("$(", 5000)} {
+	for _, script := range []string{"(\n$x#; sudo x\n)", "(echo $(x)#; sudo x\n)", "(echo $x\\\n#; sudo x\n)", "ls\x00", "echo \\\r\nsudo x", "echo \"$\\\n(sudo x)\"", "cat <<E\n$\\\n\\\n(sudo x)\nE", "x=sudo; $\\\n{x} y", "$\\\n'sudo' x", "cat <\\\n(sudo x)", "cat <<\\\n-E\nx\nE\nsudo x\n-E\n", "cat <<E\nE\\\n\nsudo x\nE\n", "cat <<-E\n\t\\\nE\nsudo x\nE\n", "cat <<-E\n\tx\\\n\tE\ncat <<F\nE\nsudo x\nF\n", "(\\\n(echo '$(sudo x)'))", "echo $(\\\n\\\n(echo '$(sudo x)'))", "echo \"`(\\\n(echo '$(sudo x)'))`\"", "cd / &\\\n> f; cat x", "echo `(\\\\\n(echo '$(sudo x)'))`", "cat <<$'a\\x62'\nab\nsudo x\na\\x62\n", "cat <<\"a\\$b\"\na$b\nsudo x\na\\$b\n", "cat <<E\n${x:-\nE\nsudo x\n}\nE\n", `$'sudo\c@' x`, `$'sud\x{6f}' x`, "coproc a=1 sudo x", `a "`, `a )`, `if a`, `<<`, "a | ", strings.Repeat("$(", 5000)} {
 		if s, err := Parse(script, shell); err == nil {
 			t.Errorf("%.20q parsed: %v", script, programs(s))
 		}

@@ -75,7 +75,9 @@ var launchers = map[string]launcher{
 	"faketime":          {operands: 1},
 	"gosu":              {operands: 1},
 	"hatch":             {after: "run"},
+	"history":           {after: "-s"},
 	"hyperfine":         {anywhere: true},
+	"jobs":              {after: "-x"},
 	"mamba":             {after: "run"},
 	"micromamba":        {after: "run"},
 	"mise":              {after: "exec x"},
@@ -191,7 +193,7 @@ func (w *walker) guessEmbedded(c *Command) {
 		if text, ok := c.inputText(); ok {
 			w.guessText(text)
 		}
-	case p == "complete" || p == "bind":
+	case p == "complete" || p == "compgen" || p == "bind":
 		for _, a := range args {
 			_, text, _ := strings.Cut(a.Text, ":")
 			w.guessText(a.Text)

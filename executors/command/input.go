@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
 // stdin describes a standard input.
@@ -55,10 +57,17 @@ func (w *walker) redirects(list []*syntax.Redirect) *stdin {
 	return in
 }
 
+// plainDelimiter matches a delimiter that bash and the parser read alike. They differ about escapes in
+// quotes.
+var plainDelimiter = lazyregexp.New("^(\\\\?[\\w.+%@!,:/-]+|'[^'\\\\$`\n]*'|\"[^\"\\\\$`\n]*\")$")
+
 // mayEndElsewhere reports whether bash may end a here-document at another line than the parser. Bash
 // joins continued lines before it looks for the delimiter. So the delimiter ends the document where
 // it continues a blank line, and does not where it continues the last line of the text.
 func mayEndElsewhere(r *syntax.Redirect) bool {
+	if !plainDelimiter.MatchString(source(r.Word)) {
+		return true
+	}
 	delimiter := r.Word.Lit()
 	if delimiter == "" { // quoted: no line continues another
 		return false
@@ -67,6 +76,8 @@ func mayEndElsewhere(r *syntax.Redirect) bool {
 	for _, part := range r.Hdoc.Parts {
 		if lit, ok := part.(*syntax.Lit); ok {
 			text.WriteString(lit.Value)
+		} else if part.Pos().Line() != part.End().Line() { // bash ends the document there, too
+			return true
 		} else {
 			text.WriteString("$")
 		}

@@ -222,6 +222,8 @@ func (w *walker) reevaluatedWords(c *Command) {
 				w.assignNames(append([]Word{{Text: a.Text[2:], Literal: a.Literal}}, args[i+1:min(i+2, len(args))]...), p)
 			}
 		}
+	case "compgen", "fc":
+		w.dynamic("%s evaluates its arguments, or commands of the history", p)
 	case "let": // after an assignment or a builtin; syntax.LetClause is any other
 		w.dynamic("let evaluates its arguments")
 	case "read", "mapfile", "readarray", "getopts", "unset", "declare", "typeset", "local", "export", "readonly":

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -67,6 +68,9 @@ func (w *walker) stmt(s *syntax.Stmt) {
 		}
 	case *syntax.CoprocClause:
 		defer w.subshell()()
+		if call, ok := c.Stmt.Cmd.(*syntax.CallExpr); ok && len(call.Args) > 0 && strings.ContainsAny(source(call.Args[0]), "=[") {
+			w.err = errors.New("a coproc begins with an assignment") // the parser takes it for the program
+		}
 		w.stmt(c.Stmt)
 	case *syntax.DeclClause:
 		w.declare(c)

@@ -189,6 +189,7 @@ func (w *walker) unwrap(c *Command) {
 	case p == "alias":
 		for _, a := range operands(c.Args()) {
 			if _, text, ok := strings.Cut(a.Text, "="); ok {
+				w.dynamic("an alias changes how a shell reads the lines after it")
 				w.runText(c, []Word{{Text: text, Literal: a.Literal}}, "alias")
 			}
 		}
