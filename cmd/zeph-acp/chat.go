@@ -81,7 +81,7 @@ func runChat(cmd *cobra.Command, f *flags, r *runFlags) error {
 				Path: chat.HistoryPath(run.Paths.State, run.turn.Dir),
 				Mask: func(text string) string { masked, _ := scan.Mask(text); return masked },
 			},
-			Facts: func(string) string { return run.tally.facts() + " · go on with: zeph-acp chat --continue" },
+			Facts: func(string) string { return run.tally.facts() + " · continue with: zeph-acp chat --continue" },
 		}
 		ctx, stop := stopOnSignal(ctx, c.Abort)
 		defer stop()

@@ -20,7 +20,7 @@ func TestResumeInTerminal(t *testing.T) {
 	p.sees("\n> ")
 	p.types("/bash echo la''ter\n")
 	p.sees("later")
-	p.sees("go on with: zeph-acp run --continue")
+	p.sees("continue with: zeph-acp run --continue")
 	p.ends(0)
 
 	p = startInTerminal(t, home, "run", "--continue")

@@ -118,7 +118,7 @@ func (r *runner) footer() string {
 	if dir, err := os.Getwd(); err != nil || dir != r.turn.Dir {
 		next = "--resume " + r.tally.shortID()
 	}
-	return r.tally.facts() + " · go on with: zeph-acp run " + next
+	return r.tally.facts() + " · continue with: zeph-acp run " + next
 }
 
 func (t *tally) shortID() string { return t.session[:min(8, len(t.session))] }

@@ -366,7 +366,7 @@ func (p permissionCheck) unansweredResult(call *executors.Call, tool executors.T
 // once if no rule can allow it.
 func (p *Permission) adviceToAllowOnce() (people, hint string) {
 	if p.ScheduledTask {
-		return "A scheduled task has no user to ask, and no rule can allow it.", "No rule can allow it, and a scheduled task has no user to ask: report what is left to do."
+		return "This is a scheduled task, and no rule can allow it.", "No rule can allow it, and a scheduled task has no user to ask: report what is left to do."
 	}
 	return "Answer the question in an editor, or run it with --yes. No rule can allow it.",
 		"Tell the user how to allow it: answer the question in an editor, or run headless with --yes. No rule can allow it: it is asked about each time."
@@ -376,7 +376,7 @@ func (p *Permission) adviceToAllowOnce() (people, hint string) {
 // their place in the file.
 func (p *Permission) adviceToAllowLater() (people, hint string) {
 	if p.ScheduledTask {
-		return "A scheduled task has no user to ask. For later runs, add this", "Report to the user how to allow it in later runs: add the rules given here"
+		return "For later runs of this scheduled task, add this", "Report to the user how to allow it in later runs: add the rules given here"
 	}
 	return "Answer the question, run it with --yes, or add this", "Tell the user how to allow it: answer the question, run headless with --yes, or add the rules given here"
 }

@@ -18,7 +18,7 @@ func Decision(e *audit.Entry) string {
 	case e.Rule == "" || strings.Contains(text, "("+e.Rule+")") || e.Answer != "" && strings.HasPrefix(e.Rule, "the user "):
 		return text
 	}
-	return text + ": " + e.Rule
+	return text + ": " + strings.TrimPrefix(e.Rule, "default: ")
 }
 
 // decider returns in words who decided, or the decision of the rules.

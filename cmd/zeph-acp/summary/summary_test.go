@@ -19,10 +19,10 @@ func mask(s string) string { return strings.ReplaceAll(s, "hunter2", "[REDACTED]
 func TestDecision(t *testing.T) {
 	gate := []executors.Verdict{{Gate: "policy", Decision: executors.Allow}, {Gate: "trust", Decision: executors.Deny, Reason: "untrusted"}}
 	for want, e := range map[string]audit.Entry{
-		"":                                {},
-		"quota":                           {Rule: "quota"},
-		"Allowed: default: it only reads": {Decision: "allow", Rule: "default: it only reads"},
-		"Denied: rule 3":                  {Decision: "deny", Rule: "rule 3"},
+		"":                       {},
+		"quota":                  {Rule: "quota"},
+		"Allowed: it only reads": {Decision: "allow", Rule: "default: it only reads"},
+		"Denied: rule 3":         {Decision: "deny", Rule: "rule 3"},
 		"Denied by the gate trust (untrusted): trust: no": {Decision: "deny", Rule: "trust: no", Gates: gate},
 		"The user allowed it once":                        {Decision: "allow", Answer: "allow_once", Rule: "the user allowed it"},
 		"The user rejected it for good":                   {Decision: "deny", Answer: "reject_always", Rule: "the user rejected it"},
