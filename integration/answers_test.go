@@ -63,7 +63,7 @@ func TestRememberedAnswers(t *testing.T) {
 		t.Error("the answer did not survive the process")
 	}
 	text, questions := b.turnAnswering(s, "/bash touch g", "allow_once")
-	if len(questions) > 0 || !strings.Contains(text, "You rejected this for good.") {
+	if len(questions) > 0 || !strings.Contains(text, "You rejected this for good. To be asked again") {
 		t.Error("the rejection did not survive the process")
 	}
 	b.request("9", "session/new", fmt.Sprintf(`{"cwd":%q,"mcpServers":[]}`, filepath.Join(root, "home")))

@@ -110,8 +110,12 @@ func TestHostileMCPMemory(t *testing.T) {
 			a.checkContains(a.turnOf(s, "/bad__run {}"), cmp.Or(hostileHabits[habit], "[full output: "))
 			peak := statusKiB(t, a.cmd.Process.Pid, "VmHWM") >> 10
 			t.Logf("%d MiB", peak)
-			if peak >= 100 && !raceEnabled() {
-				t.Errorf("the agent took %d MiB", peak)
+			limit := 100
+			if habit == "many" {
+				limit = 150 // 60 to 121: the list becomes garbage, and the runtime collects later beside other tests
+			}
+			if peak >= limit && !raceEnabled() {
+				t.Errorf("the agent took %d MiB, want less than %d", peak, limit)
 			}
 		})
 	}
