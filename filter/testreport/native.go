@@ -12,6 +12,7 @@ type nativeTests struct {
 	output    *text.Lines // the output of the running test
 	runLine   []byte      // "[ RUN      ] A.b"
 	startLine []byte      // the line of ctest about a test without a result
+	skipped   int         // skipped tests with a reason
 	part      nativePart
 }
 
@@ -129,8 +130,10 @@ func (n *nativeTests) handleGoogletest(l []byte) bool {
 		n.keepUnfinished()
 		n.runLine = append(n.runLine[:0], l...)
 		n.part = nativeRuns
-	case begins(l, "[       OK ]"), begins(l, "[  SKIPPED ]") && n.part == nativeRuns:
+	case begins(l, "[       OK ]"):
 		n.dropTest()
+	case begins(l, "[  SKIPPED ]") && n.part == nativeRuns:
+		n.keepSkipped(l)
 	case begins(l, "[  FAILED  ]"):
 		if n.part == nativeRuns {
 			n.writeFailure(l[len("[  FAILED  ]"):])
@@ -180,6 +183,19 @@ func (n *nativeTests) dropTest() {
 	}
 	n.part = nativeTop
 	n.runLine = n.runLine[:0]
+}
+
+// keepSkipped keeps a skipped test that says why, after its reason.
+func (n *nativeTests) keepSkipped(l []byte) {
+	if n.output != nil {
+		if n.skipped++; n.skipped <= maxSkipped {
+			n.keep(n.runLine)
+			n.beginDetail(maxBriefLines)
+			_ = n.output.Each(n.detail.line)
+			n.keep(l)
+		}
+	}
+	n.dropTest()
 }
 
 // keepUnfinished keeps a test without a result.

@@ -209,6 +209,10 @@ func TestTestSummary(t *testing.T) {
 			in:   "[==========] Running 2 tests from 1 test suite.\n[----------] Global test environment set-up.\n[ RUN      ] Cart.Adds\na print\n[       OK ] Cart.Adds (0 ms)\n[ RUN      ] Cart.Sums\ncart_test.cc:12: Failure\nExpected equality of these values:\n  total\n    Which is: 3\n  8\n[  FAILED  ] Cart.Sums (0 ms)\n[==========] 2 tests from 1 test suite ran. (1 ms total)\n[  PASSED  ] 1 test.\n[  FAILED  ] 1 test, listed below:\n[  FAILED  ] Cart.Sums\n\n 1 FAILED TEST\n",
 			keep: []string{"cart_test.cc:12: Failure", "Which is: 3", "[  FAILED  ] Cart.Sums", "[  PASSED  ] 1 test."}, gone: []string{"Cart.Adds", "a print"},
 		},
+		"googletest, skipped": {
+			in:   "[==========] Running 3 tests from 1 test suite.\n[ RUN      ] Cart.Loads\ncart_test.cc:6: Skipped\nno network\n\n[  SKIPPED ] Cart.Loads (0 ms)\n[ RUN      ] Cart.Adds\na print\n[       OK ] Cart.Adds (0 ms)\n[ RUN      ] Cart.Sums\n[  SKIPPED ] Cart.Sums (0 ms)\n[==========] 3 tests from 1 test suite ran. (1 ms total)\n[  PASSED  ] 1 test.\n[  SKIPPED ] 2 tests, listed below:\n[  SKIPPED ] Cart.Loads\n[  SKIPPED ] Cart.Sums\n",
+			keep: []string{"cart_test.cc:6: Skipped\nno network", "[  SKIPPED ] Cart.Loads (0 ms)", "[  SKIPPED ] 2 tests", "[  SKIPPED ] Cart.Sums\n"}, gone: []string{"Cart.Adds", "a print", "[ RUN      ] Cart.Sums"},
+		},
 		"make, after other lines": {
 			run:  strategy.Run{Exit: 2, Mixed: true},
 			in:   "gcc -c a.c\nld: warning: odd\n=== RUN   TestA\n--- PASS: TestA (0.00s)\n=== RUN   TestB\n    b_test.go:3: wrong\n--- FAIL: TestB (0.00s)\nFAIL\nFAIL\texample.test/x\t0.1s\nFAIL\nmake: *** [Makefile:3: test] Error 1\n",
