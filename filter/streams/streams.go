@@ -127,9 +127,7 @@ func (p *pass) joinSections() {
 		for _, l := range s.tail {
 			p.own.lines.Write(l)
 		}
-	}
-	if len(p.streams) > 1 {
-		p.own.lines.Write(nil) // an empty line before a name, which the stream has dropped
+		p.own.lines.Write(nil) // the empty line after a stream, which the stream has dropped
 	}
 }
 
