@@ -46,6 +46,10 @@ func (w *walker) redirects(list []*syntax.Redirect) *stdin {
 			if word.Literal && strings.Trim(word.Text, "0123456789-") == "" {
 				continue
 			}
+			if !plainFile.MatchString(word.Text) { // bash expands the name twice, so quotes do not hold
+				w.dynamic("the file of >& is expanded again: %s", word.Text)
+				w.guessText(": " + word.Text)
+			}
 			w.file(r.Word, Redirect{Target: word, Write: true})
 		case syntax.RdrIn:
 			in = &stdin{from: from}
@@ -56,6 +60,9 @@ func (w *walker) redirects(list []*syntax.Redirect) *stdin {
 	}
 	return in
 }
+
+// plainFile matches a name that an expansion does not change.
+var plainFile = lazyregexp.New(`^[\w./,:@%+=-]*$`)
 
 // plainDelimiter matches a delimiter that bash and the parser read alike. They differ about escapes in
 // quotes.

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -42,6 +43,9 @@ func (w *walker) reevaluatedNode(n syntax.Node) {
 		w.arithm(n.Index)
 	case *syntax.ArrayElem:
 		w.arithm(n.Index)
+		if n.Value != nil && slices.ContainsFunc(n.Value.Parts, isExtGlob) {
+			w.err = errors.New("an array has an extended pattern") // an error without extglob: bash then runs the next line
+		}
 	case *syntax.ParamExp:
 		w.reevaluatedParam(n)
 	case *syntax.UnaryTest:
@@ -59,6 +63,8 @@ func (w *walker) reevaluatedNode(n syntax.Node) {
 		}
 	}
 }
+
+func isExtGlob(part syntax.WordPart) bool { _, ok := part.(*syntax.ExtGlob); return ok }
 
 func (w *walker) reevaluatedParam(n *syntax.ParamExp) {
 	w.arithm(n.Index)

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -107,7 +108,16 @@ func SameInSh(script string) bool {
 		if err != nil {
 			return false
 		}
-		forms = append(forms, source(file))
+		var form strings.Builder
+		form.WriteString(source(file))
+		syntax.Walk(file, func(n syntax.Node) bool { // $'…' is one part of a word in bash, and "$" and a quote in others
+			switch n.(type) {
+			case *syntax.SglQuoted, *syntax.DblQuoted, *syntax.CmdSubst:
+				fmt.Fprintf(&form, " %d", n.Pos().Offset())
+			}
+			return true
+		})
+		forms = append(forms, form.String())
 	}
 	return forms[0] == forms[1]
 }
