@@ -68,14 +68,28 @@ func (w *walker) stmt(s *syntax.Stmt) {
 		}
 	case *syntax.CoprocClause:
 		defer w.subshell()()
-		if call, ok := c.Stmt.Cmd.(*syntax.CallExpr); ok && len(call.Args) > 0 && strings.ContainsAny(source(call.Args[0]), "=[") {
-			w.err = errors.New("a coproc begins with an assignment") // the parser takes it for the program
+		if !isClearCoproc(c) {
+			w.err = errors.New("bash may run another word of this coproc as its program")
 		}
 		w.stmt(c.Stmt)
 	case *syntax.DeclClause:
 		w.declare(c)
 	default: // [[ ]] and (( )) run only the commands that are substituted in them
 		w.walkSubstitutions(c)
+	}
+}
+
+// isClearCoproc reports whether bash and the parser agree about the program of a coproc. In bash
+// only a compound command has a name. The parser also takes "sudo" for one in "coproc sudo ls | x",
+// and the assignment for the program in "coproc a=1 sudo ls".
+func isClearCoproc(c *syntax.CoprocClause) bool {
+	switch cmd := c.Stmt.Cmd.(type) {
+	case *syntax.CallExpr:
+		return c.Name == nil && (len(cmd.Args) == 0 || !strings.ContainsAny(source(cmd.Args[0]), "=["))
+	case *syntax.Block, *syntax.Subshell, *syntax.IfClause, *syntax.WhileClause, *syntax.ForClause, *syntax.CaseClause:
+		return !c.Stmt.Negated
+	default:
+		return c.Name == nil
 	}
 }
 
