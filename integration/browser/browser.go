@@ -72,6 +72,9 @@ func Open(t testing.TB) *Browser {
 	cmd := exec.Command(program, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--no-first-run",
 		"--disable-background-networking", "--remote-debugging-pipe", "--user-data-dir="+t.TempDir(), "about:blank")
 	cmd.ExtraFiles = []*os.File{theirIn, theirOut} // descriptors 3 and 4
+	// Wait returns when no process has this pipe any more. Until then the browser's children write
+	// to the directory, which the test removes.
+	cmd.Stderr, cmd.WaitDelay = io.Discard, 30*time.Second
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
