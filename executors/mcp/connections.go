@@ -142,14 +142,21 @@ func (s *eventStream) Read(p []byte) (int, error) {
 	return s.ReadCloser.Read(p)
 }
 
+// postedBody returns a copy of the body of a POST; ok is false for another request. The caller
+// closes it.
+func postedBody(req *http.Request) (body io.ReadCloser, ok bool) {
+	if req.Method != http.MethodPost || req.GetBody == nil {
+		return nil, false
+	}
+	body, err := req.GetBody()
+	return body, err == nil
+}
+
 // isAnswer reports whether a request carries an answer to a request of the server: a
 // message without a method. The SDK writes the method before the content.
 func isAnswer(req *http.Request) bool {
-	if req.Method != http.MethodPost || req.GetBody == nil {
-		return false
-	}
-	body, err := req.GetBody()
-	if err != nil {
+	body, ok := postedBody(req)
+	if !ok {
 		return false
 	}
 	defer body.Close()

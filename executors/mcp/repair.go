@@ -102,11 +102,8 @@ func mistake(t *sdk.Tool) string {
 // listsTools reports whether a request asks for tools. The SDK writes the method before the
 // parameters.
 func listsTools(req *http.Request) bool {
-	if req.Method != http.MethodPost || req.GetBody == nil {
-		return false
-	}
-	body, err := req.GetBody()
-	if err != nil {
+	body, ok := postedBody(req)
+	if !ok {
 		return false
 	}
 	defer body.Close()

@@ -53,7 +53,8 @@ func (c Config) Tighten(repo Config, keys *tighten.Keys) Config {
 type Type struct {
 	// Name is the name of the type, unique: lower case letters, digits, "-" and "_".
 	Name string `toml:"name"`
-	// Description tells the main model when to use the type. Default none.
+	// Description says what the sub-agent is for. The main model chooses a type by it. It is
+	// empty by default.
 	Description string `toml:"description"`
 	// Prompt are the instructions of the sub-agent, below those of the session. Default
 	// none.

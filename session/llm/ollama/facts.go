@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	// defaultWindow is how much of a larger window is used, in tokens. The server's own default may
-	// be 4,096, half of which a system prompt with tools fills. The whole window may need more
-	// memory than the machine has. https://docs.ollama.com/context-length
+	// defaultWindow is how much of a larger window is used, in tokens. The server's own default
+	// may be 4,096, and a system prompt with tools fills half of that. The whole window may need
+	// more memory than the machine has. https://docs.ollama.com/context-length
 	defaultWindow = 32_768
 	// showTimeout bounds the request for a model's properties, which a server answers
 	// without loading the model.
