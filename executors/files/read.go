@@ -22,7 +22,7 @@ func (t *tools) prepareRead(_ context.Context, _ *executors.Call, in *readInput)
 
 // planRead returns the file to read, its state, and the card of the call.
 func (t *tools) planRead(in *readInput) (at stattedTarget, card executors.Card, err error) {
-	roots := t.roots.At(&workspace.Moment{})
+	roots := t.roots.WithStats(&workspace.StatCache{})
 	if at.target, err = t.resolveTarget("path", in.Path, roots.Resolve); err != nil {
 		return at, refusedCard(executors.KindRead, in.Path), err
 	}

@@ -63,7 +63,7 @@ func matchesAny(list []pattern, abs string) bool {
 // fileLabels returns the labels of files, each by its own path and by the place to
 // which its links lead.
 func (f *Flow) fileLabels(paths []string) label {
-	found, trail := label{}, &follow.Trail{Lstat: new(workspace.Moment).Lstat}
+	found, trail := label{}, &follow.Trail{Lstat: new(workspace.StatCache).Lstat}
 	for i, p := range paths {
 		if slices.Contains(paths[:i], p) || !filepath.IsAbs(p) {
 			continue

@@ -32,7 +32,7 @@ type decision struct {
 
 // decide judges a call without asking the user.
 func (p permissionCheck) decide(call *executors.Call, tool executors.Tool) decision {
-	p.moment = &workspace.Moment{}
+	p.stats = &workspace.StatCache{}
 	var d decision
 	switch {
 	case call.Card.Command != "":
@@ -317,7 +317,7 @@ func onlyWraps(c *command.Command) bool {
 // read-only command writes.
 func (p permissionCheck) decideWrites(s *command.Script) verdict {
 	onlyReads := !slices.ContainsFunc(s.Commands, func(c *command.Command) bool { return !c.ReadOnly() && !c.Wraps })
-	t := follow.Trail{Lstat: p.moment.Lstat}
+	t := follow.Trail{Lstat: p.stats.Lstat}
 	for _, r := range s.Redirects {
 		if r.Target.Literal && harmlessDevice(r.Target.Text) {
 			continue

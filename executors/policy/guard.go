@@ -28,7 +28,7 @@ type Guard struct {
 	// there are no such files.
 	NamesForbidden func(text string) bool
 	// Private returns zeph-acp's own files; nil means that there are none.
-	Private func(*workspace.Moment) *workspace.Private
+	Private func(*workspace.StatCache) *workspace.Private
 }
 
 // Middleware puts the guard into a chain.
@@ -66,25 +66,25 @@ func (g guardLink) Execute(ctx context.Context, call *executors.Call) (executors
 type guardCheck struct {
 	*Guard
 	*ShellPolicy
-	moment *workspace.Moment
+	stats *workspace.StatCache
 }
 
 func (g *Guard) newCheck(p *ShellPolicy) guardCheck {
-	now := &workspace.Moment{}
-	now.Use(p.allowed...)
+	stats := &workspace.StatCache{}
+	stats.Use(p.allowed...)
 	once := *g
-	once.Roots, once.Commands = atMoment(g.Roots, now), atMoment(g.Commands, now)
+	once.Roots, once.Commands = withStats(g.Roots, stats), withStats(g.Commands, stats)
 	if g.Private != nil {
-		private := sync.OnceValue(func() *workspace.Private { return g.Private(now) })
-		once.Private = func(*workspace.Moment) *workspace.Private { return private() }
+		private := sync.OnceValue(func() *workspace.Private { return g.Private(stats) })
+		once.Private = func(*workspace.StatCache) *workspace.Private { return private() }
 	}
-	return guardCheck{&once, p, now}
+	return guardCheck{&once, p, stats}
 }
 
-// atMoment returns a workspace for one judgement.
-func atMoment(w Workspace, now *workspace.Moment) Workspace {
+// withStats returns a workspace for one judgement.
+func withStats(w Workspace, stats *workspace.StatCache) Workspace {
 	if r, ok := w.(*workspace.Roots); ok {
-		return r.At(now)
+		return r.WithStats(stats)
 	}
 	return w
 }

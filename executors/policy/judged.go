@@ -31,7 +31,7 @@ func (p permissionCheck) plainForm(call *executors.Call, src parsedCommand, allo
 	if err != nil {
 		return nil, err
 	}
-	t := follow.Trail{Lstat: p.moment.Lstat}
+	t := follow.Trail{Lstat: p.stats.Lstat}
 	for _, f := range form.Files {
 		if !f.Tested && slices.ContainsFunc(slices.Concat(follow.Targets(pathOf(f), &t)...), controlsGitOrAgent) {
 			return nil, errors.New("files in .git and .zeph always need permission")
@@ -118,7 +118,7 @@ func (p permissionCheck) requireAllowed(tool string, c *plain.Command, src parse
 	case v.action != Allow:
 		return errors.New(strings.TrimPrefix(v.why, "default: "))
 	}
-	t := follow.Trail{Lstat: p.moment.Lstat}
+	t := follow.Trail{Lstat: p.stats.Lstat}
 	for _, f := range c.Writes {
 		if slices.ContainsFunc(slices.Concat(follow.Targets(pathOf(f), &t)...), controlsGitOrAgent) {
 			return errors.New("files in .git and .zeph always need permission")
@@ -196,12 +196,12 @@ func (g guardCheck) readOnlyForm(card executors.Card) (*plain.Form, bool) {
 // judgeNamedFiles judges the files of a plain form. They are exactly the words that its
 // programs open.
 func (g guardCheck) judgeNamedFiles(form *plain.Form) (blocked *executors.Failure, ask []string) {
-	own := ownFiles{private: g.private(), home: g.Home, trail: follow.Trail{Lstat: g.moment.Lstat}}
+	own := ownFiles{private: g.private(), home: g.Home, trail: follow.Trail{Lstat: g.stats.Lstat}}
 	var reads *readSearch
 	if rules := g.readRules(); rules != nil {
-		reads = &readSearch{rules: rules, home: g.Home, trail: follow.Trail{Lstat: g.moment.Lstat}}
+		reads = &readSearch{rules: rules, home: g.Home, trail: follow.Trail{Lstat: g.stats.Lstat}}
 	}
-	temp, t := g.tempDirs(), follow.Trail{Lstat: g.moment.Lstat}
+	temp, t := g.tempDirs(), follow.Trail{Lstat: g.stats.Lstat}
 	for _, f := range form.Files {
 		path := pathOf(f)
 		if own.private != nil {
@@ -245,14 +245,14 @@ func (g guardCheck) judgeNamedFiles(form *plain.Form) (blocked *executors.Failur
 // links whose names match a pattern. It returns an error if one leads outside of the
 // roots.
 func (g guardCheck) checkLinksBelow(p command.Path, pattern string) error {
-	t := follow.Trail{Lstat: g.moment.Lstat}
+	t := follow.Trail{Lstat: g.stats.Lstat}
 	for _, abs := range p.Abs {
 		places, err := follow.Files(abs, p.Glob, &t)
 		if err != nil {
 			return err
 		}
 		for _, place := range places {
-			if info, err := g.moment.Lstat(place); err != nil || !info.IsDir() {
+			if info, err := g.stats.Lstat(place); err != nil || !info.IsDir() {
 				continue
 			}
 			if err := checkLinksStayInside([]string{place}, g.Roots, pattern); err != nil {
@@ -266,14 +266,14 @@ func (g guardCheck) checkLinksBelow(p command.Path, pattern string) error {
 // mayNeverEnd reports whether a path leads to a device, a named pipe or the like. Reading
 // from these may never end. Standard input is not one of them: it ends with the command.
 func (g guardCheck) mayNeverEnd(p command.Path) bool {
-	t := follow.Trail{Lstat: g.moment.Lstat}
+	t := follow.Trail{Lstat: g.stats.Lstat}
 	return slices.ContainsFunc(p.Abs, func(abs string) bool {
 		if slices.Contains([]string{"/dev/null", "/dev/stdin", "/dev/fd/0"}, abs) {
 			return false
 		}
 		places, err := follow.Files(abs, p.Glob, &t)
 		return err != nil || slices.ContainsFunc(places, func(place string) bool {
-			info, err := g.moment.Lstat(place)
+			info, err := g.stats.Lstat(place)
 			return err == nil && !info.IsDir() && !info.Mode().IsRegular()
 		})
 	})

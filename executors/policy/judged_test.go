@@ -73,7 +73,7 @@ func TestOwnProgramOfAnother(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Setenv("PATH", project+string(filepath.ListSeparator)+path)
-		p := permissionCheck{Permission: &Permission{Roots: roots(project)}, moment: &workspace.Moment{}}
+		p := permissionCheck{Permission: &Permission{Roots: roots(project)}, stats: &workspace.StatCache{}}
 		for _, script := range append(scripts, "ls", "timeout 5 env ls", "egrep x f", "go env", "npm --version", "git status") {
 			call := bash(script)
 			call.Card.Dir = project
@@ -183,7 +183,7 @@ func TestTempDirs(t *testing.T) {
 		if tmp != "/tmp" { // on macOS it is a link
 			want = append(want, tmp)
 		}
-		if got := (guardCheck{moment: &workspace.Moment{}}).tempDirs(); strings.Join(got, " ") != strings.Join(want, " ") {
+		if got := (guardCheck{stats: &workspace.StatCache{}}).tempDirs(); strings.Join(got, " ") != strings.Join(want, " ") {
 			t.Errorf("%s: %v, want %v", temp, got, want)
 		}
 	}
@@ -203,7 +203,7 @@ func TestEndless(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "file"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	g := guardCheck{moment: &workspace.Moment{}}
+	g := guardCheck{stats: &workspace.StatCache{}}
 	for path, want := range map[string]bool{
 		"/dev/zero": true, "/dev/../dev/zero": true, "/dev/null": false, "/dev/stdin": false, "/dev/stdout": true,
 		dir + "/zero": true, dir + "/z*": true, dir + "/*": true, dir + "/f*": false, dir + "/file": false, dir: false, dir + "/dir": false, dir + "/none": false,
@@ -250,7 +250,7 @@ func TestLinksBelow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		g := guardCheck{&Guard{Roots: own}, NewShellPolicy(ShellDefaults(), Config{}, ""), &workspace.Moment{}}
+		g := guardCheck{&Guard{Roots: own}, NewShellPolicy(ShellDefaults(), Config{}, ""), &workspace.StatCache{}}
 		if _, ask := g.judgeNamedFiles(form); (len(ask) > 0) != asks {
 			t.Errorf("%s: %q", script, ask)
 		}

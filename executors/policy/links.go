@@ -22,7 +22,7 @@ var ignoreFiles = []string{".gitignore", ".ignore", ".rgignore", ".git/info/excl
 // checkIgnoreFiles returns an error if one of the ignore files above the files of a script
 // leads outside of the session's directories.
 func (p permissionCheck) checkIgnoreFiles(c *plain.Command, form *plain.Form) error {
-	places, t := slices.Clone(c.Dirs), follow.Trail{Lstat: p.moment.Lstat}
+	places, t := slices.Clone(c.Dirs), follow.Trail{Lstat: p.stats.Lstat}
 	for _, f := range form.Files {
 		path := pathOf(f)
 		places = slices.Concat(append(follow.Targets(path, &t), places, path.Abs)...)

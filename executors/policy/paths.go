@@ -56,7 +56,7 @@ func (g guardCheck) findOutside(s *command.Script) (outside string, ask []string
 			all = append(all, command.Path{Text: c.Dirs[0], Abs: c.Dirs, Sure: true})
 		}
 	}
-	temp, t := g.tempDirs(), follow.Trail{Lstat: g.moment.Lstat}
+	temp, t := g.tempDirs(), follow.Trail{Lstat: g.stats.Lstat}
 	if file := processFile(s); file != "" {
 		outside = file
 	}
@@ -122,7 +122,7 @@ func (g guardCheck) judgeCopiedProject(card executors.Card, s *command.Script) (
 	if g.NamesForbidden == nil {
 		return nil, nil
 	}
-	found, t := g.NamesForbidden(card.Command), follow.Trail{Lstat: g.moment.Lstat}
+	found, t := g.NamesForbidden(card.Command), follow.Trail{Lstat: g.stats.Lstat}
 	for _, p := range s.ExtractPaths() {
 		found = found || slices.ContainsFunc(slices.Concat(follow.Targets(p, &t)...), g.NamesForbidden)
 	}
@@ -189,11 +189,11 @@ func (g guardCheck) tempDirs() []string {
 		if !filepath.IsAbs(d) {
 			continue
 		}
-		found, err := follow.Path(d, &follow.Trail{Lstat: g.moment.Lstat})
+		found, err := follow.Path(d, &follow.Trail{Lstat: g.stats.Lstat})
 		if err != nil || slices.Contains(dirs, found[0]) {
 			continue
 		}
-		if _, err := g.moment.Lstat(found[0]); err == nil {
+		if _, err := g.stats.Lstat(found[0]); err == nil {
 			dirs = append(dirs, found[0])
 		}
 	}

@@ -54,7 +54,7 @@ type Permission struct {
 	LentObjects string
 	// Private returns zeph-acp's own files. The search for git settings does
 	// not read them.
-	Private       func(*workspace.Moment) *workspace.Private
+	Private       func(*workspace.StatCache) *workspace.Private
 	Mode          func() string // returns the session's current mode
 	Approver      Approver      // nil means that no one can be asked
 	ScheduledTask bool          // the session is the run of a scheduled task, without a user
@@ -89,7 +89,7 @@ type permissionLink struct {
 type permissionCheck struct {
 	*Permission
 	*ShellPolicy
-	moment *workspace.Moment // of the judgement; nil between judgements
+	stats *workspace.StatCache // of the judgement; nil between judgements
 }
 
 // namesInRules returns paths or texts with the names that rules use.
@@ -109,7 +109,7 @@ func (p permissionCheck) private() *workspace.Private {
 	if p.Private == nil {
 		return nil
 	}
-	return p.Private(p.moment)
+	return p.Private(p.stats)
 }
 
 func (p permissionLink) Prepare(ctx context.Context, call *executors.Call) (executors.Card, error) {

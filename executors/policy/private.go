@@ -20,7 +20,7 @@ func (g guardCheck) private() *workspace.Private {
 	if g.Private == nil {
 		return nil
 	}
-	return g.Private(g.moment)
+	return g.Private(g.stats)
 }
 
 // ownFileFailure returns the failure of a call that would touch zeph-acp's own
@@ -47,7 +47,7 @@ func (g guardCheck) judgeOwnFiles(card executors.Card, s *command.Script) (block
 	if private == nil {
 		return nil, nil
 	}
-	own := &ownFiles{private: private, home: g.Home, trail: follow.Trail{Lstat: g.moment.Lstat}}
+	own := &ownFiles{private: private, home: g.Home, trail: follow.Trail{Lstat: g.stats.Lstat}}
 	for _, r := range s.Redirects {
 		own.judgeFile(certain(r.Path()))
 	}

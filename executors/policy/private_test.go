@@ -43,8 +43,8 @@ func atHome(t testing.TB, mixed bool) (s *setup, home string) {
 	r = r.Without(own)
 	s = newSetup()
 	policy := NewShellPolicyHandle(NewShellPolicy(s.shell, s.cfg, home))
-	g := &Guard{Policy: policy, Roots: r, Home: home, Private: r.PrivateAt}
-	s.perm = &Permission{Policy: policy, Roots: r, Home: home, Mode: func() string { return s.mode }, Approver: s.user, Remembered: &answers.Project{}, Private: r.PrivateAt}
+	g := &Guard{Policy: policy, Roots: r, Home: home, Private: r.PrivateWith}
+	s.perm = &Permission{Policy: policy, Roots: r, Home: home, Mode: func() string { return s.mode }, Approver: s.user, Remembered: &answers.Project{}, Private: r.PrivateWith}
 	s.chain = executors.Chain(s.end, g.Middleware, s.perm.Middleware)
 	return s, home
 }
@@ -203,7 +203,7 @@ func BenchmarkPrivateCommand(b *testing.B) {
 	call := bash("cd src && grep -rn 'func main' . | head -20 && go test ./...")
 	call.Card.Dir, call.Record = home, &executors.Record{}
 	g := &Guard{Policy: s.perm.Policy, Roots: s.perm.Roots, Home: home}
-	for name, look := range map[string]func(*workspace.Moment) *workspace.Private{"none": nil, "own": s.perm.Private} {
+	for name, look := range map[string]func(*workspace.StatCache) *workspace.Private{"none": nil, "own": s.perm.Private} {
 		b.Run(name, func(b *testing.B) {
 			g.Private = look
 			b.ReportAllocs()

@@ -42,7 +42,7 @@ func (g guardCheck) judgeReads(_ executors.Card, s *command.Script) (blocked *ex
 	if rules == nil {
 		return nil, nil
 	}
-	search := readSearch{rules: rules, home: g.Home, trail: follow.Trail{Lstat: g.moment.Lstat}}
+	search := readSearch{rules: rules, home: g.Home, trail: follow.Trail{Lstat: g.stats.Lstat}}
 	for _, redirect := range s.Redirects {
 		if redirect.Read {
 			search.judgeFile(certain(redirect.Path()), fileOnly)

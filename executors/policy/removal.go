@@ -230,7 +230,7 @@ func (g guardCheck) protected(abs string) bool {
 		return true
 	}
 	place := filepath.Clean(filepath.FromSlash(abs))
-	if found, err := follow.Path(filepath.FromSlash(abs), &follow.Trail{Lstat: g.moment.Lstat}); err == nil {
+	if found, err := follow.Path(filepath.FromSlash(abs), &follow.Trail{Lstat: g.stats.Lstat}); err == nil {
 		place = found[0]
 	}
 	keep := append(g.commandDirs(), string(filepath.Separator))

@@ -15,7 +15,7 @@ type Cursor struct {
 }
 
 // Cursor returns a Cursor with one snapshot of the hidden files. The caller closes it.
-func (r *Roots) Cursor() *Cursor { return &Cursor{roots: r.At(&Moment{})} }
+func (r *Roots) Cursor() *Cursor { return &Cursor{roots: r.WithStats(&StatCache{})} }
 
 // Parent is like [Roots.Parent]. The directory is open until the next call.
 func (c *Cursor) Parent(abs string) (dir *Dir, name string, err error) {

@@ -18,10 +18,10 @@ func (r *Roots) ResolveEntry(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if r.moment == nil {
-		r = r.At(&Moment{})
+	if r.stats == nil {
+		r = r.WithStats(&StatCache{})
 	}
-	dir, err := r.moment.follow(filepath.Dir(abs))
+	dir, err := r.stats.follow(filepath.Dir(abs))
 	if err != nil {
 		return "", fmt.Errorf("resolve %s: %w", path, err)
 	}
@@ -32,7 +32,7 @@ func (r *Roots) ResolveEntry(path string) (string, error) {
 		return "", err
 	}
 	if namesDirectory(path) {
-		if info, err := r.moment.Lstat(abs); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		if info, err := r.stats.Lstat(abs); err == nil && info.Mode()&fs.ModeSymlink != 0 {
 			return "", fmt.Errorf("%s is a symbolic link, not a directory; to name the link itself, remove the slash at the end", path)
 		}
 	}
@@ -216,6 +216,6 @@ func linkError(err error, name string) error {
 // LeadsInside reports whether the absolute path, which may contain symlinks and "..",
 // leads to an allowed place in a root. It need not exist.
 func (r *Roots) LeadsInside(path string) bool {
-	resolved, err := r.moment.follow(path)
+	resolved, err := r.stats.follow(path)
 	return err == nil && r.Contains(resolved) && r.judge(resolved, path) == nil
 }

@@ -65,7 +65,7 @@ type Private struct {
 	hiddenDirs []hiddenDir
 	files      []fs.FileInfo       // hidden files, recognized under any name
 	dirs       map[string]dirRules // results for directories so far, by path
-	moment     *Moment
+	stats      *StatCache
 }
 
 // hiddenDir is a directory that contains hidden files.
@@ -94,7 +94,7 @@ func (r *Roots) Private() *Private {
 	if r.own == nil || r.private != nil {
 		return r.private
 	}
-	p := &Private{own: r.own, dirs: map[string]dirRules{}, moment: cmp.Or(r.moment, &Moment{})}
+	p := &Private{own: r.own, dirs: map[string]dirRules{}, stats: cmp.Or(r.stats, &StatCache{})}
 	for _, place := range r.own.Places {
 		s := p.newHiddenDir(place.Dir, place.Mixed)
 		p.findFiles(&s, place)
@@ -103,7 +103,7 @@ func (r *Roots) Private() *Private {
 		}
 		p.hiddenDirs = append(p.hiddenDirs, s)
 	}
-	if r.moment != nil {
+	if r.stats != nil {
 		r.private = p
 	}
 	return p
@@ -148,13 +148,13 @@ func (p *Private) newHiddenDir(dir string, need bool) hiddenDir {
 		s.info = info
 	}
 	if err != nil || need {
-		s.follow(p.moment)
+		s.follow(p.stats)
 	}
 	return s
 }
 
-func (s *hiddenDir) follow(now *Moment) {
-	if real, err := now.follow(s.path); err == nil {
+func (s *hiddenDir) follow(stats *StatCache) {
+	if real, err := stats.follow(s.path); err == nil {
 		s.path = real
 	}
 }
@@ -163,12 +163,12 @@ func (s *hiddenDir) follow(now *Moment) {
 // to its target that have the target's name as a prefix (a database's log) are
 // hidden too.
 func (p *Private) addFile(name string) bool {
-	info, err := p.moment.Lstat(name)
+	info, err := p.stats.Lstat(name)
 	if err != nil {
 		return false
 	}
 	if info.Mode()&fs.ModeSymlink != 0 {
-		real, err := p.moment.follow(name)
+		real, err := p.stats.follow(name)
 		if err != nil {
 			return false
 		}
@@ -202,7 +202,7 @@ func (p *Private) Hides(abs string) bool {
 	if dir != abs && p.rulesFor(dir).hides(filepath.Base(abs)) {
 		return true
 	}
-	info, err := p.moment.Lstat(abs)
+	info, err := p.stats.Lstat(abs)
 	if err == nil && !info.IsDir() {
 		return p.isHiddenFile(info)
 	}
@@ -220,7 +220,7 @@ func (p *Private) rulesFor(dir string) dirRules {
 		found.hidden = p.rulesFor(parent).hides(filepath.Base(dir))
 	}
 	if !found.hidden {
-		info, err := p.moment.Lstat(dir)
+		info, err := p.stats.Lstat(dir)
 		found = p.rulesAt(dir, info, err)
 	}
 	p.dirs[dir] = found
@@ -283,10 +283,10 @@ func (p *Private) Below(abs string) []string {
 		if s.info == nil {
 			continue
 		}
-		s.follow(p.moment)
+		s.follow(p.stats)
 		rel, at := ".", s.path
 		for {
-			if i, err := p.moment.Lstat(at); err == nil && os.SameFile(i, info) {
+			if i, err := p.stats.Lstat(at); err == nil && os.SameFile(i, info) {
 				break
 			}
 			if filepath.Dir(at) == at {

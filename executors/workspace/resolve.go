@@ -40,10 +40,10 @@ func (r *Roots) Resolve(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if r.moment == nil {
-		r = r.At(&Moment{})
+	if r.stats == nil {
+		r = r.WithStats(&StatCache{})
 	}
-	resolved, err := r.moment.follow(abs)
+	resolved, err := r.stats.follow(abs)
 	if err != nil {
 		return "", fmt.Errorf("resolve %s: %w", path, err)
 	}
@@ -102,7 +102,7 @@ func expandHome(path string) (string, error) {
 // follow replaces every symlink in an absolute path. Unlike
 // filepath.EvalSymlinks it continues if a name does not exist, so that a dangling
 // link shows where a file created through it would be.
-func (m *Moment) follow(path string) (string, error) {
+func (c *StatCache) follow(path string) (string, error) {
 	done, todo := splitRoot(path)
 	for links := 0; len(todo) > 0; {
 		name := todo[0]
@@ -115,7 +115,7 @@ func (m *Moment) follow(path string) (string, error) {
 			continue
 		}
 		next := filepath.Join(done, name)
-		info, err := m.Lstat(next)
+		info, err := c.Lstat(next)
 		switch {
 		case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 			done = next

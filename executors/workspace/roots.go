@@ -23,7 +23,7 @@ import (
 )
 
 // Roots are the directories of one session. They are immutable, so all methods may
-// be called concurrently, except for those of [Roots.At].
+// be called concurrently, except for those of [Roots.WithStats].
 type Roots struct {
 	given    []string // as the client wrote them, cleaned
 	dirs     []string // the same without symlinks
@@ -31,8 +31,8 @@ type Roots struct {
 	read     *Readable
 	ruleName func(string) string // see WithRuleNames; nil changes nothing
 
-	moment  *Moment  // of At; else nil
-	private *Private // the snapshot at that moment; nil until it is needed
+	stats   *StatCache // of WithStats; else nil
+	private *Private   // the snapshot of that judgement; nil until it is needed
 }
 
 // New returns Roots of existing absolute directories; the first is the session's

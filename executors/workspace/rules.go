@@ -94,7 +94,7 @@ func (r *Readable) addAbsolute(set *ruleSet, source, pattern string) {
 	if base == "" || set == &r.allow && r.roots.Contains(filepath.FromSlash(base)) {
 		return
 	}
-	real, err := (*Moment)(nil).follow(filepath.FromSlash(base))
+	real, err := (*StatCache)(nil).follow(filepath.FromSlash(base))
 	if err != nil || filepath.ToSlash(real) == base {
 		return
 	}

@@ -91,12 +91,12 @@ func (b *sessionBuilder) copyPlace(c *worktree.Copy) (place, *shell.Executor, er
 		b.tools.tools, // the others
 	}
 	permission := *b.tools.place.permission
-	permission.Roots, permission.Private = dirs.files, dirs.roots.PrivateAt
+	permission.Roots, permission.Private = dirs.files, dirs.roots.PrivateWith
 	permission.NameInRules, permission.LentObjects = dirs.toRuleNames, c.Objects()
 	p := place{
 		sessionDirs: *dirs,
 		guard: &policy.Guard{
-			Policy: b.policy, Roots: dirs.files, Commands: dirs.roots, Home: dirs.home, Private: dirs.roots.PrivateAt,
+			Policy: b.policy, Roots: dirs.files, Commands: dirs.roots, Home: dirs.home, Private: dirs.roots.PrivateWith,
 			NamesForbidden: c.NamesProject,
 		},
 		permission: &permission,

@@ -23,7 +23,7 @@ func (t *Targets) script(card executors.Card, s Session) {
 	if len(script.Dynamic) > 0 {
 		t.Unknown = script.Dynamic[0]
 	}
-	f := finder{home: s.Home, targets: t, trail: follow.Trail{Lstat: new(workspace.Moment).Lstat}}
+	f := finder{home: s.Home, targets: t, trail: follow.Trail{Lstat: new(workspace.StatCache).Lstat}}
 	for _, c := range script.Commands {
 		t.Parts = append(t.Parts, f.command(c))
 	}
