@@ -8,8 +8,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+	"unicode"
 
-	"golang.org/x/net/http/httpguts"
 	// The library of tokens that the SDK uses.
 	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/clientcredentials"
@@ -73,7 +73,7 @@ func (l *login) requestToken(ctx context.Context) (oauth2.Token, error) {
 
 // checkToken returns an error for a token that no header can hold.
 func checkToken(t *oauth2.Token) error {
-	if !httpguts.ValidHeaderFieldValue(t.AccessToken) {
+	if strings.ContainsFunc(t.AccessToken, unicode.IsControl) {
 		return errors.New("the authorization server sent a token with control characters")
 	}
 	return nil
