@@ -80,14 +80,14 @@ func (s *Status) Refuse(reasons map[string]string) {
 	}
 }
 
-// leaveOut moves a tool from Tools to LeftOut. as is its name there; the server may have
-// chosen it.
+// leaveOut moves a tool from Tools to LeftOut. as is its name there. The server may have
+// chosen the name and parts of the reason.
 func (s *Status) leaveOut(name, as, reason string) {
 	s.Tools = slices.DeleteFunc(s.Tools, func(other string) bool { return other == name })
 	if s.LeftOut == nil {
 		s.LeftOut = map[string]string{}
 	}
-	s.LeftOut[cmp.Or(oneLine(as), "(no name)")] = reason
+	s.LeftOut[cmp.Or(oneLine(as), "(no name)")] = oneLine(reason)
 }
 
 // String describes the server in a few lines of Markdown.

@@ -361,16 +361,21 @@ func FuzzParseFile(f *testing.F) {
 	})
 }
 
-// TestLeftOut checks that the names of a server under which tools are left out can be shown.
+// TestLeftOut checks that names and reasons of tools that are left out have no control characters,
+// even if the server writes the reason itself.
 func TestLeftOut(t *testing.T) {
 	j := &sessionServer{instance: new(instance)}
-	for _, name := range []string{"", strings.Repeat("x", maxToolName+1), "clear\x1b[2J\nall"} {
-		j.tools = append(j.tools, newTool(Server{Name: "s"}, &sdk.Tool{Name: name}))
+	for _, tool := range []*sdk.Tool{
+		{Name: ""}, {Name: strings.Repeat("x", maxToolName+1)}, {Name: "clear\x1b[2J\nall"},
+		{Name: "forged", InputSchema: struct{}{}, Meta: sdk.Meta{mistakeKey: "clear\x1b[2J\n- `good`: ready"}},
+	} {
+		j.tools = append(j.tools, newTool(Server{Name: "s"}, tool))
 	}
 	want := map[string]string{
 		"(no name)":                    "it has no name",
 		strings.Repeat("x", 200) + "…": "its name is longer than 512 bytes",
 		"clear[2J all":                 "its schema is not an object",
+		"forged":                       "its definition cannot be read: clear[2J - `good`: ready",
 	}
 	if diff := cmp.Diff(want, j.status(strings.ToLower).LeftOut); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
