@@ -182,7 +182,7 @@ func (p *pass) End() strategy.Confidence {
 		}
 	}()
 	if p.divided {
-		if p.own.lines.Each(p.out.Write) != nil {
+		if p.err = cmp.Or(p.err, p.own.lines.Each(p.out.Write)); p.err != nil {
 			return strategy.Fallback
 		}
 		return strategy.Full

@@ -121,7 +121,8 @@ func (l *Lines) Spool() *executors.Spool {
 	return l.spool
 }
 
-// Each calls do with each line, which is valid until do returns.
+// Each calls do with each line, which is valid until do returns. It also returns an error of
+// writing, since lines are then missing.
 func (l *Lines) Each(do func(line []byte)) error {
 	l.flush()
 	r := l.spool.Reader()
@@ -135,7 +136,7 @@ func (l *Lines) Each(do func(line []byte)) error {
 		buf = append(buf[:0], EachLine(buf, do)...)
 		switch {
 		case err == io.EOF:
-			return nil
+			return l.err
 		case err != nil:
 			return err
 		}

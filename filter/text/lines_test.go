@@ -2,7 +2,10 @@ package text
 
 import (
 	"bytes"
+	"errors"
 	"io"
+	"io/fs"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -38,6 +41,23 @@ func contents(t *testing.T, l *Lines) string {
 		t.Fatal(err)
 	}
 	return string(b)
+}
+
+// A text whose lines could not all be written is not read as if it were whole.
+func TestLinesFullDisk(t *testing.T) {
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", filepath.Join(temp, "missing"))
+	t.Setenv("TMP", filepath.Join(temp, "missing"))
+	l := NewLines()
+	defer l.Close()
+	line := strings.Repeat("x", BufferSize)
+	for range 100 {
+		l.WriteString(line)
+	}
+	read := 0
+	if err := l.Each(func([]byte) { read++ }); !errors.Is(err, fs.ErrNotExist) || read == 0 || read == 100 {
+		t.Errorf("Each read %d of 100 lines and returned %v, want some lines and %v", read, err, fs.ErrNotExist)
+	}
 }
 
 func checkLines(t *testing.T, lines []string) {
