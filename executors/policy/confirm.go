@@ -13,7 +13,7 @@ import (
 // --force", but "git push --force*" does.
 type confirmation struct {
 	words   string // the program and its first words
-	options string // any one of these; empty means any call; "+" stands for a forced refspec
+	options string // any one of these; empty means any call; "+" stands for a forced refspec, "-B*" for each word that begins so
 	effect  string // for the user: the damage that it does
 }
 
@@ -59,6 +59,7 @@ var confirmations = []confirmation{
 	{"dropdb", "", "it deletes a database"},
 	{"crontab", "", "it changes the scheduled commands"},
 	{"git", "--upload-pack --receive-pack --exec --exec-path --open-files-in-pager", runsOtherProgram},
+	{"git apply", "--unsafe-paths", "it changes files that git protects"},
 	{"git bisect run", "", runsOtherProgram},
 	{"git clone", "-u -c --config --template", runsOtherProgram},
 	{"git grep", "-O", runsOtherProgram},
@@ -91,12 +92,13 @@ var confirmations = []confirmation{
 	{"c++", compilerPrograms, runsOtherProgram},
 	{"clang", compilerPrograms, runsOtherProgram},
 	{"clang++", compilerPrograms, runsOtherProgram},
+	{"rustc", "linker -Clinker* codegen-backend -Zcodegen-backend*", runsOtherProgram},
 }
 
 const (
 	tarPrograms      = "-I -F --use-compress-program --to-command --checkpoint-action --info-script --new-volume-script --rmt-command --rsh-command"
 	makePrograms     = "--eval -E SHELL .SHELLFLAGS MAKEFLAGS"
-	compilerPrograms = "-wrapper -fplugin -specs -load"
+	compilerPrograms = "-wrapper --wrapper -fplugin -fpass-plugin -specs --specs -load --ld-path -B*"
 )
 
 // databases are programs that take SQL.
@@ -150,6 +152,7 @@ func (f confirmation) dangerousOption(c *command.Command) string {
 			switch {
 			case ended && strings.HasPrefix(o, "-"):
 			case name == o,
+				strings.HasSuffix(o, "*") && strings.HasPrefix(w.Text, strings.TrimSuffix(o, "*")),
 				len(o) == 1 && strings.HasPrefix(w.Text, o) && o != ".",
 				strings.HasPrefix(o, "--") && len(name) > 3 && strings.HasPrefix(o, name),
 				len(o) == 2 && o[0] == '-' && o[1] != '-' && inBundle(name, o[1]):

@@ -1,12 +1,12 @@
 package policy
 
 import (
-	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors/command"
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
 // destructive are programs that delete or overwrite data permanently, so that
@@ -16,38 +16,96 @@ var destructive = []string{
 	"chgrp", "chmod", "chown", "cp", "dd", "find", "install", "ln", "mv", "patch", "rename", "rimraf",
 	"rm", "rmdir", "rsync", "sed", "shred", "tee", "truncate", "unlink", "git bisect", "git checkout",
 	"git clean", "git config", "git submodule", "git worktree", "git push", "git rebase", "git reset",
-	"git restore", "git rm", "git stash", "git branch", "git tag", "docker rm", "docker rmi",
+	"git restore", "git rm", "git stash", "git branch", "git tag", "git remote", "git maintenance", "docker rm", "docker rmi",
 	"docker system", "kubectl delete", "alias", "exec", "export", "function", "hash", "enable", "unset",
 	"declare", "xargs", "parallel", "fd",
+	"aws s3 cp", "aws s3 mv", "aws s3 rb", "aws s3 rm", "aws s3 sync", "ftp", "gh api", "glab api", "gsutil", "lftp", "rclone", "scp", "sftp", "socat",
 }
 
 // subcommandGroups are programs and subcommands whose next word is a subcommand too, or the
 // program that runs: "docker volume rm", "npm run deploy".
 var subcommandGroups = []string{
-	"aws", "az", "bun run", "bun x", "bundle exec", "conda run", "deno run", "docker buildx",
-	"docker compose", "docker container", "docker context", "docker exec", "docker image",
-	"docker network", "docker run", "docker volume", "gcloud", "gh", "glab", "go install", "go run",
+	"aws", "bun run", "bun x", "bundle exec", "conda run", "deno run", "docker buildx",
+	"docker compose", "docker compose exec", "docker compose run", "docker container", "docker container exec",
+	"docker container run", "docker context", "docker exec", "docker image", "docker network", "docker run",
+	"docker volume", "dotnet ef database", "dotnet ef dbcontext", "dotnet ef migrations", "firebase", "fly", "flyctl",
+	"gh", "glab", "go install", "go run", "heroku",
 	"go tool", "helm repo", "kubectl config", "kubectl exec", "kubectl rollout", "nix run", "npm exec",
 	"npm run", "npm run-script", "pdm run", "php artisan", "pipenv run", "pipx run", "pnpm dlx",
-	"pnpm exec", "pnpm run", "podman compose", "podman container", "podman exec", "podman image",
+	"pnpm exec", "pnpm run", "podman compose", "podman compose exec", "podman compose run", "podman container",
+	"podman container exec", "podman container run", "podman exec", "podman image",
 	"podman network", "podman run", "podman volume", "poetry run", "python manage.py",
-	"python3 manage.py", "terraform state", "terraform workspace", "uv pip", "uv run", "uv tool",
-	"yarn dlx", "yarn exec", "yarn run",
+	"python3 manage.py", "supabase", "terraform state", "terraform workspace", "uv pip", "uv run", "uv tool",
+	"vercel", "wrangler", "yarn dlx", "yarn exec", "yarn run",
 }
 
+// deepPrograms have subcommands at any depth: all words before the first option are one.
+var deepPrograms = []string{"az", "doctl", "gcloud", "hcloud", "oci", "openstack", "scw"}
+
+// builders are programs each of whose operands names something to run: "make test deploy".
+var builders = []string{
+	"ant", "grunt", "gmake", "gradle", "gradlew", "gulp", "inv", "invoke", "just", "mage", "make", "mvn", "mvnw", "ninja",
+	"nox", "npm-run-all", "rake", "run-p", "run-s", "sbt", "task", "tox",
+}
+
+// builderFlags match words of a builder that do not change what it runs.
+var builderFlags = lazyregexp.New(`^([0-9]+|-j[0-9]*|-[Bknqsv]|--(dry-run|jobs|keep-going|no-daemon|offline|parallel|quiet|silent|stacktrace|verbose)(=[0-9]+)?)$`)
+
+// launchers are programs whose options before the first operand can change what runs:
+// "node --require=./a.js b.js". Interpreters and shells are launchers too.
+var launchers = []string{"bunx", "cmake", "dotnet", "electron", "java", "javaw", "julia", "npx", "pnpx", "ts-node", "tsx", "uvx"}
+
+// launcherFlags match options of launchers that have no value, or whose value is the first operand.
+var launcherFlags = lazyregexp.New(`^(-[muxy]|-jar|--build|--no|--no-install|--test|--yes)$`)
+
 // commandExtent returns the words of a command that an "always" covers: its program and first
-// operand, and the word after that in a group. ok is false if an option precedes this
-// word, so that it cannot be known.
+// operand, and the words after that in a group. ok is false if an option precedes one of these
+// words, so that it cannot be known.
 func commandExtent(c *command.Command, first string) (words string, ok bool) {
-	words = strings.TrimSpace(c.Words[0].Text + " " + first)
-	if !slices.Contains(subcommandGroups, c.Program()) && !slices.Contains(subcommandGroups, c.Program()+" "+first) {
-		return words, true
+	args, n := c.Args(), subcommandDepth(c)
+	flags := 0 // words before the n that may be options
+	switch {
+	case slices.Contains(builders, c.Program()):
+		args = slices.DeleteFunc(slices.Clone(args), func(w command.Word) bool { return builderFlags.MatchString(w.Text) })
+		flags, n = len(args), 0
+	case runsText(c) || slices.Contains(launchers, c.Program()):
+		for flags < len(args) && launcherFlags.MatchString(args[flags].Text) {
+			flags, n = flags+1, 1
+		}
+	case n < 2:
+		return strings.TrimSpace(c.Words[0].Text + " " + first), true
 	}
-	if len(c.Words) < 3 {
-		return words, len(c.Words) < 2 || c.Words[1].Text == first
+	words = c.Words[0].Text
+	for i, w := range args[:min(flags+n, len(args))] {
+		if i >= flags && strings.HasPrefix(w.Text, "-") || !w.Literal || w.Glob || strings.ContainsAny(w.Text, " \t\n") {
+			return "", false
+		}
+		words += " " + w.Text
 	}
-	next := c.Words[2]
-	return words + " " + next.Text, c.Words[1].Text == first && next.Literal && !next.Glob && !strings.HasPrefix(next.Text, "-")
+	return words, true
+}
+
+// subcommandDepth returns the number of words after the program that an "always" covers.
+func subcommandDepth(c *command.Command) int {
+	if slices.Contains(deepPrograms, c.Program()) {
+		isOption := func(w command.Word) bool { return strings.HasPrefix(w.Text, "-") }
+		return max(slices.IndexFunc(append(slices.Clone(c.Args()), command.Word{Text: "-"}), isOption), 2)
+	}
+	n := 1
+	for _, group := range subcommandGroups {
+		if startsWith(c, group) {
+			n = max(n, 2, len(strings.Fields(group)))
+		}
+	}
+	return n
+}
+
+// programOption matches an option whose value names a program, in the conventions of most programs.
+var programOption = lazyregexp.New(`^--?([a-z-]*-)?(askpass|command|cmd|editor|eval|exec|init-script|launcher|linker|loader|pager|preload|rsh|shell|wrapper)(=|$)`)
+
+// namesProgram reports whether an option may name a program that the command runs.
+func namesProgram(c *command.Command) bool {
+	return slices.ContainsFunc(c.Args(), func(w command.Word) bool { return programOption.MatchString(w.Text) })
 }
 
 // runsElsewhere reports whether a command runs a file by a relative name in another
@@ -76,7 +134,7 @@ func alwaysKey(c *command.Command, src parsedCommand) (key, covers string) {
 			return only, exact
 		}
 		return "host " + strings.Join(hosts, " "), c.Program() + " to " + strings.Join(hosts, ", ")
-	case slices.Contains(destructive, c.Program()), slices.Contains(destructive, c.Program()+" "+first), confirms(c, "") != "":
+	case startsWithAny(c, destructive), slices.Contains(destructive, c.Program()+" "+first), confirms(c, "") != "", namesProgram(c):
 		return only, exact
 	case runsElsewhere(c, src), runsNameWithSpace(c), strings.ContainsAny(first, " \t\n"):
 		return only, exact
@@ -99,31 +157,4 @@ func hasCode(c *command.Command) bool {
 		isBundle := len(w.Text) > 1 && w.Text[0] == '-' && w.Text[1] != '-'
 		return isBundle && strings.ContainsAny(w.Text, "cerEp")
 	})
-}
-
-// hostsOf returns the hosts that a download names, sorted. ok is false if one
-// is unknown.
-func hostsOf(c *command.Command) ([]string, bool) {
-	var hosts []string
-	for _, w := range c.Args() {
-		switch {
-		case !w.Literal || w.Glob || strings.ContainsAny(w.Text, "{}[]"):
-			return nil, false
-		case slices.Contains([]string{"-K", "--config", "-x", "--proxy", "--connect-to", "--resolve", "-i", "--input-file"}, w.Text):
-			return nil, false
-		case strings.Contains(w.Text, "://"):
-			text := w.Text
-			if strings.HasPrefix(text, "-") {
-				_, text, _ = strings.Cut(text, "=")
-			}
-			u, err := url.Parse(text)
-			if err != nil || u.Hostname() == "" {
-				return nil, false
-			}
-			hosts = append(hosts, strings.ToLower(u.Hostname()))
-		}
-	}
-	slices.Sort(hosts)
-	hosts = slices.Compact(hosts)
-	return hosts, len(hosts) > 0
 }
