@@ -35,15 +35,15 @@ const (
 	maxAttempts  = 8
 )
 
-func newCorrector(root *jsonschema.Schema, keepUnknown bool) *corrector {
+func newCorrector(root *jsonschema.Schema) *corrector {
 	work := maxCorrected
-	return &corrector{root: root, keepUnknown: keepUnknown, work: &work}
+	return &corrector{root: root, work: &work}
 }
 
 // correct returns the input as the tool's schema requires it, and notes for the model about
 // members that were dropped. An input that needs no change is returned byte for byte.
 func correct(schema *jsonschema.Schema, raw json.RawMessage) (json.RawMessage, []string, error) {
-	c := newCorrector(schema, false)
+	c := newCorrector(schema)
 	tree, err := c.object(raw)
 	if err != nil || !c.changed {
 		return raw, nil, err

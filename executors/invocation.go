@@ -3,15 +3,12 @@ package executors
 import "fmt"
 
 // Invocation is how a model without native tool calls calls a tool in the text of
-// its answer. The zero value is [ToolCall].
+// its answer. The zero value is a tool_call block, a JSON object with tool_id and
+// params, which works for every tool.
 type Invocation struct {
 	Tag   string // the language of the fenced block; empty means a tool_call block
 	Param string // the parameter whose value is the text of the block; empty means that the block is the JSON input
 }
-
-// ToolCall is the invocation by a tool_call block, a JSON object with tool_id and
-// params. It works for every tool.
-var ToolCall Invocation
 
 // FencedBlock is the invocation by a fenced block of the tool's own tag. The
 // block is the parameter param, or the JSON input if param is empty.

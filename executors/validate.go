@@ -114,7 +114,9 @@ func (v *validator) fit(tool Tool, raw json.RawMessage) (json.RawMessage, []stri
 		}
 	}
 	if err := schema.Validate(input); err != nil {
-		if whole, err := newCorrector(schema.Schema(), true).object(raw); err == nil {
+		c := newCorrector(schema.Schema())
+		c.keepUnknown = true
+		if whole, err := c.object(raw); err == nil {
 			input = whole
 		}
 		return raw, nil, inputFailure(tool, schema.Schema(), input, err)

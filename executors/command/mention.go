@@ -37,13 +37,15 @@ func (c *Command) Mentions() []Path {
 		wholeWord := !strings.ContainsAny(w.Text, " \t\n\"'`(;|")
 		for part := range strings.FieldsFuncSeq(w.Text, delimitsNames) {
 			part = strings.TrimPrefix(part, "file://")
-			out = append(out, c.mention(w, part, wholeWord))
+			m := c.mention(w, part)
+			m.Sure = wholeWord
+			out = append(out, m)
 			if wholeWord && len(part) > 2 && part[0] == '-' && part[1] != '-' { // -fFILE
-				out = append(out, c.mention(w, part[2:], true))
+				out = append(out, c.sureMention(w, part[2:]))
 			}
 		}
 		if strings.IndexFunc(w.Text, delimitsNames) >= 0 {
-			out = append(out, c.mention(w, w.Text, true))
+			out = append(out, c.sureMention(w, w.Text))
 		}
 		if c.Program() == "sed" || c.Program() == "gsed" {
 			out = append(out, c.sedFiles(w)...)
@@ -68,7 +70,7 @@ func (c *Command) sedFiles(w Word) []Path {
 		text = text[at[1]:]
 		line, _, _ := strings.Cut(text, "\n")
 		name, _, _ := strings.Cut(line[:min(len(line), maxValue)], ";")
-		out = append(out, c.mention(w, strings.TrimRight(name, "} \t"), false))
+		out = append(out, c.mention(w, strings.TrimRight(name, "} \t")))
 	}
 	return out
 }
@@ -84,7 +86,7 @@ func (c *Command) inputNames() []Path {
 	}
 	var out []Path
 	for name := range strings.FieldsFuncSeq(c.Input(), delimitsNames) {
-		if out = append(out, c.mention(Word{Literal: true}, name, false)); len(out) == maxMentions {
+		if out = append(out, c.mention(Word{Literal: true}, name)); len(out) == maxMentions {
 			break
 		}
 	}
@@ -94,9 +96,17 @@ func (c *Command) inputNames() []Path {
 // delimitsNames reports whether names in a text usually end before r.
 func delimitsNames(r rune) bool { return strings.ContainsRune(" \t\n\"'`(){}[]<>;|&,=:@?#!$*", r) }
 
-func (c *Command) mention(w Word, text string, sure bool) Path {
+// mention returns the path that a part of a word may name.
+func (c *Command) mention(w Word, text string) Path {
 	w.Text = text
 	p := newPath(w, c.Dirs)
-	p.Sure = sure
+	p.Sure = false
+	return p
+}
+
+// sureMention returns the path of a part that is not a text.
+func (c *Command) sureMention(w Word, text string) Path {
+	p := c.mention(w, text)
+	p.Sure = true
 	return p
 }

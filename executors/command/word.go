@@ -73,7 +73,11 @@ func (w *walker) resolve(src *syntax.Word, p wordBuilder) Word {
 		return p.word
 	}
 	for i, part := range src.Parts {
-		if !w.part(part, i == 0, false, &p) {
+		where := inWord
+		if i == 0 {
+			where = wordStart
+		}
+		if !w.part(part, where, &p) {
 			return w.computed(src)
 		}
 	}
@@ -113,18 +117,27 @@ func (w *walker) computed(src *syntax.Word) Word {
 	return out
 }
 
+// partPlace is where a part of a word is.
+type partPlace int
+
+const (
+	wordStart partPlace = iota // "~" is a home directory
+	inWord
+	inQuotes
+)
+
 // part adds one part of a word; false means that it is computed.
-func (w *walker) part(part syntax.WordPart, first, quoted bool, out *wordBuilder) bool {
+func (w *walker) part(part syntax.WordPart, where partPlace, out *wordBuilder) bool {
 	switch p := part.(type) {
 	case *syntax.Lit:
 		text := p.Value
-		if first && !quoted && strings.HasPrefix(text, "~") {
+		if where == wordStart && strings.HasPrefix(text, "~") {
 			var ok bool
 			if text, ok = w.tilde(text, out); !ok {
 				return false
 			}
 		}
-		unescape(text, quoted, out)
+		unescape(text, where == inQuotes, out)
 	case *syntax.SglQuoted:
 		if !p.Dollar {
 			out.WriteString(p.Value)
@@ -138,7 +151,7 @@ func (w *walker) part(part syntax.WordPart, first, quoted bool, out *wordBuilder
 		out.WriteString(text)
 	case *syntax.DblQuoted:
 		for _, q := range p.Parts {
-			if !w.part(q, false, true, out) {
+			if !w.part(q, inQuotes, out) {
 				return false
 			}
 		}
@@ -246,7 +259,7 @@ func (w *walker) heredoc(r *syntax.Redirect) (string, bool) {
 			out.WriteString(lit.Value)
 			continue
 		}
-		if !w.part(part, false, true, &out) {
+		if !w.part(part, inQuotes, &out) {
 			return source(r.Hdoc), false
 		}
 	}

@@ -51,15 +51,16 @@ type work struct {
 	text int // bytes of the longest error
 }
 
-// add adds the work of another schema. Only anyOf joins the errors of its schemas; else the
-// first error is the only one.
-func (w *work) add(more work, join bool) {
+// add adds the work of another schema. The first error is the only one.
+func (w *work) add(more work) {
 	w.cost += more.cost
-	if join {
-		w.text += more.text
-	} else {
-		w.text = max(w.text, more.text)
-	}
+	w.text = max(w.text, more.text)
+}
+
+// join adds the work of another schema in anyOf, which joins the errors of its schemas.
+func (w *work) join(more work) {
+	w.cost += more.cost
+	w.text += more.text
 }
 
 // apply returns the work of applying a schema to a value.
@@ -81,7 +82,11 @@ func (c *costs) apply(schema, v any) (w work) {
 		c.sameValue[p.schema] = next
 	}
 	for _, sub := range next {
-		w.add(c.apply(sub, v), m["anyOf"] != nil)
+		if work := c.apply(sub, v); m["anyOf"] != nil {
+			w.join(work)
+		} else {
+			w.add(work)
+		}
 	}
 	c.addParts(&w, m, v)
 	own := labelSize
@@ -122,14 +127,14 @@ func (c *costs) addParts(w *work, m map[string]any, v any) {
 	case map[string]any:
 		for name, part := range v {
 			for _, sub := range memberSchemas(m, name) {
-				w.add(c.apply(sub, part), false)
+				w.add(c.apply(sub, part))
 			}
-			w.add(c.apply(m["propertyNames"], name), false)
+			w.add(c.apply(m["propertyNames"], name))
 		}
 	case []any:
 		for i, part := range v {
 			for _, sub := range itemSchemas(m, i) {
-				w.add(c.apply(sub, part), false)
+				w.add(c.apply(sub, part))
 			}
 		}
 	}

@@ -67,6 +67,7 @@ type step struct {
 	cutter    *text.Cutter // makes the excerpt
 	warnings  [][]byte     // lines that stay if the step succeeds
 	leadMatch []byte       // the last match of lead
+	failed    bool
 }
 
 func newStep(id, name []byte) *step {
@@ -123,7 +124,8 @@ func (b *buildPass) handleStepLine(id, text, l []byte) {
 		}
 	case bytes.HasPrefix(text, []byte("ERROR")) || bytes.HasPrefix(text, []byte("CANCELED")):
 		if s != nil {
-			b.endFailed(s, text[0] == 'E')
+			s.failed = text[0] == 'E'
+			b.endUnfinished(s)
 		}
 		b.write(l)
 	case isStepResult(text):
@@ -198,14 +200,20 @@ func (b *buildPass) endSucceeded(s *step, end []byte) {
 	b.removeStep(s)
 }
 
-// endFailed writes a step that failed or did not end.
-func (b *buildPass) endFailed(s *step, failed bool) {
+// endFailed writes a step that failed.
+func (b *buildPass) endFailed(s *step) {
+	s.failed = true
+	b.endUnfinished(s)
+}
+
+// endUnfinished writes a step that failed or did not end.
+func (b *buildPass) endUnfinished(s *step) {
 	b.writeStepName(s)
 	if s.cutter.End() {
 		b.changed = true
 	}
 	_ = s.output.Each(func(l []byte) { // out reports the same full disk
-		if failed && len(b.failedOutput) < failedStepExcerpt.Tail+text.MaxKept && len(l) > 0 {
+		if s.failed && len(b.failedOutput) < failedStepExcerpt.Tail+text.MaxKept && len(l) > 0 {
 			b.failedOutput = append(b.failedOutput, bytes.Clone(l))
 		}
 		b.writeOutputLine(s, l)
@@ -336,7 +344,7 @@ func (b *buildPass) handleClassic(l []byte) bool {
 	case bytes.Contains(l, []byte("returned a non-zero code: ")),
 		bytes.HasPrefix(l, []byte("Error: building at STEP")),
 		bytes.HasPrefix(l, []byte("Error response from daemon")):
-		b.endFailed(b.classicStep, true)
+		b.endFailed(b.classicStep)
 		b.classicStep = nil
 		return false
 	}
@@ -347,7 +355,7 @@ func (b *buildPass) handleClassic(l []byte) bool {
 
 func (b *buildPass) End() strategy.Confidence {
 	if b.classicStep != nil {
-		b.endFailed(b.classicStep, true)
+		b.endFailed(b.classicStep)
 	}
 	for len(b.steps) > 0 {
 		s := b.steps[0]
@@ -355,7 +363,7 @@ func (b *buildPass) End() strategy.Confidence {
 			b.removeStep(s)
 			continue
 		}
-		b.endFailed(s, true)
+		b.endFailed(s)
 	}
 	return b.digestPass.End()
 }

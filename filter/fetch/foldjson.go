@@ -374,7 +374,7 @@ func (j *jsonFold) isNovel(item, count, kept int) (novel bool) {
 			}
 		case len(f.values) <= maxEnumValues && len(f.values)*3 <= count:
 		case b == '"' && len(value) > 2 && kept < maxNovelItems && text.Important(value):
-			value = text.Normalize(nil, value, false)
+			value = text.Normalize(nil, value)
 		case b == '-':
 			value = value[:1]
 		case b == '"' && len(value) > 2, text.Class[b] == text.Digit && string(value) != "0":

@@ -223,13 +223,13 @@ func (d *dedupPass) findEntry(r *logRecord, exact bool) *logEntry {
 	if exact {
 		d.keyBuffer = append(append(d.keyBuffer[:0], 0), r.text...)
 	} else {
-		d.normalize(r.text, false)
+		d.normalize(r.text)
 	}
 	e := d.seen[d.hash()]
 	if e == nil {
 		if e = d.add(r, exact); e != nil && e.distinguishesNumbers {
 			e.variants, e.variant = 1, e
-			d.normalize(r.text, true)
+			d.normalizeStrict(r.text)
 			d.seen[d.hash()] = e
 			if e.important && !r.stamped && !exact {
 				d.exactLeft = maxNearError
@@ -241,7 +241,7 @@ func (d *dedupPass) findEntry(r *logRecord, exact bool) *logEntry {
 		e.records++
 		return e
 	}
-	d.normalize(r.text, true)
+	d.normalizeStrict(r.text)
 	v := d.seen[d.hash()]
 	switch {
 	case v != nil:
@@ -259,19 +259,26 @@ func (d *dedupPass) findEntry(r *logRecord, exact bool) *logEntry {
 	return e.variant
 }
 
-// normalize returns the normalised text of a record, in d.keyBuffer.
-func (d *dedupPass) normalize(body []byte, strict bool) []byte {
+// normalize writes the normalised text of a record into d.keyBuffer.
+func (d *dedupPass) normalize(body []byte) {
+	d.keyBuffer = text.Normalize(d.keyBuffer[:0], d.substitute(body))
+}
+
+// normalizeStrict returns the strictly normalised text of a record, in d.keyBuffer.
+func (d *dedupPass) normalizeStrict(body []byte) []byte {
+	d.keyBuffer = append(d.keyBuffer[:0], 0) // occurs in no line
+	d.keyBuffer = text.NormalizeStrict(d.keyBuffer, d.substitute(body))
+	return d.keyBuffer
+}
+
+// substitute applies the substitutes of the configuration to a record.
+func (d *dedupPass) substitute(body []byte) []byte {
 	for _, r := range d.substitutes {
 		if r.pattern.Match(body) {
 			body = r.pattern.Regexp.ReplaceAllLiteral(body, r.replacement)
 		}
 	}
-	d.keyBuffer = d.keyBuffer[:0]
-	if strict {
-		d.keyBuffer = append(d.keyBuffer, 0) // occurs in no line
-	}
-	d.keyBuffer = text.Normalize(d.keyBuffer, body, strict)
-	return d.keyBuffer
+	return body
 }
 
 // hash returns the hash of d.keyBuffer.
@@ -359,7 +366,7 @@ func (d *dedupPass) markMoved() {
 		if bytes.Equal(e.text, e.latest) {
 			continue
 		}
-		first = append(first[:0], d.normalize(e.text, true)...)
-		e.showsLatest = !bytes.Equal(first, d.normalize(e.latest, true))
+		first = append(first[:0], d.normalizeStrict(e.text)...)
+		e.showsLatest = !bytes.Equal(first, d.normalizeStrict(e.latest))
 	}
 }

@@ -9,12 +9,22 @@ import "bytes"
 // VaryingMark replaces a part of a line that varies.
 const VaryingMark = '#'
 
-// Normalize appends the text by which a line is compared. If strict, lines
-// about different things stay different: only times, addresses, long ids,
-// sizes, durations, processes and ports vary then, and plain numbers do not.
-func Normalize(dst, line []byte, strict bool) []byte {
-	n := normalizer{dst: dst, line: line, strict: strict}
-	same := 0 // line[same:at] is unchanged and not copied yet
+// Normalize appends the text by which a line is compared.
+func Normalize(dst, line []byte) []byte {
+	n := normalizer{dst: dst, line: line}
+	return n.normalize()
+}
+
+// NormalizeStrict is Normalize for lines about different things, which stay
+// different: only times, addresses, long ids, sizes, durations, processes and
+// ports vary, and plain numbers do not.
+func NormalizeStrict(dst, line []byte) []byte {
+	n := normalizer{dst: dst, line: line, strict: true}
+	return n.normalize()
+}
+
+func (n *normalizer) normalize() []byte {
+	line, same := n.line, 0 // line[same:at] is unchanged and not copied yet
 	for at := 0; at < len(line); {
 		start, kind := at, Class[line[at]]
 		switch b := line[at]; {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ergochat/readline"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless/layout"
 )
 
@@ -90,9 +91,10 @@ func (c *Chat) Abort() {
 }
 
 // showStatus shows the status or a hint in front of the typed text.
-func (c *Chat) showStatus(text string, asks bool) {
+func (c *Chat) showStatus(line headless.BelowLine) {
+	text := line.Text
 	switch {
-	case asks:
+	case line.Asks:
 		text = "│ " + text
 		if limit := c.screen.Columns() - roomForAnswer; layout.Columns(text) > limit {
 			text = layout.Cut(text, limit) + " "
@@ -150,7 +152,7 @@ func (c *Chat) onEnter() {
 	status := strings.HasSuffix(c.shownPrompt, " "+readyPrompt)
 	c.mu.Unlock()
 	if status {
-		c.showStatus("", false)
+		c.showStatus(headless.BelowLine{})
 	}
 }
 

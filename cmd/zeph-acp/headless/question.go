@@ -87,7 +87,7 @@ func (s *Screen) prompt(t acp.ToolCall, text string) {
 	if s.Below != nil {
 		s.focus(c)
 		s.asking = true
-		s.Below(text, true)
+		s.Below(BelowLine{Text: text, Asks: true})
 		return
 	}
 	c.print(bold, text)
@@ -114,7 +114,7 @@ func (s *Screen) answered(t acp.ToolCall, how string) {
 	s.status.phase = "" // the call begins now
 	if s.Below != nil {
 		s.asking = false
-		s.Below("", false)
+		s.Below(BelowLine{})
 	}
 	if c := s.cardFor(t); c.onlyAsked {
 		c.end(how, dim)

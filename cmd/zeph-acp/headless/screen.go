@@ -26,10 +26,9 @@ type Screen struct {
 	// Config is the file for the user's permission rules; empty means that
 	// hints do not name it.
 	Config string
-	// Below shows a line below the output, where the user types: the hint of a question if
-	// asks is set, else the status. "" removes the line. If Below is nil, the screen itself
-	// writes the line.
-	Below func(text string, asks bool)
+	// Below shows a line below the output, where the user types; the zero value removes it.
+	// If Below is nil, the screen itself writes the line.
+	Below func(BelowLine)
 	// Footer returns a line about the turn that ended, shown in place of the stop reason
 	// "end_turn"; nil if there is none.
 	Footer func() string
@@ -48,6 +47,12 @@ type Screen struct {
 	status      status
 	idle        bool // no turn runs, see Idle
 	asking      bool // Below shows the hint of a question
+}
+
+// BelowLine is the line below the output.
+type BelowLine struct {
+	Text string
+	Asks bool // the text is the hint of a question; else it is the status
 }
 
 // NewScreen returns a Screen that prints to w; a styled one uses escape sequences.
@@ -192,7 +197,7 @@ func (s *Screen) Idle(stop acp.StopReason, failure string) {
 	}
 	s.block, s.idle = "", true // the next output needs no empty line before it
 	if s.Below != nil {
-		s.Below("", false)
+		s.Below(BelowLine{})
 	}
 }
 

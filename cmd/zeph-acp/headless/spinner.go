@@ -116,7 +116,7 @@ func elapsed(d time.Duration) string {
 // typed text stays.
 func (s *Screen) drawStatus(text string) {
 	if s.Below != nil {
-		s.Below(layout.Cut(text, s.columns()/2), false)
+		s.Below(BelowLine{Text: layout.Cut(text, s.columns()/2)})
 		return
 	}
 	if s.status.columns >= s.columns() { // the terminal has become narrower

@@ -47,10 +47,10 @@ func requests(call *executors.Call, t target.Targets, s authorize.Subject) []req
 		}
 	}
 	if t.Unknown != "" {
-		b.add(cedar.Entity{UID: cedar.NewEntityUID("Unknown", cedar.String(t.Unknown))}, false)
+		b.add(resource{Entity: cedar.Entity{UID: cedar.NewEntityUID("Unknown", cedar.String(t.Unknown))}})
 	}
 	if len(b.out) == 0 {
-		b.add(cedar.Entity{UID: cedar.NewEntityUID("Tool", cedar.String(call.Tool))}, false)
+		b.add(resource{Entity: cedar.Entity{UID: cedar.NewEntityUID("Tool", cedar.String(call.Tool))}})
 	}
 	return b.out
 }
@@ -94,21 +94,25 @@ func (b *builder) base(call *executors.Call) {
 	})
 }
 
-// add adds a request about a resource, unless there is one that is as strict.
-func (b *builder) add(resource cedar.Entity, only bool) { b.addTree(resource, only, false) }
+// resource is a resource of the call.
+type resource struct {
+	cedar.Entity
+	forbidOnly bool // see request
+	tree       bool // see request
+}
 
-// addTree adds a request about a resource, or about everything below it.
+// add adds a request about a resource, unless there is one that is as strict.
 //
 //go:noinline
-func (b *builder) addTree(resource cedar.Entity, only, tree bool) {
-	key := requestKey{resource.UID, tree}
+func (b *builder) add(r resource) {
+	key := requestKey{r.UID, r.tree}
 	if b.seen[key] {
 		return
 	}
-	b.seen[key] = !only
+	b.seen[key] = !r.forbidOnly
 	b.out = append(b.out, request{
-		Request:  cedar.Request{Principal: b.principal.UID, Action: b.action, Resource: resource.UID, Context: b.context},
-		entities: cedar.EntityMap{b.principal.UID: b.principal, resource.UID: resource}, forbidOnly: only, tree: tree,
+		Request:  cedar.Request{Principal: b.principal.UID, Action: b.action, Resource: r.UID, Context: b.context},
+		entities: cedar.EntityMap{b.principal.UID: b.principal, r.UID: r.Entity}, forbidOnly: r.forbidOnly, tree: r.tree,
 	})
 }
 
@@ -129,23 +133,23 @@ func (b *builder) command(p target.Part) {
 	if len(c.Dirs) > 0 {
 		dir = c.Dirs[0]
 	}
-	b.add(cedar.Entity{
+	b.add(resource{forbidOnly: p.Guess(), Entity: cedar.Entity{
 		UID: cedar.NewEntityUID("Command", cedar.String(c.Text())),
 		Attributes: cedar.NewRecord(cedar.RecordMap{
 			"program": cedar.String(c.Program()), "subcommand": cedar.String(sub), "args": cedar.NewSet(words...),
 			"text": cedar.String(c.Text()), "dir": cedar.String(dir), "read_only": cedar.Boolean(c.ReadOnly()),
 		}),
-	}, p.Guess())
+	}})
 }
 
 // file adds the places of a file, and the names by which the call reaches them.
 func (b *builder) file(f target.File, guess bool) {
 	for _, place := range f.Places {
-		b.addTree(b.fileEntity(place, f.Below), guess, f.Below)
+		b.add(resource{b.fileEntity(place, f.Below), guess, f.Below})
 	}
 	for _, name := range f.Names {
 		if !slices.Contains(f.Places, name) {
-			b.add(b.fileEntity(name, f.Below), true)
+			b.add(resource{Entity: b.fileEntity(name, f.Below), forbidOnly: true})
 		}
 	}
 }
@@ -177,14 +181,14 @@ func (b *builder) host(u target.URL, guess bool) {
 	for domain := u.Host; domain != ""; _, domain, _ = strings.Cut(domain, ".") {
 		domains = append(domains, cedar.NewEntityUID("Domain", cedar.String(domain)))
 	}
-	b.add(cedar.Entity{
+	b.add(resource{forbidOnly: guess, Entity: cedar.Entity{
 		// The address is part of the id: two paths of one host are two resources.
 		UID: cedar.NewEntityUID("Host", cedar.String(u.Text)), Parents: cedar.NewEntityUIDSet(domains...),
 		Attributes: cedar.NewRecord(cedar.RecordMap{
 			"host": cedar.String(u.Host), "port": cedar.String(u.Port), "scheme": cedar.String(u.Scheme),
 			"path": cedar.String(u.Path), "url": cedar.String(u.Text),
 		}),
-	}, guess)
+	}})
 }
 
 // inputRecord returns the input as a record. Members with null are left out.

@@ -33,7 +33,7 @@ func (t *Targets) script(card executors.Card, s Session) {
 			redirects.URLs = append(redirects.URLs, socketURL(r))
 			continue
 		}
-		redirects.Files = f.add(redirects.Files, r.Path(), false)
+		redirects.Files = f.add(redirects.Files, r.Path(), itself)
 	}
 	if len(redirects.Files) > 0 || len(redirects.URLs) > 0 || len(t.Parts) == 0 {
 		t.Parts = append(t.Parts, redirects)
@@ -65,10 +65,10 @@ func (f *finder) command(c *command.Command) Part {
 		if len(path.Abs) == 0 && !c.Guess {
 			f.setUnknown("the file that " + path.Text + " names is computed at run time")
 		}
-		p.Files = f.add(p.Files, path, !onlyEnters(c, path.Text))
+		p.Files = f.add(p.Files, path, reach(!onlyEnters(c, path.Text)))
 	}
 	if len(c.Dirs) > 0 && c.Program() != "cd" {
-		p.Files = f.add(p.Files, command.Path{Text: c.Dirs[0], Abs: c.Dirs, Sure: true}, searchesHere(c))
+		p.Files = f.add(p.Files, command.Path{Text: c.Dirs[0], Abs: c.Dirs, Sure: true}, reach(searchesHere(c)))
 	}
 	for _, mention := range c.Mentions() {
 		if !slices.ContainsFunc(paths, func(o command.Path) bool { return o.Text == mention.Text }) {
@@ -79,9 +79,16 @@ func (f *finder) command(c *command.Command) Part {
 	return p
 }
 
-// add appends the file that a path names. below means that the command may descend
-// into it if it is a directory.
-func (f *finder) add(files []File, p command.Path, below bool) []File {
+// reach is how far a command gets from a path that it names.
+type reach bool
+
+const (
+	itself reach = false
+	below  reach = true // if it is a directory, the command may descend into it
+)
+
+// add appends the file that a path names.
+func (f *finder) add(files []File, p command.Path, r reach) []File {
 	var file File
 	for _, abs := range p.Abs {
 		file.Names = append(file.Names, filepath.Clean(abs))
@@ -101,7 +108,7 @@ func (f *finder) add(files []File, p command.Path, below bool) []File {
 	if len(file.Names) == 0 {
 		return files
 	}
-	file.Below = below && slices.ContainsFunc(file.Places, isDir)
+	file.Below = r == below && slices.ContainsFunc(file.Places, isDir)
 	return append(files, file)
 }
 
@@ -118,7 +125,7 @@ func (f *finder) mention(files []File, p command.Path) []File {
 	if p.Text == "" || p.Text == "." || p.Text == "/" || !slices.ContainsFunc(p.Abs, exists) {
 		return files
 	}
-	return f.add(files, p, true)
+	return f.add(files, p, below)
 }
 
 // device reports whether any command may use the device.

@@ -90,22 +90,22 @@ func writablePlaces(roots, temps, caches, extra []string, home string) []writabl
 	for _, dir := range roots { // without links
 		all = append(all, writablePlace{path: dir})
 	}
-	add := func(path string, cache bool) {
-		p, ok := followLinks(path)
-		if p.isCache = cache; ok && p.path != "/" && !slices.ContainsFunc(all, func(q writablePlace) bool { return q.path == p.path }) {
+	add := func(place writablePlace) {
+		p, ok := followLinks(place.path)
+		if p.isCache = place.isCache; ok && p.path != "/" && !slices.ContainsFunc(all, func(q writablePlace) bool { return q.path == p.path }) {
 			all = append(all, p)
 		}
 	}
 	for _, dir := range temps {
-		add(dir, true)
+		add(writablePlace{path: dir, isCache: true})
 	}
 	for _, dir := range caches {
 		if p, ok := followLinks(dir); ok && !workspace.Within(p.path, home) { // GOPATH=~ or an ancestor would include everything
-			add(dir, true)
+			add(writablePlace{path: dir, isCache: true})
 		}
 	}
 	for _, path := range extra {
-		add(expandHome(path, home), false)
+		add(writablePlace{path: expandHome(path, home)})
 	}
 	return slices.DeleteFunc(all, func(p writablePlace) bool {
 		return slices.ContainsFunc(p.links, func(link string) bool {

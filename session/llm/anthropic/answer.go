@@ -94,7 +94,7 @@ func (a *answerReader) ReadChunk(data []byte, emit func(llm.Event) bool) (done b
 		a.usage = e.Message.Usage
 		return !emit(a.usageEvent()), nil
 	case e.Type == "content_block_start":
-		return !a.endThought(emit) || !a.endCalls(false, emit) || !a.startBlock(e.Index, &e.ContentBlock, emit), nil
+		return !a.endThought(emit) || !a.endCalls(emit) || !a.startBlock(e.Index, &e.ContentBlock, emit), nil
 	case e.Type == "content_block_delta":
 		return !a.readDelta(&e, emit), nil
 	case e.Type == "content_block_stop":
@@ -123,7 +123,10 @@ func (a *answerReader) End(emit func(llm.Event) bool) error {
 }
 
 func (a *answerReader) finish(emit func(llm.Event) bool) {
-	if a.endThought(emit) && a.endCalls(true, emit) {
+	for _, c := range a.calls {
+		c.ended = true
+	}
+	if a.endThought(emit) && a.endCalls(emit) {
 		emit(llm.Event{Stop: a.stopReason()})
 	}
 }
@@ -205,11 +208,10 @@ func (a *answerReader) endThought(emit func(llm.Event) bool) bool {
 	return emit(llm.Event{Opaque: &llm.Opaque{Provider: a.provider, Data: data}})
 }
 
-// endCalls emits the complete calls, and at the end of the answer all. A call is held
-// until the next block begins: only then is it certain that the output limit did not cut
-// it off.
-func (a *answerReader) endCalls(all bool, emit func(llm.Event) bool) bool {
-	for len(a.calls) > 0 && (all || a.calls[0].ended) {
+// endCalls emits the complete calls. A call is held until the next block begins: only then
+// is it certain that the output limit did not cut it off.
+func (a *answerReader) endCalls(emit func(llm.Event) bool) bool {
+	for len(a.calls) > 0 && a.calls[0].ended {
 		c := a.calls[0]
 		a.calls = a.calls[1:]
 		args := c.args.String()
