@@ -366,3 +366,45 @@ func TestEveryToolRace(t *testing.T) {
 		})
 	}
 }
+
+// A count goes on after an entry that vanished or must not be read, and after no other error.
+func TestCensusSkip(t *testing.T) {
+	broken := errors.New("input/output error")
+	for name, tt := range map[string]struct {
+		err, want error
+		counted   census
+	}{
+		"vanished":      {&fs.PathError{Op: "lstat", Path: "a", Err: fs.ErrNotExist}, nil, census{}},
+		"private":       {&workspace.PrivateError{}, nil, census{hidden: true}},
+		"denied":        {&workspace.DeniedError{Path: "a"}, nil, census{denied: 1}},
+		"another error": {broken, broken, census{}},
+	} {
+		var c census
+		if got := c.skip(tt.err); got != tt.want || c != tt.counted {
+			t.Errorf("%s: skip returned %v and counted %+v, want %v and %+v", name, got, c, tt.want, tt.counted)
+		}
+	}
+}
+
+// A call whose path leads elsewhere since it was judged is blocked.
+func TestSameAsJudged(t *testing.T) {
+	judged := func(paths ...string) *executors.Call { return &executors.Call{Card: executors.Card{Paths: paths}} }
+	a, b := target{abs: "/w/a", display: "a"}, target{abs: "/w/b", display: "b"}
+	for name, tt := range map[string]struct {
+		call *executors.Call
+		now  []target
+		same bool
+	}{
+		"one path":           {judged("/w/a"), []target{a}, true},
+		"both ends":          {judged("/w/a", "/w/b"), []target{a, b}, true},
+		"more paths judged":  {judged("/w/a", "/w/b"), []target{a}, true},
+		"another file":       {judged("/w/a"), []target{b}, false},
+		"another target end": {judged("/w/a", "/w/c"), []target{a, b}, false},
+	} {
+		err := sameAsJudged(tt.call, tt.now...)
+		f, blocked := errors.AsType[*executors.Failure](err)
+		if blocked == tt.same || blocked && f.Category != executors.PolicyBlocked || !blocked && err != nil {
+			t.Errorf("%s: got %v, want an error: %t", name, err, !tt.same)
+		}
+	}
+}

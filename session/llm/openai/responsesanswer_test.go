@@ -34,6 +34,7 @@ func TestResponsesAnswer(t *testing.T) {
 		"the text twice":              {[]string{`{"type":"response.output_text.delta","delta":"a"}`, `{"type":"response.output_text.done","text":"a"}`, completed}, []llm.Event{{Text: "a"}, stop(llm.StopEnd)}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			checkStops(t, tt.stream, len(tt.want))
 			var a responsesReader
 			var got []llm.Event
 			for i, data := range tt.stream {
@@ -46,5 +47,25 @@ func TestResponsesAnswer(t *testing.T) {
 				t.Errorf("events of %s (-want +got)\n%s", tt.stream, diff)
 			}
 		})
+	}
+}
+
+// checkStops checks that a reader emits nothing after the consumer has stopped at any of n events.
+func checkStops(t *testing.T, stream []string, n int) {
+	t.Helper()
+	for last := 1; last <= n; last++ {
+		var a responsesReader
+		emitted := 0
+		for _, data := range stream {
+			if _, err := a.ReadChunk([]byte(data), func(llm.Event) bool { emitted++; return emitted < last }); err != nil {
+				t.Fatalf("ReadChunk(%s): %v", data, err)
+			}
+			if emitted >= last {
+				break
+			}
+		}
+		if emitted != last {
+			t.Errorf("%d events were emitted, want none after number %d of %s", emitted, last, stream)
+		}
 	}
 }

@@ -23,6 +23,7 @@ func TestSurrogatesInTwoEvents(t *testing.T) {
 		"two backslashes":       {[]string{`a\\\ud83d`, `\ude00`}, `a\😀`},
 		"another character":     {[]string{`\u00e9`, `\ud7ff`}, "é\ud7ff"},
 		"half of one forgotten": {[]string{`a\ud83d`, `x`, `y\ud83d`, `\ude00`}, "axy😀"},
+		"one half used twice":   {[]string{`\ud83d`, `\ude00`, `\ude01`}, "😀\ufffd"},
 		"not in one's place":    {[]string{`a\ud83d`, `x`, `\ude00`}, "ax\ufffd"},
 	} {
 		var stream strings.Builder
