@@ -27,10 +27,12 @@ type anchor struct {
 }
 
 // anchors are the bytes at which the scan of a line stops: bytes with a syntactic
-// meaning, and rare bytes of known texts.
+// meaning, and rare bytes of known texts after the byte that precedes them there. The
+// scan stops if the bits of a byte and of the one before it have a bit in common. So a
+// frequent letter costs little.
 type anchors struct {
-	stopBits   [256]uint32         // a bit for each byte that texts are found by, and around
-	beforeBits [256]uint32         // bits of the bytes that follow this one in texts
+	stopBits   [256]uint32         // meaningBit, and a bit for each byte that texts are found by
+	beforeBits [256]uint32         // meaningBit, and the bits of the bytes that follow this one in texts
 	texts      [256]*[256][]anchor // texts by their rare byte and the byte before it
 	bitCount   int                 // number of bits in use
 }
@@ -101,8 +103,11 @@ func (s *anchors) clone() *anchors {
 // start without a scan does not pay for them.
 var commonAnchors = sync.OnceValue(func() *anchors {
 	s := &anchors{}
-	for _, b := range []byte("=:-<(wWB~\\%") {
+	for _, b := range []byte("=:-<(wWB~\\%.") {
 		s.stopBits[b] = meaningBit
+	}
+	for before := range s.beforeBits {
+		s.beforeBits[before] = meaningBit
 	}
 	for _, p := range prefixedTokens {
 		s.insert(anchor{text: []byte(p.begin), kind: p.kind, valueEnd: func(l []byte, from, body int) int {
@@ -195,19 +200,19 @@ func (m *Stream) scan(l []byte) {
 // scanPlain finds the hits in a line, without undoing escapes.
 func (m *Stream) scanPlain(l []byte) {
 	m.judgedTo, m.keyBegins, m.cookieState = 0, 0, 0
-	anchors := m.anchors
+	anchors, before := m.anchors, byte('\n')
 	for i := 0; i < len(l); i++ {
-		bits := anchors.stopBits[l[i]]
+		bits := anchors.stopBits[l[i]] & anchors.beforeBits[before]
+		before = l[i]
 		if bits == 0 {
 			continue
 		}
-		if i > 0 && bits&anchors.beforeBits[l[i-1]] != 0 {
+		if bits&^meaningBit != 0 {
 			m.scanAnchors(l, i)
 		}
 		if bits&meaningBit != 0 {
 			i = m.scanStop(l, i)
-		} else if i+7 < len(l) && l[i] == '.' && l[i+7] == '.' {
-			m.scanDot(l, i)
+			before = l[i]
 		}
 	}
 	if m.awsUntil >= m.lineNumber {
@@ -257,6 +262,10 @@ func (m *Stream) scanStop(l []byte, i int) int {
 		m.scanBearerAndBy(l, i)
 	case '~':
 		m.scanTilde(l, i)
+	case '.':
+		if i+7 < len(l) && l[i+7] == '.' {
+			m.scanDot(l, i)
+		}
 	case '\\', '%':
 		m.mayHaveEscapes = true
 	}
