@@ -139,6 +139,9 @@ func (f *Filter) newRun(c chosenRules, exit, depth int) strategy.Run {
 	run := strategy.Run{Command: c.command, Mixed: c.mixed, Exit: exit, Alone: len(c.rules) == 1}
 	run.Inner = func(inner strategy.Run, part *text.Lines) (*text.Lines, strategy.Confidence, error) {
 		rules := f.chooseRules(inner.Command)
+		if len(rules.rules)+len(rules.others) == 0 { // such as ./run.sh, which npm test runs
+			rules.rules = slices.DeleteFunc(slices.Clone(c.rules), func(r rule) bool { return r.name == dividingRule })
+		}
 		rules.mixed = rules.mixed || inner.Mixed
 		if depth >= maxDepth {
 			return part, strategy.Fallback, nil

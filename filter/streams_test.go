@@ -72,6 +72,20 @@ func TestToxEnvironments(t *testing.T) {
 	}
 }
 
+// A part whose command has no rules is filtered by those of the program that ran it.
+func TestPartWithoutRules(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("> shop@1.0.0 pretest\n> ./prepare.sh\n\nready\n\n> shop@1.0.0 test\n> ./run.sh\n\n")
+	for i := range 40 {
+		fmt.Fprintf(&b, "PASS src/cart%d.test.js\n", i)
+	}
+	b.WriteString("\nTest Suites: 40 passed, 40 total\nTests:       90 passed, 90 total\n")
+	got := filtered(t, "npm test", 0, b.String())
+	if len(got) > 300 || !strings.Contains(got, "ready\n") || !strings.Contains(got, "90 passed") {
+		t.Errorf("%d bytes of %d:\n%s", len(got), b.Len(), got)
+	}
+}
+
 // filtered returns an output as the built-in rules filter it.
 func filtered(t *testing.T, script string, exit int, output string) string {
 	t.Helper()

@@ -215,9 +215,6 @@ func tags(command string) bool {
 
 // isNoise reports whether a line of a stream adds nothing.
 func isNoise(l []byte) bool {
-	if string(l) == "npm error" { // an empty line of npm
-		return true
-	}
 	for _, begin := range [...]string{
 		"cache miss, executing ", "cache hit, replaying logs ", "cache bypass, force executing ",
 		"npm warn Unknown ", "npm error path ", "npm error workspace ", "npm error location ", "npm error command failed", "npm error command sh -c ",

@@ -194,7 +194,7 @@ func (p *pass) End() strategy.Confidence {
 		return strategy.Fallback
 	}
 	anyProblem := slices.ContainsFunc(p.streams, func(s *stream) bool { return s.problem })
-	recognised, confidence := p.prefixes, strategy.Full
+	confidence := strategy.Full
 	for _, s := range p.streams {
 		exit := p.run.Exit
 		if anyProblem && !s.problem { // another stream failed
@@ -203,12 +203,11 @@ func (p *pass) End() strategy.Confidence {
 		if exit == 0 && s.problem { // gh succeeded, but not the run of the log
 			exit = 1
 		}
-		c, ok := p.write(s, exit)
-		if ok {
-			recognised, confidence = true, max(confidence, min(c, strategy.Partial))
+		if c, ok := p.write(s, exit); ok {
+			confidence = max(confidence, min(c, strategy.Partial))
 		}
 	}
-	if !recognised || p.err != nil {
+	if p.err != nil {
 		return strategy.Fallback
 	}
 	return confidence
