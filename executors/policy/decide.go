@@ -98,6 +98,11 @@ func (p permissionCheck) decideFiles(call *executors.Call, byDefault verdict) de
 		// These files control git and this agent later, so no "always" covers
 		// them.
 		d.verdict, d.keys = verdict{action: Ask, why: "default: changes in .git and .zeph always need permission"}, nil
+	} else if changes && slices.ContainsFunc(call.Card.Paths, func(file string) bool {
+		r, _ := firstMatch(rulesFor(p.rules.Permissions, call.Tool), file, spell)
+		return p.startsProgramsInRoots(file) && !startsPrograms(r.Pattern)
+	}) {
+		d.verdict, d.keys = verdict{action: Ask, why: startsProgramsReason}, nil
 	}
 	if call.Card.Kind == executors.KindDelete || call.Card.Deferred {
 		d.keys = nil // ask each time, unless a rule decides: the change cannot be undone, or acts unwatched
@@ -327,6 +332,8 @@ func (p permissionCheck) decideWrites(s *command.Script) verdict {
 			case !r.Write || harmlessDevice(place):
 			case controlsGitOrAgent(place):
 				return verdict{action: Ask, why: "default: files in .git and .zeph always need permission"}
+			case p.startsProgramsInRoots(place):
+				return verdict{action: Ask, why: startsProgramsReason}
 			case onlyReads:
 				return verdict{action: Ask, why: "default: it writes " + r.Target.Text}
 			}

@@ -250,6 +250,10 @@ func TestRules(t *testing.T) {
 		{"both ends of a move", []Rule{allow(root + "/a*")}, file("edit", root+"/a", root+"/b"), "ask"},
 		{"file denied", []Rule{deny("*.env"), allow("*")}, file("read", root+"/.env"), "block"},
 		{"file outside", []Rule{allow("*")}, file("read", "/etc/passwd"), "block"},
+		{"settings of an editor", []Rule{allow("*")}, file("edit", root+"/.vscode/tasks.json"), "ask"},
+		{"settings of an editor that the rule names", []Rule{allow(".vscode/*")}, file("edit", root+"/.vscode/tasks.json"), "allow"},
+		{"redirection into settings of an editor", []Rule{allow("echo *")}, bash("echo x > .vscode/tasks.json"), "ask"},
+		{"redirection to .envrc", []Rule{allow("echo *")}, bash("cd sub && echo x > .envrc"), "ask"},
 		{".git is always asked", []Rule{allow("*")}, file("edit", root+"/.git/config"), "ask"},
 		{".git may be denied", []Rule{deny(root + "/.git/*"), allow("*")}, file("edit", root+"/.git/config"), "block"},
 	} {
@@ -293,6 +297,9 @@ func TestModes(t *testing.T) {
 		{"ask", bash("ls '"), "block"},
 		{"architect", file("edit", root+"/a"), "block"}, {"architect", bash("timeout 5 ls"), "allow"}, {"code", file("edit", root+"/a"), "ask"}, {"code", file("fetch"), "ask"},
 		{"auto", file("edit", root+"/a"), "allow"}, {"auto", bash("make"), "ask"}, {"auto", file("edit", root+"/.git/x"), "ask"}, {"auto", file("edit", root+"/.zeph/x"), "ask"},
+		{"auto", file("edit", root+"/.vscode/settings.json"), "ask"}, {"auto", file("edit", root+"/sub/.VSCode /x"), "ask"}, {"auto", file("edit", root+"/.envrc"), "ask"},
+		{"auto", file("edit", root+"/x.code-workspace"), "ask"}, {"auto", file("edit", root+"/.claude/settings.json"), "ask"}, {"auto", file("edit", root+"/.husky/pre-commit"), "ask"},
+		{"auto", file("read", root+"/.vscode/settings.json"), "allow"}, {"auto", file("edit", root+"/vscode/envrc.json"), "allow"}, {"ask", file("edit", root+"/.vscode/x"), "block"},
 		{"auto", file("fetch"), "ask"}, {"unheard of", file("edit", root+"/a"), "block"},
 	} {
 		s := newSetup()

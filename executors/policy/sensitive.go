@@ -2,7 +2,11 @@ package policy
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
 // ignoredCharacters removes characters that some file systems ignore in names.
@@ -12,10 +16,47 @@ var ignoredCharacters = strings.NewReplacer("\u200c", "", "\u200d", "", "\u200e"
 // controlsGitOrAgent reports whether a file controls git or this agent later, by any
 // name that some file system has for it.
 func controlsGitOrAgent(abs string) bool {
+	return hasPart(abs, func(name string) bool { return slices.Contains([]string{".git", ".zeph", "git~1", "zeph~1"}, name) })
+}
+
+// startingDirs are directories with settings from which editors, other agents or the hooks of git
+// start programs.
+var startingDirs = []string{
+	".claude", ".codex", ".cursor", ".devcontainer", ".fleet", ".gemini", ".githooks", ".husky", ".idea", ".nova", ".vscode", ".windsurf", ".zed",
+}
+
+// startingFiles match files with such settings. Shells and version managers read some of them
+// when a person enters the directory.
+var startingFiles = lazyregexp.New(`^(\.dir-locals(-2)?\.el|\.envrc|\.exrc|\.g?vimrc|\.nvim\.lua|\.nvimrc|\.mcp\.json|\.?mise(\.[a-z]+)*\.toml|` +
+	`.*\.code-workspace|.*\.sublime-project|\.?lefthook(-local)?\.(json|toml|yaml|yml)|\.pre-commit-config\.yaml)$`)
+
+// startsPrograms reports whether other programs of the user start programs from a file, without
+// being asked to.
+func startsPrograms(abs string) bool {
+	return startingFiles.MatchString(strings.ToLower(filepath.Base(abs))) ||
+		hasPart(abs, func(name string) bool { return slices.Contains(startingDirs, name) })
+}
+
+// startsProgramsReason is the reason to ask about a change of such a file.
+const startsProgramsReason = "default: editors, shells or other agents start programs from this file"
+
+// startsProgramsInRoots is startsPrograms for the part of a path below the session's roots. A whole
+// project may be inside of ".claude/worktrees".
+func (p permissionCheck) startsProgramsInRoots(abs string) bool {
+	for _, root := range p.Roots.Dirs() {
+		if workspace.Within(root, abs) {
+			abs = strings.TrimPrefix(abs, root)
+		}
+	}
+	return startsPrograms(abs)
+}
+
+// hasPart reports whether the name of a file or of a directory above it matches, in the plain form
+// of the names that file systems take for equal.
+func hasPart(abs string, matches func(name string) bool) bool {
 	for part := range strings.SplitSeq(filepath.ToSlash(abs), "/") {
 		name, _, _ := strings.Cut(ignoredCharacters.Replace(part), ":") // ".git::$INDEX_ALLOCATION"
-		switch strings.ToLower(strings.TrimRight(name, ". ")) {
-		case ".git", ".zeph", "git~1", "zeph~1":
+		if matches(strings.ToLower(strings.TrimRight(name, ". "))) {
 			return true
 		}
 	}
