@@ -34,7 +34,7 @@ func (a *Auto) Decide(ctx context.Context, call *executors.Call, because string)
 	case err != nil:
 		return executors.Ask, err.Error()
 	case cut:
-		return executors.Ask, ErrTooLong.Error()
+		return executors.Ask, errTooLong.Error()
 	}
 	ctx, cancel := context.WithTimeout(ctx, a.Timeout)
 	defer cancel()

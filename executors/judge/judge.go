@@ -42,8 +42,8 @@ const (
 	maxReason  = 300      // the reason in an answer
 )
 
-// ErrTooLong means that the model could not see the whole effect of a call.
-var ErrTooLong = errors.New("the call is too long to be judged")
+// errTooLong means that the model could not see the whole effect of a call.
+var errTooLong = errors.New("the call is too long to be judged")
 
 // callView is the call as the model sees it.
 type callView struct {
@@ -71,7 +71,7 @@ func Question(call *executors.Call, because string, mask func(string) string) (q
 	}
 	card := call.Card
 	if utf8.RuneCountInString(card.Command) > maxCommand || len(card.Paths) > maxPaths {
-		return "", false, ErrTooLong
+		return "", false, errTooLong
 	}
 	s := callView{
 		Tool: call.Tool, Server: call.Server(), Phase: call.Phase.String(), AskedBy: call.Origin.String(),

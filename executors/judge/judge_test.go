@@ -95,12 +95,12 @@ func TestQuestion(t *testing.T) {
 		{
 			name: "a command that is too long to be shown whole",
 			call: executors.Call{Tool: "bash", Card: executors.Card{Command: strings.Repeat("a", maxCommand+1)}},
-			err:  ErrTooLong,
+			err:  errTooLong,
 		},
 		{
 			name: "too many paths",
 			call: executors.Call{Tool: "grep", Card: executors.Card{Paths: make([]string, maxPaths+1)}},
-			err:  ErrTooLong,
+			err:  errTooLong,
 		},
 	}
 	for _, tt := range tests {

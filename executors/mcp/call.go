@@ -92,7 +92,7 @@ func (i *instance) failure(ctx, calling context.Context, session *sdk.ClientSess
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case errors.Is(context.Cause(calling), errTimeout):
-		return &Error{Code: Transient, Category: executors.Timeout,
+		return &classifiedError{Code: transient, Category: executors.Timeout,
 			Err: fmt.Errorf("the MCP server %s did not answer in time (timeout_secs = %d)", i.entry.Name,
 				int(i.entry.timeout()/time.Second))}
 	case errors.Is(err, sdk.ErrConnectionClosed), errors.Is(err, sdk.ErrSessionMissing):

@@ -18,42 +18,42 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/mcp/oauth"
 )
 
-// ErrorCode classifies the failure of a call or of a server.
-type ErrorCode string
+// errorCode classifies the failure of a call or of a server.
+type errorCode string
 
 // The codes.
 const (
-	Transient     ErrorCode = "transient"      // a temporary failure
-	RateLimited   ErrorCode = "rate_limited"   // the server asks to slow down
-	InvalidInput  ErrorCode = "invalid_input"  // the same input would fail again
-	AuthFailure   ErrorCode = "auth_failure"   // the server does not know the user, or refuses
-	ServerError   ErrorCode = "server_error"   // the server failed
-	NotFound      ErrorCode = "not_found"      // there is no such tool or resource
-	PolicyBlocked ErrorCode = "policy_blocked" // a rule of this machine blocks it
+	transient     errorCode = "transient"      // a temporary failure
+	rateLimited   errorCode = "rate_limited"   // the server asks to slow down
+	invalidInput  errorCode = "invalid_input"  // the same input would fail again
+	authFailure   errorCode = "auth_failure"   // the server does not know the user, or refuses
+	serverError   errorCode = "server_error"   // the server failed
+	notFound      errorCode = "not_found"      // there is no such tool or resource
+	policyBlocked errorCode = "policy_blocked" // a rule of this machine blocks it
 )
 
-// Retryable reports whether the same call may succeed later.
-func (c ErrorCode) Retryable() bool {
+// retryable reports whether the same call may succeed later.
+func (c errorCode) retryable() bool {
 	switch c {
-	case Transient, RateLimited, ServerError:
+	case transient, rateLimited, serverError:
 		return true
 	}
 	return false
 }
 
-// Error is a classified failure.
-type Error struct {
-	Code       ErrorCode
+// classifiedError is a classified failure.
+type classifiedError struct {
+	Code       errorCode
 	Category   executors.Category
 	RetryAfter time.Duration // the wait that the server asks for; 0 means none
 	Err        error
 }
 
 // Error returns the message of the cause.
-func (e *Error) Error() string { return e.Err.Error() }
+func (e *classifiedError) Error() string { return e.Err.Error() }
 
 // Unwrap returns the cause.
-func (e *Error) Unwrap() error { return e.Err }
+func (e *classifiedError) Unwrap() error { return e.Err }
 
 var errClosed = errors.New("the server was stopped")
 
@@ -72,13 +72,13 @@ const codeRejected = -32005
 
 // classify returns the failure for an error of the SDK. status is the last HTTP status of
 // a web server, or 0.
-func classify(err error, status status) *Error {
-	if e, ok := errors.AsType[*Error](err); ok {
-		return &Error{Code: e.Code, Category: e.Category, RetryAfter: e.RetryAfter, Err: err}
+func classify(err error, status status) *classifiedError {
+	if e, ok := errors.AsType[*classifiedError](err); ok {
+		return &classifiedError{Code: e.Code, Category: e.Category, RetryAfter: e.RetryAfter, Err: err}
 	}
-	e := &Error{Code: ServerError, Category: executors.ServerError, RetryAfter: status.retryAfter, Err: err}
+	e := &classifiedError{Code: serverError, Category: executors.ServerError, RetryAfter: status.retryAfter, Err: err}
 	if f, ok := errors.AsType[*executors.Failure](err); ok && f.Category == executors.PolicyBlocked {
-		e.Code, e.Category = PolicyBlocked, executors.PolicyBlocked
+		e.Code, e.Category = policyBlocked, executors.PolicyBlocked
 		return e
 	}
 	if login, ok := errors.AsType[*oauth.Error](err); ok {
@@ -100,55 +100,55 @@ func classify(err error, status status) *Error {
 	}
 	switch _, network := errors.AsType[net.Error](err); {
 	case errors.Is(err, errTimeout), errors.Is(err, context.DeadlineExceeded):
-		e.Code, e.Category = Transient, executors.Timeout
+		e.Code, e.Category = transient, executors.Timeout
 	case errors.Is(err, sdk.ErrConnectionClosed), errors.Is(err, sdk.ErrSessionMissing), errors.Is(err, io.EOF), errors.Is(err, errClosed):
-		e.Code = Transient
+		e.Code = transient
 	case network:
-		e.Code, e.Category = Transient, executors.NetworkError
+		e.Code, e.Category = transient, executors.NetworkError
 	}
 	return e
 }
 
 // rpcCode classifies an error that the server answered with.
-func rpcCode(e *jsonrpc.Error) (ErrorCode, executors.Category) {
+func rpcCode(e *jsonrpc.Error) (errorCode, executors.Category) {
 	text := strings.ToLower(e.Message)
 	unknown := strings.Contains(text, "unknown tool") || strings.Contains(text, "not found")
 	switch {
 	case e.Code == jsonrpc.CodeMethodNotFound, e.Code == codeResourceNotFound, e.Code == jsonrpc.CodeInvalidParams && unknown:
-		return NotFound, executors.PermanentFailure
+		return notFound, executors.PermanentFailure
 	case e.Code == jsonrpc.CodeInvalidParams, e.Code == jsonrpc.CodeInvalidRequest, e.Code == jsonrpc.CodeParseError:
-		return InvalidInput, executors.InvalidParameters
+		return invalidInput, executors.InvalidParameters
 	case e.Code == codeURLElicitation:
-		return AuthFailure, executors.PermanentFailure
+		return authFailure, executors.PermanentFailure
 	}
-	return ServerError, executors.ServerError
+	return serverError, executors.ServerError
 }
 
 // loginCode classifies a request that could not be authorized.
-func loginCode(e *oauth.Error) (ErrorCode, executors.Category) {
+func loginCode(e *oauth.Error) (errorCode, executors.Category) {
 	if e.Login {
-		return AuthFailure, executors.PermanentFailure
+		return authFailure, executors.PermanentFailure
 	}
 	if answer, ok := errors.AsType[*oauth2.RetrieveError](e); ok {
 		return httpCode(answer.Response.StatusCode)
 	}
-	return Transient, executors.NetworkError
+	return transient, executors.NetworkError
 }
 
 // httpCode classifies a status other than success.
-func httpCode(status int) (ErrorCode, executors.Category) {
+func httpCode(status int) (errorCode, executors.Category) {
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired:
-		return AuthFailure, executors.PermanentFailure
+		return authFailure, executors.PermanentFailure
 	case http.StatusNotFound, http.StatusGone:
-		return NotFound, executors.PermanentFailure
+		return notFound, executors.PermanentFailure
 	case http.StatusTooManyRequests:
-		return RateLimited, executors.RateLimited
+		return rateLimited, executors.RateLimited
 	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return Transient, executors.ServerError
+		return transient, executors.ServerError
 	}
 	if status < http.StatusInternalServerError {
-		return InvalidInput, executors.PermanentFailure
+		return invalidInput, executors.PermanentFailure
 	}
-	return ServerError, executors.ServerError
+	return serverError, executors.ServerError
 }

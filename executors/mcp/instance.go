@@ -136,7 +136,7 @@ func (i *instance) serve() error {
 // connectError is the failure of a start. ended reports that the program ended by
 // itself.
 type connectError struct {
-	err   *Error
+	err   *classifiedError
 	ended bool
 }
 
@@ -316,9 +316,9 @@ func (i *instance) readySession() (*sdk.ClientSession, error) {
 	case i.session != nil && i.state == Ready:
 		return i.session, nil
 	case i.err != nil:
-		return nil, &Error{Code: Transient, Category: executors.ServerError,
+		return nil, &classifiedError{Code: transient, Category: executors.ServerError,
 			Err: fmt.Errorf("the MCP server %s does not run: %w", i.entry.Name, i.err)}
 	}
-	return nil, &Error{Code: Transient, Category: executors.ServerError,
+	return nil, &classifiedError{Code: transient, Category: executors.ServerError,
 		Err: fmt.Errorf("the MCP server %s does not run now (%s)", i.entry.Name, i.state)}
 }

@@ -106,7 +106,7 @@ func TestLogin(t *testing.T) {
 	if removed, err := oauth.Logout(u.store, a.entry().URL); !removed || err != nil {
 		t.Errorf("logout: %t, %v", removed, err)
 	}
-	if got := u.call(s, "s__echo", `{}`); got.record.Code != string(AuthFailure) {
+	if got := u.call(s, "s__echo", `{}`); got.record.Code != string(authFailure) {
 		t.Errorf("after the logout: %q, %s", got.record.Code, got.ForModel())
 	}
 }
@@ -167,12 +167,12 @@ func TestLoginNotRenewed(t *testing.T) {
 	kept := string(u.store.kept[a.entry().URL])
 	for name, tt := range map[string]struct {
 		change func()
-		code   ErrorCode
+		code   errorCode
 		want   string
 	}{
-		"the server fails":  {func() { a.Broken = 503 }, Transient, "renew the login: the authorization server answers 503"},
-		"the server limits": {func() { a.Broken = 429 }, RateLimited, "answers 429"},
-		"the user revoked":  {func() { a.Refresh = "other" }, AuthFailure, "the login is kept, but could not be renewed"},
+		"the server fails":  {func() { a.Broken = 503 }, transient, "renew the login: the authorization server answers 503"},
+		"the server limits": {func() { a.Broken = 429 }, rateLimited, "answers 429"},
+		"the user revoked":  {func() { a.Refresh = "other" }, authFailure, "the login is kept, but could not be renewed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			valid := a.Refresh
@@ -197,7 +197,7 @@ func TestLoginStepUp(t *testing.T) {
 	}
 	s := u.open(a.entry())
 	a.Set(func() { a.Needs = "write" })
-	if got := u.call(s, "s__echo", `{}`); got.record.Code != string(AuthFailure) || !strings.Contains(got.ForModel(), "lacks a right") {
+	if got := u.call(s, "s__echo", `{}`); got.record.Code != string(authFailure) || !strings.Contains(got.ForModel(), "lacks a right") {
 		t.Fatalf("code %q: %s", got.record.Code, got.ForModel())
 	}
 	if err := u.login(a.entry()); err != nil {

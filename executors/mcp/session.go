@@ -316,18 +316,18 @@ func (s *Session) outcome(call *executors.Call, o offer, r *sdk.CallToolResult, 
 		return failedResult(call, err)
 	}
 	if r.IsError {
-		call.Record.Code = string(InvalidInput) // the text says what the model can change
+		call.Record.Code = string(invalidInput) // the text says what the model can change
 	}
 	return resultOf(o.server.entry.Name, r)
 }
 
 // failedResult returns the result of a call that failed with an error of a server.
 func failedResult(call *executors.Call, err error) executors.Result {
-	if e, ok := errors.AsType[*Error](err); ok {
+	if e, ok := errors.AsType[*classifiedError](err); ok {
 		call.Record.Code = string(e.Code)
 		f := executors.Failuref(e.Category, "%s: %s", call.Tool, legible(e.Error()))
 		f.RetryAfter = e.RetryAfter
-		if !e.Code.Retryable() && e.Code != InvalidInput {
+		if !e.Code.retryable() && e.Code != invalidInput {
 			f.Hint("Do not retry this call; choose another way or tell the user.")
 		}
 		return f.Result()

@@ -47,12 +47,12 @@ func TestCalls(t *testing.T) {
 			want        string
 			failed      bool
 			category    executors.Category
-			code        ErrorCode
+			code        errorCode
 		}{
 			"an answer":       {"s__echo", `{"a":[1]}`, marked + `{"a":[1]}`, false, "", ""},
 			"no input":        {"s__echo", ``, marked + `{}`, false, "", ""},
-			"a failed call":   {"s__fail", `{}`, marked + "no such repository", true, "", InvalidInput},
-			"a broken server": {"s__broken", `{}`, "index out of range", true, executors.ServerError, ServerError},
+			"a failed call":   {"s__fail", `{}`, marked + "no such repository", true, "", invalidInput},
+			"a broken server": {"s__broken", `{}`, "index out of range", true, executors.ServerError, serverError},
 			"no such tool":    {"s__nothing", `{}`, `no tool "s__nothing"`, true, executors.ToolNotFound, ""},
 		} {
 			t.Run(name, func(t *testing.T) {
@@ -127,7 +127,7 @@ func TestTimeout(t *testing.T) {
 	e.TimeoutSecs = 1
 	s := f.open(e)
 	got := f.call(s, "s__hang", `{}`)
-	if got.Category() != executors.Timeout || got.record.Code != string(Transient) || !strings.Contains(got.ForModel(), "timeout_secs = 1") {
+	if got.Category() != executors.Timeout || got.record.Code != string(transient) || !strings.Contains(got.ForModel(), "timeout_secs = 1") {
 		t.Errorf("%s, %s: %s", got.Category(), got.record.Code, got.ForModel())
 	}
 	got = f.call(s, "s__slow", `{}`) // takes longer, and reports progress
@@ -192,7 +192,7 @@ func TestRestart(t *testing.T) {
 	s := f.open(program(t, "s", "tools"))
 	first := f.call(s, "s__pid", `{}`).ForModel()
 	got := f.call(s, "s__exit", `{}`)
-	if !got.Failed || got.record.Code != string(Transient) {
+	if !got.Failed || got.record.Code != string(transient) {
 		t.Errorf("%s: %s", got.record.Code, got.ForModel())
 	}
 	if s.Ready(t.Context()); names(s.Tools()) != testTools {
@@ -281,8 +281,8 @@ func TestHeaders(t *testing.T) {
 }
 
 func TestHTTPStatus(t *testing.T) {
-	for code, want := range map[int]ErrorCode{
-		http.StatusUnauthorized: AuthFailure, http.StatusTooManyRequests: RateLimited, http.StatusServiceUnavailable: Transient, http.StatusInternalServerError: ServerError,
+	for code, want := range map[int]errorCode{
+		http.StatusUnauthorized: authFailure, http.StatusTooManyRequests: rateLimited, http.StatusServiceUnavailable: transient, http.StatusInternalServerError: serverError,
 	} {
 		h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }))
 		f := newFixture(t)

@@ -43,7 +43,7 @@ func (i *instance) readToolsNow(ctx context.Context, session *sdk.ClientSession,
 	began := time.Now()
 	tools, err := i.requestTools(ctx, session)
 	if errors.Is(err, context.DeadlineExceeded) {
-		err = &Error{Code: Transient, Category: executors.Timeout, Err: fmt.Errorf("no answer within %s", listTimeout)}
+		err = &classifiedError{Code: transient, Category: executors.Timeout, Err: fmt.Errorf("no answer within %s", listTimeout)}
 	}
 	if err != nil {
 		return fmt.Errorf("list its tools: %w", err)

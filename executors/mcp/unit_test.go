@@ -186,41 +186,41 @@ func TestClassify(t *testing.T) {
 	for name, tt := range map[string]struct {
 		err    error
 		status int
-		want   ErrorCode
+		want   errorCode
 	}{
-		"no such method":     {rpc(-32601, ""), 0, NotFound},
-		"no such tool":       {rpc(-32602, `Unknown tool: x`), 0, NotFound},
-		"no such resource":   {rpc(-32002, ""), 0, NotFound},
-		"wrong input":        {rpc(-32602, "a is missing"), 0, InvalidInput},
-		"wrong request":      {rpc(-32600, ""), 400, InvalidInput},
-		"no JSON":            {rpc(-32700, ""), 0, InvalidInput},
-		"a broken server":    {rpc(-32603, ""), 0, ServerError},
-		"its own code":       {rpc(-32099, ""), 0, ServerError},
-		"to be visited":      {rpc(-32042, ""), 0, AuthFailure},
-		"not taken":          {rpc(-32005, "rejected by transport"), 429, RateLimited},
-		"401":                {errors.New("Unauthorized"), 401, AuthFailure},
-		"403":                {errors.New("Forbidden"), 403, AuthFailure},
-		"404":                {errors.New("Not Found"), 404, NotFound},
-		"408":                {errors.New(""), 408, Transient},
-		"418":                {errors.New(""), 418, InvalidInput},
-		"500":                {errors.New(""), 500, ServerError},
-		"502":                {errors.New(""), 502, Transient},
-		"timeout":            {context.DeadlineExceeded, 0, Transient},
-		"a dead process":     {fmt.Errorf("x: %w", io.EOF), 0, Transient},
-		"closed":             {sdk.ErrConnectionClosed, 200, Transient},
-		"no route":           {&net.OpError{Op: "dial", Err: errors.New("no route")}, 0, Transient},
-		"a private address":  {executors.Failuref(executors.PolicyBlocked, "may not be asked"), 0, PolicyBlocked},
-		"classified already": {fmt.Errorf("x: %w", &Error{Code: RateLimited, Err: io.EOF}), 0, RateLimited},
-		"anything else":      {errors.New("?"), 0, ServerError},
+		"no such method":     {rpc(-32601, ""), 0, notFound},
+		"no such tool":       {rpc(-32602, `Unknown tool: x`), 0, notFound},
+		"no such resource":   {rpc(-32002, ""), 0, notFound},
+		"wrong input":        {rpc(-32602, "a is missing"), 0, invalidInput},
+		"wrong request":      {rpc(-32600, ""), 400, invalidInput},
+		"no JSON":            {rpc(-32700, ""), 0, invalidInput},
+		"a broken server":    {rpc(-32603, ""), 0, serverError},
+		"its own code":       {rpc(-32099, ""), 0, serverError},
+		"to be visited":      {rpc(-32042, ""), 0, authFailure},
+		"not taken":          {rpc(-32005, "rejected by transport"), 429, rateLimited},
+		"401":                {errors.New("Unauthorized"), 401, authFailure},
+		"403":                {errors.New("Forbidden"), 403, authFailure},
+		"404":                {errors.New("Not Found"), 404, notFound},
+		"408":                {errors.New(""), 408, transient},
+		"418":                {errors.New(""), 418, invalidInput},
+		"500":                {errors.New(""), 500, serverError},
+		"502":                {errors.New(""), 502, transient},
+		"timeout":            {context.DeadlineExceeded, 0, transient},
+		"a dead process":     {fmt.Errorf("x: %w", io.EOF), 0, transient},
+		"closed":             {sdk.ErrConnectionClosed, 200, transient},
+		"no route":           {&net.OpError{Op: "dial", Err: errors.New("no route")}, 0, transient},
+		"a private address":  {executors.Failuref(executors.PolicyBlocked, "may not be asked"), 0, policyBlocked},
+		"classified already": {fmt.Errorf("x: %w", &classifiedError{Code: rateLimited, Err: io.EOF}), 0, rateLimited},
+		"anything else":      {errors.New("?"), 0, serverError},
 	} {
 		if got := classify(tt.err, status{code: tt.status}); got.Code != tt.want || got.Error() != tt.err.Error() {
 			t.Errorf("%s: %s (%v), want %s", name, got.Code, got, tt.want)
 		}
 	}
-	for code, want := range map[ErrorCode]bool{
-		Transient: true, RateLimited: true, InvalidInput: false, AuthFailure: false, ServerError: true, NotFound: false, PolicyBlocked: false,
+	for code, want := range map[errorCode]bool{
+		transient: true, rateLimited: true, invalidInput: false, authFailure: false, serverError: true, notFound: false, policyBlocked: false,
 	} {
-		if code.Retryable() != want {
+		if code.retryable() != want {
 			t.Errorf("%s: retryable %t", code, !want)
 		}
 	}
@@ -233,8 +233,8 @@ func TestJSONErrors(t *testing.T) {
 		t.Errorf("an error of the SDK: %s, want %s", got, want)
 	}
 	answer := &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: text}
-	if got := classify(answer, status{}); got.Error() != text || got.Code != InvalidInput {
-		t.Errorf("an error of the server: %s, %v; want %s", got.Code, got, InvalidInput)
+	if got := classify(answer, status{}); got.Error() != text || got.Code != invalidInput {
+		t.Errorf("an error of the server: %s, %v; want %s", got.Code, got, invalidInput)
 	}
 }
 
@@ -254,7 +254,7 @@ func TestOddResponse(t *testing.T) {
 			} `json:"meta"`
 		}
 		err := fmt.Errorf("calling: %w", json.Unmarshal([]byte(response), &into))
-		if got := classify(err, status{}); got.Error() != want || got.Code != ServerError {
+		if got := classify(err, status{}); got.Error() != want || got.Code != serverError {
 			t.Errorf("%s: %s: %v", response, got.Code, got)
 		}
 	}

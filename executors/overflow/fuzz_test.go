@@ -91,7 +91,7 @@ func FuzzReadOverflow(f *testing.F) {
 		}
 		for step := 0; ; step++ {
 			in := must(json.Marshal(readInput{ID: id, Offset: offset, Limit: limit, Pattern: pattern}))
-			call := &executors.Call{Tool: Name, Session: "s", Input: in}
+			call := &executors.Call{Tool: toolName, Session: "s", Input: in}
 			_, unfit := o.Tools().Prepare(t.Context(), call)
 			res, err := o.Tools().Execute(t.Context(), call)
 			if err != nil || unfit != nil && !res.Failed {

@@ -60,9 +60,9 @@ func (k storedText) reference(maxBytes int64) string {
 	}
 	if k.bytes < k.size {
 		return fmt.Sprintf("[full output: %s, its first %s (%s): %s %s%s%s; the rest was dropped: tools.overflow.max_overflow_bytes is %s]",
-			mebibytes(k.size), lines, mebibytes(k.bytes), Name, refPrefix, k.id, until, executors.Grouped(maxBytes))
+			mebibytes(k.size), lines, mebibytes(k.bytes), toolName, refPrefix, k.id, until, executors.Grouped(maxBytes))
 	}
-	return fmt.Sprintf("[full output: %s, %s: %s %s%s%s]", lines, mebibytes(k.size), Name, refPrefix, k.id, until)
+	return fmt.Sprintf("[full output: %s, %s: %s %s%s%s]", lines, mebibytes(k.size), toolName, refPrefix, k.id, until)
 }
 
 // lostLine returns the line for a text whose rest was not kept.

@@ -29,8 +29,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// Name is the name of the tool.
-const Name = "read_overflow"
+// toolName is the name of the tool.
+const toolName = "read_overflow"
 
 // Store keeps texts by session and id. It may be used concurrently.
 type Store interface {
@@ -71,7 +71,7 @@ func (l link) Execute(ctx context.Context, call *executors.Call) (executors.Resu
 	full := res.Full
 	res.Full = nil
 	defer full.Close()
-	if err == nil && call.Tool != Name {
+	if err == nil && call.Tool != toolName {
 		l.overflow.shorten(ctx, call, &res, full)
 	}
 	return res, err

@@ -114,7 +114,7 @@ func TestMiddleware(t *testing.T) {
 		"full is another":    {text: short, full: "line 1\nline 3\n", want: `\n\[full output: 2 lines, 14 bytes: .*\]$`, kept: "line 1\nline 3\n"},
 		"filtered":           {text: "a", notes: []string{"[exit 1]", "[shell] 9 lines -> 1 lines, 88.9% filtered"}, filtered: true, full: long, want: `^a\n\[exit 1\]\n\[shell\] 9 lines -> 1 lines, 88\.9% filtered \[full output: 2,000 lines, .* overflow:\S{36}, until the agent ends\]$`, kept: long},
 		"filtered and long":  {text: long, notes: []string{"[shell] 9 lines -> 8 lines, 11.1% filtered"}, filtered: true, full: "x" + long, want: `\n\[… .* cut …\]\n(line \d+\n)+\[shell\] 9 lines -> 8 lines, 11\.1% filtered \[full output: .*\]$`, kept: "x" + long},
-		"read_overflow":      {tool: Name, text: long, full: "x" + long},
+		"read_overflow":      {tool: toolName, text: long, full: "x" + long},
 		"paged":              {tool: "read", paged: []string{"grep", "read"}, text: long},
 		"paged and full":     {tool: "read", paged: []string{"read"}, text: long, full: "x" + long, want: `^(line \d+\n)+line 2000\n\[full output: 2,000 lines, .*\]$`, kept: "x" + long},
 		"like the filter's":  {text: "a\n[shell] 2 lines", full: long, want: `^a\n\[shell\] 2 lines\n\[full output: 2,000 lines, .*\]$`, kept: long},
@@ -258,7 +258,7 @@ func TestBrokenStore(t *testing.T) {
 			if err != nil || res.Failed || strings.Contains(last, "/home") {
 				t.Errorf("%s, %v", last, err)
 			}
-			if !strings.Contains(last, tt.want) || strings.Contains(last, Name) != strings.HasSuffix(tt.want, "ends]") {
+			if !strings.Contains(last, tt.want) || strings.Contains(last, toolName) != strings.HasSuffix(tt.want, "ends]") {
 				t.Errorf("%s, want %s", last, tt.want)
 			}
 			if strings.HasSuffix(tt.want, "ends]") && all(t, tt.o, "s", last) != text+text {
@@ -329,7 +329,7 @@ func run(t *testing.T, o *Overflow, session string, in map[string]any) executors
 	if err != nil {
 		t.Fatal(err)
 	}
-	call := &executors.Call{Tool: Name, Session: session, Input: raw, Record: &executors.Record{}}
+	call := &executors.Call{Tool: toolName, Session: session, Input: raw, Record: &executors.Record{}}
 	res, err := o.Tools().Execute(t.Context(), call)
 	if err != nil {
 		t.Fatal(err)
@@ -403,7 +403,7 @@ func benchmark10MiB(b *testing.B, in string) {
 	o := &Overflow{Store: database(b), Config: Defaults()}
 	text := numbered(900_000)[:10<<20]
 	id := reference.FindString(o.Shorten(b.Context(), "s", text))
-	call := &executors.Call{Tool: Name, Session: "s", Input: json.RawMessage(fmt.Sprintf(in, id))}
+	call := &executors.Call{Tool: toolName, Session: "s", Input: json.RawMessage(fmt.Sprintf(in, id))}
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	for b.Loop() {

@@ -22,7 +22,7 @@ var description string
 // Tools returns the tool read_overflow.
 func (o *Overflow) Tools() executors.Registry {
 	return executors.Registry{executors.Bind(executors.Tool{
-		Name: Name, Description: strings.TrimSpace(description),
+		Name: toolName, Description: strings.TrimSpace(description),
 		Effect: executors.Reads | executors.Idempotent, Kind: executors.KindRead,
 	}, o.prepare, o.execute)}
 }

@@ -102,7 +102,7 @@ func TestIDs(t *testing.T) {
 		"long":    {"id": ref, "pattern": strings.Repeat("x", maxPattern+1)},
 	} {
 		res := run(t, o, "s", in)
-		_, err := o.Tools().Prepare(t.Context(), &executors.Call{Tool: Name, Input: must(json.Marshal(in))})
+		_, err := o.Tools().Prepare(t.Context(), &executors.Call{Tool: toolName, Input: must(json.Marshal(in))})
 		if f, ok := errors.AsType[*executors.Failure](err); res.Category() != executors.InvalidParameters || !ok || f.Category != executors.InvalidParameters {
 			t.Errorf("%s: %q, %v", name, res.ForModel(), err)
 		}
@@ -153,7 +153,7 @@ func TestReadCancelled(t *testing.T) {
 		ref := keptAs(t, o, "s", numbered(1000))
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(io.ErrClosedPipe)
-		_, err := o.Tools().Execute(ctx, &executors.Call{Tool: Name, Session: "s", Input: fmt.Appendf(nil, `{"id":%q}`, ref)})
+		_, err := o.Tools().Execute(ctx, &executors.Call{Tool: toolName, Session: "s", Input: fmt.Appendf(nil, `{"id":%q}`, ref)})
 		if !errors.Is(err, io.ErrClosedPipe) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -165,7 +165,7 @@ func TestTool(t *testing.T) {
 	if !tool.Effect.ReadOnly() || tool.Kind != executors.KindRead || len(tool.Description)+len(tool.Schema) > 600 {
 		t.Errorf("%+v, %s", tool, tool.Schema)
 	}
-	card, err := small().Tools().Prepare(t.Context(), &executors.Call{Tool: Name, Input: []byte(`{"id":"00000000-0000-0000-0000-000000000000"}`)})
+	card, err := small().Tools().Prepare(t.Context(), &executors.Call{Tool: toolName, Input: []byte(`{"id":"00000000-0000-0000-0000-000000000000"}`)})
 	if err != nil || card.Kind != executors.KindRead || len(card.Paths) > 0 || card.Title != "the rest of output 00000000-0000-0000-0000-000000000000" {
 		t.Errorf("%+v, %v", card, err)
 	}

@@ -52,7 +52,7 @@ func TestSummarize(t *testing.T) {
 		"cut before":    {teller: teller{most: 1 << 20, says: "Much."}, text: numbered(80), full: long, times: 1, want: []string{"\nMuch.\n", "[full output: 300 lines"}},
 		"short of long": {teller: teller{most: 1 << 20, says: "?"}, text: "ok\n", full: long, want: []string{"ok\n[full output: 300 lines"}, not: "summary"},
 		"paged":         {teller: teller{most: 1 << 20, says: "?"}, tool: "read", text: long, not: "summary"},
-		"its own":       {teller: teller{most: 1 << 20, says: "?"}, tool: Name, text: long, not: "summary"},
+		"its own":       {teller: teller{most: 1 << 20, says: "?"}, tool: toolName, text: long, not: "summary"},
 		"not UTF-8":     {teller: teller{most: 1 << 20, says: "a\xffb"}, text: long, times: 1, want: []string{"\na\uFFFDb\n"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -2,7 +2,7 @@
 // a search early.
 //
 // Start with [Compile]. Package regexp takes time proportional to the length of the text times the
-// size of the pattern, and cannot be interrupted. Compile refuses patterns of more than [MaxSize]
+// size of the pattern, and cannot be interrupted. Compile refuses patterns of more than [maxSize]
 // steps, and [Pattern.Find] calls stopped about once a second or more often, regardless of the
 // length of the text.
 package pattern
@@ -19,9 +19,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/automaton"
 )
 
-// MaxSize is the largest pattern, in steps of its compiled form: about one for
+// maxSize is the largest pattern, in steps of its compiled form: about one for
 // each character, class or alternative, times the count of a repetition.
-const MaxSize = 5000
+const maxSize = 5000
 
 // Pattern is a compiled regular expression. It may be used concurrently.
 type Pattern struct {
@@ -37,12 +37,12 @@ type Pattern struct {
 	undecided atomic.Int32 // matches for which auto had no answer
 }
 
-// TooLargeError reports that a pattern has more than MaxSize steps.
+// TooLargeError reports that a pattern has more than maxSize steps.
 type TooLargeError struct{}
 
 // Error names the limit.
 func (TooLargeError) Error() string {
-	return fmt.Sprintf("it is too large: expanded with its repetitions it has more than %d steps", MaxSize)
+	return fmt.Sprintf("it is too large: expanded with its repetitions it has more than %d steps", maxSize)
 }
 
 // Compile parses a pattern in RE2 syntax. The error is a TooLargeError, or one of
@@ -52,8 +52,8 @@ func Compile(expr string) (*Pattern, error) {
 	if err != nil {
 		return nil, err
 	}
-	size := Size(tree)
-	if size > MaxSize {
+	size := sizeOf(tree)
+	if size > maxSize {
 		return nil, TooLargeError{}
 	}
 	re, err := regexp.Compile(expr)
@@ -67,22 +67,22 @@ func Compile(expr string) (*Pattern, error) {
 	return p, nil
 }
 
-// Size counts the steps of a pattern, up to a little more than MaxSize. It does
+// sizeOf counts the steps of a pattern, up to a little more than maxSize. It does
 // not compile the pattern, which may take much memory.
-func Size(re *syntax.Regexp) int {
+func sizeOf(re *syntax.Regexp) int {
 	size := max(1, len(re.Rune))
 	if re.Op == syntax.OpCharClass {
 		size = 1 + len(re.Rune)/32 // the ranges of one step are tried one after the other
 	}
 	for _, sub := range re.Sub {
-		if size += Size(sub); size > MaxSize {
-			return MaxSize + 1
+		if size += sizeOf(sub); size > maxSize {
+			return maxSize + 1
 		}
 	}
 	if re.Op == syntax.OpRepeat {
 		size = (size - 1) * max(re.Min, re.Max, 1)
 	}
-	return min(size, MaxSize+1)
+	return min(size, maxSize+1)
 }
 
 func looksBack(re *syntax.Regexp) bool {
@@ -108,8 +108,8 @@ const stepsBetweenStops = 1 << 25
 // Cost returns the approximate number of steps of a search of n bytes.
 func (p *Pattern) Cost(n int) int { return n * p.size }
 
-// Slow reports whether a search of n bytes calls stopped, and is slower for that.
-func (p *Pattern) Slow(n int) bool { return p.Cost(n) > stepsBetweenStops }
+// slow reports whether a search of n bytes calls stopped, and is slower for that.
+func (p *Pattern) slow(n int) bool { return p.Cost(n) > stepsBetweenStops }
 
 // Find returns the start and the end of the leftmost match, nil if there is no
 // match or the search was stopped.
@@ -124,7 +124,7 @@ func (p *Pattern) Find(text []byte, stopped func() bool) []int {
 // find is [regexp.Regexp.FindSubmatchIndex], or FindIndex, that can be stopped.
 func (p *Pattern) find(re *regexp.Regexp, text []byte, stopped func() bool) []int {
 	switch {
-	case p.Slow(len(text)):
+	case p.slow(len(text)):
 		r := &reader{text: text, stopped: stopped, interval: max(1, stepsBetweenStops/8/p.size)}
 		loc := re.FindReaderSubmatchIndex(r)
 		if r.wasStopped { // the match belongs to a text that ends here
@@ -149,7 +149,7 @@ func (p *Pattern) Match(text []byte, stopped func() bool) bool {
 		}
 		p.undecided.Add(1)
 	}
-	if !p.Slow(len(text)) {
+	if !p.slow(len(text)) {
 		return p.re.Match(text)
 	}
 	return p.Find(text, stopped) != nil

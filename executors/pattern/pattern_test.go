@@ -68,7 +68,7 @@ func TestFind(t *testing.T) {
 		}
 		p.size = 500 // so that it is slow
 		text := []byte(long + "end")
-		if !p.Slow(len(text)) {
+		if !p.slow(len(text)) {
 			t.Fatal("the text is too short for the test")
 		}
 		want := regexp.MustCompile(expr).FindIndex(text)

@@ -46,7 +46,7 @@ func TestAwait(t *testing.T) {
 				steered := make(chan struct{})
 				over := time.AfterFunc(time.Second, func() { tt.after(f.jobs[0], steered) })
 				defer over.Stop()
-				c := call(ToolOutput, tt.input)
+				c := call(toolOutput, tt.input)
 				c.Steered = steered
 				begin := time.Now()
 				got := run(t, e, c).ForModel()
@@ -100,7 +100,7 @@ func TestFinished(t *testing.T) {
 		}
 		f.jobs[0].end(0)
 		f.jobs[1].end(2)
-		run(t, e, call(ToolOutput, `{"id":"bg1"}`))
+		run(t, e, call(toolOutput, `{"id":"bg1"}`))
 		const want = "bg2 ended in the background (exit 2): `npm run dev`."
 		if got := e.Finished(); len(got) != 1 || got[0].Text() != want {
 			t.Errorf("got %q", got)

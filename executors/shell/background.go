@@ -15,8 +15,8 @@ import (
 
 // The tools for commands in the background.
 const (
-	ToolOutput = "bash_output"
-	ToolStop   = "bash_stop"
+	toolOutput = "bash_output"
+	toolStop   = "bash_stop"
 )
 
 //go:embed bash_output.md
@@ -318,7 +318,7 @@ func (e *Executor) jobCard(call *executors.Call, id string) (executors.Card, err
 		return executors.Card{Title: call.Tool + " " + executors.Titled(executors.WholeLine(id))}, f
 	}
 	verb := "output of "
-	if call.Tool == ToolStop {
+	if call.Tool == toolStop {
 		verb = "stop "
 	}
 	return executors.Card{Title: verb + id + " " + executors.Quoted(executors.WholeLine(j.line)), Kind: executors.KindExecute}, nil

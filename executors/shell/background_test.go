@@ -145,7 +145,7 @@ func TestBackground(t *testing.T) {
 		j := f.jobs[0]
 		j.write("one\n")
 		j.write("two\n")
-		look := call(ToolOutput, `{"id":"bg1"}`)
+		look := call(toolOutput, `{"id":"bg1"}`)
 		if got := run(t, e, look); got.ForModel() != "one\ntwo\n[running for 12 s]" || got.Failed || look.Record.ExitCode != nil {
 			t.Errorf("got %+v", got)
 		}
@@ -153,7 +153,7 @@ func TestBackground(t *testing.T) {
 			t.Errorf("got %+v", got)
 		}
 		time.AfterFunc(3*time.Second, func() { j.write("three\n") })
-		wait := call(ToolOutput, `{"id":"bg1","wait":30}`)
+		wait := call(toolOutput, `{"id":"bg1","wait":30}`)
 		if got := run(t, e, wait); got.ForModel() != "three\n[running for 42 s]" {
 			t.Errorf("got %+v", got)
 		}
@@ -161,7 +161,7 @@ func TestBackground(t *testing.T) {
 			t.Errorf("got %+v", got)
 		}
 		time.AfterFunc(time.Second, func() { j.write("bye"); j.end(3) })
-		got = run(t, e, call(ToolOutput, `{"id":"bg1","wait":600}`))
+		got = run(t, e, call(toolOutput, `{"id":"bg1","wait":600}`))
 		if !strings.HasPrefix(got.ForModel(), "bye\n[") || time.Since(begin) > 80*time.Second {
 			t.Errorf("got %+v", got)
 		}
@@ -203,7 +203,7 @@ func TestStop(t *testing.T) {
 		e := New(f, "/", Defaults())
 		run(t, e, call(Tool, npm))
 		f.jobs[0].write("last words\n")
-		got := run(t, e, call(ToolStop, `{"id":"bg1"}`))
+		got := run(t, e, call(toolStop, `{"id":"bg1"}`))
 		if got.ForModel() != "last words\n[killed by SIGTERM]" || got.Failed || f.jobs[0].stopped != 1 || e.Running() != 0 {
 			t.Errorf("got %+v", got)
 		}
@@ -211,7 +211,7 @@ func TestStop(t *testing.T) {
 		run(t, e, call(Tool, npm))
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := e.Execute(ctx, call(ToolStop, `{"id":"bg2"}`)); err != nil || e.Running() != 0 {
+		if _, err := e.Execute(ctx, call(toolStop, `{"id":"bg2"}`)); err != nil || e.Running() != 0 {
 			t.Errorf("%v, %d running", err, e.Running())
 		}
 	})
@@ -221,13 +221,13 @@ func TestUnknownJob(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := New(&fake{}, "/", Defaults())
 		for id, want := range map[string]string{"bg1": "no command is running", "": "no command is running"} {
-			got := run(t, e, call(ToolOutput, fmt.Sprintf(`{"id":%q}`, id)))
+			got := run(t, e, call(toolOutput, fmt.Sprintf(`{"id":%q}`, id)))
 			if got.Category() != executors.InvalidParameters || !strings.Contains(got.ForModel(), want) {
 				t.Errorf("got %+v", got)
 			}
 		}
 		run(t, e, call(Tool, npm))
-		for _, tool := range []string{ToolOutput, ToolStop} {
+		for _, tool := range []string{toolOutput, toolStop} {
 			got := run(t, e, call(tool, `{"id":"bg7"}`))
 			if !strings.Contains(got.ForModel(), `no command "bg7"`) || !strings.Contains(got.ForModel(), "bg1: npm run dev (running for 0 s)") {
 				t.Errorf("got %+v", got)
@@ -263,7 +263,7 @@ func TestMaxBackground(t *testing.T) {
 		if got := run(t, e, call(Tool, npm)); !strings.Contains(got.ForModel(), "bg1: npm run dev (exit 0; bash_output shows its output)") || e.Running() != 1 {
 			t.Errorf("got %q", got.ForModel())
 		}
-		run(t, e, call(ToolOutput, `{"id":"bg1"}`))
+		run(t, e, call(toolOutput, `{"id":"bg1"}`))
 		if got := run(t, e, call(Tool, npm)); !strings.Contains(got.ForModel(), "[bg3 runs") {
 			t.Errorf("got %q", got.ForModel())
 		}
@@ -304,15 +304,15 @@ func TestCancelledLook(t *testing.T) {
 		stop := errors.New("the user stopped it")
 		ctx, cancel := context.WithCancelCause(t.Context())
 		time.AfterFunc(time.Second, func() { cancel(stop) })
-		if _, err := e.Execute(ctx, call(ToolOutput, `{"id":"bg1","wait":9}`)); err != stop || e.Running() != 1 {
+		if _, err := e.Execute(ctx, call(toolOutput, `{"id":"bg1","wait":9}`)); err != stop || e.Running() != 1 {
 			t.Errorf("%v, %d running", err, e.Running())
 		}
 		f.jobs[0].write("x")
-		if got := run(t, e, call(ToolOutput, `{"id":"bg1"}`)); !strings.HasPrefix(got.ForModel(), "x\n") {
+		if got := run(t, e, call(toolOutput, `{"id":"bg1"}`)); !strings.HasPrefix(got.ForModel(), "x\n") {
 			t.Errorf("got %q", got.ForModel())
 		}
 		f.jobs[0].lookErr = errors.New("gone")
-		if got := run(t, e, call(ToolOutput, `{"id":"bg1"}`)); !strings.Contains(got.ForModel(), "look at bg1: gone") {
+		if got := run(t, e, call(toolOutput, `{"id":"bg1"}`)); !strings.Contains(got.ForModel(), "look at bg1: gone") {
 			t.Errorf("got %q", got.ForModel())
 		}
 	})
@@ -326,7 +326,7 @@ func TestTwoLooksAtOnce(t *testing.T) {
 		texts := make(chan string, 2)
 		for range 2 {
 			go func() {
-				got, _ := e.Execute(t.Context(), call(ToolOutput, `{"id":"bg1","wait":30}`))
+				got, _ := e.Execute(t.Context(), call(toolOutput, `{"id":"bg1","wait":30}`))
 				texts <- got.ForModel()
 			}()
 		}

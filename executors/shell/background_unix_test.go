@@ -78,7 +78,7 @@ func TestBackgroundIsStopped(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			e := New(Local{}, "/", Defaults())
 			gone := inBackground(t, e, script)
-			got := run(t, e, call(ToolStop, `{"id":"bg1"}`))
+			got := run(t, e, call(toolStop, `{"id":"bg1"}`))
 			if got.Failed || !strings.Contains(got.ForModel(), "[killed by SIG") {
 				t.Errorf("got %+v", got)
 			}
@@ -128,7 +128,7 @@ func TestBackgroundRace(t *testing.T) {
 	for range 4 {
 		all.Go(func() {
 			for range 20 {
-				got, _ := e.Execute(context.Background(), call(ToolOutput, `{"id":"bg1"}`))
+				got, _ := e.Execute(context.Background(), call(toolOutput, `{"id":"bg1"}`))
 				got.Full.Close()
 				e.Background()
 				e.Running()
@@ -136,7 +136,7 @@ func TestBackgroundRace(t *testing.T) {
 		})
 	}
 	all.Go(func() {
-		got, _ := e.Execute(context.Background(), call(ToolStop, `{"id":"bg1"}`))
+		got, _ := e.Execute(context.Background(), call(toolStop, `{"id":"bg1"}`))
 		got.Full.Close()
 	})
 	all.Wait()

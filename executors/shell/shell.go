@@ -151,8 +151,8 @@ func (e *Executor) bindTools() executors.Registry {
 	bash.Schema = bytes.Replace(bash.Schema, maximum(defaultMaxTimeout), maximum(e.cfg.MaxTimeout), 1)
 	return executors.Registry{
 		bash,
-		executors.Bind(jobTool(ToolOutput, outputDescription), e.prepareOutput, e.output),
-		executors.Bind(jobTool(ToolStop, stopDescription), e.prepareStop, e.stop),
+		executors.Bind(jobTool(toolOutput, outputDescription), e.prepareOutput, e.output),
+		executors.Bind(jobTool(toolStop, stopDescription), e.prepareStop, e.stop),
 	}
 }
 

@@ -257,7 +257,7 @@ func TestDoneReleasesTheTerminal(t *testing.T) {
 
 func TestTools(t *testing.T) {
 	tools, size := New(nil, "/", Defaults()).Tools(), 0
-	required := map[string][]string{Tool: {"command"}, ToolOutput: {"id"}, ToolStop: {"id"}}
+	required := map[string][]string{Tool: {"command"}, toolOutput: {"id"}, toolStop: {"id"}}
 	for _, tool := range tools {
 		size += len(tool.Name) + len(tool.Description) + len(tool.Schema)
 		var schema struct{ Required []string }

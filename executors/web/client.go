@@ -19,15 +19,15 @@ import (
 const maxRedirects = 3
 
 // Client requests pages from web servers. It may be used concurrently; make it
-// with [NewClient].
+// with [newClient].
 type Client struct {
 	Config Config
 
 	net network
 }
 
-// NewClient returns a client that contacts only the public Internet.
-func NewClient(cfg Config) *Client { return &Client{Config: cfg, net: system()} }
+// newClient returns a client that contacts only the public Internet.
+func newClient(cfg Config) *Client { return &Client{Config: cfg, net: system()} }
 
 func (c *Client) localNetworks() []netip.Prefix { return c.net.localNetworks() }
 

@@ -149,7 +149,7 @@ func DialPublic(ctx context.Context, _, address string) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := NewClient(Config{})
+	c := newClient(Config{})
 	addrs, err := c.addresses(ctx, h)
 	if err != nil {
 		return nil, err

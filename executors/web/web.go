@@ -35,7 +35,7 @@ var (
 )
 
 // New returns the web tools.
-func New(cfg Config) executors.Registry { return tools(NewClient(cfg)) }
+func New(cfg Config) executors.Registry { return tools(newClient(cfg)) }
 
 func tools(c *Client) executors.Registry {
 	tool := func(name, text string) executors.Tool {

@@ -37,7 +37,7 @@ type PathNote struct{ Path, Why string }
 // meanwhile gets both changes, or stays unchanged if both changed the same lines. The
 // changes that were not made are kept, even if an error ends the turn.
 func (c *Copy) Apply(ctx context.Context, s Session) (b Outcome, err error) {
-	changes, err := c.Changes(ctx)
+	changes, err := c.changes(ctx)
 	for _, ch := range changes {
 		why := "the turn ended"
 		if err == nil {

@@ -30,8 +30,8 @@ type Change struct {
 	Note       string  // a part of it that is not written; empty if there is no such part
 }
 
-// Changes returns the changes since the copy was made. Ignored files do not count.
-func (c *Copy) Changes(ctx context.Context) ([]Change, error) {
+// changes returns the changes since the copy was made. Ignored files do not count.
+func (c *Copy) changes(ctx context.Context) ([]Change, error) {
 	now, err := c.writeTree(ctx)
 	if err != nil {
 		return nil, err

@@ -188,7 +188,7 @@ func TestMake(t *testing.T) {
 	if status := p.gitIn(c.Dir, "status", "--porcelain"); !strings.Contains(status, " M a.txt") || !strings.Contains(status, "?? new.txt") {
 		t.Errorf("its status is %q", status)
 	}
-	if changes, err := c.Changes(t.Context()); err != nil || len(changes) > 0 {
+	if changes, err := c.changes(t.Context()); err != nil || len(changes) > 0 {
 		t.Errorf("changes from the start: %v, %v", changes, err)
 	}
 	p.gitIn(c.Dir, "config", "core.hooksPath", "/tmp/x")
@@ -247,7 +247,7 @@ func TestMakeOf(t *testing.T) {
 			c := p.make(o)
 			p.wants("the copy", map[string]string{"a.txt": "a\n"}, p.files(c.Dir))
 			p.write(c.Dir, map[string]string{"a.txt": "changed\r\n", "b.txt": "b\n"})
-			changes, err := c.Changes(t.Context())
+			changes, err := c.changes(t.Context())
 			old, new, b := "a\n", "changed\r\n", "b\n"
 			p.wants("changes", []Change{{Path: "sub/a.txt", Old: &old, New: &new}, {Path: "sub/b.txt", New: &b}}, changes)
 			if err != nil {
@@ -565,7 +565,7 @@ func TestChangesLimits(t *testing.T) {
 	if err := exec.Command("mkfifo", filepath.Join(c.Dir, "fifo")).Run(); err != nil {
 		t.Log("no FIFO:", err)
 	}
-	changes, err := c.Changes(t.Context())
+	changes, err := c.changes(t.Context())
 	if err != nil || len(changes) != maxChanges+2 {
 		t.Fatalf("%d changes, %v", len(changes), err)
 	}
@@ -655,7 +655,7 @@ func TestHostileCopy(t *testing.T) {
 	if err := errors.Join(os.RemoveAll(c.Root), os.Symlink(p.dir, c.Root)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Changes(t.Context()); err == nil {
+	if _, err := c.changes(t.Context()); err == nil {
 		t.Error("a link in the place of the copy was followed")
 	}
 	if err := c.Close(); err != nil || len(p.files(p.dir)) != 3 {
@@ -718,7 +718,7 @@ func BenchmarkMake(b *testing.B) {
 	for b.Loop() {
 		c := p.make(p.options())
 		p.write(c.Dir, map[string]string{"new.txt": fmt.Sprint(b.N)})
-		if changes, err := c.Changes(b.Context()); err != nil || len(changes) != 1 {
+		if changes, err := c.changes(b.Context()); err != nil || len(changes) != 1 {
 			b.Fatal(changes, err)
 		}
 		if err := c.Close(); err != nil {

@@ -83,19 +83,6 @@ func (s *Scanner) Learn(values ...string) {
 	s.anchors.Store(anchors)
 }
 
-// Environment returns the values of an environment, as returned by
-// [os.Environ], that are credentials. They are meant for [Scanner.Learn].
-func Environment(environ []string) (values []string) {
-	for _, entry := range environ {
-		m := Stream{anchors: commonAnchors()}
-		m.scan([]byte(entry))
-		for _, h := range joinHits(m.hits) {
-			values = append(values, entry[h.from:h.to])
-		}
-	}
-	return values
-}
-
 // Finding counts the values found of one kind.
 type Finding struct {
 	Kind  string

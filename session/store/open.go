@@ -252,7 +252,7 @@ func connect(path, params string) (*handle, error) {
 		slashed = "/" + slashed // C:/...
 	}
 	dsn := url.URL{Scheme: "file", Path: slashed, RawQuery: fmt.Sprintf(
-		"_busy_timeout=%d&_error_rc=1&_pragma=cache_size(-%d)&%s", BusyTimeout.Milliseconds(), cacheKiB, params)}
+		"_busy_timeout=%d&_error_rc=1&_pragma=cache_size(-%d)&%s", busyTimeout.Milliseconds(), cacheKiB, params)}
 	h, err := dial(dsn.String())
 	if err != nil {
 		return nil, err
@@ -368,7 +368,7 @@ func (h *handle) migrate() error {
 // useWAL converts the file to WAL mode, which is permanent. It retries itself: SQLite
 // does not wait here, since two processes could wait for each other.
 func (h *handle) useWAL() error {
-	for deadline := time.Now().Add(BusyTimeout); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(busyTimeout); ; time.Sleep(10 * time.Millisecond) {
 		var mode string
 		err := h.one([]any{&mode}, "PRAGMA journal_mode=WAL")
 		if sqliteCode(err) != sqlite3.SQLITE_BUSY || time.Now().After(deadline) {

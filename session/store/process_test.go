@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 }
 
 // patiently repeats an action while the database is locked: on a busy machine other handles
-// may hold it for longer than BusyTimeout. c passes the time for which the error is repeated.
+// may hold it for longer than busyTimeout. c passes the time for which the error is repeated.
 func patiently(c *clock, do func() error) error {
 	for {
 		err := do()

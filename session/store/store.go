@@ -20,7 +20,7 @@
 //
 // Why does no method stop immediately when ctx is done? A context ends the wait
 // for another caller. A statement that has begun runs to its end, which
-// BusyTimeout limits, so that a caller always learns whether it was committed.
+// busyTimeout limits, so that a caller always learns whether it was committed.
 //
 // SQLite drops the end of a damaged write-ahead log without an error, as after a
 // power failure. So that end is read before SQLite opens the file, and Loss
@@ -46,8 +46,8 @@ import (
 )
 
 const (
-	// BusyTimeout is how long a statement waits for other processes.
-	BusyTimeout = 2 * time.Second
+	// busyTimeout is how long a statement waits for other processes.
+	busyTimeout = 2 * time.Second
 	// retryAfter is how long a failure is repeated without another attempt, if that
 	// would be slow.
 	retryAfter = 3 * time.Second

@@ -89,7 +89,7 @@ func (l *Loaded) isUserConfig(file string) bool {
 	if err != nil {
 		return false
 	}
-	return slices.ContainsFunc([]string{l.File, l.Paths.ConfigFile()}, func(own string) bool {
+	return slices.ContainsFunc([]string{l.File, l.Paths.configFile()}, func(own string) bool {
 		info, err := os.Stat(own)
 		return err == nil && os.SameFile(this, info)
 	})

@@ -149,7 +149,7 @@ func locate(flag, variable string, paths Paths) (file, by string) {
 	case variable != "":
 		file, by = variable, "ZEPH_CONFIG"
 	default:
-		return paths.ConfigFile(), ""
+		return paths.configFile(), ""
 	}
 	if abs, err := filepath.Abs(file); err == nil {
 		file = abs

@@ -48,9 +48,9 @@ func FindPaths(getenv func(string) string) Paths {
 	}
 }
 
-// ConfigFile returns the default path of the configuration; empty if there is
+// configFile returns the default path of the configuration; empty if there is
 // no home directory.
-func (p Paths) ConfigFile() string {
+func (p Paths) configFile() string {
 	if p.Config == "" {
 		return ""
 	}

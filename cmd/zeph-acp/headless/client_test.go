@@ -77,7 +77,7 @@ func turnOf(t *testing.T, f func(ctx context.Context, c *acp.Client) (acp.StopRe
 			Config: acp.Defaults(), Sessions: a, Ready: func() error { return nil }, Log: slog.New(slog.DiscardHandler),
 		},
 		Dir: t.TempDir(), Prompt: []acp.ContentBlock{acp.TextBlock("hi")}, View: &JSON{W: &strings.Builder{}},
-		Approver: approve(func(context.Context) (Choice, error) { return Choice{}, ErrNoUser }),
+		Approver: approve(func(context.Context) (Choice, error) { return Choice{}, errNoUser }),
 	}, a
 }
 

@@ -25,8 +25,8 @@ type User struct {
 	asking sync.Mutex // one question at a time
 }
 
-// ErrNoUser reports that there is no one to ask.
-var ErrNoUser = errors.New("there is no user to ask")
+// errNoUser reports that there is no one to ask.
+var errNoUser = errors.New("there is no user to ask")
 
 // Approve asks the person, who answers with a word or the number of an option.
 func (u *User) Approve(ctx context.Context, p acp.RequestPermissionRequest) (Choice, error) {
@@ -44,9 +44,9 @@ func (u *User) Approve(ctx context.Context, p acp.RequestPermissionRequest) (Cho
 	}
 	if u.Keyboard == nil || u.Screen == nil || len(p.Options) == 0 {
 		if u.Screen != nil && !u.Screen.shows(p.ToolCall) { // otherwise the failed call shows the reason
-			u.note(p, ErrNoUser.Error())
+			u.note(p, errNoUser.Error())
 		}
-		return Choice{}, ErrNoUser
+		return Choice{}, errNoUser
 	}
 	return u.ask(ctx, p)
 }
@@ -69,7 +69,7 @@ func (u *User) ask(ctx context.Context, p acp.RequestPermissionRequest) (Choice,
 			if ctx.Err() != nil {
 				u.Screen.Interrupted()
 			} else {
-				err = ErrNoUser
+				err = errNoUser
 			}
 			u.Screen.answered(p.ToolCall, "no answer")
 			return Choice{}, err

@@ -62,7 +62,7 @@ func TestApprove(t *testing.T) {
 		"no":          {"no", Choice{"3", ""}, nil},
 		"a reason":    {" n  use the other file ", Choice{"3", "use the other file"}, nil},
 		"try again":   {"\n0\n4\nx\n-1\nyes please\n3", Choice{"3", ""}, nil},
-		"end of file": {"", Choice{}, ErrNoUser},
+		"end of file": {"", Choice{}, errNoUser},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, w, err := os.Pipe()

@@ -19,8 +19,8 @@ import (
 	"strings"
 )
 
-// Repository is the address of the source.
-const Repository = "https://github.com/zeph-acp/zeph-acp"
+// repository is the address of the source.
+const repository = "https://github.com/zeph-acp/zeph-acp"
 
 // Dir is the directory that every archive holds.
 const Dir = "zeph-acp"
@@ -73,7 +73,7 @@ var platforms = map[string]string{
 }
 
 // URL returns the address below which the archives of a version are.
-func URL(version string) string { return Repository + "/releases/download/v" + version }
+func URL(version string) string { return repository + "/releases/download/v" + version }
 
 // Archives returns the archives of a version, without their sums.
 func Archives(version string) (all []Archive) {
@@ -115,8 +115,8 @@ func New(version, url string, archives []Archive) Entry {
 	e := Entry{
 		ID: "zeph-acp", Name: "Zeph", Version: version,
 		Description: "Coding agent that works through the editor: its terminals, its buffers, its permissions",
-		Repository:  Repository, Website: Repository + "#readme",
-		Authors: []string{"The zeph-acp authors"}, License: "MIT", LicenseURL: Repository + "/blob/main/LICENSE",
+		Repository:  repository, Website: repository + "#readme",
+		Authors: []string{"The zeph-acp authors"}, License: "MIT", LicenseURL: repository + "/blob/main/LICENSE",
 		Distribution: Distribution{Binary: map[string]Binary{}},
 	}
 	for _, a := range archives {

@@ -27,8 +27,8 @@ const MaxQuery = 300
 
 // The errors of ParseQuery.
 var (
-	ErrEmpty = errors.New("the query has no word")
-	ErrLarge = errors.New("the query is too long")
+	errEmpty = errors.New("the query has no word")
+	errLarge = errors.New("the query is too long")
 )
 
 // kindWords are words before a name that say which kind of definition is meant.
@@ -65,7 +65,7 @@ const fillers = "a all an and are at be by code defined definition do does find 
 // "func Name" prefers a kind of definition.
 func ParseQuery(text string) (Query, error) {
 	if len(text) > MaxQuery {
-		return Query{}, ErrLarge
+		return Query{}, errLarge
 	}
 	text = strings.Trim(strings.TrimSpace(text), "`\"'?!.,;")
 	q := Query{text: strings.ToLower(text)}
@@ -83,7 +83,7 @@ func ParseQuery(text string) (Query, error) {
 		q.words = wordsOf(fields)
 	}
 	if len(q.words) == 0 {
-		return Query{}, ErrEmpty
+		return Query{}, errEmpty
 	}
 	q.texts = search.NewLiterals(q.words)
 	return q, nil

@@ -217,14 +217,14 @@ func TestURI(t *testing.T) {
 		"/w/a b.go":    "file:///w/a%20b.go",
 		"/w/ä#?%41.go": "file:///w/%C3%A4%23%3F%2541.go",
 	} {
-		if got := URI(path); got != want || Path(got) != path {
-			t.Errorf("URI(%q) = %q, back %q", path, got, Path(got))
+		if got := URI(path); got != want || localPath(got) != path {
+			t.Errorf("URI(%q) = %q, back %q", path, got, localPath(got))
 		}
 	}
 	for uri, want := range map[string]string{
 		"file:///w/%61": "/w/a", "http://x/y": "", "file://host/x": "", "%": "", "file:///a%00b": "", "untitled:x": "",
 	} {
-		if got := Path(uri); got != want {
+		if got := localPath(uri); got != want {
 			t.Errorf("Path(%q) = %q, want %q", uri, got, want)
 		}
 	}

@@ -31,7 +31,7 @@ type report struct {
 
 // recordPublished keeps the diagnostics that a server published.
 func (s *Server) recordPublished(p publishParams) {
-	path := Path(p.URI)
+	path := localPath(p.URI)
 	if path == "" {
 		return
 	}
@@ -68,7 +68,7 @@ func (s *Server) pull(uri string, d *document, version int) {
 		s.update(func() {
 			s.recordPulled(uri, answer)
 			for other, r := range answer.Related {
-				if path := Path(other); path != "" {
+				if path := localPath(other); path != "" {
 					s.recordPulled(URI(path), r)
 				}
 			}
@@ -154,7 +154,7 @@ func (s *Server) textOf(uri string) string {
 // currentDiagnostics returns the diagnostics of a file.
 func (s *Server) currentDiagnostics(uri string) []Diagnostic {
 	r := s.reported[uri]
-	lines, path := newLines(s.textOf(uri)), Path(uri)
+	lines, path := newLines(s.textOf(uri)), localPath(uri)
 	var out []Diagnostic
 	seen := map[Diagnostic]bool{}
 	for _, d := range slices.Concat(r.pushed, r.pulled) {

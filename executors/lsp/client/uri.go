@@ -15,9 +15,9 @@ func URI(path string) string {
 	return (&url.URL{Scheme: "file", Path: path}).String()
 }
 
-// Path returns the path of a URI; "" if it names no local file. Servers spell URIs in
+// localPath returns the path of a URI; "" if it names no local file. Servers spell URIs in
 // different ways, such as file:///c%3A/x.
-func Path(uri string) string {
+func localPath(uri string) string {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "file" || u.Host != "" || strings.ContainsRune(u.Path, 0) {
 		return ""

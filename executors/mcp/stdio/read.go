@@ -22,14 +22,14 @@ const (
 	chunk     = 1 << 20 // the pieces in which a long line is kept
 )
 
-// errTooLong ends a server whose frame is longer than MaxFrame.
-var errTooLong = fmt.Errorf("the server sent a message of more than %d MiB", MaxFrame>>20)
+// errTooLong ends a server whose frame is longer than maxFrame.
+var errTooLong = fmt.Errorf("the server sent a message of more than %d MiB", maxFrame>>20)
 
 // readFrames passes on the messages of stdout, in order.
 func (s *Server) readFrames() {
 	defer close(s.messages)
 	noise := 0
-	err := lines(s.piped.Stdout, lineLimit{bytes: MaxFrame}, func(line []byte) bool {
+	err := lines(s.piped.Stdout, lineLimit{bytes: maxFrame}, func(line []byte) bool {
 		large := len(line) > largeMessage
 		messages := decode(line)
 		if len(messages) == 0 && len(line) > 0 {

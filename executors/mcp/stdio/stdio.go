@@ -2,7 +2,7 @@
 // stdin and stdout.
 //
 // Start with [Start], then pass the [Server] to the client of the SDK as its transport. It promises
-// that stdout lines other than JSON-RPC are dropped. A frame over [MaxFrame] ends only its own
+// that stdout lines other than JSON-RPC are dropped. A frame over [maxFrame] ends only its own
 // server, and a shorter one of more than 8 MiB fails its request. Memory stays bounded for any
 // output of the server. No process of the server's session runs after [Server.End].
 //
@@ -28,8 +28,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/shell/process"
 )
 
-// MaxFrame is the length of the longest frame that a server may write, in bytes.
-const MaxFrame = 64 << 20
+// maxFrame is the length of the longest frame that a server may write, in bytes.
+const maxFrame = 64 << 20
 
 // GracePeriod is the time from closing a server's stdin to SIGTERM, and from SIGTERM to
 // SIGKILL:

@@ -298,7 +298,7 @@ func TestLongMessages(t *testing.T) {
 		"no JSON":  {text + "x", "xxx"},
 	} {
 		var got []string
-		err := lines(strings.NewReader(tt.line+"\nnext\n"), lineLimit{bytes: MaxFrame}, func(line []byte) bool {
+		err := lines(strings.NewReader(tt.line+"\nnext\n"), lineLimit{bytes: maxFrame}, func(line []byte) bool {
 			got = append(got, string(line))
 			return true
 		})

@@ -16,7 +16,7 @@ import (
 // binary.
 func Main(args []string) int {
 	fmt.Fprintf(os.Stderr, "%s%v\n", marker, runRestricted(args))
-	return ExitCode
+	return exitCode
 }
 
 func runRestricted(args []string) error {

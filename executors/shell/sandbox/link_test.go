@@ -43,7 +43,7 @@ func TestMiddleware(t *testing.T) {
 		"no sandbox":      {nil, executors.Result{Text: denied, Failed: true, Raw: outcome{1, ""}}, "\n[exit 1]", ""},
 		"success":         {box, executors.Result{Text: denied, Raw: outcome{0, ""}}, "\n[exit 1]", ""},
 		"refused":         {box, executors.Result{Text: denied, Failed: true, Raw: outcome{1, ""}}, "[sandbox: commands write only in", ""},
-		"its own failure": {box, executors.Result{Text: "x", Failed: true, Raw: outcome{ExitCode, marker + "enforce: no\n"}}, "so the command did not run: enforce: no", executors.PermanentFailure},
+		"its own failure": {box, executors.Result{Text: "x", Failed: true, Raw: outcome{exitCode, marker + "enforce: no\n"}}, "so the command did not run: enforce: no", executors.PermanentFailure},
 		"not a command":   {box, executors.Failf(executors.ToolNotFound, "no such tool"), "no such tool", executors.ToolNotFound},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -40,9 +40,9 @@ import (
 // anything else.
 const Arg = "__sandbox"
 
-// ExitCode is the exit status of a command that did not run because its sandbox
+// exitCode is the exit status of a command that did not run because its sandbox
 // failed; its stderr states the reason.
-const ExitCode = 126
+const exitCode = 126
 
 // marker begins the line with the reason.
 const marker = "zeph-acp: sandbox: "
@@ -253,7 +253,7 @@ func ownBinary() string {
 // setupFailure reports whether a command did not run because its sandbox failed. It
 // returns the reason.
 func setupFailure(code *int, stderr string) (reason string, ok bool) {
-	if code == nil || *code != ExitCode {
+	if code == nil || *code != exitCode {
 		return "", false
 	}
 	reason, ok = strings.CutPrefix(strings.TrimSpace(stderr), marker)

@@ -529,7 +529,7 @@ func TestHelper(t *testing.T) {
 			c.Run()
 			code := c.ProcessState.ExitCode()
 			reason, ok := setupFailure(&code, stderr.String())
-			if code != ExitCode || !ok || !strings.Contains(reason, tt.want) {
+			if code != exitCode || !ok || !strings.Contains(reason, tt.want) {
 				t.Errorf("exit %d: %s", code, &stderr)
 			}
 		})

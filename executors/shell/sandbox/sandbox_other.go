@@ -20,7 +20,7 @@ func ReadOnly() func(temp string) error { return nil }
 // Main runs the helper that [Arg] starts on Linux.
 func Main([]string) int {
 	fmt.Fprintln(os.Stderr, marker+"there is no sandbox for this system")
-	return ExitCode
+	return exitCode
 }
 
 func newRules(int, bool) *rules { return &rules{} }

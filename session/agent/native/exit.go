@@ -13,8 +13,8 @@ import (
 //go:embed exit_plan.md
 var exitText string
 
-// ToolExit is the tool that asks the user to approve a plan.
-const ToolExit = "exit_plan"
+// toolExit is the tool that asks the user to approve a plan.
+const toolExit = "exit_plan"
 
 // planMode is the mode in which a model only plans.
 const planMode = "architect"
@@ -61,7 +61,7 @@ func (e *ExitPlan) Catalogue() executors.Registry { return e.bind() }
 
 func (e *ExitPlan) bind() executors.Registry {
 	return executors.Registry{executors.Bind(executors.Tool{
-		Name: ToolExit, Description: strings.TrimSpace(exitText), Effect: executors.Internal, Kind: executors.KindSwitchMode,
+		Name: toolExit, Description: strings.TrimSpace(exitText), Effect: executors.Internal, Kind: executors.KindSwitchMode,
 	}, e.prepare, e.execute)}
 }
 

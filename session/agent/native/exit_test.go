@@ -56,7 +56,7 @@ func TestExitPlan(t *testing.T) {
 				return tt.kind, tt.err
 			},
 		}
-		call := &executors.Call{Tool: ToolExit, Input: json.RawMessage(`{"plan":"1."}`), Record: &executors.Record{}}
+		call := &executors.Call{Tool: toolExit, Input: json.RawMessage(`{"plan":"1."}`), Record: &executors.Record{}}
 		got, err := e.Execute(t.Context(), call)
 		if err != nil || mode != tt.mode || !strings.Contains(got.ForModel(), tt.want) {
 			t.Errorf("%s: %q in mode %q, %v", name, got.ForModel(), mode, err)
@@ -73,7 +73,7 @@ func TestExitPlanLength(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		card, err := new(ExitPlan).Prepare(t.Context(), &executors.Call{Tool: ToolExit, Input: input})
+		card, err := new(ExitPlan).Prepare(t.Context(), &executors.Call{Tool: toolExit, Input: input})
 		if want == "" && (err != nil || card.Text != plan) || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("a plan of %d bytes: %v, want %q", len(plan), err, want)
 		}

@@ -31,8 +31,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/approval"
 )
 
-// Name is the name of the tool.
-const Name = "sub_agent"
+// toolName is the name of the tool.
+const toolName = "sub_agent"
 
 var (
 	//go:embed sub_agent.md
@@ -147,7 +147,7 @@ func (s *Set) Ready(ctx context.Context) {
 // projectTypes returns the types of the repository, with the texts that the user approves.
 // None replaces a type of the user, or a built-in one.
 func (s *Set) projectTypes() (found []Type, subjects []approval.Subject) {
-	for _, dir := range ProjectDirs {
+	for _, dir := range projectDirs {
 		for _, name := range s.options.Project(dir) {
 			if path.Ext(name) != ".md" || strings.EqualFold(path.Base(name), "README.md") {
 				continue

@@ -251,7 +251,7 @@ func TestOffered(t *testing.T) {
 
 // call returns a call whose tasks are done by work.
 func call(input string, work func(executors.Delegation) (executors.Report, error)) *executors.Call {
-	c := &executors.Call{Tool: Name, Input: []byte(input)}
+	c := &executors.Call{Tool: toolName, Input: []byte(input)}
 	if work != nil {
 		c.Delegate = func(_ context.Context, d executors.Delegation) (executors.Report, error) { return work(d) }
 	}

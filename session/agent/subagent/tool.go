@@ -53,7 +53,7 @@ func (s *Set) bind() {
 		text += "\n" + t.modelLine()
 	}
 	s.tools = executors.Registry{executors.Bind(executors.Tool{
-		Name: Name, Description: text, Effect: executors.Internal, Kind: executors.KindThink, Concurrent: true,
+		Name: toolName, Description: text, Effect: executors.Internal, Kind: executors.KindThink, Concurrent: true,
 	}, s.prepare, s.run)}
 }
 

@@ -23,8 +23,8 @@ var builtIn = []Type{
 // general is the type of a task that names none.
 const general = "general"
 
-// ProjectDirs are the directories of a repository with one file for each type.
-var ProjectDirs = []string{".zeph/agents", ".claude/agents"}
+// projectDirs are the directories of a repository with one file for each type.
+var projectDirs = []string{".zeph/agents", ".claude/agents"}
 
 // Limits on the files of types.
 const (

@@ -13,7 +13,7 @@ type TAFC struct {
 	// before it fills in the others. Default false.
 	Enabled bool `toml:"enabled"`
 	// ComplexityThreshold is the score from which a tool counts as complex; see
-	// [Complexity]. Default 0.6. A value below 0 or above 1 is treated as that
+	// complexity in tafc.go. Default 0.6. A value below 0 or above 1 is treated as that
 	// limit, and NaN as the default.
 	ComplexityThreshold float64 `toml:"complexity_threshold"`
 }

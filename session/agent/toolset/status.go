@@ -35,7 +35,7 @@ func (s *Set) Status() []string {
 		if len(t.all) > 0 {
 			n := 0
 			for _, tool := range t.all {
-				if Complexity(tool.Schema) >= s.thinking.threshold {
+				if complexity(tool.Schema) >= s.thinking.threshold {
 					n++
 				}
 			}

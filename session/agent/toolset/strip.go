@@ -7,18 +7,18 @@ import (
 	"strings"
 )
 
-// Prefix begins the names of the parameters in which a model thinks. No tool has a real
+// prefix begins the names of the parameters in which a model thinks. No tool has a real
 // parameter with this prefix.
-const Prefix = "_tafc_think"
+const prefix = "_tafc_think"
 
-// Strip removes the members whose names begin with [Prefix] from a call's input, at any depth.
+// strip removes the members whose names begin with prefix from a call's input, at any depth.
 // Models put them next to the parameters that they think about. All other bytes are kept. Bare
 // reports that there were no other members.
 //
 // An input that is a string holds the model's text in place of an object. Strip
 // removes thoughts from it too. If an object remains, that is the input.
-func Strip(input json.RawMessage) (rest json.RawMessage, bare bool) {
-	if !bytes.Contains(input, []byte(Prefix)) && !bytes.Contains(input, []byte(`\u`)) {
+func strip(input json.RawMessage) (rest json.RawMessage, bare bool) {
+	if !bytes.Contains(input, []byte(prefix)) && !bytes.Contains(input, []byte(`\u`)) {
 		return input, false
 	}
 	if !json.Valid(input) {
@@ -144,10 +144,10 @@ func (s *stripper) object() {
 // isThought reports whether a quoted name begins with Prefix.
 func isThought(name []byte) bool {
 	if !bytes.ContainsRune(name, '\\') {
-		return bytes.HasPrefix(name[1:], []byte(Prefix))
+		return bytes.HasPrefix(name[1:], []byte(prefix))
 	}
 	var plain string
-	return json.Unmarshal(name, &plain) == nil && strings.HasPrefix(plain, Prefix)
+	return json.Unmarshal(name, &plain) == nil && strings.HasPrefix(plain, prefix)
 }
 
 // maxEnds limits how many ends of a thought are tried in a text that is not
@@ -157,7 +157,7 @@ const maxEnds = 64
 // stripText removes a thought from a text that should have been an object. It
 // cuts at the first end that leaves an object, or else to the end of the text.
 func stripText(input json.RawMessage, text string) (json.RawMessage, bool) {
-	from := strings.Index(text, Prefix)
+	from := strings.Index(text, prefix)
 	if from < 0 {
 		return input, false
 	}

@@ -38,7 +38,7 @@ func TestStrip(t *testing.T) {
 		"a text without":        {quoted(`{"path": "a`), quoted(`{"path": "a`), false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, bare := Strip(json.RawMessage(tt.in))
+			got, bare := strip(json.RawMessage(tt.in))
 			if string(got) != tt.want || bare != tt.bare {
 				t.Errorf("%s, %v; want %s, %v", got, bare, tt.want, tt.bare)
 			}
@@ -55,11 +55,11 @@ func FuzzStrip(f *testing.F) {
 		if !json.Valid(in) {
 			return
 		}
-		out, bare := Strip(in)
+		out, bare := strip(in)
 		if !json.Valid(out) {
 			t.Fatalf("%q became %q", in, out)
 		}
-		if again, _ := Strip(out); !bytes.Equal(again, out) {
+		if again, _ := strip(out); !bytes.Equal(again, out) {
 			t.Errorf("%q became %q, and then %q", in, out, again)
 		}
 		if bare && !isEmptyObject(out) {
@@ -104,7 +104,7 @@ func tokens(t *testing.T, in []byte, without bool) []string {
 			for dec.More() {
 				name := next()
 				s, _ := name.(string)
-				kept := keep && !(without && strings.HasPrefix(s, Prefix))
+				kept := keep && !(without && strings.HasPrefix(s, prefix))
 				emit(kept, name)
 				value(kept)
 			}
@@ -127,7 +127,7 @@ func BenchmarkStrip(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				Strip(in)
+				strip(in)
 			}
 		})
 	}

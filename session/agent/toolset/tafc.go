@@ -33,7 +33,7 @@ func (t *thinking) addTo(tool llm.Tool) llm.Tool {
 		return tool
 	}
 	schema := tool.Schema
-	if Complexity(schema) >= t.threshold {
+	if complexity(schema) >= t.threshold {
 		schema = withThoughts(schema)
 	}
 	if t.schemas == nil {
@@ -61,7 +61,7 @@ func withThoughts(schema json.RawMessage) json.RawMessage {
 	if err != nil {
 		return schema
 	}
-	properties[Prefix] = think
+	properties[prefix] = think
 	if root["properties"], err = json.Marshal(properties); err != nil {
 		return schema
 	}
@@ -88,7 +88,7 @@ const (
 	alternativesWeight = 0.30
 )
 
-// Complexity scores how hard a JSON Schema is to fill in, from 0 to 1:
+// complexity scores how hard a JSON Schema is to fill in, from 0 to 1:
 //
 //	0.30 · required parameters, at any depth, of 6
 //	+ 0.30 · levels of objects and arrays in the parameters, of 3
@@ -99,7 +99,7 @@ const (
 // Each share is at most 1, and so is the sum. Parameters and enums count twice
 // inside an array, four times inside an array in an array, and so on, since a
 // model fills them in once per element. Input that is not a schema scores 0.
-func Complexity(schema json.RawMessage) float64 {
+func complexity(schema json.RawMessage) float64 {
 	var root any
 	if json.Unmarshal(schema, &root) != nil {
 		return 0
@@ -117,7 +117,7 @@ func Complexity(schema json.RawMessage) float64 {
 // mostComplex returns the tool with the highest complexity and its score.
 func mostComplex(tools []executors.Tool) (name string, score float64) {
 	for _, tool := range tools {
-		if c := Complexity(tool.Schema); c > score || name == "" {
+		if c := complexity(tool.Schema); c > score || name == "" {
 			name, score = tool.Name, c
 		}
 	}

@@ -35,7 +35,7 @@ func TestComplexity(t *testing.T) {
 		"all at its most": {`{"required":["a","b","c","d","e","f"],"oneOf":[],"properties":{"a":{"enum":[1,2,3,4,5,6,7,8,9,0],"anyOf":[{}]},"b":{"items":{"items":{"items":{}}}},"c":{},"d":{},"e":{},"f":{},"g":{},"h":{},"i":{},"j":{}}}`, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := Complexity(json.RawMessage(tt.schema)); math.Abs(got-tt.want) > 1e-9 {
+			if got := complexity(json.RawMessage(tt.schema)); math.Abs(got-tt.want) > 1e-9 {
 				t.Errorf("%v, want %v", got, tt.want)
 			}
 		})

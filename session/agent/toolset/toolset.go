@@ -5,7 +5,7 @@
 // leaves them out and offers tool_search, which finds them ([Set.Search]).
 //
 // Start with [New]. The tools of a turn only grow at their end, so that the provider's cache of the
-// prefix holds. A tool that the model has used stays. No parameter that begins with [Prefix] leaves
+// prefix holds. A tool that the model has used stays. No parameter that begins with "_tafc_think" leaves
 // the package. A model that calls its tools in text gets all tools that are not hidden. With
 // everything off, all tools pass unchanged.
 //
@@ -326,10 +326,10 @@ func (s *Set) forModel(tool llm.Tool) llm.Tool {
 	return tool
 }
 
-// StripCall returns a model's call without the parameters that begin with [Prefix], and notes
+// StripCall returns a model's call without the parameters that begin with "_tafc_think", and notes
 // that the model called the tool. Bare reports that there were no other parameters.
 func (s *Set) StripCall(call llm.ToolCall) (stripped llm.ToolCall, bare bool) {
-	call.Input, bare = Strip(call.Input)
+	call.Input, bare = strip(call.Input)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.turn.called != nil {

@@ -26,9 +26,9 @@ import (
 )
 
 const (
-	// MaxSide is the longest side of an image, in pixels.
+	// maxSide is the longest side of an image, in pixels.
 	// https://platform.claude.com/docs/en/build-with-claude/vision#evaluate-image-size
-	MaxSide = 1568
+	maxSide = 1568
 	// maxMemory bounds the pixels of an image that is decoded, in bytes: a photo of 22
 	// megapixels, or a screenshot of 16.
 	maxMemory = 64 << 20
@@ -53,7 +53,7 @@ var formats = map[string]format{
 // decoding is held while an image is in memory.
 var decoding sync.Mutex
 
-// Fit returns an image with sides of at most MaxSide pixels. A small image stays
+// Fit returns an image with sides of at most maxSide pixels. A small image stays
 // unchanged. An error says why no model can see the image.
 func Fit(i llm.Image) (llm.Image, error) {
 	f, ok := formats[i.MIME]
@@ -69,7 +69,7 @@ func Fit(i llm.Image) (llm.Image, error) {
 		return llm.Image{}, fmt.Errorf("it has no pixels")
 	case c.Width > maxMemory || c.Height > maxMemory/c.Width/pixelSize(c.ColorModel):
 		return llm.Image{}, fmt.Errorf("it has %d × %d pixels, which is too large", c.Width, c.Height)
-	case max(c.Width, c.Height) <= MaxSide && len(i.Data) <= maxBytes:
+	case max(c.Width, c.Height) <= maxSide && len(i.Data) <= maxBytes:
 		return i, nil
 	}
 	decoding.Lock()
@@ -94,17 +94,17 @@ func pixelSize(m color.Model) int {
 	return 4
 }
 
-// smaller returns an image with sides of at most MaxSide pixels.
+// smaller returns an image with sides of at most maxSide pixels.
 //
 // Why not a kernel of golang.org/x/image/draw? The good ones need several times the
 // memory of the image, and the fast one is 0.1 MiB of machine code.
 func smaller(from image.Image) image.Image {
 	r := from.Bounds()
 	long := max(r.Dx(), r.Dy())
-	if long <= MaxSide {
+	if long <= maxSide {
 		return from
 	}
-	to := image.NewRGBA(image.Rect(0, 0, max(1, r.Dx()*MaxSide/long), max(1, r.Dy()*MaxSide/long)))
+	to := image.NewRGBA(image.Rect(0, 0, max(1, r.Dx()*maxSide/long), max(1, r.Dy()*maxSide/long)))
 	w, h := to.Rect.Dx(), to.Rect.Dy()
 	row := image.NewRGBA(image.Rect(0, 0, r.Dx(), 1))
 	sums, drawn := make([]int, 4*w), -1

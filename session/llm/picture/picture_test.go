@@ -75,14 +75,14 @@ func TestFit(t *testing.T) {
 		height int
 	}{
 		"small":        {drawn(t, "image/png", 100, 50, false), "", 100, 50},
-		"exact":        {drawn(t, "image/jpeg", MaxSide, 10, false), "", MaxSide, 10},
-		"wide":         {drawn(t, "image/png", 3136, 1000, false), "image/png", MaxSide, 500},
-		"tall":         {drawn(t, "image/jpeg", 700, 3136, false), "image/jpeg", 350, MaxSide},
-		"thin":         {drawn(t, "image/png", 4000, 1, false), "image/png", MaxSide, 1},
-		"gif":          {drawn(t, "image/gif", 1600, 1600, false), "image/png", MaxSide, MaxSide},
+		"exact":        {drawn(t, "image/jpeg", maxSide, 10, false), "", maxSide, 10},
+		"wide":         {drawn(t, "image/png", 3136, 1000, false), "image/png", maxSide, 500},
+		"tall":         {drawn(t, "image/jpeg", 700, 3136, false), "image/jpeg", 350, maxSide},
+		"thin":         {drawn(t, "image/png", 4000, 1, false), "image/png", maxSide, 1},
+		"gif":          {drawn(t, "image/gif", 1600, 1600, false), "image/png", maxSide, maxSide},
 		"many bytes":   {drawn(t, "image/png", 1000, 1000, true), "image/jpeg", 1000, 1000},
 		"webp":         {llm.Image{MIME: "image/webp", Data: webp}, "", 1, 1},
-		"noise, large": {drawn(t, "image/png", 1600, 800, true), "image/jpeg", MaxSide, 784},
+		"noise, large": {drawn(t, "image/png", 1600, 800, true), "image/jpeg", maxSide, 784},
 	} {
 		out, err := Fit(tt.in)
 		if err != nil {
@@ -101,8 +101,8 @@ func TestFit(t *testing.T) {
 
 // TestFitKeepsColors checks that scaling moves no color and keeps transparency.
 func TestFitKeepsColors(t *testing.T) {
-	m := image.NewNRGBA(image.Rect(0, 0, 2*MaxSide, 20))
-	for x := range MaxSide {
+	m := image.NewNRGBA(image.Rect(0, 0, 2*maxSide, 20))
+	for x := range maxSide {
 		for y := range 20 {
 			m.SetNRGBA(x, y, color.NRGBA{0xFF, 0, 0, 0xFF})
 		}
@@ -119,7 +119,7 @@ func TestFitKeepsColors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for x, want := range map[int]color.NRGBA{10: {0xFF, 0, 0, 0xFF}, MaxSide - 10: {}} {
+	for x, want := range map[int]color.NRGBA{10: {0xFF, 0, 0, 0xFF}, maxSide - 10: {}} {
 		if c := color.NRGBAModel.Convert(got.At(x, 5)); c != want {
 			t.Errorf("pixel %d is %v, want %v", x, c, want)
 		}
@@ -128,12 +128,12 @@ func TestFitKeepsColors(t *testing.T) {
 
 // TestSmallerIsMean checks that each pixel is the mean of those that it lies over.
 func TestSmallerIsMean(t *testing.T) {
-	from := image.NewGray(image.Rect(5, 7, 5+3*MaxSide, 8))
+	from := image.NewGray(image.Rect(5, 7, 5+3*maxSide, 8))
 	for x := range from.Pix {
 		from.Pix[x] = []uint8{0, 60, 240}[x%3]
 	}
 	to := smaller(from).(*image.RGBA)
-	for x := range MaxSide {
+	for x := range maxSide {
 		if c := to.RGBAAt(x, 0); c != (color.RGBA{100, 100, 100, 0xFF}) {
 			t.Fatalf("pixel %d is %v", x, c)
 		}
@@ -183,7 +183,7 @@ func FuzzFit(f *testing.F) {
 	f.Add("image/gif", drawn(f, "image/gif", 1600, 2, false).Data)
 	f.Fuzz(func(t *testing.T, mime string, data []byte) {
 		if out, err := Fit(llm.Image{MIME: mime, Data: data}); err == nil {
-			if c, err := formats[out.MIME].header(bytes.NewReader(out.Data)); err != nil || max(c.Width, c.Height) > MaxSide {
+			if c, err := formats[out.MIME].header(bytes.NewReader(out.Data)); err != nil || max(c.Width, c.Height) > maxSide {
 				t.Errorf("%d × %d, %v", c.Width, c.Height, err)
 			}
 		}

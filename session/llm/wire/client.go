@@ -10,8 +10,8 @@ import (
 	"sync"
 )
 
-// MaxReply bounds an answer that is not a stream, in bytes.
-const MaxReply = 64 << 20
+// maxReply bounds an answer that is not a stream, in bytes.
+const maxReply = 64 << 20
 
 // RefusePage returns an error and closes the body if the response is a web page.
 func RefusePage(res *http.Response) error {

@@ -37,7 +37,7 @@ func ReadJSON(res *http.Response, out any) error {
 	if err := RefusePage(res); err != nil {
 		return err
 	}
-	if err := json.NewDecoder(io.LimitReader(res.Body, MaxReply)).Decode(out); err != nil {
+	if err := json.NewDecoder(io.LimitReader(res.Body, maxReply)).Decode(out); err != nil {
 		return fmt.Errorf("reading its answer: %w", err)
 	}
 	return nil
