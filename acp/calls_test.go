@@ -57,6 +57,31 @@ func BenchmarkCall(b *testing.B) {
 	}
 }
 
+// An answer may have further members that are null, and [] for {}.
+func TestAnswerForms(t *testing.T) {
+	for line, want := range map[string]string{
+		`{"jsonrpc":"2.0","id":1,"method":null,"params":null,"result":{"content":"a"},"error":null}`: "a, <nil>",
+		`{"id":1.0,"result":{"content":"a"}}`:                                                        "a, <nil>",
+		`{"jsonrpc":"2.0","id":1,"method":null,"result":null,"error":{"code":1,"message":"locked"}}`: ", fs/read_text_file: locked (1)",
+		`{"jsonrpc":"2.0","id":1,"result":[]}`:                                                       ", fs/read_text_file: malformed result: no content",
+	} {
+		got := make(chan string, 1)
+		w := serve(t, newServer(t, &fakeSessions{turn: func(ctx context.Context, c *Client, _ []ContentBlock) (StopReason, error) {
+			text, err := c.ReadTextFile(ctx, "s1", "/w/a")
+			got <- fmt.Sprintf("%s, %v", text, err)
+			return StopEndTurn, nil
+		}}))
+		w.send(open)
+		w.read()
+		w.send(promptFrame("1"))
+		w.read()
+		w.send(line)
+		if got := <-got; got != want {
+			t.Errorf("%s: %s, want %s", line, got, want)
+		}
+	}
+}
+
 // The reason of a client's error is in its message, in data.details, or nowhere.
 func TestReasonOf(t *testing.T) {
 	for fault, want := range map[string]string{

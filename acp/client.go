@@ -106,7 +106,7 @@ func (o openCall) decode(a answer, result any) error {
 		code := cmp.Or(a.fault.Code, jsonrpc2.CodeInternalError)
 		return &ClientError{Method: o.method, Code: code, Message: reasonOf(a.fault)}
 	}
-	if string(a.result) == "null" { // documented for results that are empty objects
+	if string(a.result) == "null" || isEmpty(a.result) { // null is documented for results that are empty objects
 		a.result = json.RawMessage("{}")
 	}
 	if err := json.Unmarshal(a.result, result); err != nil {
@@ -197,13 +197,12 @@ func (c *Client) WriteTextFile(ctx context.Context, sessionID, path, content str
 	return c.call(ctx, "fs/write_text_file", fileRequest{SessionID: sessionID, Path: path, Content: &content}, &emptyResult{})
 }
 
-// emptyResult is a result without members. Some languages cannot distinguish an empty
-// object from an empty list.
+// emptyResult is a result without members.
 type emptyResult struct{}
 
 // UnmarshalJSON fails for any other value, such as an error message.
 func (*emptyResult) UnmarshalJSON(b []byte) error {
-	if kind := jsonKind(b); kind != "object" && string(b) != "[]" {
+	if jsonKind(b) != "object" {
 		return fmt.Errorf("%s instead of an object", b)
 	}
 	return nil

@@ -69,11 +69,11 @@ func (r *ElicitResult) UnmarshalJSON(b []byte) error {
 	case `"decline"`:
 		r.Action = ElicitDecline
 	case `"accept"`:
-		switch kind := jsonKind(wire.Content); kind {
-		case "object":
-			r.Content = wire.Content
-		case "", "null":
+		switch kind := jsonKind(wire.Content); {
+		case kind == "", kind == "null", isEmpty(wire.Content):
 			r.Content = json.RawMessage("{}")
+		case kind == "object":
+			r.Content = wire.Content
 		default:
 			return fmt.Errorf("content is %s instead of an object", kind)
 		}

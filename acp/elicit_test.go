@@ -43,8 +43,10 @@ func TestElicitForm(t *testing.T) {
 		`"result":{"action":7}`:                               {Action: ElicitCancel},
 		`"result":{}`:                                         {Action: ElicitCancel},
 		`"result":null`:                                       {Action: ElicitCancel},
-		`"result":[]`:                                         {},
-		`"result":{"action":"accept","content":[]}`:           {},
+		`"result":[]`:                                         {Action: ElicitCancel},
+		`"result":[7]`:                                        {},
+		`"result":{"action":"accept","content":[]}`:           {Action: ElicitAccept, Content: json.RawMessage("{}")},
+		`"result":{"action":"accept","content":[7]}`:          {},
 		`"error":{"code":-32603,"message":"x"}`:               {},
 	} {
 		t.Run(answer, func(t *testing.T) {

@@ -12,7 +12,19 @@ type ForkSessionRequest struct {
 	LoadSessionRequest
 	// MessageID is the last message of the fork. If it is a prompt, the fork ends before
 	// it, so that the client can send another prompt instead. Empty means all messages.
-	MessageID string `json:"messageId"`
+	MessageID string
+}
+
+// decode parses the params of session/fork.
+func (p *ForkSessionRequest) decode(raw []byte) error {
+	o := objectOf(raw, "", "messageId")
+	if o.has("messageId") {
+		var err error
+		if p.MessageID, err = o.requiredString("messageId"); err != nil {
+			return err
+		}
+	}
+	return p.LoadSessionRequest.decode(raw)
 }
 
 // For returns the request that opens the fork.

@@ -31,7 +31,7 @@ func (p *InitializeRequest) decode(raw []byte) error {
 		return paramsErrorf("protocolVersion", "is required")
 	}
 	p.ProtocolVersion = bytes.Clone(o.members["protocolVersion"])
-	version, err := strconv.ParseUint(string(p.ProtocolVersion), 10, 16)
+	version, err := strconv.ParseUint(string(trimZeroFraction(p.ProtocolVersion)), 10, 16)
 	if err != nil {
 		return paramsErrorf("protocolVersion", "must be an integer from 0 to 65535, got %s", p.ProtocolVersion)
 	}
@@ -45,7 +45,7 @@ func (p *InitializeRequest) decode(raw []byte) error {
 	p.ClientInfo = Implementation{info.optionalString("name"), info.optionalString("title"), info.optionalString("version")}
 	capabilities := of("clientCapabilities", "capabilities")
 	err = p.ClientCapabilities.UnmarshalJSON(capabilities)
-	if version > Version && jsonKind(member(capabilities, "auth", "terminal")) == "object" { // true in version 1
+	if version > Version && isMarker(member(capabilities, "auth", "terminal")) { // true in version 1
 		p.ClientCapabilities.AuthTerminal = true
 	}
 	return err

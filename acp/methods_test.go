@@ -64,7 +64,7 @@ func TestSessionMethods(t *testing.T) {
 		"new":                 {"session/new", `{"cwd":"/w","mcpServers":[]}`, []string{result(1, `{"sessionId":"s2",`+stateWith("a")+`}`), strings.Replace(title("opened"), "s1", "s2", 1)}},
 		"new, servers":        {"session/new", `{"cwd":"/w","additionalDirectories":null,"mcpServers":[{"name":"x","command":"/x","args":null,"env":[{"name":"A","value":"b"}]},{"type":"http","name":"y","url":"http://y","headers":[{"name":"A","value":"b"}]},{"type":"sse","name":"z","url":"http://z"}]}`, []string{result(1, `{"sessionId":"s2",`+stateWith("a")+`}`), strings.Replace(title("opened"), "s1", "s2", 1)}},
 		"new, bad variable":   {"session/new", `{"cwd":"/w","mcpServers":[{"name":"x","command":"/x","env":[{"value":"b"}]}]}`, []string{refusal(1, -32602, "mcpServers[0].env[0].name: is required")}},
-		"new, odd variable":   {"session/new", `{"cwd":"/w","mcpServers":[{"name":"x","command":"/x","env":["A=b"]}]}`, []string{refusal(1, -32602, "mcpServers.env: must be an object, not string")}},
+		"new, odd variable":   {"session/new", `{"cwd":"/w","mcpServers":[{"name":"x","command":"/x","env":["A=b"]}]}`, []string{refusal(1, -32602, "mcpServers[0].env[0]: must be an object, not string")}},
 		"new, bad header":     {"session/new", `{"cwd":"/w","mcpServers":[{"type":"http","name":"x","url":"http://x","headers":[{}]}]}`, []string{refusal(1, -32602, "mcpServers[0].headers[0].name: is required")}},
 		"load":                {"session/load", load, []string{`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"user_message_chunk","content":{"type":"text","text":"hi"},"messageId":"m"}}}`, result(1, `{`+stateWith("a")+`}`), title("opened")}},
 		"load, unknown":       {"session/load", `{"sessionId":"no","cwd":"/w"}`, []string{refusal(1, -32002, "session no: unknown session")}},
@@ -217,7 +217,7 @@ func TestClientCapabilities(t *testing.T) {
 	for _, doc := range []string{
 		`null`, `7`, `[]`, `{}`,
 		`{"fs":"yes","terminal":1,"session":null,"elicitation":true,"auth":[],"_meta":7}`,
-		`{"fs":{"readTextFile":"true","writeTextFile":1},"terminal":{},"session":{"configOptions":{"boolean":true},"notices":true,"compaction":[]}}`,
+		`{"fs":{"readTextFile":"true","writeTextFile":1},"terminal":{},"session":{"configOptions":{"boolean":true},"notices":true,"compaction":[1]}}`,
 		`{"session":{"configOptions":true,"notices":null},"elicitation":{"form":null,"url":true},"auth":{"terminal":{}},"_meta":{"terminal-auth":"true","terminal_output":{}}}`,
 	} {
 		got := ClientCapabilities{Terminal: true}
@@ -226,6 +226,56 @@ func TestClientCapabilities(t *testing.T) {
 		}
 		if err := got.UnmarshalJSON([]byte(doc)); err != nil || got != (ClientCapabilities{}) {
 			t.Errorf("%s: %+v, %v", doc, got, err)
+		}
+	}
+}
+
+// Some languages cannot distinguish {} from [].
+func TestEmptyArrayForCapability(t *testing.T) {
+	const doc = `{"fs":[],"session":{"notices":[],"compaction":[],"configOptions":{"boolean":[]}},"subagents":[],"elicitation":{"form":[],"url":[]}}`
+	want := ClientCapabilities{BooleanOptions: true, Notices: true, Compaction: true, Subagents: true, ElicitForm: true, ElicitURL: true}
+	var got ClientCapabilities
+	if err := json.Unmarshal([]byte(doc), &got); err != nil || got != want {
+		t.Errorf("%s: %+v, %v", doc, got, err)
+	}
+}
+
+// Clients pass on the MCP servers of configuration files in various forms.
+func TestMCPServers(t *testing.T) {
+	variable := []EnvVariable{{"A", "b"}}
+	stdio := []MCPServer{{Type: "stdio", Name: "x", Command: "/x"}}
+	full := []MCPServer{{Type: "stdio", Name: "x", Command: "/x", Args: []string{"-v"}, Env: variable}}
+	remote := []MCPServer{{Type: "http", Name: "x", URL: "http://x", Headers: variable}}
+	for servers, want := range map[string]any{
+		`[{"name":"x","command":"/x","args":["-v"],"env":[{"name":"A","value":"b"}]}]`:       full,
+		`[{"type":"stdio","name":"x","command":"/x","args":["-v"],"env":{"A":"b"}}]`:         full,
+		`{"x":{"command":"/x","args":["-v"],"env":{"A":"b"}}}`:                               full,
+		`[{"name":"x","command":"/x","args":{},"env":{},"headers":[]}]`:                      stdio,
+		`[{"name":"x","command":"/x","args":null,"env":null,"url":null,"type":null}]`:        stdio,
+		`[{"name":"x","command":"/x","env":[{"name":"A"}],"timeout":5,"disabled":false}]`:    []MCPServer{{Type: "stdio", Name: "x", Command: "/x", Env: []EnvVariable{{"A", ""}}}},
+		`[{"type":"http","name":"x","url":"http://x","headers":[{"name":"A","value":"b"}]}]`: remote,
+		`[{"name":"x","url":"http://x","headers":{"A":"b"}}]`:                                remote,
+		`[{"type":"streamable-http","name":"x","url":"http://x","headers":{"A":"b"}}]`:       remote,
+		`[{"type":"sse","name":"x","url":"http://x","command":"","env":[]}]`:                 []MCPServer{{Type: "sse", Name: "x", URL: "http://x"}},
+		`{}`:                    []MCPServer(nil),
+		`[]`:                    []MCPServer(nil),
+		`null`:                  []MCPServer(nil),
+		`{"x":{}}`:              "mcpServers.x.command: is required",
+		`{"x":7}`:               "mcpServers.x: must be an object, not number",
+		`{"":{"command":"/x"}}`: "mcpServers..name: is required",
+		`[{"name":"x","command":"/x","env":{"A":7}}]`:                  "mcpServers[0].env.A: must be a string, not number",
+		`[{"name":"x","command":"/x","env":[{"name":"A","value":7}]}]`: "mcpServers[0].env[0].value: must be a string, not number",
+		`[{"name":"x","command":"/x","args":{"0":"-v"}}]`:              "mcpServers[0].args: must be an array, not object",
+		`[{"name":"x","command":["/x"]}]`:                              "mcpServers[0].command: must be a string, not array",
+	} {
+		var p NewSessionRequest
+		err := DecodeParams(json.RawMessage(`{"cwd":"/w","mcpServers":`+servers+`}`), &p)
+		var got any = p.MCPServers
+		if err != nil {
+			got = err.Error()
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", servers, diff)
 		}
 	}
 }
@@ -253,7 +303,7 @@ func TestAuthentication(t *testing.T) {
 		"missing":          {nil, "authenticate", `{}`, refusal(1, -32602, "methodId: is required")},
 		"logout":           {nil, "logout", `{}`, result(1, `{}`)},
 		"logout, null":     {nil, "logout", `null`, result(1, `{}`)},
-		"logout, an array": {nil, "logout", `[]`, refusal(1, -32602, "params: must be an object")},
+		"logout, an array": {nil, "logout", `[1]`, refusal(1, -32602, "params: must be an object")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newServer(t, &fakeSessions{})

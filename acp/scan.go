@@ -2,6 +2,7 @@ package acp
 
 import (
 	"bytes"
+	"fmt"
 	"iter"
 	"slices"
 	"strconv"
@@ -139,12 +140,11 @@ func (o jsonObject) has(key string) bool {
 
 // requiredString returns a required string.
 func (o jsonObject) requiredString(key string) (string, error) {
-	field := strings.TrimPrefix(o.field+"."+key, ".")
 	if !o.has(key) {
-		return "", paramsErrorf(field, "is required")
+		return "", paramsErrorf(o.path(key), "is required")
 	}
 	if kind := jsonKind(o.members[key]); kind != "string" {
-		return "", paramsErrorf(field, "must be a string, not %s", kind)
+		return "", paramsErrorf(o.path(key), "must be a string, not %s", kind)
 	}
 	return unquote(o.members[key]), nil
 }
@@ -153,7 +153,7 @@ func (o jsonObject) requiredString(key string) (string, error) {
 func (o jsonObject) nonEmptyString(key string) (string, error) {
 	s, err := o.requiredString(key)
 	if err == nil && s == "" {
-		err = paramsErrorf(strings.TrimPrefix(o.field+"."+key, "."), "is required")
+		err = paramsErrorf(o.path(key), "is required")
 	}
 	return s, err
 }
@@ -162,6 +162,117 @@ func (o jsonObject) nonEmptyString(key string) (string, error) {
 func (o jsonObject) optionalString(key string) string {
 	s, _ := o.requiredString(key)
 	return s
+}
+
+// path returns the path of a member.
+func (o jsonObject) path(key string) string { return strings.TrimPrefix(o.field+"."+key, ".") }
+
+// array returns the elements of an array, none if it is missing. An empty object counts as an
+// empty array, since some languages cannot distinguish them.
+func (o jsonObject) array(key string) ([][]byte, error) {
+	raw := o.members[key]
+	switch kind := jsonKind(raw); {
+	case !o.has(key), kind == "object" && !hasItems(raw):
+		return nil, nil
+	case kind != "array":
+		return nil, paramsErrorf(o.path(key), "must be an array, not %s", kind)
+	}
+	return slices.Collect(jsonItems(raw)), nil
+}
+
+// hasItems reports whether an array or object has elements.
+func hasItems(b []byte) bool {
+	for range jsonItems(b) {
+		return true
+	}
+	return false
+}
+
+// isEmpty reports whether a value is {} or []. Some languages cannot distinguish them.
+func isEmpty(b []byte) bool {
+	kind := jsonKind(b)
+	return (kind == "object" || kind == "array") && !hasItems(b)
+}
+
+// strings returns an array of strings.
+func (o jsonObject) strings(key string) ([]string, error) {
+	items, err := o.array(key)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for i, item := range items {
+		if kind := jsonKind(item); kind != "string" {
+			return nil, paramsErrorf(fmt.Sprintf("%s[%d]", o.path(key), i), "must be a string, not %s", kind)
+		}
+		out = append(out, unquote(item))
+	}
+	return out, nil
+}
+
+// namedValue is an element of a list of named things.
+type namedValue struct {
+	field string // its path
+	name  string // may be empty
+	value []byte // the element, or the member of that name
+	plain bool   // it is the member of that name
+}
+
+// named returns the elements of an array of objects that have a name. Configuration files, and
+// clients that pass them on, write {"NAME": …} instead of [{"name": "NAME", …}].
+func (o jsonObject) named(key string) ([]namedValue, error) {
+	var out []namedValue
+	for name, value := range jsonMembers(o.members[key]) {
+		out = append(out, namedValue{o.path(key) + "." + name, name, value, true})
+	}
+	if out != nil {
+		return out, nil
+	}
+	items, err := o.array(key)
+	if err != nil {
+		return nil, err
+	}
+	for i, item := range items {
+		n := namedValue{field: fmt.Sprintf("%s[%d]", o.path(key), i), value: item}
+		if e := objectOf(item, n.field, "name"); e.has("name") {
+			if n.name, err = e.requiredString("name"); err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, n)
+	}
+	return out, nil
+}
+
+// variables returns a list of variables or headers.
+func (o jsonObject) variables(key string) ([]EnvVariable, error) {
+	list, err := o.named(key)
+	if err != nil {
+		return nil, err
+	}
+	var out []EnvVariable
+	for _, n := range list {
+		field, value := n.field, n.value
+		if !n.plain {
+			if kind := jsonKind(value); kind != "object" && kind != "null" {
+				return nil, paramsErrorf(field, "must be an object, not %s", kind)
+			}
+			field, value = field+".value", member(value, "value")
+		}
+		if n.name == "" {
+			return nil, paramsErrorf(n.field+".name", "is required")
+		}
+		v := EnvVariable{Name: n.name}
+		switch kind := jsonKind(value); kind {
+		case "string":
+			v.Value = unquote(value)
+		case "", "null":
+		default:
+			return nil, paramsErrorf(field, "must be a string, not %s", kind)
+		}
+		out = append(out, v)
+	}
+	return out, nil
 }
 
 // trimZeroFraction returns a number without a fraction of zeros. Some clients have only floating

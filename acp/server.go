@@ -187,11 +187,27 @@ func (d *dispatcher) Handle(context.Context, *jsonrpc2.Conn, *jsonrpc2.Request) 
 	s := d.server
 	f := s.stream.frame
 	s.stream.frame = frame{} // do not hold the line of a prompt until the next frame
+	if f.invalid != "" {
+		s.refuse(f)
+		return
+	}
 	large := len(f.params) > largeParams
 	s.handle(d.ctx, f.id, f.method, f.params)
 	if large {
 		debug.FreeOSMemory() // the line is no longer needed; free it before the turn allocates as much again
 	}
+}
+
+// refuse answers an invalid request under its id, unless that id belongs to a request that is not
+// answered yet.
+func (s *Server) refuse(f frame) {
+	s.mu.Lock()
+	_, used := s.inFlight[string(f.id)]
+	s.mu.Unlock()
+	if used || f.id == nil {
+		f.id = null
+	}
+	s.stream.refuse(f.id, jsonrpc2.CodeInvalidRequest, f.invalid)
 }
 
 // largeParams is the size of params, in bytes, above which the memory of the
@@ -214,7 +230,7 @@ func (s *Server) handle(conn context.Context, id json.RawMessage, method string,
 	}
 	ctx, end, err := s.track(conn, id)
 	if err != nil {
-		s.stream.refuse(jsonrpc2.CodeInvalidRequest, err.Error())
+		s.stream.refuse(null, jsonrpc2.CodeInvalidRequest, err.Error())
 		return
 	}
 	sent := func(w secondPhase) {
@@ -350,6 +366,9 @@ type validator interface{ validate() error }
 // DecodeParams decodes params, valid JSON, into the struct that p points to.
 // Its error is a *ParamsError.
 func DecodeParams(raw json.RawMessage, p any) error {
+	if isEmpty(raw) {
+		raw = json.RawMessage("{}")
+	}
 	if jsonKind(raw) != "object" {
 		return paramsErrorf("params", "must be an object")
 	}
@@ -376,11 +395,7 @@ func wrongType(err error) error {
 	if !ok {
 		return err
 	}
-	// encoding/json includes an embedded struct in the path.
-	field := wrong.Field
-	for _, embedded := range []string{"LoadSessionRequest.", "sessionRequest.", "NewSessionRequest."} {
-		field = strings.TrimPrefix(field, embedded)
-	}
+	field := strings.TrimPrefix(wrong.Field, "sessionRequest.") // encoding/json includes an embedded struct in the path
 	return paramsErrorf(field, "must be %s, not %s", jsonType(wrong.Type), strings.Replace(wrong.Value, "bool", "boolean", 1))
 }
 
@@ -395,31 +410,11 @@ func jsonType(t reflect.Type) string {
 	case reflect.Bool:
 		return "a boolean"
 	case reflect.Slice, reflect.Array:
-		if shape := example(t.Elem()); shape != "" {
-			return "an array of objects " + shape
-		}
 		return "an array"
 	case reflect.Struct, reflect.Map:
 		return "an object"
 	}
 	return "an integer"
-}
-
-// example returns the members of a struct of strings, such as {"name": …, "value": …}. It
-// returns "" for other types.
-func example(t reflect.Type) string {
-	if t.Kind() != reflect.Struct {
-		return ""
-	}
-	var members []string
-	for i := range t.NumField() {
-		if t.Field(i).Type.Kind() != reflect.String {
-			return ""
-		}
-		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-		members = append(members, fmt.Sprintf("%q: …", name))
-	}
-	return "{" + strings.Join(members, ", ") + "}"
 }
 
 // cancelRequest handles $/cancel_request. It cancels the running request of

@@ -35,7 +35,8 @@ func TestFrames(t *testing.T) {
 	invalid := func(why string) string {
 		return fmt.Sprintf(`{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":%q}}`, why)
 	}
-	badID := invalid("id must be a string, an integer or null")
+	invalid5 := func(why string) string { return strings.Replace(invalid(why), "null", "5", 1) }
+	badID := invalid("id must be a string, a number or null")
 	ok := func(id string) string { return `{"jsonrpc":"2.0","id":` + id + `,"result":{}}` }
 	auth := func(id string) string {
 		return `{"jsonrpc":"2.0","id":` + id + `,"method":"authenticate","params":{"methodId":"api-key"}}`
@@ -49,9 +50,9 @@ func TestFrames(t *testing.T) {
 		"string":              {`"x"`, invalid("not a JSON-RPC message: an object is expected")},
 		"null":                {`null`, invalid("not a JSON-RPC message: an object is expected")},
 		"no method":           {`{"jsonrpc":"2.0","id":5}`, invalid("method, result and error are missing")},
-		"method is a number":  {`{"jsonrpc":"2.0","id":5,"method":7}`, invalid("method must be a string")},
-		"no version":          {`{"id":5,"method":"x"}`, invalid(`jsonrpc must be "2.0"`)},
-		"version 1":           {`{"jsonrpc":"1.0","id":5,"method":"x"}`, invalid(`jsonrpc must be "2.0"`)},
+		"method is a number":  {`{"jsonrpc":"2.0","id":5,"method":7}`, invalid5("method must be a string")},
+		"no version":          {strings.Replace(auth("5"), `"jsonrpc":"2.0",`, "", 1), ok("5")},
+		"version 1":           {`{"jsonrpc":"1.0","id":5,"method":"x"}`, invalid5(`jsonrpc must be "2.0"`)},
 		"id null":             {auth("null"), ok("null")},
 		"id empty":            {auth(`""`), ok(`""`)},
 		"id zero":             {auth("0"), ok("0")},
@@ -60,8 +61,8 @@ func TestFrames(t *testing.T) {
 		"id beyond an int64":  {auth("123456789012345678901234567890"), ok("123456789012345678901234567890")},
 		"id text":             {auth(`"1"`), ok(`"1"`)},
 		"id with an escape":   {auth(`"a\u003cb\n"`), ok(`"a<b\n"`)},
-		"id fraction":         {auth("1.5"), badID},
-		"id exponent":         {auth("1e3"), badID},
+		"id fraction":         {auth("1.5"), ok("1.5")},
+		"id exponent":         {auth("1e3"), ok("1e3")},
 		"id true":             {auth("true"), badID},
 		"id object":           {auth("{}"), badID},
 		"id array":            {auth("[]"), badID},
@@ -77,11 +78,15 @@ func TestFrames(t *testing.T) {
 		"cancel of nothing":   {`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"no"}}`, ""},
 		"cancel_request":      {`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":99}}`, ""},
 		"bad cancel_request":  {`{"jsonrpc":"2.0","method":"$/cancel_request"}`, ""},
+		"method null":         {`{"jsonrpc":"2.0","id":5,"method":null}`, invalid("method, result and error are missing")},
+		"nulls in a request":  {`{"jsonrpc":"2.0","id":5,"method":"session/list","params":null,"result":null,"error":null}`, `{"jsonrpc":"2.0","id":5,"result":{"sessions":[]}}`},
+		"nulls in a response": {`{"jsonrpc":"2.0","id":77,"method":null,"params":null,"result":null,"error":null}`, ""},
 		"response to nothing": {`{"jsonrpc":"2.0","id":77,"result":{}}`, ""},
 		"both result, error":  {`{"jsonrpc":"2.0","id":1,"result":{},"error":{"code":1,"message":"x"}}`, ""},
 		"error, id null":      {`{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"x"}}`, ""},
 		"error, odd shape":    {`{"jsonrpc":"2.0","id":1,"error":"x"}`, ""},
-		"params array":        {`{"jsonrpc":"2.0","id":1,"method":"session/new","params":[]}`, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"params: must be an object"}}`},
+		"params array":        {`{"jsonrpc":"2.0","id":1,"method":"session/new","params":[7]}`, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"params: must be an object"}}`},
+		"params empty array":  {`{"jsonrpc":"2.0","id":1,"method":"session/list","params":[]}`, `{"jsonrpc":"2.0","id":1,"result":{"sessions":[]}}`},
 		"params string":       {`{"jsonrpc":"2.0","id":1,"method":"session/new","params":"x"}`, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"params: must be an object"}}`},
 		"field missing":       {`{"jsonrpc":"2.0","id":1,"method":"session/new"}`, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"cwd: is required"}}`},
 		"field of wrong type": {`{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":5}}`, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"sessionId: must be a string, not number"}}`},

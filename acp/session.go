@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -93,10 +94,43 @@ type Steering interface {
 // NewSessionRequest opens a session:
 // https://agentclientprotocol.com/protocol/v1/session-setup
 type NewSessionRequest struct {
-	CWD                   string      `json:"cwd"` // absolute
-	MCPServers            []MCPServer `json:"mcpServers"`
-	AdditionalDirectories []string    `json:"additionalDirectories"` // absolute
-	Meta                  SessionMeta `json:"_meta"`
+	CWD                   string // absolute
+	MCPServers            []MCPServer
+	AdditionalDirectories []string // absolute
+	Meta                  SessionMeta
+}
+
+// decode parses the params of session/new.
+func (p *NewSessionRequest) decode(raw []byte) error {
+	o := objectOf(raw, "", "cwd", "mcpServers", "additionalDirectories", "_meta")
+	var err error
+	if p.CWD, err = o.nonEmptyString("cwd"); err != nil {
+		return err
+	}
+	if !filepath.IsAbs(p.CWD) {
+		return paramsErrorf("cwd", "must be an absolute path, got %q", p.CWD)
+	}
+	if p.AdditionalDirectories, err = o.strings("additionalDirectories"); err != nil {
+		return err
+	}
+	for i, d := range p.AdditionalDirectories {
+		if !filepath.IsAbs(d) {
+			return paramsErrorf(fmt.Sprintf("additionalDirectories[%d]", i), "must be an absolute path, got %q", d)
+		}
+	}
+	servers, err := o.named("mcpServers")
+	if err != nil {
+		return err
+	}
+	for _, n := range servers {
+		m, err := decodeServer(n)
+		if err != nil {
+			return err
+		}
+		p.MCPServers = append(p.MCPServers, m)
+	}
+	p.Meta.decode(o.members["_meta"])
+	return nil
 }
 
 // SessionMeta are the members of _meta that the agent uses. Mistakes in _meta never
@@ -106,16 +140,13 @@ type SessionMeta struct {
 	MessageID                string // of session/fork, for clients that cannot send it as a param
 }
 
-// UnmarshalJSON reads the known members and ignores mistakes.
-func (m *SessionMeta) UnmarshalJSON(b []byte) error {
-	var known struct {
-		MCPStartupAwaitTimeoutMS *int `json:"mcpStartupAwaitTimeoutMs"`
-	}
-	if json.Unmarshal(b, &known) == nil && known.MCPStartupAwaitTimeoutMS != nil && *known.MCPStartupAwaitTimeoutMS >= 0 {
-		m.MCPStartupAwaitTimeoutMS = known.MCPStartupAwaitTimeoutMS
+// decode reads the known members and ignores mistakes.
+func (m *SessionMeta) decode(b []byte) {
+	var wait int
+	if json.Unmarshal(trimZeroFraction(member(b, "mcpStartupAwaitTimeoutMs")), &wait) == nil && wait >= 0 {
+		m.MCPStartupAwaitTimeoutMS = &wait
 	}
 	_ = json.Unmarshal(member(b, "messageId"), &m.MessageID) // otherwise it stays empty
-	return nil
 }
 
 // maxMCPWait bounds how long a prompt waits for MCP servers.
@@ -131,70 +162,55 @@ func (m SessionMeta) MCPWait() *time.Duration {
 	return &wait
 }
 
-func (p *NewSessionRequest) validate() error {
-	if p.CWD == "" {
-		return paramsErrorf("cwd", "is required")
-	}
-	if !filepath.IsAbs(p.CWD) {
-		return paramsErrorf("cwd", "must be an absolute path, got %q", p.CWD)
-	}
-	for i, d := range p.AdditionalDirectories {
-		if !filepath.IsAbs(d) {
-			return paramsErrorf(fmt.Sprintf("additionalDirectories[%d]", i), "must be an absolute path, got %q", d)
-		}
-	}
-	for i, m := range p.MCPServers {
-		if err := m.validate(fmt.Sprintf("mcpServers[%d]", i)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // MCPServer is an MCP server that the client adds to the session. Type
 // determines which fields are set.
 type MCPServer struct {
-	Type    string        `json:"type"` // empty means stdio; else http or sse
-	Name    string        `json:"name"`
-	Command string        `json:"command"`
-	Args    []string      `json:"args"`
-	Env     []EnvVariable `json:"env"`
-	URL     string        `json:"url"`
-	Headers []HTTPHeader  `json:"headers"`
+	Type    string // stdio, http or sse
+	Name    string
+	Command string
+	Args    []string
+	Env     []EnvVariable
+	URL     string
+	Headers []EnvVariable
 }
 
-func (m MCPServer) validate(field string) error {
-	need, value := "command", m.Command
+// decodeServer parses an MCP server. A server without a type has the one that fits its
+// members.
+func decodeServer(n namedValue) (MCPServer, error) {
+	m := MCPServer{Name: n.name}
+	if kind := jsonKind(n.value); kind != "object" && kind != "null" {
+		return m, paramsErrorf(n.field, "must be an object, not %s", kind)
+	}
+	o := objectOf(n.value, n.field, "type", "command", "args", "env", "url", "headers")
+	if m.Name == "" {
+		return m, paramsErrorf(n.field+".name", "is required")
+	}
+	if o.has("type") {
+		var err error
+		if m.Type, err = o.requiredString("type"); err != nil {
+			return m, err
+		}
+	}
+	if m.Type == "" && o.has("url") && !o.has("command") {
+		m.Type = "http"
+	}
+	var err [4]error
 	switch m.Type {
 	case "", "stdio":
+		m.Type = "stdio"
+		m.Command, err[0] = o.nonEmptyString("command")
+	case "streamable-http", "streamableHttp": // the names of MCP
+		m.Type = "http"
+		fallthrough
 	case "http", "sse":
-		need, value = "url", m.URL
+		m.URL, err[0] = o.nonEmptyString("url")
 	default:
-		return paramsErrorf(field+".type", "unknown type %q", m.Type)
+		return m, paramsErrorf(n.field+".type", "unknown type %q", m.Type)
 	}
-	if m.Name == "" {
-		return paramsErrorf(field+".name", "is required")
-	}
-	if value == "" {
-		return paramsErrorf(field+"."+need, "is required")
-	}
-	for i, v := range m.Env {
-		if v.Name == "" {
-			return paramsErrorf(fmt.Sprintf("%s.env[%d].name", field, i), "is required")
-		}
-	}
-	for i, h := range m.Headers {
-		if h.Name == "" {
-			return paramsErrorf(fmt.Sprintf("%s.headers[%d].name", field, i), "is required")
-		}
-	}
-	return nil
-}
-
-// HTTPHeader is sent with every request to an MCP server.
-type HTTPHeader struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
+	m.Args, err[1] = o.strings("args")
+	m.Env, err[2] = o.variables("env")
+	m.Headers, err[3] = o.variables("headers")
+	return m, cmp.Or(err[:]...)
 }
 
 // LoadSessionRequest opens a stored session: session/load and session/resume.
@@ -206,11 +222,14 @@ type LoadSessionRequest struct {
 // ID returns the id of the session to load.
 func (p *LoadSessionRequest) ID() string { return *p.SessionID }
 
-func (p *LoadSessionRequest) validate() error {
-	if err := p.sessionRequest.validate(); err != nil {
+// decode parses the params of session/load and session/resume.
+func (p *LoadSessionRequest) decode(raw []byte) error {
+	id, err := objectOf(raw, "", "sessionId").requiredString("sessionId")
+	if err != nil {
 		return err
 	}
-	return p.NewSessionRequest.validate()
+	p.SessionID = &id
+	return p.NewSessionRequest.decode(raw)
 }
 
 // SessionState holds the settings of a session that a client shows. The mode is

@@ -39,9 +39,10 @@ type stream struct {
 
 // frame is one request or notification as received.
 type frame struct {
-	id     json.RawMessage // compact; nil means a notification
-	method string
-	params json.RawMessage // nil means none; shares the memory of the line
+	id      json.RawMessage // compact; nil means a notification
+	method  string
+	params  json.RawMessage // nil means none; shares the memory of the line
+	invalid string          // why the frame is not a request; usually empty
 }
 
 // Side is the author of a line on the wire.
@@ -95,9 +96,9 @@ func (s *stream) reply(id json.RawMessage, result any, err error) {
 }
 
 // refuse answers a line that is not a request.
-func (s *stream) refuse(code int64, text string) {
-	s.log.Warn("bad frame", "code", code, "err", text)
-	_ = s.write(message{JSONRPC: "2.0", ID: null, Error: &jsonrpc2.Error{Code: code, Message: text}})
+func (s *stream) refuse(id json.RawMessage, code int64, text string) {
+	s.log.Warn("bad frame", "id", string(id), "code", code, "err", text)
+	_ = s.write(message{JSONRPC: "2.0", ID: id, Error: &jsonrpc2.Error{Code: code, Message: text}})
 }
 
 // Close makes a blocked ReadObject return, if the input can be closed.
@@ -120,7 +121,9 @@ func (s *stream) ReadObject(v any) error {
 		}
 		switch line = bytes.TrimSpace(line); {
 		case tooLong:
-			s.overLimit(line)
+			if s.overLimit(line) {
+				return json.Unmarshal(stub, v)
+			}
 		case len(line) > 0:
 			if s.trace != nil {
 				s.trace(ClientSide, line)
@@ -175,18 +178,24 @@ func lineEnds(parts [][]byte) []byte {
 
 // overLimit handles a line over the limit. The reader kept only its two ends.
 // If they show an answer to a call of ours, that call fails, since it would
-// otherwise wait forever. Any other line is refused.
-func (s *stream) overLimit(line []byte) {
+// otherwise wait forever. If they show a request, it reports true, as classify does. Any other
+// line is refused.
+func (s *stream) overLimit(line []byte) (request bool) {
 	limit := strconv.Itoa(s.maxLine) + " bytes"
 	m := outerMembers(line[:min(endBytes, len(line))], line[max(0, len(line)-endBytes):])
-	if m["method"] != nil || m["result"] == nil && m["error"] == nil {
-		s.refuse(jsonrpc2.CodeInvalidRequest, "line over "+limit)
-		return
+	switch {
+	case m["method"] != nil && string(m["method"]) != "null":
+		s.frame = frame{id: legalID(m["id"]), invalid: "line over " + limit}
+		return true
+	case m["result"] == nil && m["error"] == nil:
+		s.refuse(null, jsonrpc2.CodeInvalidRequest, "line over "+limit)
+		return false
 	}
 	s.log.Warn("answer over the limit", "id", string(m["id"]), "limit", limit)
 	if id, err := callID(m["id"]); err == nil { // else it is not one of our ids, or not visible
 		s.calls.settle(id, answer{fault: &jsonrpc2.Error{Message: "the answer is over " + limit + " (acp.max_line_bytes)"}})
 	}
+	return false
 }
 
 // outerMembers returns the members of an object that are visible at its two
@@ -234,49 +243,55 @@ func (s *stream) classify(line []byte) (request bool) {
 		line = bytes.ToValidUTF8(line, []byte("\uFFFD"))
 	}
 	if !json.Valid(line) {
-		s.refuse(jsonrpc2.CodeParseError, "not JSON: one message per line is expected")
+		s.refuse(null, jsonrpc2.CodeParseError, "not JSON: one message per line is expected")
 		return false
 	}
 	switch jsonKind(line) {
 	case "object":
 	case "array":
-		s.refuse(jsonrpc2.CodeInvalidRequest, "batches are not supported: send one message per line")
+		s.refuse(null, jsonrpc2.CodeInvalidRequest, "batches are not supported: send one message per line")
 		return false
 	default:
-		s.refuse(jsonrpc2.CodeInvalidRequest, "not a JSON-RPC message: an object is expected")
+		s.refuse(null, jsonrpc2.CodeInvalidRequest, "not a JSON-RPC message: an object is expected")
 		return false
 	}
 	m := objectOf(line, "", "jsonrpc", "id", "method", "params", "result", "error")
 	id, method, result, fault := m.members["id"], m.members["method"], m.members["result"], m.members["error"]
+	if !m.has("method") { // some clients write all members, also those that are null
+		method = nil
+	}
 	if method == nil && (result != nil || fault != nil) {
 		s.response(id, result, fault)
 		return false
 	}
-	switch {
-	case m.optionalString("jsonrpc") != "2.0":
-		s.refuse(jsonrpc2.CodeInvalidRequest, `jsonrpc must be "2.0"`)
-	case method == nil:
-		s.refuse(jsonrpc2.CodeInvalidRequest, "method, result and error are missing")
+	if method == nil {
+		s.refuse(null, jsonrpc2.CodeInvalidRequest, "method, result and error are missing")
 		s.response(id, nil, nil) // an answer without its content, if it has the id of an open call
-	case jsonKind(method) != "string":
-		s.refuse(jsonrpc2.CodeInvalidRequest, "method must be a string")
-	case !legalID(id):
-		s.refuse(jsonrpc2.CodeInvalidRequest, "id must be a string, an integer or null")
-	default:
-		// A copy, because the id would keep the line in memory as long as the
-		// request runs.
-		s.frame = frame{id: bytes.Clone(id), method: unquote(method), params: m.members["params"]}
-		return true
+		return false
 	}
-	return false
+	s.frame = frame{id: legalID(id), params: m.members["params"]}
+	switch {
+	case m.has("jsonrpc") && m.optionalString("jsonrpc") != "2.0":
+		s.frame.invalid = `jsonrpc must be "2.0"`
+	case jsonKind(method) != "string":
+		s.frame.invalid = "method must be a string"
+	case id != nil && s.frame.id == nil:
+		s.frame.invalid = "id must be a string, a number or null"
+	default:
+		s.frame.method = unquote(method)
+	}
+	return true
 }
 
-// legalID reports whether raw is a string, an integer, null or absent.
-func legalID(raw json.RawMessage) bool {
-	if raw == nil || raw[0] == '"' || string(raw) == "null" {
-		return true
+// legalID returns a copy of an id that is a string, a number or null; else nil. The original
+// would keep the line in memory as long as the request runs. The schema has integers only, but
+// JSON-RPC has numbers: clients use random ones, or have no other type.
+func legalID(raw json.RawMessage) json.RawMessage {
+	switch jsonKind(raw) {
+	case "string", "number", "null":
+		return bytes.Clone(raw)
 	}
-	return (raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9') && !bytes.ContainsAny(raw, ".eE")
+	return nil
 }
 
 // response settles one of our calls with its answer. An error with a null id does

@@ -3,6 +3,7 @@ package acp
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,6 +23,7 @@ func TestAnswerTooLong(t *testing.T) {
 		line   string
 		fails  bool // the call with id 1; else the line must be refused, or ignored if it is silent
 		silent bool
+		id     string // of the refusal; empty means null
 	}{
 		"id first":            {line: `{"jsonrpc":"2.0","id":1,"result":{"content":"` + x + `"}}`, fails: true},
 		"id last":             {line: `{"jsonrpc":"2.0","result":{"content":"` + x + `"},"id":1}`, fails: true},
@@ -35,13 +37,15 @@ func TestAnswerTooLong(t *testing.T) {
 		"nested":              {line: `{"id":1,"result":[` + nested + `{"id":8}]}`, fails: true},
 		"nested, id last":     {line: `{"result":[` + nested + `{"id":8}],"id":1}`, fails: true},
 		"little over":         {line: `{"result":{"content":"` + x[:1<<10] + `"},"id":1}`, fails: true},
+		"null members":        {line: `{"id":1,"method":null,"params":null,"result":"` + x + `"}`, fails: true},
 		"no end":              {line: `{"jsonrpc":"2.0","id":1,"result":{"content":"` + x, fails: true},
 		"another call's":      {line: `{"id":77,"result":"` + x + `"}`, silent: true},
 		"text for an id":      {line: `{"id":"1","result":"` + x + `"}`, silent: true},
 		"no id":               {line: `{"result":[` + nested + `{"id":1}]}`, silent: true},
-		"request":             {line: `{"jsonrpc":"2.0","id":1,"method":"m","params":{"result":"` + x + `"}}`},
-		"request, id last":    {line: `{"params":{"result":"` + x + `"},"method":"m","id":1}`},
-		"request with result": {line: `{"id":1,"result":"` + x + `","method":"m"}`},
+		"request":             {line: `{"jsonrpc":"2.0","id":1,"method":"m","params":{"result":"` + x + `"}}`, id: "1"},
+		"request, id last":    {line: `{"params":{"result":"` + x + `"},"method":"m","id":1}`, id: "1"},
+		"request with result": {line: `{"id":1,"result":"` + x + `","method":"m"}`, id: "1"},
+		"request in use":      {line: `{"id":5,"method":"m","params":"` + x + `"}`},
 		"batch":               {line: `[{"id":1,"result":"` + x + `"},{"id":1,"result":1}]`},
 		"no object":           {line: x + `,"id":1,"result":1}`},
 		"result in a string":  {line: `{"id":1,"a":"` + x + `,\"result\":1}"}`},
@@ -62,8 +66,9 @@ func TestAnswerTooLong(t *testing.T) {
 			w.send(tt.line)
 			if !tt.fails {
 				if !tt.silent {
-					if got := w.read(); !strings.Contains(got, `"id":null`) || !strings.Contains(got, "-32600") {
-						t.Errorf("w.read(): got %v, want %q and %q in it", got, `"id":null`, "-32600")
+					id := `"id":` + cmp.Or(tt.id, "null")
+					if got := w.read(); !strings.Contains(got, id) || !strings.Contains(got, "-32600") {
+						t.Errorf("w.read(): got %v, want %q and %q in it", got, id, "-32600")
 					}
 				}
 				w.send(`{"jsonrpc":"2.0","id":1,"result":{"content":"a"}}`)

@@ -90,10 +90,8 @@ func clientServers(servers []acp.MCPServer) []mcp.Server {
 		e := mcp.NewServer()
 		e.Name, e.Command, e.Args, e.PerSession, e.Guarded = m.Name, m.Command, m.Args, true, true
 		e.URL = m.URL
-		if m.Type == "" || m.Type == "stdio" {
-			e.URL = ""
-		} else {
-			e.Command, e.Transport = "", m.Type
+		if m.Type != "stdio" {
+			e.Transport = m.Type
 		}
 		if len(m.Env) > 0 {
 			e.Env = map[string]string{}
