@@ -94,13 +94,13 @@ func (s *Sessions) read(ctx context.Context, id string) (store.Session, []store.
 		return store.Session{}, nil, unknown
 	}
 	row, err := s.Store.Session(ctx, id)
-	if errors.Is(err, store.ErrUnknown) {
-		return row, nil, unknown
+	var rows []store.Event
+	if err == nil {
+		rows, err = s.Store.Events(ctx, id, 0)
 	}
-	if err != nil {
-		return row, nil, err
+	if errors.Is(err, store.ErrUnknown) { // perhaps deleted between the two
+		err = unknown
 	}
-	rows, err := s.Store.Events(ctx, id, 0)
 	return row, rows, err
 }
 

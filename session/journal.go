@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/session/store"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
@@ -285,6 +286,9 @@ func (j *journal) events(ctx context.Context) ([]transcript.Event, error) {
 			d.add(row)
 			last = row.Seq
 		})
+		if errors.Is(err, store.ErrUnknown) { // deleted by another process, or since its row was read
+			err = acp.ErrUnknownSession
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -105,7 +105,10 @@ func (w *wire) call(method, params string) string {
 			Method string
 			Params struct{ Update map[string]any }
 			Result json.RawMessage
-			Error  *struct{ Message string }
+			Error  *struct {
+				Code    int
+				Message string
+			}
 		}
 		if err := json.Unmarshal(line, &m); err != nil {
 			w.t.Fatalf("%v: %s", err, line)
@@ -116,7 +119,7 @@ func (w *wire) call(method, params string) string {
 		case m.Method != "": // a request that this client does not support
 			fmt.Fprintf(w.out, `{"jsonrpc":"2.0","id":%d,"result":%s}`+"\n", m.ID, `{"action":"accept","content":{"model":"direct"}}`)
 		case m.Error != nil:
-			return "error: " + m.Error.Message
+			return fmt.Sprintf("error %d: %s", m.Error.Code, m.Error.Message)
 		default:
 			return string(m.Result)
 		}
@@ -291,6 +294,8 @@ func TestDeletedElsewhere(t *testing.T) {
 		t.Errorf("status: %s", seen)
 	}
 	w.want("not stored again", w.call("session/list", `{}`), `"sessions":[]`)
+	w.want("load", w.load(id, dir), "error -32002")
+	w.want("fork", w.call("session/fork", params("sessionId", id, "cwd", dir)), "error -32002")
 	if _, err := db.Acquire(t.Context(), id, "somebody"); err != nil {
 		t.Errorf("lease: %v", err)
 	}
