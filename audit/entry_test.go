@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -117,5 +118,30 @@ func TestCutBeforeMasking(t *testing.T) {
 	l := newLog(t)
 	if got := l.text(strings.Repeat("hunter2", maxMasked/7+1), maxMasked); strings.Contains(got, "h") {
 		t.Errorf("the text ends with a part of a secret: %q", got[len(got)-40:])
+	}
+}
+
+// The page about the log has exactly the members of a line.
+func TestPageHasEveryMember(t *testing.T) {
+	page, err := os.ReadFile("../docs/audit.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(page), "\n| member | meaning |\n|---|---|\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	var documented []string
+	for row := range strings.Lines(table) {
+		names, _, _ := strings.Cut(strings.TrimPrefix(row, "| "), " | ")
+		documented = append(documented, strings.Split(strings.Trim(names, "`"), "`, `")...)
+	}
+	members := []string{"prev", "hash"}
+	for field := range reflect.TypeFor[Entry]().Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		members = append(members, name)
+	}
+	slices.Sort(documented)
+	slices.Sort(members)
+	if diff := cmp.Diff(members, documented); diff != "" {
+		t.Errorf("members (-log +page)\n%s", diff)
 	}
 }

@@ -2,6 +2,7 @@ package approval
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -79,6 +80,7 @@ func TestAllowedAll(t *testing.T) {
 	a, b, long := skill("a", `"a"`), skill("b", `"b"`), skill("long", strings.Repeat("x", maxTogether))
 	agent := Subject{Verb: "Use", Kind: "agents", What: "the agent c", Text: `"c"`}
 	hooks := Subject{What: "the hooks", File: "hooks.json", Text: "{}"}
+	server := Subject{What: "the MCP server x", File: ".mcp.json", Text: "{}"} // like the hooks, of no kind
 	saved := ""
 	store := memory(t, &saved)
 	store.Approve(skill("b", "old"))
@@ -91,19 +93,19 @@ func TestAllowedAll(t *testing.T) {
 		}
 		return answer
 	}}
-	all := []Subject{a, b, long, agent, hooks}
-	yes := []bool{true, true, true, true, true}
+	all := []Subject{a, b, long, agent, hooks, server}
+	yes := []bool{true, true, true, true, true, true}
 	if got := d.AllowedAll(t.Context(), all); !slices.Equal(got, yes) {
-		t.Errorf("%v", got)
+		t.Errorf("allowed: %v, want %v", got, yes)
 	}
 	want := []string{"Use 2 skills of this project, 1 of them changed since your approval?", "Use the skill long of this project's .zeph/skills?", "Use the agent c in this project?",
-		"Run the hooks of this project's hooks.json?"}
+		"Run the hooks of this project's hooks.json?", "Run the MCP server x of this project's .mcp.json?"}
 	if !slices.Equal(asked, want) {
-		t.Errorf("asked %q", asked)
+		t.Errorf("asked %q, want %q", asked, want)
 	}
 	asked, answer = nil, No
 	d.Reject(b)
-	if got := d.AllowedAll(t.Context(), all); !slices.Equal(got, []bool{true, false, true, true, true}) || asked != nil || store.State(b) != Rejected || store.State(skill("b", "another")) != Waiting {
+	if got := d.AllowedAll(t.Context(), all); !slices.Equal(got, []bool{true, false, true, true, true, true}) || asked != nil || store.State(b) != Rejected || store.State(skill("b", "another")) != Waiting {
 		t.Errorf("after the rejection: %v, asked %q, state %s", got, asked, store.State(b))
 	}
 	if later := (&Desk{Store: store, Ask: d.Ask}); later.Allowed(t.Context(), b) || asked != nil {
@@ -116,6 +118,10 @@ func TestAllowedAll(t *testing.T) {
 	other := &Desk{Store: store, Ask: d.Ask}
 	if got := other.AllowedAll(t.Context(), []Subject{skill("d", ""), skill("e", ""), a}); !slices.Equal(got, []bool{false, false, true}) || len(asked) != 1 {
 		t.Errorf("refused together: %v, asked %q", got, asked)
+	}
+	asked = nil
+	if other.AllowedAll(t.Context(), []Subject{skill("f", ""), {Kind: "agents", What: "the agent g"}}); len(asked) != 2 {
+		t.Errorf("about a skill and an agent the user was asked %q, want two questions", asked)
 	}
 }
 
@@ -168,6 +174,46 @@ func TestPin(t *testing.T) {
 	}
 	if changed, err := s.Pin("p", map[string]string{"b": "3"}); err != nil || len(changed) > 0 {
 		t.Errorf("another owner: %v", changed)
+	}
+}
+
+// Texts can be compared even if new ones cannot be stored.
+func TestPinUnsaved(t *testing.T) {
+	saved := ""
+	s := memory(t, &saved)
+	s.Log = func(error) {}
+	if _, err := s.Pin("o", map[string]string{"a": "1"}); err != nil {
+		t.Fatal(err)
+	}
+	s.Change = func(edit func([]byte) ([]byte, error)) error {
+		_, err := edit([]byte(saved))
+		return errors.Join(err, errors.New("disk full"))
+	}
+	if changed, err := s.Pin("o", map[string]string{"a": "2"}); err != nil || changed["a"] != "1" {
+		t.Errorf("Pin = %q, %v, want the text at the first use", changed, err)
+	}
+}
+
+// With a nil store, every text is accepted.
+func TestPinWithoutStore(t *testing.T) {
+	if changed, err := (*Store)(nil).Pin("o", map[string]string{"a": "1"}); changed != nil || err != nil {
+		t.Errorf("Pin = %q, %v, want nothing", changed, err)
+	}
+}
+
+// Answers in the files of earlier versions still count.
+func TestFile(t *testing.T) {
+	approved := Subject{What: "the hooks", File: ".zeph/hooks.json", Dir: "/w", Text: "{}", Covers: []string{"x"}}
+	refused := Subject{What: "the skill a", Dir: "/w"}
+	saved := `{
+ "approved": {
+  "/w: the hooks of .zeph/hooks.json": "eef0d87a5dca073937ce6fb61c06807b7e296e56c80396941c496b8cd0c140ee",
+  "/w: the skill a of ": "rejected d03f10fec863738f02e4c415a30796cf2d16ee1b83312cca0f62529a1893af9a"
+ }
+}`
+	s := memory(t, &saved)
+	if a, r := s.State(approved), s.State(refused); a != Approved || r != Rejected {
+		t.Errorf("the states are %s and %s, want approved and rejected", a, r)
 	}
 }
 
