@@ -89,7 +89,7 @@ func TestAuditShow(t *testing.T) {
 		for line := range strings.Lines(stdout) {
 			fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 			if len(fields) != 10 {
-				t.Fatalf("%s: %q", args, line)
+				t.Fatalf("show %s: %q has %d fields, want 10", args, line, len(fields))
 			}
 			fields[5] = "_" // milliseconds
 			got = append(got, strings.Join(fields[1:], "\t"))
@@ -100,16 +100,16 @@ func TestAuditShow(t *testing.T) {
 	}
 	stdout, _, err := auditSays(t, "show", "--json", "--failed")
 	if err != nil || strings.Count(stdout, "\n") != 2 || strings.ContainsAny(stdout, "\x1b\u009b\u202e") {
-		t.Errorf("%v: %q", err, stdout)
+		t.Errorf("show --json: %v, want two lines without control characters in %q", err, stdout)
 	}
 	for line := range strings.Lines(stdout) {
 		var e audit.Entry
 		if err := json.Unmarshal([]byte(line), &e); err != nil || e.Tool != "bash" {
-			t.Errorf("%v: %s", err, line)
+			t.Errorf("%s is not an entry of bash: %v", line, err)
 		}
 	}
 	if _, _, err := auditSays(t, "show", "-n", "-1"); err == nil {
-		t.Error("-n -1")
+		t.Error("a negative number of calls is accepted")
 	}
 }
 
@@ -123,20 +123,20 @@ func TestAuditScreen(t *testing.T) {
 	got := auditScreen(&e, 120)
 	want := "  0123456…  a_tool_with_a…  failed (2)       1m5s  allow (allow_once)…  日本<U+001B><U+000A>"
 	if !strings.Contains(got, want) || cells(strings.TrimSuffix(got, "\n")) > 120 {
-		t.Errorf("%q", got)
+		t.Errorf("got %q, want %q in at most 120 columns", got, want)
 	}
 	e.Command = "x"
 	if got := auditScreen(&e, 120); !strings.HasSuffix(got, "  x  (because)\n") {
-		t.Errorf("%q", got)
+		t.Errorf("got %q, want the command and the reason at its end", got)
 	}
 	for _, width := range []int{40, 80} {
 		got := strings.Split(strings.TrimSuffix(auditScreen(&e, width), "\n"), "\n")
 		if len(got) != 3 || got[1] != "  x  (because)" || !strings.HasPrefix(got[2], "  allow (allow_once): the user<U+") {
-			t.Errorf("%q", got)
+			t.Errorf("%d columns: got %q, want three lines: the call, its command, its decision", width, got)
 		}
 		for _, line := range got {
 			if cells(line) > width {
-				t.Errorf("%d columns: %q", width, line)
+				t.Errorf("%d columns: %q is too wide", width, line)
 			}
 		}
 	}
@@ -155,12 +155,12 @@ func TestAuditStats(t *testing.T) {
 		t.Errorf("%v\n%s\n%s", err, diff, stdout)
 	}
 	stdout, _, err = auditSays(t, "stats", "--json", "--session", "aaaa-1")
+	if err != nil {
+		t.Errorf("stats --json: %v", err)
+	}
 	var s summary.Counts
 	if err := json.Unmarshal([]byte(stdout), &s); err != nil || s.All.Calls != 2 || s.Tools["bash"].Results[audit.Failed] != 1 {
-		t.Errorf("%v: %s", err, stdout)
-	}
-	if err != nil {
-		t.Error(err)
+		t.Errorf("stats --json: %v, want two calls, one of bash that failed, in %s", err, stdout)
 	}
 }
 
@@ -179,11 +179,11 @@ func TestAuditStatsNarrow(t *testing.T) {
 	} {
 		var b strings.Builder
 		if err := writeStats(&b, c, width); err != nil || !strings.Contains(b.String(), want) {
-			t.Errorf("%d columns: %v\n%s", width, err, b.String())
+			t.Errorf("%d columns: %v, want %q in\n%s", width, err, want, b.String())
 		}
 		for line := range strings.Lines(b.String()) {
 			if width > 0 && cells(strings.TrimSuffix(line, "\n")) > width {
-				t.Errorf("%d columns: %q", width, line)
+				t.Errorf("%d columns: %q is too wide", width, line)
 			}
 		}
 	}
@@ -193,7 +193,7 @@ func TestAuditVerify(t *testing.T) {
 	file := filepath.Join(auditHome(t), audit.FileName)
 	stdout, _, err := auditSays(t, "verify")
 	if err != nil || !strings.HasPrefix(stdout, "All lines are intact: 4, from 2") {
-		t.Errorf("%v: %s", err, stdout)
+		t.Errorf("verify: %v, want 4 intact lines in %s", err, stdout)
 	}
 	log, err := os.ReadFile(file)
 	if err != nil {
@@ -204,16 +204,16 @@ func TestAuditVerify(t *testing.T) {
 	}
 	stdout, stderr, err := auditSays(t, "show")
 	if err != nil || strings.Count(stdout, "\n") != 4 || !strings.Contains(stderr, "lines without a call: 1") {
-		t.Errorf("%v: %s, %s", err, stdout, stderr)
+		t.Errorf("show with half a line: %v, want 4 calls in %q and one line without a call in %q", err, stdout, stderr)
 	}
 	if stdout, _, err = auditSays(t, "verify"); err != nil || !strings.Contains(stdout, "machine: audit.jsonl:5.") {
-		t.Errorf("%v: %s", err, stdout)
+		t.Errorf("verify with half a line: %v, want audit.jsonl:5 in %s", err, stdout)
 	}
 	if err := os.WriteFile(file, []byte(strings.Replace(string(log), "false", "true!", 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if stdout, _, err = auditSays(t, "verify"); err == nil || !strings.Contains(err.Error(), "audit.jsonl:1") || stdout != "" {
-		t.Errorf("%v: %s", err, stdout)
+		t.Errorf("verify of a changed line: %v and %q, want an error that names audit.jsonl:1", err, stdout)
 	}
 }
 
@@ -223,16 +223,16 @@ func TestAuditNothing(t *testing.T) {
 	for _, args := range []string{"show", "stats", "verify"} {
 		stdout, stderr, err := auditSays(t, args)
 		if err != nil || stdout != "" || stderr != "No call is on record yet.\n" {
-			t.Errorf("%s: %v: %s, %s", args, err, stdout, stderr)
+			t.Errorf("%s: %v, stdout %q, stderr %q, want only a note that there is no call", args, err, stdout, stderr)
 		}
 	}
 	if _, err := os.Stat(home); err == nil {
-		t.Error("it was made by looking")
+		t.Error("a command that only reads made the directory")
 	}
 	for _, name := range []string{"ZEPH_HOME", "XDG_STATE_HOME", "HOME", "USERPROFILE"} {
 		t.Setenv(name, "")
 	}
 	if _, _, err := auditSays(t, "show"); err == nil || !strings.Contains(err.Error(), "ZEPH_HOME") {
-		t.Error(err)
+		t.Errorf("show without a directory: %v, want an error that names ZEPH_HOME", err)
 	}
 }

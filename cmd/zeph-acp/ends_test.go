@@ -42,7 +42,7 @@ func TestCloseLocked(t *testing.T) {
 	closeApp(&app.App{Store: waiting, Log: slog.New(slog.DiscardHandler)})
 	select {
 	case err := <-wrote:
-		t.Error("it was waited for:", err)
+		t.Error("the end waited for the locked database, whose write returned", err)
 	default:
 	}
 	if _, err := conn.ExecContext(t.Context(), "ROLLBACK"); err != nil {

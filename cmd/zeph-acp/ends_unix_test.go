@@ -220,6 +220,6 @@ func TestRunEndsWithResult(t *testing.T) {
 	p.cmd.Process.Signal(syscall.SIGINT)
 	p.until(`^\{"type":"result",.*"stopReason":"(cancelled)","exitCode":130,"error":\{"code":0,`)
 	if got := p.status(); got != 130 {
-		t.Errorf("exit status %d; stderr %q", got, p.stderr.String())
+		t.Errorf("exit status %d, want 130; stderr %q", got, p.stderr.String())
 	}
 }

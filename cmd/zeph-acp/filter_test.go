@@ -43,14 +43,14 @@ func TestStrategyDescriptions(t *testing.T) {
 	}
 	rules, warnings := filter.New("")
 	if len(warnings) > 0 {
-		t.Fatal(warnings)
+		t.Fatalf("the built-in rules cause warnings: %q", warnings)
 	}
 	for _, r := range rules.Rules() {
 		if strategyDescriptions[r.Strategy] == "" {
-			t.Errorf("rule %s: no words for %s", r.Name, r.Strategy)
+			t.Errorf("rule %s: no description of the strategy %s", r.Name, r.Strategy)
 		}
 		if got := exampleCommands(r.Match); strings.ContainsAny(got, `\^(|`) {
-			t.Errorf("rule %s: %s", r.Name, got)
+			t.Errorf("rule %s: its example commands are the pattern %s", r.Name, got)
 		}
 	}
 }

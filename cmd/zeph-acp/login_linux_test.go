@@ -225,7 +225,7 @@ func TestLoginInTerminal(t *testing.T) {
 			}
 			saved, err := os.ReadFile(filepath.Join(home, "keys.toml"))
 			if tt.saved == "" && err == nil || !strings.Contains(string(saved), tt.saved) {
-				t.Errorf("saved %q, %v", saved, err)
+				t.Errorf("the file of keys has %q, %v, want the line %q", saved, err, tt.saved)
 			}
 		})
 	}

@@ -36,7 +36,7 @@ func TestResultPage(t *testing.T) {
 	dec := json.NewDecoder(strings.NewReader(example))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&runResult{}); err != nil {
-		t.Error(err)
+		t.Errorf("the example of the page is not a result: %v", err)
 	}
 	for _, m := range members(example) {
 		if !strings.Contains(string(page), "\n| `"+m+"` |") {

@@ -31,16 +31,16 @@ func TestExportIsPrivate(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := info.Mode().Perm(); got != fs.FileMode(0o600) && runtime.GOOS != "windows" {
-		t.Error(got)
+		t.Errorf("the file has the mode %v, want 0600", got)
 	}
 	if _, err := readExport(file); err != nil {
-		t.Error(err)
+		t.Errorf("the file cannot be read back: %v", err)
 	}
 	if err := exportTo(file, document(session.Export{Title: "another"})); err == nil {
-		t.Error("overwritten")
+		t.Error("an export replaced a file with content")
 	}
 	if doc, err := readExport(file); err != nil || doc.Title != "" {
-		t.Errorf("%+v, %v", doc, err)
+		t.Errorf("the file has %+v, %v, want the first export", doc, err)
 	}
 }
 
@@ -65,7 +65,7 @@ func TestReadExport(t *testing.T) {
 	}
 	for _, name := range []string{dir, os.DevNull} {
 		if _, err := readExport(name); err == nil || !strings.Contains(err.Error(), "not a regular file") {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: %v, want it refused, since it is not a regular file", name, err)
 		}
 	}
 }

@@ -156,7 +156,7 @@ func TestShowKilled(t *testing.T) {
 				}
 			}
 			if strings.Count(b.String(), "still runs") != strings.Count(strings.Join(tt.want, " "), "still runs") {
-				t.Errorf("a turn runs that cannot:\n%s", b.String())
+				t.Errorf("a turn before the last still runs:\n%s", b.String())
 			}
 		})
 	}
@@ -187,10 +187,10 @@ func FuzzShow(f *testing.F) {
 		}
 		var screen, lines bytes.Buffer
 		if err := showSession(&screen, store.Session{ID: doc.ID, CWD: doc.CWD, Title: doc.Title}, events, false); err != nil {
-			t.Error(err)
+			t.Errorf("the session cannot be shown: %v", err)
 		}
 		if err := replaySession(&headless.JSON{W: jsonOutput{&lines}}, doc.ID, events); err != nil {
-			t.Error(err)
+			t.Errorf("the session cannot be replayed: %v", err)
 		}
 		for _, r := range screen.String() + lines.String() {
 			if unicode.IsControl(r) && !strings.ContainsRune("\n\t\r", r) || unicode.Is(unicode.Bidi_Control, r) {

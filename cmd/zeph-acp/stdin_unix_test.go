@@ -60,10 +60,10 @@ func TestStdinIsPolled(t *testing.T) {
 				t.Fatal(err)
 			}
 			if line, err := out.ReadString('\n'); err != nil || !strings.Contains(line, `"result"`) {
-				t.Errorf("%q, %v", line, err)
+				t.Errorf("initialize was answered with %q, %v", line, err)
 			}
 			if got := nonblocking(t, fds[0]); got != tt.want {
-				t.Errorf("while it serves: non-blocking is %v", got)
+				t.Errorf("while it serves, reads are non-blocking: %t, want %t", got, tt.want)
 			}
 			if tt.shared {
 				err = unix.Shutdown(fds[1], unix.SHUT_WR)
@@ -74,10 +74,10 @@ func TestStdinIsPolled(t *testing.T) {
 				t.Fatal(err)
 			}
 			if err := cmd.Wait(); err != nil {
-				t.Fatal(err)
+				t.Fatalf("after the end of stdin, serve ended with %v", err)
 			}
 			if nonblocking(t, fds[0]) {
-				t.Error("it is non-blocking afterwards")
+				t.Error("reads of stdin stay non-blocking after the end")
 			}
 		})
 	}

@@ -37,7 +37,7 @@ func TestTools(t *testing.T) {
 		}
 	}
 	if got := wrapText("aa bb cccccc d", 5); strings.Join(got, "|") != "aa bb|cccccc|d" {
-		t.Errorf("wrapped: %q", got)
+		t.Errorf("wrapText = %q, want aa bb, cccccc and d", got)
 	}
 	for name, tt := range map[string]struct {
 		args []string
@@ -87,7 +87,7 @@ func TestTools(t *testing.T) {
 			cmd.SetOut(&b)
 			cmd.SetArgs(append([]string{}, tt.args...))
 			if err := cmd.Execute(); err != nil || b.String() != tt.want {
-				t.Errorf("%v\n%s", err, b.String())
+				t.Errorf("%v, got\n%s\nwant\n%s", err, b.String(), tt.want)
 			}
 		})
 	}

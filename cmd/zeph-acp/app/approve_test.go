@@ -12,7 +12,7 @@ func TestJSONBlock(t *testing.T) {
 		"[\n  \"a\\n\\u001b[2Jb\\r\u202ec\u2028d\"\n]":                                            "```\n[\n  | a\n  | \\u001b[2Jb\\u000d\\u202ec\\u2028d\n]\n```",
 	} {
 		if got := jsonBlock(document); got != want {
-			t.Errorf("readable(%s)\n= %s\nwant %s", document, got, want)
+			t.Errorf("jsonBlock(%s)\n= %s\nwant %s", document, got, want)
 		}
 	}
 }

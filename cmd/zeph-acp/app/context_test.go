@@ -330,7 +330,7 @@ func TestThreeHundredTurns(t *testing.T) {
 		t.Errorf("%d requests were too long; missing: %q", s.refused, s.missing)
 	}
 	if s.summed == 0 || s.summed > s.calls/4 {
-		t.Errorf("%d summaries of %d calls", s.summed, s.calls)
+		t.Errorf("%d summaries in %d calls, want from 1 to a quarter of the calls", s.summed, s.calls)
 	}
 	before := s.messages
 
@@ -408,13 +408,13 @@ func TestKilledDuringASummary(t *testing.T) {
 			}
 			history := transcript.History(events)
 			if prompts != turns || len(history) < 2*turns {
-				t.Errorf("%d prompts of %d, %d messages", prompts, turns, len(history))
+				t.Errorf("%d prompts and %d messages are stored, want %d and at least %d", prompts, len(history), turns, 2*turns)
 			}
 			other.request("session/load", fmt.Sprintf(`{"sessionId":%q,"cwd":%q,"mcpServers":[]}`, id, other.dir))
 			at := time.Now()
 			fmt.Fprintf(k.in, `{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":%q}}`+"\n", id)
 			if got := string(<-answered); !strings.Contains(got, `"cancelled"`) {
-				t.Errorf("%s", got)
+				t.Errorf("the cancelled prompt was answered with %s", got)
 			}
 			t.Logf("cancelled in %v", time.Since(at))
 		}
@@ -427,7 +427,7 @@ func TestKilledDuringASummary(t *testing.T) {
 	s.mu.Unlock()
 	k.prompt(id, turnText(turns+1))
 	if s.refused > 0 || s.summed < 2 {
-		t.Errorf("%d refused, %d summaries", s.refused, s.summed)
+		t.Errorf("%d requests were too long and %d summaries made, want 0 and at least 2", s.refused, s.summed)
 	}
 }
 
@@ -444,10 +444,10 @@ func TestCompressProvider(t *testing.T) {
 	id := k.open()
 	k.prompt(id, turnText(1))
 	if said := k.said.String(); !strings.Contains(said, "agent.compress_provider") || !strings.Contains(said, "nobody") {
-		t.Errorf("not told: %s", said)
+		t.Errorf("no warning about agent.compress_provider in %s", said)
 	}
 	k.prompt(id, "/compact the names")
 	if s.summed != 1 || !strings.Contains(k.said.String(), "Compacted: ") {
-		t.Errorf("%d summaries: %s", s.summed, k.said.String())
+		t.Errorf("%d summaries, want 1, after %s", s.summed, k.said.String())
 	}
 }

@@ -28,7 +28,7 @@ func TestFiltersFile(t *testing.T) {
 		}
 	}
 	if got := (&config.Loaded{Config: config.Defaults()}).FiltersFile(); got != "" {
-		t.Errorf("without a directory: %s", got)
+		t.Errorf("without a directory: %q, want no file", got)
 	}
 }
 
@@ -50,7 +50,7 @@ func TestKeysAreMasked(t *testing.T) {
 	own.Security.ExtraPatterns = []string{"corp-[0-9]{8}"}
 	before := f.filterFor(own)
 	if got := mask("plain saved-words"); got != "plain saved-words" {
-		t.Errorf("got %q", got)
+		t.Errorf("before the key is known, the text became %q", got)
 	}
 	if err := keys.Save("KEY_A", "saved-words"); err != nil {
 		t.Fatal(err)
@@ -68,6 +68,6 @@ func TestKeysAreMasked(t *testing.T) {
 	}
 	off := filter.Security{}
 	if got := f.mask(off)("saved-words"); got != "saved-words" {
-		t.Errorf("switched off: %q", got)
+		t.Errorf("with masking off, the text became %q", got)
 	}
 }

@@ -42,7 +42,7 @@ func TestNewLogger(t *testing.T) {
 				t.Errorf("the file has %s, want %s", got, want.file)
 			}
 			if info, err := os.Stat(file); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
-				t.Errorf("mode %v, %v", info.Mode(), err)
+				t.Errorf("the file has the mode %v, %v, want 0600", info.Mode(), err)
 			}
 		})
 	}

@@ -185,11 +185,11 @@ func texts(hits []memory.Hit) (out []string) {
 func TestRecallCorpus(t *testing.T) {
 	entries, questions := rows(t, "entries.txt"), rows(t, "queries.txt")
 	if len(entries) != 300 || len(questions) < 60 {
-		t.Errorf("%d entries, %d questions", len(entries), len(questions))
+		t.Errorf("%d entries and %d questions, want 300 and at least 60", len(entries), len(questions))
 	}
 	slices.SortFunc(entries, func(a, b []string) int { return cmp.Compare(a[1], b[1]) })
 	if n := len(slices.CompactFunc(entries, func(a, b []string) bool { return a[1] == b[1] })); n != 300 {
-		t.Errorf("%d different texts", n)
+		t.Errorf("%d different texts, want 300", n)
 	}
 }
 
@@ -230,13 +230,13 @@ func TestEarlierMessages(t *testing.T) {
 	for range 2 {
 		found, behind, err := e.search(t.Context(), `"alpha"`, 9)
 		if err != nil || behind > 0 {
-			t.Fatal(behind, err)
+			t.Fatalf("search: %v, %d sessions not searched yet, want all searched", err, behind)
 		}
 		var got []string
 		for _, m := range found {
 			got = append(got, m.Role+": "+m.Text[strings.LastIndex(m.Text, "\n")+1:])
 			if !bytes.Equal(m.Labels, labels) || m.Title != "alpha" {
-				t.Errorf("%+v", m)
+				t.Errorf("message %+v, want the title alpha and the labels %s", m, labels)
 			}
 		}
 		slices.Sort(got)
@@ -272,7 +272,7 @@ func FuzzMemoryQuery(f *testing.F) {
 	f.Fuzz(func(t *testing.T, query string) {
 		hits, err := m.Search(t.Context(), query, 5)
 		if err != nil || len(hits) > 1 {
-			t.Errorf("%q: %q, %v", query, texts(hits), err)
+			t.Errorf("Search(%q) = %q, %v, want the one entry of the project, or none", query, texts(hits), err)
 		}
 	})
 }
@@ -355,7 +355,7 @@ func TestLook(t *testing.T) {
 		m.Refresh(t.Context())
 		m.Refresh(t.Context())
 		if got := m.Line(); c.n != want || !strings.Contains(got, line) || (line == "") != (got == "") {
-			t.Errorf("%s: %d queries, and the line %q", name, c.n, got)
+			t.Errorf("%s: %d queries and the line %q, want %d and %q", name, c.n, got, want, line)
 		}
 	}
 	other := memory.Memory{Store: c.Store, Config: m.Config, Project: m.Project, Roots: roots, Now: m.Now}
@@ -373,7 +373,7 @@ func TestLook(t *testing.T) {
 	step("the session saves", func() {
 		call := &executors.Call{Tool: memory.SaveName, Input: json.RawMessage(`{"content":"Tests need a VPN."}`)}
 		if res, err := m.Catalogue().Execute(t.Context(), call); err != nil || res.Failed {
-			t.Fatal(res.ForModel(), err)
+			t.Fatalf("%s: %v, %s", memory.SaveName, err, res.ForModel())
 		}
 	}, 5, "3 saved entries")
 }

@@ -94,16 +94,16 @@ func TestModelsFile(t *testing.T) {
 	t.Cleanup(func() { a.Close() })
 	c := a.newCatalogue(l)
 	if data, err := c.Load(); data != nil || err != nil {
-		t.Errorf("before anything was kept: %q, %v", data, err)
+		t.Errorf("before the first list: %q, %v, want nothing", data, err)
 	}
 	if err := c.Save([]byte("[]")); err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(home, listsFile)
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm()&0o077 != 0 {
-		t.Errorf("%v, %v", info, err)
+		t.Errorf("the file of lists is %v, %v, want one that only the user can read", info, err)
 	}
 	if data, err := c.Load(); string(data) != "[]" || err != nil {
-		t.Errorf("kept %q, %v", data, err)
+		t.Errorf("loaded %q, %v, want []", data, err)
 	}
 }

@@ -75,18 +75,18 @@ func TestPrivateFiles(t *testing.T) {
 			for kind, dir := range tt.dirs {
 				for _, file := range files[kind] {
 					if !isPrivate(roots, filepath.Join(dir, file)) {
-						t.Errorf("%s/%s is in reach", dir, file)
+						t.Errorf("%s/%s is not hidden", dir, file)
 					}
 				}
 			}
 			for _, path := range tt.hidden {
 				if !isPrivate(roots, path) {
-					t.Errorf("%s is in reach", path)
+					t.Errorf("%s is not hidden", path)
 				}
 			}
 			for _, path := range tt.shown {
 				if _, err := roots.Resolve(path); err != nil {
-					t.Errorf("%s: %v", path, err)
+					t.Errorf("%s cannot be reached: %v", path, err)
 				}
 			}
 		})
@@ -119,6 +119,6 @@ func TestPrivateFilesAreComplete(t *testing.T) {
 	defer dir.Close()
 	entries, hidden, err := dir.ReadDir(-1)
 	if err != nil || !hidden || len(entries) > 0 {
-		t.Errorf("%v, %v, %v", entries, hidden, err)
+		t.Errorf("the directory shows %v, hides some %t, %v; want all of its files hidden", entries, hidden, err)
 	}
 }

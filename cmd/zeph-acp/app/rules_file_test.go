@@ -90,14 +90,14 @@ func TestRulesFollowTheFile(t *testing.T) {
 			path := write(t, t.TempDir(), "config.toml", "[tools.shell]\nblocked_commands = ['cake']\n")
 			f := follow(t, path)
 			if got := f.settle(); blocks(got) != "cake" || got.version != 0 {
-				t.Errorf("at first %+v", got)
+				t.Errorf("at first %+v, want version 0, which blocks cake", got)
 			}
 			change(t, path)
 			if got := f.settle(); blocks(got) != "make" || got.version != 1 || got.notes != nil {
-				t.Errorf("then %+v", got)
+				t.Errorf("then %+v, want version 1, which blocks make, without notes", got)
 			}
 			if got := f.settle(); got.version != 1 {
-				t.Errorf("changed again: %+v", got)
+				t.Errorf("an unchanged file has version %d, want 1", got.version)
 			}
 		})
 	}
@@ -121,18 +121,18 @@ func TestRulesStay(t *testing.T) {
 	for _, text := range []string{"[tools.shell", "[tools.shell]\nblocked_commands = 7\n", "[tools.shell]\noutside_paths = 'allow'\n", "[log]\nlevel = 'loud'\n"} {
 		write(t, filepath.Dir(path), "config.toml", text)
 		if got := f.settle(); blocks(got) != "make" || !strings.Contains(strings.Join(got.notes, ""), "config.toml") {
-			t.Errorf("%q: %+v", text, got)
+			t.Errorf("with the file %q: %+v, want the rules before it and a note that names config.toml", text, got)
 		}
 	}
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
 	if got := f.settle(); blocks(got) != "make" || !strings.Contains(strings.Join(got.notes, ""), "gone") {
-		t.Errorf("%+v", got)
+		t.Errorf("without the file: %+v, want the rules before and a note that it is gone", got)
 	}
 	write(t, filepath.Dir(path), "config.toml", "")
 	if got := f.settle(); blocks(got) != "" || got.notes != nil {
-		t.Errorf("%+v", got)
+		t.Errorf("with an empty file: %+v, want no rules and no notes", got)
 	}
 }
 
@@ -144,11 +144,11 @@ func TestRulesOfAHalfWrittenFile(t *testing.T) {
 		write(t, filepath.Dir(path), "config.toml", text)
 		f.clock = time.Now()
 		if got := f.after(settleTime / 4); blocks(got) != "make" || !got.shell.AllowNetwork {
-			t.Errorf("%q: %+v", text, got)
+			t.Errorf("at once after writing %q: %+v, want the rules before", text, got)
 		}
 	}
 	if got := f.settle(); blocks(got) != "make" || got.shell.AllowNetwork {
-		t.Errorf("%+v", got)
+		t.Errorf("after the last text: %+v, want its rules", got)
 	}
 }
 
@@ -173,7 +173,7 @@ func TestSessionFollowsTheRules(t *testing.T) {
 	h := b.shellPolicy(now)
 	first := h.Load()
 	if h.Renew(); h.Load() != first {
-		t.Error("a policy takes the place of the same")
+		t.Error("an unchanged file replaced the policy")
 	}
 	write(t, filepath.Dir(f.path), "config.toml", blockMake)
 	f.settle()
@@ -189,7 +189,7 @@ func TestSessionFollowsTheRules(t *testing.T) {
 	h.Renew()
 	h.Renew()
 	if h.Load() != before || len(told) != 1 {
-		t.Errorf("told %q", told)
+		t.Errorf("a broken file is in force, or the warnings are %q, want one", told)
 	}
 	write(t, filepath.Dir(f.path), "config.toml", blockMake+"[tools.file]\ndeny_read = ['**/.env']\n[log]\nlevel = 'info'\n")
 	f.settle()
@@ -200,7 +200,7 @@ func TestSessionFollowsTheRules(t *testing.T) {
 	write(t, filepath.Dir(f.path), "config.toml", blockMake)
 	f.settle()
 	if h.Renew(); len(told) != 0 {
-		t.Errorf("still told %q", told)
+		t.Errorf("the warnings %q stay, want none", told)
 	}
 }
 
@@ -218,10 +218,10 @@ func TestMissingRulesFile(t *testing.T) {
 			}
 			f.clock = time.Now()
 			if got := f.after(settleTime / 4); name == "the file" && got.notes != nil {
-				t.Errorf("at once %+v", got)
+				t.Errorf("at once: notes %q, want none, since it may come back", got.notes)
 			}
 			if got := f.after(time.Minute); blocks(got) != "make" || !strings.Contains(strings.Join(got.notes, ""), "config.toml") {
-				t.Errorf("%+v", got)
+				t.Errorf("a minute later: %+v, want the rules before and a note that names config.toml", got)
 			}
 			f = follow(t, write(t, filepath.Join(t.TempDir(), "c"), "config.toml", blockMake))
 			if err := gone(f.path); err != nil {
@@ -229,7 +229,7 @@ func TestMissingRulesFile(t *testing.T) {
 			}
 			f.clock = time.Now()
 			if got := f.after(time.Minute); len(got.notes) != 1 {
-				t.Errorf("at the first look %+v", got)
+				t.Errorf("at the first look: notes %q, want one", got.notes)
 			}
 		})
 	}

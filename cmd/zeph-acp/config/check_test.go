@@ -60,10 +60,10 @@ func TestCheckOfKeys(t *testing.T) {
 		}
 		got := strings.Join(all, "\n")
 		if (got == "") != (want == "") || !strings.Contains(got, want) {
-			t.Errorf("%s\n%s", text, got)
+			t.Errorf("%s\ngot  %q\nwant %q", text, got, want)
 		}
 		if strings.Contains(text, "zz") != (len(f.Mistakes) > 0) {
-			t.Errorf("%s\nmistakes %v", text, f.Mistakes)
+			t.Errorf("%s\nmistakes %v, want one only for an unknown provider", text, f.Mistakes)
 		}
 	}
 }

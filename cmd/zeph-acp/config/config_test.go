@@ -54,8 +54,8 @@ func mistakesOf(t testing.TB, err error) string {
 	return b.String()
 }
 
-// TestMistakes checks the files of testdata/mistakes: NAME.toml has the mistakes
-// NAME.want.
+// TestMistakes checks the archives of testdata/mistakes: their config.toml has the mistakes that
+// want lists.
 func TestMistakes(t *testing.T) {
 	archives, err := filepath.Glob("testdata/mistakes/*.txtar")
 	if err != nil || len(archives) == 0 {
@@ -155,7 +155,7 @@ func TestEnvironment(t *testing.T) {
 func TestEnvironmentCorrectsNoFile(t *testing.T) {
 	_, err := load(t, "[log]\nlevel = \"loud\"\n", "ZEPH_LOG_LEVEL=info")
 	if got := mistakesOf(t, err); !strings.HasPrefix(got, `config.toml:2: key "log.level": `) {
-		t.Errorf("got %q", got)
+		t.Errorf("mistakes %q, want one in line 2 of config.toml", got)
 	}
 }
 
@@ -204,7 +204,7 @@ func TestKeys(t *testing.T) {
 			check(typ.Elem(), path+"[]")
 		case reflect.String, reflect.Bool, reflect.Int, reflect.Int64, reflect.Float64:
 		default:
-			t.Errorf("%s: type %v", path, typ)
+			t.Errorf("%s has the type %v, which the decoder does not support", path, typ)
 		}
 	}
 	check(reflect.TypeFor[Config](), "")
@@ -315,6 +315,6 @@ func TestMakeDir(t *testing.T) {
 	}
 	info, err := os.Stat(dir)
 	if err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o700 {
-		t.Errorf("%v, %v", info.Mode(), err)
+		t.Errorf("the directory has the mode %v, %v, want 0700", info.Mode(), err)
 	}
 }

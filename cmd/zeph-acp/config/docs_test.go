@@ -43,7 +43,7 @@ func TestDocs(t *testing.T) {
 	}
 	l, err := load(t, strings.Join(defaults, "\n"))
 	if err != nil {
-		t.Fatal(mistakesOf(t, err))
+		t.Fatalf("the samples of defaults do not load:\n%s", mistakesOf(t, err))
 	}
 	if diff := cmp.Diff(Defaults(), l.Config, equalConfigs...); diff != "" {
 		t.Errorf("defaults (-code +docs)\n%s", diff)

@@ -35,14 +35,14 @@ func FuzzLoad(f *testing.F) {
 		mistakes := l.applyFile(data)
 		for _, m := range mistakes {
 			if m.Line < 1 || m.Line > 1+strings.Count(string(data), "\n") || strings.Contains(m.Error(), "\n") {
-				t.Errorf("mistake %#v", m)
+				t.Errorf("mistake %#v, want one line, with its number in the file", m)
 			}
 		}
 		if len(mistakes) > 0 {
 			return
 		}
 		if wrong := l.Config.validate(); len(wrong) > 0 {
-			t.Errorf("taken, but wrong: %v", wrong)
+			t.Errorf("accepted, but validate reports %v", wrong)
 		}
 		want := Defaults()
 		dec := toml.NewDecoder(strings.NewReader(strings.TrimPrefix(string(data), "\ufeff"))).DisallowUnknownFields()

@@ -25,6 +25,16 @@ func loadManaged(t *testing.T, managed, user string, flags map[string]string, en
 	})
 }
 
+// mustLoadManaged is loadManaged for files without mistakes.
+func mustLoadManaged(t *testing.T, managed, user string, flags map[string]string, environ ...string) *Loaded {
+	t.Helper()
+	l, err := loadManaged(t, managed, user, flags, environ...)
+	if err != nil {
+		t.Fatalf("the files do not load:\n%s", mistakesOf(t, err))
+	}
+	return l
+}
+
 // A managed key wins over the file, the environment and the command line. A workspace
 // may still tighten it.
 func TestManaged(t *testing.T) {
@@ -52,24 +62,21 @@ action = "allow"
 pattern = "docs.rs"
 action = "allow"
 `
-	l, err := loadManaged(t, managed, user, map[string]string{"log.level": "debug"}, "ZEPH_AGENT_MAX_TOOL_ITERATIONS=99", "ZEPH_TOOLS_SHELL_TIMEOUT=6")
-	if err != nil {
-		t.Fatal(mistakesOf(t, err))
-	}
+	l := mustLoadManaged(t, managed, user, map[string]string{"log.level": "debug"}, "ZEPH_AGENT_MAX_TOOL_ITERATIONS=99", "ZEPH_TOOLS_SHELL_TIMEOUT=6")
 	c := l.Config
 	if c.Agent.Mode != "code" || c.Agent.MaxToolIterations != 7 || c.Log.Level != "warn" || c.Tools.Shell.Timeout != 6 || c.Agent.MaxToolIterationsHard != 150 ||
 		!slices.Equal(c.Tools.Shell.BlockedCommands, []string{"npm publish"}) {
-		t.Errorf("%+v %+v", c.Agent, c.Tools.Shell)
+		t.Errorf("agent %+v, shell %+v, log %+v: want the managed keys, and the others as the user set them", c.Agent, c.Tools.Shell, c.Log)
 	}
 	if bash := c.Tools.Permissions["bash"]; len(bash) != 1 || bash[0].Action != policy.Deny || len(c.Tools.Permissions["fetch"]) != 1 {
-		t.Errorf("permissions %+v", c.Tools.Permissions)
+		t.Errorf("permissions %+v, want the managed rule for bash and the user's for fetch", c.Tools.Permissions)
 	}
 	if !l.IsManaged("agent.mode") || !l.IsManaged("log") || l.IsManaged("tools.shell.timeout") {
 		t.Error("the final keys are wrong")
 	}
 	var shown strings.Builder
 	if err := l.Show(&shown); err != nil || !strings.Contains(shown.String(), `mode = "code" # `+l.ManagedFile()+":2\n") || !strings.Contains(shown.String(), `pattern = "git push*" # `+l.ManagedFile()+":9\n") {
-		t.Errorf("%v\n%s", err, shown.String())
+		t.Errorf("Show: %v, want the origins of the mode and of the rule in\n%s", err, shown.String())
 	}
 	f := l.Check(t.TempDir(), "", nil)
 	for _, key := range []string{"agent.mode", "agent.max_tool_iterations", "log.level", "tools.shell.blocked_commands"} {
@@ -83,7 +90,7 @@ action = "allow"
 	write(t, dir, WorkspaceFile, "[agent]\nmode = 'ask'\nmax_tool_iterations = 8\n")
 	tight, warnings := Tighten(c, dir)
 	if tight.Agent.Mode != "ask" || tight.Agent.MaxToolIterations != 7 || len(warnings) != 1 {
-		t.Errorf("%+v %q", tight.Agent, warnings)
+		t.Errorf("tightened to %+v with the warnings %q, want the mode ask, 7 iterations and one warning", tight.Agent, warnings)
 	}
 	again, err := l.Reload()
 	if err != nil || again.Config.Agent.Mode != "code" {
@@ -96,13 +103,10 @@ action = "allow"
 func TestManagedRules(t *testing.T) {
 	const managed = "[[tools.policy.rules]]\neffect = 'allow'\ntool = 'read'\n[tools.policy]\nenabled = true\n"
 	const user = "[tools.policy]\nenabled = false\ndefault_effect = 'allow'\npolicy_file = 'mine.toml'\n[[tools.policy.rules]]\neffect = 'allow'\ntool = '*'\n[tools.authorization]\nenabled = true\n"
-	l, err := loadManaged(t, managed, user, map[string]string{"tools.policy.policy_file": "other.toml"}, "ZEPH_TOOLS_POLICY_DEFAULT_EFFECT=allow", "ZEPH_TOOLS_POLICY_ENABLED=false")
-	if err != nil {
-		t.Fatal(mistakesOf(t, err))
-	}
+	l := mustLoadManaged(t, managed, user, map[string]string{"tools.policy.policy_file": "other.toml"}, "ZEPH_TOOLS_POLICY_DEFAULT_EFFECT=allow", "ZEPH_TOOLS_POLICY_ENABLED=false")
 	c := l.Config.Tools.Policy
 	if !c.Enabled || c.DefaultEffect != executors.Deny || c.PolicyFile != "" || len(c.Rules) != 1 || c.Rules[0].Tool != "read" || !l.Config.Tools.Authorization.Enabled {
-		t.Errorf("%+v", c)
+		t.Errorf("the policy is %+v, want the managed one alone, and authorization of the user", c)
 	}
 }
 
@@ -141,29 +145,20 @@ url = "https://example.com/mcp/"
 		"a url for a command":      {mcp.Server{Name: "files", URL: "https://example.com/mcp"}, false},
 		"a command for a url":      {stdio("web", "https://example.com/mcp/"), false},
 	} {
-		l, err := loadManaged(t, managed, "", nil)
-		if err != nil {
-			t.Fatal(mistakesOf(t, err))
-		}
+		l := mustLoadManaged(t, managed, "", nil)
 		for _, permits := range []func(mcp.Server) string{l.Permits, l.PermitsConfigured} {
 			if why := permits(tt.server); (why == "") != tt.allowed {
-				t.Errorf("%s: %q", name, why)
+				t.Errorf("%s: refused with %q, want allowed: %t", name, why, tt.allowed)
 			}
 		}
 	}
-	l, err := loadManaged(t, "[managed]\nmcp_servers = []\n", "", nil)
-	if err != nil {
-		t.Fatal(mistakesOf(t, err))
-	}
+	l := mustLoadManaged(t, "[managed]\nmcp_servers = []\n", "", nil)
 	if l.PermitsConfigured(stdio("files", "x")) == "" {
 		t.Error("an empty list permits a server")
 	}
-	l, err = loadManaged(t, "[[mcp.servers]]\nname = 'a'\ncommand = 'x'\n", "[[mcp.servers]]\nname = 'b'\ncommand = 'y'\n", nil)
-	if err != nil {
-		t.Fatal(mistakesOf(t, err))
-	}
+	l = mustLoadManaged(t, "[[mcp.servers]]\nname = 'a'\ncommand = 'x'\n", "[[mcp.servers]]\nname = 'b'\ncommand = 'y'\n", nil)
 	if len(l.Config.MCP.Servers) != 1 || l.PermitsConfigured(l.Config.MCP.Servers[0]) != "" || l.Permits(stdio("a", "evil")) == "" || l.Permits(stdio("c", "z")) != "" {
-		t.Errorf("servers %+v", l.Config.MCP.Servers)
+		t.Errorf("servers %+v: want the managed one alone, permitted only as it is listed", l.Config.MCP.Servers)
 	}
 }
 
@@ -236,7 +231,7 @@ func TestManagedProtected(t *testing.T) {
 			l, err := Load(Options{File: write(t, t.TempDir(), "config.toml", ""), Managed: ManagedFile{Path: file, Owner: tt.owner}})
 			switch {
 			case tt.want == "" && err != nil:
-				t.Error(err)
+				t.Errorf("a good file is refused: %v", err)
 			case tt.want != "" && (err == nil || !strings.Contains(err.Error(), "the managed configuration "+file+" cannot be used: ") || !strings.Contains(err.Error(), tt.want)):
 				t.Errorf("%v, want %q", err, tt.want)
 			case name == "good" && l.Config.Agent.Mode != "ask":

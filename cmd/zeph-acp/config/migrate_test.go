@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
@@ -33,22 +34,15 @@ func TestMigrate(t *testing.T) {
 			parts[f.Name] = string(f.Data)
 		}
 		t.Run(name, func(t *testing.T) {
-			want := orElse(parts["want.toml"], parts["config.toml"])
+			want := cmp.Or(parts["want.toml"], parts["config.toml"])
 			migrated(t, parts["config.toml"], want, parts["told"])
 		})
 		t.Run(name+" with CRLF", func(t *testing.T) {
 			crlf := strings.NewReplacer("\n", "\r\n")
-			want := orElse(parts["want.toml"], parts["config.toml"])
+			want := cmp.Or(parts["want.toml"], parts["config.toml"])
 			migrated(t, "\ufeff"+crlf.Replace(parts["config.toml"]), "\ufeff"+crlf.Replace(want), parts["told"])
 		})
 	}
-}
-
-func orElse(s, otherwise string) string {
-	if s == "" {
-		return otherwise
-	}
-	return s
 }
 
 // migrated migrates a file with this text. It then migrates the result, which
@@ -59,16 +53,16 @@ func migrated(t *testing.T, text, want, told string) {
 	o := Options{File: file, Environ: []string{"HOME=/"}}
 	m, err := Migrate(o)
 	if err != nil {
-		if diff := cmp.Diff(told, strings.ReplaceAll(err.Error(), filepath.Dir(file)+string(filepath.Separator), "")+"\n"); diff != "" {
+		if diff := gocmp.Diff(told, strings.ReplaceAll(err.Error(), filepath.Dir(file)+string(filepath.Separator), "")+"\n"); diff != "" {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
 		return
 	}
 	got := strings.Join(append(m.Changes, m.Remaining...), "\n") + "\n"
-	if diff := cmp.Diff(told, strings.ReplaceAll(got, filepath.Dir(file)+string(filepath.Separator), "")); diff != "" {
+	if diff := gocmp.Diff(told, strings.ReplaceAll(got, filepath.Dir(file)+string(filepath.Separator), "")); diff != "" {
 		t.Errorf("told (-want +got)\n%s", diff)
 	}
-	if diff := cmp.Diff(want, string(m.result)); diff != "" {
+	if diff := gocmp.Diff(want, string(m.result)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	if len(m.Changes) > 0 && !m.Refused {
@@ -103,7 +97,7 @@ func TestRenames(t *testing.T) {
 			t.Errorf("%s is a key", r.Old)
 		}
 		if !exists(r.New) {
-			t.Errorf("%s is no key", r.New)
+			t.Errorf("%s is not a key", r.New)
 		}
 	}
 }
@@ -137,10 +131,10 @@ func TestMigrateApply(t *testing.T) {
 		}
 	}
 	if info, err := os.Stat(target); err != nil || info.Mode().Perm() != 0o640 {
-		t.Errorf("mode %v, %v", info.Mode(), err)
+		t.Errorf("the file has the mode %v, %v, want 0640", info.Mode(), err)
 	}
 	if link, err := os.Lstat(file); err != nil || link.Mode()&os.ModeSymlink == 0 {
-		t.Error("the link is none any more")
+		t.Error("a regular file has replaced the link")
 	}
 }
 
@@ -185,7 +179,7 @@ func FuzzMigrate(f *testing.F) {
 		if len(mistakes) > 0 {
 			return // its values are not defined
 		}
-		if diff := cmp.Diff(leaves(root), leaves(after)); diff != "" {
+		if diff := gocmp.Diff(leaves(root), leaves(after)); diff != "" {
 			t.Errorf("values (-before +after)\n%s\n%s", diff, m.result)
 		}
 	})
@@ -215,14 +209,6 @@ func oldKey(r toml.Rename) string {
 	if r.Table {
 		return fmt.Sprintf("[%s]\n", r.Old)
 	}
-	table, key, _ := cutLast(r.Old, ".")
-	return fmt.Sprintf("[%s]\n%s = 7\n", table, key)
-}
-
-func cutLast(s, sep string) (before, after string, found bool) {
-	i := strings.LastIndex(s, sep)
-	if i < 0 {
-		return s, "", false
-	}
-	return s[:i], s[i+len(sep):], true
+	dot := strings.LastIndexByte(r.Old, '.')
+	return fmt.Sprintf("[%s]\n%s = 7\n", r.Old[:dot], r.Old[dot+1:])
 }

@@ -16,7 +16,7 @@ func TestPlanned(t *testing.T) {
 		}
 		l, err := load(t, text)
 		if err != nil || len(l.Warnings) != 1 || !strings.HasSuffix(l.Warnings[0], plannedWarning) {
-			t.Errorf("%s\n%v %+v", text, err, l)
+			t.Errorf("%s\n%v, want only the warning %q in %+v", text, err, plannedWarning, l)
 		}
 	}
 	for _, key := range []string{"tool.egress.x", "tools.egres.x", "mcps.x", "agent.policy", "tools.permissions_match"} {
@@ -55,7 +55,7 @@ risk_chain_threshold = 0.7
 	warned := func(t *testing.T, warnings []string) {
 		t.Helper()
 		if len(warnings) != len(want) {
-			t.Fatalf("%q", warnings)
+			t.Fatalf("warnings %q, want %d", warnings, len(want))
 		}
 		for i, w := range warnings {
 			if !strings.HasSuffix(w, want[i]+plannedWarning) {
@@ -69,13 +69,13 @@ risk_chain_threshold = 0.7
 	}
 	warned(t, l.Warnings)
 	if l.Config.Agent.Mode != "ask" || l.Config.Tools.Shell.Timeout != 7 {
-		t.Errorf("%+v", l.Config)
+		t.Errorf("mode %s, timeout %d, want ask and 7", l.Config.Agent.Mode, l.Config.Tools.Shell.Timeout)
 	}
 	dir := t.TempDir()
 	write(t, dir, filepath.FromSlash(WorkspaceFile), text)
 	cfg, warnings := Tighten(Defaults(), dir)
 	warned(t, warnings)
 	if cfg.Agent.Mode != "ask" || cfg.Tools.Shell.Timeout != 7 {
-		t.Errorf("%+v", cfg)
+		t.Errorf("in a workspace: mode %s, timeout %d, want ask and 7", cfg.Agent.Mode, cfg.Tools.Shell.Timeout)
 	}
 }

@@ -104,7 +104,7 @@ func TestPolicyFlag(t *testing.T) {
 		t.Fatal(err)
 	}
 	if c := l.Config.Tools.Policy; !c.Enabled || len(c.FileRules) != 1 || c.FileRules[0].Tool != "read" {
-		t.Errorf("%+v", c)
+		t.Errorf("the policy is %+v, want it enabled with the rule of the file", c)
 	}
 }
 
@@ -114,13 +114,13 @@ func TestPolicyChanged(t *testing.T) {
 	of := func(text string) Config {
 		l, err := load(t, text)
 		if err != nil {
-			t.Fatal(mistakesOf(t, err))
+			t.Fatalf("%s\ndoes not load:\n%s", text, mistakesOf(t, err))
 		}
 		return l.Config
 	}
 	for text, want := range map[string]string{"\n\n" + rule: "", rule + "paths = ['x']\n": "tools.policy.rules", rule + rule: "tools.policy.rules", "": "tools.policy.rules"} {
 		if got := strings.Join(Changed(of(rule), of(text)), " "); got != want {
-			t.Errorf("%q: %q", text, got)
+			t.Errorf("%q: the changed keys are %q, want %q", text, got, want)
 		}
 	}
 }

@@ -239,11 +239,11 @@ func TestTightenWarnings(t *testing.T) {
 	write(t, dir, WorkspaceFile, b.String())
 	_, warns := Tighten(Defaults(), dir)
 	if len(warns) != maxWarnings+1 {
-		t.Errorf("%d warnings", len(warns))
+		t.Errorf("%d warnings, want %d and a note about the others", len(warns), maxWarnings)
 	}
 	for _, w := range warns {
 		if len(w) > 2000 || strings.ContainsAny(w, "\x1b\n") {
-			t.Errorf("warning %q", w)
+			t.Errorf("warning %q, want one short line without control characters", w)
 		}
 	}
 }

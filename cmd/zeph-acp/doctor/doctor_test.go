@@ -49,7 +49,7 @@ func TestSilentProvider(t *testing.T) {
 		checks[f.Check] = f
 	}
 	if f := checks["model"]; f.State != Failure || !strings.Contains(f.Text, "did not answer in time") {
-		t.Errorf("model: %+v", f)
+		t.Errorf("model: %+v, want the failure that it did not answer", f)
 	}
 	for _, name := range []string{"configuration", "directories", "mcp", "lsp", "sandbox", "shell", "git", "database", "audit"} {
 		if checks[name].State == "" {
@@ -68,7 +68,7 @@ func TestNoKey(t *testing.T) {
 		"[[mcp.servers]]\nname = \"s\"\ncommand = \"sh\"\nargs = [\"-c\", \"echo sk-live-key-of-the-test $T $TEST_TOKEN >&2; exit 1\"]\nenv = { T = \"word plainvalue\" }\nenv_from = [\"TEST_TOKEN\"]\n", time.Minute)
 	for _, f := range found {
 		if strings.Contains(f.Text+f.Fix, "live-key") || strings.Contains(f.Text, "plain") || strings.Contains(f.Text, "\n") {
-			t.Errorf("%+v", f)
+			t.Errorf("a finding has a credential or a line end: %+v", f)
 		}
 	}
 }
@@ -85,6 +85,6 @@ func TestSilentServer(t *testing.T) {
 	}
 	all := strings.Join(got, "\n")
 	if len(got) != 2 || !strings.Contains(all, "warning silent is still starting") || !strings.Contains(all, "failure ends does not run: ") || !strings.Contains(all, "no licence") {
-		t.Errorf("mcp:\n%s", all)
+		t.Errorf("want a warning about silent and a failure of ends, got\n%s", all)
 	}
 }

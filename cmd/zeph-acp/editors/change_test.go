@@ -25,7 +25,7 @@ func TestChange(t *testing.T) {
 	e := named(t, "vscode")
 	c, err := e.Change(link, entry)
 	if err != nil || c.Empty() || !strings.Contains(c.Diff(), "\n+  \"acp.agents\": {\n") {
-		t.Fatalf("%v\n%s", err, c.Diff())
+		t.Fatalf("Change: %v, want the entry added in\n%s", err, c.Diff())
 	}
 	backup, err := c.Apply()
 	if err != nil {
@@ -38,7 +38,7 @@ func TestChange(t *testing.T) {
 		t.Errorf("the link leads to %q, %v", target, err)
 	}
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o640 && runtime.GOOS != "windows" {
-		t.Errorf("%v, %v", info.Mode(), err)
+		t.Errorf("the file has the mode %v, %v, want 0640", info.Mode(), err)
 	}
 	if c, err := e.Change(link, entry); err != nil || !c.Empty() {
 		t.Errorf("the second change: %v\n%s", err, c.Diff())
@@ -66,10 +66,10 @@ func TestChangedMeanwhile(t *testing.T) {
 		}
 		write(t, file, `{"theme": "new"}`, 0o600)
 		if _, err := c.Apply(); err == nil || !strings.Contains(err.Error(), "changed meanwhile") {
-			t.Errorf("Apply: %v", err)
+			t.Errorf("Apply: %v, want that the file has changed", err)
 		}
 		if got, err := os.ReadFile(file); err != nil || string(got) != `{"theme": "new"}` {
-			t.Errorf("%s, %v", got, err)
+			t.Errorf("the file is now %s, %v, want the other program's text", got, err)
 		}
 	}
 }
@@ -91,7 +91,7 @@ func TestFiles(t *testing.T) {
 	} {
 		p := Places{System: tt.system, Home: home, Getenv: func(string) string { return "" }}
 		if got := named(t, tt.editor).File(p); got != filepath.Join(home, filepath.FromSlash(tt.want)) {
-			t.Errorf("%s on %s: %s", tt.editor, tt.system, got)
+			t.Errorf("%s on %s: %s, want %s", tt.editor, tt.system, got, tt.want)
 		}
 	}
 	if got := named(t, "zed").File(Places{System: "linux", Getenv: func(string) string { return "" }}); got != "" {
@@ -128,6 +128,6 @@ func TestConnected(t *testing.T) {
 func TestSnippetQuotes(t *testing.T) {
 	got := named(t, "emacs").Snippet(`C:\My "Go"\zeph-acp.exe`)
 	if !strings.Contains(got, `:command "C:\\My \"Go\"\\zeph-acp.exe" :command-params`) {
-		t.Error(got)
+		t.Errorf("quotes and backslashes are not escaped in\n%s", got)
 	}
 }

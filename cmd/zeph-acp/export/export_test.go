@@ -55,7 +55,7 @@ func TestCEFBounds(t *testing.T) {
 	_, msg, _ := strings.Cut(b.String(), " msg=")
 	msg, _, _ = strings.Cut(msg, " cs1Label=")
 	if n := len([]rune(msg)); n != 1023 {
-		t.Errorf("msg has %d characters", n)
+		t.Errorf("msg has %d characters, want 1023", n)
 	}
 }
 
@@ -90,7 +90,7 @@ func TestOTLP(t *testing.T) {
 	}
 	records := r.ResourceLogs[0].ScopeLogs[0].LogRecords
 	if len(records) != 256 {
-		t.Errorf("%d records in the first request", len(records))
+		t.Errorf("%d records in the first request, want 256", len(records))
 	}
 	got := records[0]
 	want := map[string]any{
@@ -101,7 +101,7 @@ func TestOTLP(t *testing.T) {
 	for _, a := range got["attributes"].([]any) {
 		a := a.(map[string]any)
 		if v := a["value"].(map[string]any); len(v) != 1 {
-			t.Errorf("%v has %d values", a["key"], len(v))
+			t.Errorf("%v has %d values, want 1", a["key"], len(v))
 		}
 		attributes[a["key"].(string)] = a["value"]
 	}

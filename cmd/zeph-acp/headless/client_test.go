@@ -85,20 +85,20 @@ func TestRun(t *testing.T) {
 	turn, a := turnOf(t, func(context.Context, *acp.Client) (acp.StopReason, error) { return acp.StopRefusal, nil })
 	turn.Mode = "ask"
 	if stop, err := turn.Run(t.Context()); stop != acp.StopRefusal || err != nil || a.mode != "ask" {
-		t.Errorf("Run: %s, %v, mode %q", stop, err, a.mode)
+		t.Errorf("Run: %s, %v, mode %q, want refusal in the mode ask", stop, err, a.mode)
 	}
 
 	turn, _ = turnOf(t, nil)
 	turn.Mode = "fast"
 	_, err := turn.Run(t.Context())
 	if mode, ok := errors.AsType[*ModeError](err); !ok || mode.Error() != `unknown mode "fast": want ask, code` {
-		t.Errorf("Run: %v", err)
+		t.Errorf("Run in an unknown mode: %v, want an error that names the modes", err)
 	}
 
 	turn, _ = turnOf(t, func(context.Context, *acp.Client) (acp.StopReason, error) { return "", errors.New("no model") })
 	_, err = turn.Run(t.Context())
 	if refused, ok := errors.AsType[*jsonrpc2.Error](err); !ok || refused.Message != "no model" {
-		t.Errorf("Run: %v", err)
+		t.Errorf("Run: %v, want the agent's error", err)
 	}
 
 	turn, _ = turnOf(t, nil)
@@ -106,7 +106,7 @@ func TestRun(t *testing.T) {
 	gone := errors.New("gone")
 	cancel(gone)
 	if _, err := turn.Run(ctx); err != gone {
-		t.Errorf("Run: %v", err)
+		t.Errorf("Run after a cancel: %v, want its cause", err)
 	}
 }
 
@@ -211,7 +211,7 @@ func TestFiles(t *testing.T) {
 			got, err := methods["fs/read_text_file"](c, t.Context(), json.RawMessage(params))
 			if tt.code != 0 {
 				if code(err) != tt.code {
-					t.Errorf("got %v, %v", got, err)
+					t.Errorf("got %v, %v, want an error with the code %d", got, err, tt.code)
 				}
 				return
 			}
@@ -224,13 +224,13 @@ func TestFiles(t *testing.T) {
 	for name, want := range map[string]int64{"new": 0, "link": 0, "none/new": codeNotFound} {
 		params, _ := json.Marshal(map[string]string{"path": path(name), "content": "new <\n"})
 		if _, err := methods["fs/write_text_file"](c, t.Context(), params); code(err) != want || (err == nil) != (want == 0) {
-			t.Errorf("write %s: %v", name, err)
+			t.Errorf("write %s: %v, want the code %d", name, err, want)
 		}
 	}
 	info, err := os.Lstat(path("link"))
 	text, _ := os.ReadFile(path("text"))
 	if err != nil || info.Mode()&os.ModeSymlink == 0 || string(text) != "new <\n" {
-		t.Errorf("link is %v, text %q", info, text)
+		t.Errorf("the link is now %v and its target has %q, want a link to the new text", info, text)
 	}
 }
 
@@ -243,7 +243,7 @@ func TestTerminals(t *testing.T) {
 				Env: []acp.EnvVariable{{Name: "GREETING", Value: "añ"}, {Name: "HOME"}},
 			})
 			if err != nil {
-				t.Error(err)
+				t.Errorf("create a terminal for %q: %v", script, err)
 				return &acp.Terminal{}
 			}
 			return term

@@ -222,7 +222,7 @@ func TestForPeople(t *testing.T) {
 		"[read-only: it could not write; if it has to, call it again unchanged, and the user is asked]": "[read-only: it could not write]",
 	} {
 		if got := forPeople([]string{note}); got[0] != want {
-			t.Errorf("%s: got %s", note, got[0])
+			t.Errorf("the note %q is shown as %q", note, got[0])
 		}
 	}
 }
@@ -261,6 +261,6 @@ func TestJSON(t *testing.T) {
 	j.Output("term-1", []byte("x"))
 	j.End(acp.StopEndTurn, nil)
 	if want := `{"sessionId":"s","update":{"b":1,"a":"<"}}` + "\n"; b.String() != want {
-		t.Errorf("got %s", b.String())
+		t.Errorf("got %s, want %s", b.String(), want)
 	}
 }

@@ -27,14 +27,14 @@ func TestReadOnlyTerminal(t *testing.T) {
 		c := &client{Turn: &Turn{Dir: dir, View: &JSON{W: io.Discard}, Env: os.Environ()}}
 		made, err := c.createTerminal(t.Context(), acp.CreateTerminalRequest{Command: "sh", Args: []string{"-c", "echo x > a"}, CWD: dir, Meta: tt.meta})
 		if err != nil {
-			t.Fatal(name, err)
+			t.Fatalf("%s: terminal/create: %v", name, err)
 		}
 		if _, err := c.waitForExit(t.Context(), terminalRequest{made.(map[string]string)["terminalId"]}); err != nil {
-			t.Error(name, err)
+			t.Errorf("%s: terminal/wait_for_exit: %v", name, err)
 		}
 		c.terminals.close()
 		if _, err := os.Stat(filepath.Join(dir, "a")); (err == nil) != tt.wrote {
-			t.Errorf("%s: the file: %v", name, err)
+			t.Errorf("%s: the file has been written: %t, want %t", name, err == nil, tt.wrote)
 		}
 	}
 }

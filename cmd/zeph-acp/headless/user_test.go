@@ -83,7 +83,7 @@ func TestApprove(t *testing.T) {
 			u := &User{Keyboard: NewKeyboard(r), Screen: NewScreen(screen, false)}
 			got, err := u.Approve(t.Context(), question())
 			if got != tt.want || !errors.Is(err, tt.err) {
-				t.Errorf("Approve: %+v, %v", got, err)
+				t.Errorf("Approve: %+v, %v, want %+v, %v", got, err, tt.want, tt.err)
 			}
 			shown := screen.text.String()
 			for _, want := range []string{
@@ -110,7 +110,7 @@ func TestKeyboardForgets(t *testing.T) {
 	one := k.begin()
 	w.WriteString("first\n")
 	if got, err := k.line(t.Context(), one); got != "first\n" || err != nil {
-		t.Fatalf("line: %q, %v", got, err)
+		t.Fatalf("the first line is %q, %v, want first", got, err)
 	}
 	w.WriteString("too early\n")
 	early := <-k.lines // so it was read at the first question
@@ -118,12 +118,12 @@ func TestKeyboardForgets(t *testing.T) {
 	two := k.begin()
 	w.WriteString("second\n")
 	if got, err := k.line(t.Context(), two); got != "second\n" || err != nil {
-		t.Errorf("line: %q, %v", got, err)
+		t.Errorf("the second line is %q, %v, want second", got, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if got, err := k.line(ctx, k.begin()); got != "" || !errors.Is(err, context.Canceled) {
-		t.Errorf("line: %q, %v", got, err)
+		t.Errorf("a cancelled question got %q, %v, want %v", got, err, context.Canceled)
 	}
 }
 
@@ -144,7 +144,7 @@ func TestApproveWithoutUser(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got, err := tt.user.Approve(t.Context(), acp.RequestPermissionRequest{Options: tt.options})
 			if got.OptionID != tt.want || (err != nil) != tt.fails {
-				t.Errorf("Approve: %+v, %v", got, err)
+				t.Errorf("Approve: %+v, %v, want %q, and an error: %t", got, err, tt.want, tt.fails)
 			}
 		})
 	}
@@ -192,7 +192,7 @@ func TestListen(t *testing.T) {
 	<-screen.prompts
 	w.WriteString("1\n")
 	if got := <-answer; got != "1 " {
-		t.Errorf("the answer is %q", got)
+		t.Errorf("the answer is %q, want the option 1 without an error", got)
 	}
 	w.WriteString("and \x1b[8mslowly\n")
 	if got := <-steered; got != "and \x1b[8mslowly" {
@@ -200,7 +200,7 @@ func TestListen(t *testing.T) {
 	}
 	stop()
 	if shown := screen.text.String(); !strings.Contains(shown, "Added: with care\n") || !strings.Contains(shown, "Added: and <U+001B>[8mslowly\n") {
-		t.Error(shown)
+		t.Errorf("the two additions are not, or not safely, shown in\n%s", shown)
 	}
 }
 

@@ -28,7 +28,7 @@ func TestEditFile(t *testing.T) {
 			want = step.old
 		}
 		if data, _ := os.ReadFile(file); !errors.Is(err, step.err) || string(data) != want {
-			t.Errorf("%+v: %v, the file has %q", step, err, data)
+			t.Errorf("%+v: %v, the file has %q, want %q", step, err, data, want)
 		}
 	}
 }

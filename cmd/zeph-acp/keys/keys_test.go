@@ -44,7 +44,7 @@ func TestSavedKeys(t *testing.T) {
 			t.Errorf("KEY_B is %q, want %q", got, b)
 		}
 		if err := other.Err(); err != nil {
-			t.Error(err)
+			t.Errorf("the file cannot be used: %v", err)
 		}
 	}
 	want("", "from-environment")
@@ -55,7 +55,7 @@ func TestSavedKeys(t *testing.T) {
 	save("KEY_B", `b"\`)
 	want("other", "from-environment") // the environment takes precedence
 	if got := k.Getenv("KEY_B"); got != `b"\` {
-		t.Errorf("KEY_B is %q", got)
+		t.Errorf("KEY_B is %q, want its saved value", got)
 	}
 	if removed, err := k.Remove("KEY_A", "KEY_C"); err != nil || !slices.Equal(removed, []string{"KEY_A"}) {
 		t.Errorf("removed %q, %v", removed, err)
@@ -78,7 +78,7 @@ func TestKeysAnswersKnown(t *testing.T) {
 	write(t, dir, FileName, "HOME = \"/elsewhere\"\nKEY_A = \"a\"\n")
 	k := keysIn(dir)
 	if home, a := k.Getenv("HOME"), k.Getenv("KEY_A"); home != "" || a != "a" {
-		t.Errorf("HOME %q, KEY_A %q", home, a)
+		t.Errorf("HOME %q, KEY_A %q, want only KEY_A from the file", home, a)
 	}
 	if err := k.Save("KEY_B", "b"); err != nil { // keeps keys that it does not know
 		t.Fatal(err)
@@ -91,10 +91,10 @@ func TestKeysAnswersKnown(t *testing.T) {
 func TestKeysWithoutDirectory(t *testing.T) {
 	k := keysIn("", "KEY_A=a")
 	if a, b := k.Getenv("KEY_A"), k.Getenv("KEY_B"); a != "a" || b != "" || k.Err() != nil {
-		t.Errorf("KEY_A %q, KEY_B %q, %v", a, b, k.Err())
+		t.Errorf("KEY_A %q, KEY_B %q, %v, want KEY_A from the environment", a, b, k.Err())
 	}
 	if err := k.Save("KEY_B", "b"); err == nil {
-		t.Error("saved nowhere")
+		t.Error("a key was saved without a directory")
 	}
 	if removed, err := k.RemoveAll(); removed != nil || err != nil {
 		t.Errorf("removed %q, %v", removed, err)
@@ -102,10 +102,10 @@ func TestKeysWithoutDirectory(t *testing.T) {
 	// If nothing was ever saved, Remove creates nothing.
 	dir := filepath.Join(t.TempDir(), "none")
 	if _, err := keysIn(dir).RemoveAll(); err != nil {
-		t.Error(err)
+		t.Errorf("RemoveAll without a file: %v", err)
 	}
 	if _, err := os.Stat(dir); err == nil {
-		t.Error("made the directory")
+		t.Error("RemoveAll made the directory")
 	}
 }
 
@@ -139,15 +139,15 @@ func TestKeysBroken(t *testing.T) {
 				}
 			}
 			if got, _ := os.ReadFile(file); string(got) != tt.text || k.Getenv("KEY_A") != "" || removed != nil {
-				t.Errorf("the file is %q, KEY_A %q, removed %q", got, k.Getenv("KEY_A"), removed)
+				t.Errorf("the file is %q, KEY_A %q, removed %q, want the file unchanged and nothing from it", got, k.Getenv("KEY_A"), removed)
 			}
 			// The file is not needed if the environment has the key.
 			if got := keysIn(dir, "KEY_A=env").Getenv("KEY_A"); got != "env" {
-				t.Errorf("KEY_A is %q", got)
+				t.Errorf("KEY_A is %q, want env", got)
 			}
 			os.Remove(file)
 			if err := k.Save("KEY_A", "new"); err != nil || k.Getenv("KEY_A") != "new" {
-				t.Errorf("after it was removed: %v", err)
+				t.Errorf("after the broken file was removed, KEY_A is %q, %v, want new", k.Getenv("KEY_A"), err)
 			}
 		})
 	}
@@ -163,20 +163,20 @@ func TestKeysConcurrently(t *testing.T) {
 			k, name := keysIn(dir), fmt.Sprintf("OTHER_%d", i)
 			for range 10 {
 				if err := k.Save(name, "x"); err != nil {
-					t.Error(err)
+					t.Errorf("save %s: %v", name, err)
 				}
 				if removed, err := k.Remove(name); err != nil || !slices.Equal(removed, []string{name}) {
 					t.Errorf("removed %q, %v", removed, err)
 				}
 			}
 			if err := k.Save(name, "x"); err != nil {
-				t.Error(err)
+				t.Errorf("save %s at the end: %v", name, err)
 			}
 		})
 		wg.Go(func() {
 			for range 50 {
 				if err := keysIn(dir).Err(); err != nil {
-					t.Error(err)
+					t.Errorf("a reader saw a broken file: %v", err)
 				}
 			}
 		})
@@ -184,7 +184,7 @@ func TestKeysConcurrently(t *testing.T) {
 	wg.Wait()
 	saved, err := keysIn(dir).read()
 	if err != nil || len(saved) != 8 {
-		t.Errorf("saved %d, %v", len(saved), err)
+		t.Errorf("%d keys are saved, %v, want 8", len(saved), err)
 	}
 }
 
@@ -209,7 +209,7 @@ func TestCheckKey(t *testing.T) {
 	} {
 		got, err := CheckKey(typed)
 		if got != want || (err == nil) != (want != "") || err != nil && len(typed) > 3 && strings.Contains(err.Error(), typed) {
-			t.Errorf("CheckKey(%q): %q, %v", typed, got, err)
+			t.Errorf("CheckKey(%q) = %q, %v, want %q", typed, got, err, want)
 		}
 	}
 }
@@ -225,7 +225,7 @@ func FuzzParseKeys(f *testing.F) {
 		}
 		again, err := parseKeys(formatKeys(saved))
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("the saved keys cannot be read: %v", err)
 		}
 		if diff := cmp.Diff(saved, again); diff != "" {
 			t.Errorf("(-before +after)\n%s", diff)

@@ -34,16 +34,16 @@ func TestLogins(t *testing.T) {
 	}
 	want("https://a", `{"token":1}`)
 	if info, err := os.Stat(filepath.Join(dir, LoginsFile)); err != nil || info.Mode().Perm()&0o077 != 0 && filepath.Separator == '/' {
-		t.Errorf("%v, %v", info.Mode(), err)
+		t.Errorf("the file has the mode %v, %v, want one that only the user can read", info.Mode(), err)
 	}
 	for _, server := range []string{"https://a", "https://b", "https://c"} {
 		if err := l.Change(server, func([]byte) ([]byte, error) { return nil, nil }); err != nil {
-			t.Error(err)
+			t.Errorf("forget %s: %v", server, err)
 		}
 		want(server, "")
 	}
 	if _, err := os.Stat(filepath.Join(dir, LoginsFile)); err == nil {
-		t.Error("the file of no logins is left")
+		t.Error("a file without logins was kept")
 	}
 }
 
@@ -58,13 +58,13 @@ func TestLoginsConcurrently(t *testing.T) {
 				return fmt.Append(nil, n+1), nil
 			})
 			if err != nil {
-				t.Error(err)
+				t.Errorf("Change: %v", err)
 			}
 		})
 	}
 	wg.Wait()
 	if got, err := NewLogins(dir).Load("https://a"); string(got) != "20" || err != nil {
-		t.Errorf("%s, %v", got, err)
+		t.Errorf("the login was changed to %s, %v, want 20", got, err)
 	}
 }
 
@@ -75,7 +75,7 @@ func TestLoginsBroken(t *testing.T) {
 	_, err := l.Load("https://a")
 	for _, err := range []error{err, l.Change("https://a", func([]byte) ([]byte, error) { return []byte("1"), nil })} {
 		if err == nil || strings.Contains(err.Error(), "secret") || !strings.Contains(err.Error(), LoginsFile) {
-			t.Error(err)
+			t.Errorf("got %v, want an error that names %s and not the token", err, LoginsFile)
 		}
 	}
 }

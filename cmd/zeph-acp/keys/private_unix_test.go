@@ -26,7 +26,7 @@ func TestKeysMode(t *testing.T) {
 		t.Fatal(err)
 	}
 	if d, f := mode(t, dir), mode(t, k.File()); d != 0o700 || f != 0o600 {
-		t.Errorf("directory %o, file %o", d, f)
+		t.Errorf("the directory has the mode %o and the file %o, want 700 and 600", d, f)
 	}
 	// A file that was made readable becomes private at the next lookup.
 	for _, loose := range []os.FileMode{0o644, 0o640, 0o606, 0o777} {
@@ -34,7 +34,7 @@ func TestKeysMode(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := k.Getenv("KEY_A"); got != "a" || mode(t, k.File()) != 0o600 {
-			t.Errorf("%o: KEY_A %q, now %o", loose, got, mode(t, k.File()))
+			t.Errorf("a file of mode %o: KEY_A is %q, and the mode %o, want 600", loose, got, mode(t, k.File()))
 		}
 	}
 }
@@ -60,7 +60,7 @@ func TestKeysNoFile(t *testing.T) {
 			}
 			t.Cleanup(func() {
 				if _, err := os.Stat(target); err == nil {
-					t.Error("made the target")
+					t.Error("saving made the target of the link")
 				}
 			})
 		},
@@ -75,10 +75,10 @@ func TestKeysNoFile(t *testing.T) {
 			k := keysIn(t.TempDir())
 			make(t, k.File())
 			if got := k.Getenv("KEY_A"); got != "" {
-				t.Errorf("KEY_A is %q", got)
+				t.Errorf("KEY_A is %q, want nothing from the file", got)
 			}
 			if err := k.Save("KEY_A", "new"); err == nil || !strings.Contains(err.Error(), k.File()) {
-				t.Errorf("saved: %v", err)
+				t.Errorf("Save: %v, want an error that names the file", err)
 			}
 		})
 	}
@@ -93,7 +93,7 @@ func TestKeysLeftovers(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(left); err == nil {
-		t.Error("it is still there")
+		t.Error("the file of a killed process is still there")
 	}
 }
 

@@ -32,7 +32,7 @@ func valid(t *testing.T, text []byte) {
 		t.Fatal(err)
 	}
 	if err := schema.Validate(doc); err != nil {
-		t.Errorf("%v\n%s", err, text)
+		t.Errorf("the entry breaks the rules of the registry: %v\n%s", err, text)
 	}
 }
 
@@ -73,18 +73,18 @@ func TestWithSums(t *testing.T) {
 	}
 	valid(t, text)
 	if len(e.Distribution.Binary) != len(platforms) {
-		t.Errorf("%d platforms", len(e.Distribution.Binary))
+		t.Errorf("%d platforms, want %d", len(e.Distribution.Binary), len(platforms))
 	}
 	sum := sha256.Sum256([]byte("zeph-acp_1.2.3_windows_amd64.zip"))
 	want := Binary{"https://example.com/v1.2.3/zeph-acp_1.2.3_windows_amd64.zip", hex.EncodeToString(sum[:]), "./zeph-acp/zeph-acp.exe", []string{"serve"}}
 	if diff := cmp.Diff(want, e.Distribution.Binary["windows-x86_64"]); diff != "" {
-		t.Error(diff)
+		t.Errorf("the binary for Windows (-want +got)\n%s", diff)
 	}
 	if err := os.Remove(filepath.Join(dir, "zeph-acp_1.2.3_linux_arm64.tar.gz")); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := WithSums("1.2.3", dir); err == nil || !strings.Contains(err.Error(), "linux_arm64") {
-		t.Errorf("without an archive: %v", err)
+		t.Errorf("without an archive: %v, want an error that names linux_arm64", err)
 	}
 }
 
@@ -96,12 +96,12 @@ func TestIcon(t *testing.T) {
 		ViewBox string `xml:"viewBox,attr"`
 	}
 	if err := xml.Unmarshal(Icon, &svg); err != nil || svg.Width != "16" || svg.Height != "16" || svg.ViewBox != "0 0 16 16" {
-		t.Errorf("%+v, %v", svg, err)
+		t.Errorf("the icon is %+v, %v, want a square of 16", svg, err)
 	}
 	painted := regexp.MustCompile(`\b(?:fill|stroke)="([^"]*)"`).FindAllStringSubmatch(string(Icon), -1)
 	for _, p := range painted {
 		if p[1] != "currentColor" && p[1] != "none" {
-			t.Errorf("the color %s", p[1])
+			t.Errorf("the icon has the color %s, want currentColor or none", p[1])
 		}
 	}
 	if !bytes.Contains(Icon, []byte("currentColor")) || bytes.Contains(Icon, []byte("style")) {

@@ -54,10 +54,10 @@ func TestDocument(t *testing.T) {
 		},
 	})
 	if len(find(root, "script")) > 0 || len(find(root, "style")) != 1 || strings.ContainsAny(source, "\x1b\u202e\x00") {
-		t.Error(source)
+		t.Errorf("a text became an element, or has control characters:\n%s", source)
 	}
 	if got := find(root, "pre")[0].FirstChild.Data; got != "\n</title></style></pre><script>x</script><U+001B>[2J<U+202E><U+0000>\uFFFD\"'&" {
-		t.Errorf("%q", got)
+		t.Errorf("the text of pre is %q", got)
 	}
 	if strings.Contains(source, "none") && strings.Contains(source, "<dt>none") {
 		t.Error("a figure without a value is shown")
@@ -72,7 +72,7 @@ func TestPolicy(t *testing.T) {
 	for _, meta := range find(root, "meta") {
 		if meta.Attr[0].Val == "Content-Security-Policy" {
 			if diff := cmp.Diff(want, meta.Attr[1].Val); diff != "" {
-				t.Error(diff)
+				t.Errorf("policy (-want +got)\n%s", diff)
 			}
 			return
 		}
@@ -95,7 +95,7 @@ func TestChart(t *testing.T) {
 	}
 	want := []string{"76.00 0.00 48.00 120.00", "76.00 0.00 48.00 1.00", "476.00 119.00 48.00 1.00"}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
+		t.Errorf("bars (-want +got)\n%s", diff)
 	}
 	many := page.Chart{Title: "x", Bar: "Turn", Format: page.Short, Series: []page.Series{{Name: "one"}}}
 	for i := range 250 {
@@ -103,13 +103,13 @@ func TestChart(t *testing.T) {
 	}
 	source, root := write(t, page.Document{Main: []*html.Node{many.Node()}})
 	if n := len(find(root, "rect")); n != 84 || !strings.Contains(source, "<td role=\"cell\" data-label=\"Turn\">249 to 249</td><td class=\"number\" role=\"cell\" data-label=\"one\">1</td>") {
-		t.Errorf("%d bars", n)
+		t.Errorf("%d bars, want 84, the last one named 249 to 249", n)
 	}
 	if (page.Chart{Labels: []string{"a"}, Series: []page.Series{{Values: []float64{math.MaxFloat64}}, {Values: []float64{math.MaxFloat64}}}}).Node() != nil {
-		t.Error("a chart without a scale")
+		t.Error("values whose sum is infinite have a chart")
 	}
 	if (page.Chart{Title: "x", Labels: []string{"a"}, Series: []page.Series{{Values: []float64{0}}}}).Node() != nil || (page.Chart{}).Node() != nil {
-		t.Error("a chart of nothing")
+		t.Error("a chart without values is shown")
 	}
 }
 
@@ -136,7 +136,7 @@ func TestNumbers(t *testing.T) {
 		"2 h 10 min": page.Took(130 * time.Minute),
 	} {
 		if got != want {
-			t.Errorf("%q, want %q", got, want)
+			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 }

@@ -69,7 +69,7 @@ func TestDropAllows(t *testing.T) {
 	}
 	i.DropAllows()
 	if text := i.Text(); strings.Contains(text, "allow") || !strings.Contains(text, "curl") || len(i.Untranslated) != 1 {
-		t.Errorf("left %v\n%s", i.Untranslated, text)
+		t.Errorf("untranslated %v, want the rule that allows make, and only that for curl in\n%s", i.Untranslated, text)
 	}
 }
 
@@ -85,10 +85,10 @@ func TestMerge(t *testing.T) {
 	}
 	check := checker(t, permissions.Merge([]*permissions.Import{a, b}))
 	if got := check("bash", "git push"); got != "deny" {
-		t.Errorf("git push: %s", got)
+		t.Errorf("git push: %s, want deny", got)
 	}
 	if got := check("bash", "git fetch"); got != "allow" {
-		t.Errorf("git fetch: %s", got)
+		t.Errorf("git fetch: %s, want allow", got)
 	}
 }
 
@@ -100,7 +100,7 @@ func TestMalformed(t *testing.T) {
 		`[[rule]`:                          permissions.Gemini,
 	} {
 		if _, err := read([]byte(text)); err == nil {
-			t.Errorf("%s: no error", text)
+			t.Errorf("%s is accepted", text)
 		}
 	}
 }

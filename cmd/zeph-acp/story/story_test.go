@@ -137,10 +137,11 @@ func TestStoryNumbers(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	if s.Turns[1].Cost != 0.25 || !slices.Equal(s.Files, []string{"a.txt"}) || len(s.Others) != 1 || s.Turns[0].Items[1].Card.Record.Rule != "rule [REDACTED]" {
-		t.Errorf("%+v, %q, %+v", s.Turns[1].Numbers, s.Files, s.Others)
+		t.Errorf("the second turn %+v, files %q, other calls %+v, rule %q; want a cost of 0.25, a.txt, one other call and a masked rule",
+			s.Turns[1].Numbers, s.Files, s.Others, s.Turns[0].Items[1].Card.Record.Rule)
 	}
 	if got := s.Turns[0].Items[1].Card.Diffs[0].Lines; !slices.Equal(got, []string{"@@ -1,1 +1,1 @@", "-a", "+b"}) {
-		t.Errorf("%q", got)
+		t.Errorf("the lines of the diff are %q", got)
 	}
 }
 
@@ -172,14 +173,15 @@ func TestStoryShortens(t *testing.T) {
 		acp.ToolContent{Type: "diff", Path: "/w/a", OldText: &none, NewText: &lines}), done)
 	card := s.Turns[0].Items[1].Card
 	if len(s.Turns[0].Items[0].Text) > 70_000 || strings.Count(card.Outputs[0], "\n") > 402 || len(card.Diffs[0].Lines) > 402 {
-		t.Error("a text is too long")
+		t.Errorf("the prompt has %d bytes, the output %d lines, the diff %d lines; want at most 70,000, 402 and 402",
+			len(s.Turns[0].Items[0].Text), strings.Count(card.Outputs[0], "\n"), len(card.Diffs[0].Lines))
 	}
 	if !strings.Contains(card.Outputs[0], "are left out …") || strings.Contains(s.Turns[0].Items[0].Text, "\uFFFD") {
-		t.Error("it is cut badly")
+		t.Error("the output does not say what is left out, or the prompt is cut within a character")
 	}
 	var b strings.Builder
 	if err := s.HTML(&b, "test"); err != nil || b.Len() > 1<<20 {
-		t.Errorf("%d bytes, %v", b.Len(), err)
+		t.Errorf("HTML: %v, %d bytes, want at most 1 MiB", err, b.Len())
 	}
 }
 
@@ -193,11 +195,11 @@ func TestStoryBounds(t *testing.T) {
 	s := tell(nil, append(events, done)...)
 	first, last := s.Turns[0].Items[1].Card.Outputs[0], s.Turns[0].Items[200].Card.Outputs[0]
 	if len(first) != 151*399 || len(last) > 3<<10 || !strings.Contains(last, "are left out …") {
-		t.Errorf("%d and %d bytes", len(first), len(last))
+		t.Errorf("the first output has %d bytes and the last %d, want %d and at most 3 KiB", len(first), len(last), 151*399)
 	}
 	var b strings.Builder
 	if err := s.HTML(&b, "test"); err != nil || b.Len() > 6<<20 {
-		t.Errorf("%d bytes, %v", b.Len(), err)
+		t.Errorf("HTML: %v, %d bytes, want at most 6 MiB", err, b.Len())
 	}
 }
 

@@ -141,9 +141,9 @@ func TestReportOfYears(t *testing.T) {
 	}
 	_, rows, source := report(t, all)
 	if len(rows) != 1+14+2+1+100 || !strings.Contains(source, "the first 100 of 400") {
-		t.Errorf("%d rows", len(rows))
+		t.Errorf("%d rows, want %d, and a note that the first 100 of 400 rules are shown", len(rows), 1+14+2+1+100)
 	}
 	if _, rows, _ := report(t, []audit.Entry{{Timestamp: "no time", Tool: "bash", Result: audit.Success}}); len(rows) == 0 {
-		t.Error("no rows")
+		t.Error("a line without a time is not counted")
 	}
 }

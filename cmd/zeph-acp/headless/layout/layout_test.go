@@ -91,7 +91,7 @@ func FuzzWrap(f *testing.F) {
 		}
 		bare := func(s string) string { return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), " ", "") }
 		if bare(got.String()) != bare(text) && !strings.ContainsRune(text, '\uFFFD') && strings.ToValidUTF8(text, "") == text {
-			t.Errorf("got %q of %q", got.String(), text)
+			t.Errorf("the pieces of %q are together %q", text, got.String())
 		}
 	})
 }

@@ -139,7 +139,7 @@ func unpack(t *testing.T, name string, archive []byte) map[string][]byte {
 		}
 		dir, rest, _ := strings.Cut(entry, "/")
 		if !strings.HasPrefix(name, dir) || rest != path.Clean(rest) {
-			t.Errorf("%s has the entry %s", name, entry)
+			t.Errorf("%s has the entry %s, want a plain path below a directory of its name", name, entry)
 		}
 		files[rest] = content
 	}
@@ -264,10 +264,10 @@ func TestDate(t *testing.T) {
 	t.Setenv("SOURCE_DATE_EPOCH", "86400")
 	var s source
 	if got, err := s.date(t.Context()); err != nil || got.Unix() != 86400 {
-		t.Errorf("%v, %v", got, err)
+		t.Errorf("the date is %v, %v, want one day after the epoch", got, err)
 	}
 	t.Setenv("SOURCE_DATE_EPOCH", "yesterday")
 	if _, err := s.date(t.Context()); err == nil || !strings.Contains(err.Error(), "want seconds") {
-		t.Error(err)
+		t.Errorf("a date that is no number: %v, want an error that asks for seconds", err)
 	}
 }
