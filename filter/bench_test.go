@@ -41,7 +41,7 @@ func repeated(outputs [][]byte, size int) []byte {
 // sanitising and scanning: "mix" is all samples, "own" those of the rule.
 // FILTER_SAMPLES_DIR adds samples. At the end it names the slowest rule.
 func BenchmarkFilter(b *testing.B) {
-	f, _ := New("")
+	f := builtin(b)
 	commands, outputs := map[string]string{}, map[string][][]byte{}
 	var all [][]byte
 	for _, root := range strategytest.SampleDirs("testdata/samples") {
@@ -246,7 +246,7 @@ func TestFilterMemory(t *testing.T) {
 		size = 8 << 20
 	}
 	const most = 32 << 20
-	f, _ := New("")
+	f := builtin(t)
 	for _, s := range firstOfRules(t) {
 		if os.Getenv("FILTER_SAMPLES_DIR") == "" && !slices.Contains([]string{"go-test", "log-dedup", "make"}, s.rule) {
 			continue
@@ -263,7 +263,7 @@ func TestFilterMemory(t *testing.T) {
 // BenchmarkMemory filters 100 MiB of a sample of each rule and reports the
 // largest growth of the heap.
 func BenchmarkMemory(b *testing.B) {
-	f, _ := New("")
+	f := builtin(b)
 	worst, of := uint64(0), ""
 	for _, s := range firstOfRules(b) {
 		b.Run(s.rule, func(b *testing.B) {
@@ -298,7 +298,7 @@ func TestSamplesHaveNoCredentials(t *testing.T) {
 
 // BenchmarkGroupByRule filters the output of compilers and linters.
 func BenchmarkGroupByRule(b *testing.B) {
-	f, _ := New("")
+	f := builtin(b)
 	for _, name := range []string{"cargo-clippy", "lint", "make", "gcc", "mypy"} {
 		dirs, err := filepath.Glob(filepath.Join("testdata/samples", name, "*", "output"))
 		if err != nil || len(dirs) == 0 {

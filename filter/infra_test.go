@@ -38,10 +38,7 @@ func FuzzInfra(f *testing.F) {
 	for i := range infraCommands {
 		f.Add(infraText, []byte{1, 2, 0, 4, 5, 6, 1, 8, 2, 10, 3, 12}, uint8(i), int8(i%2))
 	}
-	filter, warnings := New("")
-	if len(warnings) > 0 {
-		f.Fatal(warnings)
-	}
+	filter := builtin(f)
 	filter.scan = nil
 	f.Fuzz(func(t *testing.T, text string, lines []byte, which uint8, exit int8) {
 		var b strings.Builder
@@ -102,7 +99,7 @@ func TestInfraKeeps(t *testing.T) {
 		"blame":           {"git blame a.go", 0, many(60, "1a2b3c4d (Ada (x) 2026-01-02 03:04:05 +0000 %d) code (y 7)\n", "2a2b3c4d a.go (Bob 2026-01-02 03:04:05 +0000 31) fix\n"), []string{"1a2b3c4d (Ada (x) 2026-01-02 03:04:05 +0000 0) code (y 7)\n1) code (y 7)\n", "2a2b3c4d a.go (Bob 2026-01-02 03:04:05 +0000 31) fix\n1a2b3c4d (Ada (x)"}, 2000},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f, _ := New("")
+			f := builtin(t)
 			f.scan = nil
 			got, _ := applied(t, f, tt.command, tt.exit, tt.in)
 			for _, want := range tt.want {
@@ -111,7 +108,7 @@ func TestInfraKeeps(t *testing.T) {
 				}
 			}
 			if len(tt.want) == 0 && got != tt.in || len(tt.want) > 0 && len(got) > tt.atMost {
-				t.Errorf("%d bytes of %d:\n%s", len(got), len(tt.in), got)
+				t.Errorf("%d bytes of %d, want at most %d (0: all of them):\n%s", len(got), len(tt.in), tt.atMost, got)
 			}
 			checkAgain(t, f, tt.command, tt.exit, tt.in)
 		})
@@ -142,7 +139,7 @@ func applied(t testing.TB, f *Filter, command string, exit int, text string) (st
 	noPanic(t, o)
 	got := strategytest.Text(t, o.Text)
 	if o.Text.Size() > o.Full.Size() {
-		t.Errorf("%s: %d bytes, from %d", command, o.Text.Size(), o.Full.Size())
+		t.Errorf("%s: the result has %d bytes, more than the text with %d", command, o.Text.Size(), o.Full.Size())
 	}
 	return got, o.Confidence
 }

@@ -60,7 +60,7 @@ strategy = { type = "strip_noise", patterns = ["^noise"] }
 	}
 	f, warnings := New(path)
 	if len(warnings) > 0 {
-		t.Fatal(warnings)
+		t.Fatalf("the rules cause warnings: %q", warnings)
 	}
 	return &Link{Filter: f, Metrics: &Metrics{}}
 }
@@ -469,7 +469,7 @@ func FuzzLink(f *testing.F) {
 		}
 		defer got.Full.Close()
 		if log.Len() > 0 {
-			t.Error(log.String())
+			t.Errorf("the log has %s", log.String())
 		}
 		all := got.ForModel() + "\n" + allOf(t, got.Full)
 		if !utf8.ValidString(all) {

@@ -12,7 +12,7 @@ func rulesFor(t *testing.T, script string) (names []string) {
 	t.Helper()
 	rules, warnings := loadRules("")
 	if len(warnings) > 0 {
-		t.Fatal(warnings)
+		t.Fatalf("the built-in rules cause warnings: %q", warnings)
 	}
 	seg, _ := command.Output(script)
 	for _, r := range rules {

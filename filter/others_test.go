@@ -1,7 +1,6 @@
 package filter
 
 import (
-	"bytes"
 	"testing"
 
 	"github.com/zeph-acp/zeph-acp/filter/strategy/strategytest"
@@ -9,14 +8,10 @@ import (
 
 // If the first of two commands failed, the output is filtered as its own.
 func TestApplyEarlierCommand(t *testing.T) {
-	f, _ := New("")
+	f := builtin(t)
 	apply := func(script string, output []byte) string {
-		o, err := f.Apply(script, 101, bytes.NewReader(output))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer o.Close()
-		return strategytest.Text(t, o.Text)
+		got, _ := applied(t, f, script, 101, string(output))
+		return got
 	}
 	for _, s := range samples(t, "testdata/samples") {
 		if s.rule != "cargo-clippy" || s.name != "denied" {
@@ -28,14 +23,14 @@ func TestApplyEarlierCommand(t *testing.T) {
 		}
 		return
 	}
-	t.Fatal("no sample")
+	t.Fatal("the sample cargo-clippy/denied is missing")
 }
 
 // If no rule matches the last command, the rules of the command before it filter its
 // lines.
 func TestApplyBeforeUnknownCommand(t *testing.T) {
 	const tests = "=== RUN   TestA\n--- PASS: TestA (0.00s)\n=== RUN   TestB\n--- PASS: TestB (0.00s)\nPASS\nok  \tshop\t0.01s\n"
-	f, _ := New("")
+	f := builtin(t)
 	for script, want := range map[string]string{
 		"go test -v ./... ; go tool cover -func=c.out": "ok  \tshop\t0.01s\nshop/a.go:7:\tAdd\t100.0%\n(5 noise lines removed)\n",
 		"go test -v ./... && cat a.txt":                "ok  \tshop\t0.01s\nshop/a.go:7:\tAdd\t100.0%\n(5 noise lines removed)\n",
@@ -43,7 +38,7 @@ func TestApplyBeforeUnknownCommand(t *testing.T) {
 	} {
 		got, _ := applied(t, f, script, 0, tests+"shop/a.go:7:\tAdd\t100.0%\n")
 		if got != want {
-			t.Errorf("%s: got %q", script, got)
+			t.Errorf("%s: got %q, want %q", script, got, want)
 		}
 		checkAgain(t, f, script, 0, tests+"shop/a.go:7:\tAdd\t100.0%\n")
 	}

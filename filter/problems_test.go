@@ -42,7 +42,7 @@ func TestLinkKeepsProblems(t *testing.T) {
 		t.Error("a problem that differs only in a number is shown twice")
 	}
 	if n := utf8.RuneCountInString(shown); n > l.MaxChars || n < l.MaxChars/2 {
-		t.Errorf("%d characters, limit %d", n, l.MaxChars)
+		t.Errorf("%d characters, want from %d to %d", n, l.MaxChars/2, l.MaxChars)
 	}
 	if allOf(t, got.Full) != b.String() {
 		t.Error("the full text differs")

@@ -89,7 +89,7 @@ func TestLoad(t *testing.T) {
 			}
 			switch {
 			case tt.warning == "" && len(warnings) > 0:
-				t.Errorf("warnings %q", warnings)
+				t.Errorf("warnings %q, want none", warnings)
 			case tt.warning != "" && (len(warnings) != 1 || !strings.Contains(warnings[0], tt.warning) || !strings.HasPrefix(warnings[0], path)):
 				t.Errorf("warnings %q, want one with %q", warnings, tt.warning)
 			}
@@ -106,7 +106,7 @@ func TestLoadOverride(t *testing.T) {
 		}
 		rules, warnings := loadRules(path)
 		if len(warnings) > 0 {
-			t.Error(warnings)
+			t.Errorf("%s\ncauses warnings: %q", text, warnings)
 		}
 		byName := map[string]rule{}
 		for _, r := range rules {
@@ -115,10 +115,10 @@ func TestLoadOverride(t *testing.T) {
 		return byName
 	}
 	if r := write("[[rules]]\nname = \"grep\"\nmatch = { exact = \"zz\" }\n")["grep"]; r.strategyType != "group_matches" || !r.match.matches("zz") || r.match.matches("grep x") {
-		t.Errorf("another match: %+v", r)
+		t.Errorf("another match: %+v, want the built-in strategy for zz alone", r)
 	}
 	if r := write("[[rules]]\nname = \"grep\"\nstrategy = { type = \"truncate\", max_lines = 50 }\n")["grep"]; r.strategyType != "truncate" || !r.match.matches("grep x") {
-		t.Errorf("another strategy: %+v", r)
+		t.Errorf("another strategy: %+v, want it for the built-in match", r)
 	}
 }
 
@@ -131,11 +131,11 @@ func TestLoadUnreadable(t *testing.T) {
 		}
 		rules, warnings := loadRules(path)
 		if len(rules) == 0 || len(warnings) != 1 || !strings.Contains(warnings[0], "only the built-in filter rules are used") {
-			t.Errorf("%s: %d rules, %q", name, len(rules), warnings)
+			t.Errorf("%s: %d rules and the warnings %q, want the built-in rules and one warning", name, len(rules), warnings)
 		}
 	}
 	if rules, warnings := loadRules(filepath.Join(dir, "none.toml")); len(rules) == 0 || len(warnings) > 0 {
-		t.Errorf("no file: %d rules, %q", len(rules), warnings)
+		t.Errorf("no file: %d rules and the warnings %q, want the built-in rules alone", len(rules), warnings)
 	}
 }
 
@@ -153,7 +153,7 @@ func TestMatch(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := m.matches(tt.segment); got != tt.want {
-			t.Errorf("%s %q of %q: %t", tt.key, tt.text, tt.segment, got)
+			t.Errorf("%s %q of %q: %t, want %t", tt.key, tt.text, tt.segment, got, tt.want)
 		}
 	}
 }

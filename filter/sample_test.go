@@ -27,6 +27,16 @@ type sample struct {
 	warns           string // yes or no; empty means no expectation
 }
 
+// builtin returns a filter with the built-in rules.
+func builtin(t testing.TB) *Filter {
+	t.Helper()
+	f, warnings := New("")
+	if len(warnings) > 0 {
+		t.Fatalf("the built-in rules cause warnings: %q", warnings)
+	}
+	return f
+}
+
 func samples(t testing.TB, root string) []sample {
 	t.Helper()
 	dirs, err := filepath.Glob(filepath.Join(root, "*", "*", "output"))
@@ -87,10 +97,7 @@ func (s sample) missing(text string) (lost []string) {
 // TestSamples filters real outputs. Lines that must be kept stay, most others
 // go, nothing grows, and filtering again changes nothing.
 func TestSamples(t *testing.T) {
-	f, warnings := New("")
-	if len(warnings) > 0 {
-		t.Errorf("warnings: %q", warnings)
-	}
+	f := builtin(t)
 	for _, root := range strategytest.SampleDirs("testdata/samples") {
 		t.Run(filepath.Base(root), func(t *testing.T) {
 			in, out := map[string]int{}, map[string]int{}

@@ -89,11 +89,6 @@ func TestPartWithoutRules(t *testing.T) {
 // filtered returns an output as the built-in rules filter it.
 func filtered(t *testing.T, script string, exit int, output string) string {
 	t.Helper()
-	f, _ := New("")
-	o, err := f.Apply(script, exit, strings.NewReader(output))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer o.Close()
-	return strategytest.Text(t, o.Text)
+	got, _ := applied(t, builtin(t), script, exit, output)
+	return got
 }

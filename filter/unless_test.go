@@ -35,7 +35,7 @@ func TestUnless(t *testing.T) {
 			}
 			f, warnings := New(path)
 			if len(warnings) > 0 {
-				t.Fatal(warnings)
+				t.Fatalf("the rules cause warnings: %q", warnings)
 			}
 			o, err := f.Apply("x", 0, strings.NewReader(tt.in))
 			if err != nil {
@@ -58,13 +58,13 @@ func TestUnless(t *testing.T) {
 func TestDecodedIsMasked(t *testing.T) {
 	const begin, end = `{"Action":"output","Package":"a","Test":"TestA","Output":"`, `"}` + "\n"
 	in := begin + `=== RUN   TestA\n` + end + begin + `    token gh` + end + begin + `p_` + alnum2 + alnum2 + `\n` + end + begin + `--- FAIL: TestA (0.00s)\n` + end + `{"Action":"fail","Package":"a","Test":"TestA"}` + "\n"
-	f, _ := New("")
+	f := builtin(t)
 	o, err := f.Apply("go test -json ./...", 1, strings.NewReader(in))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer o.Close()
 	if got := strategytest.Text(t, o.Text); strings.Contains(got, alnum2) || !strings.Contains(got, "[REDACTED:github token]") || redact.Warning(o.Found) == "" {
-		t.Errorf("%q:\n%s", redact.Warning(o.Found), got)
+		t.Errorf("the joined token is not masked, or the warning %q is empty:\n%s", redact.Warning(o.Found), got)
 	}
 }

@@ -45,7 +45,7 @@ func TestDivided(t *testing.T) {
 func TestDividedPages(t *testing.T) {
 	pages, err := filepath.Glob("../../docs/*.md")
 	if err != nil || len(pages) < 20 {
-		t.Fatal(pages, err)
+		t.Fatalf("%d pages (%v), want at least 20", len(pages), err)
 	}
 	var s Scanner
 	for _, page := range pages {
