@@ -10,9 +10,10 @@ import (
 )
 
 // The environment of a read-only command in a terminal contains no variable
-// that steers programs, and each variable once.
+// that steers programs, and each variable once. PATH is the one of the judgement.
 func TestReadOnlyTerminal(t *testing.T) {
 	t.Setenv("BASH_ENV", "/w/evil")
+	t.Setenv("PATH", "/usr/bin:/bin")
 	t.Setenv("GIT_CONFIG_COUNT", "1")
 	t.Setenv("GIT_CONFIG_KEY_0", "core.pager")
 	var p acp.CreateTerminalRequest
@@ -38,7 +39,7 @@ func TestReadOnlyTerminal(t *testing.T) {
 		}
 		got[v.Name] = v.Value
 	}
-	for name, want := range map[string]string{"BASH_ENV": "", "GIT_CONFIG_KEY_0": "core.fsmonitor", "GIT_OPTIONAL_LOCKS": "0", "GOPROXY": "off", "PAGER": "cat"} {
+	for name, want := range map[string]string{"BASH_ENV": "", "GIT_CONFIG_KEY_0": "core.fsmonitor", "GIT_OPTIONAL_LOCKS": "0", "GOPROXY": "off", "PAGER": "cat", "PATH": "/usr/bin:/bin"} {
 		if value, ok := got[name]; !ok || value != want {
 			t.Errorf("%s is %q, %t; want %q", name, value, ok, want)
 		}
