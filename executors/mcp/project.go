@@ -4,6 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors/approval"
 )
@@ -13,9 +17,10 @@ const ProjectFile = ".mcp.json"
 
 // ParseProject returns the servers of a repository's file, which lies in dir. Each
 // starts a program of the repository's choice, so a session starts it only after the
-// user has approved exactly that entry for that directory. ${NAME} and
-// ${NAME:-default} stand for variables of the environment.
-func ParseProject(dir string, data []byte, getenv func(string) string) ([]Server, error) {
+// user has approved exactly that entry for that directory. The approval covers the files
+// of the repository that the entry names; hash returns the hash of one by its name
+// relative to dir. ${NAME} and ${NAME:-default} stand for variables of the environment.
+func ParseProject(dir string, data []byte, getenv func(string) string, hash func(name string) (string, error)) ([]Server, error) {
 	entries, wrong := ParseFile(data)
 	var servers []Server
 	for _, e := range entries {
@@ -30,10 +35,49 @@ func ParseProject(dir string, data []byte, getenv func(string) string) ([]Server
 			wrong = errors.Join(wrong, fmt.Errorf("%s: %w", e.Name, err))
 			continue
 		}
-		e.subject, e.Guarded = &approval.Subject{What: "the MCP server " + e.Name, File: ProjectFile, Dir: dir, Text: string(shown)}, true
+		covers, err := e.files(dir, hash)
+		if err != nil {
+			wrong = errors.Join(wrong, fmt.Errorf("%s: %w", e.Name, err))
+			continue
+		}
+		e.subject, e.Guarded = &approval.Subject{What: "the MCP server " + e.Name, File: ProjectFile, Dir: dir, Text: string(shown), Covers: covers}, true
 		servers = append(servers, e)
 	}
 	return servers, wrong
+}
+
+// maxWords bounds the words of an entry that may name files.
+const maxWords = 1000
+
+// files returns the files of the repository in dir that an entry names, with their hashes.
+func (s Server) files(dir string, hash func(name string) (string, error)) ([]string, error) {
+	texts := slices.Concat([]string{s.Command}, s.Args, slices.Collect(maps.Values(s.Env)))
+	var words []string
+	for _, text := range texts { // whole, since a name may have spaces, and in parts: --require=./a.js, sh -c "./b.sh"
+		words = append(append(words, text), strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\n\"'`;|&<>()=,:", r) })...)
+	}
+	slices.Sort(words)
+	words = slices.Compact(words)
+	if len(words) > maxWords {
+		return nil, fmt.Errorf("it has more than %d words", maxWords)
+	}
+	var out []string
+	for _, name := range words {
+		if filepath.IsAbs(name) {
+			rel, err := filepath.Rel(dir, name)
+			if err != nil {
+				continue
+			}
+			name = rel
+		}
+		if !filepath.IsLocal(filepath.Clean(name)) {
+			continue
+		}
+		if sum, err := hash(filepath.Clean(name)); err == nil { // else it is no file
+			out = append(out, name+" "+sum)
+		}
+	}
+	return out, nil
 }
 
 // view returns the parts of an entry that the user approves.

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"io/fs"
 	"slices"
 	"strings"
 	"testing"
@@ -45,7 +46,7 @@ func TestProject(t *testing.T) {
 	parse := func(args string) Server {
 		servers, err := ParseProject(f.dir, []byte(`{"mcpServers":{"s":{"command":"${SELF}","args":[`+args+`],"env":{"SERVE":"${MODE:-tools}"}}}}`), func(name string) string {
 			return map[string]string{"SELF": entry.Command}[name]
-		})
+		}, noFiles)
 		if err != nil || len(servers) != 1 {
 			t.Fatalf("got %v, %v, want 1 of them", servers, err)
 		}
@@ -77,13 +78,39 @@ func TestProject(t *testing.T) {
 	}
 }
 
+func noFiles(string) (string, error) { return "", fs.ErrNotExist }
+
+// An approval covers the files of the repository that the entry names.
+func TestProjectScripts(t *testing.T) {
+	for entry, want := range map[string][]string{
+		`"command":"node","args":["tools/s.js","--x"]`:                 {"tools/s.js 1"},
+		`"command":"./tools/s.js"`:                                     {"./tools/s.js 1"},
+		`"command":"/w/tools/s.js"`:                                    {"tools/s.js 1"},
+		`"command":"node","args":["--require=tools/s.js","/etc/s.js"]`: {"tools/s.js 1"},
+		`"command":"sh","args":["-c","cd x; 'tools/s.js'"]`:            {"tools/s.js 1"},
+		`"command":"${DIR}/s.js","env":{"A":"x:tools/s.js"}`:           {"tools/s.js 1"},
+		`"command":"node","args":["a b.js"]`:                           {"a b.js 2"},
+		`"command":"node","args":["../tools/s.js","/x/tools/s.js"]`:    nil,
+	} {
+		servers, err := ParseProject("/w", []byte(`{"mcpServers":{"s":{`+entry+`}}}`), func(string) string { return "/w/tools" }, func(name string) (string, error) {
+			if sum, ok := map[string]string{"tools/s.js": "1", "a b.js": "2"}[name]; ok {
+				return sum, nil
+			}
+			return "", fs.ErrNotExist
+		})
+		if err != nil || len(servers) != 1 || !slices.Equal(slices.Compact(servers[0].subject.Covers), want) {
+			t.Errorf("%s: %+v, %v, want %q", entry, servers, err, want)
+		}
+	}
+}
+
 func TestParseProject(t *testing.T) {
 	none := func(string) string { return "" }
-	servers, err := ParseProject("/w", []byte(`{"mcpServers":{"a":{"command":"x","args":["${MISSING}"]},"b":{"url":"https://${HOST:-example.com}/"}}}`), none)
+	servers, err := ParseProject("/w", []byte(`{"mcpServers":{"a":{"command":"x","args":["${MISSING}"]},"b":{"url":"https://${HOST:-example.com}/"}}}`), none, noFiles)
 	if err == nil || !strings.Contains(err.Error(), "MISSING is not set") || len(servers) != 1 || servers[0].URL != "https://example.com/" || !servers[0].Guarded {
 		t.Errorf("%+v, %v", servers, err)
 	}
-	elsewhere, _ := ParseProject("/other", []byte(`{"mcpServers":{"b":{"url":"https://${HOST:-example.com}/"}}}`), none)
+	elsewhere, _ := ParseProject("/other", []byte(`{"mcpServers":{"b":{"url":"https://${HOST:-example.com}/"}}}`), none, noFiles)
 	if elsewhere[0].subject.Dir == servers[0].subject.Dir {
 		t.Error("an approval holds for another directory")
 	}

@@ -158,7 +158,7 @@ func (b *sessionBuilder) projectServers() []mcp.Server {
 	}
 	var servers []mcp.Server
 	if err == nil {
-		servers, err = mcp.ParseProject(b.session.CWD, data, b.app.environ)
+		servers, err = mcp.ParseProject(b.session.CWD, data, b.app.environ, func(name string) (string, error) { return hashProjectFile(b.session.CWD, name) })
 	}
 	if err != nil {
 		b.session.Warn(executors.Shown(mcp.ProjectFile + ": " + err.Error()))
