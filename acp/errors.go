@@ -77,8 +77,8 @@ func (e *ClientError) Unsupported() bool { return e.Code == jsonrpc2.CodeMethodN
 func (e *ClientError) NotFound() bool { return e.Code == codeResourceNotFound }
 
 // wireError is the only function that assigns a code to an error. An error that
-// the user has to act on also carries its sentence in data.details: Zed shows
-// that instead of the message if it is the only member, and Toad shows nothing
+// the user has to act on also carries its sentence in data.details. Zed shows
+// that instead of the message if it is the only member. Toad shows nothing
 // else.
 func wireError(err error) *jsonrpc2.Error {
 	e := &jsonrpc2.Error{Message: err.Error()}

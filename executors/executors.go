@@ -184,9 +184,9 @@ type Call struct {
 	// links that judge calls set it; nil admits nothing. At most one goroutine
 	// calls it at a time.
 	Admit func(ctx context.Context, card Card) error
-	// Precondition returns a failure if a condition of the call no longer holds, such as the old
-	// text of a file that changed while the user was asked. It is called right before the
-	// effect. Nil means that the call has no condition.
+	// Precondition returns a failure if a condition of the call no longer holds: for instance,
+	// the file has changed while the user was asked. It is called right before the effect. Nil
+	// means that the call has no condition.
 	Precondition func(ctx context.Context) *Failure
 	// Skipped, if not nil, means that the call is only checked. A gate that would run
 	// a program or ask a model does not. It calls Skipped with a description of the

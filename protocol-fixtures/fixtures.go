@@ -2,8 +2,8 @@
 //
 // A fixture is a txtar file: a preamble in prose, the server's files (config.toml,
 // files below w/, model.jsonl), and frames.jsonl, the frames of client and agent in
-// the order of the wire. [Parse] reads a fixture, [Play] plays the client's part
-// against a server and compares the agent's frames, [Rewrite] updates the agent's
+// the order of the wire. [Parse] reads a fixture. [Play] plays the client's part
+// against a server and compares the agent's frames. [Rewrite] updates the agent's
 // part, and [Recorder] creates a fixture from a live connection. docs/fixtures.md
 // describes the format.
 //

@@ -7,10 +7,10 @@ import (
 	"sync"
 )
 
-// Recorder writes the frames of a connection as a fixture, to be shortened by hand.
-// The working directory of the first session becomes /w, and UUIDs of the
-// agent and models get names as with [Rewrite], so that the recording can be played. Its
-// methods may be called concurrently.
+// Recorder writes the frames of a connection as a fixture, to be shortened by hand. The
+// working directory of the first session becomes /w. UUIDs of the agent and models get
+// names as with [Rewrite], so that the recording can be played. Its methods may be
+// called concurrently.
 type Recorder struct {
 	mu        sync.Mutex
 	w         io.Writer

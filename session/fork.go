@@ -119,9 +119,8 @@ func copiedTurns(events []transcript.Event) int {
 	return transcript.LastTurnNumber(events[:len(events)-len(eventsAfterCopy(events))])
 }
 
-// afterMessage returns the number of events up to the end of a message of the agent, or
-// up to the beginning of a message of the user. It returns -1 if there is no such
-// message.
+// afterMessage returns the number of events up to the end of an agent's message, or up
+// to the beginning of a user's message. It returns -1 if there is no such message.
 func afterMessage(rows []store.Event, id string) int {
 	cut := -1
 	for i, row := range rows {

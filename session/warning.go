@@ -70,7 +70,7 @@ func (s *Session) showWarningNotices(ctx context.Context) {
 	}
 }
 
-// Notify shows the user of an open session a notice at once. It reports whether it did:
+// Notify shows the user of an open session a notice immediately. It reports whether it did:
 // it does not if the session is not open here, or its client does not support notices.
 func (s *Sessions) Notify(ctx context.Context, id, text string) bool {
 	sess, open := s.find(id)

@@ -12,9 +12,9 @@
 //	[[project."/home/ann/app".reject]]
 //	exactly = "rm -rf dist" # this text only
 //
-// It promises that a stored answer matches the same call again; that a changed file is used from
-// the next call on; and that a file with a mistake allows nothing. New answers are appended, so the
-// user's own comments stay.
+// It promises that a stored answer matches the same call again. A changed file is used from the
+// next call on. A file with a mistake allows nothing. New answers are appended, so the user's own
+// comments stay.
 //
 // Why is the project a directory and not a name? Because a repository chooses its
 // name, and must not choose the answers that apply to it.

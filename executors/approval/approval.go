@@ -7,7 +7,7 @@
 // The store also holds other texts that the user once accepted, such as the definitions
 // of MCP tools.
 //
-// It promises that nothing is approved without an answer of the user: without a user,
+// It promises that nothing is approved without an answer of the user. Without a user,
 // with a damaged file, or without a file of approvals, no subject may run. An approval
 // holds for one directory.
 package approval

@@ -203,8 +203,8 @@ func (w *walker) arithmText(text string) {
 	}
 }
 
-// checkVariableName records a word that a command reads as the name of a variable, if
-// the name is computed or has a subscript, which the shell evaluates.
+// checkVariableName records a word that a command reads as the name of a variable.
+// The shell evaluates a subscript of it, which a computed name may have.
 func (w *walker) checkVariableName(word Word, where string) {
 	name, _, _ := strings.Cut(word.Text, "=")
 	if !word.Literal || strings.ContainsAny(name, "[$`") {

@@ -57,8 +57,8 @@ type hunk struct{ old, new string }
 // splitUnified parses a unified diff. The library returns only its text, but every library that
 // returns hunks performs worse on files of 20,000 lines. The port of gopls' diff (go-udiff) merges
 // changes into a few very large hunks after the first hundred. go-difflib and gotextdiff need 50 to
-// 350 times as long for 400 changes, and go-diff needs eight seconds for a file whose every line
-// has changed.
+// 350 times as long for 400 changes. go-diff needs eight seconds for a file whose every line has
+// changed.
 func splitUnified(text string) []hunk {
 	var all []hunk
 	var old, new strings.Builder

@@ -79,8 +79,8 @@ func wordLen(text string) int {
 	return end
 }
 
-// quotedLen returns the length of the quoted text at the beginning, with its quotes; 0 if
-// there is none, or if it does not end a word.
+// quotedLen returns the length of the quoted text at the beginning, with its quotes. It
+// returns 0 if there is none, or if it does not end a word.
 func quotedLen(text string) int {
 	if text == "" || text[0] != '"' && text[0] != '\'' {
 		return 0

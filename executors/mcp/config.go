@@ -19,7 +19,7 @@ import (
 // Config is the table [mcp].
 type Config struct {
 	// StartupWaitSecs is how long the first prompt of a session waits for servers
-	// that are still starting, in seconds; 0 means that it does not wait. Default 5.
+	// that are still starting, in seconds. 0 means that it does not wait. Default 5.
 	StartupWaitSecs int `toml:"startup_wait_secs"`
 	// Servers are the servers of every session. Default none.
 	Servers []Server `toml:"servers"`

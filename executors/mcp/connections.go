@@ -12,7 +12,7 @@ import (
 )
 
 // maxAnswers is how many answers may be in flight to a server on the web. The SDK keeps a
-// goroutine and a connection for each, so a server that sends requests and accepts no
+// goroutine and a connection for each. A server that sends requests and accepts no
 // answers could otherwise exhaust memory and descriptors.
 const maxAnswers = 100
 

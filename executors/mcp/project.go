@@ -16,7 +16,7 @@ import (
 const ProjectFile = ".mcp.json"
 
 // ParseProject returns the servers of a repository's file, which lies in dir. Each
-// starts a program of the repository's choice, so a session starts it only after the
+// starts a program of the repository's choice. So a session starts it only after the
 // user has approved exactly that entry for that directory. The approval covers the files
 // of the repository that the entry names; hash returns the hash of one by its name
 // relative to dir. ${NAME} and ${NAME:-default} stand for variables of the environment.

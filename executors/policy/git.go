@@ -38,8 +38,8 @@ var harmlessGitSettings = lazyregexp.New(`(?i)^(` +
 	`)$`)
 
 // checkGit checks the repositories of these directories. It returns an error if a
-// read-only git command in one of them may start a program that the repository chose, or
-// read the data of another repository.
+// read-only git command in one of them may start a program of the repository's choice,
+// or read another repository.
 //
 // A clone does not copy settings, but an archive or a program may have written this directory with
 // settings in it. The user's own configuration is trusted. So is the directory of objects from

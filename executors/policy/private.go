@@ -311,8 +311,8 @@ var pathLikeText = lazyregexp.Build(func() string {
 	return name + "/" + name
 })
 
-// judgeText adds a reason to ask if the name of one of zeph-acp's own files occurs
-// anywhere in the script, such as in a program for an interpreter.
+// judgeText adds a reason to ask if the script contains the name of one of
+// zeph-acp's own files anywhere, such as in a program for an interpreter.
 func (o *ownFiles) judgeText(card executors.Card) {
 	for _, name := range pathLikeText.FindAllString(card.Command, 1024) {
 		p := command.Path{Text: name, Abs: []string{name}}

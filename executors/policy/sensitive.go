@@ -51,8 +51,8 @@ func (p permissionCheck) startsProgramsInRoots(abs string) bool {
 	return startsPrograms(abs)
 }
 
-// hasPart reports whether the name of a file or of a directory above it matches, in the plain form
-// of the names that file systems take for equal.
+// hasPart reports whether the name of a file or of a directory above it matches. Names that file
+// systems take for equal are compared in one plain form.
 func hasPart(abs string, matches func(name string) bool) bool {
 	for part := range strings.SplitSeq(filepath.ToSlash(abs), "/") {
 		name, _, _ := strings.Cut(ignoredCharacters.Replace(part), ":") // ".git::$INDEX_ALLOCATION"

@@ -11,9 +11,9 @@
 // user agrees. A process that is killed during a restoration leaves a journal. With it the next
 // process restores the old files, so they never stay between two states.
 //
-// It does not keep the contents of .git, entries that ignore files exclude (unless a tool
-// names them), pipes, sockets, devices, and files over the size limit. It does not record
-// the changes of MCP servers.
+// It does not keep the contents of .git, pipes, sockets, devices, and files over the size
+// limit. Entries that ignore files exclude are kept only if a tool names them. It does
+// not record the changes of MCP servers.
 //
 // Why are files copied and not linked? A program that writes in place would change
 // both.

@@ -40,9 +40,9 @@ var gitReadOnlySettings = [][2]string{
 // other commands.
 var judgedLocale = lazyregexp.New(`(?i)^(C|POSIX|.*\.utf-?8(@.*)?)?$`)
 
-// readOnlyEnv returns the variables, as NAME=value, that keep the programs of a
-// read-only command from writing, from downloading, and from starting programs that
-// a repository names. They come after those of Quiet.
+// readOnlyEnv returns variables for a read-only command, as NAME=value. They keep
+// its programs from writing, from downloading, and from starting programs that a
+// repository names. They come after those of Quiet.
 func readOnlyEnv() []string {
 	env := []string{
 		"GIT_OPTIONAL_LOCKS=0",

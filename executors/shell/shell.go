@@ -16,9 +16,9 @@
 // Why are background jobs stopped when the script ends? Because no tool could stop them later.
 // "sleep 100 &" neither holds the call nor outlives it: the rest of the script's session receives
 // SIGTERM and, a moment later, SIGKILL. The session and not the process group is the unit on Linux,
-// because timeout(1) and "set -m" make their own groups; elsewhere it is the group. A program that
-// becomes a daemon with setsid(2), such as the gc of git or the server of a build tool, has left
-// the session on purpose and keeps running.
+// because timeout(1) and "set -m" make their own groups; elsewhere it is the group. A daemon that
+// leaves the session with setsid(2), such as the gc of git or the server of a build tool, keeps
+// running.
 //
 // Why is an exit code other than 0 not a [tool_error]? Because it is an ordinary answer
 // of a program: grep found nothing, a test failed. Only a script that did not really run

@@ -18,7 +18,7 @@ const maxNodes = 500_000
 //
 // The rules for unclosed elements can turn 44 KB of markup into 4 million nodes, and x/net/html
 // limits only the depth of its tree. The parser may repeat each open formatting element for every
-// text and element that follows, and up to 32 more if one is closed across a block.
+// text and element that follows. It adds up to 32 more if one is closed across a block.
 //
 //	https://html.spec.whatwg.org/multipage/parsing.html#the-list-of-active-formatting-elements
 func treeSize(page string) int {

@@ -2,8 +2,8 @@
 //
 // Start with [New] and [Roots.Resolve], which turns a path from a model or a client into an
 // absolute one without symlinks, or returns an [*OutsideError]. Open the result with [Roots.Open]
-// or a [Dir], so that a symlink that replaces a directory between check and use does not lead out
-// of the roots.
+// or a [Dir]: then a symlink that replaces a directory between check and use does not lead out of
+// the roots.
 //
 // No path that the package returns or opens lies outside the roots. It does not return zeph-acp's
 // own files ([Own]), nor open them under any name. The package restricts no other path inside the

@@ -102,7 +102,7 @@ func windowsVolume(path string) (volume, rest string) {
 }
 
 // checkWindowsPath returns an error if an absolute Windows path leads to another machine or to
-// a device, or if it may be an alias of a file. On other systems it returns nil.
+// a device, or may be an alias of a file. On other systems it returns nil.
 func (r *Roots) checkWindowsPath(abs, given string) error {
 	if runtime.GOOS != "windows" {
 		return nil

@@ -228,7 +228,7 @@ func (m *Stream) scanBelow(l []byte) {
 }
 
 // isRestOfLine reports whether the text after a colon and a blank is the rest of
-// the line, as in YAML, and not a member of a list.
+// the line, as in YAML. Otherwise it is a member of a list.
 func isRestOfLine(l []byte, at int) bool {
 	if len(l)-at > maxValue {
 		return false

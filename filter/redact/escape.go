@@ -6,9 +6,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// unescapedLine is a line without the escapes that hide a credential. They are those of JSON, such
-// as \u0026 in the password of a URL, \u003d after a name or \/ before a host, and those of a URL,
-// such as password%3D.
+// unescapedLine is a line without the escapes that hide a credential. They are those of JSON and
+// of URLs. Examples are \u0026 in the password of a URL, \u003d after a name, \/ before a host,
+// and password%3D.
 type unescapedLine struct {
 	text    []byte
 	indices []int // the index in the line of each byte of text, and of its end

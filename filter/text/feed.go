@@ -3,8 +3,8 @@ package text
 import "bytes"
 
 // feed sends lines to a reader while they are written. It uses a goroutine if
-// the text does not fit into one buffer, since a strategy takes about as long
-// as all the work before it.
+// the text does not fit into one buffer: a strategy takes about as long as all
+// the work before it.
 type feed struct {
 	read   func(text []byte) // the reader; it must not keep text
 	chunks chan []byte       // whole lines; nil before the first

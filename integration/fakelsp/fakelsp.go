@@ -26,7 +26,7 @@ import (
 // reports its progress and on a file "old" before the first document; "asks" waits for
 // answers to its own requests. "late" reports on a document with the next message after
 // it. "hangs" never answers, "silent" never reports, "deaf" stops reading. "dies" ends at
-// the first change, and "exits" at once. "nonsense", "long", "flood", "huge", "many" and
+// the first change, and "exits" immediately. "nonsense", "long", "flood", "huge", "many" and
 // "questions" write too much or nothing that makes sense.
 const Argument = "fake-lsp"
 

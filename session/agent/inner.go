@@ -306,8 +306,8 @@ func (t *turn) lastText() string {
 	return ""
 }
 
-// addStep records a call of an inner turn as a line of the call that delegated the task, in case
-// the process ends before that call does. If the client does not see the child session, it is shown
+// addStep records a call of an inner turn, as a line of the call that delegated the task. The
+// process may end before that call does. If the client does not see the child session, it is shown
 // the line.
 func (t *turn) addStep(call *executors.Call) {
 	if t.inner == nil {

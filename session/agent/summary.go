@@ -192,7 +192,7 @@ func (t *turn) askSummary(ctx context.Context, model llm.Model, before, piece, f
 }
 
 // withoutMarks changes lines of a summary that look like one of our marks and
-// headings, which all begin alike: a summarized output may have asked for a
+// headings, which all begin alike. A summarized output may have asked for a
 // fake mode, or fake words of the user.
 func withoutMarks(s string) string {
 	lines := strings.Split(s, "\n")

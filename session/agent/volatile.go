@@ -37,8 +37,8 @@ func withoutVolatile(text string) string {
 }
 
 // volatileLen returns the length of the volatile part that text begins with, or 0.
-// fresh reports whether the character before text is not a digit: a duration can only
-// begin at the first digit of a number.
+// fresh reports that no digit precedes text, since a duration can only begin at the
+// first digit of a number.
 func volatileLen(text string, fresh bool) int {
 	if at(text, 8) == '-' && shaped(text, "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx") {
 		return 36

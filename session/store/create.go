@@ -38,7 +38,7 @@ func emptyImage() []byte {
 }
 
 // createFile creates a missing database. It returns its path without links, and
-// reports whether the database has its schema already: where the file system refuses
+// reports whether the database has its schema already. Where the file system refuses
 // a step, such as a hard link, the file is left empty.
 func createFile(path string) (resolved string, created bool, err error) {
 	path, err = filepath.Abs(path)
@@ -134,7 +134,7 @@ func createEmpty(path string) error {
 }
 
 // startWAL makes the first commit to a WAL without any, so that the first turn need not
-// wait for its sync: SQLite syncs the header of a WAL, since frames of an earlier WAL may
+// wait for its sync. SQLite syncs the header of a WAL, since frames of an earlier WAL may
 // follow it.
 func (h *handle) startWAL() error {
 	if _, err := h.exec(begin); err != nil {

@@ -29,9 +29,9 @@ func (db *DB) Unread(ctx context.Context, except string, dirs ...string) (ids []
 	return ids, err
 }
 
-// UnreadEvents returns those events of a session, of some kinds, that were not yet passed
-// to PutMessages, and the Seq of the newest event of any kind. It leaves out events of
-// more than 256 KiB.
+// UnreadEvents returns the events of some kinds that were not yet passed to PutMessages,
+// and the Seq of the session's newest event of any kind. It leaves out events of more
+// than 256 KiB.
 func (db *DB) UnreadEvents(ctx context.Context, id string, kinds ...string) (events []Event, last int64, err error) {
 	query := `SELECT e.seq, e.time, e.kind, e.data FROM events e JOIN sessions s ON s.n = e.session LEFT JOIN messages_read r ON r.session = s.n
 		WHERE s.id = ? AND e.seq > coalesce(r.last, 0) AND e.parts = 1 AND e.kind IN (?` + strings.Repeat(", ?", len(kinds)-1) + `) ORDER BY e.seq`

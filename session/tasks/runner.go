@@ -34,7 +34,7 @@ const (
 	// tick is the longest interval between two checks of the tasks. It bounds the delay
 	// of a run after the clock was changed or the machine was asleep.
 	tick = time.Minute
-	// startDelay is the time from the first Poll until the tasks are read, so that the
+	// startDelay is the time from the first Poll until the tasks are read. So the
 	// first turn of the process does not wait for the database.
 	startDelay = time.Second
 	// heartbeat is how often a run renews its lease.

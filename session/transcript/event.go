@@ -130,16 +130,16 @@ type Result struct {
 	Result llm.ToolResult    `json:"result"`
 	Shown  acp.ToolCall      `json:"shown"`
 	Exit   *acp.TerminalExit `json:"exit,omitempty"` // of the terminal that Shown embeds
-	// Link is the 1-based index in the prompt of the part that the result replaces, such as
-	// a resource link that was read; 0 for a call of the model.
+	// Link is the 1-based index of the part of the prompt that the result replaces, such as
+	// a resource link. It is 0 for a call of the model.
 	Link int `json:"link,omitempty"`
 }
 
 // sharedFrom is the length from which share replaces a text, in bytes.
 const sharedFrom = 1 << 10
 
-// share replaces the texts of Shown that repeat the one for the model, so that a decoded
-// log holds a long output once and not three times.
+// share replaces the texts of Shown that repeat the one for the model. So a decoded log
+// holds a long output once and not three times.
 func (r Result) share() {
 	text := r.Result.Text
 	if len(text) < sharedFrom {

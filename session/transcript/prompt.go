@@ -170,8 +170,7 @@ func LinkTarget(uri string) string {
 }
 
 // parseURI parses a URI. In the URI of a file a fragment begins only at the last "#", and only if
-// the text after it looks like a part of the file, such as "L1:10", rather than of a path. A query
-// has a "=".
+// the text after it looks like a part of the file, such as "L1:10". A query has a "=".
 func parseURI(uri string) (*url.URL, error) {
 	if strings.HasPrefix(uri, "file:") {
 		path, part := uri, ""

@@ -2,9 +2,9 @@
 // its models, the programs that it needs, and its stored data.
 //
 // Start with [Doctor.Examine]. It promises that all checks together end within
-// [Doctor.Timeout], without a network too; that no finding contains a key; and that it
-// creates neither a database nor a directory. It does start the configured MCP servers
-// and asks each provider for its list of models, unless Offline is set.
+// [Doctor.Timeout], without a network too. No finding contains a key. It creates
+// neither a database nor a directory. It does start the configured MCP servers and
+// asks each provider for its list of models, unless Offline is set.
 //
 // Why does a broken configuration not stop the checks? Those that do not depend on it
 // still run, since a machine with one fault often has others.

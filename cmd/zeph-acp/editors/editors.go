@@ -5,9 +5,9 @@
 // [Change.Apply] writes it. [Editor.Snippet] returns the code for editors that are
 // configured by a program.
 //
-// It promises that a change keeps every other setting, each comment and the layout; that
-// a file that cannot be parsed is not changed; that a file is replaced atomically, after
-// a copy was made; and that a second change is empty.
+// It promises that a change keeps every other setting, each comment and the layout. A
+// file that cannot be parsed is not changed. A file is replaced atomically, after a copy
+// was made. A second change is empty.
 //
 // Why are Lua and Lisp only printed? A call of a plugin's setup replaces the options of
 // another call, so a line that is appended would lose settings of the user.

@@ -440,8 +440,8 @@ func (p *program) operandFiles(b *builder, w Word) ([]File, error) {
 	return out, nil
 }
 
-// accept returns the plain form of a command if the table of read-only programs declares
-// all of its words, and no file that it reads is endless.
+// accept returns the plain form of a command of the table of read-only programs. The
+// table must declare all of its words, and no file that it reads may be endless.
 func (b *builder) accept(c *Command) (*acceptedCommand, error) {
 	out, err := b.acceptWords(c)
 	if err != nil {

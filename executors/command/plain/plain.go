@@ -16,8 +16,8 @@
 // unsupported part. Comments are left out.
 //
 // Start with [Parse]. It promises that a command counts as read-only only if a
-// table declares its program, every one of its options and the position of
-// every word. It reads no file. Package policy decides about the result.
+// table declares its program, all of its options and the position of each word.
+// It reads no file. Package policy decides about the result.
 //
 // Why is there a table of options and not a list of dangerous ones? Because an
 // option that is missing from the table costs a question. An option that is

@@ -259,8 +259,8 @@ func dirsAfterCd(dirs []string, dir string) []string {
 }
 
 // printSettings matches NAME=VALUE of variables that only change how a program prints. In
-// a locale such as zh_CN.GBK, a byte of a character may be a backslash or a delimiter, so
-// a sed program could have other commands.
+// a locale such as zh_CN.GBK, a byte of a character may be a backslash or a delimiter. A
+// sed program could then have other commands.
 var printSettings = lazyregexp.New(`^(LANG|LC_[A-Z]+)=(C|POSIX|([A-Za-z_]+\.)?(UTF-8|UTF8|utf-8|utf8))?$|^TZ=[A-Za-z]+(/[A-Za-z_]+)?$|^(NO_COLOR|CLICOLOR|COLUMNS)=[0-9a-z]*$|^(GIT_)?PAGER=(cat)?$`)
 
 // printsOnly reports whether setting a variable for a command changes only how it

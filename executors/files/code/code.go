@@ -12,8 +12,8 @@
 // they miss unusual layouts, and a line of a string may look like a definition.
 //
 // Why patterns and not an index? An index must stay in memory, and each edit makes it
-// stale. A walk that searches for the rarest byte of a name is about as fast as the disk,
-// and only lines that contain the name are matched with patterns.
+// stale. A walk that searches for the rarest byte of a name is about as fast as the disk.
+// Patterns are matched only with lines that contain the name.
 //
 // Why does a scanner drop hits? A name may occur in each line of a repository. A hit
 // that ranks after all that are kept can no longer be shown, so it is dropped before

@@ -8,8 +8,8 @@
 // process applies immediately. They are renewed under the store's lock, so that a refresh token is
 // used once.
 //
-// It promises that a login that cannot be renewed stays in the store until the user logs
-// in again or logs out, and that no error contains a token.
+// It promises that no error contains a token. A login that cannot be renewed stays in
+// the store until the user logs in again or logs out.
 //
 // Why not the OAuthHandler of the SDK's transport? The older transport has no such
 // handler, and an http.RoundTripper sees the requests of both.

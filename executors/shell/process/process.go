@@ -149,7 +149,7 @@ func Start(prog Program) (*Process, error) {
 }
 
 // startAndWait starts the program and waits for it on one thread. Linux kills a child with
-// Pdeathsig when the thread that started it ends, so this goroutine stays locked to the thread
+// Pdeathsig when the thread that started it ends. So this goroutine stays locked to the thread
 // until the child has ended. A thread that dropped rights is never unlocked, so it ends with this
 // goroutine.
 //

@@ -24,10 +24,9 @@ func helperSession() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: 
 
 // dropPtrace drops CAP_SYS_PTRACE from this thread and the programs that it starts.
 // It reports whether the thread had the capability. With it, root can open the
-// files and change the memory of undumpable processes, such as this one, whose
-// stdout is the stream to the client. A program can still trace its own
-// children. Root can still read memory through CAP_SYS_ADMIN, which too many
-// programs need.
+// files and change the memory of undumpable processes. This process is one, and its
+// stdout is the stream to the client. A program can still trace its own children.
+// Root can still read memory through CAP_SYS_ADMIN, which too many programs need.
 func dropPtrace() (had bool, err error) {
 	hdr := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var caps [2]unix.CapUserData

@@ -261,7 +261,7 @@ func (b *bench) work(c *contender) error {
 	return a.stop()
 }
 
-// crowd opens sessions at once and prompts them at once.
+// crowd opens sessions at the same time, then prompts them at the same time.
 func (b *bench) crowd(c *contender, a *agent) error {
 	var sessions []string
 	before := a.processor()

@@ -18,9 +18,9 @@ const elementName = "project_file"
 // element, including attempts to disguise it.
 var markPattern = lazyregexp.New(`(?i)[<＜﹤‹]([\s/\\／]*project[\s_-]*file)`)
 
-// clean returns a foreign text that cannot end an element and has no invisible characters: no
-// control characters, no changes of direction, and no characters without width or from the tags
-// block, which can hide words.
+// clean returns a foreign text that cannot end an element and has no invisible characters.
+// Control characters, changes of direction, characters without width and the tags block can
+// hide words.
 func clean(s string) string {
 	s = strings.ToValidUTF8(strings.ReplaceAll(s, "\r\n", "\n"), string(utf8.RuneError))
 	s = strings.Map(func(r rune) rune {

@@ -65,8 +65,8 @@ func (*Choice) AcceptsBool() {}
 
 // Filter is the table [agent.tool_filter].
 type Filter struct {
-	// If Enabled is true, the model is offered only the tools that fit the prompt. If it
-	// is "auto", the model gets tool_search instead of the tools of MCP servers when all
+	// If Enabled is true, the model is offered only the tools that fit the prompt. With
+	// "auto", the model gets tool_search instead of the tools of MCP servers when all
 	// tools take more than a tenth of its window. Default "auto".
 	Enabled Choice `toml:"enabled"`
 	// TopK is the number of tools that are offered by their rank, in addition

@@ -97,8 +97,8 @@ const (
 //	+ 0.30 if there are alternatives: anyOf, oneOf or allOf
 //
 // Each share is at most 1, and so is the sum. Parameters and enums count twice
-// inside an array, four times inside an array in an array, and so on, since a
-// model fills them in once per element. Input that is not a schema scores 0.
+// inside an array, four times inside an array in an array, and so on: a model
+// fills them in once per element. Input that is not a schema scores 0.
 func complexity(schema json.RawMessage) float64 {
 	var root any
 	if json.Unmarshal(schema, &root) != nil {

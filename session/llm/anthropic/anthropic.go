@@ -2,8 +2,8 @@
 // servers that are compatible with it.
 //
 // Start with [New]. It promises that system prompt, tools and history are marked for the
-// provider's cache, and that signed thoughts are sent back only to the model that made
-// them. It makes one attempt at each request.
+// provider's cache. Signed thoughts are sent back only to the model that made them. It
+// makes one attempt at each request.
 package anthropic
 
 import (

@@ -1,8 +1,8 @@
 // Package textcalls finds tool calls in text: in the user's prompts, and in the
 // answers of models without native tool calls.
 //
-// Start with [Find] for a text, [Wrap] for a model that calls tools in its text, and
-// [Auto] for a model that does so only after it has refused tools. [ThoughtSplitter]
+// Start with [Find] for a text. Use [Wrap] for a model that calls tools in its text,
+// and [Auto] for one that does so only after it has refused tools. [ThoughtSplitter]
 // separates reasoning in tags from the text after it.
 //
 // It promises that a stream is processed piece by piece, and that its calls do not depend
@@ -36,9 +36,9 @@ import (
 // model ended the answer, and dropped if it was cut off.
 //
 // Why does an answer end early? Models that continue after a call often make up its result. Text
-// after a call is held back. Where it begins to look like a result (a line such as "Output:", a
-// block without a language), the rest of the answer is dropped, with its calls: they would rely on
-// invented results.
+// after a call is held back. Where it begins to look like a result, such as a line "Output:" or a
+// block without a language, the rest of the answer is dropped. Its calls would rely on invented
+// results.
 //
 // <think> at the beginning of an answer is a thought.
 func Wrap(m llm.Model) llm.Model { return &wrapped{m} }

@@ -8,7 +8,7 @@ import (
 
 // JSON may write a character beyond U+FFFF as two escapes, its surrogates. If a server cuts
 // a text between UTF-16 units, one is at the end of an event and the other at the start of
-// the next event. Decoded separately, each is an invalid character.
+// the next. Decoded separately, each is an invalid character.
 var (
 	highAtEnd  = compiled(`(?i)(?:^|[^\\])(?:\\\\)*(\\ud[89ab][0-9a-f]{2})"`)
 	lowAtStart = compiled(`(?i):\s*"(\\ud[c-f][0-9a-f]{2})`)

@@ -2,8 +2,8 @@ package markdown
 
 import "unicode/utf8"
 
-// marks are the places in a text where a mark may end. They are found in one pass, since a
-// search from each mark that is open would take time that grows with the square of the length.
+// marks are the places in a text where a mark may end. They are found in one pass: a search
+// from each open mark would take time that grows with the square of the length.
 type marks struct {
 	code          map[int][]int     // the runs of backquotes by their length
 	closing       map[closing][]int // the ends of emphasis
