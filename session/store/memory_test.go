@@ -10,12 +10,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// save saves a memory of a project, with its text as the key.
+// save saves a new memory of a project, with its text as the key.
 func save(t *testing.T, db *DB, project, text string) int64 {
 	t.Helper()
-	id, _, err := db.PutMemory(t.Context(), Memory{Project: project, Text: text, Files: map[string]string{}}, text, "", 0)
-	if err != nil {
-		t.Fatal(err)
+	id, existed, err := db.PutMemory(t.Context(), Memory{Project: project, Text: text, Files: map[string]string{}}, text, "", 0)
+	if existed || err != nil {
+		t.Fatalf("PutMemory of the new text %q: existed %t, %v", text, existed, err)
 	}
 	return id
 }
@@ -39,17 +39,17 @@ func TestMemories(t *testing.T) {
 	a, global := save(t, db, "/a", "alpha"), save(t, db, "", "everywhere")
 	save(t, other, "/b", "alpha")
 	if got := memoryTexts(t, other, "/a", ""); !slices.Equal(got, []string{"alpha", "everywhere"}) {
-		t.Errorf(`memoryTexts(t, other, "/a", ""): got %q, want %q`, got, []string{"alpha", "everywhere"})
+		t.Errorf("the memories of /a and of all projects are %q, want alpha and everywhere", got)
 	}
 	if got := memoryTexts(t, db); len(got) != 3 {
-		t.Errorf("memoryTexts(t, db): got %v, want 3 of them", got)
+		t.Errorf("all memories are %q, want three", got)
 	}
 	want := Memory{
 		Project: "/a", Text: "Alpha", Session: "s", Files: map[string]string{"x": "1"}, Labels: []byte(`{"untrusted":["y"]}`),
 	}
 	id, existed, err := other.PutMemory(t.Context(), want, "alpha", "", 0)
 	if id != a || !existed || err != nil {
-		t.Errorf("an equal text: %d, %t, %v", id, existed, err)
+		t.Errorf("an equal text: %d, existed %t, %v, want %d", id, existed, err, a)
 	}
 	all, err := db.Memories(t.Context(), "/a")
 	if err != nil || len(all) != 1 {
@@ -57,7 +57,7 @@ func TestMemories(t *testing.T) {
 	}
 	want.ID, want.Created, want.Updated = a, all[0].Created, all[0].Updated
 	if diff := cmp.Diff(want, all[0]); diff != "" {
-		t.Error(diff)
+		t.Errorf("the memory (-want +got)\n%s", diff)
 	}
 	if err := db.PutVectors(t.Context(), "m", map[int64][]float32{a: {1, -0.5}, global: {2}}, time.Now().Add(time.Hour)); err != nil {
 		t.Fatal(err)
@@ -67,7 +67,7 @@ func TestMemories(t *testing.T) {
 	}
 	own, every, earlier, err := db.CountMemories(t.Context(), "/a", "/a", "s")
 	if own != 1 || every != 1 || earlier || err != nil {
-		t.Error(own, every, earlier, err)
+		t.Errorf("CountMemories: %d and %d, earlier sessions %t, %v; want one of the project, one of all and no earlier session", own, every, earlier, err)
 	}
 	must(t, db, "s", true, "x")
 	if _, _, earlier, _ := db.CountMemories(t.Context(), "/none", "/w", "t"); !earlier {
@@ -83,24 +83,24 @@ func TestReplaceMemory(t *testing.T) {
 	db, _ := openAt(t, newPath(t))
 	old, double := save(t, db, "/a", "the port is 1"), save(t, db, "/a", "the port is 2")
 	m := Memory{ID: old, Project: "/a", Text: "the port is 2"}
-	if id, _, err := db.PutMemory(t.Context(), m, m.Text, "", 1); id != old || err != nil {
-		t.Errorf(`db.PutMemory(t.Context(), m, m.Text, "", 1): got %v, %v, want %v`, id, err, old)
+	if id, existed, err := db.PutMemory(t.Context(), m, m.Text, "", 1); id != old || !existed || err != nil {
+		t.Errorf("the replaced memory: %d, existed %t, %v, want %d", id, existed, err, old)
 	}
 	if got := memoryTexts(t, db); !slices.Equal(got, []string{"the port is 2"}) {
-		t.Errorf("memoryTexts(t, db): got %q, want %q", got, []string{"the port is 2"})
+		t.Errorf("the memories are %q, want only that the port is 2", got)
 	}
 	m.ID = double
 	if _, _, err := db.PutMemory(t.Context(), m, "other", "", 0); !errors.Is(err, ErrNoMemory) || !errors.Is(err, fs.ErrNotExist) {
-		t.Error(err)
+		t.Errorf("a memory that is gone: %v, want %v", err, ErrNoMemory)
 	}
 	if _, _, err := db.PutMemory(t.Context(), Memory{Project: "/a", Text: "x"}, "x", "", 1); !errors.Is(err, ErrFull) {
-		t.Error(err)
+		t.Errorf("one memory more than the limit: %v, want %v", err, ErrFull)
 	}
 	if err := db.DeleteMemory(t.Context(), old); err != nil {
-		t.Error(err)
+		t.Errorf("delete: %v", err)
 	}
 	if err := db.DeleteMemory(t.Context(), old); !errors.Is(err, ErrNoMemory) {
-		t.Error(err)
+		t.Errorf("delete again: %v, want %v", err, ErrNoMemory)
 	}
 	if id := save(t, db, "/a", "x"); id <= double {
 		t.Errorf("the number %d is used again", id)
