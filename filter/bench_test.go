@@ -290,7 +290,7 @@ func TestSamplesHaveNoCredentials(t *testing.T) {
 				continue
 			}
 			if _, found := s.Mask(string(text.Sanitize(c.output))); found != nil {
-				t.Errorf("%s/%s: %s", c.rule, c.name, redact.Warning(found))
+				t.Errorf("%s/%s has no credential, but: %s", c.rule, c.name, redact.Warning(found))
 			}
 		}
 	}

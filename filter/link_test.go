@@ -189,7 +189,7 @@ func TestLinkBounds(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n := len([]rune(got.ForModel())); n > 1000 || n < 900 || !strings.HasPrefix(got.ForModel(), "kept\n") || !strings.Contains(got.ForModel(), "characters cut …]\n") {
-			t.Errorf("%s: %d characters: %q", script, n, got.ForModel())
+			t.Errorf("%s: %d characters, want from 900 to 1000 with a note of the cut: %q", script, n, got.ForModel())
 		}
 		if diff := cmp.Diff(full, allOf(t, got.Full)); diff != "" {
 			t.Errorf("%s: full (-want +got)\n%s", script, diff)
@@ -320,7 +320,7 @@ func TestEndsAndColoursHideNothing(t *testing.T) {
 	} {
 		scan := &redact.Scanner{}
 		if got, _ := scan.Visible(tt.text); strings.Contains(string(text.Sanitize([]byte(got))), tt.secret) {
-			t.Errorf("%s: %q", name, got)
+			t.Errorf("%s: the secret is visible in %q", name, got)
 		}
 		var copied strings.Builder
 		found, err := scan.Copy(&copied, strings.NewReader(tt.text))
@@ -384,7 +384,7 @@ func TestLongLinesHideNothing(t *testing.T) {
 func TestLinkPassesErrorsOn(t *testing.T) {
 	broken := errors.New("broken")
 	if _, err := testLink(t).Middleware(tool{err: broken}).Execute(t.Context(), &executors.Call{}); !errors.Is(err, broken) {
-		t.Errorf("error %v", err)
+		t.Errorf("the tool's error became %v, want %v", err, broken)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(broken)
@@ -392,7 +392,7 @@ func TestLinkPassesErrorsOn(t *testing.T) {
 	res := executors.Result{Full: full, Output: &executors.Output{}, Done: func() { done = true }}
 	got, err := testLink(t).Middleware(tool{res: res}).Execute(ctx, &executors.Call{})
 	if !errors.Is(err, broken) || got.Done == nil || got.Full != nil {
-		t.Errorf("%+v, %v", got, err)
+		t.Errorf("got %+v, %v, want %v, Done and no full text", got, err, broken)
 	}
 	if got.Done(); !done {
 		t.Error("Done is another")
@@ -410,7 +410,7 @@ func TestLinkWithoutTheFullText(t *testing.T) {
 	got, err := testLink(t).Middleware(tool{res: res}).Execute(t.Context(), &executors.Call{Card: executors.Card{Command: "tool"}})
 	want := noise(2) + "[REDACTED:aws key]\n[security] 1 credential masked: aws key\n[the output could not be filtered or kept: "
 	if err != nil || got.Full != nil || !strings.HasPrefix(got.ForModel(), want) {
-		t.Errorf("%q, %v", got.ForModel(), err)
+		t.Errorf("got %q, %v, want %q at the beginning and no full text", got.ForModel(), err, want)
 	}
 }
 

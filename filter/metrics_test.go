@@ -77,7 +77,7 @@ func TestMetrics(t *testing.T) {
 	broken.err = nil
 	got := m.Status(t.Context())
 	if len(got) != 2 || !strings.HasPrefix(got[1], "Filters, in all sessions: 0 of 45 commands filtered") {
-		t.Errorf("status: %q", got)
+		t.Errorf("the status is %q, want the sums of all sessions in its second line", got)
 	}
 	want := map[string]int64{"filter.commands": 45, "filter.bytes_before": 400, "filter.bytes_after": 160, "filter.full": 40, "other": 1}
 	if diff := cmp.Diff(want, broken.values); diff != "" {
@@ -88,7 +88,7 @@ func TestMetrics(t *testing.T) {
 		m.add(one)
 	}
 	if broken.writes != 3 {
-		t.Errorf("%d writes", broken.writes)
+		t.Errorf("%d writes, want 3", broken.writes)
 	}
 	(*Metrics)(nil).add(one)
 	(&Metrics{}).Flush()

@@ -12,12 +12,12 @@ func TestBuiltin(t *testing.T) {
 	}
 	f, more := New("")
 	if warnings = append(warnings, more...); len(warnings) > 0 {
-		t.Errorf("warnings: %q", warnings)
+		t.Errorf("the built-in rules cause warnings: %q", warnings)
 	}
 	seen := map[string]bool{}
 	for _, r := range f.Rules() {
 		if seen[r.Name] || r.Match == "" || strategies[r.Strategy] == nil {
-			t.Errorf("%+v", r)
+			t.Errorf("%+v is a second rule of its name, or has no match or an unknown strategy", r)
 		}
 		seen[r.Name] = true
 	}

@@ -79,10 +79,10 @@ func TestPanicOfARule(t *testing.T) {
 					t.Errorf("%s: %d bytes, %q … %q", order, len(got.ForModel()), got.ForModel()[:100], got.ForModel()[len(got.ForModel())-200:])
 				}
 				if c := l.Metrics.Session(); c.Fallback != 1 || c.Masked != 1 {
-					t.Errorf("%s: counted %+v", order, c)
+					t.Errorf("%s: counted %+v, want one fallback and one masked credential", order, c)
 				}
 				if text := log.String(); !strings.Contains(text, "level=WARN") || !strings.Contains(text, "rule=bad") || !strings.Contains(text, "a bug") || strings.Contains(text, fakeKey) {
-					t.Errorf("%s: log %s", order, text)
+					t.Errorf("%s: want a warning that names the rule and its bug, and no key, in the log %s", order, text)
 				}
 				got.Full.Close()
 			}
@@ -95,7 +95,7 @@ func noPanic(t testing.TB, o *Outcome) {
 	t.Helper()
 	for _, by := range o.Rules {
 		if by.Failed != nil {
-			t.Errorf("rule %s: %v", by.Rule, by.Failed)
+			t.Errorf("rule %s panicked: %v", by.Rule, by.Failed)
 		}
 	}
 }

@@ -95,7 +95,7 @@ func TestAuditShow(t *testing.T) {
 			got = append(got, strings.Join(fields[1:], "\t"))
 		}
 		if diff := cmp.Diff(want, got); diff != "" || err != nil || (stderr != "") != (want == nil) {
-			t.Errorf("show %s: %v, %s\n%s", args, err, stderr, diff)
+			t.Errorf("show %s: %v, stderr %q, calls (-want +got)\n%s", args, err, stderr, diff)
 		}
 	}
 	stdout, _, err := auditSays(t, "show", "--json", "--failed")
@@ -152,7 +152,7 @@ func TestAuditStats(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff([]string{"calls success failed denied timeout cancelled tool", "3 1 1 1 0 0 bash", "1 1 0 0 0 0 read", "4 2 1 1 0 0 all"}, got); diff != "" || err != nil {
-		t.Errorf("%v\n%s\n%s", err, diff, stdout)
+		t.Errorf("stats: %v, rows (-want +got)\n%s\nin\n%s", err, diff, stdout)
 	}
 	stdout, _, err = auditSays(t, "stats", "--json", "--session", "aaaa-1")
 	if err != nil {

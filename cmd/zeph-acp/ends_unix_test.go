@@ -155,7 +155,7 @@ func TestServeEnds(t *testing.T) {
 				t.Errorf("exit status %d, want %d", got, tt.status)
 			}
 			if p.stderr.Len() > 0 {
-				t.Errorf("stderr: %s", p.stderr.String())
+				t.Errorf("stderr has %q, want nothing", p.stderr.String())
 			}
 		}
 		t.Run(name+" idle", func(t *testing.T) {

@@ -29,7 +29,7 @@ func TestTools(t *testing.T) {
 		}
 	}
 	if got, err := parameters(executors.Tool{Schema: json.RawMessage(`{"properties":{"b":{"type":"string"},"a":{"type":"integer"},"z":true,"y":{"type":"array"}},"required":["y","b"]}`)}); err != nil || strings.Join(got, "") != "  y (array)  b (string)  a (integer, optional)  z (any, optional)" {
-		t.Errorf("parameters: %q, %v", got, err)
+		t.Errorf("the parameters are %q, %v", got, err)
 	}
 	for _, tool := range app.Catalogue() {
 		if len(effectNames(tool.Effect)) == 0 {

@@ -106,7 +106,7 @@ func TestFetch(t *testing.T) {
 				}
 			}
 			if again := strategytest.Pass(t, s, run, got); again != got {
-				t.Errorf("again:\n%s", again)
+				t.Errorf("filtered again, the result became\n%s", again)
 			}
 		})
 	}
@@ -139,7 +139,7 @@ func TestListWithinItem(t *testing.T) {
 		t.Errorf("the list stayed:\n%s", got)
 	}
 	if again := strategytest.Pass(t, s, strategy.Run{}, got); again != got {
-		t.Errorf("again:\n%s", again)
+		t.Errorf("filtered again, the result became\n%s", again)
 	}
 }
 
@@ -161,7 +161,7 @@ func FuzzFoldJSON(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		short, ok := foldJSON(text)
 		if ok && len(short) > len(text)+100 {
-			t.Errorf("%q of %q", short, text)
+			t.Errorf("%q was folded to %q, which is longer", text, short)
 		}
 	})
 }

@@ -93,7 +93,7 @@ func TestGitDiffLongLine(t *testing.T) {
 	in := "diff --git a/x b/x\n@@ -0,0 +1 @@\n+" + strings.Repeat("é", 5000) + "\n"
 	got, _ := strategytest.Filter(t, s, strategy.Run{}, in)
 	if len(got) > maxDiffLine+100 || !strings.Contains(got, "bytes omitted) ...\n") {
-		t.Errorf("%d bytes: %.200s", len(got), got)
+		t.Errorf("the diff of a long line has %d bytes, want at most %d and a note: %.200s", len(got), maxDiffLine+100, got)
 	}
 	if again, _ := strategytest.Filter(t, s, strategy.Run{}, got); again != got {
 		t.Error("again it is another")

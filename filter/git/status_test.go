@@ -70,7 +70,7 @@ func TestGitStatusHuge(t *testing.T) {
 	got, confidence := strategytest.Filter(t, strategytest.Make(t, Strategies["git_status"], ``), strategy.Run{}, b.String())
 	want := "On branch main\nUntracked files:\n\tout/d0/ (100000 files)\n\tout/d1/ (100000 files)\n\tout/d2/ (100000 files)\n"
 	if got != want || confidence != strategy.Full {
-		t.Errorf("%s: %.500s", confidence, got)
+		t.Errorf("%s: got %.500s\nwant %s: %.500s", confidence, got, strategy.Full, want)
 	}
 }
 

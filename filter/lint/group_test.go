@@ -192,7 +192,7 @@ func TestShape(t *testing.T) {
 		}
 	}
 	if got := string(shapeDifference([]byte("Item \"a\" of \"b\" has 1"), []byte("Item \"a\" of \"c\" has 2"))); got != `"c" 2` {
-		t.Errorf("difference: %s", got)
+		t.Errorf("the difference is %s, want \"c\" 2", got)
 	}
 }
 
@@ -254,7 +254,7 @@ func FuzzGroupByRule(f *testing.F) {
 				continue
 			}
 			if strings.ContainsRune(got, 1) || strings.Contains(got, "\n\n\n") {
-				t.Errorf("%q", got)
+				t.Errorf("the result has a mark of the grouping or two empty lines: %q", got)
 			}
 			if again, c := strategytest.Filter(t, s, strategy.Run{Exit: exit}, got); c != strategy.Fallback && len(again) < len(got) {
 				t.Errorf("%s: %q, again %q", parameters, got, again)

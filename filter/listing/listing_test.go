@@ -73,7 +73,7 @@ func TestListing(t *testing.T) {
 				t.Errorf("still %q in\n%s", tt.gone, got)
 			}
 			if again := strategytest.Pass(t, s, strategy.Run{Command: tt.command}, got); again != got {
-				t.Errorf("again:\n%s", again)
+				t.Errorf("filtered again, the result became\n%s", again)
 			}
 		})
 	}
@@ -92,7 +92,7 @@ func FuzzListing(f *testing.F) {
 		run := strategy.Run{Command: command}
 		got := strategytest.Pass(t, s, run, body)
 		if len(got) > len(body) {
-			t.Error("grew")
+			t.Errorf("the result has %d bytes, more than the text with %d", len(got), len(body))
 		}
 		if again := strategytest.Pass(t, s, run, got); again != got {
 			t.Errorf("%s\nfirst:\n%s\nagain:\n%s", strategytest.Difference(got, again), got, again)

@@ -54,7 +54,7 @@ func TestGroupMatches(t *testing.T) {
 				}
 			}
 			if again := strategytest.Pass(t, s, strategy.Run{Command: tt.command}, got); again != got {
-				t.Errorf("again:\n%s", again)
+				t.Errorf("filtered again, the result became\n%s", again)
 			}
 			if name == "a long line" && (!strings.Contains(got, "needle();") || len(got) > 600) {
 				t.Errorf("the match is lost: %s", got)

@@ -57,7 +57,7 @@ func TestTable(t *testing.T) {
 				}
 			}
 			if again := strategytest.Pass(t, s, run, got); again != got {
-				t.Errorf("again:\n%s", again)
+				t.Errorf("filtered again, the result became\n%s", again)
 			}
 		})
 	}

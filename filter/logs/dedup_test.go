@@ -73,7 +73,7 @@ func TestStamped(t *testing.T) {
 		"took 12 s, 03:12 in all, so far": false,
 	} {
 		if got := beginsWithTime([]byte(line)); got != want {
-			t.Errorf("%q: %t", line, got)
+			t.Errorf("beginsWithTime(%q) = %t, want %t", line, got, want)
 		}
 	}
 }
@@ -115,7 +115,7 @@ func TestDedup(t *testing.T) {
 				t.Errorf("%s:\n%s\nwant %s:\n%s", confidence, got, tt.confidence, tt.want)
 			}
 			if again, _ := strategytest.Filter(t, s, strategy.Run{}, got); again != got {
-				t.Errorf("again:\n%s", again)
+				t.Errorf("filtered again, the result became\n%s", again)
 			}
 		})
 	}
@@ -131,11 +131,11 @@ func TestDedupLongRecord(t *testing.T) {
 	got, _ := strategytest.Filter(t, strategytest.Make(t, Strategies["dedup"], ""), strategy.Run{}, in)
 	for _, want := range []string{"INFO payload xxx", "bytes omitted) ... xxx", "xxx end", "own.a.B.c4", "... (30 lines omitted) ...\n\tat own.d.E.f", "Thread.run3"} {
 		if !strings.Contains(got, want) {
-			t.Errorf("no %q", want)
+			t.Errorf("%q is not in the result", want)
 		}
 	}
 	if strings.Contains(got, "springframework") || len(got) > 2000 || t.Failed() {
-		t.Errorf("%d bytes\n%s", len(got), got)
+		t.Errorf("%d bytes, want at most 2000 without lines of springframework:\n%s", len(got), got)
 	}
 }
 

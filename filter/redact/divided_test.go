@@ -36,7 +36,7 @@ func TestDivided(t *testing.T) {
 	}
 	for text := range strings.SplitSeq(innocent, "\n---\n") {
 		if got := s.Divided(text); len(got) > 0 {
-			t.Errorf("%q: got %q", text, got)
+			t.Errorf("%q has no divided credential, got %q", text, got)
 		}
 	}
 }
@@ -55,7 +55,7 @@ func TestDividedPages(t *testing.T) {
 		}
 		for part := range slices.Chunk(text, 4096) {
 			if got := s.Divided(string(part)); len(got) > 0 {
-				t.Errorf("%s: %q", page, got)
+				t.Errorf("%s: found %q, want nothing", page, got)
 			}
 		}
 	}

@@ -37,7 +37,7 @@ func FuzzMask(f *testing.F) {
 		for _, text := range []string{before + " " + value + " " + after, before + "\n" + assignment + "\n" + after, before + value + after} {
 			got, found := s.Mask(text)
 			if len(got) > len(text) || strings.Count(got, "\n") != strings.Count(text, "\n") {
-				t.Errorf("%q became %q", text, got)
+				t.Errorf("%q became %q, which is longer or has other lines", text, got)
 			}
 			if utf8.ValidString(text) && !utf8.ValidString(got) {
 				t.Errorf("%q became %q, which is not UTF-8", text, got)
@@ -100,7 +100,7 @@ func TestScanLines(t *testing.T) {
 	}
 	m.End()
 	if string(lines) != masked+"\n" {
-		t.Errorf("lines\n%s\ntext\n%s", lines, masked)
+		t.Errorf("masked line by line\n%s\nmasked as a text\n%s", lines, masked)
 	}
 }
 
@@ -114,7 +114,7 @@ func TestLearnConcurrently(t *testing.T) {
 				value := fmt.Sprintf("value-%d-%d", i, j)
 				s.Learn(value)
 				if got, _ := s.Mask("a " + value + " b"); got != "a [REDACTED] b" && got != "a ********* b" {
-					t.Errorf("%q", got)
+					t.Errorf("the value %q was masked to %q", value, got)
 				}
 			}
 		})

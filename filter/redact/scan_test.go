@@ -41,7 +41,7 @@ func TestCredentials(t *testing.T) {
 	for k := range userPattern {
 		c := Credentials[k]
 		if c.Category == "" || c.Kind == "" || c.Shapes == "" {
-			t.Errorf("kind %d: %+v", k, c)
+			t.Errorf("kind %d has no category, name or shapes: %+v", k, c)
 		}
 		categories[c.Category] = true
 	}
@@ -483,7 +483,7 @@ func TestMaskAllocates(t *testing.T) {
 	text := strings.Repeat("main.go:12:5: token: unexpected key = value (-want +got)\n", 20)
 	s.Mask(text)
 	if n := testing.AllocsPerRun(100, func() { s.Mask(text) }); n > 5 { // the race detector empties the pool
-		t.Errorf("%.1f allocations", n)
+		t.Errorf("%.1f allocations, want at most 5", n)
 	}
 }
 

@@ -301,7 +301,7 @@ func TestTestSummaryBounds(t *testing.T) {
 	got, _ := strategytest.Filter(t, strategytest.Make(t, Strategies["test_summary"], `format = "go"`), strategy.Run{Exit: 1}, b.String())
 	for _, line := range []string{"a_test.go:7: error: here it is", "--- FAIL: TestA", "lines omitted) ..."} {
 		if !strings.Contains(got, line) {
-			t.Errorf("lost %q", line)
+			t.Errorf("the result lost %q", line)
 		}
 	}
 	if len(got) > 4000 {

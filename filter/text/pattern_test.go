@@ -34,23 +34,23 @@ func TestPattern(t *testing.T) {
 		for _, line := range patternLines {
 			want := re.MatchString(line)
 			if got := p.Match([]byte(line)); got != want {
-				t.Errorf("%s matches %q: %t", expr, line, got)
+				t.Errorf("%s matches %q: %t, want %t", expr, line, got, want)
 			}
 			if got := set.Match([]byte(line)); got != want {
 				t.Errorf("a set with %s matches %q: %t", expr, line, got)
 			}
 			if got := p.Submatch([]byte(line)); (got != nil) != want {
-				t.Errorf("%s on %q: %q", expr, line, got)
+				t.Errorf("%s on %q: %q, want a match: %t", expr, line, got, want)
 			}
 		}
 	}
 	for expr, want := range map[string]string{"(": "not a regular expression", strings.Repeat("é", 513): "513 characters"} {
 		if _, err := Compile(expr); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%.20s: %v", expr, err)
+			t.Errorf("Compile(%.20s): %v, want an error with %q", expr, err, want)
 		}
 	}
 	if _, err := Compile(strings.Repeat("é", 512)); err != nil {
-		t.Error(err)
+		t.Errorf("a pattern of 512 characters is refused: %v", err)
 	}
 	if (*Patterns)(nil).Match([]byte("x")) || (&Patterns{}).Match([]byte("x")) {
 		t.Error("no pattern matches")
@@ -61,7 +61,7 @@ func TestPattern(t *testing.T) {
 func TestPatternsHaveAutomatons(t *testing.T) {
 	set, err := CompileAll(patternExprs)
 	if err != nil || set.automaton() == nil {
-		t.Error("none", err)
+		t.Errorf("the set has no automaton: %v", err)
 	}
 }
 
@@ -75,10 +75,10 @@ func TestPatternsConcurrently(t *testing.T) {
 		wg.Go(func() {
 			for i := range 2000 {
 				if line := fmt.Sprintf("a%dx%dc", i, i); !set.Match([]byte(line)) {
-					t.Errorf("%s", line)
+					t.Errorf("%s does not match", line)
 				}
 				if line := fmt.Sprintf("c%da ERRO %dR", i, i); set.Match([]byte(line)) {
-					t.Errorf("%s", line)
+					t.Errorf("%s matches", line)
 				}
 			}
 		})
@@ -100,7 +100,7 @@ func FuzzPattern(f *testing.F) {
 		}
 		want := regexp.MustCompile(expr).MatchString(line)
 		if got := p.Match([]byte(line)); got != want {
-			t.Errorf("%q on %q: %t", expr, line, got)
+			t.Errorf("%q on %q: %t, want %t", expr, line, got, want)
 		}
 		set, _ := CompileAll([]string{expr, `^never`})
 		if got := set.Match([]byte(line)); got != (want || strings.HasPrefix(line, "never")) {

@@ -44,7 +44,7 @@ func TestSanitize(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := string(Sanitize([]byte(tt.in))); got != tt.want {
-				t.Errorf("%q, want %q", got, tt.want)
+				t.Errorf("Sanitize(%q) = %q, want %q", tt.in, got, tt.want)
 			}
 		})
 	}

@@ -164,7 +164,7 @@ func (c *corpus) check(t *testing.T, project, query string, hits []memory.Hit) {
 			t.Errorf("%s: %s: a hit of another project: %s", project, query, h.Text)
 		}
 		if c.stale[h.Text] != (len(h.Stale) > 0) {
-			t.Errorf("%s: %s: %s: stale %q", project, query, h.Text, h.Stale)
+			t.Errorf("%s: %s: %s: stale %q, want stale: %t", project, query, h.Text, h.Stale, c.stale[h.Text])
 		}
 		for _, later := range hits[i+1:] {
 			if h.Newer == later.ID {

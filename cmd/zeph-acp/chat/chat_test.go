@@ -61,7 +61,7 @@ func FuzzPaste(f *testing.F) {
 		}
 		got, err := io.ReadAll(&pasteReader{in: strings.NewReader("\x1b[200~" + text + "\x1b[201~"), encode: new(pastedTexts).encode})
 		if err != nil || strings.ContainsFunc(string(got), func(r rune) bool { return r < ' ' || r == 0x7f }) {
-			t.Errorf("got %q, %v", got, err)
+			t.Errorf("got %q, %v, want no control character", got, err)
 		}
 	})
 }
@@ -72,7 +72,7 @@ func TestPastedTexts(t *testing.T) {
 	for _, text := range []string{"a", "a\nb", strings.Repeat("a\n", 50), strings.Repeat("x", 5000)} {
 		line := f.encode(text)
 		if len(line) > maxShownBytes || strings.Contains(line, "\n") || f.decode("see "+line+"!") != "see "+text+"!" {
-			t.Errorf("%q is %q", text, line)
+			t.Errorf("%q is shown as %q, want one short line that becomes the text again", text, line)
 		}
 	}
 	if got := f.decode("[#7: 3 lines] [#1: 50 lines]"); got != "[#7: 3 lines] [#1: 50 lines]" {
@@ -162,7 +162,7 @@ func TestHistory(t *testing.T) {
 	h.Add("the password is hunter2")
 	h.Add(strings.Repeat("x", maxEntry+1))
 	if got := h.Load(); !slices.Equal(got, []string{"one\ntwo", "the password is [masked]"}) {
-		t.Errorf("got %q", got)
+		t.Errorf("the history is %q, want the two short prompts, masked", got)
 	}
 	if other := (History{Path: HistoryPath(state, "/other")}); other.Load() != nil {
 		t.Error("a project has the prompts of another")

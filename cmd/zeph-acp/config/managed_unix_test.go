@@ -94,7 +94,7 @@ action = "allow"
 	}
 	again, err := l.Reload()
 	if err != nil || again.Config.Agent.Mode != "code" {
-		t.Errorf("reloaded: %v", err)
+		t.Errorf("Reload: %v, want the managed mode", err)
 	}
 }
 

@@ -120,7 +120,7 @@ func TestMigrateApply(t *testing.T) {
 	}
 	backup, err := m.Apply()
 	if err != nil || backup != file+".bak.1" {
-		t.Fatalf("backup %s: %v", backup, err)
+		t.Fatalf("Apply: backup %q, %v, want %s.bak.1", backup, err, file)
 	}
 	for name, want := range map[string]string{
 		"config.toml": "[log]\nlevel = \"info\"\n", "target.toml": "[log]\nlevel = \"info\"\n",

@@ -43,7 +43,7 @@ content = "blocked"
 			}
 			again, err := load(t, b.String())
 			if err != nil {
-				t.Fatalf("%v in\n%s", err, b.String())
+				t.Fatalf("the output of Show does not load: %v\n%s", err, b.String())
 			}
 			if diff := cmp.Diff(l.Config, again.Config, equalConfigs...); diff != "" {
 				t.Errorf("(-want +got)\n%s\n%s", diff, b.String())

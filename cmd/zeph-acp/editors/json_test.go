@@ -95,7 +95,7 @@ func TestEditors(t *testing.T) {
 		}
 		flat, _ := json.Marshal(v)
 		if err != nil || string(flat) != want {
-			t.Errorf("%s: %s, %v", name, flat, err)
+			t.Errorf("%s: got %s, %v, want %s", name, flat, err, want)
 		}
 	}
 }
@@ -117,7 +117,7 @@ func FuzzEdit(f *testing.F) {
 		}
 		twice, err := e.edit(once, entry)
 		if err != nil || string(twice) != string(once) {
-			t.Errorf("%q: %q, then %q, %v", data, once, twice, err)
+			t.Errorf("%q was edited to %q, and again to %q, %v; want no second change", data, once, twice, err)
 		}
 		before, after := rest(t, data), rest(t, once)
 		if diff := cmp.Diff(before, after); diff != "" {

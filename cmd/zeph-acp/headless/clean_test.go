@@ -42,7 +42,7 @@ func FuzzClean(f *testing.F) {
 		got := whole.clean(text)
 		for _, r := range got {
 			if unicode.IsControl(r) && !strings.ContainsRune("\n\t\r", r) {
-				t.Fatalf("clean(%q) = %q", text, got)
+				t.Fatalf("clean(%q) = %q, which has the control character %U", text, got, r)
 			}
 		}
 		runes := []rune(text)

@@ -127,7 +127,7 @@ func TestCancelWhileAsked(t *testing.T) {
 		return Choice{}, ctx.Err()
 	})
 	if stop, err := turn.Run(ctx); stop != acp.StopCancelled || err != nil {
-		t.Errorf("Run: %s, %v", stop, err)
+		t.Errorf("Run: %s, %v, want cancelled", stop, err)
 	}
 }
 
@@ -143,7 +143,7 @@ func TestReason(t *testing.T) {
 	})
 	turn.Approver = approve(func(context.Context) (Choice, error) { return Choice{"no", "use make"}, nil })
 	if stop, err := turn.Run(t.Context()); stop != acp.StopEndTurn || err != nil {
-		t.Errorf("Run: %s, %v", stop, err)
+		t.Errorf("Run: %s, %v, want end_turn", stop, err)
 	}
 }
 
@@ -155,7 +155,7 @@ func TestQuestionWithdrawn(t *testing.T) {
 		go func() { <-asked; cancel() }()
 		_, err := c.RequestPermission(ctx, acp.RequestPermissionRequest{SessionID: "s"})
 		if !errors.Is(err, context.Canceled) {
-			t.Errorf("RequestPermission: %v", err)
+			t.Errorf("the withdrawn question returned %v, want %v", err, context.Canceled)
 		}
 		return acp.StopEndTurn, nil
 	})
@@ -165,7 +165,7 @@ func TestQuestionWithdrawn(t *testing.T) {
 		return Choice{}, ctx.Err()
 	})
 	if stop, err := turn.Run(t.Context()); stop != acp.StopEndTurn || err != nil {
-		t.Errorf("Run: %s, %v", stop, err)
+		t.Errorf("Run: %s, %v, want end_turn", stop, err)
 	}
 }
 
@@ -251,7 +251,7 @@ func TestTerminals(t *testing.T) {
 		term := run(`printf %s "$HOME$GREETING$GREETING"; exit 3`, 4)
 		status, err := term.Wait(ctx)
 		if err != nil || status.ExitCode == nil || *status.ExitCode != 3 {
-			t.Errorf("Wait: %+v, %v", status, err)
+			t.Errorf("Wait: %+v, %v, want the exit code 3", status, err)
 		}
 		out, err := term.Output(ctx)
 		three := 3
@@ -265,20 +265,20 @@ func TestTerminals(t *testing.T) {
 		waitCtx, cancel := context.WithCancel(ctx)
 		cancel()
 		if _, err := term.Wait(waitCtx); !errors.Is(err, context.Canceled) {
-			t.Errorf("Wait: %v", err)
+			t.Errorf("a cancelled Wait returned %v", err)
 		}
 		if err := term.Kill(ctx); err != nil {
 			t.Errorf("Kill: %v", err)
 		}
 		status, err = term.Wait(ctx)
 		if err != nil || status.Signal == nil {
-			t.Errorf("Wait: %+v, %v", status, err)
+			t.Errorf("Wait after Kill: %+v, %v, want a signal", status, err)
 		}
 		term.Release()
 		for {
 			if _, err := term.Output(ctx); err != nil {
 				if refused, ok := errors.AsType[*acp.ClientError](err); !ok || !refused.NotFound() {
-					t.Errorf("Output: %v", err)
+					t.Errorf("Output after Release: %v, want that there is no such terminal", err)
 				}
 				break
 			}
@@ -294,7 +294,7 @@ func TestTerminals(t *testing.T) {
 		return acp.StopEndTurn, nil
 	})
 	if stop, err := turn.Run(t.Context()); stop != acp.StopEndTurn || err != nil {
-		t.Errorf("Run: %s, %v", stop, err)
+		t.Errorf("Run: %s, %v, want end_turn", stop, err)
 	}
 	for id, p := range turn.terminals.open {
 		if _, _, exit := p.Output(); exit == nil {

@@ -30,7 +30,7 @@ func TestDecision(t *testing.T) {
 		"Not allowed without an answer: r":                {Decision: "ask", Rule: "r"},
 	} {
 		if got := summary.Decision(&e); got != want {
-			t.Errorf("%q, want %q", got, want)
+			t.Errorf("Decision = %q, want %q", got, want)
 		}
 	}
 }
