@@ -231,6 +231,12 @@ func unversioned(program string) string {
 // Interprets reports whether the program interprets code in a language such as Python.
 func (c *Command) Interprets() bool { return slices.Contains(interpreters, unversioned(c.Program())) }
 
+// Launches reports whether the program runs another one that its operands name.
+func (c *Command) Launches() bool {
+	how, ok := launchers[c.Program()]
+	return ok && (how.after == "" || slices.ContainsFunc(c.Args(), func(a Word) bool { return slices.Contains(strings.Fields(how.after), a.Text) }))
+}
+
 // maxFound bounds the commands that are searched for in one text.
 const maxFound = 64
 

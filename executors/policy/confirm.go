@@ -13,7 +13,7 @@ import (
 // --force", but "git push --force*" does.
 type confirmation struct {
 	words   string // the program and its first words
-	options string // any one of these; empty means any call; "+" stands for a forced refspec, "-B*" for each word that begins so
+	options string // any one of these; empty means any call; "+" stands for a forced refspec, "-B*" for each word that begins so, "*x*" for one with this part
 	effect  string // for the user: the damage that it does
 }
 
@@ -68,7 +68,7 @@ var confirmations = []confirmation{
 	{"git rebase", "-x", runsOtherProgram},
 	{"git send-email", "--sendmail-cmd --smtp-server --to-cmd --cc-cmd --header-cmd", runsOtherProgram},
 	{"git submodule foreach", "", runsOtherProgram},
-	{"go", "-exec --exec -toolexec --toolexec -vettool --vettool", runsOtherProgram},
+	{"go", "-exec --exec -toolexec --toolexec -vettool --vettool *extld*", runsOtherProgram},
 	{"go env", "-w -u", "it changes the settings of go for all projects"},
 	{"cargo", "--config", runsOtherProgram},
 	{"make", makePrograms, runsOtherProgram},
@@ -77,6 +77,10 @@ var confirmations = []confirmation{
 	{"tar", tarPrograms, runsOtherProgram},
 	{"gtar", tarPrograms, runsOtherProgram},
 	{"bsdtar", tarPrograms, runsOtherProgram},
+	{"tar", "-P --absolute-names", "it may write files anywhere"},
+	{"gtar", "-P --absolute-names", "it may write files anywhere"},
+	{"bsdtar", "-P --absolute-paths", "it may write files anywhere"},
+	{"unzip", "-:", "it may write files anywhere"},
 	{"rg", "--pre --hostname-bin", runsOtherProgram},
 	{"sort", "--compress-program", runsOtherProgram},
 	{"man", "-P --pager -H --html", runsOtherProgram},
@@ -152,7 +156,8 @@ func (f confirmation) dangerousOption(c *command.Command) string {
 			switch {
 			case ended && strings.HasPrefix(o, "-"):
 			case name == o,
-				strings.HasSuffix(o, "*") && strings.HasPrefix(w.Text, strings.TrimSuffix(o, "*")),
+				strings.HasPrefix(o, "*") && strings.Contains(w.Text, strings.Trim(o, "*")),
+				strings.HasSuffix(o, "*") && strings.HasPrefix(w.Text, strings.Trim(o, "*")),
 				len(o) == 1 && strings.HasPrefix(w.Text, o) && o != ".",
 				strings.HasPrefix(o, "--") && len(name) > 3 && strings.HasPrefix(o, name),
 				len(o) == 2 && o[0] == '-' && o[1] != '-' && inBundle(name, o[1]):

@@ -99,7 +99,7 @@ func (p permissionCheck) decideFiles(call *executors.Call, byDefault verdict) de
 		// them.
 		d.verdict, d.keys = verdict{action: Ask, why: "default: changes in .git and .zeph always need permission"}, nil
 	} else if changes && slices.ContainsFunc(call.Card.Paths, func(file string) bool {
-		r, _ := firstMatch(rulesFor(p.rules.Permissions, call.Tool), file, spell)
+		r, _ := firstMatch(rulesFor(p.rules.Permissions, call.Tool), p.namesInRules([]string{file})[0], spell)
 		return p.startsProgramsInRoots(file) && !startsPrograms(r.Pattern)
 	}) {
 		d.verdict, d.keys = verdict{action: Ask, why: startsProgramsReason}, nil

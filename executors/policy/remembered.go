@@ -19,6 +19,7 @@ var destructive = []string{
 	"git restore", "git rm", "git stash", "git branch", "git tag", "git remote", "git maintenance", "docker rm", "docker rmi",
 	"docker system", "kubectl delete", "alias", "exec", "export", "function", "hash", "enable", "unset",
 	"declare", "xargs", "parallel", "fd",
+	"at", "batch", "dc", "ed", "ex", "gdb", "lldb", "rustup run",
 	"aws s3 cp", "aws s3 mv", "aws s3 rb", "aws s3 rm", "aws s3 sync", "ftp", "gh api", "glab api", "gsutil", "lftp", "rclone", "scp", "sftp", "socat",
 }
 
@@ -68,7 +69,7 @@ func commandExtent(c *command.Command, first string) (words string, ok bool) {
 	case slices.Contains(builders, c.Program()):
 		args = slices.DeleteFunc(slices.Clone(args), func(w command.Word) bool { return builderFlags.MatchString(w.Text) })
 		flags, n = len(args), 0
-	case runsText(c) || slices.Contains(launchers, c.Program()):
+	case interprets(c) || slices.Contains(launchers, c.Program()):
 		for flags < len(args) && launcherFlags.MatchString(args[flags].Text) {
 			flags, n = flags+1, 1
 		}
@@ -112,7 +113,7 @@ func namesProgram(c *command.Command) bool {
 // directory than that of the script. The same words then name another file.
 func runsElsewhere(c *command.Command, src parsedCommand) bool {
 	name := c.Words[0].Text
-	named := strings.Contains(name, "/") && !filepath.IsAbs(name) || runsText(c)
+	named := strings.Contains(name, "/") && !filepath.IsAbs(name) || interprets(c)
 	return named && (len(c.Dirs) != 1 || filepath.Clean(c.Dirs[0]) != filepath.Clean(src.dir))
 }
 
@@ -138,20 +139,24 @@ func alwaysKey(c *command.Command, src parsedCommand) (key, covers string) {
 		return only, exact
 	case runsElsewhere(c, src), runsNameWithSpace(c), strings.ContainsAny(first, " \t\n"):
 		return only, exact
-	case runsText(c) && (first == "" || hasCode(c)):
+	case interprets(c) && (first == "" || hasCode(c)):
 		return only, exact
 	}
 	what, ok := commandExtent(c, first)
-	if !ok {
+	if !ok || c.Launches() && subcommandDepth(c) < 2 && !slices.Contains(launchers, c.Program()) {
 		return only, exact
 	}
 	return "command " + what, quote(what)
 }
 
-// hasCode reports whether an interpreter has its program as an operand.
+// interprets reports whether the program runs a text in a language.
+func interprets(c *command.Command) bool { return runsText(c) || c.Interprets() }
+
+// hasCode reports whether an interpreter has its program as an operand, or reads it from its
+// standard input.
 func hasCode(c *command.Command) bool {
 	return slices.ContainsFunc(c.Args(), func(w command.Word) bool {
-		if !w.Literal || w.Text == "--eval" || w.Text == "--print" {
+		if !w.Literal || w.Text == "-" || strings.HasPrefix(w.Text, "+") || w.Text == "--eval" || w.Text == "--print" || strings.HasPrefix(w.Text, "/dev/") || strings.HasPrefix(w.Text, "/proc/") {
 			return true
 		}
 		isBundle := len(w.Text) > 1 && w.Text[0] == '-' && w.Text[1] != '-'
