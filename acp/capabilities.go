@@ -27,7 +27,7 @@ type ClientCapabilities struct {
 // UnmarshalJSON parses the known members and ignores errors in the others.
 func (c *ClientCapabilities) UnmarshalJSON(b []byte) error {
 	isTrue := func(path ...string) bool { return string(member(b, path...)) == "true" }
-	isObject := func(path ...string) bool { return isMarker(member(b, path...)) }
+	isObject := func(path ...string) bool { return jsonKind(member(b, path...)) == "object" }
 	*c = ClientCapabilities{
 		ReadTextFile:     isTrue("fs", "readTextFile"),
 		WriteTextFile:    isTrue("fs", "writeTextFile"),
@@ -45,9 +45,6 @@ func (c *ClientCapabilities) UnmarshalJSON(b []byte) error {
 	}
 	return nil
 }
-
-// isMarker reports whether the value of a capability declares it.
-func isMarker(b []byte) bool { return jsonKind(b) == "object" || isEmpty(b) }
 
 // MarshalJSON writes the form that a client sends.
 func (c ClientCapabilities) MarshalJSON() ([]byte, error) {

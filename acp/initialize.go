@@ -45,7 +45,7 @@ func (p *InitializeRequest) decode(raw []byte) error {
 	p.ClientInfo = Implementation{info.optionalString("name"), info.optionalString("title"), info.optionalString("version")}
 	capabilities := of("clientCapabilities", "capabilities")
 	err = p.ClientCapabilities.UnmarshalJSON(capabilities)
-	if version > Version && isMarker(member(capabilities, "auth", "terminal")) { // true in version 1
+	if version > Version && jsonKind(member(capabilities, "auth", "terminal")) == "object" { // true in version 1
 		p.ClientCapabilities.AuthTerminal = true
 	}
 	return err

@@ -187,8 +187,8 @@ func (d *dispatcher) Handle(context.Context, *jsonrpc2.Conn, *jsonrpc2.Request) 
 	s := d.server
 	f := s.stream.frame
 	s.stream.frame = frame{} // do not hold the line of a prompt until the next frame
-	if f.invalid != "" {
-		s.refuse(f)
+	if f.tooLong {
+		s.refuseLong(f.id)
 		return
 	}
 	large := len(f.params) > largeParams
@@ -198,16 +198,16 @@ func (d *dispatcher) Handle(context.Context, *jsonrpc2.Conn, *jsonrpc2.Request) 
 	}
 }
 
-// refuse answers an invalid request under its id, unless that id belongs to a request that is not
-// answered yet.
-func (s *Server) refuse(f frame) {
+// refuseLong answers a request whose line was over the limit, unless its id belongs to a request
+// that is not answered yet.
+func (s *Server) refuseLong(id json.RawMessage) {
 	s.mu.Lock()
-	_, used := s.inFlight[string(f.id)]
+	_, used := s.inFlight[string(id)]
 	s.mu.Unlock()
-	if used || f.id == nil {
-		f.id = null
+	if !used {
+		fault := &jsonrpc2.Error{Code: jsonrpc2.CodeInvalidRequest, Message: "the request is over the limit (acp.max_line_bytes)"}
+		_ = s.stream.write(message{JSONRPC: "2.0", ID: id, Error: fault}) // a closed connection ends the reader as well
 	}
-	s.stream.refuse(f.id, jsonrpc2.CodeInvalidRequest, f.invalid)
 }
 
 // largeParams is the size of params, in bytes, above which the memory of the
@@ -230,7 +230,7 @@ func (s *Server) handle(conn context.Context, id json.RawMessage, method string,
 	}
 	ctx, end, err := s.track(conn, id)
 	if err != nil {
-		s.stream.refuse(null, jsonrpc2.CodeInvalidRequest, err.Error())
+		s.stream.refuse(jsonrpc2.CodeInvalidRequest, err.Error())
 		return
 	}
 	sent := func(w secondPhase) {
@@ -366,9 +366,6 @@ type validator interface{ validate() error }
 // DecodeParams decodes params, valid JSON, into the struct that p points to.
 // Its error is a *ParamsError.
 func DecodeParams(raw json.RawMessage, p any) error {
-	if isEmpty(raw) {
-		raw = json.RawMessage("{}")
-	}
 	if jsonKind(raw) != "object" {
 		return paramsErrorf("params", "must be an object")
 	}

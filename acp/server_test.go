@@ -35,7 +35,6 @@ func TestFrames(t *testing.T) {
 	invalid := func(why string) string {
 		return fmt.Sprintf(`{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":%q}}`, why)
 	}
-	invalid5 := func(why string) string { return strings.Replace(invalid(why), "null", "5", 1) }
 	badID := invalid("id must be a string, a number or null")
 	ok := func(id string) string { return `{"jsonrpc":"2.0","id":` + id + `,"result":{}}` }
 	auth := func(id string) string {
@@ -50,9 +49,9 @@ func TestFrames(t *testing.T) {
 		"string":              {`"x"`, invalid("not a JSON-RPC message: an object is expected")},
 		"null":                {`null`, invalid("not a JSON-RPC message: an object is expected")},
 		"no method":           {`{"jsonrpc":"2.0","id":5}`, invalid("method, result and error are missing")},
-		"method is a number":  {`{"jsonrpc":"2.0","id":5,"method":7}`, invalid5("method must be a string")},
-		"no version":          {strings.Replace(auth("5"), `"jsonrpc":"2.0",`, "", 1), ok("5")},
-		"version 1":           {`{"jsonrpc":"1.0","id":5,"method":"x"}`, invalid5(`jsonrpc must be "2.0"`)},
+		"method is a number":  {`{"jsonrpc":"2.0","id":5,"method":7}`, invalid("method must be a string")},
+		"no version":          {`{"id":5,"method":"x"}`, invalid(`jsonrpc must be "2.0"`)},
+		"version 1":           {`{"jsonrpc":"1.0","id":5,"method":"x"}`, invalid(`jsonrpc must be "2.0"`)},
 		"id null":             {auth("null"), ok("null")},
 		"id empty":            {auth(`""`), ok(`""`)},
 		"id zero":             {auth("0"), ok("0")},
@@ -85,8 +84,7 @@ func TestFrames(t *testing.T) {
 		"both result, error":  {`{"jsonrpc":"2.0","id":1,"result":{},"error":{"code":1,"message":"x"}}`, ""},
 		"error, id null":      {`{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"x"}}`, ""},
 		"error, odd shape":    {`{"jsonrpc":"2.0","id":1,"error":"x"}`, ""},
-		"params array":        {`{"jsonrpc":"2.0","id":1,"method":"session/new","params":[7]}`, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"params: must be an object"}}`},
-		"params empty array":  {`{"jsonrpc":"2.0","id":1,"method":"session/list","params":[]}`, `{"jsonrpc":"2.0","id":1,"result":{"sessions":[]}}`},
+		"params array":        {`{"jsonrpc":"2.0","id":1,"method":"session/new","params":[]}`, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"params: must be an object"}}`},
 		"params string":       {`{"jsonrpc":"2.0","id":1,"method":"session/new","params":"x"}`, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"params: must be an object"}}`},
 		"field missing":       {`{"jsonrpc":"2.0","id":1,"method":"session/new"}`, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"cwd: is required"}}`},
 		"field of wrong type": {`{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":5}}`, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"sessionId: must be a string, not number"}}`},

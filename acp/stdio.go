@@ -42,7 +42,7 @@ type frame struct {
 	id      json.RawMessage // compact; nil means a notification
 	method  string
 	params  json.RawMessage // nil means none; shares the memory of the line
-	invalid string          // why the frame is not a request; usually empty
+	tooLong bool            // its line is over the limit: only the id is known
 }
 
 // Side is the author of a line on the wire.
@@ -96,9 +96,9 @@ func (s *stream) reply(id json.RawMessage, result any, err error) {
 }
 
 // refuse answers a line that is not a request.
-func (s *stream) refuse(id json.RawMessage, code int64, text string) {
-	s.log.Warn("bad frame", "id", string(id), "code", code, "err", text)
-	_ = s.write(message{JSONRPC: "2.0", ID: id, Error: &jsonrpc2.Error{Code: code, Message: text}})
+func (s *stream) refuse(code int64, text string) {
+	s.log.Warn("bad frame", "code", code, "err", text)
+	_ = s.write(message{JSONRPC: "2.0", ID: null, Error: &jsonrpc2.Error{Code: code, Message: text}})
 }
 
 // Close makes a blocked ReadObject return, if the input can be closed.
@@ -178,18 +178,16 @@ func lineEnds(parts [][]byte) []byte {
 
 // overLimit handles a line over the limit. The reader kept only its two ends.
 // If they show an answer to a call of ours, that call fails, since it would
-// otherwise wait forever. If they show a request, it reports true, as classify does. Any other
-// line is refused.
+// otherwise wait forever. Any other line is refused. If the ends show the id of a request,
+// overLimit reports true, as classify does, so that the request is answered as well.
 func (s *stream) overLimit(line []byte) (request bool) {
 	limit := strconv.Itoa(s.maxLine) + " bytes"
 	m := outerMembers(line[:min(endBytes, len(line))], line[max(0, len(line)-endBytes):])
-	switch {
-	case m["method"] != nil && string(m["method"]) != "null":
-		s.frame = frame{id: legalID(m["id"]), invalid: "line over " + limit}
-		return true
-	case m["result"] == nil && m["error"] == nil:
-		s.refuse(null, jsonrpc2.CodeInvalidRequest, "line over "+limit)
-		return false
+	isRequest := m["method"] != nil && string(m["method"]) != "null"
+	if isRequest || m["result"] == nil && m["error"] == nil {
+		s.refuse(jsonrpc2.CodeInvalidRequest, "line over "+limit)
+		s.frame = frame{id: legalID(m["id"]), tooLong: true}
+		return isRequest && s.frame.id != nil && string(s.frame.id) != "null"
 	}
 	s.log.Warn("answer over the limit", "id", string(m["id"]), "limit", limit)
 	if id, err := callID(m["id"]); err == nil { // else it is not one of our ids, or not visible
@@ -243,16 +241,16 @@ func (s *stream) classify(line []byte) (request bool) {
 		line = bytes.ToValidUTF8(line, []byte("\uFFFD"))
 	}
 	if !json.Valid(line) {
-		s.refuse(null, jsonrpc2.CodeParseError, "not JSON: one message per line is expected")
+		s.refuse(jsonrpc2.CodeParseError, "not JSON: one message per line is expected")
 		return false
 	}
 	switch jsonKind(line) {
 	case "object":
 	case "array":
-		s.refuse(null, jsonrpc2.CodeInvalidRequest, "batches are not supported: send one message per line")
+		s.refuse(jsonrpc2.CodeInvalidRequest, "batches are not supported: send one message per line")
 		return false
 	default:
-		s.refuse(null, jsonrpc2.CodeInvalidRequest, "not a JSON-RPC message: an object is expected")
+		s.refuse(jsonrpc2.CodeInvalidRequest, "not a JSON-RPC message: an object is expected")
 		return false
 	}
 	m := objectOf(line, "", "jsonrpc", "id", "method", "params", "result", "error")
@@ -264,23 +262,22 @@ func (s *stream) classify(line []byte) (request bool) {
 		s.response(id, result, fault)
 		return false
 	}
-	if method == nil {
-		s.refuse(null, jsonrpc2.CodeInvalidRequest, "method, result and error are missing")
-		s.response(id, nil, nil) // an answer without its content, if it has the id of an open call
-		return false
-	}
 	s.frame = frame{id: legalID(id), params: m.members["params"]}
 	switch {
-	case m.has("jsonrpc") && m.optionalString("jsonrpc") != "2.0":
-		s.frame.invalid = `jsonrpc must be "2.0"`
+	case m.optionalString("jsonrpc") != "2.0":
+		s.refuse(jsonrpc2.CodeInvalidRequest, `jsonrpc must be "2.0"`)
+	case method == nil:
+		s.refuse(jsonrpc2.CodeInvalidRequest, "method, result and error are missing")
+		s.response(id, nil, nil) // an answer without its content, if it has the id of an open call
 	case jsonKind(method) != "string":
-		s.frame.invalid = "method must be a string"
+		s.refuse(jsonrpc2.CodeInvalidRequest, "method must be a string")
 	case id != nil && s.frame.id == nil:
-		s.frame.invalid = "id must be a string, a number or null"
+		s.refuse(jsonrpc2.CodeInvalidRequest, "id must be a string, a number or null")
 	default:
 		s.frame.method = unquote(method)
+		return true
 	}
-	return true
+	return false
 }
 
 // legalID returns a copy of an id that is a string, a number or null; else nil. The original

@@ -27,8 +27,8 @@ func TestStatement014_022RawFrames(t *testing.T) {
 		"empty batch":            {"[]\n", "null -32600"},
 		"scalars":                {"42\n\"x\"\nnull\ntrue\n", "null -32600, null -32600, null -32600, null -32600"},
 		"nothing but an id":      {`{"jsonrpc":"2.0","id":5}` + "\n", "null -32600"},
-		"method of another type": {`{"jsonrpc":"2.0","id":5,"method":7}` + "\n", "5 -32600"},
-		"no jsonrpc":             {`{"id":5,` + init + "\n", "5 0"},
+		"method of another type": {`{"jsonrpc":"2.0","id":5,"method":7}` + "\n", "null -32600"},
+		"no jsonrpc":             {`{"id":5,` + init + "\n", "null -32600"},
 		"id null":                {ok("null") + "\n", "null 0"},
 		"ids of every kind": {
 			ok(`"a"`) + "\n" + ok(`""`) + "\n" + ok("0") + "\n" + ok("-1") + "\n" + ok("9007199254740993") + "\n" + ok(`"1"`) + "\n" + ok("1") + "\n" + ok("1.5") + "\n",
@@ -185,8 +185,11 @@ func TestStatement016_017BigFrames(t *testing.T) {
 	}
 	write(`"}}` + "\n")
 	a.alive()
-	if f := a.answer("2"); f.Error == nil || f.Error.Code != -32600 {
+	if f := a.answer("null"); f.Error == nil || f.Error.Code != -32600 {
 		t.Errorf("a line of 400 MiB: %.300s", f.line)
+	}
+	if f := a.answer("2"); f.Error == nil || f.Error.Code != -32600 {
+		t.Errorf("the request on a line of 400 MiB: %.300s", f.line)
 	}
 	if grown := statusKiB(t, a.cmd.Process.Pid, "VmRSS") - before; grown > 300<<10 && !raceEnabled() {
 		t.Errorf("the agent grew by %d KiB", grown)
