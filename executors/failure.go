@@ -130,14 +130,11 @@ func bounded(s string) string {
 	if len(s) <= maxSentence {
 		return s
 	}
-	head, tail := maxSentence*3/4, len(s)-maxSentence/4
-	for !utf8.RuneStart(s[head]) {
-		head--
-	}
+	tail := len(s) - maxSentence/4
 	for tail < len(s) && !utf8.RuneStart(s[tail]) {
 		tail++
 	}
-	return s[:head] + " … " + s[tail:]
+	return Prefix(s, maxSentence*3/4) + " … " + s[tail:]
 }
 
 // Failf is Failuref and Result in one.

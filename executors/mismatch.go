@@ -219,11 +219,7 @@ func abbreviated(v any) string {
 	if enc.Encode(v) != nil {
 		return fmt.Sprint(v)
 	}
-	text := []rune(strings.TrimSuffix(b.String(), "\n"))
-	if len(text) > 80 {
-		return string(text[:80]) + "…"
-	}
-	return string(text)
+	return TruncateRunes(strings.TrimSuffix(b.String(), "\n"), 80)
 }
 
 // maxSimilarName bounds the wrong name that similarName compares, in bytes.

@@ -2,7 +2,6 @@ package executors
 
 import (
 	"encoding/json"
-	"unicode/utf8"
 )
 
 // maxShown bounds the strings of an input that is shown, in bytes: a frame with them and
@@ -88,13 +87,4 @@ func cutStrings(v any) any {
 }
 
 // Shown returns a text for people, such as a title, cut if it is long.
-func Shown(s string) string {
-	if len(s) <= maxShown {
-		return s
-	}
-	cut := maxShown
-	for !utf8.RuneStart(s[cut]) {
-		cut--
-	}
-	return s[:cut] + "…"
-}
+func Shown(s string) string { return Truncate(s, maxShown) }

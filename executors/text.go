@@ -147,6 +147,32 @@ func RuneOffset(s string, n int) int {
 	return len(s)
 }
 
+// Prefix returns at most the first n bytes of s, and no part of a character.
+func Prefix(s string, n int) string {
+	n = min(n, len(s))
+	for n > 0 && n < len(s) && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+// Truncate returns at most the first n bytes of s, and no part of a character. It marks a cut
+// by "…".
+func Truncate(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return Prefix(s, n) + "…"
+}
+
+// TruncateRunes returns at most the first n characters of s. It marks a cut by "…".
+func TruncateRunes(s string, n int) string {
+	if at := RuneOffset(s, n); at < len(s) {
+		return s[:at] + "…"
+	}
+	return s
+}
+
 // lastRunes returns the last n runes of s, which may begin within a rune.
 func lastRunes(s string, n int) string {
 	at := len(s)

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"sort"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
@@ -224,12 +223,7 @@ func compareLocation(a, b Diagnostic) int {
 func rank(s Severity) int { return slices.Index([]Severity{Error, Warning, Note}, s) }
 
 // cut truncates a message.
-func cut(s string) string {
-	if len(s) <= maxMessage || utf8.RuneCountInString(s) <= maxMessage {
-		return s
-	}
-	return string([]rune(s)[:maxMessage]) + "…"
-}
+func cut(s string) string { return executors.TruncateRunes(s, maxMessage) }
 
 func unique(names []string) []string {
 	names = slices.Clone(names)

@@ -3,7 +3,6 @@ package files
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/rogpeppe/go-internal/diff"
 
@@ -130,8 +129,6 @@ func cutText(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return fmt.Sprintf("%s\n[… %d more bytes]\n", s[:n], len(s)-n)
+	head := executors.Prefix(s, n)
+	return fmt.Sprintf("%s\n[… %d more bytes]\n", head, len(s)-len(head))
 }

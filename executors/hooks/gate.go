@@ -169,11 +169,7 @@ func (s *Session) denyVerdict(a answer, reason string) executors.Verdict {
 
 // name returns the command of a hook for people, cut if it is long.
 func (a answer) name() string {
-	name := []rune(executors.WholeLine(a.hook.command))
-	if len(name) > maxName {
-		name = append(name[:maxName], '…')
-	}
-	return executors.Quoted(string(name))
+	return executors.Quoted(executors.TruncateRunes(executors.WholeLine(a.hook.command), maxName))
 }
 
 // rule returns the hook and its file, for the audit log.

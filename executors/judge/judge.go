@@ -109,10 +109,9 @@ var secretKeys = []string{"password", "passwd", "secret", "token", "api_key", "a
 func maskValue(v any, mask func(string) string) (out any, cut bool) {
 	switch v := v.(type) {
 	case string:
-		if v = mask(v); utf8.RuneCountInString(v) > maxValue {
-			return string([]rune(v)[:maxValue]) + "…", true
-		}
-		return v, false
+		v = mask(v)
+		short := executors.TruncateRunes(v, maxValue)
+		return short, short != v
 	case []any:
 		for i := range v {
 			var c bool

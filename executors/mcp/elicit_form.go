@@ -129,9 +129,5 @@ func isInvisible(v any) bool {
 
 // boundedLabel returns a title or a description, bounded and without invisible characters.
 func boundedLabel(text string) string {
-	text = strings.TrimSpace(stripInvisible(text))
-	if at := executors.RuneOffset(text, maxLabel); at < len(text) {
-		text = text[:at] + "…"
-	}
-	return text
+	return executors.TruncateRunes(strings.TrimSpace(stripInvisible(text)), maxLabel)
 }

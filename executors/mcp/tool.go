@@ -86,11 +86,7 @@ func stripInvisible(text string) string {
 
 // oneLine returns a text on one line, bounded.
 func oneLine(text string) string {
-	text = strings.Join(strings.Fields(stripInvisible(text)), " ")
-	if at := executors.RuneOffset(text, 200); at < len(text) {
-		text = text[:at] + "…"
-	}
-	return text
+	return executors.TruncateRunes(strings.Join(strings.Fields(stripInvisible(text)), " "), 200)
 }
 
 // definition returns the text of a tool that the user approves: all parts that

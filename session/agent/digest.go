@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
@@ -61,7 +62,7 @@ func promptsLen(said []string, bound int) int {
 func truncateAll(said []string, bound int) []string {
 	out := make([]string, len(said))
 	for i, s := range said {
-		if out[i] = truncated(s, bound); s == promptGap {
+		if out[i] = executors.Truncate(s, bound); s == promptGap {
 			out[i] = s
 		}
 	}

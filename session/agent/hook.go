@@ -121,7 +121,7 @@ func (r *runningCall) repeatRewritten(ctx context.Context, res executors.Result,
 			return res, err
 		}
 		if res, err = r.Chain.Execute(ctx, &again); err == nil && again.Rewrite == nil {
-			res.Below("[a hook changed the input to " + truncated(string(again.Input), maxNoted) + "]")
+			res.Below("[a hook changed the input to " + executors.Truncate(string(again.Input), maxNoted) + "]")
 		}
 	}
 	return res, err

@@ -314,7 +314,7 @@ func (t *turn) addStep(call *executors.Call) {
 		return
 	}
 	parent := t.inner.parent
-	line := truncated(executors.Shown(call.Tool)+" "+firstLine(call.Card.Title), maxStep)
+	line := executors.Truncate(executors.Shown(call.Tool)+" "+firstLine(call.Card.Title), maxStep)
 	parent.Record(transcript.Step{ToolCallID: parent.call.ID, ID: parent.id, Text: line, Caller: t.inner.caller, Shown: &acp.ToolCall{
 		Update: acp.UpdateToolCall, ToolCallID: call.ID, Title: call.Card.Title, Name: executors.Shown(call.Tool), Status: acp.ToolPending,
 		Kind: string(cmp.Or(call.Card.Kind, call.Spec.Kind, executors.KindOther)), Locations: locations(call.Card.Locations),

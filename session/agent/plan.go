@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors"
 )
 
 // planTool is the tool with which a model updates its plan.
@@ -31,5 +33,5 @@ func planText(input []byte) (text string, ok bool) {
 	if !open {
 		return "", true
 	}
-	return truncated(strings.TrimSpace(b.String()), maxPlan), true
+	return executors.Truncate(strings.TrimSpace(b.String()), maxPlan), true
 }

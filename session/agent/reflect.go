@@ -46,5 +46,5 @@ func schemaOf(tool executors.Tool) string {
 	if json.Compact(&b, tool.Schema) != nil {
 		return "{}"
 	}
-	return truncated(b.String(), maxNoted)
+	return executors.Truncate(b.String(), maxNoted)
 }

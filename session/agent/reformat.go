@@ -143,7 +143,7 @@ func (r *runningCall) repeatReformatted(ctx context.Context, failed executors.Re
 		return failed, nil
 	}
 	releaseResult(failed)
-	res.Below("[the input was corrected to " + truncated(string(input), maxNoted) + "]")
+	res.Below("[the input was corrected to " + executors.Truncate(string(input), maxNoted) + "]")
 	return res, nil
 }
 
@@ -170,17 +170,6 @@ func (r *runningCall) showCorrection(ctx context.Context, again *executors.Call)
 
 // maxNoted limits an input or a schema in a note for the model, in bytes.
 const maxNoted = 2 << 10
-
-// truncated truncates a text that is longer than max bytes.
-func truncated(s string, max int) string {
-	if len(s) <= max {
-		return s
-	}
-	for max > 0 && !utf8.RuneStart(s[max]) {
-		max--
-	}
-	return s[:max] + "…"
-}
 
 // releaseResult releases the resources of a result that is not shown.
 func releaseResult(res executors.Result) {

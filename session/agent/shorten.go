@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
@@ -53,7 +54,7 @@ func (t *turn) shortenIn(ctx context.Context, out []transcript.Shortened, at int
 			continue
 		}
 		if line, ok := t.overflowLine(ctx, b.Result.Text); ok {
-			out = append(out, transcript.Shortened{Message: at, ID: b.Result.ID, Text: truncated(b.Result.Text, shown) + "\n[shortened to make room] " + line})
+			out = append(out, transcript.Shortened{Message: at, ID: b.Result.ID, Text: executors.Truncate(b.Result.Text, shown) + "\n[shortened to make room] " + line})
 		}
 	}
 	return out

@@ -89,11 +89,7 @@ func oneLine(s string) string {
 		}
 		return r
 	}, s)
-	s = strings.Join(strings.Fields(s), " ")
-	if r := []rune(s); len(r) > maxContent {
-		s = string(r[:maxContent]) + "…"
-	}
-	return s
+	return executors.TruncateRunes(strings.Join(strings.Fields(s), " "), maxContent)
 }
 
 // progress returns a line with the number of completed steps and the current

@@ -96,25 +96,17 @@ func replyText(r executors.Reply) string {
 
 // question returns the input in the form that the user sees.
 func (in input) question() (executors.Question, error) {
-	q := executors.Question{Text: truncated(strings.TrimSpace(visible(in.Question)), maxQuestion)}
+	q := executors.Question{Text: executors.TruncateRunes(strings.TrimSpace(visible(in.Question)), maxQuestion)}
 	if q.Text == "" {
 		return q, executors.Failuref(executors.InvalidParameters, "ask_user: the question is empty")
 	}
 	for _, o := range in.Options {
-		o = truncated(strings.Join(strings.Fields(visible(o)), " "), maxOption)
+		o = executors.TruncateRunes(strings.Join(strings.Fields(visible(o)), " "), maxOption)
 		if o != "" && !slices.Contains(q.Options, o) && len(q.Options) < maxOptions {
 			q.Options = append(q.Options, o)
 		}
 	}
 	return q, nil
-}
-
-// truncated returns at most limit characters of a text.
-func truncated(s string, limit int) string {
-	if at := executors.RuneOffset(s, limit); at < len(s) {
-		return s[:at] + "…"
-	}
-	return s
 }
 
 // visible removes control characters and others that a client may not show.

@@ -155,11 +155,7 @@ func (t Type) markdown() string {
 	return "- `" + t.Name + "`: " + strings.Join(facts, "; ")
 }
 
-// shortened truncates a text of one line.
-func shortened(s string, max int) string {
-	s = strings.Join(strings.Fields(s), " ")
-	if len(s) <= max {
-		return s
-	}
-	return strings.ToValidUTF8(s[:max], "") + "…"
+// shortened returns a text on one line, truncated to limit bytes.
+func shortened(s string, limit int) string {
+	return executors.Truncate(strings.Join(strings.Fields(s), " "), limit)
 }
