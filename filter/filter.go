@@ -23,6 +23,7 @@ import (
 	"io"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/zeph-acp/zeph-acp/executors/command"
@@ -248,7 +249,7 @@ func (o *Outcome) recognisedBy(name string) bool {
 
 // matchingRules returns the rules for a command.
 func (f *Filter) matchingRules(command string) (rules []rule) {
-	if command == "" {
+	if command == "" || asksForHelp(command) {
 		return nil
 	}
 	for _, r := range f.allRules() {
@@ -257,6 +258,16 @@ func (f *Filter) matchingRules(command string) (rules []rule) {
 		}
 	}
 	return rules
+}
+
+// asksForHelp reports whether a command prints its help, or the names of its tests,
+// instead of doing its work.
+func asksForHelp(command string) bool {
+	words := strings.Fields(command)
+	last := words[len(words)-1]
+	return last == "--help" || last == "-help" ||
+		len(words) > 1 && words[1] == "help" ||
+		strings.HasPrefix(command, "go test ") && slices.Contains(words, "-list")
 }
 
 // remask masks credentials that appear only in the result of the rules: a rule that decodes text

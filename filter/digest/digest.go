@@ -359,7 +359,7 @@ func (g *digestPass) End() strategy.Confidence {
 	}
 	long := most > 0 && g.rest.Count() > most
 	switch {
-	case g.cutBefore, !g.changed && !long:
+	case g.cutBefore, !g.changed: // a long text without a known line may be a list that was asked for
 		return strategy.Fallback
 	case g.run.Exit != 0 && !g.outcomeShown: // the rest would not show the failure
 		return strategy.Fallback

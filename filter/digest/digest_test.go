@@ -33,7 +33,8 @@ func TestDigest(t *testing.T) {
 		"block, whole":          {`blocks = [{ begin = "^new:", end = "^=", whole = true }]`, 0, "new:\na\nerror: b\n= c\n", "= c\n", strategy.Full},
 		"block, without an end": {`blocks = [{ begin = "^new:", end = "^=", max = 2 }]`, 0, "new:\na\nb\nc\nd\n", "c\nd\n", strategy.Full},
 		"diffstat":              {`diffstat = true`, 0, " a.go   | 3 +++\n", " a.go | 3 +\n", strategy.Full},
-		"long":                  {`patterns = ["^a"], max_lines = 6, head = 2, tail = 2`, 0, strategytest.Numbered(1, 9) + "error: x\n" + strategytest.Numbered(10, 15), "line 1\nline 2\n... (7 lines omitted) ...\nerror: x\nline 10\nline 11\n... (2 lines omitted) ...\nline 14\nline 15\n", strategy.Partial},
+		"long":                  {`patterns = ["^a"], max_lines = 6, head = 2, tail = 2`, 0, "a\n" + strategytest.Numbered(1, 9) + "error: x\n" + strategytest.Numbered(10, 15), "line 1\nline 2\n... (7 lines omitted) ...\nerror: x\nline 10\nline 11\n... (2 lines omitted) ...\nline 14\nline 15\n", strategy.Partial},
+		"long, without a match": {`patterns = ["^a"], max_lines = 6, head = 2, tail = 2`, 0, strategytest.Numbered(1, 15), strategytest.Numbered(1, 15), strategy.Fallback},
 		"cut before":            {`patterns = ["^a"]`, 0, "a\n... (3 lines omitted) ...\n", "a\n... (3 lines omitted) ...\n", strategy.Fallback},
 	} {
 		t.Run(name, func(t *testing.T) {
