@@ -70,10 +70,12 @@ func (f *Filter) Apply(script string, exit int, raw io.Reader) (*Outcome, error)
 	return f.Explain(script, exit, raw, nil)
 }
 
-// Explain is Apply, and calls explain with the text before and after each rule
-// that matches. The two are the same if the rule changed nothing. explain must not
-// keep them.
-func (f *Filter) Explain(script string, exit int, raw io.Reader, explain func(by Applied, before, after *text.Lines)) (*Outcome, error) {
+// Explainer is called with the text before and after a rule. The two are the same if the
+// rule changed nothing. It must not keep them.
+type Explainer = func(by Applied, before, after *text.Lines)
+
+// Explain is Apply, and calls explain for each rule that matches.
+func (f *Filter) Explain(script string, exit int, raw io.Reader, explain Explainer) (*Outcome, error) {
 	return f.apply(f.chooseRules(script), exit, raw, explain)
 }
 
@@ -99,7 +101,7 @@ func (f *Filter) chooseRules(script string) (c chosenRules) {
 	return c
 }
 
-func (f *Filter) apply(c chosenRules, exit int, raw io.Reader, explain func(by Applied, before, after *text.Lines)) (*Outcome, error) {
+func (f *Filter) apply(c chosenRules, exit int, raw io.Reader, explain Explainer) (*Outcome, error) {
 	run, rules := f.newRun(c, exit, 0), c.rules
 	full := text.NewLines()
 	var first *rulePass
@@ -169,7 +171,7 @@ func (f *Filter) newRun(c chosenRules, exit, depth int) strategy.Run {
 // of the output of a script that failed, another command may have ended the script. If
 // there are no such rules, the command before may have written most of it.
 func (f *Filter) applyChosen(
-	o *Outcome, c chosenRules, run strategy.Run, depth int, first *rulePass, explain func(by Applied, before, after *text.Lines),
+	o *Outcome, c chosenRules, run strategy.Run, depth int, first *rulePass, explain Explainer,
 ) error {
 	if run.Exit == 0 {
 		if len(c.rules) > 0 || len(c.others) == 0 {
@@ -210,7 +212,7 @@ func (o *Outcome) isSure() bool {
 
 // applyRules filters the text by rules. first is the pass of the first rule if it has
 // read the text, or nil.
-func (o *Outcome) applyRules(run strategy.Run, rules []rule, first *rulePass, explain func(by Applied, before, after *text.Lines)) error {
+func (o *Outcome) applyRules(run strategy.Run, rules []rule, first *rulePass, explain Explainer) error {
 	for i, r := range rules {
 		if o.recognisedBy(r.unless) || o.recognisedBy(dividingRule) {
 			continue
@@ -291,17 +293,17 @@ func (f *Filter) remask(o *Outcome, seen *redact.Seen) error {
 	if err != nil || len(found) == 0 {
 		return err
 	}
-	text := text.NewLines() // rarely needed
-	_, err = maskInto(text.Write)
+	lines := text.NewLines() // rarely needed
+	_, err = maskInto(lines.Write)
 	if err == nil {
-		err = text.Err()
+		err = lines.Err()
 	}
 	if err != nil {
-		text.Close()
+		lines.Close()
 		return err
 	}
 	o.Text.Close()
-	o.Text, o.Found = text, redact.Sum(o.Found, found)
+	o.Text, o.Found = lines, redact.Sum(o.Found, found)
 	return nil
 }
 
@@ -348,8 +350,8 @@ func (p *rulePass) passLines(body []byte) {
 }
 
 // passText sends a whole text through the rule.
-func (p *rulePass) passText(text *text.Lines) {
-	p.try(func() { p.readErr = text.Each(p.pass.Line) })
+func (p *rulePass) passText(lines *text.Lines) {
+	p.try(func() { p.readErr = lines.Each(p.pass.Line) })
 }
 
 // try runs a part of the rule's work, unless the rule panicked before.
@@ -365,16 +367,16 @@ func (p *rulePass) try(do func()) {
 	do()
 }
 
-// end returns the text after the rule, or text itself if it stays unchanged.
+// end returns the text after the rule, or lines itself if it stays unchanged.
 // err is an error of reading the text, which end returns.
-func (p *rulePass) end(text *text.Lines, err error) (*text.Lines, error) {
+func (p *rulePass) end(lines *text.Lines, err error) (*text.Lines, error) {
 	p.try(func() { p.confidence = p.pass.End() })
 	if p.panicErr != nil {
 		p.confidence = strategy.Fallback
 	}
-	if err = cmp.Or(err, p.readErr, p.out.Err()); err != nil || p.confidence == strategy.Fallback || p.out.Size() >= text.Size() {
+	if err = cmp.Or(err, p.readErr, p.out.Err()); err != nil || p.confidence == strategy.Fallback || p.out.Size() >= lines.Size() {
 		p.out.Close()
-		return text, err
+		return lines, err
 	}
 	return p.out, nil
 }

@@ -143,15 +143,15 @@ const minRemoved = 160
 
 // setResult turns an outcome into the result for the model, and closes it.
 func (l link) setResult(res *executors.Result, o *Outcome, c *Counts, open bool) {
-	out, text := res.Output, o.Text
-	if o.Full.Size()-text.Size() < minRemoved {
-		text = o.Full
+	out, kept := res.Output, o.Text
+	if o.Full.Size()-kept.Size() < minRemoved {
+		kept = o.Full
 	}
-	c.countAfter(text)
+	c.countAfter(kept)
 	l.maskAround(res)
 	res.Text = ""
 	res.Below(redact.Warning(o.Found))
-	stats := statsLine(o.Full.Count(), text.Count(), out.Lost)
+	stats := statsLine(o.Full.Count(), kept.Count(), out.Lost)
 	res.Below(stats)
 	out.Filtered = stats != ""
 	limit := l.MaxChars
@@ -159,9 +159,9 @@ func (l link) setResult(res *executors.Result, o *Outcome, c *Counts, open bool)
 		limit = 50_000
 	}
 	limit -= utf8.RuneCountInString(res.ForModel()) + 1
-	body, cut := text.Spool().BoundPart(max(limit, 0), out.Lost)
+	body, cut := kept.Spool().BoundPart(max(limit, 0), out.Lost)
 	if cut && !out.Lost {
-		if shown, ok := keepProblems(text, limit); ok {
+		if shown, ok := keepProblems(kept, limit); ok {
 			body = shown
 		}
 	}
@@ -174,7 +174,7 @@ func (l link) setResult(res *executors.Result, o *Outcome, c *Counts, open bool)
 	}
 	res.Full.Close()
 	res.Full = nil
-	if text != o.Full || cut {
+	if kept != o.Full || cut {
 		res.Full = o.Full.Spool()
 	} else {
 		o.Full.Close()
@@ -213,9 +213,9 @@ func commandOutput(res *executors.Result) (raw io.Reader, open bool) {
 // maskUnfiltered masks the text of a result whose full text could not be kept.
 func (l link) maskUnfiltered(call *executors.Call, res *executors.Result, err error) {
 	l.maskAround(res)
-	text, found := l.Filter.scan.Mask(string(text.Sanitize([]byte(res.Text))))
+	masked, found := l.Filter.scan.Mask(string(text.Sanitize([]byte(res.Text))))
 	res.Full.Close()
-	res.Text, res.Full = text, nil
+	res.Text, res.Full = masked, nil
 	res.Below(redact.Warning(found))
 	res.Below(fmt.Sprintf("[the output could not be filtered or kept: %v]", err))
 	l.count(call, Counts{Masked: redact.Count(found)})
@@ -229,8 +229,8 @@ func (l link) maskResult(call *executors.Call, res *executors.Result) {
 		return
 	}
 	around := l.maskAround(res)
-	text, found := scan.Visible(res.Text)
-	res.Text = text
+	masked, found := scan.Visible(res.Text)
+	res.Text = masked
 	if res.Full != nil {
 		full := &executors.Spool{}
 		all, err := scan.Copy(full, res.Full.Reader())
@@ -286,9 +286,9 @@ func (l link) maskRaw(v any) any {
 	case executors.Texts:
 		return v.WithTexts(change)
 	}
-	text, err := json.Marshal(v)
+	data, err := json.Marshal(v)
 	var tree any
-	if err != nil || json.Unmarshal(text, &tree) != nil {
+	if err != nil || json.Unmarshal(data, &tree) != nil {
 		return v
 	}
 	if tree = eachText(tree, change); !changed {

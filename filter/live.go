@@ -29,7 +29,7 @@ type liveMask struct {
 // passes them to next. end passes on an unfinished last line.
 func LiveMask(scan *redact.Scanner, next func([]byte)) (write func([]byte), end func()) {
 	l := &liveMask{scanner: scan, next: func(ev executors.Event) { next(ev.Output) }}
-	return func(text []byte) { l.notify(executors.Event{Output: text}) }, l.flush
+	return func(output []byte) { l.notify(executors.Event{Output: output}) }, l.flush
 }
 
 func (l *liveMask) notify(ev executors.Event) {

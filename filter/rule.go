@@ -147,7 +147,7 @@ func readFile(path string) ([]writtenRule, []string) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	var text []byte
+	var data []byte
 	switch {
 	case err != nil:
 	case !info.Mode().IsRegular():
@@ -155,19 +155,19 @@ func readFile(path string) ([]writtenRule, []string) {
 	case info.Size() > maxRulesFile:
 		err = fmt.Errorf("it has %d bytes; the limit is %d", info.Size(), maxRulesFile)
 	default:
-		text, err = os.ReadFile(path)
+		data, err = os.ReadFile(path)
 	}
 	if err != nil {
 		return nil, []string{fmt.Sprintf("%s: only the built-in filter rules are used: %v", path, err)}
 	}
-	return readRules(path, text)
+	return readRules(path, data)
 }
 
 // readRules parses a file of rules. It leaves out invalid rules with a warning.
-func readRules(name string, text []byte) (rules []writtenRule, warnings []string) {
-	text = bytes.TrimPrefix(text, []byte("\ufeff")) // some editors write it
+func readRules(name string, data []byte) (rules []writtenRule, warnings []string) {
+	data = bytes.TrimPrefix(data, []byte("\ufeff")) // some editors write it
 	var file map[string]any
-	if err := toml.Unmarshal(text, &file); err != nil {
+	if err := toml.Unmarshal(data, &file); err != nil {
 		if e, ok := errors.AsType[*toml.DecodeError](err); ok {
 			row, _ := e.Position()
 			err = fmt.Errorf("line %d: %w", row, err)

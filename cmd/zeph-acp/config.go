@@ -13,7 +13,7 @@ import (
 )
 
 func newConfig(f *flags) *cobra.Command {
-	config := &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "config",
 		Short: "Write, show, check or migrate the configuration",
 		Args:  noCommand,
@@ -21,7 +21,7 @@ func newConfig(f *flags) *cobra.Command {
 			return usageError(`want "config init", "config show", "config check" or "config migrate": try %q`, cmd.CommandPath()+" --help")
 		},
 	}
-	config.AddCommand(
+	cmd.AddCommand(
 		&cobra.Command{
 			Use:   "show",
 			Short: "Print all keys with their values and where these come from",
@@ -40,7 +40,7 @@ exit status is 1 if there is a mistake. A key without effect is a warning on std
 		newConfigInit(f),
 		newConfigMigrate(f),
 	)
-	return config
+	return cmd
 }
 
 func showConfig(cmd *cobra.Command, f *flags) error {

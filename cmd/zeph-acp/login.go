@@ -19,7 +19,7 @@ import (
 )
 
 func newLogin(f *flags) *cobra.Command {
-	var provider string
+	var name string
 	cmd := &cobra.Command{
 		Use:   "login",
 		Short: "Store the key of a provider",
@@ -29,9 +29,9 @@ from its next session or prompt on. Without a terminal the key is read from stdi
   zeph-acp login
   pass anthropic | zeph-acp login --provider claude`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return login(cmd, f, provider) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return login(cmd, f, name) },
 	}
-	cmd.Flags().StringVar(&provider, "provider", "", "store the key of the provider `NAME`: claude, openai, gemini, or the name of one in the configuration")
+	cmd.Flags().StringVar(&name, "provider", "", "store the key of the provider `NAME`: claude, openai, gemini, or the name of one in the configuration")
 	return cmd
 }
 
@@ -59,8 +59,8 @@ func login(cmd *cobra.Command, f *flags, name string) error {
 	if len(choices) == 0 {
 		return errors.New("no provider of this configuration needs a key")
 	}
-	keys := l.Keys()
-	if err := keys.Err(); err != nil { // before the user types a key
+	stored := l.Keys()
+	if err := stored.Err(); err != nil { // before the user types a key
 		return fmt.Errorf("%w: repair or remove the file first", err)
 	}
 	var chosen *choice
@@ -73,10 +73,10 @@ func login(cmd *cobra.Command, f *flags, name string) error {
 	if err != nil {
 		return err
 	}
-	if err := keys.Save(chosen.env, key); err != nil {
+	if err := stored.Save(chosen.env, key); err != nil {
 		return fmt.Errorf("%w: %w", errNotStored, err)
 	}
-	return printStored(cmd.OutOrStdout(), keys, chosen, l.Getenv(chosen.env) != "")
+	return printStored(cmd.OutOrStdout(), stored, chosen, l.Getenv(chosen.env) != "")
 }
 
 // askKey reads the key, and the choice of a provider if none was named, from the
@@ -114,8 +114,8 @@ func askKey(out io.Writer, choices []*choice, chosen *choice) (*choice, string, 
 }
 
 // printStored reports a stored key. InEnv reports that the environment has one too.
-func printStored(out io.Writer, keys *keys.Keys, c *choice, inEnv bool) error {
-	text := fmt.Sprintf("Stored the key of %s in %s. A running agent sees it at the next prompt.\n", c, keys.File())
+func printStored(out io.Writer, stored *keys.Keys, c *choice, inEnv bool) error {
+	text := fmt.Sprintf("Stored the key of %s in %s. A running agent sees it at the next prompt.\n", c, stored.File())
 	if inEnv {
 		text += fmt.Sprintf("%s is set in this environment: where it is set, it takes precedence over the stored key.\n", c.env)
 	}
@@ -132,9 +132,9 @@ type choice struct {
 func (c *choice) String() string { return strings.Join(c.providers, ", ") }
 
 // choicesOf groups keys by their variable.
-func choicesOf(keys []provider.Key) []*choice {
+func choicesOf(known []provider.Key) []*choice {
 	var choices []*choice
-	for _, k := range keys {
+	for _, k := range known {
 		i := slices.IndexFunc(choices, func(c *choice) bool { return c.env == k.Env })
 		if i < 0 {
 			i = len(choices)

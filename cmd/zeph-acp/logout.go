@@ -11,14 +11,14 @@ import (
 )
 
 func newLogout(f *flags) *cobra.Command {
-	var provider string
+	var name string
 	cmd := &cobra.Command{
 		Use:   "logout",
 		Short: "Remove stored keys",
 		Args:  noArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return logout(cmd, f, provider) },
+		RunE:  func(cmd *cobra.Command, _ []string) error { return logout(cmd, f, name) },
 	}
-	cmd.Flags().StringVar(&provider, "provider", "", "remove the key of the provider `NAME` alone")
+	cmd.Flags().StringVar(&name, "provider", "", "remove the key of the provider `NAME` alone")
 	return cmd
 }
 

@@ -15,18 +15,18 @@ const maxDiff = 256 << 10
 
 // clientDiffs returns the diffs for the client: the whole texts, or the hunks around the
 // change if the texts are large.
-func clientDiffs(path string, old *string, new string) []executors.Diff {
-	whole := executors.Diff{Path: path, New: validUTF8(new)}
+func clientDiffs(path string, before *string, after string) []executors.Diff {
+	whole := executors.Diff{Path: path, New: validUTF8(after)}
 	size := jsonSize(whole.New)
-	if old != nil {
-		text := validUTF8(*old)
+	if before != nil {
+		text := validUTF8(*before)
 		whole.Old = &text
 		size += jsonSize(text)
 	}
 	if size <= maxDiff {
 		return []executors.Diff{whole}
 	}
-	if old == nil {
+	if before == nil {
 		whole.New = cutJSON(whole.New, maxDiff)
 		return []executors.Diff{whole}
 	}
@@ -34,10 +34,10 @@ func clientDiffs(path string, old *string, new string) []executors.Diff {
 }
 
 // hunks returns the changed parts with some lines around them, as many as fit.
-func hunks(path, old, new string) []executors.Diff {
+func hunks(path, before, after string) []executors.Diff {
 	var all []executors.Diff
 	left := maxDiff
-	for _, h := range splitUnified(string(diff.Diff("a", []byte(old), "b", []byte(new)))) {
+	for _, h := range splitUnified(string(diff.Diff("a", []byte(before), "b", []byte(after)))) {
 		if size := jsonSize(h.old) + jsonSize(h.new); size > left {
 			h.old, h.new = cutJSON(h.old, left/2), cutJSON(h.new, left/2)
 		}
@@ -60,13 +60,13 @@ type hunk struct{ old, new string }
 // changed.
 func splitUnified(text string) []hunk {
 	var all []hunk
-	var old, new strings.Builder
+	var before, after strings.Builder
 	end := func() {
-		if old.Len()+new.Len() > 0 {
-			all = append(all, hunk{old.String(), new.String()})
+		if before.Len()+after.Len() > 0 {
+			all = append(all, hunk{before.String(), after.String()})
 		}
-		old.Reset()
-		new.Reset()
+		before.Reset()
+		after.Reset()
 	}
 	_, text, _ = strings.Cut(text, "\n@@") // after the names of the files
 	lines := strings.SplitAfter(text, "\n")
@@ -78,12 +78,12 @@ func splitUnified(text string) []hunk {
 		case strings.HasPrefix(line, "@@"):
 			end()
 		case strings.HasPrefix(line, " "):
-			old.WriteString(line[1:])
-			new.WriteString(line[1:])
+			before.WriteString(line[1:])
+			after.WriteString(line[1:])
 		case strings.HasPrefix(line, "-"):
-			old.WriteString(line[1:])
+			before.WriteString(line[1:])
 		case strings.HasPrefix(line, "+"):
-			new.WriteString(line[1:])
+			after.WriteString(line[1:])
 		}
 	}
 	end()

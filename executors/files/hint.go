@@ -11,7 +11,7 @@ import (
 
 // notFound returns a failure for an old_string that does not occur in text. It
 // quotes the most similar text, so that every space is visible.
-func notFound(text, old, new, name string) *executors.Failure {
+func notFound(text, old, replacement, name string) *executors.Failure {
 	const again = "Read the file again and copy old_string from it exactly, without line numbers."
 	failure := func(format string, args ...any) *executors.Failure {
 		f := executors.Failuref(executors.InvalidParameters, format, args...)
@@ -24,7 +24,7 @@ func notFound(text, old, new, name string) *executors.Failure {
 	if plain := lineNumber.ReplaceAllString(old, ""); plain != old && strings.Contains(text, plain) {
 		return failure(": it contains the line numbers of read's output")
 	}
-	if at := strings.Index(text, new); len(strings.TrimSpace(new)) > 3 && at >= 0 {
+	if at := strings.Index(text, replacement); len(strings.TrimSpace(replacement)) > 3 && at >= 0 {
 		return failure(", but new_string is, at line %d: the edit may be done already", lineNumbers(text, []int{at})[0])
 	}
 	lines := strings.Split(text, "\n")

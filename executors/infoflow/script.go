@@ -90,13 +90,13 @@ func directions(c *command.Command) flow {
 	if word := decidingWord(c); word != "" {
 		return byWord[word]
 	}
-	var any flow
+	var possible flow
 	if _, open := c.Subcommand(); open {
 		for _, d := range byWord {
-			any |= d
+			possible |= d
 		}
 	}
-	return any
+	return possible
 }
 
 // decidingWord returns the word of a command that programs lists: an option or one of

@@ -29,8 +29,8 @@ type entry struct {
 	text        []byte
 }
 
-// NewMemory returns a Memory of at most max bytes.
-func NewMemory(max int64) *Memory { return &Memory{max: max} }
+// NewMemory returns a Memory of at most maxBytes.
+func NewMemory(maxBytes int64) *Memory { return &Memory{max: maxBytes} }
 
 // PutOverflow implements Store.
 func (m *Memory) PutOverflow(_ context.Context, session, id string, r io.Reader) error {

@@ -63,19 +63,19 @@ func (r Rule) matchesCommand(example string) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("%q cannot be parsed: %w", example, err)
 	}
-	all, any := true, false
+	all, some := true, false
 	for _, c := range s.Commands {
 		_, ok := firstCommandMatch([]Rule{r}, c.Forms())
-		any = any || ok
+		some = some || ok
 		all = all && (ok || c.Guess || onlyWraps(c))
 	}
 	if r.Action == Allow {
-		return any && all, nil
+		return some && all, nil
 	}
-	if r.Action == Deny && !any {
-		_, any = firstMatch([]Rule{r}, example, asWritten)
+	if r.Action == Deny && !some {
+		_, some = firstMatch([]Rule{r}, example, asWritten)
 	}
-	return any, nil
+	return some, nil
 }
 
 // examplePath returns an example as an absolute path.

@@ -93,11 +93,11 @@ func (p *writer) write(path string, data []byte, mode fs.FileMode) error {
 	})
 }
 
-// replace calls make with a temporary name, and renames the result to path.
-func (p *writer) replace(path string, make func(dir *workspace.Dir, temp string) error) error {
+// replace calls create with a temporary name, and renames the result to path.
+func (p *writer) replace(path string, create func(dir *workspace.Dir, temp string) error) error {
 	return p.inParent(path, func(dir *workspace.Dir, name string) error {
 		temp := p.temporary(path)
-		err := make(dir, temp)
+		err := create(dir, temp)
 		if err == nil {
 			err = dir.Replace(name, temp)
 		}

@@ -140,14 +140,14 @@ func same(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b
 const maxDiffs = 256 << 10
 
 // recordChange records a change that was made.
-func (b *Outcome) recordChange(ch Change, path string, old, new *string) {
-	d := executors.Diff{Path: path, Old: old}
-	if new == nil {
+func (b *Outcome) recordChange(ch Change, path string, before, after *string) {
+	d := executors.Diff{Path: path, Old: before}
+	if after == nil {
 		b.Deleted = append(b.Deleted, ch.Path)
 	} else {
-		d.New = *new
+		d.New = *after
 		b.Written = append(b.Written, ch.Path)
-		if !same(old, ch.Old) {
+		if !same(before, ch.Old) {
 			b.Merged = append(b.Merged, ch.Path)
 		}
 	}

@@ -84,8 +84,8 @@ func (b *buildPass) Line(l []byte) {
 		return
 	}
 	if len(l) > 1 && l[0] == '#' {
-		if id, text, ok := splitStepLine(l); ok {
-			b.handleStepLine(id, text, l)
+		if id, rest, ok := splitStepLine(l); ok {
+			b.handleStepLine(id, rest, l)
 			return
 		}
 	}
@@ -112,40 +112,40 @@ func splitStepLine(l []byte) (id, text []byte, ok bool) {
 }
 
 // handleStepLine handles a line of a step.
-func (b *buildPass) handleStepLine(id, text, l []byte) {
+func (b *buildPass) handleStepLine(id, rest, l []byte) {
 	s := b.findStep(id)
 	switch {
-	case len(text) == 0:
+	case len(rest) == 0:
 		b.changed = true
-	case isStepEnd(text):
+	case isStepEnd(rest):
 		b.changed = true
 		if s != nil {
 			b.endSucceeded(s, l)
 		}
-	case bytes.HasPrefix(text, []byte("ERROR")) || bytes.HasPrefix(text, []byte("CANCELED")):
+	case bytes.HasPrefix(rest, []byte("ERROR")) || bytes.HasPrefix(rest, []byte("CANCELED")):
 		if s != nil {
-			s.failed = text[0] == 'E'
+			s.failed = rest[0] == 'E'
 			b.endUnfinished(s)
 		}
 		b.write(l)
-	case isStepResult(text):
+	case isStepResult(rest):
 		b.write(l)
-	case isStepNoise(text):
+	case isStepNoise(rest):
 		b.changed = true
 	case s == nil && len(b.steps) == maxSteps:
 		b.write(l)
-	case s == nil && timingLength(text) > 0: // the begin is cut off
+	case s == nil && timingLength(rest) > 0: // the begin is cut off
 		s = newStep(id, nil)
 		b.steps = append(b.steps, s)
-		b.addOutput(s, text)
+		b.addOutput(s, rest)
 	case s == nil:
-		b.steps = append(b.steps, newStep(id, text))
-	case bytes.Equal(s.name, text): // it continues after another step
+		b.steps = append(b.steps, newStep(id, rest))
+	case bytes.Equal(s.name, rest): // it continues after another step
 		b.changed = true
 	case len(s.name) == 0:
-		b.addOutput(s, text)
+		b.addOutput(s, rest)
 	default:
-		b.addOutput(s, withoutTiming(text))
+		b.addOutput(s, withoutTiming(rest))
 	}
 }
 
@@ -243,43 +243,43 @@ func (b *buildPass) writeOutputLine(s *step, l []byte) {
 
 // withoutTiming removes the seconds since the step began, unless the rest would look
 // like a line of BuildKit.
-func withoutTiming(text []byte) []byte {
-	n := timingLength(text)
+func withoutTiming(l []byte) []byte {
+	n := timingLength(l)
 	if n == 0 {
-		return text
+		return l
 	}
-	if rest := text[n:]; !isStepEnd(rest) && !isStepNoise(rest) && !isStepResult(rest) &&
+	if rest := l[n:]; !isStepEnd(rest) && !isStepNoise(rest) && !isStepResult(rest) &&
 		timingLength(rest) == 0 && !bytes.HasPrefix(rest, []byte("ERROR")) &&
 		!bytes.HasPrefix(rest, []byte("CANCELED")) {
 		return rest
 	}
-	return text
+	return l
 }
 
 // timingLength returns the length of a leading "12.345 ", or 0.
-func timingLength(text []byte) int {
+func timingLength(l []byte) int {
 	n := 0
-	for n < len(text) && (text[n] >= '0' && text[n] <= '9') {
+	for n < len(l) && (l[n] >= '0' && l[n] <= '9') {
 		n++
 	}
-	if n == 0 || n+4 > len(text) || text[n] != '.' {
+	if n == 0 || n+4 > len(l) || l[n] != '.' {
 		return 0
 	}
-	for n++; n < len(text) && text[n] >= '0' && text[n] <= '9'; n++ {
+	for n++; n < len(l) && l[n] >= '0' && l[n] <= '9'; n++ {
 	}
-	if n == len(text) || text[n] != ' ' {
+	if n == len(l) || l[n] != ' ' {
 		return 0
 	}
 	return n + 1
 }
 
-func isStepEnd(text []byte) bool {
-	return bytes.Equal(text, []byte("CACHED")) || bytes.HasPrefix(text, []byte("DONE ")) && text[len(text)-1] == 's'
+func isStepEnd(l []byte) bool {
+	return bytes.Equal(l, []byte("CACHED")) || bytes.HasPrefix(l, []byte("DONE ")) && l[len(l)-1] == 's'
 }
 
 // isStepNoise reports whether a line of BuildKit reports progress.
-func isStepNoise(text []byte) bool {
-	if bytes.Equal(text, []byte("...")) {
+func isStepNoise(l []byte) bool {
+	if bytes.Equal(l, []byte("...")) {
 		return true
 	}
 	for _, begin := range [...]string{
@@ -288,7 +288,7 @@ func isStepNoise(text []byte) bool {
 		"unpacking to ", "pushing layers", "pushing manifest", "auth ", "merging ", "importing cache",
 		"inferred cache", "loading layer", "sending tarball", "[auth]",
 	} {
-		if len(text) >= len(begin) && text[0] == begin[0] && string(text[:len(begin)]) == begin {
+		if len(l) >= len(begin) && l[0] == begin[0] && string(l[:len(begin)]) == begin {
 			return true
 		}
 	}
@@ -296,10 +296,10 @@ func isStepNoise(text []byte) bool {
 }
 
 // isStepResult reports whether a line of BuildKit reports a result.
-func isStepResult(text []byte) bool {
-	return bytes.HasPrefix(text, []byte("naming to ")) ||
-		bytes.HasPrefix(text, []byte("writing image ")) ||
-		bytes.HasPrefix(text, []byte("WARN"))
+func isStepResult(l []byte) bool {
+	return bytes.HasPrefix(l, []byte("naming to ")) ||
+		bytes.HasPrefix(l, []byte("writing image ")) ||
+		bytes.HasPrefix(l, []byte("WARN"))
 }
 
 // repeatsFailedOutput reports whether a line belongs to BuildKit's excerpt of the failed
@@ -311,11 +311,11 @@ func (b *buildPass) repeatsFailedOutput(l []byte) bool {
 	case bytes.Equal(l, []byte("------")):
 		b.inExcerpt = false
 	case b.inExcerpt:
-		text := l[timingLength(l):]
-		return len(bytes.TrimSpace(text)) == 0 ||
-			b.noise.Match(text) ||
-			len(b.failedOutput) > 0 && b.lead.Match(text) ||
-			slices.ContainsFunc(b.failedOutput, func(o []byte) bool { return bytes.Equal(o, text) })
+		rest := l[timingLength(l):]
+		return len(bytes.TrimSpace(rest)) == 0 ||
+			b.noise.Match(rest) ||
+			len(b.failedOutput) > 0 && b.lead.Match(rest) ||
+			slices.ContainsFunc(b.failedOutput, func(o []byte) bool { return bytes.Equal(o, rest) })
 	}
 	return false
 }

@@ -124,28 +124,28 @@ func (p *planPass) isDropped(l []byte) bool {
 	if p.action == destroyedBlock {
 		return true
 	}
-	text := bytes.TrimLeft(l, " ")
+	trimmed := bytes.TrimLeft(l, " ")
 	if p.heredocEnd != nil {
-		if bytes.HasPrefix(text, p.heredocEnd) { // also "EOT -> (known after apply)"
+		if bytes.HasPrefix(trimmed, p.heredocEnd) { // also "EOT -> (known after apply)"
 			p.heredocEnd = nil
 		}
 		return false
 	}
-	if i := bytes.IndexByte(text, '<'); i >= 0 && bytes.HasPrefix(text[i:], []byte("<<-")) && len(text)-i < 20 {
-		p.heredocEnd = bytes.Clone(text[i+3:])
+	if i := bytes.IndexByte(trimmed, '<'); i >= 0 && bytes.HasPrefix(trimmed[i:], []byte("<<-")) && len(trimmed)-i < 20 {
+		p.heredocEnd = bytes.Clone(trimmed[i+3:])
 		return false
 	}
-	signed := len(text) > 1 && text[1] == ' ' && (text[0] == '+' || text[0] == '-' || text[0] == '~')
+	signed := len(trimmed) > 1 && trimmed[1] == ' ' && (trimmed[0] == '+' || trimmed[0] == '-' || trimmed[0] == '~')
 	switch {
-	case p.action == createdBlock || signed && text[0] == '+':
-		return bytes.HasSuffix(text, []byte("(known after apply)")) && !bytes.Contains(text, []byte(" -> "))
-	case signed, len(text) == 0:
+	case p.action == createdBlock || signed && trimmed[0] == '+':
+		return bytes.HasSuffix(trimmed, []byte("(known after apply)")) && !bytes.Contains(trimmed, []byte(" -> "))
+	case signed, len(trimmed) == 0:
 		return false
-	case bytes.HasPrefix(text, []byte("# (")):
-		return bytes.HasSuffix(text, []byte(" hidden)"))
+	case bytes.HasPrefix(trimmed, []byte("# (")):
+		return bytes.HasSuffix(trimmed, []byte(" hidden)"))
 	}
 	// The line is unchanged and does not begin or end a part with changes.
-	last := text[len(text)-1]
-	return bytes.Contains(text, []byte(" = ")) && last != '{' && last != '[' && last != '(' &&
-		bytes.IndexByte([]byte("}])"), text[0]) < 0 && !bytes.Contains(text, []byte("# forces replacement"))
+	last := trimmed[len(trimmed)-1]
+	return bytes.Contains(trimmed, []byte(" = ")) && last != '{' && last != '[' && last != '(' &&
+		bytes.IndexByte([]byte("}])"), trimmed[0]) < 0 && !bytes.Contains(trimmed, []byte("# forces replacement"))
 }

@@ -80,15 +80,15 @@ type lineRange struct{ from, to int }
 func brokenItems(lines [][]byte) (items []lineRange) {
 	indent, from := 0, -1
 	for i, l := range lines {
-		text := bytes.TrimLeft(l, " \t")
-		in := len(l) - len(text)
+		trimmed := bytes.TrimLeft(l, " \t")
+		in := len(l) - len(trimmed)
 		switch {
-		case indent == 0 && in > 0 && string(text) == "{":
+		case indent == 0 && in > 0 && string(trimmed) == "{":
 			indent, from = in, i
 		case in != indent || indent == 0:
-		case string(text) == "{":
+		case string(trimmed) == "{":
 			from = i
-		case from >= 0 && (string(text) == "}" || string(text) == "},"):
+		case from >= 0 && (string(trimmed) == "}" || string(trimmed) == "},"):
 			items = append(items, lineRange{from, i + 1})
 			from = -1
 		}

@@ -62,8 +62,8 @@ func foldItems(body []byte, wholeItems bool) (short []byte, ok bool) {
 
 // jsonSequence parses consecutive objects and arrays, one per line or as jq
 // writes them. They become the items of an array.
-func jsonSequence(text []byte, wholeItems bool) (jsonFold, bool) {
-	j := jsonFold{text: slices.Concat([]byte{'['}, text), wholeItems: wholeItems, fields: make([]jsonField, 1, 64)}
+func jsonSequence(body []byte, wholeItems bool) (jsonFold, bool) {
+	j := jsonFold{text: slices.Concat([]byte{'['}, body), wholeItems: wholeItems, fields: make([]jsonField, 1, 64)}
 	j.values = append(j.values, jsonValue{to: len(j.text)})
 	item := j.field(0, nil, 0)
 	for at := j.skipBlanks(1); at < len(j.text); at = j.skipBlanks(at) {
@@ -157,9 +157,9 @@ func (j *jsonFold) countValue(n int) {
 }
 
 // containsValue is slices.Contains for byte slices.
-func containsValue(list [][]byte, text []byte) bool {
+func containsValue(list [][]byte, value []byte) bool {
 	for _, t := range list {
-		if bytes.Equal(t, text) {
+		if bytes.Equal(t, value) {
 			return true
 		}
 	}

@@ -144,8 +144,8 @@ func (p *diffPosition) advance(l []byte) diffKind {
 	p.inHunk = false
 	switch {
 	case len(l) > 3 && l[0] == '@' && l[1] == '@':
-		if old, new, ok := hunkCounts(l); ok {
-			p.inHeader, p.inHunk, p.oldLeft, p.newLeft = false, true, old, new
+		if oldCount, newCount, ok := hunkCounts(l); ok {
+			p.inHeader, p.inHunk, p.oldLeft, p.newLeft = false, true, oldCount, newCount
 			return hunkLine
 		}
 	case p.inBinary && len(l) > 0 && l[0] != ' ' && bytes.IndexByte(l, ' ') < 0,

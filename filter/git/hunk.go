@@ -90,18 +90,18 @@ func (h *hunk) writeWhole(write func([]byte)) {
 // An incomplete hunk stays unchanged, since the numbers of its lines are
 // uncertain.
 func (h *hunk) writeTrimmed(context int, write func([]byte)) {
-	old, new := 0, 0
+	oldLines, newLines := 0, 0
 	for i := range h.ends {
 		switch lineSign(h.line(i)) {
 		case ' ':
-			old, new = old+1, new+1
+			oldLines, newLines = oldLines+1, newLines+1
 		case '+':
-			new++
+			newLines++
 		case '-':
-			old++
+			oldLines++
 		}
 	}
-	if old != h.oldCount || new != h.newCount || old == 0 || new == 0 || h.nextChange(0) == len(h.ends) {
+	if oldLines != h.oldCount || newLines != h.newCount || oldLines == 0 || newLines == 0 || h.nextChange(0) == len(h.ends) {
 		h.writeWhole(write)
 		return
 	}

@@ -121,21 +121,21 @@ func (g *logPass) handle(l []byte) {
 		g.commit.begin(graph, hash)
 		return
 	}
-	text := l
+	rest := l
 	if g.commit.graph {
-		text = withoutGraph(l)
+		rest = withoutGraph(l)
 	}
 	if g.commits > g.maxCommits {
-		g.handleLate(text)
+		g.handleLate(rest)
 		return
 	}
 	switch g.position {
 	case logHeader:
-		g.handleHeader(text)
+		g.handleHeader(rest)
 	case logSubject:
-		g.handleSubject(text)
+		g.handleSubject(rest)
 	case logBody:
-		g.handleBody(l, text)
+		g.handleBody(l, rest)
 	default:
 		g.handleOther(l)
 	}
@@ -148,12 +148,12 @@ const (
 )
 
 // handleLate handles a line of a commit after max_commits and keeps the subject.
-func (g *logPass) handleLate(text []byte) {
+func (g *logPass) handleLate(rest []byte) {
 	switch {
-	case g.position == logHeader && len(text) == 0:
+	case g.position == logHeader && len(rest) == 0:
 		g.position = logSubject
-	case g.position == logSubject && len(text) > 0:
-		g.commit.subject = append(g.commit.subject[:0], bytes.TrimSpace(text)...)
+	case g.position == logSubject && len(rest) > 0:
+		g.commit.subject = append(g.commit.subject[:0], bytes.TrimSpace(rest)...)
 		g.flushCommit()
 		g.position = logBody
 	}
@@ -168,57 +168,57 @@ func (g *logPass) writeBrief(l []byte) {
 }
 
 // handleHeader handles a line of a commit before its message.
-func (g *logPass) handleHeader(text []byte) {
+func (g *logPass) handleHeader(rest []byte) {
 	switch {
-	case len(text) == 0:
+	case len(rest) == 0:
 		g.position = logSubject
-	case bytes.HasPrefix(text, []byte("tree ")): // --format=raw stays unchanged
+	case bytes.HasPrefix(rest, []byte("tree ")): // --format=raw stays unchanged
 		g.commit.open, g.position = false, logOutside
 		g.diff.Line(slices.Concat([]byte("commit "), g.commit.fullHash))
-		g.diff.Line(text)
-	case bytes.HasPrefix(text, []byte("Author:")):
-		g.commit.author = append(g.commit.author[:0], personName(text[len("Author:"):])...)
-	case bytes.HasPrefix(text, []byte("Date:")), bytes.HasPrefix(text, []byte("AuthorDate:")):
-		g.commit.date = append(g.commit.date[:0], shortDay(bytes.TrimSpace(text[bytes.IndexByte(text, ':')+1:]))...)
-	case bytes.HasPrefix(text, []byte("Merge: ")):
-		g.commit.parents = append(g.commit.parents[:0], text[len("Merge: "):]...)
-	case bytes.HasPrefix(text, []byte("Commit:")):
-		g.commit.committer = append(g.commit.committer[:0], personName(text[len("Commit:"):])...)
-	case bytes.HasPrefix(text, []byte("CommitDate:")):
-		g.commit.commitDate = append(g.commit.commitDate[:0], shortDay(bytes.TrimSpace(text[len("CommitDate:"):]))...)
-	case bytes.HasPrefix(text, []byte("TaggerDate:")):
-	case bytes.HasPrefix(text, []byte("    ")):
-		g.handleSubject(text)
+		g.diff.Line(rest)
+	case bytes.HasPrefix(rest, []byte("Author:")):
+		g.commit.author = append(g.commit.author[:0], personName(rest[len("Author:"):])...)
+	case bytes.HasPrefix(rest, []byte("Date:")), bytes.HasPrefix(rest, []byte("AuthorDate:")):
+		g.commit.date = append(g.commit.date[:0], shortDay(bytes.TrimSpace(rest[bytes.IndexByte(rest, ':')+1:]))...)
+	case bytes.HasPrefix(rest, []byte("Merge: ")):
+		g.commit.parents = append(g.commit.parents[:0], rest[len("Merge: "):]...)
+	case bytes.HasPrefix(rest, []byte("Commit:")):
+		g.commit.committer = append(g.commit.committer[:0], personName(rest[len("Commit:"):])...)
+	case bytes.HasPrefix(rest, []byte("CommitDate:")):
+		g.commit.commitDate = append(g.commit.commitDate[:0], shortDay(bytes.TrimSpace(rest[len("CommitDate:"):]))...)
+	case bytes.HasPrefix(rest, []byte("TaggerDate:")):
+	case bytes.HasPrefix(rest, []byte("    ")):
+		g.handleSubject(rest)
 	default: // such as "Reflog:"
-		g.diff.Line(text)
+		g.diff.Line(rest)
 	}
 }
 
 // handleSubject handles the first line of a message.
-func (g *logPass) handleSubject(text []byte) {
-	if len(text) == 0 {
+func (g *logPass) handleSubject(rest []byte) {
+	if len(rest) == 0 {
 		return
 	}
-	if !bytes.HasPrefix(text, []byte("    ")) && !g.commit.graph { // no message
+	if !bytes.HasPrefix(rest, []byte("    ")) && !g.commit.graph { // no message
 		g.flushCommit()
 		g.position = logOutside
-		g.handleOther(text)
+		g.handleOther(rest)
 		return
 	}
-	g.commit.subject = append(g.commit.subject[:0], bytes.TrimSpace(text)...)
+	g.commit.subject = append(g.commit.subject[:0], bytes.TrimSpace(rest)...)
 	g.flushCommit()
 	g.position = logBody
 }
 
 // handleBody handles a line of a message after the subject.
-func (g *logPass) handleBody(l, text []byte) {
+func (g *logPass) handleBody(l, rest []byte) {
 	switch {
-	case len(text) == 0:
+	case len(rest) == 0:
 		if g.commit.keepBodies {
 			g.diff.Line(nil)
 		}
-	case bytes.HasPrefix(l, []byte("    ")) || g.commit.graph && !isGraphStat(text):
-		if g.commit.keepBodies || isConsequence(bytes.TrimSpace(text)) {
+	case bytes.HasPrefix(l, []byte("    ")) || g.commit.graph && !isGraphStat(rest):
+		if g.commit.keepBodies || isConsequence(bytes.TrimSpace(rest)) {
 			g.diff.Line(l)
 		} else {
 			g.omittedBodyLines++

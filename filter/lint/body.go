@@ -33,14 +33,14 @@ func (s *bodyText) flush() {
 func (s *bodyText) writePending(to *text.Lines) { writeLines(to, s.pending) }
 
 // writeLines writes lines with line feeds.
-func writeLines(to *text.Lines, text []byte) {
-	for len(text) > 0 {
-		end := bytes.IndexByte(text, '\n')
+func writeLines(to *text.Lines, lines []byte) {
+	for len(lines) > 0 {
+		end := bytes.IndexByte(lines, '\n')
 		if end < 0 {
-			end = len(text) - 1
+			end = len(lines) - 1
 		}
-		to.Write(text[:end])
-		text = text[end+1:]
+		to.Write(lines[:end])
+		lines = lines[end+1:]
 	}
 }
 
@@ -101,10 +101,10 @@ func (g *groupingPass) addLeadIn(l []byte) {
 	t.leadIn = append(append(t.leadIn, l...), '\n')
 }
 
-func addLines(to *bodyText, text []byte) {
-	for len(text) > 0 {
-		end := bytes.IndexByte(text, '\n')
-		to.add(text[:end])
-		text = text[end+1:]
+func addLines(to *bodyText, lines []byte) {
+	for len(lines) > 0 {
+		end := bytes.IndexByte(lines, '\n')
+		to.add(lines[:end])
+		lines = lines[end+1:]
 	}
 }

@@ -186,14 +186,14 @@ func (d *diagnostic) joinWrapped(l []byte) bool {
 		len(l) == 0 || l[len(l)-1] != ']' {
 		return false
 	}
-	text, rule := splitTrailingRule(l)
+	msg, rule := splitTrailingRule(l)
 	if rule == nil {
 		return false
 	}
 	d.rule = append(d.rule, rule...)
 	d.firstLines = append(append(append(d.firstLines[:len(d.firstLines)-1], ' '), l...), '\n')
-	if len(text) > 0 {
-		d.msg = append(append(d.msg, ' '), text...)
+	if len(msg) > 0 {
+		d.msg = append(append(d.msg, ' '), msg...)
 	}
 	d.addLine(l)
 	return true

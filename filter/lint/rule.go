@@ -99,9 +99,9 @@ func (p *position) parseLinterCode(l []byte) []byte {
 // parseTrailingRule parses a rule at the end: "(rule)", "[rule]" or "[Error/rule]",
 // possibly with a project after it.
 func (p *position) parseTrailingRule(l []byte, known bool) {
-	text, rule := splitTrailingRule(l)
+	msg, rule := splitTrailingRule(l)
 	if len(rule) > 4 && rule[len(rule)-4] == 'p' && bytes.HasSuffix(rule, []byte("proj")) || bytes.Contains(rule, []byte("proj::")) {
-		p.msg = text
+		p.msg = msg
 		return
 	}
 	if rule == nil || len(p.rule) > 0 {
@@ -112,13 +112,13 @@ func (p *position) parseTrailingRule(l []byte, known bool) {
 		var q position
 		if _, ok := q.parseSeverity(rule[:at+1]); ok {
 			p.sev, p.hasSeverity, p.fromLinter = q.sev, true, true
-			p.rule, p.msg = rule[at+1:], text
+			p.rule, p.msg = rule[at+1:], msg
 			return
 		}
 	}
 	if bytes.Equal(rule, []byte("Error")) && !paren {
 		p.sev, p.hasSeverity, p.fromLinter = isError, true, true
-		p.msg = text
+		p.msg = msg
 		return
 	}
 	if known && paren && !bytes.ContainsAny(rule, "-_/:") && !bytes.HasPrefix(rule, []byte("report")) && !p.fromLinter {
@@ -127,7 +127,7 @@ func (p *position) parseTrailingRule(l []byte, known bool) {
 	if !known && !paren && bytes.IndexByte(rule, '/') >= 0 && bytes.IndexByte(rule, '.') >= 0 {
 		return
 	}
-	p.rule, p.msg = rule, text
+	p.rule, p.msg = rule, msg
 	if !known {
 		p.fromLinter = true
 	}

@@ -183,16 +183,16 @@ func (s *findingStore) addNotePlace(e *messageEntry, l []byte) bool {
 	if at < 0 {
 		return false
 	}
-	place, text := bytes.TrimLeft(l[:at], " "), l[at:]
+	place, note := bytes.TrimLeft(l[:at], " "), l[at:]
 	if len(place) == 0 || bytes.IndexByte(place, ' ') >= 0 {
 		return false
 	}
 	for i := range e.notes {
 		n := &e.notes[i]
-		if !bytes.HasSuffix(n.line, text) || bytes.IndexByte(bytes.TrimLeft(n.line[:len(n.line)-len(text)], " "), ' ') >= 0 {
+		if !bytes.HasSuffix(n.line, note) || bytes.IndexByte(bytes.TrimLeft(n.line[:len(n.line)-len(note)], " "), ' ') >= 0 {
 			continue
 		}
-		if !bytes.Equal(n.line, l) && !s.seenBefore(&finding{sev: isNote, rule: []byte(e.msg), msg: text, file: place}) {
+		if !bytes.Equal(n.line, l) && !s.seenBefore(&finding{sev: isNote, rule: []byte(e.msg), msg: note, file: place}) {
 			before := len(n.places)
 			n.places, n.lastLineLength = appendPlace(n.places, n.lastLineLength, "  "+placesPrefix, place)
 			s.size += len(n.places) - before

@@ -78,16 +78,16 @@ const shortMark = 1
 
 // shortenFileNames removes the common directory from marked file names, except its last
 // part.
-func (s *findingStore) shortenFileNames(text []byte) []byte {
-	if bytes.IndexByte(text, shortMark) < 0 {
-		return text
+func (s *findingStore) shortenFileNames(lines []byte) []byte {
+	if bytes.IndexByte(lines, shortMark) < 0 {
+		return lines
 	}
 	root := bytes.TrimRight(s.commonDir, "/")
 	root = s.commonDir[:bytes.LastIndexByte(root, '/')+1]
 	if len(root) > 1 {
-		text = bytes.ReplaceAll(text, append([]byte{shortMark}, root...), nil)
+		lines = bytes.ReplaceAll(lines, append([]byte{shortMark}, root...), nil)
 	}
-	return bytes.ReplaceAll(text, []byte{shortMark}, nil)
+	return bytes.ReplaceAll(lines, []byte{shortMark}, nil)
 }
 
 // totalLine returns the line that reports how much was grouped.

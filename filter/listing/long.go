@@ -84,10 +84,10 @@ type textCounts struct {
 	pending int // occurrences of last that are not in count yet
 }
 
-func (c *textCounts) add(text []byte) {
-	if !bytes.Equal(text, c.last) {
+func (c *textCounts) add(value []byte) {
+	if !bytes.Equal(value, c.last) {
 		c.counts()
-		c.last = append(c.last[:0], text...)
+		c.last = append(c.last[:0], value...)
 	}
 	c.pending++
 }

@@ -43,7 +43,7 @@ func (t *tablePass) ps() string {
 		if at < 0 {
 			at = 0
 		}
-		if text := withoutTree(l[at:]); at > 0 && len(text) > 1 && text[0] == '[' && text[len(text)-1] == ']' {
+		if name := withoutTree(l[at:]); at > 0 && len(name) > 1 && name[0] == '[' && name[len(name)-1] == ']' {
 			kernel++
 			return
 		}

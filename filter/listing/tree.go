@@ -98,13 +98,13 @@ func (t *treeWriter) line(l []byte) {
 		t.runs.endDirectory()
 		t.level = level
 	}
-	text := append(bytes.Repeat([]byte{' '}, level), name...)
+	line := append(bytes.Repeat([]byte{' '}, level), name...)
 	if base := treeName(name); level >= t.deepest || noiseDirs[base] {
-		t.runs.flushUnlessContinued(text)
-		t.foldedLevel, t.foldedDir = level, text
+		t.runs.flushUnlessContinued(line)
+		t.foldedLevel, t.foldedDir = level, line
 		return
 	}
-	t.runs.addName(text)
+	t.runs.addName(line)
 }
 
 // treeName returns a name without tree's remarks.

@@ -128,10 +128,10 @@ func isFrameLine(l []byte) bool {
 		if i < 0 {
 			continue
 		}
-		text := bytes.TrimLeft(l[i+len(end):], " \t")
-		return bytes.HasPrefix(text, []byte("at ")) ||
-			bytes.HasPrefix(text, []byte("File \"")) ||
-			len(text) > 0 && text[0] == '/' && (bytes.Contains(text, []byte(".go:")) || bytes.Contains(text, []byte(".rs:")))
+		msg := bytes.TrimLeft(l[i+len(end):], " \t")
+		return bytes.HasPrefix(msg, []byte("at ")) ||
+			bytes.HasPrefix(msg, []byte("File \"")) ||
+			len(msg) > 0 && msg[0] == '/' && (bytes.Contains(msg, []byte(".go:")) || bytes.Contains(msg, []byte(".rs:")))
 	}
 	return false
 }

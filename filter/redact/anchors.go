@@ -46,10 +46,10 @@ const meaningBit = 1 << 31
 const rareBytes = "_-.=:<~$QZJXKYzVWGHjUBqFSxMPDERNLCTOIAwvkfb9876543210ygphumdcl"
 
 // rarestByte returns the index of the byte that a text is found by.
-func rarestByte(text []byte) (at int) {
+func rarestByte(literal []byte) (at int) {
 	at = 1
 	best := len(rareBytes)
-	for i, b := range text[:min(len(text), 64)] {
+	for i, b := range literal[:min(len(literal), 64)] {
 		if n := bytes.IndexByte([]byte(rareBytes), b); i > 0 && n >= 0 && n < best {
 			at, best = i, n
 		}
@@ -84,10 +84,10 @@ func (s *anchors) insert(p anchor) {
 }
 
 // contains reports whether a text was added.
-func (s *anchors) contains(text []byte) bool {
-	at := rarestByte(text)
-	table := s.texts[text[at]]
-	return table != nil && slices.ContainsFunc(table[text[at-1]], func(p anchor) bool { return bytes.Equal(p.text, text) })
+func (s *anchors) contains(l []byte) bool {
+	at := rarestByte(l)
+	table := s.texts[l[at]]
+	return table != nil && slices.ContainsFunc(table[l[at-1]], func(p anchor) bool { return bytes.Equal(p.text, l) })
 }
 
 // clone returns a copy that can be extended.

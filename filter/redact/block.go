@@ -110,8 +110,8 @@ func (m *Stream) scanKeyLine(l []byte) {
 	switch prefix := l[:from]; {
 	case bytes.Contains(l, []byte("---- END")), bytes.Contains(l, []byte("-----END")): // handled by marker
 		end := bytes.Index(l, []byte("----"))
-		if text := bytes.TrimLeft(l[:end], " \t"); isMostlyBase64(text) && !isMask(text) {
-			m.addHit(end-len(text), end, privateKey)
+		if part := bytes.TrimLeft(l[:end], " \t"); isMostlyBase64(part) && !isMask(part) {
+			m.addHit(end-len(part), end, privateKey)
 			m.countKeyOnce()
 		}
 		return

@@ -114,14 +114,14 @@ func (m *Stream) scanEncodedURL(l []byte, at int) bool {
 	if !bytes.Contains(value, []byte("Oi8v")) && !bytes.Contains(value, []byte("ovL")) && !bytes.Contains(value, []byte("6Ly")) {
 		return false
 	}
-	text := make([]byte, base64.StdEncoding.DecodedLen(len(value)))
-	n, err := base64.StdEncoding.Decode(text, value)
-	host := bytes.Index(text[:n], []byte("://"))
+	decoded := make([]byte, base64.StdEncoding.DecodedLen(len(value)))
+	n, err := base64.StdEncoding.Decode(decoded, value)
+	host := bytes.Index(decoded[:n], []byte("://"))
 	if err != nil || host < 0 {
 		return false
 	}
 	inside := Stream{}
-	inside.scanURL(text[:n], host+len("://"))
+	inside.scanURL(decoded[:n], host+len("://"))
 	if len(inside.hits) == 0 {
 		return false
 	}
@@ -145,9 +145,9 @@ func (m *Stream) isAboutCookies(l []byte) bool {
 }
 
 // occursNear reports whether a text occurs near at.
-func occursNear(l []byte, at int, text string) bool {
+func occursNear(l []byte, at int, word string) bool {
 	const around = 1 << 10
-	return bytes.Contains(l[max(0, at-around):min(len(l), at+around)], []byte(text))
+	return bytes.Contains(l[max(0, at-around):min(len(l), at+around)], []byte(word))
 }
 
 // scanSignature masks the signature of a URL, which grants access.

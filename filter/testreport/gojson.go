@@ -17,8 +17,7 @@ type goEvent struct {
 
 // parse parses a line with a flat JSON object.
 func (e *goEvent) parse(l []byte) bool {
-	text := e.text
-	*e = goEvent{text: text[:0]}
+	*e = goEvent{text: e.text[:0]}
 	rest := l[1:]
 	for {
 		key, more, ok := cutJSONString(rest)

@@ -258,11 +258,11 @@ func (t *traceFilter) frameLines(from, to int) []byte {
 	return t.lines[t.frames[from].start:t.frames[to].start]
 }
 
-func (t *traceFilter) emitLines(text []byte) {
-	for len(text) > 0 {
-		end := bytes.IndexByte(text, '\n')
-		t.emit(text[:end])
-		text = text[end+1:]
+func (t *traceFilter) emitLines(lines []byte) {
+	for len(lines) > 0 {
+		end := bytes.IndexByte(lines, '\n')
+		t.emit(lines[:end])
+		lines = lines[end+1:]
 	}
 }
 
@@ -293,8 +293,8 @@ var libraryNames = newPrefixes(
 
 // isLibraryLine reports whether a line belongs to a frame of a library.
 func isLibraryLine(l []byte, style frameStyle) bool {
-	for _, text := range libraryPlaces[style] {
-		if contains(l, text) {
+	for _, word := range libraryPlaces[style] {
+		if contains(l, word) {
 			return true
 		}
 	}
@@ -344,8 +344,8 @@ type prefixes func() *[256][]string
 func newPrefixes(list ...string) prefixes {
 	return sync.OnceValue(func() *[256][]string {
 		p := &[256][]string{}
-		for _, text := range list {
-			p[text[0]] = append(p[text[0]], text)
+		for _, word := range list {
+			p[word[0]] = append(p[word[0]], word)
 		}
 		return p
 	})
@@ -355,8 +355,8 @@ func (p prefixes) match(l []byte) bool {
 	if len(l) == 0 {
 		return false
 	}
-	for _, text := range p()[l[0]] {
-		if begins(l, text) {
+	for _, word := range p()[l[0]] {
+		if begins(l, word) {
 			return true
 		}
 	}

@@ -18,17 +18,17 @@ var promptBounds = []int{4 << 10, 2 << 10, 1 << 10, 512, 256, 128}
 
 // boundPrompts returns the user's words in at most max bytes. It truncates prompts
 // before it omits any, and then keeps the first and the newest ones.
-func boundPrompts(said []string, max int) []string {
+func boundPrompts(said []string, limit int) []string {
 	gap := slices.Contains(said, promptGap)
 	said = slices.DeleteFunc(slices.Clone(said), func(s string) bool { return s == promptGap })
 	if len(said) == 0 { // the user wrote this very line
 		return []string{promptGap}
 	}
 	if gap {
-		max -= len(promptGap) + len(transcript.PromptBreak)
+		limit -= len(promptGap) + len(transcript.PromptBreak)
 	}
 	for _, bound := range promptBounds {
-		if promptsLen(said, bound) > max {
+		if promptsLen(said, bound) > limit {
 			continue
 		}
 		out := truncateAll(said, bound)
@@ -39,9 +39,9 @@ func boundPrompts(said []string, max int) []string {
 	}
 	least := promptBounds[len(promptBounds)-1]
 	if !gap {
-		max -= len(promptGap) + len(transcript.PromptBreak)
+		limit -= len(promptGap) + len(transcript.PromptBreak)
 	}
-	left := max - promptsLen(said[:1], least)
+	left := limit - promptsLen(said[:1], least)
 	from := len(said)
 	for from > 1 && left >= promptsLen(said[from-1:from], least) {
 		from--

@@ -74,11 +74,11 @@ func (w *compactionRun) outline(ctx context.Context, before string, messages []l
 }
 
 // lastFitting joins the last parts that fit into max bytes.
-func lastFitting(parts []string, max int) string {
+func lastFitting(parts []string, limit int) string {
 	first := len(parts)
-	for first > 0 && len(parts[first-1]) <= max {
+	for first > 0 && len(parts[first-1]) <= limit {
 		first--
-		max -= len(parts[first])
+		limit -= len(parts[first])
 	}
 	return strings.Join(parts[first:], "")
 }
@@ -243,10 +243,10 @@ func formatMessages(messages []llm.Message, text, result int) []string {
 }
 
 // keepEnds removes the middle of a text that is longer than max bytes.
-func keepEnds(s string, max int) string {
-	if len(s) <= max {
+func keepEnds(s string, limit int) string {
+	if len(s) <= limit {
 		return s
 	}
-	tail := strings.ToValidUTF8(s[len(s)-max/3:], "")
-	return executors.Truncate(s, max-max/3) + "\n[…]\n" + tail
+	tail := strings.ToValidUTF8(s[len(s)-limit/3:], "")
+	return executors.Truncate(s, limit-limit/3) + "\n[…]\n" + tail
 }

@@ -116,10 +116,10 @@ func (f *filters) learn(key string) {
 
 // learningGetenv returns a lookup of variables that redacts each key which it finds: a key
 // may be saved after a session began.
-func (f *filters) learningGetenv(keys *keys.Keys) func(name string) string {
+func (f *filters) learningGetenv(stored *keys.Keys) func(name string) string {
 	return func(name string) string {
-		value := keys.Getenv(name)
-		if keys.Known(name) {
+		value := stored.Getenv(name)
+		if stored.Known(name) {
 			f.learn(value)
 		}
 		return value

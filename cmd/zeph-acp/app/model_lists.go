@@ -76,8 +76,8 @@ func (a *App) models() []llm.Choice {
 // environment returns the lookup of the providers' variables: the process's
 // environment, then the saved keys, and a detected Ollama if no provider is
 // configured.
-func (a *App) environment(l *config.Loaded, keys *keys.Keys) func(string) string {
-	getenv := a.filters.learningGetenv(keys)
+func (a *App) environment(l *config.Loaded, stored *keys.Keys) func(string) string {
+	getenv := a.filters.learningGetenv(stored)
 	if !l.Config.LLM.FindOllama || len(l.Config.LLM.Providers) > 0 || l.Getenv(ollamaHost) != "" {
 		return getenv
 	}

@@ -49,8 +49,8 @@ func newFolder(dir string) folder {
 	if dir != "" {
 		f.names = strings.Split(strings.ToLower(strings.TrimSuffix(dir, "/")), "/")
 	}
-	has := func(any ...string) bool {
-		return slices.ContainsFunc(f.names, func(d string) bool { return slices.Contains(any, d) })
+	has := func(parts ...string) bool {
+		return slices.ContainsFunc(f.names, func(d string) bool { return slices.Contains(parts, d) })
 	}
 	f.vendored, f.dist, f.tests = has(vendors...), has("dist"), has(tests...)
 	if has(samples...) {

@@ -34,12 +34,12 @@ func PathMatcher(pattern string) func(Entry) bool {
 // newNameMatcher compiles a glob without slash.
 func newNameMatcher(pattern string) func(name string) bool {
 	if all := expand(pattern); all != nil {
-		var any []func(string) bool
+		var matchers []func(string) bool
 		for _, one := range all {
-			any = append(any, newNameMatcher(one))
+			matchers = append(matchers, newNameMatcher(one))
 		}
 		return func(name string) bool {
-			for _, match := range any {
+			for _, match := range matchers {
 				if match(name) {
 					return true
 				}

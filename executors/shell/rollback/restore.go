@@ -200,11 +200,11 @@ func (r *restorer) write(dir *workspace.Dir, name string, e entry) error {
 	return errors.Join(err, f.Chmod(e.mode), f.Close())
 }
 
-// replace calls make with a temporary name, which no program can predict, and
+// replace calls create with a temporary name, which no program can predict, and
 // renames the result to name.
-func replace(dir *workspace.Dir, name string, make func(temp string) error) error {
+func replace(dir *workspace.Dir, name string, create func(temp string) error) error {
 	temp := ".zeph-restore-" + rand.Text()
-	err := make(temp)
+	err := create(temp)
 	if err == nil {
 		err = dir.Replace(name, temp)
 	}

@@ -50,11 +50,11 @@ func isInvisible(r rune) bool {
 
 // oneLine returns a foreign text as one line of at most max characters that
 // ends no element and no attribute.
-func oneLine(s string, max int) string {
+func oneLine(s string, limit int) string {
 	s = strings.Join(strings.Fields(clean(s)), " ")
 	s = strings.NewReplacer(`"`, "'", "<", "&lt;", ">", "&gt;").Replace(s)
-	if utf8.RuneCountInString(s) > max {
-		s = string([]rune(s)[:max-1]) + "…"
+	if utf8.RuneCountInString(s) > limit {
+		s = string([]rune(s)[:limit-1]) + "…"
 	}
 	return s
 }

@@ -202,8 +202,8 @@ func (r *reader) rel(path string) string {
 }
 
 // truncate returns at most max bytes of a text, in whole lines if possible.
-func truncate(text string, max int) string {
-	text = text[:min(len(text), max)]
+func truncate(text string, limit int) string {
+	text = text[:min(len(text), limit)]
 	if i := strings.LastIndexByte(text, '\n'); i >= 0 {
 		return text[:i+1]
 	}

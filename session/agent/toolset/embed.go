@@ -99,14 +99,14 @@ func (v *Vectors) vectorsOf(ctx context.Context, model string, e llm.Embedder, a
 }
 
 // store caches a vector; the caller holds mu.
-func (v *Vectors) store(model string, key [sha256.Size]byte, vector []float32) {
+func (v *Vectors) store(model string, key [sha256.Size]byte, values []float32) {
 	if v.byModel == nil {
 		v.byModel = map[string]map[[sha256.Size]byte][]float32{}
 	}
 	if v.byModel[model] == nil || len(v.byModel[model]) >= maxVectors {
 		v.byModel[model] = map[[sha256.Size]byte][]float32{}
 	}
-	v.byModel[model][key] = vector
+	v.byModel[model][key] = values
 }
 
 // embeddingText returns the text to embed for a tool.

@@ -20,11 +20,11 @@ type cachedFor[T any] struct {
 
 // Get returns the result of make for the tools, which the caller does not change. The key
 // contains everything else that the result depends on.
-func (l *ToolCache[T]) Get(key string, tools []llm.Tool, make func([]llm.Tool) T) T {
+func (l *ToolCache[T]) Get(key string, tools []llm.Tool, encode func([]llm.Tool) T) T {
 	if last := l.made.Load(); last != nil && last.key == key && slices.EqualFunc(last.tools, tools, llm.Tool.Same) {
 		return last.value
 	}
-	now := &cachedFor[T]{key, slices.Clone(tools), make(tools)}
+	now := &cachedFor[T]{key, slices.Clone(tools), encode(tools)}
 	l.made.Store(now)
 	return now.value
 }

@@ -99,8 +99,8 @@ func Parse(data []byte) (*Node, Mistakes) {
 		rest = data[t.recover(err):]
 	}
 	if len(t.mistakes) == 0 { // the library decides what is valid TOML
-		var any map[string]any
-		if err := toml.Unmarshal(data, &any); err != nil {
+		var table map[string]any
+		if err := toml.Unmarshal(data, &table); err != nil {
 			line := 1
 			if e, ok := errors.AsType[*toml.DecodeError](err); ok {
 				line, _ = e.Position()
