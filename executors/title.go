@@ -30,19 +30,26 @@ func Titled(s string) string {
 	return s
 }
 
-// OneLine returns a name unchanged. It quotes a name that contains line breaks
-// or characters that change the text direction.
+// unseen reports whether a character controls how a text is shown, or is itself not visible. The
+// Hangul fillers and the empty Braille pattern are letters and symbols for Unicode, and look like
+// spaces.
+func unseen(r rune) bool {
+	return unicode.IsControl(r) || r == '\u2800' ||
+		unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point)
+}
+
+// OneLine returns a name unchanged. It quotes a name that contains line breaks, invisible
+// characters, or characters that change the text direction.
 func OneLine(name string) string {
-	odd := func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) } // Cf: changes of direction
-	if strings.IndexFunc(name, odd) >= 0 || !utf8.ValidString(name) {
-		return strconv.Quote(name)
+	if strings.IndexFunc(name, unseen) >= 0 || !utf8.ValidString(name) {
+		return EscapeJSON(strconv.Quote(name), unseen)
 	}
 	return name
 }
 
 // WholeLine returns a script or another text on one line, without removing
-// anything. It spells out control characters and characters that change the
-// direction of text: with them a client could show another script than the one
+// anything. It spells out control characters, invisible ones and those that change
+// the direction of text: with them a client could show another script than the one
 // that runs.
 func WholeLine(text string) string {
 	text = strings.ReplaceAll(strings.TrimSpace(text), "\r\n", "\n")
@@ -53,7 +60,7 @@ func WholeLine(text string) string {
 			b.WriteString(" ⏎ ")
 		case r == '\t':
 			b.WriteByte(' ')
-		case unicode.IsControl(r), unicode.Is(unicode.Cf, r), r == '\u2028', r == '\u2029':
+		case unseen(r):
 			fmt.Fprintf(&b, "<U+%04X>", r)
 		default:
 			b.WriteRune(r)

@@ -22,13 +22,30 @@ func TestTitles(t *testing.T) {
 
 func TestWholeLine(t *testing.T) {
 	for in, want := range map[string]string{
-		" a\tb\r\nc\n":         "a b ⏎ c",
-		"rm\x1b[8m -rf\x1b[0m": "rm<U+001B>[8m -rf<U+001B>[0m",
-		"a\rb\u202ec":          "a<U+000D>b<U+202E>c",
-		"r\u200bm\u2028x":      "r<U+200B>m<U+2028>x",
+		" a\tb\r\nc\n":          "a b ⏎ c",
+		"rm\x1b[8m -rf\x1b[0m":  "rm<U+001B>[8m -rf<U+001B>[0m",
+		"a\rb\u202ec":           "a<U+000D>b<U+202E>c",
+		"r\u200bm\u2028x":       "r<U+200B>m<U+2028>x",
+		"a\u3164b\u2800c\u115f": "a<U+3164>b<U+2800>c<U+115F>",
+		"한글 é ⚠️":               "한글 é ⚠️",
 	} {
 		if got := WholeLine(in); got != want {
 			t.Errorf("WholeLine(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestOneLine(t *testing.T) {
+	for in, want := range map[string]string{
+		"a b":            "a b",
+		"é.go":           "é.go",
+		"a\nb":           `"a\nb"`,
+		"a\u202egpj.exe": `"a\u202egpj.exe"`,
+		"a\u3164b":       `"a\u3164b"`,
+		"a\xff":          `"a\xff"`,
+	} {
+		if got := OneLine(in); got != want {
+			t.Errorf("OneLine(%q) = %q, want %q", in, got, want)
 		}
 	}
 }

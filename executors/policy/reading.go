@@ -10,6 +10,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/executors/command/follow"
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
@@ -87,17 +88,37 @@ func showsUnnamedFiles(c *command.Command) bool {
 	default:
 		return handlesContents(c)
 	}
-	one := slices.ContainsFunc(c.Args(), func(w command.Word) bool { return strings.Contains(w.Text, ":") }) // HEAD:a.go
-	patch := hasOption(c, "cpuUW", "--patch", "--unified", "--word-diff", "--color-words", "--function-context", "--cc")
+	// -S and -G report whether a text occurs in the files, and --check shows lines.
+	patch := hasOption(c, "cpuUWSGL", "--patch-with-stat", "--patch-with-raw", "--unified", "--binary", "--word-diff-regex", "--color-words",
+		"--function-context", "--cc", "--dd", "--remerge-diff", "--diff-merges", "--check", "--pickaxe-all", "--pickaxe-regex")
 	switch first, _ := c.Subcommand(); first {
 	case "cat-file":
-		return !one
+		return !namesBlobs(c)
 	case "show":
-		return patch || !one && !hasOption(c, "s", "--no-patch", "--stat", "--shortstat", "--numstat", "--name-only", "--name-status", "--summary", "--raw")
+		return patch || !namesBlobs(c) && !hasOption(c, "s", "--no-patch", "--stat", "--shortstat", "--numstat", "--name-only", "--name-status", "--summary", "--raw")
 	case "diff-files", "diff-index", "diff-tree", "log", "reflog", "stash", "whatchanged":
 		return patch
 	}
 	return handlesContents(c)
+}
+
+// blobName matches the name of one file in a commit or in the index, such as "HEAD:a.go". The name
+// of a commit can have a colon, too: ":/text", "HEAD^{/fix: text}".
+var blobName = lazyregexp.New(`^([^:{}]+:|:([0-3]:)?[^/:!^(])`)
+
+// namesBlobs reports whether each object that a command of git names is one file.
+func namesBlobs(c *command.Command) bool {
+	found := false
+	for _, w := range c.Operands()[1:] {
+		switch {
+		case strings.HasPrefix(w.Text, "-") && w.Text != "--", c.Operands()[0].Text == "cat-file" && w.Text == "blob":
+		case !blobName.MatchString(w.Text):
+			return false
+		default:
+			found = true
+		}
+	}
+	return found
 }
 
 // readSearch searches one script for files that must not be read.

@@ -62,8 +62,10 @@ func TestDeniedReads(t *testing.T) {
 			"grep -r x secrets", "cp -r secrets x", "ls secrets", "cat .env > /dev/null", "sort -u secrets/key", "gcc -include .env a.c",
 		},
 		"ask": {"grep -r x .", "rg x", "cp -r . /tmp/x", "tar cf x .", "python3 -c 'open(\".env\")'", "cat $f", "diff -r a.go sub", "echo x > .env", "find . -exec cat {} ;", "find . -exec cat {} +", "find . -name '*.go' -exec grep -n x {} \\;", "git diff-index -p HEAD", "git diff-files -p", "find . -type f | xargs cat", "git ls-files | xargs wc -l",
-			"git log -p", "git log --patch -3", "git show", "git show HEAD~1", "git stash show -p", "git cat-file -p 1234567", "git show --stat -p"},
-		"allow": {"cat a.go", "cat a.*", "ls", "ls sub", "grep x a.go", "echo .env", "rm .env", "touch .env", "chmod 600 .env", "git commit -m x", "git log --oneline -5", "git show --stat", "git show HEAD:a.go", "git stash list", "make", "grep .env a.go", "echo 'cat .env'", "find . -name .env", "git diff-index --name-only HEAD", "cd sub && ls"},
+			"git log -p", "git log --patch -3", "git show", "git show HEAD~1", "git stash show -p", "git cat-file -p 1234567", "git show --stat -p",
+			"git show --format=%h:%s", "git show --date=format:%H:%M HEAD", "git show :/x", "git show 'HEAD^{/x:y}'", "git show HEAD:a.go HEAD", "git show HEAD:a.go --", "git show --raw --binary", "git show ':!a.go'", "git show ':(top)a.go'",
+			"git log --binary -1", "git log --patch-with-stat", "git log -Gx", "git log -S x", "git log --check", "git log -1 -L1,2:a.go", "git reflog --patch-with-stat", "git stash show --binary", "git diff-tree --binary HEAD", "git cat-file -p --filter=blob:none x"},
+		"allow": {"cat a.go", "cat a.*", "ls", "ls sub", "grep x a.go", "echo .env", "rm .env", "touch .env", "chmod 600 .env", "git commit -m x", "git log --oneline -5", "git show --stat", "git show HEAD:a.go", "git show -s --format=%h:%s", "git show :a.go", "git show :0:a.go", "git show HEAD:a.go HEAD~1:a.go", "git cat-file -p HEAD:a.go", "git cat-file blob HEAD:a.go", "git log --oneline --name-only --stat", "git stash list", "make", "grep .env a.go", "echo 'cat .env'", "find . -name .env", "git diff-index --name-only HEAD", "cd sub && ls"},
 	} {
 		for _, script := range scripts {
 			call := bash(strings.ReplaceAll(script, "DIR", dir))
