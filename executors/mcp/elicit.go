@@ -256,9 +256,6 @@ func (i *instance) form(a *asker, p *sdk.ElicitParams) (Elicitation, error) {
 
 // questionText returns the text of a question, with the server's words marked as such.
 func questionText(server, what, message string) string {
-	message = strings.TrimSpace(stripInvisible(message))
-	if at := executors.RuneOffset(message, maxMessage); at < len(message) {
-		message = message[:at] + "…"
-	}
+	message = executors.TruncateRunes(strings.TrimSpace(stripInvisible(message)), maxMessage)
 	return strings.TrimSuffix(fmt.Sprintf("The MCP server %s %s:\n\n%s", server, what, message), ":\n\n")
 }

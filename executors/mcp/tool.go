@@ -63,10 +63,7 @@ func describe(server string, t *sdk.Tool) string {
 	if strings.TrimSpace(text) == "" {
 		text = t.Title
 	}
-	text = strings.TrimSpace(stripInvisible(text))
-	if at := executors.RuneOffset(text, maxDescription); at < len(text) {
-		text = text[:at] + "…"
-	}
+	text = executors.TruncateRunes(strings.TrimSpace(stripInvisible(text)), maxDescription)
 	return strings.TrimSpace(fmt.Sprintf("(MCP server %s) %s", server, text))
 }
 

@@ -89,11 +89,7 @@ func (m *Memory) prepareSave(_ context.Context, call *executors.Call, in *saveIn
 const maxTitle = 100
 
 func inTitle(text string) string {
-	text = strings.Join(strings.Fields(text), " ")
-	if at := executors.RuneOffset(text, maxTitle); at < len(text) {
-		return text[:at] + "…"
-	}
-	return text
+	return executors.TruncateRunes(strings.Join(strings.Fields(text), " "), maxTitle)
 }
 
 func (m *Memory) save(ctx context.Context, call *executors.Call, in *saveInput) (executors.Result, error) {

@@ -179,10 +179,7 @@ func (e *Executor) describe(t Task) string {
 	default:
 		when += fmt.Sprintf("; last %s %s", t.Last.Result, formatTime(t.Last.Ended.In(loc)))
 	}
-	prompt := executors.WholeLine(t.Prompt)
-	if at := executors.RuneOffset(prompt, 200); at < len(prompt) {
-		prompt = prompt[:at] + "…"
-	}
+	prompt := executors.TruncateRunes(executors.WholeLine(t.Prompt), 200)
 	return fmt.Sprintf("%s: %s; mode %s; task: %s", t.Name, when, t.Mode, prompt)
 }
 

@@ -80,11 +80,7 @@ func seconds(d time.Duration) string { return fmt.Sprintf("%d s", int(d.Seconds(
 
 // brief shortens a script to one line of a list.
 func brief(script string) string {
-	line := executors.WholeLine(script)
-	if at := executors.RuneOffset(line, 80); at < len(line) {
-		return line[:at] + "…"
-	}
-	return line
+	return executors.TruncateRunes(executors.WholeLine(script), 80)
 }
 
 // Running counts the commands that run in the background now.

@@ -68,13 +68,7 @@ func (c *Card) verb() string {
 func (c *Card) titleLine() string { return shortLine(strings.Join(strings.Fields(c.Title), " ")) }
 
 // shortLine bounds a text for a line.
-func shortLine(s string) string {
-	const limit = 160
-	if at := executors.RuneOffset(s, limit); at < len(s) {
-		return s[:at] + "…"
-	}
-	return s
-}
+func shortLine(s string) string { return executors.TruncateRunes(s, 160) }
 
 // facts returns outcome, duration and savings of the call.
 func (c *Card) facts() []*html.Node {

@@ -6,7 +6,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/files/search"
@@ -318,10 +317,7 @@ func oneLine(text []byte, at int) string {
 		text = text[from : from+maxLong]
 	}
 	s := executors.OneLine(strings.Join(strings.Fields(strings.ToValidUTF8(string(text), "\uFFFD")), " "))
-	if utf8.RuneCountInString(s) > maxSignature {
-		return s[:executors.RuneOffset(s, maxSignature)] + "…"
-	}
-	return s
+	return executors.TruncateRunes(s, maxSignature)
 }
 
 // IsSource reports whether a file may be source code, by its name.

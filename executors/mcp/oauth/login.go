@@ -129,8 +129,8 @@ func forPeople(err error) error {
 		return plain
 	}
 	text := err.Error()
-	if at := executors.RuneOffset(text, maxReason); at < len(text) {
-		return errors.New(text[:at] + "…")
+	if short := executors.TruncateRunes(text, maxReason); short != text {
+		return errors.New(short)
 	}
 	return err
 }

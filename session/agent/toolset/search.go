@@ -273,11 +273,7 @@ func (s *Set) bestMatches(query string, tools []llm.Tool) (best []llm.Tool, more
 
 // summary returns a description on one line, bounded.
 func summary(description string) string {
-	text := strings.Join(strings.Fields(description), " ")
-	if at := executors.RuneOffset(text, maxSummary); at < len(text) {
-		text = text[:at] + "…"
-	}
-	return text
+	return executors.TruncateRunes(strings.Join(strings.Fields(description), " "), maxSummary)
 }
 
 // checkOffered returns the failure of a model's call while tools are left out, if the

@@ -7,6 +7,8 @@ import (
 	"sort"
 	"strings"
 	"unicode"
+
+	"github.com/zeph-acp/zeph-acp/executors"
 )
 
 // MaxMistakes limits how many mistakes of one file are reported.
@@ -38,10 +40,7 @@ func (m Mistake) Error() string {
 // OneLine truncates a text that may hold foreign values, and escapes characters
 // that a line cannot show.
 func OneLine(s string) string {
-	const limit = 400
-	if r := []rune(s); len(r) > limit {
-		s = string(r[:limit]) + "…"
-	}
+	s = executors.TruncateRunes(s, 400)
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
 			return '\uFFFD'
@@ -84,11 +83,7 @@ func (ms Mistakes) In(where string) Mistakes {
 
 // quoteKey quotes a key and truncates it, since keys come from untrusted files.
 func quoteKey(key string) string {
-	const limit = 100
-	if r := []rune(key); len(r) > limit {
-		key = string(r[:limit]) + "…"
-	}
-	return fmt.Sprintf("%q", key)
+	return fmt.Sprintf("%q", executors.TruncateRunes(key, 100))
 }
 
 // Printable returns s, quoted if it holds characters that would break a line.
@@ -110,7 +105,7 @@ func Nearest(s string, names []string) string {
 		if strings.EqualFold(strings.ReplaceAll(s, "-", "_"), n) {
 			return n
 		}
-		if d := distance(s, n); d < bestAt {
+		if d := executors.Distance(s, n, bestAt); d < bestAt {
 			best, bestAt = n, d
 		}
 	}
@@ -122,29 +117,4 @@ func Nearest(s string, names []string) string {
 		}
 	}
 	return best
-}
-
-// distance counts the insertions, deletions, replacements and swaps of
-// neighbours that turn a into b.
-func distance(a, b string) int {
-	before, row := make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		next := make([]int, len(b)+1)
-		next[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			next[j+1] = min(row[j]+cost, row[j+1]+1, next[j]+1)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				next[j+1] = min(next[j+1], before[j-1]+1)
-			}
-		}
-		before, row = row, next
-	}
-	return row[len(b)]
 }
