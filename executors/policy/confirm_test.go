@@ -50,3 +50,32 @@ func TestConfirmations(t *testing.T) {
 		}
 	}
 }
+
+// A rule that allows everything covers none of these commands.
+func TestEachConfirmation(t *testing.T) {
+	for _, script := range []string{
+		"shred x", "truncate -s 0 x", "crontab -r", "dropdb x",
+		"git push --mirror", "git push --delete o b", "git push -d o b", "git push --prune o", "git push --force-if-includes o b",
+		"git checkout -f x", "git checkout --force x", "git restore a", "git switch -f x", "git switch --force x", "git switch --discard-changes x",
+		"git stash clear", "git branch -M a", "git branch -C a b", "git branch -f a b", "git branch --force a b",
+		"git filter-branch --all", "git filter-repo --path x", "git reflog expire --all", "git update-ref -d refs/heads/x", "git apply --unsafe-paths x",
+		"cargo publish", "gem push x", "npm unpublish x", "pnpm publish", "poetry publish", "twine upload x", "uv publish", "yarn publish",
+		"docker system prune", "docker volume rm x", "gh repo delete x", "helm uninstall x", "terraform destroy", "tofu destroy",
+		"git difftool --extcmd ./x", "git grep --open-files-in-pager=./x y", "git fetch --receive-pack=./x", "git clone -u ./x a", "git clone --template=x a", "git clone --config core.x=y a",
+		"git send-email --sendmail-cmd=./x a", "git send-email --smtp-server=./x a", "git send-email --to-cmd=./x a", "git send-email --cc-cmd=./x a", "git send-email --header-cmd=./x a",
+		"go test --exec ./x ./...", "go build --toolexec=./x", "go vet -vettool=./x", "go env -u X", "gmake SHELL=./x", "make -E x", "make .SHELLFLAGS=x", "make MAKEFLAGS=x",
+		"npm test --node-options=x", "gtar -F ./x -xf a", "bsdtar --use-compress-program ./x -xf a", "tar --checkpoint-action=exec=./x -cf a b", "tar --info-script=./x -xf a",
+		"tar --new-volume-script=./x -xf a", "tar --rmt-command=./x -xf a", "tar --rsh-command=./x -xf a",
+		"rg --pre ./x y", "rg --hostname-bin=./x y", "sort --compress-program=./x a", "man -P ./x y", "man --pager=./x y", "man -H./x y", "man --html=./x y",
+		"zip -TT ./x a b", "zip --unzip-command ./x a b", "wget --use-askpass=./x https://a.b", "rsync --rsync-path=./x a h:b",
+		"ssh -F ./x h", "scp -S ./x a h:b", "scp -o ProxyCommand=./x a h:b", "sftp -D ./x h", "sftp -b ./x h",
+		"g++ -fplugin=./x a.c", "cc -specs=x a.c", "c++ --specs=x a.c", "clang -load ./x a.c", "clang++ -fpass-plugin=./x a.c", "gcc -B./x a.c", "gcc --ld-path=./x a.c", "gcc --wrapper ./x a.c",
+		"rustc -Clinker=./x a.rs", "rustc -C linker=./x a.rs", "rustc -Zcodegen-backend=./x a.rs",
+	} {
+		s := newSetup()
+		s.cfg.Permissions = map[string][]Rule{"bash": {{Pattern: "*", Action: Allow}}}
+		if got := judged(t, s.build(), script); got != "ask" {
+			t.Errorf("%q: %s, want ask", script, got)
+		}
+	}
+}
