@@ -89,6 +89,9 @@ func TestReplaceMemory(t *testing.T) {
 	if got := memoryTexts(t, db); !slices.Equal(got, []string{"the port is 2"}) {
 		t.Errorf("the memories are %q, want only that the port is 2", got)
 	}
+	if found, err := db.MatchMemories(t.Context(), []string{`"2"`, `"1"`}, "/a"); err != nil || !found[0][old] || len(found[1]) > 0 {
+		t.Errorf("the words of the new and of the old text find %v, %v, want only the former to find %d", found, err, old)
+	}
 	m.ID = double
 	if _, _, err := db.PutMemory(t.Context(), m, "other", "", 0); !errors.Is(err, ErrNoMemory) || !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a memory that is gone: %v, want %v", err, ErrNoMemory)
@@ -121,7 +124,7 @@ func TestMatchMemories(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]map[int64]bool{{a: true, g: true}, {a: true}, {a: true}, {}}, found); diff != "" {
-		t.Error(diff)
+		t.Errorf("the memories by word (-want +got)\n%s", diff)
 	}
 }
 
