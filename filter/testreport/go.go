@@ -344,10 +344,7 @@ func (g *goTests) endPackage(state goState) {
 	}
 	if p.output != nil {
 		w := goWriter{goTests: g, state: state}
-		if p.output.Each(w.line) != nil {
-			g.problemSeen = false
-			g.recognised = false
-		}
+		g.each(p.output, w.line)
 		w.switchTest(nil)
 		p.output.Close()
 	}

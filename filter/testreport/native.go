@@ -159,7 +159,7 @@ func (n *nativeTests) handleGoogletest(l []byte) bool {
 func (n *nativeTests) writeFailure(name []byte) {
 	n.beginFailure(name, n.runLine)
 	if n.output != nil {
-		_ = n.output.Each(func(line []byte) {
+		n.each(n.output, func(line []byte) {
 			if len(line) > 0 {
 				n.addFailureLine(line, isReason)
 			}
@@ -191,7 +191,7 @@ func (n *nativeTests) keepSkipped(l []byte) {
 		if n.skipped++; n.skipped <= maxSkipped {
 			n.keep(n.runLine)
 			n.beginDetail(maxBriefLines)
-			_ = n.output.Each(n.detail.line)
+			n.each(n.output, n.detail.line)
 			n.keep(l)
 		}
 	}
@@ -204,7 +204,7 @@ func (n *nativeTests) keepUnfinished() {
 		n.keepFailure(n.runLine)
 		if n.output != nil {
 			n.beginDetail(n.maxTraceLines)
-			_ = n.output.Each(n.detail.line)
+			n.each(n.output, n.detail.line)
 			n.endFailure()
 		}
 	}

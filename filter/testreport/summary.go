@@ -1,6 +1,7 @@
 package testreport
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -132,7 +133,8 @@ type testPass struct {
 	filteredBefore bool // the input is the result of an earlier pass
 	lineCount      int  // of the input
 	byteCount      int64
-	namedFailures  int // lines that name a failed test
+	readErr        error // of reading stored lines, some of which are then missing
+	namedFailures  int   // lines that name a failed test
 }
 
 // Limits of a summary.
@@ -200,12 +202,17 @@ func (p *testPass) End() strategy.Confidence {
 	p.flush()
 	p.out.Write(text.NoiseCount(max(1, p.lineCount-p.out.Count())))
 	switch {
-	case p.filteredBefore, !p.recognised, p.run.Exit != 0 && !p.problemSeen, p.out.Size() >= p.byteCount:
+	case p.readErr != nil, p.filteredBefore, !p.recognised, p.run.Exit != 0 && !p.problemSeen, p.out.Size() >= p.byteCount:
 		return strategy.Fallback
 	case p.lossy || p.outside.omittedAny || p.printed.omittedAny:
 		return strategy.Partial
 	}
 	return strategy.Full
+}
+
+// each calls do with each of the stored lines.
+func (p *testPass) each(stored *text.Lines, do func(line []byte)) {
+	p.readErr = cmp.Or(p.readErr, stored.Each(do))
 }
 
 // keep keeps a line.

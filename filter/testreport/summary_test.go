@@ -389,3 +389,25 @@ func BenchmarkTestSummary(b *testing.B) {
 		})
 	}
 }
+
+// A report from which stored lines are missing, since the disk was full, is not used.
+func TestFullDisk(t *testing.T) {
+	temp := filepath.Join(t.TempDir(), "missing")
+	t.Setenv("TMPDIR", temp)
+	t.Setenv("TMP", temp)
+	const filler = "    cart_test.go:7: the sum is right\n"
+	printed := strings.Repeat(filler, 3<<20/len(filler))
+	for format, report := range map[string][2]string{
+		"go":     {"=== RUN   TestCart\n", "--- FAIL: TestCart (0.00s)\nFAIL\nFAIL\tshop\t0.1s\n"},
+		"native": {"[==========] Running 1 test from 1 test suite.\n[ RUN      ] Cart.Sum\n", "[  FAILED  ] Cart.Sum (0 ms)\n[==========] 1 test from 1 test suite ran.\n"},
+	} {
+		s := strategytest.Make(t, Strategies["test_summary"], `format = "`+format+`"`)
+		out := text.NewLines()
+		pass := s.Begin(strategy.Run{Exit: 1}, out)
+		text.EachLine([]byte(report[0]+printed+report[1]), pass.Line)
+		if got := pass.End(); got != strategy.Fallback {
+			t.Errorf("%s: the confidence is %s, want %s, in\n%.500s", format, got, strategy.Fallback, strategytest.Text(t, out))
+		}
+		out.Close()
+	}
+}
