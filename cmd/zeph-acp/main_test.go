@@ -97,7 +97,7 @@ func TestStatus(t *testing.T) {
 		code   int
 		stderr string
 	}{
-		"none":      {nil, 0, ""},
+		"no error":  {nil, 0, ""},
 		"failure":   {errors.New("opening x: gone\n"), 1, "zeph-acp: opening x: gone\n"},
 		"two lines": {errors.New("a\nb"), 1, "zeph-acp: a b\n"},
 		"usage":     {usageError("want %s", "x"), 2, "zeph-acp: want x\n"},

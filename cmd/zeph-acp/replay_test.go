@@ -24,7 +24,7 @@ func TestReplay(t *testing.T) {
 		stdout []string // parts of it, in order
 		stderr string
 	}{
-		"one": {[]string{good}, 0, []string{"ok 078-079-080-turn\n"}, ""},
+		"a fixture": {[]string{good}, 0, []string{"ok 078-079-080-turn\n"}, ""},
 		"a difference": {
 			[]string{bad, good},
 			1,

@@ -51,7 +51,7 @@ func TestFacts(t *testing.T) {
 		want  string
 	}{
 		"a call of the user": {&tally{session: "bd375f81-1"}, "session bd375f81"},
-		"all": {
+		"all facts": {
 			&tally{
 				session:       "bd375f81-1",
 				rounds:        5,
@@ -63,7 +63,7 @@ func TestFacts(t *testing.T) {
 			},
 			"session bd375f81 · 5 rounds · 2 files · 12.4 kB saved · $0.03",
 		},
-		"little": {
+		"one round": {
 			&tally{session: "s", rounds: 1, savedBytes: 999, costs: map[string]float64{"EUR": 0.0012}, currency: "EUR"},
 			"session s · 1 round · 0.0012 EUR",
 		},

@@ -103,7 +103,7 @@ func TestTurns(t *testing.T) {
 		events []transcript.Event
 		want   string
 	}{
-		"none": {nil, ""},
+		"no events": {nil, ""},
 		"settings": {
 			[]transcript.Event{transcript.Setting{}, transcript.Prompt{}, transcript.TurnEnd{}, transcript.Title{}},
 			"[setting] [prompt turn_end title]",
@@ -135,13 +135,13 @@ func TestShowKilled(t *testing.T) {
 		events []transcript.Event
 		want   []string // in order
 	}{
-		"the last": {[]transcript.Event{transcript.Prompt{}, transcript.TurnEnd{Error: "e1"}, transcript.Prompt{}}, []string{"e1", "still runs"}},
-		"one before": {
+		"the last without an end": {[]transcript.Event{transcript.Prompt{}, transcript.TurnEnd{Error: "e1"}, transcript.Prompt{}}, []string{"e1", "still runs"}},
+		"the first without an end": {
 			[]transcript.Event{transcript.Prompt{}, transcript.Prompt{}, transcript.TurnEnd{Error: "e2"}},
 			[]string{"not ended: the agent was killed", "e2"},
 		},
-		"both":        {[]transcript.Event{transcript.Prompt{}, transcript.Prompt{}}, []string{"not ended: the agent was killed", "still runs"}},
-		"after a set": {[]transcript.Event{transcript.Setting{}, transcript.Prompt{}}, []string{"still runs"}},
+		"both without an end": {[]transcript.Event{transcript.Prompt{}, transcript.Prompt{}}, []string{"not ended: the agent was killed", "still runs"}},
+		"after a setting":     {[]transcript.Event{transcript.Setting{}, transcript.Prompt{}}, []string{"still runs"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var b bytes.Buffer

@@ -41,7 +41,7 @@ func TestNormal(t *testing.T) {
 		"thread":            {false, true, "[pool-1] x", "[pool-12] x"},
 		"word":              {false, false, "order lost", "order sent"},
 		"word with letters": {false, false, "added face", "added bead"},
-		"none":              {false, false, "errors: 0", "errors: 3"},
+		"zero errors":       {false, false, "errors: 0", "errors: 3"},
 		"status":            {false, false, `"GET /x HTTP/1.1" 200 12`, `"GET /x HTTP/1.1" 500 12`},
 		"size as a status":  {false, true, `"GET /x HTTP/1.1" 200 523 "-"`, `"GET /x HTTP/1.1" 200 187 "-"`},
 		"status, json":      {false, false, `{"statusCode":200}`, `{"statusCode":503}`},

@@ -85,7 +85,7 @@ func checkLines(t *testing.T, lines []string) {
 func TestLines(t *testing.T) {
 	long := strings.Repeat("x", BufferSize)
 	for name, lines := range map[string][]string{
-		"none":                  nil,
+		"no lines":              nil,
 		"blank":                 {"", " ", "\t"},
 		"blank at both ends":    {"", "a", ""},
 		"blank in a row":        {"a", "", " ", "", "b"},

@@ -237,7 +237,7 @@ func TestFiles(t *testing.T) {
 		"zeph home over xdg": {"", []string{"XDG_CONFIG_HOME=" + at("xdg"), "ZEPH_HOME=" + at("none")}, 10, ""},
 		"variable":           {"", []string{"ZEPH_HOME=" + at("zeph"), "ZEPH_CONFIG=" + named}, 8, ""},
 		"flag over variable": {named, []string{"ZEPH_CONFIG=" + at("bad.toml")}, 8, ""},
-		"none":               {"", []string{"HOME=" + at("none")}, 10, ""},
+		"no file":            {"", []string{"HOME=" + at("none")}, 10, ""},
 		"no home":            {"", nil, 10, ""},
 		"missing flag":       {at("none.toml"), nil, 0, "none.toml, named by --config: "},
 		"missing variable":   {"", []string{"ZEPH_CONFIG=" + at("none.toml")}, 0, "none.toml, named by ZEPH_CONFIG: "},

@@ -20,8 +20,8 @@ func TestReadOnlyTerminal(t *testing.T) {
 		meta  map[string]any
 		wrote bool
 	}{
-		"held":  {map[string]any{ideproxy.ReadOnlyMeta: true}, false},
-		"other": {nil, true},
+		"marked as read-only": {map[string]any{ideproxy.ReadOnlyMeta: true}, false},
+		"not marked":          {nil, true},
 	} {
 		dir := t.TempDir()
 		c := &client{Turn: &Turn{Dir: dir, View: &JSON{W: io.Discard}, Env: os.Environ()}}

@@ -83,7 +83,7 @@ func TestStory(t *testing.T) {
 		events []transcript.Event
 		want   []string
 	}{
-		"nothing": {nil, nil},
+		"no events": {nil, nil},
 		"a turn": {[]transcript.Event{prompt("p1", "hi hunter2"), says("hello\x1b[0m"), transcript.Note{Text: "a note"}, done},
 			[]string{`turn 1 rewound=false ""`, "user hi [REDACTED]", "agent hello", "notice a note"}},
 		"a note before the first prompt": {[]transcript.Event{transcript.Note{Text: "early"}, prompt("p1", "hi"), done},
