@@ -292,16 +292,21 @@ func skipsDotFiles(c *command.Command) bool {
 // hasOption reports whether one of the options may be present: a letter in a
 // bundle, or a long option, abbreviated or not.
 func hasOption(c *command.Command, letters string, long ...string) bool {
-	return slices.ContainsFunc(c.Args(), func(w command.Word) bool {
+	for _, w := range c.Args() {
 		name, _, _ := strings.Cut(w.Text, "=")
+		abbreviates := func(l string) bool { return strings.HasPrefix(l, name) }
 		switch {
 		case !w.Literal || w.Glob:
 			return true
 		case len(name) > 2 && strings.HasPrefix(name, "--"):
-			return slices.ContainsFunc(long, func(l string) bool { return strings.HasPrefix(l, name) })
+			if slices.ContainsFunc(long, abbreviates) {
+				return true
+			}
+		case strings.HasPrefix(name, "-") && strings.ContainsAny(name, letters):
+			return true
 		}
-		return strings.HasPrefix(name, "-") && strings.ContainsAny(name, letters)
-	})
+	}
+	return false
 }
 
 // pathLikeText matches parts of a script that look like paths, even in code for an
