@@ -28,7 +28,7 @@ type Func struct {
 func Bind[In any](t Tool,
 	prepare func(ctx context.Context, call *Call, in *In) (Card, error),
 	execute func(ctx context.Context, call *Call, in *In) (Result, error),
-) Func {
+) *Func {
 	return bind(t, prepare, execute)
 }
 
@@ -37,10 +37,10 @@ func Bind[In any](t Tool,
 func bind[In any](t Tool,
 	prepare func(ctx context.Context, call *Call, in In) (Card, error),
 	execute func(ctx context.Context, call *Call, in In) (Result, error),
-) Func {
+) *Func {
 	input := reflect.TypeFor[In]().Elem()
 	t.Schema = schemaOf(input)
-	return Func{
+	return &Func{
 		Tool: t,
 		prepare: func(ctx context.Context, call *Call) (Card, error) {
 			in := reflect.New(input).Interface()
@@ -61,7 +61,7 @@ func bind[In any](t Tool,
 
 // Registry is an Executor made of Funcs. A package of tools returns one. It must
 // not change after it was made.
-type Registry []Func
+type Registry []*Func
 
 // Tools lists the tools in order.
 func (r Registry) Tools() []Tool {
@@ -90,10 +90,10 @@ func (r Registry) Execute(ctx context.Context, call *Call) (Result, error) {
 	return f.execute(ctx, call)
 }
 
-func (r Registry) find(name string) (Func, error) {
+func (r Registry) find(name string) (*Func, error) {
 	i := r.index(name)
 	if i < 0 {
-		return Func{}, NotFound(r.Tools(), name)
+		return nil, NotFound(r.Tools(), name)
 	}
 	return r[i], nil
 }
