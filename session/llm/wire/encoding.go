@@ -18,33 +18,51 @@ import (
 // that broke off replace messages in many places. A comparison takes less than 10 µs for 300
 // messages, and cannot be forgotten in one of these places.
 type Encoding[S, F any] struct {
-	seen  []llm.Message // the messages that have a form
-	forms []F           // one for each message of seen
+	catalogue
+	seen  messages // those that have a form
+	forms []F      // one for each message of seen
 	state S
-
-	tools     []llm.Tool // the tools in catalogue
-	catalogue []byte     // nil before the first call of Tools
 }
+
+// messages and catalogue are types of their own since their code is the same for all S and F.
+type (
+	messages  []llm.Message
+	catalogue struct {
+		tools   []llm.Tool
+		encoded []byte // nil before the first call of Tools
+	}
+)
 
 // Messages returns the form of each message. If the messages begin with those of the
 // last call, only the others are encoded, in order. Otherwise begin makes a new state and
 // all messages are encoded. The caller does not change the result.
 func (e *Encoding[S, F]) Messages(history []llm.Message, begin func() S, encode func(*S, llm.Message) F) []F {
-	if n := len(e.seen); n == 0 || n > len(history) || !slices.EqualFunc(e.seen, history[:n], llm.Message.Same) {
+	if !e.seen.beginOf(history) {
 		e.seen, e.forms, e.state = nil, nil, begin()
 	}
 	for _, m := range history[len(e.seen):] {
-		m.Blocks = slices.Clone(m.Blocks)
-		e.seen, e.forms = append(e.seen, m), append(e.forms, encode(&e.state, m))
+		e.seen.add(m)
+		e.forms = append(e.forms, encode(&e.state, m))
 	}
 	return e.forms
 }
 
+// beginOf reports whether there are messages, and the history begins with them.
+func (m messages) beginOf(history []llm.Message) bool {
+	n := len(m)
+	return n > 0 && n <= len(history) && slices.EqualFunc(m, history[:n], llm.Message.Same)
+}
+
+func (m *messages) add(one llm.Message) {
+	one.Blocks = slices.Clone(one.Blocks)
+	*m = append(*m, one)
+}
+
 // Tools returns the catalogue of the tools as encode returns it, made once for the same
 // tools.
-func (e *Encoding[S, F]) Tools(tools []llm.Tool, encode func([]llm.Tool) []byte) []byte {
-	if e.catalogue == nil || !slices.EqualFunc(e.tools, tools, llm.Tool.Same) {
-		e.tools, e.catalogue = slices.Clone(tools), encode(tools)
+func (c *catalogue) Tools(tools []llm.Tool, encode func([]llm.Tool) []byte) []byte {
+	if c.encoded == nil || !slices.EqualFunc(c.tools, tools, llm.Tool.Same) {
+		c.tools, c.encoded = slices.Clone(tools), encode(tools)
 	}
-	return e.catalogue
+	return c.encoded
 }
