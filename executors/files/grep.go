@@ -91,7 +91,7 @@ func includeMatcher(glob string) (func(walk.Entry) bool, error) {
 
 // patternFailure returns the failure for a regex that does not compile.
 func patternFailure(err error) *executors.Failure {
-	if _, large := errors.AsType[pattern.TooLargeError](err); large {
+	if _, large := errors.AsType[*pattern.TooLargeError](err); large {
 		return executors.Failuref(executors.InvalidParameters, "the pattern cannot be used: %v", err).
 			Hint("Use a shorter one, with smaller repetitions.")
 	}

@@ -72,7 +72,7 @@ func (o *Overflow) parse(in *readInput, stopped func() bool) (id string, v view,
 		return id, nil, executors.Failuref(executors.InvalidParameters, "the pattern is too large: at most %d bytes", maxPattern)
 	}
 	re, err := pattern.Compile(in.Pattern)
-	if _, large := errors.AsType[pattern.TooLargeError](err); large {
+	if _, large := errors.AsType[*pattern.TooLargeError](err); large {
 		return id, nil, executors.Failuref(executors.InvalidParameters, "the pattern cannot be used: %v", err).
 			Hint("Use a shorter one, with smaller repetitions.")
 	}

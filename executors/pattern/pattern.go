@@ -41,11 +41,11 @@ type Pattern struct {
 type TooLargeError struct{}
 
 // Error names the limit.
-func (TooLargeError) Error() string {
+func (*TooLargeError) Error() string {
 	return fmt.Sprintf("it is too large: expanded with its repetitions it has more than %d steps", maxSize)
 }
 
-// Compile parses a pattern in RE2 syntax. The error is a TooLargeError, or one of
+// Compile parses a pattern in RE2 syntax. The error is a *TooLargeError, or one of
 // [regexp.Compile].
 func Compile(expr string) (*Pattern, error) {
 	tree, err := syntax.Parse(expr, syntax.Perl)
@@ -54,7 +54,7 @@ func Compile(expr string) (*Pattern, error) {
 	}
 	size := sizeOf(tree)
 	if size > maxSize {
-		return nil, TooLargeError{}
+		return nil, &TooLargeError{}
 	}
 	re, err := regexp.Compile(expr)
 	if err != nil {

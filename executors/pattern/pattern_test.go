@@ -26,7 +26,7 @@ func TestCompile(t *testing.T) {
 		strings.Repeat("x", 4096):                         "",
 	} {
 		p, err := Compile(expr)
-		if _, large := errors.AsType[TooLargeError](err); large != (want == "too large") {
+		if _, large := errors.AsType[*TooLargeError](err); large != (want == "too large") {
 			t.Errorf("%.40s: %v", expr, err)
 		}
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {

@@ -63,7 +63,7 @@ func (a *answerReader) ReadChunk(line []byte, emit func(llm.Event) bool) (done b
 	}
 	if wire.HasError(l.Error) {
 		kind, message := wire.ParseRefusal(line)
-		return true, wire.StreamError{Kind: kind, Message: cmp.Or(message, "an error without a message")}
+		return true, &wire.StreamError{Kind: kind, Message: cmp.Or(message, "an error without a message")}
 	}
 	m := &l.Message
 	thought, text := a.tagged.ReadText(m.Content)

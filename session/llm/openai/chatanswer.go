@@ -236,11 +236,11 @@ var chatFailures = []string{"error", "network_error", "insufficient_system_resou
 func (a *chatReader) complete(emit func(llm.Event) bool) error {
 	word := a.reason()
 	if slices.Contains(chatFailures, word) {
-		return wire.StreamError{Kind: "error", Message: "the provider failed in the middle of the answer"}
+		return &wire.StreamError{Kind: "error", Message: "the provider failed in the middle of the answer"}
 	}
 	finish := strings.ToLower(a.finish)
 	if strings.Contains(finish, "malformed_function_call") || strings.Contains(finish, "unexpected_tool_call") { // Gemini
-		return wire.StreamError{Kind: word, Message: "the model wrote a tool call that cannot be read"}
+		return &wire.StreamError{Kind: word, Message: "the model wrote a tool call that cannot be read"}
 	}
 	thought, text := a.tagged.End()
 	if thought != "" && !emit(llm.Event{Thought: thought}) || text != "" && !emit(llm.Event{Text: text}) {

@@ -39,7 +39,7 @@ func readAnswer(chunks iter.Seq2[[]byte, error], a Answer, emit func(llm.Event) 
 		done, err := a.ReadChunk(chunk, emit)
 		switch n := a.Arguments(); {
 		case n > maxArguments:
-			return tooLarge{maxArguments, " of arguments for its tool calls"}
+			return &tooLarge{maxArguments, " of arguments for its tool calls"}
 		case done || err != nil:
 			return err
 		case n > before:

@@ -17,7 +17,7 @@ const maxReply = 64 << 20
 func RefusePage(res *http.Response) error {
 	if kind := res.Header.Get("Content-Type"); strings.Contains(kind, "html") {
 		res.Body.Close()
-		return notAStream{kind}
+		return &notAStream{kind}
 	}
 	return nil
 }
@@ -96,7 +96,7 @@ func (c Client) Do(req *http.Request) (*http.Response, error) {
 	}
 	res, err := c.Client.Do(req)
 	if err != nil && c.usesProxy(req) {
-		return nil, proxyError{err}
+		return nil, &proxyError{err}
 	}
 	if err != nil {
 		return nil, err
@@ -104,7 +104,7 @@ func (c Client) Do(req *http.Request) (*http.Response, error) {
 	// The transport decodes gzip, the only encoding that it asks for.
 	if encoding := res.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
 		res.Body.Close()
-		return nil, notAStream{res.Header.Get("Content-Type") + " in the encoding " + encoding}
+		return nil, &notAStream{res.Header.Get("Content-Type") + " in the encoding " + encoding}
 	}
 	if res.StatusCode == http.StatusOK || res.StatusCode == http.StatusCreated { // 201 is some gateways' answer to any POST
 		if req.Method == http.MethodGet { // a list, which is read to its end
@@ -123,7 +123,7 @@ func (c Client) Do(req *http.Request) (*http.Response, error) {
 // proxyError is the failure of a request through a proxy.
 type proxyError struct{ error }
 
-func (p proxyError) Unwrap() error { return p.error }
+func (p *proxyError) Unwrap() error { return p.error }
 
 // usesProxy reports whether a request goes through a proxy.
 func (c Client) usesProxy(req *http.Request) bool {
@@ -159,7 +159,7 @@ type limitedBody struct {
 
 func (b *limitedBody) Read(p []byte) (int, error) {
 	if b.remaining <= 0 {
-		return 0, tooLarge{b.limit, " without an end"}
+		return 0, &tooLarge{b.limit, " without an end"}
 	}
 	n, err := b.ReadCloser.Read(p[:min(len(p), b.remaining)])
 	b.remaining -= n
@@ -172,6 +172,6 @@ type tooLarge struct {
 	what  string // the part of the message after the size
 }
 
-func (e tooLarge) Error() string {
+func (e *tooLarge) Error() string {
 	return fmt.Sprintf("it sent more than %d MiB%s", e.bytes>>20, e.what)
 }

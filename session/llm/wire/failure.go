@@ -32,7 +32,7 @@ type notAStream struct {
 	kind string // content type
 }
 
-func (e notAStream) Error() string {
+func (e *notAStream) Error() string {
 	return fmt.Sprintf("it sent %q instead of a stream of events", e.kind)
 }
 
@@ -42,7 +42,7 @@ type StreamError struct {
 	status        int // HTTP status; 0 means the status of the kind
 }
 
-func (e StreamError) Error() string {
+func (e *StreamError) Error() string {
 	if e.Message == "" {
 		return e.Kind
 	}
@@ -54,9 +54,9 @@ func HasError(raw json.RawMessage) bool {
 	return !slices.Contains([]string{"", "null", "false", `""`, "{}"}, string(bytes.TrimSpace(raw)))
 }
 
-// ParseStreamError returns the error in a chunk of a stream as a StreamError.
+// ParseStreamError returns the error in a chunk of a stream as a *StreamError.
 func ParseStreamError(data []byte) error {
-	f := StreamError{}
+	f := &StreamError{}
 	f.Kind, f.Message = ParseRefusal(data)
 	type codes struct {
 		Code   json.RawMessage `json:"code"`
@@ -130,16 +130,16 @@ func (e *Endpoint) classify(err error) (f *llm.Error, kind string) {
 		}
 		return f, s.Kind
 	}
-	if s, ok := errors.AsType[StreamError](err); ok {
+	if s, ok := errors.AsType[*StreamError](err); ok {
 		f.Status = cmp.Or(s.status, e.Kinds[s.Kind])
 		f.Retryable = f.Status == 0 || isRetryable(f.Status)
 		return f, s.Kind
 	}
-	if _, ok := errors.AsType[notAStream](err); ok {
+	if _, ok := errors.AsType[*notAStream](err); ok {
 		f.Status, f.Hint = http.StatusOK, "check base_url"
 		return f, ""
 	}
-	if _, ok := errors.AsType[tooLarge](err); ok {
+	if _, ok := errors.AsType[*tooLarge](err); ok {
 		f.Hint = "check base_url and the model"
 		return f, ""
 	}
@@ -150,7 +150,7 @@ func (e *Endpoint) classify(err error) (f *llm.Error, kind string) {
 	}
 	f.Message = u.Err.Error() // the address may hold a password
 	f.Hint, f.Retryable = "check the network and base_url", !isMisconfigured(u)
-	_, viaProxy := errors.AsType[proxyError](err)
+	_, viaProxy := errors.AsType[*proxyError](err)
 	switch {
 	case AnotherProtocol(u):
 		f.Hint = "the server does not speak https there: check base_url, which may have to begin with http://"

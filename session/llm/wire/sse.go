@@ -34,7 +34,7 @@ func JSONOrSSE(res *http.Response) iter.Seq2[[]byte, error] {
 		case first == '{', first == '[':
 			yield(wholeAnswer(body, kind))
 		case first == '<', strings.Contains(kind, "html"):
-			yield(nil, notAStream{kind})
+			yield(nil, &notAStream{kind})
 		default:
 			res.Body = struct {
 				io.Reader
@@ -74,7 +74,7 @@ func wholeAnswer(r io.Reader, kind string) ([]byte, error) {
 	known := func(key string) bool { return members[key] != nil }
 	if json.Unmarshal(body, &members) != nil || !slices.ContainsFunc([]string{"choices", "output", "error"}, known) &&
 		string(members["object"]) != `"error"` && string(members["type"]) != `"message"` {
-		return nil, notAStream{kind}
+		return nil, &notAStream{kind}
 	}
 	return body, nil
 }
@@ -121,7 +121,7 @@ func sseEvents(res *http.Response) iter.Seq2[[]byte, error] {
 		}
 		err := lines.Err()
 		if errors.Is(err, bufio.ErrTooLong) {
-			err = tooLarge{maxEvent, " without an end"}
+			err = &tooLarge{maxEvent, " without an end"}
 		}
 		if err != nil {
 			yield(nil, err)
