@@ -11,6 +11,7 @@ import (
 // can continue the chain of another one after reading the last bytes of the
 // file.
 const (
+	lineBegin  = `{"timestamp":"` // the first member of an Entry
 	prevMember = `,"prev":"`
 	hashMember = `","hash":"`
 	lineEnd    = `"}` // followed by a newline

@@ -341,7 +341,7 @@ func TestTorn(t *testing.T) {
 		"no newline":  {func(b []byte) []byte { return b[:len(b)-1] }, "a b c", nil},
 		"zeros":       {func(b []byte) []byte { return append(b, 0, 0, 0) }, "a b c", []string{"audit.jsonl:3"}},
 		"very long": {
-			func(b []byte) []byte { return append(b, bytes.Repeat([]byte("x"), 3*maxLine)...) },
+			func(b []byte) []byte { return append(append(b, lineBegin...), bytes.Repeat([]byte("x"), 3*maxLine)...) },
 			"a b c",
 			[]string{"audit.jsonl:3"},
 		},
@@ -403,8 +403,12 @@ func TestVerify(t *testing.T) {
 		"made unreadable": {lines(func(l []string) []string { l[1] = "x" + l[1][:40] + "\n"; return l }), "audit.jsonl:2"},
 		"garbage, and a later line removed": {lines(func(l []string) []string {
 			return slices.Insert(slices.Delete(l, 2, 3), 1, "x\n")
-		}), "audit.jsonl:4"},
-		"added garbage": {lines(func(l []string) []string { return slices.Insert(l, 1, "x\n") }), ""}, // Torn
+		}), "audit.jsonl:2"},
+		"added garbage":            {lines(func(l []string) []string { return slices.Insert(l, 1, "x\n") }), "audit.jsonl:2"},
+		"only garbage":             {func(string) string { return "MZ\n\x00\x01\n" }, "audit.jsonl:1"},
+		"a later line is appended": {func(log string) string { return log + "\x00 done\n" }, "audit.jsonl:5"},
+		"zeros":                    {lines(func(l []string) []string { return slices.Insert(l, 1, "\x00\x00\n") }), ""},              // Torn
+		"part of a line":           {lines(func(l []string) []string { return slices.Insert(l, 1, l[1][:40]+"\n", "{\"ti\n") }), ""}, // Torn
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLog(t)

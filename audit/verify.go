@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -40,9 +41,9 @@ func (l *Log) Verify() (Report, error) {
 func (r *Report) add(line Line) error {
 	prev, hash, intact, ok := unseal(line.Text)
 	switch {
-	case !ok && (json.Valid(line.Text) || sealed(line.Text)):
+	case !ok && (json.Valid(line.Text) || sealed(line.Text) || !partial(line.Text)):
 		return &BrokenError{line.Pos(), "the line was not written by the audit log, or was changed"}
-	case !ok: // a partial line: if a whole one is missing, the next hash does not match
+	case !ok: // if a whole one is missing, the next hash does not match
 		r.Torn = append(r.Torn, line.Pos())
 		r.gap = cmp.Or(r.gap, line.Pos())
 		return nil
@@ -57,4 +58,12 @@ func (r *Report) add(line Line) error {
 	r.gap = ""
 	r.Last, r.Hash = line.Entry.Timestamp, hash
 	return nil
+}
+
+// partial reports whether a line begins like those of the log. After a crash of the machine a
+// file system may have zeros in place of the rest, or of the whole line.
+func partial(line []byte) bool {
+	begun := bytes.TrimRight(line, "\x00")
+	n := min(len(begun), len(lineBegin))
+	return string(begun[:n]) == lineBegin[:n]
 }

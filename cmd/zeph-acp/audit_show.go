@@ -166,13 +166,10 @@ func callSubject(e *audit.Entry) string {
 	return cmp.Or(e.Command, e.URL, strings.Join(e.Paths, ", "), string(e.Input))
 }
 
-// failureReason returns why a call did not succeed.
+// failureReason returns why a call did not succeed, if its rule does not say so.
 func failureReason(e *audit.Entry) string {
-	switch {
-	case e.Result == audit.Success:
+	if e.Result == audit.Success || e.Result == audit.Denied && e.Rule != "" {
 		return ""
-	case e.Result == audit.Denied:
-		return cmp.Or(e.Rule, e.Error)
 	}
 	return e.Error
 }

@@ -71,7 +71,7 @@ func TestAuditShow(t *testing.T) {
 		test  = "aaaa-1\tbash\tsuccess\t0\t_\tgo test ./...\t\tallow (allow_once)\tyou"
 		fails = "aaaa-1\tbash\tfailed\t1\t_\tfalse\t\tallow (allow_once)\tyou"
 		read  = "aaaa-2\tread\tsuccess\t0\t_\t{\"path\":\"a\"}\t\tallow (allow_once)\tyou"
-		evil  = "bbbb-1\tbash\tdenied\t-\t_\tevil <U+001B>]0;x<U+0007><U+009B><U+202E><U+000A>2\trule<U+0009><U+001B>[2J\t-\trule<U+0009><U+001B>[2J"
+		evil  = "bbbb-1\tbash\tdenied\t-\t_\tevil <U+001B>]0;x<U+0007><U+009B><U+202E><U+000A>2\t\t-\trule<U+0009><U+001B>[2J"
 	)
 	for args, want := range map[string][]string{
 		"":                           {test, fails, read, evil},
@@ -199,7 +199,7 @@ func TestAuditVerify(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(file, append(log, `{"half`...), 0o600); err != nil {
+	if err := os.WriteFile(file, append(log, `{"timestamp":"20`...), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	stdout, stderr, err := auditSays(t, "show")

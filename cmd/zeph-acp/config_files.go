@@ -21,7 +21,7 @@ exists is not changed.`,
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "wrote %s\n", file)
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "Wrote %s.\n", file)
 			return err
 		},
 	}
@@ -50,7 +50,7 @@ func migrateConfig(cmd *cobra.Command, f *flags, dryRun bool) error {
 	}
 	out := cmd.OutOrStdout()
 	if !m.Found {
-		_, err := fmt.Fprintf(out, "nothing to migrate: there is no configuration file\n")
+		_, err := fmt.Fprintf(out, "Nothing to migrate: there is no configuration file.\n")
 		return err
 	}
 	if m.Refused {
@@ -62,15 +62,15 @@ func migrateConfig(cmd *cobra.Command, f *flags, dryRun bool) error {
 	}
 	switch {
 	case len(m.Changes) == 0:
-		fmt.Fprintf(out, "%s: nothing to migrate\n", m.File)
+		fmt.Fprintf(out, "Nothing to migrate in %s.\n", m.File)
 	case dryRun:
-		fmt.Fprintf(out, "%s: nothing was written (--dry-run)\n", m.File)
+		fmt.Fprintf(out, "Nothing was written to %s: this is a --dry-run.\n", m.File)
 	default:
 		backup, err := m.Apply()
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(out, "wrote %s; the previous version is in %s\n", m.File, backup)
+		fmt.Fprintf(out, "Wrote %s. The previous version is in %s.\n", m.File, backup)
 	}
 	warnLeft(cmd, m)
 	return nil

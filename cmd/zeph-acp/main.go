@@ -132,8 +132,24 @@ func newServing(f *flags) *cobra.Command {
 	return root
 }
 
+// newHelp returns the command help. Unlike cobra's own, it rejects an unknown command.
+func newHelp() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND...]",
+		Short: "Print the help of a command",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			wanted, rest, _ := cmd.Root().Find(args) // its error has fewer hints
+			if len(rest) > 0 && wanted.HasAvailableSubCommands() {
+				return noCommand(wanted, rest)
+			}
+			return wanted.Help()
+		},
+	}
+}
+
 // addCommands adds the commands that people and scripts start.
 func addCommands(root *cobra.Command, f *flags) {
+	root.SetHelpCommand(newHelp())
 	root.AddCommand(
 		newRun(f),
 		newChat(f),

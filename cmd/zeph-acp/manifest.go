@@ -63,7 +63,7 @@ func writeEntry(cmd *cobra.Command, dir string, entry []byte) error {
 		if err := keys.ReplaceFile(file, f.data, 0o644); err != nil {
 			return err
 		}
-		fmt.Fprintf(cmd.OutOrStdout(), "wrote %s\n", oneLine(file))
+		fmt.Fprintf(cmd.OutOrStdout(), "Wrote %s.\n", oneLine(file))
 	}
 	return nil
 }

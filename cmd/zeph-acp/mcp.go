@@ -51,14 +51,15 @@ func newMCPList(f *flags) *cobra.Command {
 			if len(l.Config.MCP.Servers) == 0 {
 				fmt.Fprintln(cmd.ErrOrStderr(), `No MCP server is configured: "zeph-acp mcp add --help" shows how to add one.`)
 			}
+			var rows [][]string
 			for _, s := range l.Config.MCP.Servers {
-				state := ""
+				row := []string{s.Name, s.Target()}
 				if !s.Enabled {
-					state = "\tdisabled"
+					row = append(row, "disabled")
 				}
-				fmt.Fprintf(cmd.OutOrStdout(), "%s\t%s%s\n", s.Name, s.Target(), state)
+				rows = append(rows, row)
 			}
-			return nil
+			return writeRows(cmd.OutOrStdout(), rows, isTerminal(os.Stdout))
 		},
 	}
 }
@@ -96,7 +97,7 @@ func newMCPAdd(f *flags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "added %s to %s\n", s.Name, file)
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "Added %s to %s.\n", s.Name, file)
 			return err
 		},
 	}
@@ -149,7 +150,7 @@ func newMCPRemove(f *flags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "removed %s from %s\n", args[0], file)
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "Removed %s from %s.\n", args[0], file)
 			return err
 		},
 	}
@@ -200,8 +201,8 @@ func (f *flags) openServer(cmd *cobra.Command, name string) (*mcp.Session, mcp.S
 	return s, st, end, nil
 }
 
-// testWait is how long a server may take to start.
-const testWait = 2 * time.Minute
+// testWait is longer than a server may take to start, so that its failure is known.
+const testWait = 2*time.Minute + 10*time.Second
 
 func newMCPTest(f *flags) *cobra.Command {
 	return &cobra.Command{

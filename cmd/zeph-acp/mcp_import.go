@@ -35,7 +35,7 @@ entries start programs. Servers whose name is taken are left out.`,
 					continue
 				}
 				found = true
-				fmt.Fprintf(cmd.OutOrStdout(), "reading %s\n", file)
+				fmt.Fprintf(cmd.OutOrStdout(), "Reading %s\n", file)
 				if err := f.importServers(cmd, file); err != nil {
 					wrong = errors.Join(wrong, err)
 				}
@@ -90,7 +90,7 @@ func (f *flags) importServers(cmd *cobra.Command, name string) error {
 			wrong = errors.Join(wrong, err)
 			continue
 		}
-		fmt.Fprintf(cmd.OutOrStdout(), "added %s\t%s\n", s.Name, s.Target())
+		fmt.Fprintf(cmd.OutOrStdout(), "Added %s: %s\n", s.Name, s.Target())
 	}
 	if wrong != nil {
 		return fmt.Errorf("%s: %w", oneLine(name), wrong)

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -133,13 +134,16 @@ func listEntries(cmd *cobra.Command, entries []memory.Entry) error {
 	if len(entries) == 0 {
 		fmt.Fprintln(cmd.ErrOrStderr(), "Nothing is saved.")
 	}
+	screen := isTerminal(os.Stdout)
+	var rows [][]string
 	for _, e := range entries {
-		at, project := e.Updated.Format(time.RFC3339), cmp.Or(oneLine(e.Project), "*")
-		if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%d\t%s\t%s\t%s\n", e.ID, at, project, oneLine(e.Text)); err != nil {
-			return err
+		at := e.Updated.Format(time.RFC3339)
+		if screen {
+			at = e.Updated.Local().Format(timeLayout)
 		}
+		rows = append(rows, []string{strconv.FormatInt(e.ID, 10), at, cmp.Or(oneLine(e.Project), "*"), oneLine(e.Text)})
 	}
-	return nil
+	return writeRows(cmd.OutOrStdout(), rows, screen)
 }
 
 func newMemoryShow(f *flags) *cobra.Command {

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -105,14 +106,15 @@ func listAnswers(cmd *cobra.Command, f *flags, a answersFlags, asJSON bool) erro
 	if len(list) == 0 {
 		fmt.Fprintln(cmd.ErrOrStderr(), "No answer is remembered.")
 	}
+	var rows [][]string
 	for _, e := range list {
-		project := ""
+		row := []string{e.Answer, e.Kind, oneLine(e.Covers), toml.Printable(e.At)}
 		if a.allProjects {
-			project = "\t" + oneLine(e.Project)
+			row = append(row, oneLine(e.Project))
 		}
-		fmt.Fprintf(out, "%s\t%s\t%s\t%s%s\n", e.Answer, e.Kind, oneLine(e.Covers), toml.Printable(e.At), project)
+		rows = append(rows, row)
 	}
-	return nil
+	return writeRows(out, rows, isTerminal(os.Stdout))
 }
 
 // answerName returns the answer by its name in the file.
@@ -163,7 +165,7 @@ func forgetAnswers(cmd *cobra.Command, f *flags, a answersFlags, texts []string)
 		fmt.Fprintln(cmd.ErrOrStderr(), "No answer is remembered.")
 	}
 	for _, e := range removed {
-		fmt.Fprintf(cmd.OutOrStdout(), "forgot: %s %s %s\n", answerName(e), e.Kind, oneLine(e.Covers))
+		fmt.Fprintf(cmd.OutOrStdout(), "Forgot %s %s %s\n", answerName(e), e.Kind, oneLine(e.Covers))
 	}
 	for _, text := range texts {
 		if !slices.ContainsFunc(removed, func(e answers.Entry) bool { return e.Covers == text }) {

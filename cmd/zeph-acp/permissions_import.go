@@ -80,7 +80,7 @@ func importPermissions(cmd *cobra.Command, f *flags, flags *importFlags, files [
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "added to %s\n", file)
+	_, err = fmt.Fprintf(out, "Added to %s.\n", file)
 	return err
 }
 

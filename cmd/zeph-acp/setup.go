@@ -155,9 +155,9 @@ func (s *setupFlags) apply(cmd *cobra.Command, e editors.Editor, change editors.
 	if err != nil {
 		return err
 	}
-	text := fmt.Sprintf("wrote %s\n", oneLine(change.File))
+	text := fmt.Sprintf("Wrote %s.\n", oneLine(change.File))
 	if backup != "" {
-		text = fmt.Sprintf("wrote %s; the previous version is in %s\n", oneLine(change.File), oneLine(backup))
+		text = fmt.Sprintf("Wrote %s. The previous version is in %s.\n", oneLine(change.File), oneLine(backup))
 	}
 	if _, err = io.WriteString(out, text); err == nil {
 		_, err = fmt.Fprintf(cmd.ErrOrStderr(), "Now %s.\n", e.Start)

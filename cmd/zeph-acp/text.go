@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"os"
 	"strings"
 
@@ -73,6 +74,34 @@ func fitEnd(text string, width int) string {
 // padded adds spaces up to width columns.
 func padded(text string, width int) string {
 	return text + strings.Repeat(" ", max(width-cells(text), 0))
+}
+
+// writeRows prints rows: for a person with aligned columns, and for programs with tabs between
+// them.
+func writeRows(w io.Writer, rows [][]string, screen bool) error {
+	var widest []int
+	for _, row := range rows {
+		for i, text := range row[:len(row)-1] { // the last column needs no room
+			if i == len(widest) {
+				widest = append(widest, 0)
+			}
+			widest[i] = max(widest[i], cells(text))
+		}
+	}
+	var b strings.Builder
+	for _, row := range rows {
+		last := len(row) - 1
+		for i, text := range row[:last] {
+			if screen {
+				b.WriteString(padded(text, widest[i]) + "  ")
+			} else {
+				b.WriteString(text + "\t")
+			}
+		}
+		b.WriteString(row[last] + "\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
 }
 
 // cells returns the number of columns of a text on a terminal.

@@ -53,11 +53,11 @@ func newDecoder() *toml.Decoder {
 	return d
 }
 
-// misplaced returns the hint for a key that exists in one other table; "" if there is no
+// misplaced returns the hint for a key or table that exists in one other table; "" if there is no
 // such table, or if there are several.
 func misplaced(path string) string {
 	name := path[strings.LastIndex(path, ".")+1:]
-	found := slices.DeleteFunc(toml.Overridable(reflect.TypeFor[Config](), ""), func(known string) bool {
+	found := slices.DeleteFunc(toml.Paths(reflect.TypeFor[Config](), ""), func(known string) bool {
 		return known != name && !strings.HasSuffix(known, "."+name)
 	})
 	if len(found) != 1 {

@@ -146,7 +146,7 @@ func (e Expectation) Fits(k unstable.Kind) bool { return slices.Contains(e.kinds
 // hint returns advice on how to write the value that was probably intended.
 func (e Expectation) hint(n *Node, path string) string {
 	switch {
-	case e.Fits(unstable.ArrayTable) && (n.Kind == unstable.Table || n.Kind == unstable.InlineTable):
+	case e.Fits(unstable.ArrayTable):
 		return fmt.Sprintf(": use [[%s]]", path)
 	case e.Fits(unstable.Table) && n.Kind == unstable.ArrayTable:
 		return fmt.Sprintf(": use [%s]", path)

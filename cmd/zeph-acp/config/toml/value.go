@@ -26,6 +26,20 @@ func Overridable(t reflect.Type, above string) []string {
 	return paths
 }
 
+// Paths returns the paths of all keys and tables, except those below an array of tables or a table
+// of free names.
+func Paths(t reflect.Type, above string) []string {
+	var paths []string
+	for _, f := range Fields(t) {
+		path := Dotted(above, f.Key)
+		paths = append(paths, path)
+		if !IsLeaf(f.Type) && f.Type.Kind() == reflect.Struct {
+			paths = append(paths, Paths(f.Type, path)...)
+		}
+	}
+	return paths
+}
+
 // IsLeaf reports whether values of the type have no keys of their own.
 func IsLeaf(t reflect.Type) bool {
 	return IsText(t) || isScalar(t) || t.Kind() == reflect.Slice && (IsText(t.Elem()) || isScalar(t.Elem()))
