@@ -20,10 +20,9 @@ type anchor struct {
 	// body. It returns 0 if there is no value.
 	valueEnd func(l []byte, from, body int) (end int)
 
-	// If the text is a command, the password is this operand after it, from 1 on. If
-	// between is not 0, the operand is user, between and password, then @ and a host.
-	operand int
-	between byte
+	// find, if not nil, adds values elsewhere in the line to the hits of m. The text
+	// begins at from and ends at body.
+	find func(m *Stream, l []byte, from, body int)
 }
 
 // anchors are the bytes at which the scan of a line stops: bytes with a syntactic
@@ -143,11 +142,14 @@ var commonAnchors = sync.OnceValue(func() *anchors {
 		s.insert(anchor{text: []byte(hash), kind: namedSecret, valueEnd: passwordHash})
 	}
 	for command, operand := range commandOperands {
-		s.insert(anchor{text: []byte(command), kind: namedSecret, operand: operand})
+		s.insert(anchor{text: []byte(command), find: func(m *Stream, l []byte, _, body int) { m.scanOperand(l, body, operand, 0) }})
 	}
 	for command, between := range map[string]byte{"sqlplus ": '/', "expdp ": '/', "impdp ": '/', "sqlldr ": '/', "rman target ": '/', "lftp -u ": ','} {
-		s.insert(anchor{text: []byte(command), kind: namedSecret, operand: 1, between: between})
+		s.insert(anchor{text: []byte(command), find: func(m *Stream, l []byte, _, body int) { m.scanOperand(l, body, 1, between) }})
 	}
+	s.insert(anchor{text: []byte("bundle config "), find: (*Stream).scanBundleLogin})
+	s.insert(anchor{text: []byte(" | "), find: (*Stream).scanCell})
+	s.insert(anchor{text: []byte(" \u2502 "), find: (*Stream).scanCell})
 	s.insert(anchor{text: []byte(".atlasv1."), kind: cloudToken, leftSet: text.AlnumSet, valueEnd: atlasToken})
 	s.insert(anchor{text: []byte("AZDO"), kind: azureKey, leftSet: text.AlnumSet, valueEnd: signedKey(76, 4)})
 	s.insert(anchor{text: []byte("JQQJ99"), kind: azureKey, leftSet: text.AlnumSet, valueEnd: signedKey(52, 26)})
@@ -163,7 +165,8 @@ var commandOperands = map[string]int{
 	"vault token revoke ": 1, "cargo login ": 1, "bw unlock ": 1, "bw login ": 2, " add-authtoken ": 1, "ngrok authtoken ": 1,
 	"nuget push ": 2, "config set --secret ": 2, "encrypt_string ": 1, " npmAuthToken ": 1, "snyk auth ": 1,
 	"cloudflared service install ": 1, " wifi connect ": 3, "net use ": 3, "SecureString --value ": 1, "sonar.login=": 1,
-	"requirepass ": 1, "masterauth ": 1, "bindpw ": 1, "rootpw ": 1, "pre-shared-key ": 1,
+	"requirepass ": 1, "masterauth ": 1, "bindpw ": 1, "rootpw ": 1, "pre-shared-key ": 1, "rclone obscure ": 1,
+	"openssl passwd ": 1, "net user ": 2, "SET PASSWORD FOR ": 3,
 	" http-basic.": 3, " github-oauth.": 2, " gitlab-token.": 2, " pypi-token.": 2,
 }
 
@@ -277,8 +280,8 @@ func (m *Stream) scanAnchor(l []byte, from int, s anchor) {
 	if from < 0 || !bytes.HasPrefix(l[from:], s.text) {
 		return
 	}
-	if s.operand > 0 {
-		m.scanOperand(l, from+len(s.text), s.operand, s.between)
+	if s.find != nil {
+		s.find(m, l, from, from+len(s.text))
 		return
 	}
 	if end := s.valueEnd(l, from, from+len(s.text)); end > 0 {

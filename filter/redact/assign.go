@@ -33,6 +33,11 @@ func (m *Stream) scanColon(l []byte, i int) {
 		case to-from == 1 && isQuote(l[to]):
 			m.scanWebKey(l, from, i)
 			return
+		case to-from == 1 && l[from] == 'p' && from > 0 && l[from-1] == '/' && runsAny(l[:from], []string{"xfreerdp", "wlfreerdp", "sdl-freerdp"}): // /p:PASSWORD
+			if v := valueFrom(l, i+1); isBelievable(l[v.from:v.to], passwordName, quotedForm) {
+				m.addHit(v.from, v.to, namedSecret)
+			}
+			return
 		case string(l[from:to]) != "is": // "your token is:"
 			return
 		}

@@ -59,6 +59,26 @@ sqlplus scott/$PW1@orcl
 ---
 vault login -method=oidc role=dev1
 ---
+vault login v1.15.2
+---
+bundle config set path vendor/bundle2
+---
+bundle config mirror.https://rubygems.org http://localhost:9292
+---
+msbuild a.sln /p:Configuration=Release2 /p:Version=1.2.3
+---
+net user Administrator2 /active:yes
+---
+SET PASSWORD FOR 'bob'@'localhost' = ?;
+---
+| token    | string    | the API token1 to use |
+| password | required1 |
+| secret   | db-credentials-2 |
+| token    | 3.14.2 |
+---
+export type T = token | undefined2
+ps aux | grep secret | awk2 '{print $2}'
+---
 vault token lookup -accessor x
 ---
 cargo login --registry r2

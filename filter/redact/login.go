@@ -181,8 +181,8 @@ func (m *Stream) scanWebKey(l []byte, from, i int) {
 	}
 }
 
-// scanPasswordWord looks for a value after "password" and a blank: in a .netrc, in SQL, in
-// a table, or in the output of an installer.
+// scanPasswordWord looks for a value after "password" and a blank: in a .netrc, in SQL, or
+// in the output of an installer.
 func (m *Stream) scanPasswordWord(l []byte, i int) {
 	end := i + len("word")
 	if end > len(l) && i+1 == len(l) || i < 4 || !text.HasPrefixFold(l[i-4:], []byte("passw")) {
@@ -216,12 +216,6 @@ func (m *Stream) scanPasswordWord(l []byte, i int) {
 		} else { // a sentence of a log
 			v := valueFrom(l, at)
 			m.addIfLikely(l, v.from, v.to)
-		}
-	case rest[0] == '|': // a table
-		cell, _, _ := bytes.Cut(rest[1:], []byte("|"))
-		from := at + 1 + len(cell) - len(bytes.TrimLeft(cell, " "))
-		if cell = bytes.TrimSpace(cell); len(cell) > 0 && bytes.IndexByte(cell, ' ') < 0 {
-			m.addIfLikely(l, from, from+len(cell))
 		}
 	case one && m.isNetrcLogin(l[:i-len("pass")]):
 		if !isPlaceholder(rest) {

@@ -41,6 +41,9 @@ func (m *Stream) scanOption(l []byte, from int) {
 		return
 	}
 	n := classifyName(name)
+	if string(name) == "body" && runsAny(l[:from], []string{"gh secret set"}) {
+		n = secretName
+	}
 	if n == otherName && !(takesLogin(name) && runsAny(l[:from], loginCommands)) {
 		return
 	}
@@ -81,6 +84,7 @@ var shortOptions = []shortOption{
 	{letter: 'p', commands: []string{
 		"sshpass", "docker login", "podman login", "registry login", "az login", "oc login", "mongo", "cqlsh", "twine upload",
 		"snowsql", "beeline", "security unlock-keychain", "certutil", "usermod", "useradd", "doveadm pw", "lpass", "conan remote",
+		"nuget add source",
 	}},
 	{letter: 'p', attached: true, commands: []string{"mysql", "mariadb", "sshpass", "7z", "rar "}},
 	{letter: 'P', commands: []string{"sqlcmd", "bcp ", "zip ", "unzip ", "ipmitool", "mosquitto_", "isql ", "mssql-cli"}},
@@ -187,7 +191,7 @@ func (m *Stream) scanOperand(l []byte, at, n int, between byte) {
 	}
 	v := valueFrom(l, at)
 	if between == 0 {
-		if value := l[v.from:v.to]; isBelievable(value, passwordName, quotedForm) && !isOption(value) {
+		if value := l[v.from:v.to]; isBelievable(value, passwordName, quotedForm) && !isOption(value) && !isVersion(value) {
 			m.addHit(v.from, v.to, namedSecret)
 		}
 		return
@@ -210,6 +214,44 @@ func (m *Stream) scanOperand(l []byte, at, n int, between byte) {
 	}
 }
 
+// scanBundleLogin looks for user:password in the last word of bundle config HOST user:password.
+func (m *Stream) scanBundleLogin(l []byte, _, body int) {
+	to := len(bytes.TrimRight(l, " "))
+	from := bytes.LastIndexByte(l[:to], ' ') + 1
+	if from > body && !bytes.Contains(l[from:to], []byte("://")) {
+		m.scanLogin(l, assignedValue{from: from, to: to}, ':')
+	}
+}
+
+// scanCell looks for a value in a cell of a table, if the cell before it is the name of a
+// credential. The border between them begins at from and ends at body.
+func (m *Stream) scanCell(l []byte, from, body int) {
+	end := len(bytes.TrimRight(l[:from], " "))
+	start := nameStart(l, end)
+	n := classifyName(l[start:end])
+	if before := bytes.TrimRight(l[:start], " "); n < tokenName || len(before) > 0 && !bytes.HasSuffix(before, []byte("|")) && !bytes.HasSuffix(before, []byte("\u2502")) {
+		return
+	}
+	cell := l[body:]
+	if bar := bytes.IndexAny(cell, "|\u2502"); bar >= 0 {
+		cell = cell[:bar]
+	}
+	from = body + len(cell) - len(bytes.TrimLeft(cell, " "))
+	if cell = bytes.TrimSpace(cell); len(cell) == 0 || bytes.IndexByte(cell, ' ') >= 0 {
+		return
+	}
+	if n == passwordName {
+		m.addIfLikely(l, from, from+len(cell))
+	} else if isBelievable(cell, n, bareForm) {
+		m.addHit(from, from+len(cell), namedSecret)
+	}
+}
+
+// isVersion reports whether a word is a version, such as v1.15.2.
+func isVersion(word []byte) bool {
+	return bytes.IndexByte(word, '.') > 0 && len(bytes.Trim(bytes.TrimPrefix(word, []byte("v")), "0123456789.")) == 0
+}
+
 // isOption reports whether a word is an option, such as --force or /user:bob.
 func isOption(word []byte) bool {
 	return word[0] == '-' || word[0] == '/' && bytes.IndexByte(word, ':') > 0
@@ -219,6 +261,7 @@ func isOption(word []byte) bool {
 // input.
 var passwordReaders = []string{
 	"stdin", "passw", "sudo -S", "kinit", "cryptsetup", "passphrase", "--token", "with-token", "signin", "vault login", "auth login", "docker login",
+	"secret set", "env add",
 }
 
 // scanHereString looks for a password in a here-string: docker login --password-stdin <<< PASSWORD.
