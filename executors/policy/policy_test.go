@@ -301,6 +301,8 @@ func TestModes(t *testing.T) {
 		{"auto", file("edit", root+"/a"), "allow"}, {"auto", bash("make"), "ask"}, {"auto", file("edit", root+"/.git/x"), "ask"}, {"auto", file("edit", root+"/.zeph/x"), "ask"},
 		{"auto", file("edit", root+"/.vscode/settings.json"), "ask"}, {"auto", file("edit", root+"/sub/.VSCode /x"), "ask"}, {"auto", file("edit", root+"/.envrc"), "ask"},
 		{"auto", file("edit", root+"/x.code-workspace"), "ask"}, {"auto", file("edit", root+"/.claude/settings.json"), "ask"}, {"auto", file("edit", root+"/.husky/pre-commit"), "ask"},
+		{"auto", file("edit", root+"/.bashrc"), "ask"}, {"auto", file("edit", root+"/.zshenv"), "ask"}, {"auto", file("edit", root+"/.profile"), "ask"}, {"auto", file("edit", root+"/.ssh/config"), "ask"},
+		{"auto", file("edit", root+"/.config/fish/config.fish"), "ask"}, {"auto", file("edit", root+"/.eslintrc"), "allow"}, {"auto", file("edit", root+"/bash_profile.go"), "allow"},
 		{"auto", file("read", root+"/.vscode/settings.json"), "allow"}, {"auto", file("edit", root+"/vscode/envrc.json"), "allow"}, {"ask", file("edit", root+"/.vscode/x"), "block"},
 		{"auto", file("fetch"), "ask"}, {"unheard of", file("edit", root+"/a"), "block"},
 	} {

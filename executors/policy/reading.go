@@ -82,8 +82,15 @@ func showsUnnamedFiles(c *command.Command) bool {
 	switch c.Program() {
 	case "find", "gfind":
 		return slices.ContainsFunc(c.Args(), func(w command.Word) bool { return w.Text == "-exec" || w.Text == "-execdir" })
-	case "xargs":
+	case "ack", "ag", "rgrep", "ug", "ugrep", "xargs":
 		return true
+	case "fd", "fdfind":
+		return hasOption(c, "xX", "--exec", "--exec-batch")
+	case "go":
+		return goShowsSource(c)
+	case "gofmt": // with -l it lists names
+		isDir := func(w command.Word) bool { return !strings.HasPrefix(w.Text, "-") && !strings.HasSuffix(w.Text, ".go") }
+		return (hasOption(c, "d", "--d") || !hasOption(c, "l", "--l")) && slices.ContainsFunc(c.Args(), isDir)
 	case "git":
 	default:
 		return handlesContents(c)
@@ -100,6 +107,36 @@ func showsUnnamedFiles(c *command.Command) bool {
 		return patch
 	}
 	return handlesContents(c)
+}
+
+// listsSource matches a format of go list that may show comments of packages: the field Doc, or a
+// whole value.
+var listsSource = lazyregexp.New(`Doc|\$|[{( ]\.[)} ]`)
+
+// goShowsSource reports whether a command of go shows texts of packages that it does not name as files.
+func goShowsSource(c *command.Command) bool {
+	switch first, _ := c.Subcommand(); first {
+	case "doc":
+		return true
+	case "list":
+		for i, w := range c.Args() {
+			name, value, glued := strings.Cut(strings.TrimPrefix(w.Text, "-"), "=")
+			switch strings.TrimPrefix(name, "-") {
+			case "json":
+				if !glued || listsSource.MatchString(value) {
+					return true
+				}
+			case "f":
+				if !glued && i+1 < len(c.Args()) {
+					value = c.Args()[i+1].Text
+				}
+				if listsSource.MatchString(value) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // blobName matches the name of one file in a commit or in the index, such as "HEAD:a.go". The name

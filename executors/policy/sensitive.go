@@ -19,15 +19,17 @@ func controlsGitOrAgent(abs string) bool {
 	return hasPart(abs, func(name string) bool { return slices.Contains([]string{".git", ".zeph", "git~1", "zeph~1"}, name) })
 }
 
-// startingDirs are directories with settings from which editors, other agents or the hooks of git
-// start programs.
+// startingDirs are directories with settings from which editors, other agents, the hooks of git or
+// the desktop start programs.
 var startingDirs = []string{
-	".claude", ".codex", ".cursor", ".devcontainer", ".fleet", ".gemini", ".githooks", ".husky", ".idea", ".nova", ".vscode", ".windsurf", ".zed",
+	".agents", ".claude", ".codex", ".config", ".continue", ".cursor", ".devcontainer", ".fleet", ".gemini", ".githooks", ".helix", ".husky",
+	".idea", ".kiro", ".nova", ".nvim", ".opencode", ".qwen", ".roo", ".ssh", ".trae", ".vim", ".vscode", ".windsurf", ".zed", "launchagents",
 }
 
-// startingFiles match files with such settings. Shells and version managers read some of them
+// startingFiles match files with such settings. Shells read some of them at each start, and others
 // when a person enters the directory.
 var startingFiles = lazyregexp.New(`^(\.dir-locals(-2)?\.el|\.envrc|\.exrc|\.g?vimrc|\.nvim\.lua|\.nvimrc|\.mcp\.json|\.?mise(\.[a-z]+)*\.toml|` +
+	`opencode\.jsonc?|\.aider\.conf\.yml|\.bash_(aliases|login|logout|profile)|\.[a-z]*sh(env|rc)|\.z?(login|logout|profile)|\.x(initrc|profile|session)|\.gitconfig|` +
 	`.*\.code-workspace|.*\.sublime-project|\.?lefthook(-local)?\.(json|toml|yaml|yml)|\.pre-commit-config\.yaml)$`)
 
 // startsPrograms reports whether other programs of the user start programs from a file, without
