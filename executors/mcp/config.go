@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -78,6 +79,8 @@ type Server struct {
 	Guarded bool `toml:"-"`
 
 	subject *approval.Subject // set if the entry runs only after the user's approval; nil if it runs without
+	// covered returns the files that the approval covers, as they are now. It is set with subject.
+	covered func() ([]string, error)
 }
 
 const (
@@ -189,14 +192,29 @@ func (s Server) timeout() time.Duration {
 // shared reports whether the sessions of a directory share the server.
 func (s Server) shared() bool { return !s.PerSession }
 
-// hash identifies the entry with all of its settings.
+// hash identifies the entry with all of its settings, and the files that its approval covers.
 func (s Server) hash() string {
-	text, err := json.Marshal(s)
+	covers := []string(nil)
+	if s.subject != nil {
+		covers = s.subject.Covers
+	}
+	text, err := json.Marshal([]any{s, covers})
 	if err != nil { // strings, numbers and lists always encode
 		panic(err)
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
+}
+
+// checkFiles returns an error if a file that the approval of the entry covers has changed.
+func (s Server) checkFiles() error {
+	if s.subject == nil {
+		return nil
+	}
+	if now, err := s.covered(); err != nil || !slices.Equal(now, s.subject.Covers) {
+		return errors.New("a file that it names has changed since it was approved; a new session asks about it again")
+	}
+	return nil
 }
 
 // Target returns the command or the address of an entry, on one line.

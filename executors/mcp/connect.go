@@ -58,6 +58,9 @@ func (i *instance) connect(ctx context.Context) (*sdk.ClientSession, *stdio.Serv
 		return session, nil, err
 	}
 	env, err := i.environment()
+	if err == nil {
+		err = i.entry.checkFiles()
+	}
 	if err != nil {
 		return nil, nil, err
 	}

@@ -35,7 +35,8 @@ func ParseProject(dir string, data []byte, getenv func(string) string, hash func
 			wrong = errors.Join(wrong, fmt.Errorf("%s: %w", e.Name, err))
 			continue
 		}
-		covers, err := e.files(dir, hash)
+		e.covered = func() ([]string, error) { return e.files(dir, hash) }
+		covers, err := e.covered()
 		if err != nil {
 			wrong = errors.Join(wrong, fmt.Errorf("%s: %w", e.Name, err))
 			continue

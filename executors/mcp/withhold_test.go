@@ -104,6 +104,30 @@ func TestProjectScripts(t *testing.T) {
 	}
 }
 
+// A server is not started again with other files than those that were approved.
+func TestChangedScript(t *testing.T) {
+	sum := "1"
+	parse := func() Server {
+		servers, err := ParseProject("/w", []byte(`{"mcpServers":{"s":{"command":"./s.js"}}}`), func(string) string { return "" }, func(string) (string, error) { return sum, nil })
+		if err != nil || len(servers) != 1 {
+			t.Fatalf("%+v, %v", servers, err)
+		}
+		return servers[0]
+	}
+	before := parse()
+	if err := before.checkFiles(); err != nil {
+		t.Error(err)
+	}
+	sum = "2"
+	if err := before.checkFiles(); err == nil {
+		t.Error("the changed file is not noticed")
+	}
+	after := parse()
+	if err := after.checkFiles(); err != nil || after.hash() == before.hash() {
+		t.Errorf("%v, or the new session would share the old server", err)
+	}
+}
+
 func TestParseProject(t *testing.T) {
 	none := func(string) string { return "" }
 	servers, err := ParseProject("/w", []byte(`{"mcpServers":{"a":{"command":"x","args":["${MISSING}"]},"b":{"url":"https://${HOST:-example.com}/"}}}`), none, noFiles)
