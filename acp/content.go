@@ -154,6 +154,7 @@ func embeddedBlock(name, mime, content string) ContentBlock {
 	return ContentBlock{Type: "resource", Resource: r}
 }
 
+// decodeResource decodes an embedded resource. It has either a text or a blob.
 func decodeResource(raw []byte, field string) (*Resource, error) {
 	switch kind := jsonKind(raw); kind {
 	case "object":
@@ -202,6 +203,7 @@ func (b *ContentBlock) check(field string, limit int) error {
 	return nil
 }
 
+// check checks the size of a text, or the encoding of a blob.
 func (r *Resource) check(field string, limit int) error {
 	if r.Blob == nil {
 		if n := len(*r.Text); n > limit {

@@ -27,7 +27,10 @@ func (s *Sessions) New(_ context.Context, client *acp.Client, p acp.NewSessionRe
 
 // session returns a new Session without an agent.
 func (s *Sessions) session(row store.Session) *Session {
-	sess := &Session{id: row.ID, sessions: s, cwd: row.CWD, turns: map[*turn]struct{}{}, costs: map[string]float64{}, ended: make(chan struct{})}
+	sess := &Session{
+		id: row.ID, sessions: s, cwd: row.CWD,
+		turns: map[*turn]struct{}{}, costs: map[string]float64{}, ended: make(chan struct{}),
+	}
 	sess.journal = journal{db: s.Store, holder: s.leaseHolder(), warn: sess.warn, log: s.Log, now: s.Now, session: row}
 	return sess
 }

@@ -31,7 +31,9 @@ type tally struct {
 	denied      []deniedCall    // those calls
 	userCalls   map[string]bool // ids of the user's calls
 	userOutputs []string        // the outputs of those calls
-	callExit    int             // exit status of the first call of the user that failed, of a command its own; 0 if none did
+	// callExit is the exit status of the user's first call that failed: of a command its own. 0
+	// means that no call failed.
+	callExit int
 
 	lastAnswer     *shownMessage   // of a model; nil if there is none
 	lastNote       *shownMessage   // of the agent itself; nil if there is none
@@ -65,7 +67,8 @@ type deniedCall struct {
 
 func newTally() *tally {
 	return &tally{
-		begun: time.Now(), userCalls: map[string]bool{}, noteIDs: map[string]bool{}, costs: map[string]float64{}, editedFiles: map[string]bool{},
+		begun: time.Now(), userCalls: map[string]bool{}, noteIDs: map[string]bool{},
+		costs: map[string]float64{}, editedFiles: map[string]bool{},
 	}
 }
 

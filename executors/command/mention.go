@@ -81,7 +81,8 @@ func (c *Command) inputNames() []Path {
 	gitReadsNames := c.Program() == "git" && slices.ContainsFunc(c.Args(), func(w Word) bool {
 		return strings.Contains(w.Text, "stdin") || strings.Contains(w.Text, "-from-file")
 	})
-	if !gitReadsNames && !c.Interprets() && !slices.Contains(escapingPrograms, c.Program()) && !slices.Contains(nameListReaders, c.Program()) {
+	if !gitReadsNames && !c.Interprets() &&
+		!slices.Contains(escapingPrograms, c.Program()) && !slices.Contains(nameListReaders, c.Program()) {
 		return nil
 	}
 	var out []Path

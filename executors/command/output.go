@@ -18,6 +18,7 @@ func Output(script string) (segment string, mixed bool) { return outputOf(script
 // maxScriptDepth limits scripts in scripts.
 const maxScriptDepth = 4
 
+// outputOf is Output for a script within depth others.
 func outputOf(script string, depth int) (seg string, mixed bool) {
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(script), "")
 	if err != nil || depth > maxScriptDepth {

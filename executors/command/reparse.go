@@ -66,6 +66,8 @@ func (w *walker) reevaluatedNode(n syntax.Node) {
 
 func isExtGlob(part syntax.WordPart) bool { _, ok := part.(*syntax.ExtGlob); return ok }
 
+// reevaluatedParam records the parts of a parameter expansion that the shell evaluates a second
+// time.
 func (w *walker) reevaluatedParam(n *syntax.ParamExp) {
 	w.arithm(n.Index)
 	if n.Slice != nil {

@@ -162,13 +162,15 @@ func gnuName(program string) string {
 func (w *walker) unwrap(c *Command) {
 	p := gnuName(c.Program())
 	switch {
-	case len(p) > 1 && c.Words[0].Text[0] == '-': // the words after "time" in "time -f x command"; some shells run the program time with them
+	case len(p) > 1 && c.Words[0].Text[0] == '-':
+		// The words after "time" in "time -f x command"; some shells run the program time with them.
 		w.operandCommand(&Command{Words: append([]Word{{Text: "time", Literal: true}}, c.Words...), in: c.in}, wrappers["time"])
 	case IsShell(p):
 		w.shellScript(c)
 	case p == "capsh": // a shell gets the words after "--" or "=="
 		if i := flagAt(c.Args(), "--", "=="); i >= 0 {
-			w.command(&Command{Words: append([]Word{{Text: "sh", Literal: true}}, c.Args()[i+1:]...), Assigns: c.Assigns, Wrapped: true, in: c.in})
+			words := append([]Word{{Text: "sh", Literal: true}}, c.Args()[i+1:]...)
+			w.command(&Command{Words: words, Assigns: c.Assigns, Wrapped: true, in: c.in})
 		}
 	case p == "sg":
 		if args := operands(c.Args()); len(args) > 1 {

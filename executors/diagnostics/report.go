@@ -72,7 +72,8 @@ func (r *report) add(found []Diagnostic, dir string) {
 		p := located{Diagnostic: d}
 		if d.File != "" {
 			p.abs = r.locate(d.File, dir)
-			if r.target != dir && workspace.Within(dir, r.target) && !workspace.Within(r.target, p.abs) { // the call names only a part of the project
+			// The call may name only a part of the project.
+			if r.target != dir && workspace.Within(dir, r.target) && !workspace.Within(r.target, p.abs) {
 				r.outside++
 				continue
 			}

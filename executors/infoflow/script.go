@@ -191,6 +191,7 @@ func (s *script) files() []string {
 	return out[:min(len(out), maxFiles)]
 }
 
+// isSilent reports whether a command shows no content of the files that it names.
 func isSilent(c *command.Command) bool {
 	operands, ok := silentPrograms[c.Program()]
 	if !ok || operands == nil {
@@ -200,6 +201,7 @@ func isSilent(c *command.Command) bool {
 	return !open && slices.Contains(operands, first)
 }
 
+// certain returns the paths that are not parts of texts.
 func certain(paths []command.Path) []command.Path {
 	return slices.DeleteFunc(paths, func(p command.Path) bool { return !p.Sure })
 }

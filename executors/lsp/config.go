@@ -176,6 +176,7 @@ func (all Entries) Validate() map[string]string {
 	return wrong
 }
 
+// validate returns the mistakes of an entry, by key.
 func (e Entry) validate() map[string]string {
 	wrong := map[string]string{}
 	if !entryName.MatchString(e.Name) {

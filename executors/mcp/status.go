@@ -44,6 +44,7 @@ func (s *Session) Status() []Status {
 	return out
 }
 
+// status returns the state of the server for people; mask redacts its texts.
 func (j *sessionServer) status(mask func(string) string) Status {
 	st := Status{Name: j.entry.Name, Target: mask(j.entry.Target()), Tools: []string{}}
 	for _, o := range j.offers() {

@@ -32,6 +32,7 @@ type search struct {
 	nextHit  int                 // the first matching row that is no longer shown
 }
 
+// add searches a line, in rows of s.width. It reports whether more lines are wanted.
 func (s *search) add(line []byte) bool {
 	if len(line) <= s.width {
 		return s.addRow(line, s.row >= s.offset && s.re.Match(line, s.stopped))

@@ -25,7 +25,8 @@ const judgeName = "auto_judge"
 // changes in .git and .zeph stay with the user. So do commands that destroy or
 // publish data, and those that cannot be parsed.
 func (p permissionCheck) decidedByArbiter(ctx context.Context, call *executors.Call, d *decision) bool {
-	if p.Arbiter == nil || !mode(p.Mode()).usesArbiter || len(d.keys) == 0 || len(call.Ask) > 0 || call.Record.Judgement != "" || p.mayDamage(call.Card) {
+	if p.Arbiter == nil || !mode(p.Mode()).usesArbiter || len(d.keys) == 0 ||
+		len(call.Ask) > 0 || call.Record.Judgement != "" || p.mayDamage(call.Card) {
 		return false
 	}
 	if call.Skipped != nil {

@@ -58,6 +58,8 @@ func (r Rule) Matches(tool, example string) (bool, error) {
 	return ok, nil
 }
 
+// matchesCommand reports whether the rule decides about a script. A rule that allows must match
+// every command of it, another one any.
 func (r Rule) matchesCommand(example string) (bool, error) {
 	s, err := command.Parse(example, command.Shell{Dir: exampleRoot, Home: exampleHome})
 	if err != nil {

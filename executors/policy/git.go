@@ -127,6 +127,8 @@ func namesOnlyLentObjects(path, objects string, private *workspace.Private) bool
 	return ok && text == filepath.ToSlash(objects)+"\n"
 }
 
+// checkGitDir returns an error if the directory .git leads to another repository, or if its
+// configuration may start a program.
 func checkGitDir(git, objects string, private *workspace.Private) error {
 	if name, err := findLink(git); err != nil || name != "" {
 		return cmp.Or(err, fmt.Errorf(".git/%s is a symbolic link", name))

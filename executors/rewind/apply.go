@@ -55,7 +55,8 @@ func (p *Plan) Apply(ctx context.Context, force bool, mark []byte) (Outcome, err
 		case step.Conflict != "" && !force:
 			out.Kept = append(out.Kept, rel)
 		default:
-			if now := s.current(ctx, r, step.Path); differs(now, step.From) && !(now.isDir() && step.From.isDir()) { // changed during the question
+			now := s.current(ctx, r, step.Path)
+			if differs(now, step.From) && !(now.isDir() && step.From.isDir()) { // changed during the question
 				out.Kept = append(out.Kept, rel)
 				continue
 			}

@@ -128,6 +128,7 @@ func (e *Executor) firstRun(expression string) (time.Time, error) {
 	return first, nil
 }
 
+// set stores the task of a call, in place of the one with its name.
 func (e *Executor) set(ctx context.Context, call *executors.Call, in taskInput) (executors.Result, error) {
 	t, err := e.task(call, in)
 	if err != nil {

@@ -137,6 +137,7 @@ func (in scrapeInput) parse() (selector, func(*goquery.Selection) (string, error
 
 const defaultLimit = 10
 
+// scrape returns the parts of a page that a selector matches.
 func (c *Client) scrape(ctx context.Context, call *executors.Call, in *scrapeInput) (executors.Result, error) {
 	sel, extract, err := in.parse()
 	if err != nil {

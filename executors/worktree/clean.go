@@ -51,7 +51,8 @@ func cleanOne(ctx context.Context, o Options, id string) (k Kept, err error) {
 	}
 	c.lock, c.Meta = lock, c.path(metaEnd)
 	k, err = c.rescue(ctx)
-	if info, e := os.Stat(c.Meta); err != nil && k == (Kept{}) && e == nil && time.Since(info.ModTime()) < maxAge { // the next start tries again
+	info, statErr := os.Stat(c.Meta)
+	if err != nil && k == (Kept{}) && statErr == nil && time.Since(info.ModTime()) < maxAge { // the next start tries again
 		return k, errors.Join(err, lock.Close())
 	}
 	return k, c.Close()

@@ -48,6 +48,7 @@ func (g *digestPass) fold(l []byte) bool {
 	return false
 }
 
+// add records the state of a name: the last one counts.
 func (s *foldedNames) add(groups [][]byte, state string) {
 	if state == "" {
 		state = string(bytes.TrimSpace(groups[2]))

@@ -273,6 +273,7 @@ func timingLength(l []byte) int {
 	return n + 1
 }
 
+// isStepEnd reports whether a line of BuildKit ends a step.
 func isStepEnd(l []byte) bool {
 	return bytes.Equal(l, []byte("CACHED")) || bytes.HasPrefix(l, []byte("DONE ")) && l[len(l)-1] == 's'
 }

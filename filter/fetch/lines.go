@@ -7,15 +7,17 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// The kinds of lines.
+// lineKind is the kind of a line.
+type lineKind int
+
 const (
-	bodyLine = iota
+	bodyLine lineKind = iota
 	headerLine
 	toolLine
 )
 
 // classify returns the kind of a line and whether it stays.
-func (f *fetchPass) classify(l []byte) (kind int, keep bool) {
+func (f *fetchPass) classify(l []byte) (kind lineKind, keep bool) {
 	switch {
 	case f.inHeaders && len(l) == 0:
 		return headerLine, true
@@ -56,7 +58,7 @@ func (f *fetchPass) classify(l []byte) (kind int, keep bool) {
 }
 
 // classifyWget classifies a line of wget.
-func (f *fetchPass) classifyWget(l []byte) (kind int, keep bool) {
+func (f *fetchPass) classifyWget(l []byte) (kind lineKind, keep bool) {
 	switch {
 	case bytes.HasPrefix(l, []byte("--20")) && bytes.Contains(l[:min(len(l), 30)], []byte("--  ")),
 		bytes.HasPrefix(l, []byte("HTTP request sent, ")),

@@ -62,6 +62,7 @@ var vendorDirs = []string{"vendor/", "node_modules/", "third_party/", "dist/"}
 
 func (g gitDiff) Begin(run strategy.Run, out *text.Lines) strategy.Pass { return g.begin(run, out) }
 
+// begin begins a pass. If the command chose the context, the context is not trimmed.
 func (g gitDiff) begin(run strategy.Run, out *text.Lines) *diffPass {
 	d := &diffPass{gitDiff: g, run: run, out: out, body: text.NewLines(), trimContext: true}
 	for _, word := range strings.Fields(run.Command) {

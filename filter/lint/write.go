@@ -22,6 +22,7 @@ func (s *findingStore) flush() {
 	s.groups, s.order, s.seen, s.knownFiles, s.size = nil, nil, nil, nil, 0
 }
 
+// write writes the diagnostics of a rule.
 func (g *ruleGroup) write(to *text.Lines, s *findingStore) {
 	if g.count == 0 {
 		return

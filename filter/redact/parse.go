@@ -66,6 +66,7 @@ func valueFrom(l []byte, at int) assignedValue { return parseValue(l, at, false)
 // a blank, or at a separator with the next name.
 func tightValueFrom(l []byte, at int) assignedValue { return parseValue(l, at, true) }
 
+// parseValue parses the value at at, after blanks, wrappers and quotes.
 func parseValue(l []byte, at int, tight bool) assignedValue {
 	for n := 0; n < 64 && at < len(l) && text.SpaceSet[l[at]]; n++ {
 		at++

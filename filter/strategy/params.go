@@ -23,6 +23,7 @@ func Decode(table map[string]any, into any) error {
 	return decodeTable(table, reflect.ValueOf(into).Elem())
 }
 
+// decodeTable sets the fields of a struct by their toml tags. An unknown key is an error.
 func decodeTable(table map[string]any, into reflect.Value) error {
 	fields := reflect.VisibleFields(into.Type())
 	for _, key := range slices.Sorted(maps.Keys(table)) {

@@ -46,6 +46,7 @@ const (
 	maxProjectFrames = 40        // frames kept of the project itself
 )
 
+// line handles a line. A symbol of Go is held until the next line shows whether it begins a frame.
 func (t *traceFilter) line(l []byte) {
 	if t.holdsLine {
 		if isGoLocation(l) {

@@ -49,15 +49,17 @@ func (t *turn) runCalls(ctx context.Context, calls []llm.ToolCall) (outcomes []o
 	return outcomes, err
 }
 
-// The classes of calls that may run concurrently.
+// callClass is a class of calls that may run at the same time.
+type callClass int
+
 const (
-	alone    = iota
-	reading  // only reads
-	isolated // of a tool with Concurrent, which orders its own calls where necessary
+	alone    callClass = iota
+	reading            // only reads
+	isolated           // of a tool with Concurrent, which orders its own calls where necessary
 )
 
 // class returns the class of a call.
-func (t *turn) class(c llm.ToolCall) int {
+func (t *turn) class(c llm.ToolCall) callClass {
 	switch tool, ok := executors.Find(t.tools, c.Name); {
 	case ok && tool.Effect.ReadOnly():
 		return reading
@@ -198,13 +200,17 @@ func (r *runningCall) finish(ctx context.Context, res executors.Result, err erro
 			text = "[cancelled]"
 		}
 		res.Below(text) // below the output of the command until then
-		res = executors.Result{Failed: true, Failure: res.Failure, Text: res.Text, Notes: res.Notes, Content: res.Content, Raw: res.Raw, Done: res.Done}
+		res = executors.Result{
+			Failed: true, Failure: res.Failure, Text: res.Text, Notes: res.Notes,
+			Content: res.Content, Raw: res.Raw, Done: res.Done,
+		}
 	}
 	if res.Done != nil {
 		defer res.Done()
 	}
 	images, imageNotes := r.modelImages(res)
-	result := llm.ToolResult{ID: r.id, Text: strings.ToValidUTF8(res.ForModel(), "\uFFFD") + imageNotes + r.notes, Failed: res.Failed, Images: images}
+	text := strings.ToValidUTF8(res.ForModel(), "\uFFFD") + imageNotes + r.notes
+	result := llm.ToolResult{ID: r.id, Text: text, Failed: res.Failed, Images: images}
 	shown := acp.ToolCall{
 		Update: acp.UpdateToolCallPatch, ToolCallID: r.call.ID, Status: acp.ToolCompleted,
 		Content: r.content(&res), Locations: locations(res.Locations), RawOutput: executors.ShownRaw(res.Raw),

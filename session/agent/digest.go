@@ -79,7 +79,8 @@ func userText(m llm.Message) string {
 	memory := transcript.MemoryLineIndex(m)
 	for i, b := range m.Blocks {
 		text := b.Text
-		if i == 0 && transcript.HasModeLine(m) || i == memory || strings.HasPrefix(text, hookMark) || strings.HasPrefix(text, backgroundMark) {
+		if i == 0 && transcript.HasModeLine(m) || i == memory ||
+			strings.HasPrefix(text, hookMark) || strings.HasPrefix(text, backgroundMark) {
 			continue
 		}
 		if strings.HasPrefix(text, "[The user attached ") || strings.HasPrefix(text, "[The user refers to ") {

@@ -17,7 +17,9 @@ func AskToContinue(history []Message, blocks []Block) []Message {
 	if blocks = textBlocks(blocks); len(blocks) == 0 {
 		return history
 	}
-	return append(slices.Clip(history), Message{Role: Assistant, Blocks: blocks}, Message{Role: User, Blocks: []Block{{Text: continueRequest}}})
+	return append(slices.Clip(history),
+		Message{Role: Assistant, Blocks: blocks},
+		Message{Role: User, Blocks: []Block{{Text: continueRequest}}})
 }
 
 // WithoutContinueRequest removes the request of AskToContinue from the end of a history,

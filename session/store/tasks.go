@@ -94,7 +94,10 @@ func unixMicro(t time.Time) int64 {
 }
 
 func (t *Task) dest() []any {
-	return []any{&t.ID, &t.CWD, &t.Name, &t.Session, &t.Cron, &t.Prompt, &t.Mode, &t.Model, &t.Typed, moment{&t.Next}, moment{&t.Created}, moment{&t.Updated}}
+	return []any{
+		&t.ID, &t.CWD, &t.Name, &t.Session, &t.Cron, &t.Prompt, &t.Mode, &t.Model, &t.Typed,
+		moment{&t.Next}, moment{&t.Created}, moment{&t.Updated},
+	}
 }
 
 func (r *Run) dest() []any {

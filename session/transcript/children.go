@@ -52,7 +52,9 @@ func (r *replayer) sendChild(call, report string) {
 			r.err = r.children.sendAs(id, u)
 		}
 	}
-	r.update(acp.SubagentUpdate{Update: acp.UpdateSubagent, SessionID: id, Title: shown.Title, State: &acp.SubagentState{State: acp.SubagentRunning}})
+	r.update(acp.SubagentUpdate{
+		Update: acp.UpdateSubagent, SessionID: id, Title: shown.Title, State: &acp.SubagentState{State: acp.SubagentRunning},
+	})
 	var input struct{ Task string }
 	if json.Unmarshal(shown.RawInput, &input) == nil && input.Task != "" {
 		send(acp.SessionMessage{
@@ -75,5 +77,7 @@ func (r *replayer) sendChild(call, report string) {
 	} else {
 		send(acp.MessageChunk{Update: acp.UpdateAgentMessage, MessageID: call + "-report", Content: acp.TextBlock(report[:FittingLen(report)])})
 	}
-	r.update(acp.SubagentUpdate{Update: acp.UpdateSubagent, SessionID: id, State: &acp.SubagentState{State: acp.SubagentIdle, StopReason: reason}})
+	r.update(acp.SubagentUpdate{
+		Update: acp.UpdateSubagent, SessionID: id, State: &acp.SubagentState{State: acp.SubagentIdle, StopReason: reason},
+	})
 }

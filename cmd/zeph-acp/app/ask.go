@@ -55,7 +55,8 @@ func (b *sessionBuilder) askUser(ctx context.Context, q approval.Question, optio
 
 // askWithCard asks the user a question whose title and content are those of shown.
 func (b *sessionBuilder) askWithCard(ctx context.Context, shown acp.ToolCall, options []acp.PermissionOption) string {
-	shown.Update, shown.ToolCallID, shown.Status, shown.Kind = acp.UpdateToolCall, b.app.NewID(), acp.ToolPending, string(executors.KindOther)
+	shown.Update, shown.ToolCallID = acp.UpdateToolCall, b.app.NewID()
+	shown.Status, shown.Kind = acp.ToolPending, string(executors.KindOther)
 	send := func(u acp.ToolCall) {
 		if err := b.session.Client.Update(ctx, b.session.ID, u); err != nil {
 			b.app.Log.Debug("question", "session", b.session.ID, "err", err)

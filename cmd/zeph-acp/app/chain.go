@@ -37,7 +37,10 @@ import (
 // deny come before the question to the user. No "always" bypasses a gate. docs/design.md explains
 // the order.
 func (b *sessionBuilder) chain(terminals *ideproxy.Terminals) executors.Executor {
-	guard := &policy.Guard{Policy: b.policy, Roots: b.dirs.files, Commands: b.dirs.roots, Home: b.dirs.home, Private: b.dirs.roots.PrivateWith}
+	guard := &policy.Guard{
+		Policy: b.policy, Roots: b.dirs.files, Commands: b.dirs.roots, Home: b.dirs.home,
+		Private: b.dirs.roots.PrivateWith,
+	}
 	remembered := b.app.Answers.Project(b.dirs.roots.Cwd(), b.dirs.roots.Dirs()[1:]...)
 	permission := &policy.Permission{
 		Policy: b.policy, Roots: b.dirs.files, Home: b.dirs.home, Private: b.dirs.roots.PrivateWith,

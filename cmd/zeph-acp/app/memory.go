@@ -116,7 +116,10 @@ func (e earlierSessions) search(ctx context.Context, expression string, limit in
 				return nil, 0, err
 			}
 		}
-		out[i] = memory.Message{ID: m.ID, Session: m.Session, Title: m.Title, Role: m.Role, Text: m.Text, Time: m.Time, Labels: labels[m.Session]}
+		out[i] = memory.Message{
+			ID: m.ID, Session: m.Session, Title: m.Title, Role: m.Role, Text: m.Text, Time: m.Time,
+			Labels: labels[m.Session],
+		}
 	}
 	return out, unread, nil
 }

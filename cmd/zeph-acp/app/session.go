@@ -202,7 +202,8 @@ func (b *sessionBuilder) client() agent.Client {
 			return b.session.Client.Update(ctx, b.session.ID, u)
 		},
 		ContinueUnasked: func() bool {
-			return b.app.Yes || b.session.Mode() == agent.ModeAuto || b.session.Mode() == agent.ModeAutoJudge || b.tools.unlimitedRounds.Load()
+			mode := b.session.Mode()
+			return b.app.Yes || mode == agent.ModeAuto || mode == agent.ModeAutoJudge || b.tools.unlimitedRounds.Load()
 		},
 		StopAsking:      func() { b.tools.unlimitedRounds.Store(true) },
 		ShowCompactions: caps.Compaction, Notices: caps.Notices,

@@ -72,6 +72,7 @@ func (m *document) turn(t *Turn) {
 	}
 }
 
+// item writes a plan, a message or a tool call.
 func (m *document) item(i Item) {
 	switch {
 	case i.Card != nil:
@@ -108,6 +109,7 @@ func (m *document) fold(title, body string) {
 	m.line("<details><summary>%s</summary>\n\n%s</details>\n", visible(escapeHTML(title)), body)
 }
 
+// card writes a tool call: its command, who decided, its changes and its output.
 func (m *document) card(c *Card) {
 	var b strings.Builder
 	if c.Command != "" {

@@ -58,6 +58,7 @@ func (b *builder) inputText(r *syntax.Redirect) (text string, ok bool, err error
 	return text, true, nil
 }
 
+// redirect adds the plain form of one redirection to out.
 func (b *builder) redirect(out *redirected, r *syntax.Redirect) error {
 	if text, ok, err := b.inputText(r); err != nil || ok {
 		if r.N != nil && r.N.Value != "0" {

@@ -42,6 +42,7 @@ func (b *builder) list(stmts []*syntax.Stmt) (string, error) {
 	return strings.Join(texts, "; "), nil
 }
 
+// stmt returns the plain form of one statement.
 func (b *builder) stmt(s *syntax.Stmt) (text string, err error) {
 	if b.depth++; b.depth > maxNest {
 		return "", fmt.Errorf("it is nested more than %d deep", maxNest)
@@ -161,6 +162,7 @@ func (b *builder) addDirs(dirs []string) error {
 	return nil
 }
 
+// conditional returns the plain form of an "if" with all its branches.
 func (b *builder) conditional(n *syntax.IfClause) (string, error) {
 	text := ""
 	for word := "if "; n != nil; n = n.Else {
@@ -240,6 +242,7 @@ func (b *builder) newVariable() string {
 	return fmt.Sprintf("v%d", b.variableCount)
 }
 
+// binary returns the plain form of a pipeline, or of two statements joined by "&&" or "||".
 func (b *builder) binary(n *syntax.BinaryCmd) (string, error) {
 	if n.Op == syntax.Pipe || n.Op == syntax.PipeAll {
 		return b.pipeline(n)

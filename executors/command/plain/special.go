@@ -13,9 +13,13 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
+// acceptFunc returns the plain form of a command of one program; args are its words after the
+// program.
+type acceptFunc = func(b *builder, c *Command, args []Word) (*acceptedCommand, error)
+
 // specialAccept returns the function that accepts the commands of a program that a list
 // of options does not fit, nil for all others.
-func specialAccept(name string) func(*builder, *Command, []Word) (*acceptedCommand, error) {
+func specialAccept(name string) acceptFunc {
 	switch name {
 	case "cd":
 		return acceptCd

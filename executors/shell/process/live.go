@@ -61,6 +61,7 @@ func (l *live) close() {
 	<-l.done
 }
 
+// run passes output on, at most once in each liveInterval, until stop is closed.
 func (l *live) run() {
 	defer close(l.done)
 	for {

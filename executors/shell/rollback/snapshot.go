@@ -144,6 +144,7 @@ func (s *Scope) walk(ctx context.Context, visit func(dir *workspace.Dir, name, a
 	return nil
 }
 
+// walkEntry visits one entry and everything below it.
 func (s *Scope) walkEntry(
 	ctx context.Context, dir *workspace.Dir, name, abs string, visit func(*workspace.Dir, string, string, fs.FileInfo) error,
 ) error {

@@ -151,6 +151,7 @@ func (g grant) add(ruleset int, handled uint64) error {
 	return nil
 }
 
+// add adds the rule of one entry. It skips an entry that no longer exists or was replaced.
 func (e entry) add(ruleset, dir int, right uint64) error {
 	fd, err := unix.Openat(dir, string(e.Name), unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {

@@ -53,6 +53,7 @@ const (
 	nameOffset   = 19
 )
 
+// parseChildren appends the entries in a result of getdents64(2).
 func parseChildren(buf []byte, all []child) []child {
 	for len(buf) >= nameOffset {
 		length := int(binary.NativeEndian.Uint16(buf[lengthOffset:]))

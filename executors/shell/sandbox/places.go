@@ -92,7 +92,9 @@ func writablePlaces(roots, temps, caches, extra []string, home string) []writabl
 	}
 	add := func(place writablePlace) {
 		p, ok := followLinks(place.path)
-		if p.isCache = place.isCache; ok && p.path != "/" && !slices.ContainsFunc(all, func(q writablePlace) bool { return q.path == p.path }) {
+		p.isCache = place.isCache
+		known := slices.ContainsFunc(all, func(q writablePlace) bool { return q.path == p.path })
+		if ok && !known && p.path != "/" {
 			all = append(all, p)
 		}
 	}

@@ -32,6 +32,7 @@ var kernelABI = sync.OnceValue(func() int { abi, _ := Available(); return abi })
 // the files of other users. Landlock refuses the writes.
 var keptCapabilities = []uintptr{unix.CAP_DAC_OVERRIDE, unix.CAP_DAC_READ_SEARCH}
 
+// readOnly takes the right to write from this thread, except for /dev/null and temp.
 func readOnly(abi int, temp string) error {
 	r := newRules(abi, false)
 	r.FS &^= mayRead

@@ -103,6 +103,7 @@ func (t Type) offers(tool executors.Tool) bool {
 	return t.Tools == nil || matches(t.Tools, tool.Name) || slices.Contains(always, tool.Name)
 }
 
+// matches reports whether one of the patterns of path.Match matches a name.
 func matches(patterns []string, name string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool {
 		ok, _ := path.Match(p, name) // a wrong pattern matches nothing

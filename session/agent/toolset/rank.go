@@ -80,7 +80,10 @@ func (l *lexicon) rank(prompt string, all []llm.Tool, rest []int) ([]float64, bo
 
 // index builds the index of the tools.
 func (l *lexicon) index(all []llm.Tool) {
-	*l = lexicon{tools: slices.Clone(all), weights: make([]map[string]float64, len(all)), idf: map[string]float64{}, grams: map[string][]int{}}
+	*l = lexicon{
+		tools: slices.Clone(all), weights: make([]map[string]float64, len(all)),
+		idf: map[string]float64{}, grams: map[string][]int{},
+	}
 	for i, t := range all {
 		l.weights[i] = map[string]float64{}
 		l.add(l.weights[i], t.Name, nameWeight)

@@ -89,7 +89,11 @@ func New(cfg Config) *Model {
 	cfg.Model = cmp.Or(cfg.Model, DefaultModel)
 	cfg.KeyEnv = cmp.Or(cfg.KeyEnv, KeyEnv)
 	return &Model{cfg: cfg, facts: factsOf(cfg.Model), client: wire.NewClient(cfg.BaseURL),
-		endpoint: wire.Endpoint{Provider: cfg.Name, Model: cfg.Model, APIKey: cfg.APIKey, KeyEnv: cfg.KeyEnv, Address: cfg.BaseURL, Kinds: statusOfKind}}
+		endpoint: wire.Endpoint{
+			Provider: cfg.Name, Model: cfg.Model, APIKey: cfg.APIKey, KeyEnv: cfg.KeyEnv,
+			Address: cfg.BaseURL, Kinds: statusOfKind,
+		},
+	}
 }
 
 // Name returns "provider:model".

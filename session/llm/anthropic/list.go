@@ -59,7 +59,10 @@ func (c *Model) page(ctx context.Context, after string) (page modelPage, err err
 
 // choice returns a listed model as the user picks it.
 func (c *Model) choice(m listedModel) llm.Choice {
-	choice := llm.Choice{Name: c.endpoint.Provider + ":" + m.ID, Title: m.DisplayName, Description: "Model of provider " + c.endpoint.Provider, Open: true}
+	choice := llm.Choice{
+		Name: c.endpoint.Provider + ":" + m.ID, Title: m.DisplayName,
+		Description: "Model of provider " + c.endpoint.Provider, Open: true,
+	}
 	if i := slices.IndexFunc(Current, func(l Line) bool { return l.Model == m.ID }); i >= 0 {
 		choice.Title, choice.Description = Current[i].Title, Current[i].About
 	}

@@ -177,7 +177,8 @@ func parseStep(text []byte, tools *int) (step, error) {
 		}
 		st.event.Call = &llm.ToolCall{ID: l.ID, Name: l.Tool, Input: l.Input}
 	case l.Usage != nil:
-		st.event.Usage = &llm.Usage{Input: l.Usage.Input, Output: l.Usage.Output, CacheRead: l.Usage.CacheRead, CacheWrite: l.Usage.CacheWrite}
+		u := l.Usage
+		st.event.Usage = &llm.Usage{Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite}
 	case l.DelayMS != nil:
 		st.delay = time.Duration(*l.DelayMS) * time.Millisecond
 	case l.Error != "":

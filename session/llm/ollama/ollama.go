@@ -67,7 +67,10 @@ func New(cfg Config) *Model {
 	base := ParseAddress(cfg.Address)
 	_, query := wire.SplitQuery(cfg.Address)
 	o := &Model{cfg: cfg, base: base, client: wire.NewClient(cfg.Address),
-		endpoint: wire.Endpoint{Provider: cfg.Name, Model: cfg.Model, APIKey: cfg.APIKey, KeyEnv: cfg.KeyEnv, Address: base.String() + "?" + query}}
+		endpoint: wire.Endpoint{
+			Provider: cfg.Name, Model: cfg.Model, APIKey: cfg.APIKey, KeyEnv: cfg.KeyEnv, Address: base.String() + "?" + query,
+		},
+	}
 	o.endpoint.Advise = o.hintFor
 	return o
 }

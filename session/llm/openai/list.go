@@ -37,7 +37,10 @@ func (o *Model) List(ctx context.Context) ([]llm.Choice, error) {
 		if id == "" || o.cfg.Type != ServerCompatible && noChat.MatchString(id) {
 			continue
 		}
-		choices = append(choices, llm.Choice{Name: o.endpoint.Provider + ":" + id, Title: id, Description: "Model of provider " + o.endpoint.Provider, Open: true})
+		choices = append(choices, llm.Choice{
+			Name: o.endpoint.Provider + ":" + id, Title: id,
+			Description: "Model of provider " + o.endpoint.Provider, Open: true,
+		})
 	}
 	return choices, nil
 }

@@ -91,7 +91,11 @@ func New(cfg Config) *Model {
 		}
 	}
 	return &Model{cfg: cfg, base: baseOf(cfg), facts: factsOf(cfg.Type, cfg.Model), client: wire.NewClient(cfg.BaseURL),
-		endpoint: wire.Endpoint{Provider: cfg.Name, Model: cfg.Model, APIKey: cfg.APIKey, KeyEnv: cfg.KeyEnv, Address: cfg.BaseURL, Kinds: statusOfKind}}
+		endpoint: wire.Endpoint{
+			Provider: cfg.Name, Model: cfg.Model, APIKey: cfg.APIKey, KeyEnv: cfg.KeyEnv,
+			Address: cfg.BaseURL, Kinds: statusOfKind,
+		},
+	}
 }
 
 // statusOfKind is the HTTP status of each kind of error in a stream.

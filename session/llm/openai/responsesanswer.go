@@ -315,7 +315,8 @@ func (a *responsesReader) emitRest(r response, cutOff bool, emit func(llm.Event)
 	a.calls = nil
 	anyText, anyThought, made := a.anyText, a.anyThought, maps.Clone(a.emitted) // copied first, since two of these may lack an ID
 	for i, item := range r.Output {
-		if item.Type == "message" && anyText || item.Type == "reasoning" && anyThought || item.Type == "function_call" && made[item.CallID] {
+		if item.Type == "message" && anyText || item.Type == "reasoning" && anyThought ||
+			item.Type == "function_call" && made[item.CallID] {
 			continue
 		}
 		if !a.readItem(i, item, emit) {
