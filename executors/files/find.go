@@ -155,27 +155,27 @@ type foundPath struct {
 func (t *tools) findIn(ctx context.Context, s findPlan, in *findInput, watch *watch) (found foundPaths, notes string, err error) {
 	dirsOnly := strings.HasSuffix(in.Pattern, "/")
 	matches := walk.PathMatcher(s.pattern)
-	visit := func(e walk.Entry, _ func() bool) (f foundPath, ok bool, err error) {
+	visit := func(e walk.Entry, _ func() bool) (*foundPath, bool, error) {
 		isDir := e.Type.IsDir()
 		if isDir {
 			watch.entry(e)
 		}
 		if dirsOnly && !isDir || !matches(e) {
-			return foundPath{}, false, nil
+			return nil, false, nil
 		}
 		if e.Type&fs.ModeSymlink != 0 {
 			watch.entry(e)
 		}
 		if !t.mayName(s.target, e) {
-			return foundPath{}, false, nil
+			return nil, false, nil
 		}
-		f = foundPath{e.Path(), e.Type.IsRegular()}
+		f := &foundPath{e.Path(), e.Type.IsRegular()}
 		if isDir {
 			f.path += "/"
 		}
 		return f, true, nil
 	}
-	collect := func(f foundPath) bool {
+	collect := func(f *foundPath) bool {
 		if len(found.shown) < t.cfg.MaxResults {
 			found.shown = append(found.shown, executors.OneLine(t.displayPath(s.target, f.path)))
 			if f.file {
@@ -188,8 +188,8 @@ func (t *tools) findIn(ctx context.Context, s findPlan, in *findInput, watch *wa
 		found.total++
 		return true
 	}
-	unseen, err := walk.Do(ctx, t.tree(s.target, t.ignoring(in.IncludeIgnored)), func() walk.Visit[foundPath] { return visit },
-		func(f foundPath) int { return len(f.path) }, collect)
+	unseen, err := walk.Do(ctx, t.tree(s.target, t.ignoring(in.IncludeIgnored)), func() walk.Visit[*foundPath] { return visit },
+		func(f *foundPath) int { return len(f.path) }, collect)
 	return found, unseen.String(), err
 }
 

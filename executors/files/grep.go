@@ -185,33 +185,33 @@ func (t *tools) grepTree(ctx context.Context, tg target, in *grepInput, out *gre
 	if err != nil {
 		return "", err
 	}
-	newVisit := func() walk.Visit[fileMatches] {
+	newVisit := func() walk.Visit[*fileMatches] {
 		var b search.Buffer
-		return func(e walk.Entry, stopped func() bool) (found fileMatches, ok bool, err error) {
+		return func(e walk.Entry, stopped func() bool) (*fileMatches, bool, error) {
 			if e.Type.IsDir() {
 				watch.entry(e)
 			}
 			if !e.Type.IsRegular() || !included(e) {
-				return found, false, nil
+				return nil, false, nil
 			}
 			watch.entry(e)
 			data, size, err := e.Dir.Read(e.Name, b.Data, t.cfg.MaxFileBytes)
 			if b.Data = data; err != nil { // to reuse its memory
-				return found, false, err
+				return nil, false, err
 			}
 			if size > int64(t.cfg.MaxFileBytes) {
-				return fileMatches{large: true}, true, nil
+				return &fileMatches{large: true}, true, nil
 			}
 			if !out.MayMatch(data) {
-				return found, false, nil
+				return nil, false, nil
 			}
-			found = fileMatches{Found: out.File(&b, executors.OneLine(t.displayPath(tg, e.Path())), data, stopped), path: e.Path()}
+			found := &fileMatches{Found: out.File(&b, executors.OneLine(t.displayPath(tg, e.Path())), data, stopped), path: e.Path()}
 			return found, found.Line > 0, nil
 		}
 	}
-	n, err := walk.Do(ctx, t.tree(tg, t.ignoring(in.IncludeIgnored)), newVisit, fileMatches.Size, func(f fileMatches) bool {
+	n, err := walk.Do(ctx, t.tree(tg, t.ignoring(in.IncludeIgnored)), newVisit, (*fileMatches).Size, func(f *fileMatches) bool {
 		f.path = tg.below(f.path)
-		return out.add(f)
+		return out.add(*f)
 	})
 	if err != nil {
 		return "", err

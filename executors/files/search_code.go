@@ -129,31 +129,34 @@ func (s *codeSearch) directory(ctx context.Context, q code.Query) error {
 // walk searches the files below the start that satisfy a condition. Files that can no
 // longer change the result are not read, so problems with them are not reported either.
 func (s *codeSearch) walk(ctx context.Context, wanted func(walk.Entry) bool) error {
-	newVisit := func() walk.Visit[codeHits] {
+	newVisit := func() walk.Visit[*codeHits] {
 		sc := s.Scanner()
 		var buf []byte
-		return func(e walk.Entry, stopped func() bool) (found codeHits, ok bool, err error) {
+		return func(e walk.Entry, stopped func() bool) (*codeHits, bool, error) {
 			if e.Type.IsDir() {
 				s.watch.entry(e)
 			}
 			if !e.Type.IsRegular() || !wanted(e) || !s.included(e) {
-				return found, false, nil
+				return nil, false, nil
 			}
 			s.watch.entry(e)
 			path := e.Path()
 			if !sc.MayShow(path) {
-				return found, false, nil
+				return nil, false, nil
 			}
 			data, size, err := e.Dir.Read(e.Name, buf, s.cfg.MaxFileBytes)
 			buf = data // to reuse its memory
 			if err != nil || size > int64(s.cfg.MaxFileBytes) {
-				return codeHits{missed: &unsearched{path, err}}, true, nil
+				return &codeHits{missed: &unsearched{path, err}}, true, nil
 			}
-			found.hits = sc.File(path, data, stopped)
-			return found, len(found.hits) > 0, nil
+			hits := sc.File(path, data, stopped)
+			if len(hits) == 0 {
+				return nil, false, nil
+			}
+			return &codeHits{hits: hits}, true, nil
 		}
 	}
-	n, err := walk.Do(ctx, s.tree(s.start, s.cfg.RespectIgnore), newVisit, codeHits.size, func(f codeHits) bool {
+	n, err := walk.Do(ctx, s.tree(s.start, s.cfg.RespectIgnore), newVisit, (*codeHits).size, func(f *codeHits) bool {
 		if f.missed != nil {
 			s.unsearched = append(s.unsearched, *f.missed)
 		}
@@ -241,7 +244,7 @@ type codeHits struct {
 	missed *unsearched // nil: the file was searched
 }
 
-func (f codeHits) size() int {
+func (f *codeHits) size() int {
 	n := 0
 	for _, h := range f.hits {
 		n += h.Size()

@@ -109,16 +109,16 @@ func (s *Session) stampFiles(ctx context.Context, srv *server) stamps {
 		path string
 		stamp
 	}
-	visit := func() walk.Visit[item] {
-		return func(e walk.Entry, _ func() bool) (item, bool, error) {
+	visit := func() walk.Visit[*item] {
+		return func(e walk.Entry, _ func() bool) (*item, bool, error) {
 			if !srv.entry.serves(e.Name) && !slices.Contains(srv.entry.Markers, e.Name) {
-				return item{}, false, nil
+				return nil, false, nil
 			}
 			path := filepath.Join(srv.folder, filepath.FromSlash(e.Path()))
-			return item{path, s.stamp(path)}, true, nil
+			return &item{path, s.stamp(path)}, true, nil
 		}
 	}
-	_, err := walk.Do(ctx, tree, visit, func(i item) int { return len(i.path) }, func(i item) bool {
+	_, err := walk.Do(ctx, tree, visit, func(i *item) int { return len(i.path) }, func(i *item) bool {
 		found[i.path] = i.stamp
 		return true
 	})

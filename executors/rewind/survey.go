@@ -45,8 +45,8 @@ func (s *Session) survey(ctx context.Context, old index) (index, error) {
 	found := make(index, len(old))
 	for _, dir := range s.topDirs() {
 		tree := walk.Tree{Roots: s.Roots, Dir: dir, Ignore: true, Budget: s.Config.MaxFiles - len(found)}
-		unseen, err := walk.Do(ctx, tree, func() walk.Visit[surveyedEntry] { return visitor(dir, began) }, surveyedEntry.size,
-			func(e surveyedEntry) bool {
+		unseen, err := walk.Do(ctx, tree, func() walk.Visit[*surveyedEntry] { return visitor(dir, began) }, (*surveyedEntry).size,
+			func(e *surveyedEntry) bool {
 				found[e.path] = e.entry
 				return true
 			})
@@ -131,25 +131,25 @@ type surveyedEntry struct {
 	entry
 }
 
-func (surveyedEntry) size() int { return 200 }
+func (*surveyedEntry) size() int { return 200 }
 
 // visitor returns a visit that records the stamps of entries below dir.
-func visitor(dir string, began time.Time) walk.Visit[surveyedEntry] {
+func visitor(dir string, began time.Time) walk.Visit[*surveyedEntry] {
 	prefix := strings.TrimSuffix(dir, string(filepath.Separator)) + string(filepath.Separator)
-	return func(e walk.Entry, _ func() bool) (surveyedEntry, bool, error) {
+	return func(e walk.Entry, _ func() bool) (*surveyedEntry, bool, error) {
 		abs := prefix + filepath.FromSlash(e.Path())
 		info, err := os.Lstat(abs)
 		if err != nil {
-			return surveyedEntry{}, false, nil // it has just disappeared
+			return nil, false, nil // it has just disappeared
 		}
-		found := surveyedEntry{path: abs}
+		found := &surveyedEntry{path: abs}
 		found.Mode, found.Changed, found.Stamped = modeOf(info), info.ModTime().UnixNano(), inodeChanged(info)
 		found.Recent = began.UnixNano()-max(found.Changed, found.Stamped) < int64(stableAge)
 		if info.Mode().IsRegular() {
 			found.Size = info.Size()
 		} else if info.Mode()&fs.ModeSymlink != 0 {
 			if found.Target, err = os.Readlink(abs); err != nil {
-				return surveyedEntry{}, false, nil
+				return nil, false, nil
 			}
 		}
 		return found, true, nil

@@ -17,7 +17,6 @@ import (
 const (
 	maxWorkers = 16
 	spanLen    = 64       // entries that one job looks at, so that a large directory is shared
-	roomLen    = 64       // results that one worker allocates at the same time
 	maxOpen    = 200      // directories held open; further ones are opened again when they are visited
 	maxPath    = 16 << 10 // bytes; systems accept far less, but a tree may be deeper than one path
 	maxAhead   = 16 << 20 // bytes of results that wait for earlier jobs

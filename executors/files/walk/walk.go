@@ -47,8 +47,7 @@ func (e Entry) Path() string { return e.In + e.Name }
 // ended, so that no result is needed.
 type Visit[T any] func(e Entry, stopped func() bool) (found T, ok bool, err error)
 
-// visit is a Visit that returns a pointer to its result, of any type: so the walk is
-// compiled once.
+// visit is a Visit whose result has any type: so the walk is compiled once.
 type visit func(e Entry, stopped func() bool) (found any, ok bool, err error)
 
 // Do visits all entries below the directory of the tree. It passes the results to
@@ -60,26 +59,16 @@ type visit func(e Entry, stopped func() bool) (found any, ok bool, err error)
 //
 // The results, and the budget, are those of one goroutine that visits the tree
 // in order. newVisit is called once for each goroutine. size returns the
-// approximate size of a result in bytes.
+// approximate size of a result in bytes. T should be a pointer: all pointers share the
+// machine code of a generic function.
 func Do[T any](ctx context.Context, tree Tree, newVisit func() Visit[T], size func(T) int, take func(T) bool) (Unseen, error) {
 	w := &walker{
-		size: func(found any) int { return size(*found.(*T)) },
-		take: func(found any) bool { return take(*found.(*T)) },
+		size: func(found any) int { return size(found.(T)) },
+		take: func(found any) bool { return take(found.(T)) },
 	}
 	return w.walk(ctx, tree, func() visit {
 		look := newVisit()
-		var room []T // results are allocated together
-		return func(e Entry, stopped func() bool) (any, bool, error) {
-			found, ok, err := look(e, stopped)
-			if !ok {
-				return nil, false, err
-			}
-			if len(room) == cap(room) {
-				room = make([]T, 0, min(2*cap(room)+1, roomLen))
-			}
-			room = append(room, found)
-			return &room[len(room)-1], true, err
-		}
+		return func(e Entry, stopped func() bool) (any, bool, error) { return look(e, stopped) }
 	})
 }
 
