@@ -72,7 +72,7 @@ func (g *goTests) handle(l []byte) bool {
 			return true
 		}
 	case '-', ' ':
-		if kind, name, _ := parseGoResult(l); kind != 0 {
+		if kind, name := parseGoResult(l); kind != 0 {
 			g.handleResult(kind, name, l)
 			return true
 		}
@@ -303,15 +303,14 @@ func resultAtEnd(l []byte) (kind byte, name []byte) {
 	if at <= 0 || !ends(l, "s)") {
 		return 0, nil
 	}
-	kind, name, _ = parseGoResult(l[at:])
-	return kind, name
+	return parseGoResult(l[at:])
 }
 
 // endTestLine handles the line that named the current test, before its first line of output.
 func (g *goTests) endTestLine(output []byte) {
 	p := g.pkg
 	t := g.testNamed(p.currentTest)
-	if kind, _, _ := parseGoResult(p.testLine); kind == 'P' {
+	if kind, _ := parseGoResult(p.testLine); kind == 'P' {
 		if output[0] != ' ' && output[0] != '\t' { // output after a test, not of it
 			p.currentTest = p.currentTest[:0]
 		} else if t.state == goRunning {

@@ -11,7 +11,7 @@ func claimsGo(l []byte) bool {
 	case '=':
 		return text.HasAnyPrefix(l, "=== RUN   ", "=== CONT  ", "=== PAUSE ", "=== NAME  ")
 	case '-', ' ':
-		r, _, _ := parseGoResult(l)
+		r, _ := parseGoResult(l)
 		return r != 0
 	case 'o':
 		return begins(l, "ok  \t")
@@ -31,13 +31,10 @@ func isGoJSON(l []byte) bool {
 
 // parseGoResult parses " --- FAIL: TestX/y (0.00s)". kind is 'P', 'F', 'S', 'B' or
 // 0.
-func parseGoResult(l []byte) (kind byte, name []byte, indent int) {
-	for indent < len(l) && l[indent] == ' ' {
-		indent++
-	}
-	rest := l[indent:]
+func parseGoResult(l []byte) (kind byte, name []byte) {
+	rest := bytes.TrimLeft(l, " ")
 	if len(rest) < 10 || !begins(rest, "--- ") {
-		return 0, nil, 0
+		return 0, nil
 	}
 	rest = rest[4:]
 	switch {
@@ -50,12 +47,12 @@ func parseGoResult(l []byte) (kind byte, name []byte, indent int) {
 	case begins(rest, "BENCH: "):
 		kind, rest = 'B', rest[7:]
 	default:
-		return 0, nil, 0
+		return 0, nil
 	}
 	if at := bytes.LastIndex(rest, []byte(" (")); at >= 0 {
 		rest = rest[:at]
 	}
-	return kind, rest, indent
+	return kind, rest
 }
 
 // isGoBuild matches "# example.test/pkg [example.test/pkg.test]".

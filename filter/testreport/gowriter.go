@@ -21,7 +21,7 @@ func (w *goWriter) line(l []byte) {
 		w.keepBlank()
 		return
 	}
-	if kind, name, _ := parseGoResult(l); kind != 0 {
+	if kind, name := parseGoResult(l); kind != 0 {
 		w.switchTest(w.goTests.pkg.tests[testKey(name)])
 		switch kind {
 		case 'F':

@@ -92,11 +92,11 @@ func (a *agent) stop() error {
 
 func (a *agent) processor() time.Duration { return processorTime(a.cmd.Process.Pid) }
 
-// send writes a request and returns its id.
-func (a *agent) send(method, params string) (id int, err error) {
+// send writes a request.
+func (a *agent) send(method, params string) error {
 	a.id++
-	_, err = fmt.Fprintf(a.in, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`+"\n", a.id, method, params)
-	return a.id, err
+	_, err := fmt.Fprintf(a.in, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`+"\n", a.id, method, params)
+	return err
 }
 
 // answers reads the answers of n requests, and serves the agent's own meanwhile.
@@ -130,7 +130,7 @@ func (a *agent) answers(n int) (sessions []string, err error) {
 
 // call sends a request and waits for its answer.
 func (a *agent) call(method, params string) (session string, err error) {
-	if _, err := a.send(method, params); err != nil {
+	if err := a.send(method, params); err != nil {
 		return "", err
 	}
 	got, err := a.answers(1)

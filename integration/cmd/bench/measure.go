@@ -267,7 +267,7 @@ func (b *bench) crowd(c *contender, a *agent) error {
 	before := a.processor()
 	took, err := timed(func() (err error) {
 		for range sessionsAtOnce {
-			if _, err := a.send("session/new", a.newParams()); err != nil {
+			if err := a.send("session/new", a.newParams()); err != nil {
 				return err
 			}
 		}
@@ -282,7 +282,7 @@ func (b *bench) crowd(c *contender, a *agent) error {
 	before = a.processor()
 	took, err = timed(func() error {
 		for _, s := range sessions {
-			if _, err := a.send("session/prompt", promptParams(s)); err != nil {
+			if err := a.send("session/prompt", promptParams(s)); err != nil {
 				return err
 			}
 		}

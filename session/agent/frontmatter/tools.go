@@ -1,6 +1,10 @@
 package frontmatter
 
-import "strings"
+import (
+	"path"
+	"slices"
+	"strings"
+)
 
 // aliases are the names of tools in the format of Claude Code.
 var aliases = map[string][]string{
@@ -43,4 +47,12 @@ func Tools(name string) (patterns []string, ok bool) {
 		return nil, false
 	}
 	return []string{name}, true
+}
+
+// MatchesTool reports whether one of the patterns matches the name of a tool.
+func MatchesTool(patterns []string, tool string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		ok, _ := path.Match(p, tool) // a wrong pattern matches nothing
+		return ok
+	})
 }

@@ -2,7 +2,6 @@ package skills
 
 import (
 	"net/url"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -47,12 +46,7 @@ func ParseAllowed(items []string, dir string) Allowed {
 }
 
 // covers reports whether an entry is about a tool.
-func (e entry) covers(tool string) bool {
-	return slices.ContainsFunc(e.tools, func(p string) bool {
-		ok, _ := path.Match(p, tool) // a wrong pattern matches nothing
-		return ok
-	})
-}
+func (e entry) covers(tool string) bool { return frontmatter.MatchesTool(e.tools, tool) }
 
 // Offers reports whether a skill may call a tool at all.
 func (a Allowed) Offers(tool executors.Tool) bool {

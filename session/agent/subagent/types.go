@@ -3,7 +3,6 @@ package subagent
 import (
 	"errors"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -97,18 +96,10 @@ var always = []string{"read_overflow"}
 
 // offers reports whether a sub-agent of the type is offered a tool.
 func (t Type) offers(tool executors.Tool) bool {
-	if matches(t.except, tool.Name) {
+	if frontmatter.MatchesTool(t.except, tool.Name) {
 		return false
 	}
-	return t.Tools == nil || matches(t.Tools, tool.Name) || slices.Contains(always, tool.Name)
-}
-
-// matches reports whether one of the patterns of path.Match matches a name.
-func matches(patterns []string, name string) bool {
-	return slices.ContainsFunc(patterns, func(p string) bool {
-		ok, _ := path.Match(p, name) // a wrong pattern matches nothing
-		return ok
-	})
+	return t.Tools == nil || frontmatter.MatchesTool(t.Tools, tool.Name) || slices.Contains(always, tool.Name)
 }
 
 // writes reports whether a sub-agent of the type can change anything with these tools.

@@ -68,20 +68,21 @@ func (o *Model) sharedFacts(name string) *serverFacts {
 }
 
 // facts returns the facts about the model so far.
-func (o *Model) facts() (f modelFacts, asked bool) {
+func (o *Model) facts() modelFacts {
 	name := o.modelName()
 	if name == "" {
-		return modelFacts{remote: IsHosted(o.base)}, false
+		return modelFacts{remote: IsHosted(o.base)}
 	}
-	return o.sharedFacts(name).known(IsHosted(o.base))
+	f, _ := o.sharedFacts(name).known()
+	f.remote = f.remote || IsHosted(o.base)
+	return f
 }
 
-func (k *serverFacts) known(remote bool) (modelFacts, bool) {
+// known returns the facts so far, and whether the server was asked.
+func (k *serverFacts) known() (f modelFacts, asked bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	f := k.facts
-	f.remote = f.remote || remote
-	return f, k.asked
+	return k.facts, k.asked
 }
 
 // Learn asks the server about the model, unless that was done. It reports whether
@@ -103,7 +104,7 @@ func (o *Model) learn(ctx context.Context, name string) bool {
 	case <-ctx.Done():
 		return false
 	}
-	if _, asked := k.known(false); asked {
+	if _, asked := k.known(); asked {
 		return false
 	}
 	ctx, cancel := context.WithTimeout(ctx, showTimeout)

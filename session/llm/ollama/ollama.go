@@ -88,14 +88,14 @@ func (o *Model) Ready() error { return o.endpoint.Ready() }
 
 // Window returns the window that the server is asked for, at most the model's own.
 func (o *Model) Window() int {
-	f, _ := o.facts()
+	f := o.facts()
 	return f.windowFor(o.cfg.Window)
 }
 
 // Levels returns "off" and "on" for a model that thinks, or "low", "medium" and "high"
 // for one whose thinking cannot be turned off.
 func (o *Model) Levels() []string {
-	f, _ := o.facts()
+	f := o.facts()
 	return slices.Clone(f.levels)
 }
 
@@ -105,7 +105,7 @@ func (o *Model) AcceptsImages() bool {
 	if o.cfg.Images == "yes" || o.cfg.Images == "no" {
 		return o.cfg.Images == "yes"
 	}
-	f, _ := o.facts()
+	f := o.facts()
 	return !f.noImages
 }
 

@@ -82,7 +82,7 @@ func (o *Model) body(name string, req llm.Request) wire.Body {
 
 // head returns the request without its tools and messages.
 func (o *Model) head(name string, req llm.Request) chatRequest {
-	f, _ := o.facts()
+	f := o.facts()
 	r := chatRequest{Model: name, Stream: true, Think: f.thinkValue(req.Thought), Options: chatOptions{NumPredict: o.cfg.MaxTokens}}
 	if !f.remote || o.cfg.Window > 0 {
 		r.Options.NumCtx = f.windowFor(o.cfg.Window)
