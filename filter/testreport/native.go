@@ -6,7 +6,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-// nativeTests recognises googletest, ctest, automake, phpunit and rspec.
+// nativeTests recognises googletest, ctest, meson, automake, phpunit and rspec.
 type nativeTests struct {
 	*testPass
 	output    *text.Lines // the output of the running test
@@ -14,6 +14,8 @@ type nativeTests struct {
 	startLine []byte      // the line of ctest about a test without a result
 	skipped   int         // skipped tests with a reason
 	part      nativePart
+
+	dropsCommand bool // meson's next line about the command of a test is dropped
 }
 
 // nativePart is a part of the output.
@@ -33,7 +35,7 @@ func claimsNative(l []byte) bool {
 		return text.HasAnyPrefix(l, "[==========]", "[----------]", "[ RUN      ]", "[  FAILED  ]", "[  PASSED  ]")
 	case ' ':
 		_, ok := parseCTestResult(l)
-		return ok
+		return ok || parseMesonResult(l) != ""
 	case 'P':
 		return begins(l, "PHPUnit ") || begins(l, "PASS: ")
 	case 'T':
@@ -45,7 +47,7 @@ func claimsNative(l []byte) bool {
 	case 'O':
 		return begins(l, "OK (") && contains(l, " assertion")
 	}
-	if _, ok := parseCTestResult(l); ok {
+	if _, ok := parseCTestResult(l); ok || parseMesonResult(l) != "" {
 		return true
 	}
 	return isRSpecTotal(l)
@@ -69,6 +71,65 @@ func parseCTestResult(l []byte) (passed, ok bool) {
 		return false, false
 	}
 	return contains(inner, "   Passed  ") || contains(inner, ". Passed "), true
+}
+
+// mesonResults are the results of meson's tests.
+var mesonResults = []string{"OK", "FAIL", "SKIP", "EXPECTEDFAIL", "UNEXPECTEDPASS", "TIMEOUT", "INTERRUPT", "ERROR", "IGNORED", "RUNNING"}
+
+// parseMesonResult returns the result in " 1/42 shop:cart / adds  OK   0.10s", or "".
+func parseMesonResult(l []byte) (result string) {
+	inner := bytes.TrimLeft(l, " ")
+	_, n := leadingNumber(inner)
+	if n == 0 || n >= len(inner) || inner[n] != '/' {
+		return ""
+	}
+	_, of := leadingNumber(inner[n+1:])
+	if of == 0 || !begins(inner[n+1+of:], " ") {
+		return ""
+	}
+	for _, r := range mesonResults {
+		at := bytes.LastIndex(inner, []byte(" "+r+" "))
+		if at < 0 {
+			continue
+		}
+		if time := bytes.TrimLeft(inner[at+len(r)+1:], " "); len(time) == 0 && r == "RUNNING" || len(time) > 0 && text.DigitSet[time[0]] {
+			return r
+		}
+	}
+	return ""
+}
+
+// handleMeson handles a line of meson.
+func (n *nativeTests) handleMeson(l []byte) bool {
+	switch result := parseMesonResult(l); result {
+	case "":
+	case "OK", "SKIP", "EXPECTEDFAIL", "IGNORED", "RUNNING":
+		n.leavePart()
+		n.dropsCommand = true
+		return true
+	default:
+		n.leavePart()
+		n.dropsCommand = false
+		n.problemSeen = true
+		n.beginFailure(l, l)
+		n.part = nativeBlocks
+		return true
+	}
+	switch {
+	case begins(l, ">>> ") && n.dropsCommand:
+		return true
+	case begins(l, "Summary of Failures:"):
+		n.leavePart()
+		n.keep(l)
+		return true
+	case text.HasAnyPrefix(l, "Ok: ", "Fail: ", "Expected Fail: ", "Unexpected Pass: ", "Skipped: ", "Timeout: ", "Full log written to "):
+		n.leavePart()
+		if !ends(bytes.TrimRight(l, " "), " 0") {
+			n.keep(l)
+		}
+		return true
+	}
+	return false
 }
 
 // isCTestVerbose matches the lines that "ctest -V" writes before each test and
@@ -113,6 +174,9 @@ func (n *nativeTests) handle(l []byte) bool {
 		if !passed {
 			n.keepFailure(l)
 		}
+		return true
+	}
+	if n.handleMeson(l) {
 		return true
 	}
 	inner := bytes.TrimLeft(l, " ")

@@ -38,6 +38,12 @@ func TestTestSummary(t *testing.T) {
 			in:   "shop/cart:\n ✓ Adds one (0.00s)\n ✓ Adds two of them (0.00s)\n ✓ Adds one more (0.00s)\n ✖ Drops (0.00s)\n\n=== Failed\n=== FAIL: cart TestDrops (0.00s)\n    cart_test.go:7: got 1, want 2\n\nDONE 2 tests, 1 failure in 0.100s\n",
 			keep: []string{" ✖ Drops", "got 1, want 2", "DONE 2 tests"}, gone: []string{"Adds one"},
 		},
+		"surefire, a recursion": {
+			parameters: `format = "jvm"`, run: strategy.Run{Exit: 1},
+			in: "[INFO] Running a.CartTest\n[ERROR] Tests run: 1, Failures: 0, Errors: 1, Skipped: 0, Time elapsed: 0.1 s <<< FAILURE! -- in a.CartTest\n[ERROR] a.CartTest.adds -- Time elapsed: 0.01 s <<< ERROR!\njava.lang.IllegalStateException: no stock\n" +
+				strings.Repeat("\tat a.Cart.deep(Cart.java:4)\n\tat a.Stock.deep(Stock.java:5)\n", 60) + "\tat a.Cart.shallow(Cart.java:9)\n\tat a.CartTest.adds(CartTest.java:6)\n\tat java.base/java.util.ArrayList.forEach(ArrayList.java:1511)\n\n[ERROR] Tests run: 1, Failures: 0, Errors: 1, Skipped: 0\n",
+			keep: []string{"no stock", "Cart.java:4", "Stock.java:5", "... (114 lines omitted) ...", "Cart.java:9", "CartTest.java:6"}, gone: []string{"ArrayList"},
+		},
 		"jest, from rootDir on": {
 			run:  strategy.Run{Exit: 1},
 			in:   "FAIL src/a/cart.test.js\n  ● cart › adds\n\n    Expected: 1\n    Received: 2\n\nFAIL src/b/cart.test.js\n  ● cart › adds\n\n    Expected: 3\n    Received: 4\n\nSummary of all failing tests\nFAIL ./a/cart.test.js\n  ● cart › adds\n\n    Expected: 1\n    Received: 2\n\nFAIL ./b/cart.test.js\n  ● cart › adds\n\n    Expected: 3\n    Received: 4\n\nTests:       2 failed, 2 total\n",

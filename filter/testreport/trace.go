@@ -23,6 +23,7 @@ type traceFilter struct {
 type traceFrame struct {
 	start   int // index in lines
 	library bool
+	repeats int // equal frames before it, in a recursion
 }
 
 // frameStyle is how a language formats the frames of its stack traces.
@@ -44,6 +45,8 @@ const (
 	maxFrames        = 400       // frames after which the rest counts as another trace
 	maxLoneFrames    = 3         // frames kept of a trace of libraries only
 	maxProjectFrames = 40        // frames kept of the project itself
+	maxSameFrames    = 3         // equal frames kept of a recursion
+	maxRecursion     = 8         // functions of a recursion
 )
 
 // line handles a line. A symbol of Go is held until the next line shows whether it begins a frame.
@@ -197,6 +200,9 @@ func (t *traceFilter) flush() {
 	keptFrames, next := 0, 0
 	for i, f := range t.frames {
 		stays := t.staysForPlace(i, n, projectFrames)
+		if t.countRepeats(i); t.frames[i].repeats >= maxSameFrames {
+			continue
+		}
 		switch {
 		case projectFrames == 0 && t.style == goFrame: // frames of the runtime or of package testing
 			stays = i == 0
@@ -214,6 +220,16 @@ func (t *traceFilter) flush() {
 	}
 	t.writeFrames(next, n, n)
 	t.lines, t.frames, t.style = t.lines[:0], t.frames[:0], noFrame
+}
+
+// countRepeats counts the equal frames before a frame.
+func (t *traceFilter) countRepeats(i int) {
+	for before := i - 1; before >= max(0, i-maxRecursion); before-- {
+		if bytes.Equal(t.frameLines(before, before+1), t.frameLines(i, i+1)) {
+			t.frames[i].repeats = t.frames[before].repeats + 1
+			return
+		}
+	}
 }
 
 // staysForPlace reports whether a frame stays only for its place.
