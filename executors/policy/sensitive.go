@@ -42,15 +42,16 @@ func startsPrograms(abs string) bool {
 // startsProgramsReason is the reason to ask about a change of such a file.
 const startsProgramsReason = "default: editors, shells or other agents start programs from this file"
 
-// startsProgramsInRoots is startsPrograms for the part of a path below the session's roots. A whole
-// project may be inside of ".claude/worktrees".
+// startsProgramsInRoots is startsPrograms for the part of a path below the innermost of the
+// session's roots that has it. A whole project may be inside of ".claude/worktrees".
 func (p permissionCheck) startsProgramsInRoots(abs string) bool {
+	innermost := ""
 	for _, root := range p.Roots.Dirs() {
-		if workspace.Within(root, abs) {
-			abs = strings.TrimPrefix(abs, root)
+		if workspace.Within(root, abs) && len(root) > len(innermost) {
+			innermost = root
 		}
 	}
-	return startsPrograms(abs)
+	return startsPrograms(strings.TrimPrefix(abs, innermost))
 }
 
 // hasPart reports whether the name of a file or of a directory above it matches. Names that file
