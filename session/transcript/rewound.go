@@ -108,7 +108,7 @@ func (s *effective) rewind(r Rewound) {
 	rewound := slices.Clone(s.events[from:to])
 	staying := slices.DeleteFunc(slices.Clone(rewound), func(e Event) bool { return !isSetting(e) })
 	s.undone = append(s.undone, undone{id: r.ID, at: from, stayed: len(staying), events: rewound})
-	s.events = slices.Replace(slices.Clone(s.events), from, to, staying...)
+	s.events = slices.Concat(s.events[:from], staying, s.events[to:])
 }
 
 // commandStart returns the index at which the running command begins, or the number of
@@ -136,7 +136,7 @@ func (s *effective) redo(id string) {
 	}
 	u := s.undone[last]
 	s.undone = s.undone[:last]
-	s.events = slices.Replace(slices.Clone(s.events), u.at, u.at+u.stayed, u.events...)
+	s.events = slices.Concat(s.events[:u.at], u.events, s.events[u.at+u.stayed:])
 }
 
 func isSetting(e Event) bool {

@@ -285,7 +285,8 @@ func (s *Screen) open(t acp.ToolCall) *card {
 func (s *Screen) focus(c *card) {
 	if i := slices.Index(s.cards, c); i > 0 {
 		s.breakLine()
-		s.cards = slices.Insert(slices.Delete(s.cards, i, i+1), 0, c)
+		copy(s.cards[1:], s.cards[:i])
+		s.cards[0] = c
 	}
 	s.flush()
 }

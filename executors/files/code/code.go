@@ -69,13 +69,7 @@ func (s *Search) Add(hits []Hit) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, h := range hits {
-		at, _ := slices.BinarySearchFunc(s.hits, &h, func(a Hit, b *Hit) int { return a.compare(b) })
-		if at == s.maxHits {
-			s.more.Store(true)
-			continue
-		}
-		s.hits = slices.Insert(s.hits, at, h)
-		if len(s.hits) > s.maxHits {
+		if s.hits = insert(s.hits, &h); len(s.hits) > s.maxHits {
 			s.hits = s.hits[:s.maxHits]
 			s.more.Store(true)
 		}
@@ -84,6 +78,12 @@ func (s *Search) Add(hits []Hit) {
 		last := s.hits[s.maxHits-1]
 		s.worst.Store(&last)
 	}
+}
+
+// insert inserts a hit into others that are in order.
+func insert(hits []Hit, h *Hit) []Hit {
+	at, _ := slices.BinarySearchFunc(hits, h, func(a Hit, b *Hit) int { return a.compare(b) })
+	return slices.Insert(hits, at, *h)
 }
 
 // Hits returns the best hits in order, and whether there are more.

@@ -206,8 +206,7 @@ func (sc *Scanner) addText(from int, line []byte) {
 		return
 	}
 	h.Signature = oneLine(line, sc.query.texts.Index(0, line, 0))
-	at, _ := slices.BinarySearchFunc(sc.texts, h, func(a, b Hit) int { return a.compare(&b) })
-	if sc.texts = slices.Insert(sc.texts, at, h); len(sc.texts) > maxTexts {
+	if sc.texts = insert(sc.texts, &h); len(sc.texts) > maxTexts {
 		sc.texts = sc.texts[:maxTexts]
 		sc.more.Store(true)
 	}

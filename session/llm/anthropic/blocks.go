@@ -152,7 +152,7 @@ func (d dialect) assistantBlocks(blocks []llm.Block, ids *wire.IDs) []block {
 	thinks := slices.ContainsFunc(out, func(b block) bool { return b.kind.isThought() })
 	if d.fillsThoughts && calls && !thinks {
 		filler := sentThought{Type: typeThought, Thinking: " "} // an empty one does not count
-		out = slices.Insert(out, 0, block{typeThought, wire.Encode(filler)})
+		out = append([]block{{typeThought, wire.Encode(filler)}}, out...)
 	}
 	return out
 }
