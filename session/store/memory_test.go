@@ -86,6 +86,9 @@ func TestReplaceMemory(t *testing.T) {
 	if id, existed, err := db.PutMemory(t.Context(), m, m.Text, "", 1); id != old || !existed || err != nil {
 		t.Errorf("the replaced memory: %d, existed %t, %v, want %d", id, existed, err, old)
 	}
+	if id, _, err := db.PutMemory(t.Context(), m, m.Text, "", 1); id != old || err != nil {
+		t.Errorf("a memory that is replaced by its own text: %d, %v, want %d", id, err, old)
+	}
 	if got := memoryTexts(t, db); !slices.Equal(got, []string{"the port is 2"}) {
 		t.Errorf("the memories are %q, want only that the port is 2", got)
 	}
