@@ -24,7 +24,7 @@ func (p *SteeringRequest) decode(raw []byte) error {
 	return p.decodeMembers(o)
 }
 
-// SteeringOutcome says what became of a prompt of _session/steering.
+// SteeringOutcome is the outcome of a prompt of _session/steering.
 type SteeringOutcome string
 
 // The outcomes.

@@ -35,31 +35,31 @@ func noCommand(cmd *cobra.Command, args []string) error {
 	return usageError("unknown command %q: %s", args[0], hint)
 }
 
-// needsOne returns a check for one argument, which the error message calls what.
-func needsOne(what string) cobra.PositionalArgs {
+// needsOne returns a check for one argument; the error message calls it noun.
+func needsOne(noun string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {
-			return usageError("want %s, got %d arguments: try %q", what, len(args), cmd.CommandPath()+" --help")
+			return usageError("want %s, got %d arguments: try %q", noun, len(args), cmd.CommandPath()+" --help")
 		}
 		return nil
 	}
 }
 
-// needsSome returns a check for one argument or more, each called what.
-func needsSome(what string) cobra.PositionalArgs {
+// needsSome returns a check for one argument or more; noun names one of them.
+func needsSome(noun string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
-			return usageError("want %s: try %q", what, cmd.CommandPath()+" --help")
+			return usageError("want %s: try %q", noun, cmd.CommandPath()+" --help")
 		}
 		return nil
 	}
 }
 
-// atMostOne returns a check for at most one argument, called what.
-func atMostOne(what string) cobra.PositionalArgs {
+// atMostOne returns a check for at most one argument, which noun names.
+func atMostOne(noun string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) > 1 {
-			return usageError("want at most %s, got %d arguments: try %q", what, len(args), cmd.CommandPath()+" --help")
+			return usageError("want at most %s, got %d arguments: try %q", noun, len(args), cmd.CommandPath()+" --help")
 		}
 		return nil
 	}

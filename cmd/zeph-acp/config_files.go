@@ -42,7 +42,7 @@ would have mistakes afterwards.`,
 	return cmd
 }
 
-// migrateConfig renames the old keys, or prints what it would rename.
+// migrateConfig renames the old keys, or prints the keys that it would rename.
 func migrateConfig(cmd *cobra.Command, f *flags, dryRun bool) error {
 	m, err := config.Migrate(config.Options{File: f.config, Environ: f.environ})
 	if err != nil {

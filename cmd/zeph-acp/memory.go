@@ -250,12 +250,7 @@ func newMemoryDelete(f *flags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "delete ID...",
 		Short: "Delete entries permanently, without asking",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usageError("want the number of an entry: try %q", cmd.CommandPath()+" --help")
-			}
-			return nil
-		},
+		Args:  needsSome("the number of an entry"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withMemory(cmd, f, memoryFlags{allProjects: true}, func(m *memory.Memory, entries []memory.Entry) error {
 				return deleteEntries(cmd, m, entries, args)

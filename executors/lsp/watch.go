@@ -50,7 +50,7 @@ func (s *Session) ExpectChanges(ctx context.Context) {
 	}
 }
 
-// catchUp reports to the servers what has changed since the last edit: files of the
+// catchUp reports to the servers the changes since the last edit: files of the
 // project that commands changed, and open documents that changed in any other way. It
 // leaves out the documents of this edit.
 func (s *Session) catchUp(ctx context.Context, e *edit) {

@@ -168,7 +168,7 @@ type readSearch struct {
 	ask         []string
 }
 
-// reach is what a command reads of a directory among its operands.
+// reach is the part that a command reads of a directory among its operands.
 type reach bool
 
 const (

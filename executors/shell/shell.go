@@ -254,7 +254,7 @@ func (e *Executor) command(call *executors.Call, in *bashInput) Command {
 	if call.Judged != nil {
 		cmd.Line, cmd.ReadOnly = call.Judged.Script, call.Judged.ReadOnly
 	}
-	if cmd.ReadOnly { // nobody was asked about the command, and it could print the secrets in another form
+	if cmd.ReadOnly { // the user was not asked about the command, and it could print the secrets in another form
 		cmd.Secrets = nil
 	}
 	return cmd

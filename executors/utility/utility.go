@@ -3,7 +3,7 @@
 // Put [Gate.Link] into the chain of one session, and call [Gate.Begin] before each turn. Each call
 // has a score: its expected gain minus its cost in tokens. A call that the turn has made before
 // gets a penalty, and a tool that was not used lately a bonus. A call below the threshold is not
-// run, and its result tells the model so.
+// run, and its result says so.
 //
 // It promises that these calls are never skipped for their score: a call that the user
 // asked for, a call of a tool that changes something, and a call of an exempt tool. A

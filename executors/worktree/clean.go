@@ -61,8 +61,8 @@ func cleanOne(ctx context.Context, o Options, id string) (k Kept, err error) {
 // rescue keeps the changes of a copy whose process has ended.
 func (c *Copy) rescue(ctx context.Context) (k Kept, err error) {
 	note, err := os.ReadFile(filepath.Join(c.Meta, baseName))
-	entries, none := os.ReadDir(c.path(""))
-	if err != nil || none != nil || len(entries) != 1 { // the copy was incomplete, so nobody had worked in it
+	entries, readErr := os.ReadDir(c.path(""))
+	if err != nil || readErr != nil || len(entries) != 1 { // the copy was incomplete, so no sub-agent had worked in it
 		return k, nil
 	}
 	base, name, _ := strings.Cut(strings.TrimSpace(string(note)), "\n")

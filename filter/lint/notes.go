@@ -14,7 +14,7 @@ const maxNotesFull = 3
 // compared.
 const maxCompared = 200
 
-// shownNotes are what the notes of an error have shown so far.
+// shownNotes are the texts and places that the notes of an error have shown so far.
 type shownNotes struct {
 	count  int
 	places map[string]int      // number of notes at each place in own code

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Query selects what List returns.
+// Query selects the sessions that List returns.
 type Query struct {
 	CWD    string   // only sessions of this directory; "" means any
 	Also   []string // other paths of CWD

@@ -178,8 +178,8 @@ func open(path string, suspect bool) (*handle, error) {
 	return h, nil
 }
 
-// setUp brings the schema up to date. tail is what SQLite seems to have dropped when
-// it opened the file.
+// setUp brings the schema up to date. tail is the part of the WAL that SQLite
+// seems to have dropped when it opened the file.
 func (h *handle) setUp(created bool, tail *lostTail) error {
 	if tail.isLoss() {
 		tail = h.confirmTail(tail)

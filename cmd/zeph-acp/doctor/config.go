@@ -15,7 +15,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
 )
 
-// configuration reports what "config check" prints.
+// configuration reports the mistakes that "config check" prints.
 func (e *examination) configuration(context.Context) []Finding {
 	if e.loadErr != nil {
 		if mistakes, ok := errors.AsType[toml.Mistakes](e.loadErr); ok {

@@ -35,7 +35,7 @@ type Searcher struct {
 	maxBytes   int     // bytes shown
 }
 
-// Limits bound what a search shows.
+// Limits bound the result of a search.
 type Limits struct {
 	Context int // lines before and after each match
 	Matches int

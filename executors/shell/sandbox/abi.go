@@ -13,7 +13,7 @@ const (
 	abiUDP      = 10 // bind(2), connect(2) and send(2) of UDP
 )
 
-// describeCoverage describes to the user what the sandbox restricts at an ABI.
+// describeCoverage describes to the user the restrictions of the sandbox at an ABI.
 func describeCoverage(abi int, network bool) string {
 	parts := []string{"writes", "reads"}
 	if !network && abi >= abiTCP {
