@@ -22,6 +22,7 @@
 //	permissions*, policy, managed, answers     what calls may do
 //	options, toolset, shell, background        tools and settings
 //	capabilities, editors, acpx, sdk_client    differences between clients
+//	random_client                              any request at any time
 //	mcp, mcp_*                                 MCP servers, also hostile ones
 //	lsp                                        language servers, also hostile ones
 //	models, wire, failures, requests, nameless models and providers
