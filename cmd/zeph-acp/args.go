@@ -36,6 +36,8 @@ func noCommand(cmd *cobra.Command, args []string) error {
 }
 
 // needsOne returns a check for one argument; the error message calls it noun.
+//
+//go:noinline
 func needsOne(noun string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {

@@ -178,8 +178,9 @@ func isURI(text string) bool {
 }
 
 // pages reads the pages of a list, up to maxItems items. It stops when a cursor repeats.
-func pages[T any](read func(cursor string) (items []*T, next string, err error), maxItems int) ([]*T, error) {
-	var all []*T
+func pages[P comparable](read func(cursor string) (items []P, next string, err error), maxItems int) ([]P, error) {
+	var all []P
+	var missing P
 	seen, cursor := map[string]bool{}, ""
 	for range maxPages {
 		items, next, err := read(cursor)
@@ -187,7 +188,7 @@ func pages[T any](read func(cursor string) (items []*T, next string, err error),
 			return nil, err
 		}
 		for _, item := range items {
-			if item != nil && len(all) < maxItems {
+			if item != missing && len(all) < maxItems {
 				all = append(all, item)
 			}
 		}

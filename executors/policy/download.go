@@ -29,12 +29,17 @@ func downloads(list []*command.Command) bool { return fetches(list, 0) }
 
 func fetches(list []*command.Command, depth int) bool {
 	const maxDepth = 8 // nesting of commands in words of commands
-	return slices.ContainsFunc(list, func(c *command.Command) bool {
+	for _, c := range list {
 		if slices.Contains(fetchers, c.Program()) {
 			return true
 		}
-		return depth < maxDepth && slices.ContainsFunc(c.Words, func(w command.Word) bool { return fetches(w.From, depth+1) })
-	})
+		for _, w := range c.Words {
+			if depth < maxDepth && fetches(w.From, depth+1) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // runsDownload reports whether c may run a download: its input, its code or its

@@ -311,12 +311,18 @@ func (p *Private) Below(abs string) []string {
 // Linked reports whether a hidden file has further hard links, which may be
 // anywhere on its file system.
 func (p *Private) Linked() bool {
-	return p != nil && slices.ContainsFunc(p.hiddenDirs, func(s hiddenDir) bool {
-		return slices.ContainsFunc(s.files, func(name string) bool {
-			info, err := os.Lstat(filepath.Join(s.path, name)) // a link made elsewhere does not change the directory
-			return err == nil && linked(info)
-		})
-	})
+	if p == nil {
+		return false
+	}
+	for _, dir := range p.hiddenDirs {
+		for _, name := range dir.files {
+			info, err := os.Lstat(filepath.Join(dir.path, name)) // a link made elsewhere does not change the directory
+			if err == nil && linked(info) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Dirs returns the directories that are hidden with all their content.

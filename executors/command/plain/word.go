@@ -48,12 +48,12 @@ func (w Word) known() bool { return len(w.Values) > 0 && !w.Glob }
 
 // mayBegin reports whether one of the word's texts may begin with c.
 func (w Word) mayBegin(c byte) bool {
-	if len(w.Values) == 0 {
-		return true
+	for _, v := range w.Values {
+		if v != "" && (v[0] == c || w.Glob && strings.IndexByte("*?[", v[0]) >= 0) {
+			return true
+		}
 	}
-	return slices.ContainsFunc(w.Values, func(v string) bool {
-		return v != "" && (v[0] == c || w.Glob && strings.IndexByte("*?[", v[0]) >= 0)
-	})
+	return len(w.Values) == 0
 }
 
 // beginsWithWildcard reports whether the word is a pattern that matches names by their first
