@@ -21,6 +21,7 @@
 package command
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -120,7 +121,20 @@ func Parse(script string, sh Shell) (*Script, error) {
 	if len(script) > maxScript {
 		return nil, fmt.Errorf("it is longer than %d KiB", maxScript>>10)
 	}
-	w := &walker{
+	w := newWalker(sh)
+	if err := w.parse(script); err != nil {
+		return nil, err
+	}
+	for name := range w.inArithmetic {
+		if w.nonNumeric[name] {
+			w.dynamic("a variable holds text that is computed as a number, which may run commands: %s", name)
+		}
+	}
+	return w.script, nil
+}
+
+func newWalker(sh Shell) *walker {
+	return &walker{
 		shell:        sh,
 		script:       &Script{},
 		dirs:         []string{filepath.Clean(sh.Dir)},
@@ -132,16 +146,47 @@ func Parse(script string, sh Shell) (*Script, error) {
 		nonNumeric:   map[string]bool{},
 		inArithmetic: map[string]bool{},
 	}
-	if err := w.parse(script); err != nil {
-		return nil, err
+}
+
+// ParseParts returns the commands of a script that Parse cannot parse, as guesses: those of each
+// statement before an error, and of the lines after it. A shell runs the lines before a syntax
+// error, and may accept what the parser refuses.
+func ParseParts(script string, sh Shell) *Script {
+	w := newWalker(sh)
+	w.guessing = true
+	if len(script) > maxScript {
+		script = script[:maxScript]
 	}
-	for name := range w.inArithmetic {
-		if w.nonNumeric[name] {
-			w.dynamic("a variable holds text that is computed as a number, which may run commands: %s", name)
+	text := strings.NewReplacer("\x00", "", "\r", "", "\\\n", "").Replace(script)
+	for rounds := 0; text != "" && w.count <= maxWords; rounds++ {
+		part, rest := text, ""
+		if rounds >= maxErrors { // line by line, in linear time
+			part, rest, _ = strings.Cut(text, "\n")
+		}
+		var err error
+		for stmt, wrong := range syntax.NewParser(syntax.Variant(syntax.LangBash)).StmtsSeq(strings.NewReader(part)) {
+			if err = cmp.Or(err, wrong); wrong == nil && w.count <= maxWords { // a break would panic in the parser after an error
+				w.err = nil // of an earlier statement
+				w.stmt(stmt)
+			}
+		}
+		if rounds >= maxErrors || err == nil {
+			text = rest
+			continue
+		}
+		var lines uint = 1
+		if syntaxError, ok := errors.AsType[syntax.ParseError](err); ok {
+			lines = max(lines, syntaxError.Pos.Line())
+		}
+		for range lines {
+			_, text, _ = strings.Cut(text, "\n")
 		}
 	}
-	return w.script, nil
+	return w.script
 }
+
+// maxErrors is how many syntax errors [ParseParts] continues after in the same way.
+const maxErrors = 8
 
 // dividedOperator matches an operator with a continued line in it. Bash joins the lines first, so
 // that "$" and "(" on the next line begin a substitution, and "(" and "(" an arithmetic command.

@@ -278,6 +278,10 @@ func FuzzParse(f *testing.F) {
 		}
 		plain, err := Parse(script, shell)
 		if err != nil {
+			for _, c := range ParseParts(script, shell).Commands {
+				c.Paths()
+				c.Text()
+			}
 			return
 		}
 		for _, c := range plain.Commands {

@@ -171,6 +171,12 @@ func (p permissionCheck) decideCommand(call *executors.Call) decision {
 		d.verdict = verdict{action: Allow, why: ""}
 	}
 	if src.err != nil {
+		for _, c := range src.script.Commands {
+			d.verdict = d.stronger(p.decideSimpleCommand(call.Tool, c, src, false))
+		}
+		if d.action == Deny {
+			return d
+		}
 		d.verdict = d.stronger(p.denyIfReadOnly(verdict{action: Ask, why: "it cannot be parsed"}))
 		d.keys, d.extent = []string{"exactly " + card.Command}, "exactly this command"
 		return d

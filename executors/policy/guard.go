@@ -113,7 +113,7 @@ func (g guardCheck) judgeCall(call *executors.Call, reads bool) (blocked *execut
 	}
 	p := parse(card.Command, card.Dir, g.Home)
 	if p.err != nil {
-		return nil, []string{fmt.Sprintf("it cannot be parsed: %v", p.err)}
+		ask = append(ask, fmt.Sprintf("it cannot be parsed: %v", p.err))
 	}
 	if blocked := g.checkReach(p.script); blocked != nil {
 		return blocked, nil

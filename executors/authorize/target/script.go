@@ -16,11 +16,11 @@ import (
 // the redirections.
 func (t *Targets) script(card executors.Card, s Session) {
 	script, err := command.Parse(card.Command, command.Shell{Dir: card.Dir, Home: s.Home})
-	if err != nil {
+	if err != nil { // its parts can only lead to a deny
 		t.Unknown = "the command cannot be parsed"
-		return
+		script = command.ParseParts(card.Command, command.Shell{Dir: card.Dir, Home: s.Home})
 	}
-	if len(script.Dynamic) > 0 {
+	if len(script.Dynamic) > 0 && err == nil {
 		t.Unknown = script.Dynamic[0]
 	}
 	f := finder{home: s.Home, targets: t, trail: follow.Trail{Lstat: new(workspace.StatCache).Lstat}}
