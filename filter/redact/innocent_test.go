@@ -59,6 +59,9 @@ sqlplus scott/$PW1@orcl
 ---
 vault login -method=oidc role=dev1
 ---
+AccessorID: 368b23ff-8500-4f17-8f4b-4ca1b570e2e6
+"SecretId": "prod/db1"
+---
 vault login v1.15.2
 ---
 bundle config set path vendor/bundle2

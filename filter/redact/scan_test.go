@@ -346,6 +346,8 @@ func TestScanFinds(t *testing.T) {
 		"npmrc, a UUID":               {`//r.example.test/:_authToken="9f2b6c0d-4e7a-4153-8bd2-f4961ce8a73d"`, "npm token", []string{"9f2b6c0d-4e7a-4153-8bd2-f4961ce8a73d"}},
 		"a prefix of hex":             {"sonar.token=squ_" + hex40, "registry token", []string{hex40}},
 		"hex behind letters":          {"DATABRICKS_TOKEN=dapi" + hex32, "cloud token", []string{hex32}},
+		"consul":                      {"SecretID:         368b23ff-8500-4f17-8f4b-4ca1b570e2e6", "secret", []string{"368b23ff-8500"}},
+		"vault, approle":              {`{"secret_id": "368b23ff-8500-4f17-8f4b-4ca1b570e2e6"}`, "secret", []string{"368b23ff-8500"}},
 		"databricks, bare":            {"using dapi" + hex32, "cloud token", []string{hex32}},
 		"openrouter":                  {"sk-or-v1-" + hex64, "ai key", []string{hex64}},
 		"slack app":                   {"xapp-1-A23SHW3H3DT-2534313245088-" + hex64, "chat token", []string{hex64}},

@@ -21,6 +21,10 @@ func (m *Stream) scanSpecialName(l []byte, from, to, at int, separator byte) {
 		}
 	}
 	switch b := name[0] | 0x20; {
+	case equalFold(name, "secretid"), equalFold(name, "secret_id"): // of Consul, Nomad and Vault
+		if v := valueFrom(l, at); isUUID(l[v.from:v.to]) {
+			m.addHit(v.from, v.to, namedSecret)
+		}
 	case separator == '=' && len(name) >= len("signature") && (b == 's' || b == 'x') &&
 		equalFold(name[len(name)-len("signature"):], "signature"):
 		switch {
