@@ -213,7 +213,12 @@ func (m *Stream) scanPlain(l []byte) {
 		if bits&^meaningBit != 0 {
 			m.scanAnchors(l, i)
 		}
-		if bits&meaningBit != 0 {
+		switch {
+		case before == '.': // frequent, so without a call
+			if i+7 < len(l) && l[i+7] == '.' {
+				m.scanDot(l, i)
+			}
+		case bits&meaningBit != 0:
 			i = m.scanStop(l, i)
 			before = l[i]
 		}
@@ -265,10 +270,6 @@ func (m *Stream) scanStop(l []byte, i int) int {
 		m.scanBearerAndBy(l, i)
 	case '~':
 		m.scanTilde(l, i)
-	case '.':
-		if i+7 < len(l) && l[i+7] == '.' {
-			m.scanDot(l, i)
-		}
 	case '\\', '%':
 		m.mayHaveEscapes = true
 	}
