@@ -45,11 +45,15 @@ type Setup struct {
 	Model      func() llm.Model
 	Thought    func() string
 	Record     func(...transcript.Event)
-	State      func(name string) json.RawMessage // the value of the last transcript.State of that name; nil if there is none
-	Spend      func(llm.Model, llm.Usage) *acp.Cost
-	Warn       func(text string) // queues a warning for the user
-	Withdraw   func(text string) // drops a warning that no longer applies
-	Announce   func()            // sends the commands again soon, if they have changed
+	Stored     func(ctx context.Context) // waits until the recorded events are stored
+	// Update sends an update during a turn, after the events that it may reveal were stored. id
+	// is that of the session or of a child session.
+	Update   func(ctx context.Context, id string, u acp.SessionUpdate) error
+	State    func(name string) json.RawMessage // the value of the last transcript.State of that name; nil if there is none
+	Spend    func(llm.Model, llm.Usage) *acp.Cost
+	Warn     func(text string) // queues a warning for the user
+	Withdraw func(text string) // drops a warning that no longer applies
+	Announce func()            // sends the commands again soon, if they have changed
 }
 
 // Opening is the agent of a session with its settings and warnings.

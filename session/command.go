@@ -219,9 +219,7 @@ func (s *Session) pickOption(ctx context.Context, id, value string, set func(str
 // askForValue lets the user choose a value in a form. It returns "" if none was chosen,
 // or if the client has no forms.
 func (s *Session) askForValue(ctx context.Context, o acp.ConfigOption) (string, error) {
-	s.mu.Lock()
-	client := s.client
-	s.mu.Unlock()
+	client := s.currentClient()
 	if !client.Capabilities().ElicitForm {
 		return "", nil
 	}

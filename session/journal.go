@@ -14,9 +14,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
-// journal is the log of one session. Recorded events are stored immediately,
-// beginning with the first prompt or change of a setting; a session without
-// either is not kept.
+// journal is the log of one session. Recorded events are stored before the next frame
+// is sent, and shortly afterwards if no frame follows. So a model is asked while its prompt
+// is stored. A session is kept from its first prompt or change of a setting on.
 //
 // If storing fails, the events stay in memory, the session continues, and the
 // user is warned. Each turn begins with another attempt, so that a database
@@ -35,32 +35,80 @@ type journal struct {
 	stored  bool          // the store has the session
 	begun   bool          // there was a prompt or a change of a setting
 	pending []store.Event // not stored yet
+	due     int           // the number of pending events that must be stored before the next frame
+	soon    *time.Timer   // stores the due events; nil before the first of them
 	lost    int           // unreadable events that the user was warned of
 	last    int64         // the Seq of the last stored event that this process has seen
 	leased  bool          // a turn of this process holds the lease
 	broken  error         // the reason why nothing is stored until the next turn; nil if the store works
 }
 
-// record stores events. It warns the user of a failure once.
+// storeDelay is how long events wait for the frame that shows them, to be stored in one
+// commit with others.
+const storeDelay = 20 * time.Millisecond
+
+// record queues events. They become due, with all earlier ones, if the next frame may
+// reveal one of them. It does not block.
 func (j *journal) record(events ...transcript.Event) {
-	j.queue(events...)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.add(events)
+	if !slices.ContainsFunc(events, isRevealedNext) {
+		return
+	}
+	j.due = len(j.pending)
+	delay := storeDelay
+	if slices.ContainsFunc(events, isPrompt) { // no frame follows until the model answers
+		delay = 0
+	}
+	if j.soon == nil {
+		j.soon = time.AfterFunc(delay, j.sync)
+	} else {
+		j.soon.Reset(delay)
+	}
+}
+
+// isRevealedNext reports whether the next frame reveals the result of the event. Other
+// events are stored together with the next one, since each commit takes time.
+func isRevealedNext(e transcript.Event) bool {
+	switch e := e.(type) {
+	case transcript.Block:
+		return e.Block.Call == nil
+	case transcript.Answer:
+		return e.Shown != nil
+	case transcript.State, transcript.Setting: // a change of a setting is stored by Sync
+		return false
+	}
+	return true
+}
+
+func isPrompt(e transcript.Event) bool {
+	_, ok := e.(transcript.Prompt)
+	return ok
+}
+
+// storeDue stores the due events, and reports whether that failed now.
+func (j *journal) storeDue() (failed bool) {
+	j.mu.Lock()
+	due := j.due > 0
+	j.mu.Unlock()
+	return due && j.store()
+}
+
+// sync stores all recorded events.
+func (j *journal) sync() { j.store() }
+
+// store stores all recorded events, and reports whether that failed now. It warns the user of
+// a failure once.
+func (j *journal) store() (failed bool) {
 	j.storing.Lock()
 	_, err := j.flush(keepLease)
 	j.storing.Unlock()
 	if err != nil {
 		j.fail(err)
 	}
+	return err != nil
 }
-
-// queue queues events to be stored later; it does not block.
-func (j *journal) queue(events ...transcript.Event) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.add(events)
-}
-
-// sync stores the queued events.
-func (j *journal) sync() { j.record() }
 
 // finish is the sync of a session that closes: the last attempt to store the
 // queued events.
@@ -125,6 +173,9 @@ func (j *journal) flush(release bool) (stored bool, err error) {
 	}
 	j.stored = true
 	j.pending = slices.Clone(j.pending[len(batch.Events):])
+	if j.due = max(0, j.due-len(batch.Events)); j.due == 0 && j.soon != nil {
+		j.soon.Stop()
+	}
 	return true, nil
 }
 
@@ -175,7 +226,7 @@ func (j *journal) begin(ctx context.Context, lost func(error)) (end func(...tran
 		}
 		ended = true
 		stop()
-		j.queue(events...)
+		j.record(events...)
 		j.storing.Lock()
 		err := j.endLease()
 		j.storing.Unlock()
@@ -186,8 +237,17 @@ func (j *journal) begin(ctx context.Context, lost func(error)) (end func(...tran
 }
 
 // acquire is the part of begin that acquires the lease; the caller holds storing. leased
-// is false if the store is broken, or if the session was deleted from it.
+// is false if the store is broken, or if the session was deleted from it. A session that
+// only this process knows takes its lease with its first events, so that its first turn
+// does not wait for the store.
 func (j *journal) acquire(ctx context.Context) (leased, moved bool, err error) {
+	j.mu.Lock()
+	if !j.stored && j.broken == nil {
+		j.leased = true
+		j.mu.Unlock()
+		return true, false, nil
+	}
+	j.mu.Unlock()
 	if errors.Is(j.storeError(), store.ErrUnknown) {
 		return false, false, nil
 	}
@@ -252,6 +312,10 @@ func (j *journal) renewLease(lost func(error)) (stop func()) {
 		mu.Lock()
 		defer mu.Unlock()
 		if stopped {
+			return
+		}
+		if !j.isStored() { // it has no lease yet
+			timer.Reset(heartbeat)
 			return
 		}
 		err := j.db.Heartbeat(context.Background(), j.session.ID, j.holder)
@@ -373,6 +437,13 @@ func (j *journal) storeError() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.broken
+}
+
+// isStored reports whether the store has the session.
+func (j *journal) isStored() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.stored
 }
 
 // hasBegun reports whether the session is kept.

@@ -1,14 +1,20 @@
 package session
 
 import (
+	"context"
+	"database/sql"
 	"errors"
+	"iter"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/store"
+	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
 // TestRenewLease checks that a long turn keeps its lease until it stops, and notices its loss.
@@ -17,7 +23,7 @@ func TestRenewLease(t *testing.T) {
 		log := slog.New(slog.DiscardHandler)
 		db := store.New(filepath.Join(t.TempDir(), "zeph.db"), store.Options{Log: log})
 		defer db.Close()
-		j := &journal{db: db, holder: "ours", log: log, session: store.Session{ID: "s"}}
+		j := &journal{db: db, holder: "ours", log: log, session: store.Session{ID: "s"}, stored: true}
 		acquire := func(holder string) error {
 			_, err := db.Acquire(t.Context(), "s", holder)
 			return err
@@ -44,4 +50,81 @@ func TestRenewLease(t *testing.T) {
 			t.Errorf("the loss was reported as %v", lost)
 		}
 	})
+}
+
+// A new session has no lease in the store until its first events are stored. A store that is
+// locked meanwhile must not end the turn.
+func TestNoLeaseBeforeTheFirstEvents(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := slog.New(slog.DiscardHandler)
+		db := store.New(filepath.Join(t.TempDir(), "zeph.db"), store.Options{Log: log})
+		defer db.Close()
+		j := &journal{db: db, holder: "ours", log: log, now: time.Now, session: store.Session{ID: "s"}}
+		var lost []error
+		end, _, err := j.begin(t.Context(), func(err error) { lost = append(lost, err) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * store.LeaseTimeout)
+		synctest.Wait()
+		if len(lost) > 0 {
+			t.Errorf("before the first events the turn lost its lease: %v", lost)
+		}
+		j.record(transcript.Prompt{MessageID: "m"})
+		j.sync()
+		var leased *store.LeasedError
+		if _, err := db.Acquire(t.Context(), "s", "theirs"); !errors.As(err, &leased) {
+			t.Errorf("Acquire during the turn: %v, want a LeasedError", err)
+		}
+		end(transcript.TurnEnd{})
+		if _, err := db.Acquire(t.Context(), "s", "theirs"); err != nil {
+			t.Errorf("Acquire after the turn: %v", err)
+		}
+	})
+}
+
+// callingModel calls asked at each call, then answers.
+type callingModel struct{ asked func() }
+
+func (callingModel) Name() string { return "script:one" }
+func (callingModel) Window() int  { return 0 }
+
+func (m callingModel) Stream(context.Context, llm.Request) iter.Seq2[llm.Event, error] {
+	return func(yield func(llm.Event, error) bool) {
+		m.asked()
+		if yield(llm.Event{Text: "an answer"}, nil) {
+			yield(llm.Event{Stop: llm.StopEnd}, nil)
+		}
+	}
+}
+
+// The model is asked while the first prompt is stored, and its answer is shown afterwards.
+func TestModelIsAskedBeforeThePromptIsStored(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "zeph.db")
+	w := connect(t, path, "", `{}`)
+	if err := w.all.Store.Open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	other, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	other.SetMaxOpenConns(1)
+	execute := func(query string) {
+		if _, err := other.ExecContext(t.Context(), query); err != nil {
+			t.Errorf("%s: %v", query, err)
+		}
+	}
+	execute("BEGIN IMMEDIATE")
+	w.all.Model = func(string) (llm.Model, error) { return callingModel{func() { execute("ROLLBACK") }}, nil }
+	id := w.open(t.TempDir())
+	w.want("prompt", w.prompt(id, "hi"), "end_turn", "available_commands_update", "agent_message an answer", "session_info_update hi")
+	_, events, _, err := w.all.Stored(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(events, isPrompt) {
+		t.Errorf("stored %v, want a prompt in it", events)
+	}
 }

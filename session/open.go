@@ -59,6 +59,8 @@ func (s *Session) setUp(client *acp.Client, p acp.NewSessionRequest, want settin
 		Model:      s.model,
 		Thought:    s.thought,
 		Record:     s.record,
+		Stored:     s.stored,
+		Update:     s.update,
 		State:      s.state,
 		Spend:      s.addCost,
 		Warn:       s.warn,

@@ -222,10 +222,10 @@ func (s *Session) changeSetting(id, value string, set func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.journal.hasBegun() {
-		s.journal.queue(s.initialEvents()...)
+		s.journal.record(s.initialEvents()...)
 	}
 	set()
-	s.journal.queue(transcript.Setting{ID: id, Value: value})
+	s.journal.record(transcript.Setting{ID: id, Value: value})
 }
 
 // Sync stores the changes and sends the current settings to the client, in both
@@ -243,13 +243,17 @@ func (s *Session) sendSettings(ctx context.Context) {
 	s.send(ctx, acp.OptionsUpdate{Update: acp.UpdateOptions, ConfigOptions: state.ConfigOptions})
 }
 
-// send sends an update outside of a turn. It ignores errors: the reader also
+// send sends an update, also outside of a turn. It ignores errors: the reader also
 // notices a broken connection.
 func (s *Session) send(ctx context.Context, u acp.SessionUpdate) {
-	s.mu.Lock()
-	client := s.client
-	s.mu.Unlock()
-	if err := client.Update(ctx, s.id, u); err != nil {
+	s.journal.storeDue()
+	if err := s.currentClient().Update(ctx, s.id, u); err != nil {
 		s.sessions.Log.Debug("update", "session", s.id, "err", err)
 	}
+}
+
+func (s *Session) currentClient() *acp.Client {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.client
 }

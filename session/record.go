@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"encoding/json"
 	"math"
 	"slices"
@@ -39,26 +40,22 @@ func (s *Session) record(events ...transcript.Event) {
 			}
 		}
 	}
-	if slices.ContainsFunc(events, isRevealedNext) {
-		s.journal.record(events...)
-	} else {
-		s.journal.queue(events...)
+	s.journal.record(events...)
+}
+
+// stored waits until the recorded events are stored. If they cannot be stored, it
+// first warns the user, in a message of the running turn.
+func (s *Session) stored(ctx context.Context) {
+	if s.journal.storeDue() {
+		s.showWarnings(ctx, "", "\n\n")
 	}
 }
 
-// isRevealedNext reports whether the next frame will reveal the result of the event.
-// Other events are stored together with the next one, since each commit takes
-// time.
-func isRevealedNext(e transcript.Event) bool {
-	switch e := e.(type) {
-	case transcript.Block:
-		return e.Block.Call == nil
-	case transcript.Answer:
-		return e.Shown != nil
-	case transcript.State:
-		return false
-	}
-	return true
+// update sends an update during a turn, after the events that it may reveal were stored. id
+// is that of the session or of a child session.
+func (s *Session) update(ctx context.Context, id string, u acp.SessionUpdate) error {
+	s.stored(ctx)
+	return s.currentClient().Update(ctx, id, u)
 }
 
 // setState sets the current value of a state of the tools.

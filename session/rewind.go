@@ -255,6 +255,7 @@ func (s *Session) carryOut(ctx context.Context, run *rewindRun, force bool) (out
 		}
 	}
 	s.record(run.event)
+	s.journal.sync() // before the mark of the files is removed
 	s.history = run.history
 	if err := s.files().Complete(); err != nil {
 		return out, fmt.Errorf("complete the rewind: %w", err)

@@ -66,8 +66,8 @@ func connect(t *testing.T, path, script, caps string) *wire {
 	s.NewAgent = func(set Setup) (Opening, error) {
 		return Opening{Mode: "code", Agent: &agent.Agent{
 			Config: agent.Defaults(), Session: set.ID, Chain: executors.NewDynExecutor(), NewID: id,
-			Client:    agent.Client{Send: func(ctx context.Context, u acp.SessionUpdate) error { return set.Client.Update(ctx, set.ID, u) }},
-			State:     agent.State{Model: set.Model, Thought: set.Thought, Record: set.Record, Spend: set.Spend},
+			Client:    agent.Client{Send: func(ctx context.Context, u acp.SessionUpdate) error { return set.Update(ctx, set.ID, u) }},
+			State:     agent.State{Model: set.Model, Thought: set.Thought, Record: set.Record, Stored: set.Stored, Spend: set.Spend},
 			Workspace: agent.Workspace{Inside: func(string) bool { return false }}, Log: log,
 		}}, nil
 	}

@@ -97,9 +97,7 @@ func (s *Session) takeWarnings() []string {
 }
 
 func (s *Session) supportsNotices() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.client.Capabilities().Notices
+	return s.currentClient().Capabilities().Notices
 }
 
 func (s *Session) notice(ctx context.Context, text string) {

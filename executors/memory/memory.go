@@ -157,6 +157,22 @@ func (m *Memory) Refresh(ctx context.Context) {
 	}
 }
 
+// StartEmpty is a Refresh of a store that has no entries yet, which may still be opening.
+func (m *Memory) StartEmpty() {
+	if m.available() {
+		m.setCounts(counts{})
+	}
+}
+
+// available reports whether entries can be kept.
+func (m *Memory) available() bool { return m.Store != nil && m.Config.Enabled }
+
+// setCounts sets the result of a Refresh.
+func (m *Memory) setCounts(k counts) {
+	m.counts.Store(&k)
+	m.refreshedAt.Store(m.now().UnixNano())
+}
+
 // Reset makes the next Refresh read, for a new conversation.
 func (m *Memory) Reset() { m.refreshedAt.Store(0) }
 
@@ -170,7 +186,7 @@ func (m *Memory) refreshNow(ctx context.Context) {
 // loadCounts reads the number of entries; m.refreshing is held. After a failure the next
 // Refresh tries again.
 func (m *Memory) loadCounts(ctx context.Context) {
-	if m.Store == nil || !m.Config.Enabled {
+	if !m.available() {
 		return
 	}
 	var k counts
@@ -181,8 +197,7 @@ func (m *Memory) loadCounts(ctx context.Context) {
 		return
 	}
 	k.earlierSessions = k.earlierSessions && m.Config.Sessions && m.Sessions != nil
-	m.counts.Store(&k)
-	m.refreshedAt.Store(m.now().UnixNano())
+	m.setCounts(k)
 }
 
 // Line returns the line about the entries for the model, or "" if there are none.

@@ -39,3 +39,20 @@ func TestRefreshWaits(t *testing.T) {
 		t.Error("the turn does not know the entries")
 	}
 }
+
+// A memory that starts empty does not wait for its store, unless it is switched off.
+func TestStartEmpty(t *testing.T) {
+	for name, enabled := range map[string]bool{"on": true, "off": false} {
+		t.Run(name, func(t *testing.T) {
+			m := &Memory{Store: &slowStore{}, Config: Config{Enabled: enabled}}
+			m.StartEmpty()
+			m.Refresh(t.Context()) // would wait forever for the store
+			if line := m.Line(); line != "" {
+				t.Errorf("line %q, want none", line)
+			}
+			if offered := len(m.Tools().Tools()) > 0; offered != enabled {
+				t.Errorf("tools are offered: %v, want %v", offered, enabled)
+			}
+		})
+	}
+}

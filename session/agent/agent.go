@@ -106,8 +106,10 @@ type State struct {
 	// Memory returns the line about saved memories for the model, or ""; nil means no line.
 	// The model reads it once in a conversation.
 	Memory func() string
-	// Record stores events. After it returns, a frame may reveal their results.
+	// Record records events. Client.Send stores them before it sends a frame, which may reveal
+	// their results, and Stored waits until they are stored.
 	Record func(...transcript.Event)
+	Stored func(context.Context)
 	// Spend counts an answer and returns the cost of the session so far; nil
 	// means that prices are unknown.
 	Spend func(llm.Model, llm.Usage) *acp.Cost

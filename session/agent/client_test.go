@@ -129,7 +129,7 @@ func newAgent(t testing.TB, script string, c *client) *Agent {
 		Config: Defaults(), Session: "s1", Chain: tools{both: make(chan struct{})}, Client: Client{Send: c.send},
 		State: State{
 			Model: func() llm.Model { return model }, Thought: func() string { return "" },
-			Record: c.record, Spend: func(llm.Model, llm.Usage) *acp.Cost { return nil },
+			Record: c.record, Stored: func(context.Context) {}, Spend: func(llm.Model, llm.Usage) *acp.Cost { return nil },
 		},
 		Workspace: Workspace{Inside: func(path string) bool { return strings.HasPrefix(path, "/w/") }},
 		NewID:     func() string { mu.Lock(); defer mu.Unlock(); n++; return fmt.Sprint("#", n) }, Log: slog.New(slog.DiscardHandler),

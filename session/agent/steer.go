@@ -56,6 +56,7 @@ func (t *turn) addSteer(ctx context.Context, content []acp.ContentBlock) (refuse
 	s.Attachments = t.shortForms(ctx, content)
 	t.message.end()
 	t.Record(s)
+	t.Stored(ctx) // before the request that added the text is answered
 	t.history = append(t.history, s.Message())
 	t.typed += "\n" + typed
 	return nil, nil

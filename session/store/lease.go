@@ -16,7 +16,6 @@ const (
 	selectLease = "SELECT holder, beat, host, pid FROM leases WHERE session = ?"
 	setLease    = "INSERT OR REPLACE INTO leases (session, holder, beat, host, pid) VALUES (?, ?, ?, ?, ?)"
 	deleteLease = "DELETE FROM leases WHERE session = ? AND holder = ?"
-	selectHeld  = "SELECT 1 FROM leases WHERE session = ? AND holder = ?"
 	selectLast  = "SELECT coalesce((SELECT last FROM sessions WHERE id = ?), 0)"
 )
 
@@ -58,25 +57,30 @@ func (h *handle) lease(id string) (*lease, error) {
 // the caller read the log. Holders are distinguished only by name, so names
 // must be unique among processes.
 func (db *DB) Acquire(ctx context.Context, id, holder string) (last int64, err error) {
-	here := host()
 	err = db.write(ctx, func(h *handle) error {
-		now := db.now()
-		l, err := h.lease(id)
-		if err != nil {
-			return err
-		}
-		if l != nil && l.holder != holder {
-			if l.live(now, here) {
-				return &LeasedError{Session: id, Holder: l.holder, PID: l.pid, Beat: l.beat}
-			}
-			db.log.Info("took over a session from a process that is gone", "session", id, "pid", l.pid)
-		}
-		if _, err = h.exec(setLease, id, holder, now.UnixMicro(), here, os.Getpid()); err != nil {
+		if err := db.takeLease(h, id, holder); err != nil {
 			return err
 		}
 		return h.one([]any{&last}, selectLast, id)
 	})
 	return last, err
+}
+
+// takeLease is Acquire in a transaction.
+func (db *DB) takeLease(h *handle, id, holder string) error {
+	now, here := db.now(), host()
+	l, err := h.lease(id)
+	if err != nil {
+		return err
+	}
+	if l != nil && l.holder != holder {
+		if l.live(now, here) {
+			return &LeasedError{Session: id, Holder: l.holder, PID: l.pid, Beat: l.beat}
+		}
+		db.log.Info("took over a session from a process that is gone", "session", id, "pid", l.pid)
+	}
+	_, err = h.exec(setLease, id, holder, now.UnixMicro(), here, os.Getpid())
+	return err
 }
 
 // Heartbeat extends the lease by another LeaseTimeout. It returns ErrLeaseLost
@@ -100,10 +104,4 @@ func (db *DB) Release(ctx context.Context, id, holder string) error {
 func (h *handle) release(id, holder string) error {
 	_, err := h.exec(deleteLease, id, holder)
 	return err
-}
-
-// checkLease returns ErrLeaseLost unless holder has the lease.
-func (h *handle) checkLease(id, holder string) error {
-	var one int
-	return replaceNoRows(ErrLeaseLost, h.one([]any{&one}, selectHeld, id, holder))
 }

@@ -189,7 +189,10 @@ func TestAppendAndRelease(t *testing.T) {
 
 	acquire("a", true)
 	add(false, "a", 0, ErrUnknown)
-	add(true, "b", 0, ErrLeaseLost)
+	_, err := db.Append(t.Context(), Batch{Session: s, Create: true, Holder: "b", Events: events})
+	if leased, ok := errors.AsType[*LeasedError](err); !ok || leased.Holder != "a" {
+		t.Errorf("Append to a new session that another holder has: %v, want a LeasedError", err)
+	}
 	acquire("b", false) // the failures changed nothing
 	add(true, "a", 1, nil)
 	add(false, "a", 0, ErrLeaseLost) // it was given up

@@ -38,7 +38,7 @@ type Batch struct {
 	// Session names the session by its ID. The stored session gets its Title and Dirs.
 	Session Session
 	Create  bool    // the session must not exist yet; if false, it must exist
-	Holder  string  // must have the lease; empty means that anyone may append
+	Holder  string  // must have the lease, or takes that of a new session; empty means that anyone may append
 	Events  []Event // without regard to their Seq
 	Release bool    // also releases the lease of Holder
 }
@@ -48,7 +48,8 @@ type Batch struct {
 // them or none. After an error the lease is as before.
 //
 // The error is ErrExists if Create is set and the session exists. It is ErrUnknown if Create
-// is not set and it does not exist, and ErrLeaseLost if Holder does not have the lease.
+// is not set and it does not exist, ErrLeaseLost if Holder does not have its lease, and a
+// *LeasedError if another holder has the lease of a new session.
 func (db *DB) Append(ctx context.Context, b Batch) (last int64, err error) {
 	dirs, err := json.Marshal(append([]string{}, b.Session.Dirs...)) // never null
 	if err != nil {
@@ -60,6 +61,9 @@ func (db *DB) Append(ctx context.Context, b Batch) (last int64, err error) {
 		var err error
 		if b.Create {
 			key, last, err = h.create(b, string(dirs), now)
+			if err == nil && b.Holder != "" {
+				err = db.takeLease(h, b.Session.ID, b.Holder)
+			}
 		} else {
 			key, last, err = h.extend(b, string(dirs), now)
 		}
@@ -99,10 +103,7 @@ func (h *handle) create(b Batch, dirs string, now time.Time) (key, last int64, e
 		created, updated = micros(b.Events[0].Time, now), b.newest(now)
 	}
 	err = h.one([]any{&key, &last}, insertSession, s.ID, s.CWD, dirs, s.Title, created, updated, len(b.Events))
-	if err = replaceNoRows(ErrExists, err); err == nil && b.Holder != "" {
-		err = h.checkLease(s.ID, b.Holder)
-	}
-	return key, last, err
+	return key, last, replaceNoRows(ErrExists, err)
 }
 
 // extend adds the number of a batch's events to that of the session. It returns the

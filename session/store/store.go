@@ -115,7 +115,7 @@ func (db *DB) Exists() bool {
 func (db *DB) Open(ctx context.Context) error {
 	return db.read(ctx, func(h *handle) error {
 		for _, query := range []string{
-			begin, selectLease, setLease, selectLast, insertSession, selectHeld, updateSession, touchSession, insertEvent, deleteLease, commit,
+			begin, selectLease, setLease, selectLast, insertSession, updateSession, touchSession, insertEvent, deleteLease, commit,
 		} {
 			if _, err := h.stmt(query); err != nil {
 				return err

@@ -194,7 +194,6 @@ func TestAppendRefuses(t *testing.T) {
 	}{
 		"create what is there":        {"old", true, "", ErrExists},
 		"append to what is not":       {"new", false, "", ErrUnknown},
-		"create without the lease":    {"new", true, "me", ErrLeaseLost},
 		"append without the lease":    {"old", false, "you", ErrLeaseLost},
 		"append with it to what went": {"gone", false, "me", ErrUnknown},
 		"with the lease":              {"old", false, "me", nil},
@@ -211,6 +210,25 @@ func TestAppendRefuses(t *testing.T) {
 	}
 	if _, err := db.Session(t.Context(), "new"); !errors.Is(err, ErrUnknown) {
 		t.Errorf("a refused session is there: %v", err)
+	}
+}
+
+// The first events of a session take its lease, so that a turn need not acquire it first.
+func TestCreateTakesTheLease(t *testing.T) {
+	db, _ := openAt(t, newPath(t))
+	s := Session{ID: "s", CWD: "/w"}
+	if _, err := db.Append(t.Context(), Batch{Session: s, Create: true, Holder: "me", Events: []Event{event("x")}}); err != nil {
+		t.Fatal(err)
+	}
+	_, err := db.Acquire(t.Context(), "s", "you")
+	if leased, ok := errors.AsType[*LeasedError](err); !ok || leased.Holder != "me" {
+		t.Errorf("Acquire for another holder: %v, want a LeasedError of me", err)
+	}
+	if _, err := db.Append(t.Context(), Batch{Session: s, Holder: "me", Events: []Event{event("y")}, Release: true}); err != nil {
+		t.Errorf("Append for the holder: %v", err)
+	}
+	if _, err := db.Acquire(t.Context(), "s", "you"); err != nil {
+		t.Errorf("Acquire after the release: %v", err)
 	}
 }
 

@@ -58,7 +58,7 @@ func (b *sessionBuilder) askWithCard(ctx context.Context, shown acp.ToolCall, op
 	shown.Update, shown.ToolCallID = acp.UpdateToolCall, b.app.NewID()
 	shown.Status, shown.Kind = acp.ToolPending, string(executors.KindOther)
 	send := func(u acp.ToolCall) {
-		if err := b.session.Client.Update(ctx, b.session.ID, u); err != nil {
+		if err := b.session.Update(ctx, b.session.ID, u); err != nil {
 			b.app.Log.Debug("question", "session", b.session.ID, "err", err)
 		}
 	}

@@ -67,7 +67,7 @@ func (a *App) Checker(dir, mode string) (*Checker, error) {
 	s := session.Setup{
 		ID: a.NewID(), Client: &acp.Client{}, CWD: dir, Mode: func() string { return c.Mode },
 		Warn: func(text string) { c.Warnings = append(c.Warnings, text) }, Withdraw: func(string) {},
-		Record: func(...transcript.Event) {}, State: func(string) json.RawMessage { return nil },
+		Record: func(...transcript.Event) {}, Stored: func(context.Context) {}, State: func(string) json.RawMessage { return nil },
 		Spend: func(llm.Model, llm.Usage) *acp.Cost { return nil },
 		Model: func() llm.Model {
 			m, err := a.model(a.Model)

@@ -26,6 +26,9 @@ func (b *sessionBuilder) memory() *memory.Memory {
 	if b.app.Store == nil {
 		return m
 	}
+	if b.emptyStore {
+		m.StartEmpty()
+	}
 	earlier := earlierSessions{
 		store: b.app.Store, session: b.session.ID, dirs: []string{m.Project, b.session.CWD}, mask: b.mask(),
 	}

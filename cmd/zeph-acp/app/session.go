@@ -29,6 +29,8 @@ type sessionBuilder struct {
 	policy  *policy.ShellPolicyHandle
 	models  helperModels
 	tools   *sessionTools // the parts that are made so far
+
+	emptyStore bool // the database did not exist when the session was opened
 }
 
 // newSessionBuilder returns the builder of a session, and warnings for the user.
@@ -37,9 +39,9 @@ func (a *App) newSessionBuilder(s session.Setup) (b *sessionBuilder, warnings []
 	if err != nil {
 		return nil, nil, err
 	}
+	b = &sessionBuilder{app: a, session: s, emptyStore: a.Store != nil && !a.Store.Exists()}
 	a.openStore()
 	rules := a.currentRules()
-	b = &sessionBuilder{app: a, session: s}
 	b.cfg, warnings = a.tightened(rules, roots)
 	var dirWarnings, modelWarnings []string
 	if b.dirs, dirWarnings, err = a.sessionDirs(b.cfg, roots); err != nil {
@@ -158,7 +160,7 @@ func (b *sessionBuilder) agent(chain executors.Executor) *agent.Agent {
 		Config: b.cfg.Agent.Config, Session: b.session.ID, Chain: chain, NewID: b.app.NewID, Log: b.app.Log,
 		Client: b.client(),
 		State: agent.State{
-			Model: b.session.Model, Thought: b.session.Thought, Record: b.session.Record, Spend: b.session.Spend,
+			Model: b.session.Model, Thought: b.session.Thought, Record: b.session.Record, Stored: b.session.Stored, Spend: b.session.Spend,
 			Mode:      func() string { return prompt.Mode(b.session.Mode()) },
 			Memory:    b.tools.memory.Line,
 			Suspected: func() { b.tools.suspectedCalls.Add(1) },
@@ -177,9 +179,11 @@ func (b *sessionBuilder) agent(chain executors.Executor) *agent.Agent {
 		},
 		Overflow: agent.Overflow{
 			Shorten: func(ctx context.Context, text string) string {
+				b.session.Stored(ctx) // an overflow belongs to a stored session
 				return b.tools.overflow.Shorten(ctx, b.session.ID, text)
 			},
 			Keep: func(ctx context.Context, text string) (string, bool) {
+				b.session.Stored(ctx)
 				return b.tools.overflow.Keep(ctx, b.session.ID, text)
 			},
 		},
@@ -199,7 +203,7 @@ func (b *sessionBuilder) client() agent.Client {
 	caps := b.session.Client.Capabilities()
 	c := agent.Client{
 		Send: func(ctx context.Context, u acp.SessionUpdate) error {
-			return b.session.Client.Update(ctx, b.session.ID, u)
+			return b.session.Update(ctx, b.session.ID, u)
 		},
 		ContinueUnasked: func() bool {
 			mode := b.session.Mode()
@@ -211,7 +215,7 @@ func (b *sessionBuilder) client() agent.Client {
 		StreamTerminals: caps.TerminalOutput && !ideproxy.HasTerminals(b.session.Client),
 	}
 	if caps.Subagents {
-		c.SendAs = b.session.Client.Update
+		c.SendAs = b.session.Update
 	}
 	if !b.noUser() {
 		c.Ask = (&ideproxy.Approver{Client: b.session.Client, Session: b.session.ID}).Ask
