@@ -53,7 +53,7 @@ func (j *journal) record(events ...transcript.Event) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.add(events)
-	if !slices.ContainsFunc(events, isRevealedNext) {
+	if j.db == nil || !slices.ContainsFunc(events, isRevealedNext) {
 		return
 	}
 	j.due = len(j.pending)
