@@ -3,8 +3,8 @@
 //
 // A [Store] is the file permissions.toml, which all sessions share. [Store.Project]
 // returns the answers of one session's project, in the form that the permission link
-// uses. [Parse] reads the file: to list the answers, parse it and print each [Entry];
-// to remove some, call [Store.Forget]. The file looks like this:
+// uses. [Store.Entries] lists the answers of all projects, and [Store.Forget] removes
+// some. The file looks like this:
 //
 //	[[project."/home/ann/app".allow]]
 //	command = "go test"     # the program and its first argument; all others may follow
@@ -82,7 +82,7 @@ type Store struct {
 	entries []Entry
 	byKey   map[string][]Entry // entries, by project and key
 	loadErr error              // why the file cannot be used
-	changed chan struct{}      // closed when an answer was stored; nil if no one waits
+	changed signal             // an answer was stored
 }
 
 // Entries returns the answers of all projects, in the order of the file.
@@ -142,8 +142,12 @@ func (s *Store) add(added []Entry) error {
 	if s.File == "" {
 		return errors.New("there is no directory for it: set HOME or ZEPH_HOME")
 	}
-	err := s.Edit(s.File, func(old []byte) ([]byte, error) { return appendEntries(old, added) })
-	if err != nil {
+	return s.edit(func(old []byte) ([]byte, error) { return appendEntries(old, added) })
+}
+
+// edit replaces the content of the file, and lets the next load read it again.
+func (s *Store) edit(change func(old []byte) ([]byte, error)) error {
+	if err := s.Edit(s.File, change); err != nil {
 		return s.withFileName(err)
 	}
 	s.mu.Lock()
@@ -158,16 +162,13 @@ func (s *Store) Forget(remove func(Entry) bool) (removed []Entry, err error) {
 	if _, err := os.Stat(s.File); s.File == "" || errors.Is(err, fs.ErrNotExist) {
 		return nil, nil // nothing was ever stored: create no directory
 	}
-	err = s.Edit(s.File, func(old []byte) (data []byte, err error) {
+	err = s.edit(func(old []byte) (data []byte, err error) {
 		data, removed, err = removeEntries(old, remove)
 		return data, err
 	})
 	if err != nil {
-		return nil, s.withFileName(err)
+		return nil, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.stat = nil
 	return removed, nil
 }
 
@@ -187,14 +188,14 @@ type Project struct {
 
 	mu       sync.Mutex
 	unstored map[string]executors.Decision // answers of this session that could not be stored
-	changed  chan struct{}                 // as in Store, without a store
+	changed  signal                        // as in Store, without a store
 }
 
 // Set remembers an answer, Allow or Deny, for all keys. A key is a kind, a space and
 // its extent: "command go test". If the answer cannot be stored, it holds for this
 // session, and the error is the reason.
 func (p *Project) Set(keys []string, answer executors.Decision) error {
-	defer p.signal()
+	defer p.changes().send()
 	err := errors.New("there is no file")
 	if p.store != nil {
 		err = p.store.add(p.entries(keys, answer))
@@ -286,29 +287,36 @@ func (p *Project) Entries() ([]Entry, error) {
 
 // Changed returns a channel that is closed when a session of this process stores an
 // answer.
-func (p *Project) Changed() <-chan struct{} {
-	mu, ch := p.changedChan()
-	mu.Lock()
-	defer mu.Unlock()
-	if *ch == nil {
-		*ch = make(chan struct{})
-	}
-	return *ch
-}
+func (p *Project) Changed() <-chan struct{} { return p.changes().next() }
 
-func (p *Project) signal() {
-	mu, ch := p.changedChan()
-	mu.Lock()
-	defer mu.Unlock()
-	if *ch != nil {
-		close(*ch)
-		*ch = nil
-	}
-}
-
-func (p *Project) changedChan() (*sync.Mutex, *chan struct{}) {
+func (p *Project) changes() *signal {
 	if p.store != nil {
-		return &p.store.mu, &p.store.changed
+		return &p.store.changed
 	}
-	return &p.mu, &p.changed
+	return &p.changed
+}
+
+// signal wakes all goroutines that wait for it.
+type signal struct {
+	mu sync.Mutex
+	ch chan struct{} // nil if no one waits
+}
+
+// next returns a channel that the next send closes.
+func (s *signal) next() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ch == nil {
+		s.ch = make(chan struct{})
+	}
+	return s.ch
+}
+
+func (s *signal) send() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ch != nil {
+		close(s.ch)
+		s.ch = nil
+	}
 }
