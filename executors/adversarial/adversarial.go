@@ -1,7 +1,7 @@
 // Package adversarial is the gate adversarial_policy: a language model judges each
 // call against policies that the operator wrote in plain language.
 //
-// Start with [Gate.Judge]. The gate is off by default. It promises that a call
+// Start with [Gate.Link]. The gate is off by default. It promises that a call
 // runs only after an answer that is exactly ALLOW. A DENY, any other answer, an
 // error and a timeout deny the call, unless fail_open is set for the errors. The
 // model judges the call and the user's own words; it never sees texts of files,
@@ -42,16 +42,16 @@ type Gate struct {
 	LoadErr error
 }
 
-// Link returns the link of the chain. The link of a nil gate does nothing.
+// Link returns the link of the chain, or nil if the gate is nil.
 func (g *Gate) Link() executors.Middleware {
 	if g == nil {
-		return func(next executors.Executor) executors.Executor { return next }
+		return nil
 	}
-	return executors.Gate(Name, g.Judge)
+	return executors.Gate(Name, g.judge)
 }
 
-// Judge returns the verdict on a call.
-func (g *Gate) Judge(ctx context.Context, call *executors.Call) (executors.Verdict, error) {
+// judge returns the verdict on a call.
+func (g *Gate) judge(ctx context.Context, call *executors.Call) (executors.Verdict, error) {
 	if slices.Contains(g.Config.ExemptTools, call.Tool) {
 		return executors.Verdict{}, nil
 	}

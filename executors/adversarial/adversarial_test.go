@@ -65,7 +65,7 @@ func TestJudge(t *testing.T) {
 				tt.change(g)
 			}
 			call := &executors.Call{Tool: "bash", Card: executors.Card{Command: "deploy"}, UserWords: "ship it", Record: &executors.Record{}}
-			v, err := g.Judge(t.Context(), call)
+			v, err := g.judge(t.Context(), call)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -92,7 +92,7 @@ func TestJudgeCancelled(t *testing.T) {
 	cancel(stopped)
 	g := &Gate{Config: Defaults(), Policies: []string{"p"}, Model: func() judge.Model { return answers{hang: true, question: new(string)} }}
 	call := &executors.Call{Tool: "bash", Record: &executors.Record{}}
-	if v, err := g.Judge(ctx, call); err != stopped || v.Decision != "" || call.Record.Adversarial != "" {
+	if v, err := g.judge(ctx, call); err != stopped || v.Decision != "" || call.Record.Adversarial != "" {
 		t.Errorf("%+v, %v, %q", v, err, call.Record.Adversarial)
 	}
 }

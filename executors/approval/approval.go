@@ -99,30 +99,30 @@ type content struct {
 }
 
 func parse(data []byte) (content, error) {
-	k := content{}
+	var c content
 	var err error
 	if len(data) > 0 {
-		err = json.Unmarshal(data, &k)
+		err = json.Unmarshal(data, &c)
 	}
-	if k.Approved == nil {
-		k.Approved = map[string]string{}
+	if c.Approved == nil {
+		c.Approved = map[string]string{}
 	}
-	if k.Texts == nil {
-		k.Texts = map[string]map[string]string{}
+	if c.Texts == nil {
+		c.Texts = map[string]map[string]string{}
 	}
-	return k, err
+	return c, err
 }
 
 // change stores the content as edit leaves it. A text that cannot be read stays, so that
 // no approval is lost by it. An approval that cannot be stored is asked about again.
-func (s *Store) change(edit func(k content)) error {
+func (s *Store) change(edit func(c content)) error {
 	err := s.Change(func(old []byte) ([]byte, error) {
-		k, err := parse(old)
+		c, err := parse(old)
 		if err != nil {
 			return nil, err
 		}
-		edit(k)
-		return json.MarshalIndent(k, "", "  ")
+		edit(c)
+		return json.MarshalIndent(c, "", "  ")
 	})
 	if err != nil {
 		s.Log(err)
@@ -136,15 +136,15 @@ func (s *Store) State(subject Subject) State {
 		return Waiting
 	}
 	data, err := s.Load()
-	var k content
+	var c content
 	if err == nil {
-		k, err = parse(data)
+		c, err = parse(data)
 	}
 	if err != nil {
 		s.Log(err)
 		return Waiting
 	}
-	switch hash := k.Approved[subject.key()]; {
+	switch hash := c.Approved[subject.key()]; {
 	case hash == subject.hash():
 		return Approved
 	case hash == rejected+subject.hash():
@@ -155,21 +155,21 @@ func (s *Store) State(subject Subject) State {
 	return Changed
 }
 
-// Approve stores the approval of a subject. It replaces that of an earlier text.
-func (s *Store) Approve(subject Subject) {
+// approve stores the approval of a subject. It replaces that of an earlier text.
+func (s *Store) approve(subject Subject) {
 	if s != nil {
-		_ = s.change(func(k content) { k.Approved[subject.key()] = subject.hash() })
+		_ = s.change(func(c content) { c.Approved[subject.key()] = subject.hash() })
 	}
 }
 
 // rejected begins the hash of a subject that the user has rejected for good.
 const rejected = "rejected "
 
-// Reject stores that the user rejected a subject for good. It replaces an approval, even
+// reject stores that the user rejected a subject for good. It replaces an approval, even
 // of another text.
-func (s *Store) Reject(subject Subject) {
+func (s *Store) reject(subject Subject) {
 	if s != nil {
-		_ = s.change(func(k content) { k.Approved[subject.key()] = rejected + subject.hash() })
+		_ = s.change(func(c content) { c.Approved[subject.key()] = rejected + subject.hash() })
 	}
 }
 
@@ -182,9 +182,9 @@ func (s *Store) Pin(owner string, texts map[string]string) (changed map[string]s
 	}
 	changed = map[string]string{}
 	compared := false
-	err = s.change(func(k content) {
+	err = s.change(func(c content) {
 		compared = true
-		known := k.textsOf(owner)
+		known := c.textsOf(owner)
 		for name, text := range texts {
 			before, ok := known[name]
 			switch {
@@ -203,15 +203,15 @@ func (s *Store) Pin(owner string, texts map[string]string) (changed map[string]s
 
 // Accept replaces a stored text.
 func (s *Store) Accept(owner, name, text string) {
-	_ = s.change(func(k content) { k.textsOf(owner)[name] = text })
+	_ = s.change(func(c content) { c.textsOf(owner)[name] = text })
 }
 
 // textsOf returns the texts of an owner.
-func (k content) textsOf(owner string) map[string]string {
-	if k.Texts[owner] == nil {
-		k.Texts[owner] = map[string]string{}
+func (c content) textsOf(owner string) map[string]string {
+	if c.Texts[owner] == nil {
+		c.Texts[owner] = map[string]string{}
 	}
-	return k.Texts[owner]
+	return c.Texts[owner]
 }
 
 // Desk asks the user of one session. It may be used concurrently.
@@ -244,13 +244,13 @@ func (d *Desk) State(s Subject) State {
 
 // Approve approves a subject without a question, for this session and later ones.
 func (d *Desk) Approve(s Subject) {
-	d.Store.Approve(s)
+	d.Store.approve(s)
 	d.remember(s, Always)
 }
 
 // Reject rejects a subject without a question, for this session and later ones.
 func (d *Desk) Reject(s Subject) {
-	d.Store.Reject(s)
+	d.Store.reject(s)
 	d.remember(s, No)
 }
 
@@ -330,7 +330,7 @@ func (d *Desk) ask(ctx context.Context, subjects []Subject) bool {
 	answer := d.Ask(ctx, question(subjects, changed))
 	for _, s := range subjects {
 		if answer == Always {
-			d.Store.Approve(s)
+			d.Store.approve(s)
 		}
 		if ctx.Err() == nil { // else asked again in the next turn
 			d.remember(s, answer)

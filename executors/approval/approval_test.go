@@ -83,7 +83,7 @@ func TestAllowedAll(t *testing.T) {
 	server := Subject{What: "the MCP server x", File: ".mcp.json", Text: "{}"} // like the hooks, of no kind
 	saved := ""
 	store := memory(t, &saved)
-	store.Approve(skill("b", "old"))
+	store.approve(skill("b", "old"))
 	var asked []string
 	answer := Always
 	d := &Desk{Store: store, Ask: func(_ context.Context, q Question) Answer {
@@ -150,7 +150,7 @@ func TestDamaged(t *testing.T) {
 	s := memory(t, &saved)
 	s.Log = func(error) { logged++ }
 	subject := Subject{What: "x"}
-	s.Approve(subject)
+	s.approve(subject)
 	if _, err := s.Pin("o", map[string]string{"a": "b"}); err == nil {
 		t.Error("texts were compared with a file that cannot be read")
 	}
@@ -225,8 +225,8 @@ func TestUnasked(t *testing.T) {
 	var missed []string
 	d := &Desk{Store: store, Unasked: func(what string) { missed = append(missed, what) }}
 	approved, rejected := Subject{What: "the hooks", File: "a", Dir: "/w"}, Subject{What: "the hooks", File: "b", Dir: "/w"}
-	store.Approve(approved)
-	store.Reject(rejected)
+	store.approve(approved)
+	store.reject(rejected)
 	all := []Subject{approved, rejected, {What: "the hooks", File: "c", Dir: "/w"}, {What: "the language server x", Dir: "/w"}}
 	for range 2 {
 		if got := d.AllowedAll(t.Context(), all); !slices.Equal(got, []bool{true, false, false, false}) {
