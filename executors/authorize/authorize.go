@@ -186,7 +186,7 @@ func (l list) judge(s *subject) executors.Verdict {
 		if r.Effect != executors.Deny || !s.concerns(r) {
 			continue
 		}
-		switch is, why := s.matchDeny(r); is {
+		switch decision, why := s.matchDeny(r); decision {
 		case executors.Deny:
 			return executors.Verdict{Decision: executors.Deny, Rule: r.trace(s), Reason: "a rule denies it (" + r.where() + ")"}
 		case executors.Ask:

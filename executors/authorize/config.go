@@ -178,11 +178,10 @@ func checkRegex(text string) string {
 
 // Warnings returns a line for each setting that does not do what it seems to do.
 func (c Config) Warnings() []string {
-	switch {
-	case c.Enabled:
-	case len(c.Rules) > 0 || c.PolicyFile != "" || c.Cedar != "":
-		return []string{"[tools.policy] is off, so its rules judge no call: set enabled = true in it"}
-	default:
+	if !c.Enabled {
+		if len(c.Rules) > 0 || c.PolicyFile != "" || c.Cedar != "" {
+			return []string{"[tools.policy] is off, so its rules judge no call: set enabled = true in it"}
+		}
 		return nil
 	}
 	var out []string
@@ -196,12 +195,11 @@ func (c Config) Warnings() []string {
 func (c Authorization) Warnings() []string {
 	switch {
 	case c.Enabled:
+		return trustWarnings(c.Rules)
 	case len(c.Rules) > 0:
 		return []string{"[tools.authorization] is off, so its rules judge no call: set enabled = true in it"}
-	default:
-		return nil
 	}
-	return trustWarnings(c.Rules)
+	return nil
 }
 
 // trustWarnings warns of rules that deny a trusted call and not a less trusted one.

@@ -10,8 +10,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/authorize/target"
 )
 
-// subject is a call that rules are matched with. Many rules look at it, so it is
-// brought into their form once.
+// subject is a call in the form in which rules are matched with it. It is prepared once
+// for all rules.
 type subject struct {
 	target.Targets
 	call    *executors.Call
@@ -36,8 +36,8 @@ type file struct {
 	paths []string
 }
 
-// newSubject prepares a call for many rules: it finds the call's targets, and sorts the names
-// that rules are compared with.
+// newSubject prepares a call: it finds its targets, and the names by which rules may call
+// its tool.
 func newSubject(call *executors.Call, o Options, stopped func() bool) *subject {
 	s := &subject{Targets: target.Of(call, o.Session), call: call, options: o, level: trusted, stopped: stopped}
 	o.mapPaths(&s.Targets)
@@ -69,19 +69,19 @@ func (o Options) mapPaths(t *target.Targets) {
 	if o.MapPaths == nil {
 		return
 	}
-	known := func(list []string) []string {
+	mapAll := func(list []string) []string {
 		out := make([]string, len(list))
 		for i, text := range list {
 			out[i] = o.MapPaths(text)
 		}
 		return out
 	}
-	t.Texts = known(t.Texts)
+	t.Texts = mapAll(t.Texts)
 	for i := range t.Parts {
 		p := &t.Parts[i]
-		p.Texts = known(p.Texts)
+		p.Texts = mapAll(p.Texts)
 		for j := range p.Files {
-			p.Files[j].Names, p.Files[j].Places = known(p.Files[j].Names), known(p.Files[j].Places)
+			p.Files[j].Names, p.Files[j].Places = mapAll(p.Files[j].Names), mapAll(p.Files[j].Places)
 		}
 	}
 }
@@ -124,8 +124,8 @@ func toolNames(tool string, effect executors.Decision) []string {
 	return names
 }
 
-// matchDeny reports whether a rule that denies matches the call: Deny if it does, Ask
-// with a reason if that is uncertain, else "".
+// matchDeny returns Deny if a rule that denies matches the call, Ask with a reason if
+// that is uncertain, else "".
 func (s *subject) matchDeny(r rule) (executors.Decision, string) {
 	files, why := s.matchDeniedPath(r)
 	if files == "" {
@@ -134,27 +134,28 @@ func (s *subject) matchDeny(r rule) (executors.Decision, string) {
 	if r.args == nil || s.matchesText(r) {
 		return files, why
 	}
-	switch {
-	case s.Unknown != "":
-		return executors.Ask, "a rule may deny it: " + s.Unknown
-	case s.computed(nil):
-		return executors.Ask, "a rule may deny it: a part of it is computed at run time"
-	}
-	return "", ""
+	return s.uncertain(nil)
 }
 
-// computed reports whether only the running shell can determine a word of a command.
-// The commands of some programs are left out.
-func (s *subject) computed(except []string) bool {
-	return slices.ContainsFunc(s.Parts, func(p target.Part) bool {
-		return p.Computed && !p.Guess() && !slices.Contains(except, p.Command.Program())
-	})
+// uncertain returns Ask with a reason if a rule that does not match may still concern the
+// call: a target is unknown, or only the running shell can determine a word of a command.
+// The words of the programs in except do not count.
+func (s *subject) uncertain(except []string) (executors.Decision, string) {
+	if s.Unknown != "" {
+		return executors.Ask, "a rule may deny it: " + s.Unknown
+	}
+	for _, p := range s.Parts {
+		if p.Computed && !p.Guess() && !slices.Contains(except, p.Command.Program()) {
+			return executors.Ask, "a rule may deny it: a part of it is computed at run time"
+		}
+	}
+	return "", ""
 }
 
 // printers are programs whose operands are texts and never files.
 var printers = []string{"echo", "printf"}
 
-// matchDeniedPath reports whether a path of the call matches a rule that denies.
+// matchDeniedPath is matchDeny for the paths of a rule; a rule without paths matches.
 func (s *subject) matchDeniedPath(r rule) (executors.Decision, string) {
 	if len(r.paths) == 0 {
 		return executors.Deny, ""
@@ -177,15 +178,10 @@ func (s *subject) matchDeniedPath(r rule) (executors.Decision, string) {
 			}
 		}
 	}
-	switch {
-	case why != "":
+	if why != "" {
 		return executors.Ask, why
-	case s.Unknown != "":
-		return executors.Ask, "a rule may deny it: " + s.Unknown
-	case s.computed(printers):
-		return executors.Ask, "a rule may deny it: a part of it is computed at run time"
 	}
-	return "", ""
+	return s.uncertain(printers)
 }
 
 // matchesText reports whether a text of the call matches a rule that denies: a text of
@@ -238,7 +234,7 @@ func (r rule) coversPaths(p target.Part) bool {
 	return some
 }
 
-// changedFile returns the first of these files that the call may change.
+// changedFile returns one of these files that the call may change; "" if it changes none.
 func (s *subject) changedFile(files []string) string {
 	if len(files) == 0 || s.call.Card.Command == "" && s.call.Spec.Effect.ReadOnly() {
 		return ""
@@ -248,15 +244,18 @@ func (s *subject) changedFile(files []string) string {
 			continue
 		}
 		for _, f := range p.Files {
-			for _, file := range files {
-				isTarget := func(place string) bool { return place == file || f.Below && isBelow(file, place) }
-				if slices.ContainsFunc(f.Names, isTarget) || slices.ContainsFunc(f.Places, isTarget) {
-					return file
-				}
+			if i := slices.IndexFunc(files, func(file string) bool { return covers(f, file) }); i >= 0 {
+				return files[i]
 			}
 		}
 	}
 	return ""
+}
+
+// covers reports whether a target of a call is a file, or a directory with the file in it.
+func covers(f target.File, file string) bool {
+	isTarget := func(place string) bool { return place == file || f.Below && isBelow(file, place) }
+	return slices.ContainsFunc(f.Names, isTarget) || slices.ContainsFunc(f.Places, isTarget)
 }
 
 // isBelow reports whether path lies below dir. The directory itself does not.

@@ -2,6 +2,7 @@ package cedarpolicy
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"path"
 	"path/filepath"
@@ -77,10 +78,6 @@ func (b *builder) base(call *executors.Call) {
 		Attributes: cedar.NewRecord(cedar.RecordMap{"sub_agent": cedar.Boolean(len(parents) > 0)}),
 	}
 	b.action = cedar.NewEntityUID("Action", cedar.String(call.Tool))
-	kind := call.Card.Kind
-	if kind == "" {
-		kind = call.Spec.Kind
-	}
 	b.context = cedar.NewRecord(cedar.RecordMap{
 		"input": inputRecord(call.Input),
 		"session": cedar.NewRecord(cedar.RecordMap{
@@ -88,7 +85,7 @@ func (b *builder) base(call *executors.Call) {
 			"origin": cedar.String(call.Origin.String()), "phase": cedar.String(call.Phase.String()),
 		}),
 		"tool": cedar.NewRecord(cedar.RecordMap{
-			"kind": cedar.String(kind), "server": cedar.String(call.Server()),
+			"kind": cedar.String(cmp.Or(call.Card.Kind, call.Spec.Kind)), "server": cedar.String(call.Server()),
 			"read_only": cedar.Boolean(call.Spec.Effect.ReadOnly()),
 		}),
 	})

@@ -12,6 +12,7 @@ package target
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"path/filepath"
 
@@ -122,11 +123,7 @@ func (t *Targets) inputPart(call *executors.Call, v values, s Session) Part {
 // descends reports whether a tool of our own also reads or changes the files below
 // a directory that it names.
 func descends(card executors.Card, tool executors.Tool) bool {
-	kind := card.Kind
-	if kind == "" {
-		kind = tool.Kind
-	}
-	switch kind {
+	switch cmp.Or(card.Kind, tool.Kind) {
 	case executors.KindSearch, executors.KindMove, executors.KindDelete, executors.KindEdit:
 		return true
 	}
