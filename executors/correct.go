@@ -139,8 +139,8 @@ func (c *corrector) convert(s *jsonschema.Schema, types []string, at string, v a
 		for _, t := range types {
 			got, ok := parseAs(t, text)
 			if ok && t == "array" { // the string may be the only item
-				got, done = c.try(s, at, got)
-				ok = done
+				got, ok = c.try(s, at, got)
+				done = ok
 			}
 			if ok {
 				c.changed = true
@@ -175,7 +175,7 @@ func (c *corrector) branch(branches []*jsonschema.Schema, at string, v any) any 
 	var best *corrector
 	var corrected any
 	for _, s := range branches {
-		sub := &corrector{root: c.root, keepUnknown: c.keepUnknown, work: c.work, depth: c.depth + 1}
+		sub := c.nested()
 		got, ok := sub.attempt(s, at, v)
 		if ok && !sub.changed {
 			return v
@@ -193,12 +193,17 @@ func (c *corrector) branch(branches []*jsonschema.Schema, at string, v any) any 
 
 // try corrects a value that differs from the model's, if it then fits.
 func (c *corrector) try(s *jsonschema.Schema, at string, v any) (any, bool) {
-	sub := &corrector{root: c.root, keepUnknown: c.keepUnknown, work: c.work, depth: c.depth + 1}
+	sub := c.nested()
 	got, ok := sub.attempt(s, at, v)
 	if ok {
 		c.changed, c.unknown = true, append(c.unknown, sub.unknown...)
 	}
 	return got, ok
+}
+
+// nested returns a corrector for an attempt, whose result c may discard.
+func (c *corrector) nested() *corrector {
+	return &corrector{root: c.root, keepUnknown: c.keepUnknown, work: c.work, depth: c.depth + 1}
 }
 
 // attempt corrects a copy of v and reports whether it then fits.
@@ -262,7 +267,7 @@ const (
 	maxIgnoredName = 64
 )
 
-// describeUnknown is how the note shows a dropped member.
+// describeUnknown returns a dropped member as the note shows it.
 func describeUnknown(s *jsonschema.Schema, at, name string) string {
 	text := strconv.Quote(name[:RuneOffset(name, maxIgnoredName)])
 	if at != "" {

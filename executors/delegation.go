@@ -71,11 +71,11 @@ func CheckPrecondition(next Executor) Executor { return preconditionCheck{next} 
 
 type preconditionCheck struct{ Executor }
 
-func (s preconditionCheck) Execute(ctx context.Context, call *Call) (Result, error) {
+func (p preconditionCheck) Execute(ctx context.Context, call *Call) (Result, error) {
 	if call.Precondition != nil {
 		if failure := call.Precondition(ctx); failure != nil {
 			return failure.Result(), nil
 		}
 	}
-	return s.Executor.Execute(ctx, call)
+	return p.Executor.Execute(ctx, call)
 }

@@ -100,8 +100,7 @@ func New(exprs ...*syntax.Regexp) *Automaton {
 	for b := range a.ascii {
 		a.ascii[b] = uint8(a.class(rune(b)))
 	}
-	var t threads
-	t.reset(prog)
+	t := newThreads(prog)
 	t.follow(prog, uint32(prog.Start), ^syntax.EmptyBeginText)
 	a.anchored = !slices.ContainsFunc(t.list, func(pc uint32) bool { return consumes(&prog.Inst[pc]) })
 	a.cache.Store(a.newCache())
@@ -186,7 +185,7 @@ func (a *Automaton) Match(text []byte) (found, known bool) {
 	return end == matchedState, true
 }
 
-// step makes the state after a rune of a class. It returns unknown if there is
+// step makes the state after a rune of a class. It returns unknownState if there is
 // no room.
 func (c *stateCache) step(from uint32, class int) uint32 {
 	c.mu.Lock()
@@ -197,8 +196,7 @@ func (c *stateCache) step(from uint32, class int) uint32 {
 		a.cache.CompareAndSwap(c, a.newCache())
 		return unknownState
 	}
-	var t threads
-	t.reset(a.prog)
+	t := newThreads(a.prog)
 	next := matchedState
 	if !t.followAll(a, s, syntax.EmptyOpContext(s.before, r)) {
 		var insts []uint32
@@ -209,24 +207,22 @@ func (c *stateCache) step(from uint32, class int) uint32 {
 		}
 		slices.Sort(insts)
 		insts = slices.Compact(insts)
-		switch before := a.representative(r); {
-		case len(insts) == 0 && a.anchored:
+		if len(insts) == 0 && a.anchored {
 			next = deadState
-		default:
-			next = c.state(insts, before)
+		} else {
+			next = c.state(insts, a.representative(r))
 		}
 	}
 	(*c.table.Load())[int(from)+class].Store(next)
 	return next
 }
 
-// end returns the state after the end of the text: matched or dead.
+// end returns the state after the end of the text: matchedState or deadState.
 func (c *stateCache) end(from uint32) uint32 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.states[(from-firstState)/uint32(c.stride)]
-	var t threads
-	t.reset(c.a.prog)
+	t := newThreads(c.a.prog)
 	next := deadState
 	if t.followAll(c.a, s, syntax.EmptyOpContext(s.before, -1)) {
 		next = matchedState
@@ -284,7 +280,7 @@ type threads struct {
 	seen []bool
 }
 
-func (t *threads) reset(prog *syntax.Prog) { t.seen = make([]bool, len(prog.Inst)) }
+func newThreads(prog *syntax.Prog) threads { return threads{seen: make([]bool, len(prog.Inst))} }
 
 // followAll follows all instructions of a state and starts a match here. It reports
 // whether a match is complete.

@@ -15,7 +15,6 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -84,14 +83,14 @@ func (s *search) walk(v any) error {
 
 // countApplied returns how many schemas apply to a value with m.
 func (s *search) countApplied(m map[string]any) (int, error) {
-	id := reflect.ValueOf(m).Pointer()
+	id := address(m)
 	if n, ok := s.applied[id]; ok {
 		if n == 0 {
 			return 0, errors.New("refers to itself")
 		}
 		return n, nil
 	}
-	if _, ok := m["$id"].(string); ok && id != reflect.ValueOf(s.root).Pointer() {
+	if _, ok := m["$id"].(string); ok && id != address(s.root) {
 		return 0, errors.New("has an $id in a part of it") // references in this part lead elsewhere
 	}
 	s.applied[id] = 0
