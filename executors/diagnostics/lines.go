@@ -2,9 +2,10 @@ package diagnostics
 
 import (
 	"cmp"
-	"fmt"
 	"sort"
 	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors"
 )
 
 // Lines formats diagnostics of other programs, such as language servers, as the tool
@@ -35,11 +36,8 @@ func Counts(found []Diagnostic) string {
 				n++
 			}
 		}
-		switch {
-		case n == 1:
-			parts = append(parts, "1 "+string(s))
-		case n > 1:
-			parts = append(parts, fmt.Sprintf("%d %ss", n, s))
+		if n > 0 {
+			parts = append(parts, executors.Count(n, string(s)))
 		}
 	}
 	return strings.Join(parts, ", ")

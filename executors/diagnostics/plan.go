@@ -21,7 +21,7 @@ import (
 type runPlan struct {
 	target   string // absolute; only its diagnostics are reported
 	steps    []programStep
-	warnings []string // about programs that do not run
+	warnings warnings // about programs that do not run
 }
 
 // programStep is one program to run.
@@ -59,14 +59,17 @@ func (t *checker) plan(ctx context.Context, target string, isDir bool, lints str
 		t.add(&p, found, lints, !isDir)
 	}
 	if f.more {
-		p.warn("there are more projects than one call checks; name the directory of another one to check it")
+		p.warnings.addf("there are more projects than one call checks; name the directory of another one to check it")
 	}
 	return p, nil
 }
 
-func (p *runPlan) warn(format string, args ...any) {
-	if w := cut(plainLine(fmt.Sprintf(format, args...))); !slices.Contains(p.warnings, w) {
-		p.warnings = append(p.warnings, w)
+// warnings are different lines, each of bounded length.
+type warnings []string
+
+func (w *warnings) addf(format string, args ...any) {
+	if line := cut(plainLine(fmt.Sprintf(format, args...))); !slices.Contains(*w, line) {
+		*w = append(*w, line)
 	}
 }
 
@@ -157,7 +160,7 @@ func (t *checker) addPython(p *runPlan, s programStep, part string) {
 		}
 	}
 	if len(p.steps) == before && mypy == "" && ruff == "" {
-		p.warn("neither ruff nor mypy is installed, so Python in %s was not checked", t.roots.Rel(s.dir))
+		p.warnings.addf("neither ruff nor mypy is installed, so Python in %s was not checked", t.roots.Rel(s.dir))
 	}
 }
 
@@ -176,7 +179,7 @@ func namesFiles(config string) bool {
 func (t *checker) addStep(p *runPlan, s programStep, program string, places []string, args []string) {
 	path, shown, ok := t.lookup(s.dir, program, places)
 	if !ok {
-		p.warn("%s is not installed, so %s was not checked with %s", program, t.roots.Rel(s.dir), s.name)
+		p.warnings.addf("%s is not installed, so %s was not checked with %s", program, t.roots.Rel(s.dir), s.name)
 		return
 	}
 	if ext := strings.ToLower(filepath.Ext(path)); ext == ".cmd" || ext == ".bat" {

@@ -167,17 +167,17 @@ func (f *finder) isProject(k projectKind, dir string, names []string) bool {
 	case typeScript:
 		return has("tsconfig.json")
 	case esLint:
-		for _, name := range names {
-			if strings.HasPrefix(name, "eslint.config.") || name == ".eslintrc" || strings.HasPrefix(name, ".eslintrc.") {
-				return true
-			}
-		}
-		return has("package.json") && esLintInPackage(readMarker(f.roots, dir, "package.json"))
+		return slices.ContainsFunc(names, isESLintConfig) ||
+			has("package.json") && esLintInPackage(readMarker(f.roots, dir, "package.json"))
 	default:
 		return has("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "Pipfile", "ruff.toml", ".ruff.toml",
 			"mypy.ini", ".mypy.ini") ||
 			dir == f.start && slices.ContainsFunc(names, func(name string) bool { return strings.HasSuffix(name, ".py") })
 	}
+}
+
+func isESLintConfig(name string) bool {
+	return strings.HasPrefix(name, "eslint.config.") || name == ".eslintrc" || strings.HasPrefix(name, ".eslintrc.")
 }
 
 // covers reports whether checking the project also checks those of its kind below it.

@@ -33,7 +33,7 @@ type report struct {
 	found    []located
 	outside  int
 	ran      []string // programs that finished
-	warnings []string
+	warnings warnings
 	failed   *executors.Failure // failure of the first program that did not finish
 }
 
@@ -44,26 +44,20 @@ type located struct {
 	fullLine string // the line with the untruncated message
 }
 
-func (r *report) warn(text string) {
-	if w := cut(plainLine(text)); !slices.Contains(r.warnings, w) {
-		r.warnings = append(r.warnings, w)
-	}
-}
-
 // addFailure records a program that failed.
 func (r *report) addFailure(why string) {
 	if r.failed == nil {
 		r.failed = executors.Failuref(executors.PermanentFailure, "nothing could be checked").
 			Hint("See the warnings below for the cause.")
 	}
-	r.warn(why)
+	r.warnings.addf("%s", why)
 }
 
 // addTimeout records a program that exceeded the time limit.
 func (r *report) addTimeout(why string) {
 	r.failed = executors.Failuref(executors.Timeout, "the programs did not end in time; the list is not complete").
 		Hint("Name a smaller path, or run the check in bash in the background; a second call is often faster.")
-	r.warn(why)
+	r.warnings.addf("%s", why)
 }
 
 // add adds the diagnostics of a program that ran in dir.
@@ -143,7 +137,8 @@ func (r *report) result(maxShown int) executors.Result {
 		lines = append(lines, "[warning: "+w+"]")
 	}
 	if len(r.ran) > 0 {
-		lines = append(lines, "[checked with "+strings.Join(unique(r.ran), ", ")+"]")
+		programs := slices.Compact(slices.Sorted(slices.Values(r.ran)))
+		lines = append(lines, "[checked with "+strings.Join(programs, ", ")+"]")
 	}
 	res.Text, res.Raw, res.Full = strings.Join(lines, "\n"), raw, r.full(kept)
 	return res
@@ -210,7 +205,6 @@ func (d Diagnostic) line() string {
 	return b.String()
 }
 
-// sortByLocation sorts by location.
 func sortByLocation(found []located) {
 	sort.Slice(found, func(i, j int) bool { return compareLocation(found[i].Diagnostic, found[j].Diagnostic) < 0 })
 }
@@ -225,9 +219,3 @@ func rank(s Severity) int { return slices.Index([]Severity{Error, Warning, Note}
 
 // cut truncates a message.
 func cut(s string) string { return executors.TruncateRunes(s, maxMessage) }
-
-func unique(names []string) []string {
-	names = slices.Clone(names)
-	slices.Sort(names)
-	return slices.Compact(names)
-}

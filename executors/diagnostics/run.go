@@ -35,7 +35,7 @@ func (t *checker) run(ctx context.Context, p runPlan, maxShown int) (executors.R
 			rep.addTimeout(s.name + " was not run: the time limit of the call was reached")
 			continue
 		}
-		found, err := t.start(within, s, rep)
+		found, err := t.runStep(within, s, rep)
 		switch {
 		case ctx.Err() != nil:
 			return executors.Result{}, context.Cause(ctx)
@@ -61,9 +61,9 @@ func (t *checker) run(ctx context.Context, p runPlan, maxShown int) (executors.R
 // the subcommand, go reports that as a success or a failure.
 var errNoPackages = errors.New("no packages")
 
-// start runs one program to its end and parses its output. An error explains why
+// runStep runs one program to its end and parses its output. An error explains why
 // there are no diagnostics, or only a part of them.
-func (t *checker) start(ctx context.Context, s programStep, rep *report) ([]Diagnostic, error) {
+func (t *checker) runStep(ctx context.Context, s programStep, rep *report) ([]Diagnostic, error) {
 	proc, err := t.local.Start(process.Program{
 		Path: s.path, Args: s.words[1:], Env: plainOutput, Dir: s.dir,
 		Head: keptHead, Tail: keptTail, Split: true,
@@ -76,7 +76,7 @@ func (t *checker) start(ctx context.Context, s programStep, rep *report) ([]Diag
 	stdout, stderr, cut := proc.Streams()
 	found := s.parse(stdout, stderr)
 	if cut {
-		rep.warn(s.name + " wrote more than the limit, so its list is not complete")
+		rep.warnings.addf("%s wrote more than the limit, so its list is not complete", s.name)
 	}
 	if err != nil {
 		return found, err
