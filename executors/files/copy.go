@@ -68,8 +68,7 @@ func (t *tools) newCopier(r relocation) *copier { return &copier{tools: t, reloc
 // copyTo copies to a temporary name next to the destination, then renames the copy.
 // So a copy that fails or is cancelled leaves nothing.
 func (t *tools) copyTo(ctx context.Context, c *copier) error {
-	source := t.roots
-	src, name, err := source.Parent(c.from.abs)
+	src, name, err := t.roots.Parent(c.from.abs)
 	if err != nil {
 		return t.explain(err, "copy", c.from)
 	}

@@ -47,10 +47,9 @@ func (t *tools) planEdit(ctx context.Context, in *editInput) (change, error) {
 			len(text), t.cfg.MaxFileBytes)
 	}
 	c.text, c.line = text, lines[0]
-	switch {
-	case c.old == nil:
+	if c.old == nil {
 		c.summary = fmt.Sprintf("Created %s (%d bytes)", c.display, len(text))
-	default:
+	} else {
 		c.summary = fmt.Sprintf("Edited %s: %s at %s", c.display, executors.Count(len(lines), "replacement"), lineList(lines))
 	}
 	return c, nil

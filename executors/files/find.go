@@ -36,10 +36,18 @@ func (t *tools) prepareFind(_ context.Context, _ *executors.Call, in *findInput)
 		return refusedCard(executors.KindSearch, in.Pattern), err
 	}
 	title := titled(in.Pattern)
-	if dir, dirErr := t.directory(in.Path); dirErr == nil && dir.display != "." {
-		title += " in " + dir.title()
+	if dir, dirErr := t.directory(in.Path); dirErr == nil {
+		title = searchTitle(in.Pattern, dir)
 	}
 	return executors.Card{Title: title, Kind: executors.KindSearch, Paths: []string{s.abs}}, err
+}
+
+// searchTitle returns the title of a search in a directory or file.
+func searchTitle(query string, tg target) string {
+	if tg.display == "." {
+		return titled(query)
+	}
+	return titled(query) + " in " + tg.title()
 }
 
 // planFind moves the literal leading directories of the pattern into the start of the

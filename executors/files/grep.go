@@ -33,11 +33,7 @@ func (t *tools) prepareGrep(_ context.Context, _ *executors.Call, in *grepInput)
 	if err != nil {
 		return refusedCard(executors.KindSearch, in.Path), err
 	}
-	title := titled(in.Pattern)
-	if tg.display != "." {
-		title += " in " + tg.title()
-	}
-	card := executors.Card{Title: title, Kind: executors.KindSearch, Paths: []string{tg.abs}}
+	card := executors.Card{Title: searchTitle(in.Pattern, tg), Kind: executors.KindSearch, Paths: []string{tg.abs}}
 	_, err = t.newSearcher(in)
 	return card, err
 }
@@ -216,10 +212,14 @@ func (t *tools) grepTree(ctx context.Context, tg target, in *grepInput, out *gre
 	if err != nil {
 		return "", err
 	}
-	text := n.String()
-	if out.large > 0 {
-		text += fmt.Sprintf("\n[%s larger than %d bytes not searched; use bash for those]", executors.Count(out.large, "file"),
-			t.cfg.MaxFileBytes)
+	return n.String() + t.largeNote(out.large), nil
+}
+
+// largeNote returns a note about the files that were too large to search, "" if there
+// are none.
+func (t *tools) largeNote(n int) string {
+	if n == 0 {
+		return ""
 	}
-	return text, nil
+	return fmt.Sprintf("\n[%s larger than %d bytes not searched; use bash for those]", executors.Count(n, "file"), t.cfg.MaxFileBytes)
 }

@@ -107,8 +107,8 @@ func (d document) replace(offsets []int, n int, text string) document {
 	return out
 }
 
-// endings returns an ending for each line of text, which replaces old with the
-// endings ends; near is for an old text without line endings.
+// endings returns the endings of the lines of text, which replaces old. ends are the
+// endings of old's lines; if it has none, all lines of text end like near.
 func endings(old string, ends []bool, text string, near bool) []bool {
 	from, to := endedLines(old), endedLines(text)
 	out := make([]bool, len(to))
@@ -139,7 +139,7 @@ func endedLines(s string) []string {
 	return lines[:len(lines)-1]
 }
 
-// maxCommonTable bounds the table that common fills.
+// maxCommonTable bounds the table that commonByTable fills.
 const maxCommonTable = 1 << 20
 
 // commonLines returns the pairs of indexes of a longest common subsequence of a and b.

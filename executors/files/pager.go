@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -151,7 +152,7 @@ func (p *pager) add(line []byte, size int) bool {
 		p.cut = true
 		shown, note = line[:cut], fmt.Sprintf(" [… %d more bytes in this line]", size-cut)
 	}
-	chars := max(4, digits(p.seen)) + 1 + utf8.RuneCount(shown) + len(note) + 1
+	chars := max(4, len(strconv.Itoa(p.seen))) + 1 + utf8.RuneCount(shown) + len(note) + 1
 	if chars > p.room && p.shown > 0 {
 		return false
 	}
@@ -159,14 +160,6 @@ func (p *pager) add(line []byte, size int) bool {
 	p.shown++
 	fmt.Fprintf(&p.out, "%4d\t%s%s\n", p.seen, shown, note)
 	return true
-}
-
-func digits(n int) int {
-	d := 1
-	for ; n >= 10; n /= 10 {
-		d++
-	}
-	return d
 }
 
 // maxFullLines bounds the lines of a page that are kept whole, in bytes.

@@ -35,11 +35,7 @@ func (t *tools) prepareSearchCode(_ context.Context, _ *executors.Call, in *code
 	if err != nil {
 		return refusedCard(executors.KindSearch, in.Path), err
 	}
-	title := titled(in.Query)
-	if tg.display != "." {
-		title += " in " + tg.title()
-	}
-	card := executors.Card{Title: title, Kind: executors.KindSearch, Paths: []string{tg.abs}}
+	card := executors.Card{Title: searchTitle(in.Query, tg), Kind: executors.KindSearch, Paths: []string{tg.abs}}
 	_, _, err = t.planCode(in)
 	return card, err
 }
@@ -112,50 +108,22 @@ type unsearched struct {
 func (s *codeSearch) directory(ctx context.Context, q code.Query) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, maxSearch, errSlowSearch)
 	defer cancel()
-	source := func(e walk.Entry) bool { return code.IsSource(e.Name) }
-	rest := func(e walk.Entry) bool { return !code.IsSource(e.Name) }
 	if !q.Symbol() {
 		return s.walk(ctx, func(walk.Entry) bool { return true })
 	}
-	if err := s.walk(ctx, source); err != nil {
+	if err := s.walk(ctx, func(e walk.Entry) bool { return code.IsSource(e.Name) }); err != nil {
 		return err
 	}
 	if hits, _ := s.Hits(); len(hits) > 0 || s.note != "" {
 		return nil
 	}
-	return s.walk(ctx, rest)
+	return s.walk(ctx, func(e walk.Entry) bool { return !code.IsSource(e.Name) })
 }
 
 // walk searches the files below the start that satisfy a condition. Files that can no
 // longer change the result are not read, so problems with them are not reported either.
 func (s *codeSearch) walk(ctx context.Context, wanted func(walk.Entry) bool) error {
-	newVisit := func() walk.Visit[*codeHits] {
-		sc := s.Scanner()
-		var buf []byte
-		return func(e walk.Entry, stopped func() bool) (*codeHits, bool, error) {
-			if e.Type.IsDir() {
-				s.watch.entry(e)
-			}
-			if !e.Type.IsRegular() || !wanted(e) || !s.included(e) {
-				return nil, false, nil
-			}
-			s.watch.entry(e)
-			path := e.Path()
-			if !sc.MayShow(path) {
-				return nil, false, nil
-			}
-			data, size, err := e.Dir.Read(e.Name, buf, s.cfg.MaxFileBytes)
-			buf = data // to reuse its memory
-			if err != nil || size > int64(s.cfg.MaxFileBytes) {
-				return &codeHits{missed: &unsearched{path, err}}, true, nil
-			}
-			hits := sc.File(path, data, stopped)
-			if len(hits) == 0 {
-				return nil, false, nil
-			}
-			return &codeHits{hits: hits}, true, nil
-		}
-	}
+	newVisit := func() walk.Visit[*codeHits] { return s.newVisit(wanted) }
 	n, err := walk.Do(ctx, s.tree(s.start, s.cfg.RespectIgnore), newVisit, (*codeHits).size, func(f *codeHits) bool {
 		if f.missed != nil {
 			s.unsearched = append(s.unsearched, *f.missed)
@@ -179,6 +147,35 @@ func (s *codeSearch) walk(ctx context.Context, wanted func(walk.Entry) bool) err
 	}
 	s.note = n.String()
 	return err
+}
+
+// newVisit returns the visit of one goroutine of walk.
+func (s *codeSearch) newVisit(wanted func(walk.Entry) bool) walk.Visit[*codeHits] {
+	sc := s.Scanner()
+	var buf []byte
+	return func(e walk.Entry, stopped func() bool) (*codeHits, bool, error) {
+		if e.Type.IsDir() {
+			s.watch.entry(e)
+		}
+		if !e.Type.IsRegular() || !wanted(e) || !s.included(e) {
+			return nil, false, nil
+		}
+		s.watch.entry(e)
+		path := e.Path()
+		if !sc.MayShow(path) {
+			return nil, false, nil
+		}
+		data, size, err := e.Dir.Read(e.Name, buf, s.cfg.MaxFileBytes)
+		buf = data // to reuse its memory
+		if err != nil || size > int64(s.cfg.MaxFileBytes) {
+			return &codeHits{missed: &unsearched{path, err}}, true, nil
+		}
+		hits := sc.File(path, data, stopped)
+		if len(hits) == 0 {
+			return nil, false, nil
+		}
+		return &codeHits{hits: hits}, true, nil
+	}
 }
 
 // file searches one file that was asked for by name, unsaved changes included.
@@ -229,11 +226,7 @@ func (s *codeSearch) writeResult(query string, res *executors.Result) {
 	case more:
 		res.Text += fmt.Sprintf("\n[the best %d; there are more: qualify the name, set path or include, or raise max_results]", len(hits))
 	}
-	res.Text += s.note
-	if s.large > 0 {
-		res.Text += fmt.Sprintf("\n[%s larger than %d bytes not searched; use bash for those]",
-			executors.Count(s.large, "file"), s.cfg.MaxFileBytes)
-	}
+	res.Text += s.note + s.largeNote(s.large)
 	res.Locations = places.locations
 	res.Raw = rawCode{Definitions: definitions, Texts: len(hits) - definitions, Places: places.raw(), More: more}
 }

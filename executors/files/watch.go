@@ -96,7 +96,7 @@ type pathState struct {
 	info fs.FileInfo // nil: it does not exist
 }
 
-// pathStateBytes is about the size of a seen in memory, without its path.
+// pathStateBytes is about the size of a pathState in memory, without its path.
 const pathStateBytes = 400
 
 // valid returns a function for Result.Valid, after the walk. It reports whether

@@ -254,24 +254,10 @@ func (q *Query) pathScore(p *place, container, name string) int {
 	return nameInPath
 }
 
-// lineScore returns the rank of a line of text; 0 means that it does not match. A word
-// in the path counts for less than one in the line.
+// lineScore returns the rank of a line of text; 0 means that it does not match.
 func (q *Query) lineScore(p *place, line []byte) int {
 	if q.name == "" {
-		found, inPath := 0, 0
-		for i, w := range q.words {
-			switch {
-			case q.texts.Index(i, line, 0) >= 0:
-				found++
-			case strings.Contains(p.lower, w):
-				inPath++
-			}
-		}
-		score := inLine * (10*found + 6*inPath) / (10 * len(q.words))
-		if found == len(q.words) && bytes.Contains(bytes.ToLower(line), []byte(q.text)) {
-			score += asWritten
-		}
-		return score
+		return q.wordsInLine(p, line)
 	}
 	score := 0
 	for at := q.texts.Index(0, line, 0); at >= 0; at = q.texts.Index(0, line, at+1) {
@@ -290,6 +276,25 @@ func (q *Query) lineScore(p *place, line []byte) int {
 	}
 	if score > 0 && len(q.within) > 0 && bytes.Contains(bytes.ToLower(line), []byte(q.text)) {
 		score += qualified
+	}
+	return score
+}
+
+// wordsInLine is lineScore for several words. A word in the path counts for less than one
+// in the line.
+func (q *Query) wordsInLine(p *place, line []byte) int {
+	found, inPath := 0, 0
+	for i, w := range q.words {
+		switch {
+		case q.texts.Index(i, line, 0) >= 0:
+			found++
+		case strings.Contains(p.lower, w):
+			inPath++
+		}
+	}
+	score := inLine * (10*found + 6*inPath) / (10 * len(q.words))
+	if found == len(q.words) && bytes.Contains(bytes.ToLower(line), []byte(q.text)) {
+		score += asWritten
 	}
 	return score
 }

@@ -28,19 +28,14 @@ type scan struct {
 // byNeedles tries the lines that contain a needle. It returns false when no more
 // can be shown.
 func (sc *scan) byNeedles() bool {
-	var f finder
+	f := Finder{data: sc.data}
 	f.start(sc.needles)
-	for at := 0; ; {
-		if at = f.find(sc.data, at); at < 0 {
-			return true
-		}
-		from := bytes.LastIndexByte(sc.data[:at], '\n') + 1
-		end := lineEnd(sc.data, at)
+	for from, end := range f.Lines() {
 		if !sc.tryLine(from, end) {
 			return false
 		}
-		at = end + 1
 	}
+	return true
 }
 
 // workAtOnce is the number of steps of a regex between two calls of stopped.

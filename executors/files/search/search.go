@@ -15,6 +15,7 @@ package search
 import (
 	"bytes"
 	"regexp/syntax"
+	"slices"
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/pattern"
@@ -67,15 +68,7 @@ func anchoredToText(pattern string) bool {
 }
 
 func hasTextAnchor(re *syntax.Regexp) bool {
-	if re.Op == syntax.OpBeginText || re.Op == syntax.OpEndText {
-		return true
-	}
-	for _, sub := range re.Sub {
-		if hasTextAnchor(sub) {
-			return true
-		}
-	}
-	return false
+	return re.Op == syntax.OpBeginText || re.Op == syntax.OpEndText || slices.ContainsFunc(re.Sub, hasTextAnchor)
 }
 
 // Found is the result of a search in one file.
@@ -106,7 +99,7 @@ func (s *Searcher) MayMatch(data []byte) bool { return s.needles == nil || s.nee
 func (s *Searcher) File(b *Buffer, name string, data []byte, stopped func() bool) Found {
 	b.out, b.ends = b.out[:0], b.ends[:0]
 	sc := scan{Searcher: s, Buffer: b, name: name, data: bytes.TrimPrefix(data, []byte(executors.ByteOrderMark)), stopped: stopped}
-	complete := false
+	var complete bool
 	if s.needles != nil {
 		complete = sc.byNeedles()
 	} else {

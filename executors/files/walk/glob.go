@@ -88,23 +88,14 @@ func parseSet(p string, i int) (set *byteSet, end int, ok bool) {
 			}
 			return set, i + 1, true
 		}
-		if class, isClass := strings.CutPrefix(p[i:], "[:"); isClass {
-			name, _, closed := strings.Cut(class, "]")
-			if !closed {
-				return nil, 0, false
-			}
-			if name, isClass = strings.CutSuffix(name, ":"); isClass { // else it is a plain "["
-				ranges, known := classes[name]
-				if !known {
-					return nil, 0, false
-				}
-				for n := 0; n < len(ranges); n += 2 {
-					set.add(ranges[n], ranges[n+1])
-				}
-				i += len("[:") + len(name) + len(":]")
-				canBeginRange = false
-				continue
-			}
+		size, ok := set.addClass(p[i:])
+		if !ok {
+			return nil, 0, false
+		}
+		if size > 0 {
+			i += size
+			canBeginRange = false
+			continue
 		}
 		endsRange := canBeginRange && p[i] == '-' && i+1 < len(p) && p[i+1] != ']'
 		if endsRange {
@@ -135,6 +126,27 @@ func (s *byteSet) add(first, last byte) {
 	for c := int(first); c <= int(last); c++ {
 		s[c/64] |= 1 << (c % 64)
 	}
+}
+
+// addClass adds the class at the beginning of p, such as [:digit:], and returns its length;
+// 0 means that p does not begin with a class. ok is false if the class is invalid.
+func (s *byteSet) addClass(p string) (size int, ok bool) {
+	class, isClass := strings.CutPrefix(p, "[:")
+	if !isClass {
+		return 0, true
+	}
+	name, _, closed := strings.Cut(class, "]")
+	if !closed {
+		return 0, false
+	}
+	if name, isClass = strings.CutSuffix(name, ":"); !isClass { // a plain "["
+		return 0, true
+	}
+	ranges, known := classes[name]
+	for n := 0; n < len(ranges); n += 2 {
+		s.add(ranges[n], ranges[n+1])
+	}
+	return len("[:") + len(name) + len(":]"), known
 }
 
 func (s *byteSet) has(c byte) bool { return s[c/64]&(1<<(c%64)) != 0 }

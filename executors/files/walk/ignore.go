@@ -40,13 +40,6 @@ func (i *ignore) load(b *workspace.Branch, entries []workspace.Entry) *ignore {
 	if i == nil {
 		return nil
 	}
-	read := func(b *workspace.Branch, name string) *rules {
-		text, size, err := b.Read(name, nil, maxIgnore)
-		if err != nil || size > maxIgnore {
-			return nil
-		}
-		return parseRules(string(text))
-	}
 	next := &ignore{above: i, dir: prefix(b.Rel())}
 	for _, e := range entries {
 		if e.Name[0] != '.' {
@@ -54,13 +47,13 @@ func (i *ignore) load(b *workspace.Branch, entries []workspace.Entry) *ignore {
 		}
 		switch {
 		case e.Name == ".ignore" && e.Type.IsRegular():
-			next.ignoreRules = read(b, e.Name)
+			next.ignoreRules = readRules(b, e.Name)
 		case e.Name == ".gitignore" && e.Type.IsRegular():
-			next.gitignoreRules = read(b, e.Name)
+			next.gitignoreRules = readRules(b, e.Name)
 		case e.Name == GitDir:
 			next.isRepo = true
 			if e.Type.IsDir() {
-				next.excludeRules = readGitInfo(b, func(info *workspace.Branch) *rules { return read(info, "exclude") })
+				next.excludeRules = readExclude(b)
 			}
 		}
 	}
@@ -70,8 +63,17 @@ func (i *ignore) load(b *workspace.Branch, entries []workspace.Entry) *ignore {
 	return next
 }
 
-// readGitInfo returns the rules that read finds in .git/info.
-func readGitInfo(b *workspace.Branch, read func(info *workspace.Branch) *rules) *rules {
+// readRules reads a pattern file; nil means no patterns.
+func readRules(b *workspace.Branch, name string) *rules {
+	text, size, err := b.Read(name, nil, maxIgnore)
+	if err != nil || size > maxIgnore {
+		return nil
+	}
+	return parseRules(string(text))
+}
+
+// readExclude reads .git/info/exclude of the repository at b.
+func readExclude(b *workspace.Branch) *rules {
 	dir, err := b.Sub(GitDir)
 	if err != nil {
 		return nil
@@ -82,7 +84,7 @@ func readGitInfo(b *workspace.Branch, read func(info *workspace.Branch) *rules) 
 		return nil
 	}
 	defer info.Close()
-	return read(info)
+	return readRules(info, "exclude")
 }
 
 // descend returns the patterns that apply in the directory name of dir: those of i

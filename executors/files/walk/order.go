@@ -32,7 +32,7 @@ func inOrder(a, b workspace.Entry) int {
 	return cmp.Compare(sortByte(a, n), sortByte(b, n))
 }
 
-// sortByte is the byte of the sortName at n, -1 at its end.
+// sortByte returns the byte of the sortName at n, -1 at its end.
 func sortByte(e workspace.Entry, n int) int {
 	switch {
 	case n < len(e.Name):

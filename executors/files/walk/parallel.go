@@ -230,7 +230,7 @@ func newProblem(path string, err error) problem {
 	return p
 }
 
-// openBranch returns the open directory. If reach had to open it, the caller closes it.
+// openBranch returns the open directory. The caller closes it if it is not f.branch.
 func (f *folder) openBranch() (*workspace.Branch, error) {
 	if f.branch != nil {
 		return f.branch, nil

@@ -1,6 +1,7 @@
 package walk
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -39,12 +40,7 @@ func newNameMatcher(pattern string) func(name string) bool {
 			matchers = append(matchers, newNameMatcher(one))
 		}
 		return func(name string) bool {
-			for _, match := range matchers {
-				if match(name) {
-					return true
-				}
-			}
-			return false
+			return slices.ContainsFunc(matchers, func(match func(string) bool) bool { return match(name) })
 		}
 	}
 	literal := func(s string) bool { return !strings.ContainsAny(s, `*?[]{}\`) }
