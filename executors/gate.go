@@ -102,10 +102,10 @@ func (g gate) verdict(ctx context.Context, call *Call, record *Record) (Verdict,
 	return v, nil
 }
 
-// name returns the name of a gate for people: "information flow".
-func (v Verdict) name() string { return strings.ReplaceAll(v.Gate, "_", " ") }
-
-func (v Verdict) reason() string { return v.name() + ": " + cmp.Or(v.Reason, v.Rule) }
+// reason returns the name of the gate and its reason, for people: "information flow: …".
+func (v Verdict) reason() string {
+	return strings.ReplaceAll(v.Gate, "_", " ") + ": " + cmp.Or(v.Reason, v.Rule)
+}
 
 // failure returns the result of a denied call. Its text for the model does not
 // reveal the rule.

@@ -46,7 +46,7 @@ func disables(data []byte) bool {
 // parse reads the hooks of the file.
 func (f *file) parse(c Config) error {
 	var s settings
-	if err := json.Unmarshal(data(f), &s); err != nil {
+	if err := json.Unmarshal(f.content(), &s); err != nil {
 		return fmt.Errorf("it cannot be read: %w", err)
 	}
 	if len(s.Hooks) == 0 || string(s.Hooks) == "null" {
@@ -79,8 +79,8 @@ func (f *file) parse(c Config) error {
 	return nil
 }
 
-// data returns the content of the file; an empty file is an empty object.
-func data(f *file) []byte {
+// content returns the content of the file; an empty file is an empty object.
+func (f *file) content() []byte {
 	if len(bytes.TrimSpace(f.data)) == 0 {
 		return []byte("{}")
 	}

@@ -39,7 +39,7 @@ func (l link) Execute(ctx context.Context, call *executors.Call) (executors.Resu
 		return inner.Execute(ctx, call)
 	}
 	judge := func(ctx context.Context, c *executors.Call) (executors.Verdict, error) {
-		return l.judge(ctx, c, before, c == call)
+		return l.judge(ctx, c, before, c != call)
 	}
 	return executors.Gate(Gate, judge)(inner).Execute(ctx, call)
 }
@@ -69,9 +69,9 @@ func (s *Session) toolInput(event Event, call *executors.Call) toolInput {
 	return toolInput{common: s.common(event), Tool: namesOf(call)[0], Input: hookInput(call), ID: call.ID}
 }
 
-// judge runs the hooks before a call. whole reports that they judge the call itself; it is
-// false for a further card of a running call, whose input can no longer change.
-func (s *Session) judge(ctx context.Context, call *executors.Call, hooks []*hook, whole bool) (executors.Verdict, error) {
+// judge runs the hooks before a call. further reports that they judge a further card of a
+// running call, whose input can no longer change.
+func (s *Session) judge(ctx context.Context, call *executors.Call, hooks []*hook, further bool) (executors.Verdict, error) {
 	if call.Skipped != nil {
 		for _, h := range hooks {
 			call.Skipped("the hook " + answer{hook: h}.name() + " of " + h.file.Name)
@@ -85,7 +85,6 @@ func (s *Session) judge(ctx context.Context, call *executors.Call, hooks []*hook
 	if err != nil {
 		return executors.Verdict{}, err
 	}
-	v := executors.Verdict{Decision: executors.Allow}
 	var asks []string
 	var changed *answer
 	for i, a := range answers {
@@ -101,26 +100,33 @@ func (s *Session) judge(ctx context.Context, call *executors.Call, hooks []*hook
 		if changed == nil && a.input != nil && !reflect.DeepEqual(a.input, input.Input) {
 			changed = &answers[i]
 		}
-		if a.context != "" && whole {
+		if a.context != "" && !further {
 			call.Notes = append(call.Notes, s.framed(a.context))
 		}
 	}
-	switch {
-	case changed != nil && whole && call.Rewrites < maxRewrites:
-		call.Rewrite = fromHookInput(call.Tool, mapTexts(changed.input, real).(map[string]any))
-		return executors.Verdict{
-			Decision: executors.Deny, Rule: changed.rule() + " changed the input",
-			Failure: executors.Failuref(executors.PolicyBlocked, "a hook changed the input of this call; it was not run as it was"),
-		}, nil
-	case changed != nil && whole:
-		return s.denyVerdict(*changed, "hooks changed the input again and again"), nil
-	case changed != nil:
+	if changed != nil && !further {
+		return s.rewrite(call, *changed, real), nil
+	}
+	if changed != nil {
 		asks = append(asks, fmt.Sprintf("the hook %s wants another input", changed.name()))
 	}
-	if len(asks) > 0 {
-		v.Decision, v.Reason = executors.Ask, strings.TrimSuffix(strings.TrimSpace(strings.Join(asks, "; ")), ".")
+	if len(asks) == 0 {
+		return executors.Verdict{Decision: executors.Allow}, nil
 	}
-	return v, nil
+	reason := strings.TrimSuffix(strings.TrimSpace(strings.Join(asks, "; ")), ".")
+	return executors.Verdict{Decision: executors.Ask, Reason: reason}, nil
+}
+
+// rewrite denies a call whose input a hook changed, in favour of a call with the new input.
+func (s *Session) rewrite(call *executors.Call, a answer, real func(string) string) executors.Verdict {
+	if call.Rewrites >= maxRewrites {
+		return s.denyVerdict(a, "hooks changed the input again and again")
+	}
+	call.Rewrite = fromHookInput(call.Tool, mapTexts(a.input, real).(map[string]any))
+	return executors.Verdict{
+		Decision: executors.Deny, Rule: a.rule() + " changed the input",
+		Failure: executors.Failuref(executors.PolicyBlocked, "a hook changed the input of this call; it was not run as it was"),
+	}
 }
 
 // names returns the functions of [Options].Names.
@@ -184,27 +190,27 @@ type afterLink struct {
 	hooks   []*hook
 }
 
-func (p afterLink) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
-	res, err := p.Executor.Execute(ctx, call)
+func (l afterLink) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
+	res, err := l.Executor.Execute(ctx, call)
 	if err != nil || res.Failed { // as in the format: only after a success
 		return res, err
 	}
-	input := p.session.toolInput(PostToolUse, call)
+	input := l.session.toolInput(PostToolUse, call)
 	input.Response = response(call, res)
-	answers, err := p.session.run(ctx, call.Record, p.hooks, input)
+	answers, err := l.session.run(ctx, call.Record, l.hooks, input)
 	if err != nil {
 		return res, err
 	}
 	for _, a := range answers {
 		if a.failure != "" {
-			p.session.options.Warn(executors.Shown(fmt.Sprintf("The hook %s failed: %s", a.name(),
-				p.session.shorten(a.failure, maxReason))))
+			l.session.options.Warn(executors.Shown(fmt.Sprintf("The hook %s failed: %s", a.name(),
+				l.session.shorten(a.failure, maxReason))))
 		}
 		if a.decision == executors.Deny && a.reason != "" {
-			res.Below(p.session.framed(a.reason))
+			res.Below(l.session.framed(a.reason))
 		}
 		if a.context != "" {
-			res.Below(p.session.framed(a.context))
+			res.Below(l.session.framed(a.context))
 		}
 	}
 	return res, nil
