@@ -94,7 +94,7 @@ func (h *hook) recordRun(run executors.HookRun) {
 func (s *Session) runOne(ctx context.Context, h *hook, input []byte) answer {
 	run := executors.HookRun{Event: string(h.event), Command: h.command, Source: h.file.Name}
 	var a answer
-	out, err := s.start(ctx, h, input, &run)
+	out, err := s.runCommand(ctx, h, input, &run)
 	if err != nil {
 		a.failure = err.Error()
 	} else {
@@ -116,9 +116,9 @@ type output struct {
 	truncated      bool // stdout was longer
 }
 
-// start runs the command of a hook to its end, and records in run how it ended. It
+// runCommand runs the command of a hook to its end, and records in run how it ended. It
 // returns an error if the hook has no answer.
-func (s *Session) start(ctx context.Context, h *hook, input []byte, run *executors.HookRun) (output, error) {
+func (s *Session) runCommand(ctx context.Context, h *hook, input []byte, run *executors.HookRun) (output, error) {
 	switch {
 	case h.broken != "":
 		return output{}, errors.New(h.broken)

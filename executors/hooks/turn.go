@@ -16,27 +16,9 @@ func (s *Session) Prompt(ctx context.Context, prompt string) (text, blocked stri
 	if !s.hasHooks() {
 		return "", "", nil
 	}
-	s.mu.Lock()
-	source := s.startSource
-	s.startSource = ""
-	s.mu.Unlock()
-	var texts []string
-	if hooks := s.hooksFor(SessionStart, source); source != "" && len(hooks) > 0 {
-		input := struct {
-			common
-			Source string `json:"source"`
-			Model  string `json:"model"`
-		}{s.common(SessionStart), source, s.options.Model()}
-		answers, err := s.runRecorded(ctx, SessionStart, hooks, input)
-		if err != nil {
-			return "", "", err
-		}
-		for _, a := range answers {
-			s.warnFailed(a)
-			if a.context != "" {
-				texts = append(texts, s.framed(a.context))
-			}
-		}
+	texts, err := s.start(ctx)
+	if err != nil {
+		return "", "", err
 	}
 	if hooks := s.hooksFor(UserPromptSubmit); len(hooks) > 0 {
 		input := struct {
@@ -57,6 +39,34 @@ func (s *Session) Prompt(ctx context.Context, prompt string) (text, blocked stri
 		}
 	}
 	return strings.Join(texts, "\n"), blocked, nil
+}
+
+// start runs the hooks of the session's start, once, and returns their texts for the model.
+func (s *Session) start(ctx context.Context) (texts []string, err error) {
+	s.mu.Lock()
+	source := s.startSource
+	s.startSource = ""
+	s.mu.Unlock()
+	hooks := s.hooksFor(SessionStart, source)
+	if source == "" || len(hooks) == 0 {
+		return nil, nil
+	}
+	input := struct {
+		common
+		Source string `json:"source"`
+		Model  string `json:"model"`
+	}{s.common(SessionStart), source, s.options.Model()}
+	answers, err := s.runRecorded(ctx, SessionStart, hooks, input)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range answers {
+		s.warnFailed(a)
+		if a.context != "" {
+			texts = append(texts, s.framed(a.context))
+		}
+	}
+	return texts, nil
 }
 
 // blockReason returns why a hook keeps a prompt from the model; "" if it does not. The user

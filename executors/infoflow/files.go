@@ -47,17 +47,22 @@ func patterns(list []string, home string) []pattern {
 func matchesAny(list []pattern, abs string) bool {
 	abs = strings.ToLower(filepath.ToSlash(filepath.Clean(abs)))
 	for at := abs; len(list) > 0; at = path.Dir(at) {
-		name := path.Base(at)
-		for _, p := range list {
-			if p.anyDepth && doublestar.MatchUnvalidated(p.glob, name) || !p.anyDepth && doublestar.MatchUnvalidated(p.glob, at) {
-				return true
-			}
+		if slices.ContainsFunc(list, func(p pattern) bool { return p.matches(at) }) {
+			return true
 		}
 		if at == path.Dir(at) {
 			break
 		}
 	}
 	return false
+}
+
+// matches reports whether the pattern matches a path itself.
+func (p pattern) matches(abs string) bool {
+	if p.anyDepth {
+		abs = path.Base(abs)
+	}
+	return doublestar.MatchUnvalidated(p.glob, abs)
 }
 
 // fileLabels returns the labels of files, each by its own path and by the place to

@@ -4,8 +4,8 @@
 // A session is *untrusted* once it has read content that a stranger may have
 // written, and *private* once it has read a secret. While both labels hold, a
 // call that can send data out asks the user, and no "always" answers that
-// question. The table of package-level variables in table.go lists the calls that
-// set labels and those that send.
+// question. The tables in table.go list the programs that set labels and those that
+// send.
 //
 // Put [Flow.Link] into the chain of one session. The labels are
 // deterministic: no model decides. They hold until [Flow.Reset], and
@@ -145,14 +145,7 @@ func (f *Flow) Add(state json.RawMessage) {
 	if !f.cfg.Enabled || len(state) == 0 || json.Unmarshal(state, &stored) != nil {
 		return
 	}
-	added := false
-	for _, source := range stored.Untrusted {
-		added = f.labels.add(label{untrusted: source}) || added
-	}
-	for _, source := range stored.Private {
-		added = f.labels.add(label{private: source}) || added
-	}
-	if added {
+	if f.labels.addAll(stored) {
 		f.save()
 	}
 }

@@ -43,12 +43,7 @@ func (s sources) encoded() json.RawMessage {
 // bounded returns sources within the limits: a stored session may come from elsewhere.
 func (s sources) bounded() sources {
 	var out labels
-	for _, source := range s.Untrusted {
-		out.add(label{untrusted: source})
-	}
-	for _, source := range s.Private {
-		out.add(label{private: source})
-	}
+	out.addAll(s)
 	return out.sources
 }
 
@@ -64,6 +59,17 @@ func (l *labels) add(found label) bool {
 	defer l.mu.Unlock()
 	untrusted := addSource(&l.sources.Untrusted, found.untrusted)
 	return addSource(&l.sources.Private, found.private) || untrusted
+}
+
+// addAll is add for all sources of another session.
+func (l *labels) addAll(from sources) (added bool) {
+	for _, source := range from.Untrusted {
+		added = l.add(label{untrusted: source}) || added
+	}
+	for _, source := range from.Private {
+		added = l.add(label{private: source}) || added
+	}
+	return added
 }
 
 func addSource(list *[]string, source string) bool {

@@ -17,6 +17,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -134,12 +135,7 @@ func maskValue(v any, mask func(string) string) (out any, cut bool) {
 
 func isSecretKey(key string) bool {
 	key = strings.ToLower(key)
-	for _, s := range secretKeys {
-		if strings.Contains(key, s) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(secretKeys, func(part string) bool { return strings.Contains(key, part) })
 }
 
 // encode returns JSON on one line. Characters that a reader cannot see, such as

@@ -1,8 +1,6 @@
 package client
 
-import (
-	"time"
-)
+import "time"
 
 // maxOpen bounds the documents that are open at the same time. The one that was
 // used least recently is closed for another.
@@ -45,14 +43,12 @@ func (s *Step) Done() <-chan struct{} { return s.done }
 // not opened: the step ends when the server has loaded the project.
 func (s *Server) Before(path, language, text string, exists bool) *Step {
 	return s.beginStep(path, func(uri string, d *document) {
-		switch {
-		case exists && s.send(uri, d, language, text), !exists && s.awaitReady(d):
-			if s.awaitReport(d) {
-				s.mu.Lock()
-				s.markLoaded()
-				s.markKnown(uri)
-				s.mu.Unlock()
-			}
+		waits := exists && s.send(uri, d, language, text) || !exists && s.awaitReady(d)
+		if waits && s.awaitReport(d) {
+			s.mu.Lock()
+			s.markLoaded()
+			s.markKnown(uri)
+			s.mu.Unlock()
 		}
 	})
 }
@@ -112,7 +108,7 @@ func (s *Server) makeRoom() {
 	}
 }
 
-// closeDocument closes a document.
+// closeDocument closes a document and forgets it; the caller holds s.mu.
 func (s *Server) closeDocument(uri string) {
 	if s.documents[uri].version > 0 {
 		s.post("textDocument/didClose", documentParams{TextDocument: textDocument{URI: uri}})
