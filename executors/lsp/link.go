@@ -113,15 +113,13 @@ func (s *Session) openFiles(ctx context.Context, call *executors.Call, e *edit) 
 		}
 		if f.server != nil {
 			e.inUse = append(e.inUse, f.server)
-			text, err := "", error(nil)
-			if f.existed {
-				text, err = s.sourceText(ctx, path)
+			step, err := s.openFile(ctx, f)
+			if step != nil {
+				wait = f.server.worthWaiting() || wait
+				steps = append(steps, step)
 			}
 			if err != nil {
 				f.server = nil
-			} else if running := f.server.client(); running != nil {
-				wait = f.server.worthWaiting(s.wait()) || wait
-				steps = append(steps, running.Before(path, f.server.entry.language(path), text, f.existed))
 			}
 		}
 		if f.server != nil || len(s.running()) > 0 {
@@ -138,18 +136,42 @@ func (s *Session) openFiles(ctx context.Context, call *executors.Call, e *edit) 
 
 func (s *Session) wait() time.Duration { return time.Duration(s.options.WaitMS) * time.Millisecond }
 
-// worthWaiting reports whether an edit waits for the server: it answered the last edits in
-// time. Only the first edit waits for a server that still loads the project.
-func (srv *server) worthWaiting(wait time.Duration) bool {
-	srv.mu.Lock()
-	defer srv.mu.Unlock()
-	if srv.lastStep != nil {
-		if took, ok := srv.lastStep.Took(); !ok || took > wait {
-			srv.lateInARow++
-		} else {
-			srv.lateInARow = 0
+// openFile reports to the server of a file its text before the edit. The step is nil if
+// the server does not run.
+func (s *Session) openFile(ctx context.Context, f file) (step *client.Step, err error) {
+	text := ""
+	if f.existed {
+		if text, err = s.sourceText(ctx, f.path); err != nil {
+			return nil, err
 		}
 	}
+	running := f.server.client()
+	if running == nil {
+		return nil, nil
+	}
+	f.server.countLate(s.wait())
+	return running.Before(f.path, f.server.entry.language(f.path), text, f.existed), nil
+}
+
+// countLate counts how many reports in a row took longer than an edit waits.
+func (srv *server) countLate(wait time.Duration) {
+	srv.mu.Lock()
+	defer srv.mu.Unlock()
+	if srv.lastStep == nil {
+		return
+	}
+	if took, ok := srv.lastStep.Took(); !ok || took > wait {
+		srv.lateInARow++
+	} else {
+		srv.lateInARow = 0
+	}
+}
+
+// worthWaiting reports whether an edit waits for the server: it answered the last edits in
+// time. Only the first edit waits for a server that still loads the project.
+func (srv *server) worthWaiting() bool {
+	srv.mu.Lock()
+	defer srv.mu.Unlock()
 	return srv.lateInARow < maxLate && (srv.lastStep == nil || srv.running.Loaded())
 }
 

@@ -79,8 +79,8 @@ func (s *Session) checkFiles(ctx context.Context, e *edit) []newDiagnostics {
 		}
 		paths[f.server] = append(paths[f.server], f.path)
 		steps = append(steps, step)
+		wait = f.server.worthWaiting() || wait
 		f.server.mu.Lock()
-		wait = f.server.lateInARow < maxLate && (f.server.lastStep == nil || running.Loaded()) || wait
 		f.server.lastStep = step
 		f.server.mu.Unlock()
 	}

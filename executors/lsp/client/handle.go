@@ -14,9 +14,9 @@ const (
 	// maxText bounds a text of a diagnostic, in bytes.
 	maxText = 2 << 10
 	// maxProgress bounds the tasks whose progress a server reports at the same time.
-	// maxAnswers bounds the answers that it has not read.
 	maxProgress = 1000
-	maxAnswers  = 64
+	// maxAnswers bounds the answers that a server has not read.
+	maxAnswers = 64
 )
 
 // handler answers the server. It runs on the goroutine that reads, so that reports are
