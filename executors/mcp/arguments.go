@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -42,12 +43,7 @@ func (p prompt) values(rest string) (map[string]string, bool) {
 }
 
 func (p prompt) hasArgument(name string) bool {
-	for _, a := range p.arguments {
-		if a.name == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.arguments, func(a argument) bool { return a.name == name })
 }
 
 // splitWords splits a line at spaces. A quote at the beginning of a word or of a value

@@ -32,7 +32,7 @@ type request struct {
 }
 
 // call calls a tool and returns the server's answer, and notes for the model about the
-// server's questions. A failure is an *Error, or the cause of ctx if ctx has ended.
+// server's questions. A failure is a *classifiedError, or the cause of ctx if ctx has ended.
 func (i *instance) call(ctx context.Context, c request) (*sdk.CallToolResult, []string, error) {
 	return exchange(ctx, i, c, func(ctx context.Context, session *sdk.ClientSession, token string) (*sdk.CallToolResult, error) {
 		params := &sdk.CallToolParams{Meta: traceMeta(ctx), Name: c.tool, Arguments: c.input}

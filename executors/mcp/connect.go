@@ -24,13 +24,21 @@ const legacyRevision = "2025-11-25"
 // exitGrace is the wait for a program to end after its connection broke.
 const exitGrace = 100 * time.Millisecond
 
+// endsSoon reports whether a program ends by itself within exitGrace.
+func endsSoon(program *stdio.Server) bool {
+	select {
+	case <-program.Done():
+		return true
+	case <-time.After(exitGrace):
+		return false
+	}
+}
+
 // withExit adds the program's exit and its last line of stderr to an error. It waits for the
 // exit.
 func withExit(err error, program *stdio.Server) error {
-	select {
-	case <-program.Done():
+	if endsSoon(program) {
 		err = fmt.Errorf("%w (%s)", err, exitText(program.Exit()))
-	case <-time.After(exitGrace):
 	}
 	return withLastLine(err, program)
 }

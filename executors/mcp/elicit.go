@@ -221,7 +221,7 @@ func (i *instance) elicit(ctx context.Context, r *sdk.ElicitRequest) (*sdk.Elici
 	}
 	var e Elicitation
 	if r.Params.URL != "" {
-		e, err = i.page(a, r.Params)
+		e, _, err = i.page(a, r.Params)
 	} else {
 		e, err = i.form(a, r.Params)
 	}

@@ -16,20 +16,19 @@ const (
 	maxVisits = 100     // of a server that are remembered
 )
 
-// page returns the question whether to open a page. The server reports the end of the
-// visit by its own id.
-func (i *instance) page(a *asker, p *sdk.ElicitParams) (Elicitation, error) {
+// page returns the question whether to open a page, and the visit if the server can report
+// its end, else nil.
+func (i *instance) page(a *asker, p *sdk.ElicitParams) (Elicitation, *pageVisit, error) {
 	if !a.user.pages() {
-		return Elicitation{}, errNoPages
+		return Elicitation{}, nil, errNoPages
 	}
 	u, err := pageAddress(p.URL)
 	if err != nil {
-		return Elicitation{}, err
+		return Elicitation{}, nil, err
 	}
 	e := Elicitation{Message: questionText(i.entry.Name, "asks you to open a page of "+u.Host, p.Message),
 		Page: u.String(), ID: rand.Text()}
-	i.rememberVisit(p.ElicitationID, &pageVisit{user: a.user, id: e.ID, ended: make(chan struct{})})
-	return e, nil
+	return e, i.newVisit(p.ElicitationID, a.user, e.ID), nil
 }
 
 // pageAddress parses the address of a page that the user is asked to open.
@@ -48,17 +47,20 @@ type pageVisit struct {
 	ended chan struct{} // closed when the server reports the end
 }
 
-// rememberVisit remembers a visit by the server's id.
-func (i *instance) rememberVisit(id string, v *pageVisit) {
+// newVisit returns a visit whose end the server reports by an id of its own. It returns
+// nil if the server has no id for it, or too many visits.
+func (i *instance) newVisit(serverID string, user *queue, id string) *pageVisit {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if id == "" || i.visits[id] == nil && len(i.visits) == maxVisits {
-		return
+	if serverID == "" || i.visits[serverID] == nil && len(i.visits) == maxVisits {
+		return nil
 	}
 	if i.visits == nil {
 		i.visits = map[string]*pageVisit{}
 	}
-	i.visits[id] = v
+	v := &pageVisit{user: user, id: id, ended: make(chan struct{})}
+	i.visits[serverID] = v
+	return v
 }
 
 // endVisit ends a visit by the server's id.
@@ -97,14 +99,11 @@ func (i *instance) visitPages(ctx context.Context, a *asker, pages []*sdk.Elicit
 		if !a.countQuestion() {
 			return false
 		}
-		e, err := i.page(a, p)
+		e, v, err := i.page(a, p)
 		if err != nil {
 			a.note("The MCP server %s wants the user to open a page, which was declined: %v", i.entry.Name, err)
 			return false
 		}
-		i.mu.Lock()
-		v := i.visits[p.ElicitationID]
-		i.mu.Unlock()
 		if a.ask(ctx, e).Action != Accept {
 			return false
 		}

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -144,6 +145,21 @@ func (e *connectError) Error() string { return e.err.Error() }
 
 func (e *connectError) Unwrap() error { return e.err }
 
+// newConnectError returns the failure of a start, and ends the program if there is one.
+func newConnectError(err error, program *stdio.Server, s status) *connectError {
+	if program == nil {
+		return &connectError{classify(err, s), false}
+	}
+	ended := endsSoon(program)
+	program.End(shutdownStep)
+	if ended {
+		err = withExit(err, program)
+	} else {
+		err = withLastLine(err, program)
+	}
+	return &connectError{classify(err, s), ended}
+}
+
 // attempt starts the server, makes it ready, and waits for its end.
 func (i *instance) attempt() error {
 	ctx, note := recordStatus(i.ctx)
@@ -161,21 +177,7 @@ func (i *instance) attempt() error {
 		err = errLate
 	}
 	if err != nil {
-		ended := false
-		if program != nil {
-			select {
-			case <-program.Done():
-				ended = true
-			case <-time.After(exitGrace):
-			}
-			program.End(shutdownStep)
-			if ended {
-				err = withExit(err, program)
-			} else {
-				err = withLastLine(err, program)
-			}
-		}
-		return &connectError{classify(err, note.status()), ended}
+		return newConnectError(err, program, note.status())
 	}
 	defer disconnect(session, program)
 	i.update(func() { i.session, i.program, i.connected = session, program, time.Since(began) })
@@ -188,21 +190,24 @@ func (i *instance) attempt() error {
 		}
 		return classify(err, note.status())
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- session.Wait() }()
-	select {
-	case err = <-ended:
-	case <-i.ctx.Done():
-		err = context.Cause(i.ctx)
-	}
-	i.update(func() { i.session = nil })
-	if err == nil {
-		err = sdk.ErrConnectionClosed
-	}
+	err = i.awaitEnd(session)
 	if program != nil {
 		err = withExit(err, program)
 	}
 	return classify(err, status{})
+}
+
+// awaitEnd waits until a session or the instance ends, and returns the reason.
+func (i *instance) awaitEnd(session *sdk.ClientSession) error {
+	defer i.update(func() { i.session = nil })
+	ended := make(chan error, 1)
+	go func() { ended <- session.Wait() }()
+	select {
+	case err := <-ended:
+		return cmp.Or(err, sdk.ErrConnectionClosed)
+	case <-i.ctx.Done():
+		return context.Cause(i.ctx)
+	}
 }
 
 // disconnect ends the program, if there is one, and then the session, which waits for the
@@ -242,8 +247,8 @@ func (i *instance) update(change func()) {
 func (i *instance) recordFailure(err error) {
 	var report []*watcher
 	i.mu.Lock()
-	for w, told := range i.watchers {
-		if !told {
+	for w, reported := range i.watchers {
+		if !reported {
 			report = append(report, w)
 			i.watchers[w] = true
 		}

@@ -87,7 +87,15 @@ func New(t testing.TB, serve http.Handler) *Authorizer {
 		answer(w, 200, map[string]any{"resource": a.Web.URL + "/mcp", "authorization_servers": []string{issuer},
 			"scopes_supported": []string{"read"}})
 	})
-	mux.HandleFunc("/mcp", func(w http.ResponseWriter, r *http.Request) {
+	mux.Handle("/mcp", a.protect(serve))
+	a.Web = httptest.NewServer(mux)
+	t.Cleanup(a.Web.Close)
+	return a
+}
+
+// protect passes on the requests with a login that has the necessary scope.
+func (a *Authorizer) protect(serve http.Handler) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			return
@@ -112,10 +120,7 @@ func New(t testing.TB, serve http.Handler) *Authorizer {
 		default:
 			serve.ServeHTTP(w, r)
 		}
-	})
-	a.Web = httptest.NewServer(mux)
-	t.Cleanup(a.Web.Close)
-	return a
+	}
 }
 
 // authorize is the page on which the user logs in.
