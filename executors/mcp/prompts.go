@@ -128,11 +128,8 @@ func (j *sessionServer) promptCommands() (prompts []prompt, names []string, read
 
 // Commands returns the prompts of the servers that run.
 func (s *Session) Commands() []Command {
-	s.mu.Lock()
-	servers := slices.Clone(s.servers)
-	s.mu.Unlock()
 	var out []Command
-	for _, server := range servers {
+	for _, server := range s.allServers() {
 		prompts, names, ready := server.promptCommands()
 		for i, p := range prompts {
 			if ready {
@@ -198,11 +195,8 @@ func (s *Session) PromptServer(command string) string {
 // promptOf returns the server and the prompt of a command. If the server has no such
 // prompt, the reply says so.
 func (s *Session) promptOf(command string) (_ *sessionServer, _ prompt, reply string) {
-	s.mu.Lock()
-	servers := slices.Clone(s.servers)
-	s.mu.Unlock()
 	name, _, _ := strings.Cut(command, promptSeparator)
-	for _, server := range servers {
+	for _, server := range s.allServers() {
 		if server.prefix != name && server.entry.Name != name {
 			continue
 		}

@@ -195,9 +195,7 @@ func (s *Session) leastTrusted() string {
 // listResources lists the resources as the servers have last listed them.
 func (s *Session) listResources(_ context.Context, call *executors.Call, in *listInput) (executors.Result, error) {
 	call.Record.ClaimSource = "mcp"
-	s.mu.Lock()
-	servers := slices.Clone(s.servers)
-	s.mu.Unlock()
+	servers := s.allServers()
 	if in.Server != "" {
 		one, err := s.serverOf(in.Server)
 		if err != nil {
@@ -238,9 +236,7 @@ func (i *instance) catalogue() string {
 // such a server it returns "". Files and web pages are read by a server only if it lists
 // them.
 func (s *Session) Reader(uri string) (tool string, input map[string]string) {
-	s.mu.Lock()
-	servers := slices.Clone(s.servers)
-	s.mu.Unlock()
+	servers := s.allServers()
 	scheme := schemeOf(uri)
 	by := func(has func(resource) bool) string {
 		for _, server := range servers {

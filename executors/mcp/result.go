@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -127,8 +128,6 @@ func structuredText(r *sdk.CallToolResult) string {
 // isSoleMember reports whether v is an object whose one member is the text.
 func isSoleMember(v any, text string) bool {
 	members, _ := v.(map[string]any)
-	for _, member := range members {
-		return len(members) == 1 && member == text
-	}
-	return false
+	values := slices.Collect(maps.Values(members))
+	return len(values) == 1 && values[0] == text
 }

@@ -130,6 +130,13 @@ func (s *Session) add(p unapproved) {
 	}
 }
 
+// allServers returns the servers that the session uses.
+func (s *Session) allServers() []*sessionServer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.servers)
+}
+
 // warnFailed warns the user that a server does not run.
 func (s *Session) warnFailed(i *instance, err error) {
 	s.warn(fmt.Sprintf("The MCP server %s does not run: %s. It is started again after a while; /mcp shows its state.",
@@ -163,7 +170,7 @@ func (s *Session) Ready(ctx context.Context) {
 	defer s.mu.Unlock()
 	s.withheld = nil
 	now = slices.DeleteFunc(now, func(o offer) bool {
-		if o.withheldReason = withheld[o.remoteName+"\x00"+o.server.prefix]; o.withheldReason != "" {
+		if o.withheldReason = withheld[toolKey{o.server, o.remoteName}]; o.withheldReason != "" {
 			s.withheld = append(s.withheld, o)
 		}
 		return o.withheldReason != ""

@@ -30,13 +30,13 @@ type Status struct {
 func (s *Session) Status() []Status {
 	out := []Status{}
 	s.mu.Lock()
-	servers, held := slices.Clone(s.servers), slices.Clone(s.withheld)
+	held := slices.Clone(s.withheld)
 	s.mu.Unlock()
-	for _, server := range servers {
+	for _, server := range s.allServers() {
 		st := server.status(s.pool.mask)
 		for _, o := range held {
 			if o.server == server {
-				st.withhold(o)
+				st.leaveOut(o.Name, o.remoteName, o.withheldReason)
 			}
 		}
 		out = append(out, st)
@@ -64,11 +64,6 @@ func (j *sessionServer) status(mask func(string) string) Status {
 		}
 	}
 	return st
-}
-
-// withhold moves a tool from Tools to LeftOut.
-func (s *Status) withhold(o offer) {
-	s.leaveOut(o.Name, o.remoteName, o.withheldReason)
 }
 
 // Refuse moves tools to LeftOut that the model's provider refuses, with its reasons by

@@ -30,18 +30,7 @@ func newTool(e Server, t *sdk.Tool) tool {
 		out.title = oneLine(t.Annotations.Title)
 	}
 	checked, offered, err := inputSchema(t.InputSchema)
-	switch {
-	case t.Name == "":
-		out.problem = "it has no name"
-		return out
-	case len(t.Name) > maxToolName:
-		out.problem = fmt.Sprintf("its name is longer than %d bytes", maxToolName)
-		return out
-	case mistake(t) != "":
-		out.problem = "its definition cannot be read: " + mistake(t)
-		return out
-	case err != nil:
-		out.problem = err.Error()
+	if out.problem = problemOf(t, err); out.problem != "" {
 		return out
 	}
 	out.offered = executors.Tool{
@@ -52,6 +41,22 @@ func newTool(e Server, t *sdk.Tool) tool {
 		out.offered.Effect, out.offered.Kind = executors.Reads, executors.KindRead
 	}
 	return out
+}
+
+// problemOf returns the reason for not offering a tool, or "". wrong is the error of its
+// schema.
+func problemOf(t *sdk.Tool, wrong error) string {
+	switch {
+	case t.Name == "":
+		return "it has no name"
+	case len(t.Name) > maxToolName:
+		return fmt.Sprintf("its name is longer than %d bytes", maxToolName)
+	case mistake(t) != "":
+		return "its definition cannot be read: " + mistake(t)
+	case wrong != nil:
+		return wrong.Error()
+	}
+	return ""
 }
 
 // maxToolName bounds the name of a tool as the server has it, in bytes.

@@ -38,10 +38,16 @@ const (
 	reasonUnchecked = "the file of approvals cannot be read, so its definition cannot be compared with that at its first use"
 )
 
+// toolKey identifies a tool of a session by its name at its server.
+type toolKey struct {
+	server *sessionServer
+	tool   string
+}
+
 // withhold returns the tools that may not be used, with the reasons: their definitions
 // have changed since their first use and the user does not approve that now, or they
 // cannot be compared.
-func (s *Session) withhold(ctx context.Context, offers []offer) map[string]string {
+func (s *Session) withhold(ctx context.Context, offers []offer) map[toolKey]string {
 	byServer := map[*sessionServer]map[string]string{}
 	for _, o := range offers {
 		if byServer[o.server] == nil {
@@ -49,7 +55,7 @@ func (s *Session) withhold(ctx context.Context, offers []offer) map[string]strin
 		}
 		byServer[o.server][o.remoteName] = o.definition
 	}
-	out := map[string]string{}
+	out := map[toolKey]string{}
 	for _, server := range s.servers {
 		if maps.Equal(s.checked[server], byServer[server]) {
 			continue
@@ -58,14 +64,14 @@ func (s *Session) withhold(ctx context.Context, offers []offer) map[string]strin
 		if err != nil {
 			s.warnUnchecked(err)
 			for tool := range byServer[server] {
-				out[tool+"\x00"+server.prefix] = reasonUnchecked
+				out[toolKey{server, tool}] = reasonUnchecked
 			}
 			continue
 		}
 		for _, tool := range slices.Sorted(maps.Keys(changed)) {
 			now := byServer[server][tool]
 			if !s.acceptsChange(ctx, server, tool, changed[tool], now) {
-				out[tool+"\x00"+server.prefix] = reasonChanged
+				out[toolKey{server, tool}] = reasonChanged
 			}
 		}
 		if len(changed) == 0 {
@@ -88,7 +94,7 @@ func (s *Session) warnUnchecked(err error) {
 func (s *Session) acceptsChange(ctx context.Context, server *sessionServer, tool, before, now string) bool {
 	key := server.prefix + "\x00" + tool + "\x00" + now
 	answer, asked := s.answers[key]
-	if asked || s.desk.Ask == nil {
+	if asked || s.desk.Ask == nil { // without a user, answer is its zero value, No
 		return answer != approval.No
 	}
 	answer = s.desk.Ask(ctx, approval.Question{

@@ -40,7 +40,7 @@ var (
 )
 
 // errorResponse returns an error response in place of the line, which has size bytes and is too
-// long. If the line has no id of a request, refusal returns the beginning of the line.
+// long. If the line has no id of a request, it returns the beginning of the line.
 func (l *longLine) errorResponse(size int) []byte {
 	id := firstID.FindSubmatch(l.begin)
 	if id == nil && !bytes.Contains(l.begin, []byte(`"method"`)) {

@@ -45,9 +45,9 @@ func (p *probe) sent(m jsonrpc.Message) {
 func (p *probe) answered(m jsonrpc.Message) {
 	r, ok := m.(*jsonrpc.Response)
 	p.mu.Lock()
-	is := ok && p.timer != nil && r.ID == p.id
+	awaited := ok && p.timer != nil && r.ID == p.id
 	p.mu.Unlock()
-	if is {
+	if awaited {
 		p.stop()
 	}
 }
