@@ -66,13 +66,11 @@ func (m *Memory) byWords(ctx context.Context, query string, all []Entry) ([]floa
 		}
 	}
 	for i := range scores {
-		if scores[i] /= total; scores[i] < minWords {
-			scores[i] = 0
-		}
+		scores[i] /= total
 	}
-	best := slices.Max(scores)
+	least := max(minWords, slices.Max(scores)*minRelativeScore)
 	for i := range scores {
-		if scores[i] < best*minRelativeScore {
+		if scores[i] < least {
 			scores[i] = 0
 		}
 	}
@@ -109,22 +107,22 @@ func newWordCounts(all []Entry) wordCounts {
 // similarity returns the share of words that two texts have in common, weighted by their
 // rarity, from 0 to 1.
 func (l wordCounts) similarity(a, b string) float64 {
-	of, others := stems(a), stems(b)
-	common, total, totalB := 0.0, 0.0, 0.0
-	for w := range of {
+	wordsA, wordsB := stems(a), stems(b)
+	common, totalA, totalB := 0.0, 0.0, 0.0
+	for w := range wordsA {
 		weight := rarity(l.entriesWith[w], l.entries)
-		total += weight
-		if others[w] {
+		totalA += weight
+		if wordsB[w] {
 			common += weight
 		}
 	}
-	for w := range others {
+	for w := range wordsB {
 		totalB += rarity(l.entriesWith[w], l.entries)
 	}
-	if total == 0 || totalB == 0 {
+	if totalA == 0 || totalB == 0 {
 		return 0
 	}
-	return common / min(total, totalB)
+	return common / min(totalA, totalB)
 }
 
 const (
@@ -154,23 +152,23 @@ func (m *Memory) byMeaning(ctx context.Context, query string, all []Entry, read 
 	}
 	ctx, cancel := context.WithTimeout(ctx, embedTimeout)
 	defer cancel()
-	of, err := embed(ctx, embedder, []string{query})
+	queried, err := embed(ctx, embedder, []string{query})
 	if err == nil {
 		err = m.vectors(ctx, model, embedder, all, read)
 	}
-	m.failures.Add(1)
 	if err == nil {
 		m.failures.Store(0)
 	} else {
+		m.failures.Add(1)
 		m.log().Debug("the memory compares words, since embedding failed", "model", model, "err", err)
 	}
-	if len(of) == 0 {
+	if len(queried) == 0 {
 		return
 	}
 	var alike []float64
 	for _, e := range all {
 		if e.Model == model {
-			alike = append(alike, vector.Cosine(of[0], e.Vector))
+			alike = append(alike, vector.Cosine(queried[0], e.Vector))
 		}
 	}
 	if len(alike) < 2 {
@@ -180,7 +178,7 @@ func (m *Memory) byMeaning(ctx context.Context, query string, all []Entry, read 
 	best, n := slices.Max(alike), float64(len(alike))
 	least := mean + deviation*min(deviations, 0.8*(n-1)/math.Sqrt(n)) // no value of n is further from the mean than (n-1)/sqrt(n)
 	for i, e := range all {
-		if c := vector.Cosine(of[0], e.Vector); e.Model == model && c > mean && c >= least {
+		if c := vector.Cosine(queried[0], e.Vector); e.Model == model && c > mean && c >= least {
 			scores[i] += meaningWeight * (c - mean) / (best - mean)
 		}
 	}

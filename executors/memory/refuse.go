@@ -1,8 +1,6 @@
 package memory
 
-import (
-	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
-)
+import "github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 
 // refusal matches the beginning of a model's refusal.
 var refusal = lazyregexp.New(`(?i)^\W*(?:(?:i(?:['’]m| am) )?(?:so |very )?sorry(?:[,.!]| but\b| i\b)|as an? (?:ai|language model|assistant)\b|` +

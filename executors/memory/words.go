@@ -139,19 +139,22 @@ func terms(query string) (out []term) {
 		if len([]rune(w)) >= 4 {
 			t.begin = quoted(w) + "*"
 		}
-		for _, group := range synonyms {
-			if !slices.ContainsFunc(group, func(s string) bool { return s == w || stem(s) == stem(w) }) {
-				continue
-			}
-			for _, s := range group {
-				if s != w {
-					t.exact += " OR " + quoted(s)
-				}
-			}
+		for _, s := range synonymsOf(w) {
+			t.exact += " OR " + quoted(s)
 		}
 		out = append(out, t)
 	}
 	return out
+}
+
+// synonymsOf returns the other words of the groups of synonyms with a word, by its stem.
+func synonymsOf(word string) (out []string) {
+	for _, group := range synonyms {
+		if slices.ContainsFunc(group, func(s string) bool { return s == word || stem(s) == stem(word) }) {
+			out = append(out, group...)
+		}
+	}
+	return slices.DeleteFunc(out, func(s string) bool { return s == word })
 }
 
 // quoted returns a word of letters and digits as a string of FTS5.
