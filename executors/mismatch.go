@@ -41,29 +41,13 @@ func firstFault(s *jsonschema.Schema, at string, v any) (Category, string) {
 		return TypeMismatch, fmt.Sprintf("%s must be %s, got %s", paramName(at), typeNames(types), abbreviated(v))
 	}
 	if s.Enum != nil && !containsJSON(s.Enum, v) {
-		words := make([]string, len(s.Enum))
-		for i, e := range s.Enum {
-			if words[i], _ = e.(string); words[i] == "" {
-				words[i] = abbreviated(e)
-			}
-		}
-		return InvalidParameters, fmt.Sprintf("%s must be one of %s, got %s", paramName(at), strings.Join(words, ", "), abbreviated(v))
+		return InvalidParameters, fmt.Sprintf("%s must be one of %s, got %s", paramName(at), listJSON(s.Enum), abbreviated(v))
 	}
 	switch v := v.(type) {
 	case map[string]any:
 		return memberFault(s, at, v)
 	case []any:
-		if text := sizeFault(at, "item", len(v), s.MinItems, s.MaxItems); text != "" {
-			return InvalidParameters, text
-		}
-		for i, item := range v {
-			if len(s.PrefixItems) > i {
-				continue
-			}
-			if c, text := firstFault(s.Items, fmt.Sprintf("%s[%d]", at, i), item); text != "" {
-				return c, text
-			}
-		}
+		return itemFault(s, at, v)
 	case string:
 		if text := sizeFault(at, "character", len([]rune(v)), s.MinLength, s.MaxLength); text != "" {
 			return InvalidParameters, text
@@ -86,14 +70,54 @@ func containsJSON(list []any, v any) bool {
 	return slices.ContainsFunc(list, func(e any) bool { return abbreviated(e) == text })
 }
 
-// memberFault returns the first fault of an object: missing members, with unknown members
-// that may be meant for them, then the fault of a member.
+// listJSON returns values as a list for a message, with texts as they are.
+func listJSON(values []any) string {
+	words := make([]string, len(values))
+	for i, v := range values {
+		if words[i], _ = v.(string); words[i] == "" {
+			words[i] = abbreviated(v)
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+// itemFault returns the first fault of a list: its size, then the fault of an item.
+func itemFault(s *jsonschema.Schema, at string, v []any) (Category, string) {
+	if text := sizeFault(at, "item", len(v), s.MinItems, s.MaxItems); text != "" {
+		return InvalidParameters, text
+	}
+	for i, item := range v {
+		if len(s.PrefixItems) > i {
+			continue
+		}
+		if c, text := firstFault(s.Items, fmt.Sprintf("%s[%d]", at, i), item); text != "" {
+			return c, text
+		}
+	}
+	return "", ""
+}
+
+// memberFault returns the first fault of an object: missing members, else the fault of a
+// member.
 func memberFault(s *jsonschema.Schema, at string, v map[string]any) (Category, string) {
 	missing := slices.DeleteFunc(slices.Clone(s.Required), func(n string) bool { _, ok := v[n]; return ok })
-	needed := len(missing) > 0
+	if len(missing) > 0 {
+		return InvalidParameters, missingFault(s, at, v, missing)
+	}
+	for _, n := range slices.Sorted(maps.Keys(v)) {
+		if c, text := firstFault(s.Properties[n], strings.TrimPrefix(at+"."+n, "."), v[n]); text != "" {
+			return c, text
+		}
+	}
+	return "", ""
+}
+
+// missingFault names the missing members of an object, and its unknown members, which may
+// be meant for them.
+func missingFault(s *jsonschema.Schema, at string, v map[string]any, missing []string) string {
 	var wrong []string
 	for _, n := range slices.Sorted(maps.Keys(v)) {
-		if _, ok := s.Properties[n]; ok || !needed || !closed(s) {
+		if _, ok := s.Properties[n]; ok || !closed(s) {
 			continue
 		}
 		text := fmt.Sprintf("there is no parameter %q", n)
@@ -116,15 +140,7 @@ func memberFault(s *jsonschema.Schema, at string, v map[string]any) (Category, s
 		}
 		wrong = append(wrong, fmt.Sprintf("%s %s missing", joinNames(missing), verb))
 	}
-	if len(wrong) > 0 {
-		return InvalidParameters, strings.Join(wrong, "; ")
-	}
-	for _, n := range slices.Sorted(maps.Keys(v)) {
-		if c, text := firstFault(s.Properties[n], strings.TrimPrefix(at+"."+n, "."), v[n]); text != "" {
-			return c, text
-		}
-	}
-	return "", ""
+	return strings.Join(wrong, "; ")
 }
 
 // closed reports whether an object may have no other members: the schema for
@@ -134,8 +150,8 @@ func closed(s *jsonschema.Schema) bool {
 	return other != nil && other.Not != nil && len(s.PatternProperties) == 0
 }
 
-// sizeFault says why a value with n units does not fit its limits, which may be nil; "" if it
-// fits.
+// sizeFault returns why a value with n units does not fit its limits, which may be nil; "" if
+// it fits.
 func sizeFault(at, unit string, n int, least, most *int) string {
 	switch {
 	case least != nil && n < *least:
