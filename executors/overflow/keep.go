@@ -35,21 +35,21 @@ type storedText struct {
 	place location
 }
 
-// store stores a text and returns the line that refers to it, or that says why the
-// text was lost.
-func (o *Overflow) store(ctx context.Context, session string, text io.ReaderAt, size int64) string {
+// store stores a text and returns the line that refers to it. If the text was lost, ok is
+// false and the line says why.
+func (o *Overflow) store(ctx context.Context, session string, text io.ReaderAt, size int64) (line string, ok bool) {
 	k, err := o.measure(ctx, session, text, size)
 	if err != nil {
-		return o.lostLine(ctx, size, "it could not be read back", err)
+		return o.lostLine(ctx, size, "it could not be read back", err), false
 	}
 	k.place, err = o.putText(ctx, session, k.id, func() io.Reader { return io.NewSectionReader(text, 0, k.bytes) })
 	switch {
 	case errors.Is(err, errTooLarge):
-		return o.lostLine(ctx, size, "the session store cannot be used, and it is too large for the memory", err)
+		return o.lostLine(ctx, size, "the session store cannot be used, and it is too large for the memory", err), false
 	case err != nil:
-		return o.lostLine(ctx, size, "the session store cannot be used", err)
+		return o.lostLine(ctx, size, "the session store cannot be used", err), false
 	}
-	return k.reference(o.Config.MaxOverflowBytes)
+	return k.reference(o.Config.MaxOverflowBytes), true
 }
 
 // reference returns the line by which the model finds the text.

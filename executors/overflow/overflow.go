@@ -96,7 +96,8 @@ func (o *Overflow) shorten(ctx context.Context, call *executors.Call, res *execu
 	} else if long {
 		res.Text, _ = executors.Bound(text, o.Config.Threshold)
 	}
-	addReference(res, o.store(ctx, call.Session, source, size))
+	line, _ := o.store(ctx, call.Session, source, size)
+	addReference(res, line)
 	if r := call.Record; r != nil {
 		r.Truncated, r.OutputBytes = true, cmp.Or(r.OutputBytes, int(size))
 	}
@@ -109,7 +110,8 @@ func (o *Overflow) Shorten(ctx context.Context, session, text string) string {
 		return text
 	}
 	short, _ := executors.Bound(text, o.Config.Threshold)
-	return executors.JoinLines(short, o.store(ctx, session, strings.NewReader(text), int64(len(text))))
+	line, _ := o.store(ctx, session, strings.NewReader(text), int64(len(text)))
+	return executors.JoinLines(short, line)
 }
 
 // Keep stores a text of any length, and returns the line that refers to it; false
@@ -118,8 +120,7 @@ func (o *Overflow) Keep(ctx context.Context, session, text string) (line string,
 	if most := o.Config.MaxOverflowBytes; most > 0 && int64(len(text)) > most {
 		return "", false
 	}
-	line = o.store(ctx, session, strings.NewReader(text), int64(len(text)))
-	return line, strings.Contains(line, refPrefix)
+	return o.store(ctx, session, strings.NewReader(text), int64(len(text)))
 }
 
 func (o *Overflow) isLong(text string) bool {

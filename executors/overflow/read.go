@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -148,7 +149,7 @@ func (p *page) add(line []byte) bool {
 			p.row++
 			continue
 		}
-		chars := max(4, digits(p.row+1)) + 1 + utf8.RuneCount(row) + 1
+		chars := max(4, len(strconv.Itoa(p.row+1))) + 1 + utf8.RuneCount(row) + 1
 		if p.limit > 0 && p.row-p.offset == p.limit || chars > p.room {
 			p.more = true
 			return false
@@ -178,12 +179,4 @@ func validUTF8(row []byte) []byte {
 		return row
 	}
 	return bytes.Map(func(r rune) rune { return r }, row) // each invalid byte becomes U+FFFD
-}
-
-func digits(n int) int {
-	d := 1
-	for ; n >= 10; n /= 10 {
-		d++
-	}
-	return d
 }

@@ -18,7 +18,7 @@ import (
 // keptAs returns the reference of a text.
 func keptAs(t testing.TB, o *Overflow, session, text string) string {
 	t.Helper()
-	line := o.store(context.Background(), session, strings.NewReader(text), int64(len(text)))
+	line, _ := o.store(context.Background(), session, strings.NewReader(text), int64(len(text)))
 	if id := reference.FindString(line); id != "" {
 		return id
 	}

@@ -2,12 +2,12 @@ package overflow
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/zeph-acp/zeph-acp/executors/pattern"
-
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/pattern"
 )
 
 // contextRows is how many rows before and after a match are shown.
@@ -28,7 +28,7 @@ type search struct {
 	hits     int                 // matching rows shown
 	shown    int                 // the last row that is shown
 	trailing int                 // further rows to show after a match
-	before   [contextRows][]byte // the last rows; row n is at n%around
+	before   [contextRows][]byte // the last rows; row n is at n%contextRows
 	nextHit  int                 // the first matching row that is no longer shown
 }
 
@@ -110,8 +110,9 @@ func (s *search) showHit(row []byte) bool {
 // gap marks rows that are left out.
 const gap = "--\n"
 
-func rowChars(n int, row []byte) int { return digits(n) + 2 + utf8.RuneCount(row) + 1 }
+func rowChars(n int, row []byte) int { return len(strconv.Itoa(n)) + 2 + utf8.RuneCount(row) + 1 }
 
+// printRow writes row n, and reports whether it fits.
 func (s *search) printRow(n int, mark byte, row []byte) bool {
 	chars := rowChars(n, row)
 	if chars > s.room {
