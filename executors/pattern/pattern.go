@@ -12,6 +12,7 @@ import (
 	"io"
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"unicode/utf8"
@@ -90,16 +91,8 @@ func looksBack(re *syntax.Regexp) bool {
 	case syntax.OpBeginText, syntax.OpBeginLine, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
 		return true
 	}
-	for _, sub := range re.Sub {
-		if looksBack(sub) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(re.Sub, looksBack)
 }
-
-// String returns the source of the pattern.
-func (p *Pattern) String() string { return p.re.String() }
 
 // stepsBetweenStops is the number of steps between two calls of stopped. They need less
 // than a second.

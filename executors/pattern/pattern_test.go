@@ -32,8 +32,8 @@ func TestCompile(t *testing.T) {
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%.40s: %v, want %q", expr, err, want)
 		}
-		if err == nil && p.String() != expr {
-			t.Errorf("%.40s is %.40s", expr, p)
+		if err == nil && p.re.String() != expr {
+			t.Errorf("%.40s is %.40s", expr, p.re)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sort"
+	"strings"
 	"time"
 
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
@@ -19,7 +20,7 @@ type journal struct {
 	ID     string            `json:"id"`
 	Redo   bool              `json:"redo,omitempty"`
 	Points []int             `json:"points,omitempty"` // that it undoes
-	Files  map[string]Change `json:"files,omitempty"`  // from After to Before
+	Files  map[string]change `json:"files,omitempty"`  // from After to Before
 	Mark   []byte            `json:"mark,omitempty"`   // see Apply
 }
 
@@ -43,7 +44,7 @@ func (p *Plan) Apply(ctx context.Context, force bool, mark []byte) (Outcome, err
 	defer s.mu.Unlock()
 	var out Outcome
 	j := p.record
-	j.Mark, j.Files = mark, map[string]Change{}
+	j.Mark, j.Files = mark, map[string]change{}
 	var steps []Step
 	r := s.reader()
 	defer r.close()
@@ -61,7 +62,7 @@ func (p *Plan) Apply(ctx context.Context, force bool, mark []byte) (Outcome, err
 				continue
 			}
 			steps = append(steps, step)
-			j.Files[step.Path] = Change{Before: step.From, After: step.To}
+			j.Files[step.Path] = change{Before: step.From, After: step.To}
 		}
 	}
 	r.close() // on Windows an open directory cannot be renamed
@@ -309,12 +310,5 @@ func joinNames(names []string) string {
 	if n := len(names) - most; n > 0 {
 		names, more = names[:most], fmt.Sprintf(" and %d more", n)
 	}
-	text := ""
-	for i, name := range names {
-		if i > 0 {
-			text += ", "
-		}
-		text += name
-	}
-	return text + more
+	return strings.Join(names, ", ") + more
 }

@@ -81,21 +81,17 @@ func replaceFile(name string, data []byte, sync bool) error {
 }
 
 // writeJSON is writePrivate for a value.
-func writeJSON(name string, value any) error {
-	data, err := json.Marshal(value)
-	if err != nil {
-		return err
-	}
-	return writePrivate(name, data)
-}
+func writeJSON(name string, value any) error { return replaceJSON(name, value, false) }
 
 // writeJSONDurably is writeJSON for a file that lasts through a crash of the system.
-func writeJSONDurably(name string, value any) error {
+func writeJSONDurably(name string, value any) error { return replaceJSON(name, value, true) }
+
+func replaceJSON(name string, value any, sync bool) error {
 	data, err := json.Marshal(value)
 	if err != nil {
 		return err
 	}
-	return replaceFile(name, data, true)
+	return replaceFile(name, data, sync)
 }
 
 // readJSON reads a value; ok is false if there is no such file.

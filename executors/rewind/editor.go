@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// Editor is an FS that records the texts which a tool reads and writes. So the text
+// editorFS is an FS that records the texts which a tool reads and writes. So the text
 // of a buffer with unsaved changes is kept too, without another request to the editor.
-type Editor struct {
+type editorFS struct {
 	FS
 	read, write bool // through the editor; otherwise the FS is the disk
 
@@ -31,15 +31,15 @@ func (s *Session) Editor(fs FS, read, write bool) FS {
 	if s == nil {
 		return fs
 	}
-	s.editor = &Editor{FS: fs, read: read, write: write}
+	s.editor = &editorFS{FS: fs, read: read, write: write}
 	return s.editor
 }
 
-func (e *Editor) reads() bool  { return e != nil && e.read }
-func (e *Editor) writes() bool { return e != nil && e.write }
+func (e *editorFS) reads() bool  { return e != nil && e.read }
+func (e *editorFS) writes() bool { return e != nil && e.write }
 
 // ReadFile reads as the FS does.
-func (e *Editor) ReadFile(ctx context.Context, path string) (string, error) {
+func (e *editorFS) ReadFile(ctx context.Context, path string) (string, error) {
 	text, err := e.FS.ReadFile(ctx, path)
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -52,7 +52,7 @@ func (e *Editor) ReadFile(ctx context.Context, path string) (string, error) {
 }
 
 // WriteFile writes as the FS does.
-func (e *Editor) WriteFile(ctx context.Context, path, text string) error {
+func (e *editorFS) WriteFile(ctx context.Context, path, text string) error {
 	err := e.FS.WriteFile(ctx, path, text)
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -68,7 +68,7 @@ func (e *Editor) WriteFile(ctx context.Context, path, text string) error {
 }
 
 // begin starts to record texts for a call.
-func (e *Editor) begin() {
+func (e *editorFS) begin() {
 	if e == nil {
 		return
 	}
@@ -80,7 +80,7 @@ func (e *Editor) begin() {
 }
 
 // end returns the texts that were written since begin.
-func (e *Editor) end() map[string]written {
+func (e *editorFS) end() map[string]written {
 	if e == nil {
 		return nil
 	}
@@ -95,12 +95,12 @@ func (e *Editor) end() map[string]written {
 }
 
 // withEditorTexts returns a change with the texts that a tool exchanged, since the disk
-// may have others.
-func (s *Session) withEditorTexts(path string, c Change, w written, fresh bool) Change {
+// may have others. first reports that it is the first change of the file in the turn.
+func (s *Session) withEditorTexts(path string, c change, w written, first bool) change {
 	if _, refused := s.Roots.Readable().Refuses(path); refused {
 		return c
 	}
-	if w.old != nil && fresh {
+	if w.old != nil && first {
 		c.Before = s.withText(c.Before, *w.old)
 	}
 	c.After = s.withText(c.After, w.new)

@@ -118,12 +118,12 @@ func (s *Session) entryPaths(paths []string) []string {
 }
 
 // keepTree records the state of a path, and of everything below it, before its first
-// change in the turn.
-func (s *Session) keepTree(ctx context.Context, r *reader, p *Point, path string, fresh map[string]bool) {
+// change in the turn. It sets firstChange for the paths whose present state that is.
+func (s *Session) keepTree(ctx context.Context, r *reader, p *point, path string, firstChange map[string]bool) {
 	add := func(abs string) {
 		if _, ok := p.Files[abs]; !ok {
 			before, now := s.stateBefore(ctx, r, p, abs)
-			p.Files[abs], fresh[abs] = Change{Before: before}, now
+			p.Files[abs], firstChange[abs] = change{Before: before}, now
 		}
 	}
 	add(path)
@@ -132,7 +132,7 @@ func (s *Session) keepTree(ctx context.Context, r *reader, p *Point, path string
 
 // stateBefore returns the state of a path before the turn. now reports whether that is
 // the present one.
-func (s *Session) stateBefore(ctx context.Context, r *reader, p *Point, path string) (state State, now bool) {
+func (s *Session) stateBefore(ctx context.Context, r *reader, p *point, path string) (state State, now bool) {
 	if s.before != nil {
 		if e, ok := s.before[path]; ok {
 			return e.State, false
@@ -192,35 +192,30 @@ func (s *Session) recordAfter(ctx context.Context, call touched) {
 	}
 	r := s.reader()
 	defer r.close()
-	update := func(abs string) {
-		c, ok := p.Files[abs]
-		if !ok {
-			return
-		}
-		c.After = r.state(abs)
-		if w, ok := written[abs]; ok {
-			c = s.withEditorTexts(abs, c, w, call.firstChange[abs])
-		}
-		p.Files[abs] = c
-	}
 	for _, path := range call.paths {
 		s.walkBelow(ctx, path, func(abs string) {
 			if _, ok := p.Files[abs]; !ok { // a copy, or the place of a move
-				p.Files[abs] = Change{}
+				p.Files[abs] = change{}
 			}
 		})
 	}
 	for _, path := range p.paths() {
-		if slices.ContainsFunc(call.paths, func(top string) bool { return workspace.Within(top, path) }) {
-			update(path)
+		if !slices.ContainsFunc(call.paths, func(top string) bool { return workspace.Within(top, path) }) {
+			continue
 		}
+		c := p.Files[path]
+		c.After = r.state(path)
+		if w, ok := written[path]; ok {
+			c = s.withEditorTexts(path, c, w, call.firstChange[path])
+		}
+		p.Files[path] = c
 	}
 	s.save(p)
 }
 
 // surveyBefore keeps the files of the session's directories before the first
 // command of a turn that may change any of them.
-func (s *Session) surveyBefore(ctx context.Context, p *Point) {
+func (s *Session) surveyBefore(ctx context.Context, p *point) {
 	if s.before != nil {
 		return
 	}
@@ -262,7 +257,7 @@ func (s *Session) recordCommands(ctx context.Context) {
 
 // compare adds the differences of two surveys to a point. A file that an earlier
 // comparison found may have its original state again.
-func (s *Session) compare(p *Point, before, now index, unsure bool) {
+func (s *Session) compare(p *point, before, now index, unsure bool) {
 	paths := changes(before, now)
 	for path := range s.foundBySurvey {
 		paths = append(paths, path)

@@ -65,14 +65,14 @@ func (s *Session) Changed() (map[int]int, error) {
 }
 
 // applied returns the points whose changes were not rewound.
-func (s *Session) applied() ([]*Point, error) {
+func (s *Session) applied() ([]*point, error) {
 	applied, _, err := s.appliedAndRewound()
 	return applied, err
 }
 
 // appliedAndRewound returns the points whose changes were not rewound, and those that were, with
 // the files that their rewind did not restore.
-func (s *Session) appliedAndRewound() (applied, left []*Point, err error) {
+func (s *Session) appliedAndRewound() (applied, left []*point, err error) {
 	all, err := s.points()
 	if err != nil || len(all) == 0 {
 		return nil, nil, err
@@ -92,7 +92,7 @@ func (s *Session) appliedAndRewound() (applied, left []*Point, err error) {
 			applied = append(applied, p)
 			continue
 		}
-		maps.DeleteFunc(p.Files, func(path string, _ Change) bool { return restored[path] })
+		maps.DeleteFunc(p.Files, func(path string, _ change) bool { return restored[path] })
 		left = append(left, p)
 	}
 	return applied, left, err
@@ -140,7 +140,7 @@ type combinedChange struct {
 }
 
 // add adds the change of the next turn, which may be the first one.
-func (w *combinedChange) add(c Change) *combinedChange {
+func (w *combinedChange) add(c change) *combinedChange {
 	if w == nil {
 		w = &combinedChange{first: c.Before}
 	} else if differs(w.last, c.Before) {
@@ -212,7 +212,7 @@ func (s *Session) PlanRedo(ctx context.Context, id string) (*Plan, error) {
 	}
 	ways := map[string]*combinedChange{}
 	for path, c := range done.Files {
-		ways[path] = (*combinedChange)(nil).add(Change{Before: c.Before, After: c.After})
+		ways[path] = (*combinedChange)(nil).add(change{Before: c.Before, After: c.After})
 	}
 	p.setSteps(ctx, ways)
 	return p, nil

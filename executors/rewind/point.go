@@ -11,12 +11,12 @@ import (
 	"strings"
 )
 
-// Point is the changes of one turn.
-type Point struct {
+// point holds the changes of one turn.
+type point struct {
 	Seq       int               `json:"seq"` // from 1; the turns without changes have no point
 	Turn      int               `json:"turn"`
 	MessageID string            `json:"messageId"`
-	Files     map[string]Change `json:"files,omitempty"` // by absolute path
+	Files     map[string]change `json:"files,omitempty"` // by absolute path
 	// Gaps are reasons why changes of commands may be missing.
 	Gaps []string `json:"left,omitempty"`
 	// Open is set while the turn runs. The survey before its commands is then kept
@@ -25,7 +25,7 @@ type Point struct {
 }
 
 // changed returns the files that the turn changed, sorted, without directories.
-func (p *Point) changed() []string {
+func (p *point) changed() []string {
 	var paths []string
 	for path, c := range p.Files {
 		if !c.Before.isDir() && !c.After.isDir() {
@@ -36,8 +36,8 @@ func (p *Point) changed() []string {
 	return paths
 }
 
-// Change is one entry before and after a turn.
-type Change struct {
+// change is one entry before and after a turn.
+type change struct {
 	Before State `json:"before"`
 	After  State `json:"after"`
 	// Unsure says that After was found later, when the user may have changed the file.
@@ -57,13 +57,13 @@ func pointNames(dir string) ([]string, error) {
 }
 
 // points returns the points of the session, in order. The caller holds s.mu.
-func (s *Session) points() ([]*Point, error) {
+func (s *Session) points() ([]*point, error) {
 	s.retryUnsaved()
 	names, err := pointNames(s.dir)
 	if err != nil {
 		return nil, err
 	}
-	var all []*Point
+	var all []*point
 	for seq, p := range s.unsaved {
 		names = slices.DeleteFunc(names, func(name string) bool { return name == s.pointFile(seq) })
 		c := *p
@@ -71,22 +71,22 @@ func (s *Session) points() ([]*Point, error) {
 		all = append(all, &c)
 	}
 	for _, name := range names {
-		p := &Point{}
+		p := &point{}
 		if _, err := readJSON(name, p); err != nil {
 			s.Log.Warn("a point of a rewind cannot be read", "file", name, "err", err)
 			continue
 		}
 		if p.Files == nil {
-			p.Files = map[string]Change{}
+			p.Files = map[string]change{}
 		}
 		all = append(all, p)
 	}
-	slices.SortFunc(all, func(a, b *Point) int { return cmp.Compare(a.Seq, b.Seq) })
+	slices.SortFunc(all, func(a, b *point) int { return cmp.Compare(a.Seq, b.Seq) })
 	return all, nil
 }
 
 // ensurePoint returns the point of the running turn; the caller holds s.mu.
-func (s *Session) ensurePoint() (*Point, error) {
+func (s *Session) ensurePoint() (*point, error) {
 	if s.point != nil {
 		return s.point, nil
 	}
@@ -101,13 +101,13 @@ func (s *Session) ensurePoint() (*Point, error) {
 	for seq := range s.unsaved {
 		last = max(last, seq)
 	}
-	s.point = &Point{Seq: last + 1, Turn: s.turn, MessageID: s.message, Files: map[string]Change{}, Open: s.message}
+	s.point = &point{Seq: last + 1, Turn: s.turn, MessageID: s.message, Files: map[string]change{}, Open: s.message}
 	s.forgetRewinds()
 	return s.point, nil
 }
 
 // save stores a point. If that fails, the point stays in memory.
-func (s *Session) save(p *Point) {
+func (s *Session) save(p *point) {
 	err := writeJSON(s.pointFile(p.Seq), p)
 	if err == nil {
 		delete(s.unsaved, p.Seq)
@@ -124,7 +124,7 @@ func (s *Session) retryUnsaved() {
 	}
 }
 
-func (s *Session) drop(p *Point) {
+func (s *Session) drop(p *point) {
 	delete(s.unsaved, p.Seq)
 	os.Remove(s.pointFile(p.Seq))
 }
@@ -152,7 +152,7 @@ func droppedFile(dir string) string { return filepath.Join(dir, "dropped.json") 
 
 // dropPoint removes the oldest point of a session.
 func dropPoint(name string) error {
-	var p Point
+	var p point
 	if _, err := readJSON(name, &p); err != nil {
 		return err
 	}
@@ -172,4 +172,4 @@ func (s *Session) droppedTurn() int {
 }
 
 // paths returns the changed paths, sorted.
-func (p *Point) paths() []string { return slices.Sorted(maps.Keys(p.Files)) }
+func (p *point) paths() []string { return slices.Sorted(maps.Keys(p.Files)) }

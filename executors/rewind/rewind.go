@@ -68,13 +68,13 @@ type Session struct {
 	Options
 	contents contents
 	dir      string // of this session's points
-	editor   *Editor
+	editor   *editorFS
 
 	mu            sync.Mutex
 	turn          int             // the running turn; 0 before the first one
 	message       string          // the id of its prompt
-	point         *Point          // of the running turn; nil before its first change
-	unsaved       map[int]*Point  // points that could not be stored, by Seq
+	point         *point          // of the running turn; nil before its first change
+	unsaved       map[int]*point  // points that could not be stored, by Seq
 	before        index           // the survey before the first command of the running turn; nil if there was none
 	commandRan    bool            // a command ran after that survey
 	foundBySurvey map[string]bool // paths that surveys of the turn found changed
@@ -91,7 +91,7 @@ func New(o Options) *Session {
 	o.Dirs = slices.Sorted(slices.Values(o.Dirs))
 	base := filepath.Join(o.Data, DirName, hashOf([]byte(strings.Join(o.Dirs, "\n")))[:16])
 	return &Session{
-		Options: o, unsaved: map[int]*Point{}, contents: contents{filepath.Join(base, "contents")},
+		Options: o, unsaved: map[int]*point{}, contents: contents{filepath.Join(base, "contents")},
 		dir: filepath.Join(base, "sessions", sessionDir(o.Session)),
 	}
 }
@@ -128,7 +128,7 @@ func (s *Session) Begin(turn int, messageID string) {
 }
 
 // ended calls Ended for a turn; p is nil if the turn changed nothing.
-func (s *Session) ended(p *Point) {
+func (s *Session) ended(p *point) {
 	if s.Ended == nil {
 		return
 	}
@@ -153,7 +153,7 @@ func (s *Session) End(ctx context.Context) {
 	}
 	s.recordCommands(context.WithoutCancel(ctx))
 	s.point.Open = ""
-	maps.DeleteFunc(s.point.Files, func(_ string, c Change) bool { return !differs(c.Before, c.After) })
+	maps.DeleteFunc(s.point.Files, func(_ string, c change) bool { return !differs(c.Before, c.After) })
 	s.ended(s.point)
 	if len(s.point.Files) == 0 && len(s.point.Gaps) == 0 {
 		s.drop(s.point)
