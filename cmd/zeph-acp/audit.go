@@ -48,7 +48,7 @@ func withAudit(cmd *cobra.Command, f *flags, do func(cmd *cobra.Command, l *audi
 		return errors.New("nothing is recorded here: there is no home directory; set ZEPH_HOME")
 	}
 	if err := l.Recover(); err != nil {
-		fmt.Fprintf(cmd.ErrOrStderr(), "zeph-acp: warning: calls of a killed agent are not shown: %s\n", oneLine(err.Error()))
+		warn(cmd, "calls of a killed agent are not shown: %s", oneLine(err.Error()))
 	}
 	return do(cmd, l)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -125,7 +124,7 @@ func (c callFilter) read(cmd *cobra.Command, l *audit.Log, each func(line audit.
 		return each(line)
 	})
 	if bad > 0 {
-		fmt.Fprintf(cmd.ErrOrStderr(), "zeph-acp: warning: lines without a call: %d; see \"zeph-acp audit verify\"\n", bad)
+		warn(cmd, `lines without a call: %d; see "zeph-acp audit verify"`, bad)
 	}
 	return err
 }

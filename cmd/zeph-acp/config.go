@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
-	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
 )
 
 func newConfig(f *flags) *cobra.Command {
@@ -48,7 +48,7 @@ func showConfig(cmd *cobra.Command, f *flags) error {
 	if err != nil {
 		return err
 	}
-	printWarnings(cmd, l)
+	printWarnings(cmd, l.Warnings)
 	return l.Show(cmd.OutOrStdout())
 }
 
@@ -67,7 +67,7 @@ func checkConfig(cmd *cobra.Command, f *flags) error {
 	}
 	found := l.Check(dir, l.Getenv("ZEPH_MODEL"), app.Catalogue())
 	l.Warnings = append(l.Warnings, found.Warnings...)
-	printWarnings(cmd, l)
+	printWarnings(cmd, l.Warnings)
 	if len(found.Mistakes) > 0 {
 		return printMistakes(cmd, found.Mistakes)
 	}
@@ -96,8 +96,13 @@ func printMistakes(cmd *cobra.Command, mistakes toml.Mistakes) error {
 	return &exitError{code: exitFailure}
 }
 
-func printWarnings(cmd *cobra.Command, l *config.Loaded) {
-	for _, w := range l.Warnings {
-		fmt.Fprintf(cmd.ErrOrStderr(), "zeph-acp: warning: %s\n", w)
+func printWarnings(cmd *cobra.Command, warnings []string) {
+	for _, w := range warnings {
+		warn(cmd, "%s", w)
 	}
+}
+
+// warn prints a warning to stderr.
+func warn(cmd *cobra.Command, format string, args ...any) {
+	fmt.Fprintf(cmd.ErrOrStderr(), "zeph-acp: warning: %s\n", headless.Visible(fmt.Sprintf(format, args...)))
 }

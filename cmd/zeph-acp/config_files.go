@@ -54,7 +54,7 @@ func migrateConfig(cmd *cobra.Command, f *flags, dryRun bool) error {
 		return err
 	}
 	if m.Refused {
-		warnLeft(cmd, m)
+		printWarnings(cmd, m.Remaining)
 		return fmt.Errorf("%s is not migrated: correct the mistakes above first", m.File)
 	}
 	for _, c := range m.Changes {
@@ -72,13 +72,6 @@ func migrateConfig(cmd *cobra.Command, f *flags, dryRun bool) error {
 		}
 		fmt.Fprintf(out, "Wrote %s. The previous version is in %s.\n", m.File, backup)
 	}
-	warnLeft(cmd, m)
+	printWarnings(cmd, m.Remaining)
 	return nil
-}
-
-// warnLeft prints the mistakes that remain in the file.
-func warnLeft(cmd *cobra.Command, m *config.Migration) {
-	for _, w := range m.Remaining {
-		fmt.Fprintf(cmd.ErrOrStderr(), "zeph-acp: warning: %s\n", w)
-	}
 }

@@ -45,7 +45,7 @@ The rules are the built-in ones and those of your filters.toml.`,
 			if !l.Config.Tools.Filters.Enabled {
 				l.Warnings = append(l.Warnings, "tools.filters.enabled is false: there are no rules")
 			}
-			printWarnings(cmd, l)
+			printWarnings(cmd, l.Warnings)
 			switch {
 			case list && explain:
 				return listPatterns(cmd.OutOrStdout(), filters)

@@ -102,7 +102,7 @@ func withApp(cmd *cobra.Command, f *flags, do func(*config.Loaded, *app.App) err
 		return err
 	}
 	defer closeLog()
-	printWarnings(cmd, l)
+	printWarnings(cmd, l.Warnings)
 	a := app.New(l, log)
 	defer closeApp(a)
 	return do(l, a)

@@ -54,7 +54,7 @@ func login(cmd *cobra.Command, f *flags, name string) error {
 	if err != nil {
 		return err
 	}
-	printWarnings(cmd, l)
+	printWarnings(cmd, l.Warnings)
 	choices := choicesOf(provider.Keys(l.Config.LLM))
 	if len(choices) == 0 {
 		return errors.New("no provider of this configuration needs a key")

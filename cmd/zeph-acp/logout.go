@@ -29,7 +29,7 @@ func logout(cmd *cobra.Command, f *flags, name string) error {
 	if err != nil {
 		return err
 	}
-	printWarnings(cmd, l)
+	printWarnings(cmd, l.Warnings)
 	keys, choices := l.Keys(), choicesOf(provider.Keys(l.Config.LLM))
 	var removed []string
 	if name == "" {

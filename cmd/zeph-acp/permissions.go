@@ -83,9 +83,7 @@ func checkPermission(cmd *cobra.Command, f *flags, c *checkFlags, args []string)
 			return usageError("%w", err)
 		}
 		checker.Hooks = c.hooks
-		for _, w := range checker.Warnings {
-			fmt.Fprintf(cmd.ErrOrStderr(), "zeph-acp: warning: %s\n", headless.Visible(w))
-		}
+		printWarnings(cmd, checker.Warnings)
 		tool, text := "bash", strings.Join(args, " ")
 		if checker.Tool(args[0]) {
 			tool, text = args[0], cmp.Or(strings.Join(args[1:], " "), "{}")

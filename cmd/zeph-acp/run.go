@@ -222,7 +222,7 @@ func withRunner(cmd *cobra.Command, f *flags, r *runFlags, do func(context.Conte
 	}
 	defer closeLog()
 	if !r.quiet {
-		printWarnings(cmd, l)
+		printWarnings(cmd, l.Warnings)
 	}
 	ctx, cancel := context.WithCancelCause(cmd.Context())
 	defer cancel(nil)

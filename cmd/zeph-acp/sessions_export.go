@@ -77,7 +77,7 @@ func storyWriter(cmd *cobra.Command, f *flags, a *app.App, id string, asPage boo
 		return nil, err
 	}
 	if len(lost) > 0 {
-		fmt.Fprintf(cmd.ErrOrStderr(), "zeph-acp: warning: %s\n", oneLine(session.Unreadable(lost)))
+		warn(cmd, "%s", oneLine(session.Unreadable(lost)))
 	}
 	src := story.Source{Session: s, Events: events, Mask: maskFunc(a.Scanner(s.CWD))}
 	src.Session.Created, src.Session.Updated = s.Created.Local(), s.Updated.Local()
@@ -85,7 +85,7 @@ func storyWriter(cmd *cobra.Command, f *flags, a *app.App, id string, asPage boo
 		events[i].Time = events[i].Time.Local()
 	}
 	if src.Calls, err = callsOf(f, id); err != nil {
-		fmt.Fprintf(cmd.ErrOrStderr(), "zeph-acp: warning: without the decisions of the audit log: %s\n", oneLine(err.Error()))
+		warn(cmd, "without the decisions of the audit log: %s", oneLine(err.Error()))
 	}
 	view := story.New(src)
 	if asPage {

@@ -97,7 +97,7 @@ func search(cmd *cobra.Command, a *app.App, sessions []store.Session, words []st
 		return nil, err
 	}
 	if unread > 0 {
-		fmt.Fprintf(cmd.ErrOrStderr(), "zeph-acp: warning: %s not read yet: repeat the search\n", executors.Count(unread, "session"))
+		warn(cmd, "%s not read yet: repeat the search", executors.Count(unread, "session"))
 	}
 	mask := a.Masked()
 	byID, found := map[string]store.Session{}, []foundSession{}

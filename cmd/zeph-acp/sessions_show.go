@@ -35,7 +35,7 @@ func newSessionsShow(f *flags) *cobra.Command {
 					return err
 				}
 				if len(lost) > 0 {
-					fmt.Fprintf(cmd.ErrOrStderr(), "zeph-acp: warning: %s\n", oneLine(session.Unreadable(lost)))
+					warn(cmd, "%s", oneLine(session.Unreadable(lost)))
 				}
 				var b bytes.Buffer
 				if asJSON {

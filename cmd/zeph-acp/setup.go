@@ -101,7 +101,7 @@ func (s *setupFlags) setup(cmd *cobra.Command, p editors.Places, name string) er
 		}
 	}
 	if _, err := exec.LookPath(command); err != nil {
-		fmt.Fprintf(cmd.ErrOrStderr(), "zeph-acp: warning: there is no program %s here\n", oneLine(command))
+		warn(cmd, "there is no program %s here", oneLine(command))
 	}
 	if e.Needs != "" {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s: this needs %s.\n", e.Title, e.Needs)
