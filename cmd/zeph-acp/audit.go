@@ -35,14 +35,16 @@ the first such line is named, and the exit status is 1.
 Lines missing at the end and a wholly rewritten record cannot be detected this
 way. To detect them, keep the last hash elsewhere and compare it later.`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return withAudit(cmd, f, verifyAudit) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return withAudit(cmd, f, func(l *audit.Log) error { return verifyAudit(cmd, l) })
+		},
 	})
 	return cmd
 }
 
 // withAudit runs do with the log. It needs no configuration, which may contain
 // mistakes.
-func withAudit(cmd *cobra.Command, f *flags, do func(cmd *cobra.Command, l *audit.Log) error) error {
+func withAudit(cmd *cobra.Command, f *flags, do func(l *audit.Log) error) error {
 	l := audit.New(config.FindPaths(f.getenv).State, audit.Config{Enabled: true}, nil)
 	if l == nil {
 		return errors.New("nothing is recorded here: there is no home directory; set ZEPH_HOME")
@@ -50,7 +52,7 @@ func withAudit(cmd *cobra.Command, f *flags, do func(cmd *cobra.Command, l *audi
 	if err := l.Recover(); err != nil {
 		warn(cmd, "calls of a killed agent are not shown: %s", oneLine(err.Error()))
 	}
-	return do(cmd, l)
+	return do(l)
 }
 
 // printNoCalls prints to stderr that there are no calls to show.

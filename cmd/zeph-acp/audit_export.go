@@ -27,9 +27,7 @@ bounded and credentials masked.
 			if otlp == cef {
 				return usageError("want either --otlp-json or --cef")
 			}
-			return withAudit(cmd, f, func(cmd *cobra.Command, l *audit.Log) error {
-				return exportAudit(cmd, l, wanted, otlp)
-			})
+			return withAudit(cmd, f, func(l *audit.Log) error { return exportAudit(cmd, l, wanted, otlp) })
 		},
 	}
 	wanted.register(cmd)

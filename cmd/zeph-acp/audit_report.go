@@ -30,7 +30,7 @@ intact. Credentials are masked.`,
 			if !asPage {
 				return usageError("want --html: try %q", cmd.CommandPath()+" --html -o report.html")
 			}
-			return withAudit(cmd, f, func(cmd *cobra.Command, l *audit.Log) error { return reportAudit(cmd, l, wanted, file) })
+			return withAudit(cmd, f, func(l *audit.Log) error { return reportAudit(cmd, l, wanted, file) })
 		},
 	}
 	wanted.register(cmd)

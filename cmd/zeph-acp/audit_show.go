@@ -33,7 +33,7 @@ answer in parentheses.`,
 			if last < 0 {
 				return usageError("-n %d: want a number of calls, or 0 for all", last)
 			}
-			return withAudit(cmd, f, func(cmd *cobra.Command, l *audit.Log) error {
+			return withAudit(cmd, f, func(l *audit.Log) error {
 				format := auditLine
 				switch {
 				case asJSON:

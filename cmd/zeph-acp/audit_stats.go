@@ -27,7 +27,7 @@ func newAuditStats(f *flags) *cobra.Command {
 the waiting for answers of people.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withAudit(cmd, f, func(cmd *cobra.Command, l *audit.Log) error {
+			return withAudit(cmd, f, func(l *audit.Log) error {
 				counts := summary.NewCounts()
 				err := wanted.read(cmd, l, func(line audit.Line) error {
 					counts.Add(&line.Entry)
