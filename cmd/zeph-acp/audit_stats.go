@@ -79,15 +79,33 @@ func eachStats(c *summary.Counts, each func(name string, calls *summary.Calls)) 
 	each("all", c.All)
 }
 
-// statsTable returns the counts as a table. A call that was rolled back counts as failed,
-// and an interrupted one as cancelled.
+// outcomeColumns are the columns about outcomes. Each adds up one or more of them.
+var outcomeColumns = []struct {
+	name     string
+	outcomes []audit.Outcome
+}{
+	{"success", []audit.Outcome{audit.Success}},
+	{"failed", []audit.Outcome{audit.Failed, audit.RolledBack}},
+	{"denied", []audit.Outcome{audit.Denied}},
+	{"timeout", []audit.Outcome{audit.TimedOut}},
+	{"cancelled", []audit.Outcome{audit.Cancelled, audit.Interrupted}},
+}
+
+// statsTable returns the counts as a table.
 func statsTable(c *summary.Counts) string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "calls\tsuccess\tfailed\tdenied\ttimeout\tcancelled\tmedian\tmax\t  tool")
+	fmt.Fprint(w, "calls\t")
+	for _, o := range outcomeColumns {
+		fmt.Fprintf(w, "%s\t", o.name)
+	}
+	fmt.Fprintln(w, "median\tmax\t  tool")
 	eachStats(c, func(name string, t *summary.Calls) {
-		fmt.Fprintf(w, "%d\t%d\t%d\t%d\t%d\t%d\t%s\t%s\t  %s\n", t.Calls, t.Sum(audit.Success), t.Sum(audit.Failed, audit.RolledBack),
-			t.Sum(audit.Denied), t.Sum(audit.TimedOut), t.Sum(audit.Cancelled, audit.Interrupted), milliseconds(t.Median), milliseconds(t.Max), name)
+		fmt.Fprintf(w, "%d\t", t.Calls)
+		for _, o := range outcomeColumns {
+			fmt.Fprintf(w, "%d\t", t.Sum(o.outcomes...))
+		}
+		fmt.Fprintf(w, "%s\t%s\t  %s\n", milliseconds(t.Median), milliseconds(t.Max), name)
 	})
 	_ = w.Flush() // to memory
 	return b.String()
@@ -100,15 +118,9 @@ func statsList(c *summary.Counts, width int) string {
 		calls := executors.Count(t.Calls, "call")
 		fmt.Fprintf(&b, "%s  %s\n", padded(fitWidth(name, width-cells(calls)-2), width-cells(calls)-2), calls)
 		var parts []string
-		for _, p := range []struct {
-			name string
-			n    int
-		}{
-			{"success", t.Sum(audit.Success)}, {"failed", t.Sum(audit.Failed, audit.RolledBack)}, {"denied", t.Sum(audit.Denied)},
-			{"timeout", t.Sum(audit.TimedOut)}, {"cancelled", t.Sum(audit.Cancelled, audit.Interrupted)},
-		} {
-			if p.n > 0 {
-				parts = append(parts, fmt.Sprintf("%s %d", p.name, p.n))
+		for _, o := range outcomeColumns {
+			if n := t.Sum(o.outcomes...); n > 0 {
+				parts = append(parts, fmt.Sprintf("%s %d", o.name, n))
 			}
 		}
 		parts = append(parts, "median "+milliseconds(t.Median), "max "+milliseconds(t.Max))
