@@ -91,19 +91,27 @@ func managed() config.ManagedFile {
 	return config.ManagedFile{Path: cmp.Or(managedFile, config.ManagedPath()), Owner: managedOwner}
 }
 
-// withApp calls do with the configuration and a new App, which it closes afterwards.
+// withApp prints the warnings about the configuration, and calls do with it and a new App, which it
+// closes afterwards.
 func withApp(cmd *cobra.Command, f *flags, do func(*config.Loaded, *app.App) error) error {
 	l, err := f.load(cmd)
 	if err != nil {
 		return err
 	}
+	return useApp(l, func(a *app.App) error {
+		printWarnings(cmd, l.Warnings)
+		return do(l, a)
+	})
+}
+
+// useApp calls do with a new App, which it closes afterwards.
+func useApp(l *config.Loaded, do func(*app.App) error) error {
 	log, closeLog, err := app.NewLogger(l.Config.Log, l.Getenv, os.Stderr)
 	if err != nil {
 		return err
 	}
 	defer closeLog()
-	printWarnings(cmd, l.Warnings)
 	a := app.New(l, log)
 	defer closeApp(a)
-	return do(l, a)
+	return do(a)
 }

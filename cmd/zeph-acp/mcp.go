@@ -156,49 +156,43 @@ func newMCPRemove(f *flags) *cobra.Command {
 	}
 }
 
-// openServer starts one server of the configuration and returns its session. It waits
-// until the server is ready; an error says why it is not.
-func (f *flags) openServer(cmd *cobra.Command, name string) (*mcp.Session, mcp.Status, func(), error) {
+// withServer starts a server of the configuration, waits until it is ready, and calls do with its
+// session. An error says why the server is not ready.
+func (f *flags) withServer(cmd *cobra.Command, name string, do func(*mcp.Session, mcp.Status) error) error {
 	l, err := f.load(cmd)
 	if err != nil {
-		return nil, mcp.Status{}, nil, err
-	}
-	log, closeLog, err := app.NewLogger(l.Config.Log, l.Getenv, os.Stderr)
-	if err != nil {
-		return nil, mcp.Status{}, nil, err
+		return err
 	}
 	i := slices.IndexFunc(l.Config.MCP.Servers, func(s mcp.Server) bool { return s.Name == name })
 	if i < 0 {
-		closeLog()
-		return nil, mcp.Status{}, nil, fmt.Errorf("there is no MCP server %q: %q lists them", name, "zeph-acp mcp list")
+		return unknownServer(name)
 	}
-	if why := l.PermitsConfigured(l.Config.MCP.Servers[i]); why != "" {
-		closeLog()
-		return nil, mcp.Status{}, nil, fmt.Errorf("%s does not run: %s", name, why)
+	server := l.Config.MCP.Servers[i]
+	if why := l.PermitsConfigured(server); why != "" {
+		return fmt.Errorf("%s does not run: %s", name, why)
 	}
-	a := app.New(l, log)
-	a.Reaper = newReaper()
+	server.Enabled = true
 	dir, err := os.Getwd()
 	if err != nil {
-		closeLog()
-		return nil, mcp.Status{}, nil, err
+		return err
 	}
-	e := l.Config.MCP.Servers[i]
-	e.Enabled = true
-	s := a.MCP.Session(mcp.Options{Dir: dir, Servers: []mcp.Server{e}, Wait: testWait})
-	ctx, stop := stopOnSignal(context.Background(), a.MCP.Close)
-	s.Ready(ctx)
-	stop()
-	end := func() {
-		closeApp(a)
-		closeLog()
-	}
-	st := s.Status()[0]
-	if st.State != mcp.Ready {
-		end()
-		return nil, st, nil, fmt.Errorf("%s does not run: %s", name, cmp.Or(st.Error, string(st.State)))
-	}
-	return s, st, end, nil
+	return useApp(l, func(a *app.App) error {
+		a.Reaper = newReaper()
+		s := a.MCP.Session(mcp.Options{Dir: dir, Servers: []mcp.Server{server}, Wait: testWait})
+		ctx, stop := stopOnSignal(context.Background(), a.MCP.Close)
+		s.Ready(ctx)
+		stop()
+		st := s.Status()[0]
+		if st.State != mcp.Ready {
+			return fmt.Errorf("%s does not run: %s", name, cmp.Or(st.Error, string(st.State)))
+		}
+		return do(s, st)
+	})
+}
+
+// unknownServer returns the error about a name that no server of the configuration has.
+func unknownServer(name string) error {
+	return fmt.Errorf("there is no MCP server %q: %q lists them", name, "zeph-acp mcp list")
 }
 
 // testWait is longer than a server may take to start, so that its failure is known.
@@ -210,18 +204,15 @@ func newMCPTest(f *flags) *cobra.Command {
 		Short: "Start a server, list its tools, and show how long each step takes",
 		Args:  needsOne("the name of a server"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			_, st, end, err := f.openServer(cmd, args[0])
-			if err != nil {
-				return err
-			}
-			defer end()
-			out := cmd.OutOrStdout()
-			fmt.Fprintf(out, "connected in %s, protocol %s\n", st.Connect.Round(time.Millisecond), st.Revision)
-			fmt.Fprintf(out, "listed %s in %s\n", executors.Count(len(st.Tools), "tool"), st.List.Round(time.Millisecond))
-			for _, name := range slices.Sorted(maps.Keys(st.LeftOut)) {
-				fmt.Fprintf(out, "left out %s: %s\n", name, st.LeftOut[name])
-			}
-			return nil
+			return f.withServer(cmd, args[0], func(_ *mcp.Session, st mcp.Status) error {
+				out := cmd.OutOrStdout()
+				fmt.Fprintf(out, "connected in %s, protocol %s\n", st.Connect.Round(time.Millisecond), st.Revision)
+				fmt.Fprintf(out, "listed %s in %s\n", executors.Count(len(st.Tools), "tool"), st.List.Round(time.Millisecond))
+				for _, name := range slices.Sorted(maps.Keys(st.LeftOut)) {
+					fmt.Fprintf(out, "left out %s: %s\n", name, st.LeftOut[name])
+				}
+				return nil
+			})
 		},
 	}
 }
@@ -233,15 +224,12 @@ func newMCPTools(f *flags) *cobra.Command {
 		Short: "Start a server and print its tools with their parameters",
 		Args:  needsOne("the name of a server"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, _, end, err := f.openServer(cmd, args[0])
-			if err != nil {
-				return err
-			}
-			defer end()
-			if asJSON {
-				return toolsJSON(cmd.OutOrStdout(), s.Tools())
-			}
-			return toolsText(cmd.OutOrStdout(), s.Tools())
+			return f.withServer(cmd, args[0], func(s *mcp.Session, _ mcp.Status) error {
+				if asJSON {
+					return toolsJSON(cmd.OutOrStdout(), s.Tools())
+				}
+				return toolsText(cmd.OutOrStdout(), s.Tools())
+			})
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")

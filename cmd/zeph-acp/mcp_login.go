@@ -35,23 +35,18 @@ uses. The command prints the address of a page; open it in a browser on this mac
 			if err != nil {
 				return err
 			}
-			log, closeLog, err := app.NewLogger(l.Config.Log, l.Getenv, cmd.ErrOrStderr())
-			if err != nil {
+			return useApp(l, func(a *app.App) error {
+				a.MCP.Open = func(_ context.Context, _, url string) error { return showPage(cmd.OutOrStdout(), url) }
+				ctx, stop := stopOnSignal(context.Background(), a.MCP.Close)
+				defer stop()
+				ctx, cancel := context.WithTimeoutCause(ctx, loginTime, fmt.Errorf("there was no login within %s", loginTime))
+				defer cancel()
+				if err := a.MCP.Login(ctx, e); err != nil {
+					return fmt.Errorf("%s: %s", oneLine(args[0]), executors.Shown(err.Error()))
+				}
+				_, err := fmt.Fprintf(cmd.OutOrStdout(), "Logged in to %s.\n", args[0])
 				return err
-			}
-			defer closeLog()
-			a := app.New(l, log)
-			defer closeApp(a)
-			a.MCP.Open = func(_ context.Context, _, url string) error { return showPage(cmd.OutOrStdout(), url) }
-			ctx, stop := stopOnSignal(context.Background(), a.MCP.Close)
-			defer stop()
-			ctx, cancel := context.WithTimeoutCause(ctx, loginTime, fmt.Errorf("there was no login within %s", loginTime))
-			defer cancel()
-			if err := a.MCP.Login(ctx, e); err != nil {
-				return fmt.Errorf("%s: %s", oneLine(args[0]), executors.Shown(err.Error()))
-			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "Logged in to %s.\n", args[0])
-			return err
+			})
 		},
 	}
 }
@@ -103,7 +98,7 @@ func webServer(l *config.Loaded, name string) (mcp.Server, error) {
 	e := mcp.NewServer()
 	e.Name, e.URL = "server", name
 	if !strings.Contains(name, "://") || len(e.Validate()) > 0 {
-		return e, fmt.Errorf("there is no MCP server %q: %q lists them", name, "zeph-acp mcp list")
+		return e, unknownServer(name)
 	}
 	return e, nil
 }

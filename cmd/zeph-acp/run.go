@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"os"
 	"os/exec"
 	"strconv"
@@ -216,25 +215,21 @@ func withRunner(cmd *cobra.Command, f *flags, r *runFlags, do func(context.Conte
 			return usageError("--output-schema: %w", err)
 		}
 	}
-	log, closeLog, err := app.NewLogger(l.Config.Log, l.Getenv, os.Stderr)
-	if err != nil {
-		return err
-	}
-	defer closeLog()
-	if !r.quiet {
-		printWarnings(cmd, l.Warnings)
-	}
-	ctx, cancel := context.WithCancelCause(cmd.Context())
-	defer cancel(nil)
-	run.out = &output{w: os.Stdout, failed: cancel}
-	run.app = run.newApp(log)
-	defer closeApp(run.app)
-	return do(ctx, run)
+	return useApp(l, func(a *app.App) error {
+		if !r.quiet {
+			printWarnings(cmd, l.Warnings)
+		}
+		ctx, cancel := context.WithCancelCause(cmd.Context())
+		defer cancel(nil)
+		run.out = &output{w: os.Stdout, failed: cancel}
+		run.setApp(a)
+		return do(ctx, run)
+	})
 }
 
-// newApp returns the app, which reports its work to the tally.
-func (r *runner) newApp(log *slog.Logger) *app.App {
-	a := app.New(r.Loaded, log)
+// setApp sets the app, which reports its work to the tally.
+func (r *runner) setApp(a *app.App) {
+	r.app = a
 	a.Warnings = nil // printed before
 	a.Reaper, a.SystemAppend = newReaper(), r.systemAppend
 	a.ProjectServers, a.ProjectHooks = r.mcpProject, r.hooksProject
@@ -245,7 +240,6 @@ func (r *runner) newApp(log *slog.Logger) *app.App {
 	a.Spent = r.tally.spent
 	a.Changed = r.tally.changed
 	a.Background = r.tally.background
-	return a
 }
 
 // runTurn runs the turn and returns its error, which has the exit status.
