@@ -17,7 +17,7 @@ func newConfigInit(f *flags) *cobra.Command {
 exists is not changed.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			file, err := config.Init(config.Options{File: f.config, Environ: f.environ})
+			file, err := config.Init(f.fileOptions())
 			if err != nil {
 				return err
 			}
@@ -44,7 +44,7 @@ would have mistakes afterwards.`,
 
 // migrateConfig renames the old keys, or prints the keys that it would rename.
 func migrateConfig(cmd *cobra.Command, f *flags, dryRun bool) error {
-	m, err := config.Migrate(config.Options{File: f.config, Environ: f.environ})
+	m, err := config.Migrate(f.fileOptions())
 	if err != nil {
 		return err
 	}

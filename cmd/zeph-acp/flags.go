@@ -77,6 +77,11 @@ func (f *flags) options(cmd *cobra.Command) config.Options {
 	return o
 }
 
+// fileOptions returns the options of the commands that change the configuration file.
+func (f *flags) fileOptions() config.Options {
+	return config.Options{File: f.config, Environ: f.environ}
+}
+
 // addPolicyFlag adds --policy-file to a command.
 func (f *flags) addPolicyFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.policy, "policy-file", "", "judge every call by the rules in `FILE`; see docs/policy.md")

@@ -93,7 +93,7 @@ func newMCPAdd(f *flags) *cobra.Command {
 			if err := wrongServer(s); err != nil {
 				return err
 			}
-			file, err := config.AddServer(config.Options{File: f.config, Environ: f.environ}, s)
+			file, err := config.AddServer(f.fileOptions(), s)
 			if err != nil {
 				return err
 			}
@@ -146,7 +146,7 @@ func newMCPRemove(f *flags) *cobra.Command {
 		Short: "Remove a server from the configuration file",
 		Args:  needsOne("the name of a server"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			file, err := config.RemoveServer(config.Options{File: f.config, Environ: f.environ}, args[0])
+			file, err := config.RemoveServer(f.fileOptions(), args[0])
 			if err != nil {
 				return err
 			}

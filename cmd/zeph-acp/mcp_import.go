@@ -86,7 +86,7 @@ func (f *flags) importServers(cmd *cobra.Command, name string) error {
 	}
 	servers, wrong := mcp.ParseFile(data)
 	for _, s := range servers {
-		if _, err := config.AddServer(config.Options{File: f.config, Environ: f.environ}, s); err != nil {
+		if _, err := config.AddServer(f.fileOptions(), s); err != nil {
 			wrong = errors.Join(wrong, err)
 			continue
 		}

@@ -76,7 +76,7 @@ func importPermissions(cmd *cobra.Command, f *flags, flags *importFlags, files [
 	if shown == "" {
 		return nil
 	}
-	file, err := config.AddRules(config.Options{File: f.config, Environ: f.environ}, text, deny)
+	file, err := config.AddRules(f.fileOptions(), text, deny)
 	if err != nil {
 		return err
 	}
