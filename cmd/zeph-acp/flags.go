@@ -12,6 +12,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
 // flags are the global flags.
@@ -80,6 +81,27 @@ func (f *flags) options(cmd *cobra.Command) config.Options {
 // fileOptions returns the options of the commands that change the configuration file.
 func (f *flags) fileOptions() config.Options {
 	return config.Options{File: f.config, Environ: f.environ}
+}
+
+// projectFlags select a project, or all.
+type projectFlags struct {
+	dir         string
+	allProjects bool
+}
+
+// register adds the flags. things names what they select: "the entries of".
+func (p *projectFlags) register(cmd *cobra.Command, things string) {
+	cmd.Flags().StringVar(&p.dir, "cwd", "", things+" the project `DIR` instead of the current directory")
+	cmd.Flags().BoolVar(&p.allProjects, "all-projects", false, things+" all projects")
+}
+
+// roots returns the workspace roots of the selected project.
+func (p *projectFlags) roots() (*workspace.Roots, error) {
+	dir, err := filepath.Abs(p.dir)
+	if err != nil {
+		return nil, err
+	}
+	return workspace.New(dir)
 }
 
 // addPolicyFlag adds --policy-file to a command.

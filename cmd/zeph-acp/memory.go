@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,27 +41,12 @@ sessions, even while an agent runs. A fact belongs to one project or to all.
 	return cmd
 }
 
-// memoryFlags select entries.
-type memoryFlags struct {
-	dir         string
-	allProjects bool
-}
-
-func (m *memoryFlags) register(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&m.dir, "cwd", "", "the entries of the project `DIR` instead of the current directory")
-	cmd.Flags().BoolVar(&m.allProjects, "all-projects", false, "the entries of all projects")
-}
-
 // withMemory runs do with the memory of a project, and with the selected entries: those of
 // the project and those for all projects. Without a database there are none, and none is
 // created.
-func withMemory(cmd *cobra.Command, f *flags, in memoryFlags, do func(m *memory.Memory, entries []memory.Entry) error) error {
+func withMemory(cmd *cobra.Command, f *flags, in projectFlags, do func(m *memory.Memory, entries []memory.Entry) error) error {
 	return withApp(cmd, f, func(l *config.Loaded, a *app.App) error {
-		dir, err := filepath.Abs(in.dir)
-		if err != nil {
-			return err
-		}
-		roots, err := workspace.New(dir)
+		roots, err := in.roots()
 		if err != nil {
 			return err
 		}
@@ -107,7 +91,7 @@ func memoriesJSON(entries []memory.Entry) []memoryJSON {
 }
 
 func newMemoryList(f *flags) *cobra.Command {
-	var in memoryFlags
+	var in projectFlags
 	asJSON := false
 	cmd := &cobra.Command{
 		Use:   "list",
@@ -124,7 +108,7 @@ of the last change, project ("*" for all), text.`,
 			})
 		},
 	}
-	in.register(cmd)
+	in.register(cmd, "the entries of")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
 	return cmd
 }
@@ -152,7 +136,7 @@ func newMemoryShow(f *flags) *cobra.Command {
 		Short: "Show an entry, its origin and its files",
 		Args:  needsOne("the number of an entry"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withMemory(cmd, f, memoryFlags{allProjects: true}, func(m *memory.Memory, entries []memory.Entry) error {
+			return withMemory(cmd, f, projectFlags{allProjects: true}, func(m *memory.Memory, entries []memory.Entry) error {
 				e, err := findEntry(entries, args[0])
 				if err != nil {
 					return err
@@ -212,7 +196,7 @@ func findEntry(entries []memory.Entry, id string) (memory.Entry, error) {
 }
 
 func newMemoryAdd(f *flags) *cobra.Command {
-	var in memoryFlags
+	var in projectFlags
 	var fact memory.Fact
 	cmd := &cobra.Command{
 		Use:   "add TEXT...",
@@ -252,7 +236,7 @@ func newMemoryDelete(f *flags) *cobra.Command {
 		Short: "Delete entries permanently, without asking",
 		Args:  needsSome("the number of an entry"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withMemory(cmd, f, memoryFlags{allProjects: true}, func(m *memory.Memory, entries []memory.Entry) error {
+			return withMemory(cmd, f, projectFlags{allProjects: true}, func(m *memory.Memory, entries []memory.Entry) error {
 				return deleteEntries(cmd, m, entries, args)
 			})
 		},
@@ -283,7 +267,7 @@ func deleteEntries(cmd *cobra.Command, m *memory.Memory, entries []memory.Entry,
 }
 
 func newMemoryExport(f *flags) *cobra.Command {
-	var in memoryFlags
+	var in projectFlags
 	var file string
 	cmd := &cobra.Command{
 		Use:   "export",
@@ -305,7 +289,7 @@ func newMemoryExport(f *flags) *cobra.Command {
 			})
 		},
 	}
-	in.register(cmd)
+	in.register(cmd, "the entries of")
 	cmd.Flags().StringVarP(&file, "output", "o", "", "write to the new file `FILE` instead of stdout")
 	return cmd
 }

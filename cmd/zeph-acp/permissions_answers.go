@@ -14,30 +14,14 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/answers"
-	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
-// answersFlags select remembered answers.
-type answersFlags struct {
-	dir         string
-	allProjects bool
-}
-
-func (a *answersFlags) register(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&a.dir, "cwd", "", "the answers for the project `DIR` instead of the current directory")
-	cmd.Flags().BoolVar(&a.allProjects, "all-projects", false, "the answers for all projects")
-}
-
-// projectFilter returns a function that reports whether an answer belongs to the project.
-func (a *answersFlags) projectFilter() (func(answers.Entry) bool, error) {
-	if a.allProjects {
+// projectFilter returns a function that reports whether an answer belongs to the selected projects.
+func projectFilter(in projectFlags) (func(answers.Entry) bool, error) {
+	if in.allProjects {
 		return func(answers.Entry) bool { return true }, nil
 	}
-	dir, err := filepath.Abs(a.dir)
-	if err != nil {
-		return nil, err
-	}
-	roots, err := workspace.New(dir)
+	roots, err := in.roots()
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +39,7 @@ func (f *flags) answersStore() (*answers.Store, error) {
 }
 
 func newPermissionsList(f *flags) *cobra.Command {
-	var a answersFlags
+	var in projectFlags
 	asJSON := false
 	cmd := &cobra.Command{
 		Use:   "list",
@@ -63,9 +47,9 @@ func newPermissionsList(f *flags) *cobra.Command {
 		Long: `List the remembered answers of a project: allow or reject, the extent (a command, exactly
 one text, hosts, pages or a tool), its text, and the place in permissions.toml.`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return listAnswers(cmd, f, a, asJSON) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return listAnswers(cmd, f, in, asJSON) },
 	}
-	a.register(cmd)
+	in.register(cmd, "the answers for")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
 	return cmd
 }
@@ -80,12 +64,12 @@ type listedAnswer struct {
 }
 
 // listAnswers prints the remembered answers of a project, or of all.
-func listAnswers(cmd *cobra.Command, f *flags, a answersFlags, asJSON bool) error {
+func listAnswers(cmd *cobra.Command, f *flags, in projectFlags, asJSON bool) error {
 	store, err := f.answersStore()
 	if err != nil {
 		return err
 	}
-	wants, err := a.projectFilter()
+	wants, err := projectFilter(in)
 	if err != nil {
 		return err
 	}
@@ -109,7 +93,7 @@ func listAnswers(cmd *cobra.Command, f *flags, a answersFlags, asJSON bool) erro
 	var rows [][]string
 	for _, e := range list {
 		row := []string{e.Answer, e.Kind, oneLine(e.Covers), toml.Printable(e.At)}
-		if a.allProjects {
+		if in.allProjects {
 			row = append(row, oneLine(e.Project))
 		}
 		rows = append(rows, row)
@@ -126,7 +110,7 @@ func answerName(e answers.Entry) string {
 }
 
 func newPermissionsForget(f *flags) *cobra.Command {
-	var a answersFlags
+	var in projectFlags
 	all := false
 	cmd := &cobra.Command{
 		Use:   "forget TEXT... | --all",
@@ -137,21 +121,21 @@ next such call is asked about again, also in sessions that are open.`,
 			if all == (len(args) > 0) {
 				return usageError("want texts that \"permissions list\" prints, or --all")
 			}
-			return forgetAnswers(cmd, f, a, args)
+			return forgetAnswers(cmd, f, in, args)
 		},
 	}
-	a.register(cmd)
+	in.register(cmd, "the answers for")
 	cmd.Flags().BoolVar(&all, "all", false, "remove all answers of the project")
 	return cmd
 }
 
 // forgetAnswers removes the answers that cover the texts, or all of them without texts.
-func forgetAnswers(cmd *cobra.Command, f *flags, a answersFlags, texts []string) error {
+func forgetAnswers(cmd *cobra.Command, f *flags, in projectFlags, texts []string) error {
 	store, err := f.answersStore()
 	if err != nil {
 		return err
 	}
-	wants, err := a.projectFilter()
+	wants, err := projectFilter(in)
 	if err != nil {
 		return err
 	}
