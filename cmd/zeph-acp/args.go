@@ -35,7 +35,8 @@ func noCommand(cmd *cobra.Command, args []string) error {
 	return usageError("unknown command %q: %s", args[0], hint)
 }
 
-// needsOne returns a check for one argument; the error message calls it noun.
+// needsOne returns a check for one argument; the error message calls it noun. An inlined copy at
+// each call would only make the program larger.
 //
 //go:noinline
 func needsOne(noun string) cobra.PositionalArgs {
@@ -47,7 +48,7 @@ func needsOne(noun string) cobra.PositionalArgs {
 	}
 }
 
-// needsSome returns a check for one argument or more; noun names one of them.
+// needsSome returns a check for one argument or more; the error message calls them noun.
 func needsSome(noun string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {

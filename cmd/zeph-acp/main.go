@@ -163,7 +163,7 @@ func addCommands(root *cobra.Command, f *flags) {
 		newPermissions(f),
 		newMCP(f),
 		newSchedule(f),
-		newReplay(f),
+		newReplay(),
 		newTools(app.Catalogue),
 		newFilter(f),
 		newDoctor(f),

@@ -201,10 +201,8 @@ func newMemoryAdd(f *flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add TEXT...",
 		Short: "Save a fact for later sessions; - reads it from stdin",
+		Args:  needsSome("the text of the fact"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usageError("want the text of the fact: try %q", cmd.CommandPath()+" --help")
-			}
 			fact.Text = strings.Join(args, " ")
 			if fact.Text == "-" {
 				text, err := io.ReadAll(cmd.InOrStdin())
@@ -278,14 +276,8 @@ func newMemoryExport(f *flags) *cobra.Command {
 				doc := struct {
 					Memories []memoryJSON `json:"memories"`
 				}{memoriesJSON(entries)}
-				if file == "" || file == "-" {
-					return writeExport(cmd.OutOrStdout(), doc)
-				}
-				if err := exportTo(file, func(w io.Writer) error { return writeExport(w, doc) }); err != nil {
-					return err
-				}
-				_, err := fmt.Fprintf(cmd.ErrOrStderr(), "Exported %s to %s.\n", executors.Count(len(entries), "entry"), oneLine(file))
-				return err
+				count := executors.Count(len(entries), "entry")
+				return writeNew(cmd, file, count, func(w io.Writer) error { return writeExport(w, doc) })
 			})
 		},
 	}

@@ -54,6 +54,7 @@ is 0 if the call could be judged, whatever the decision.`,
 		Example: `  zeph-acp permissions check -- git push --force
   zeph-acp permissions check --mode auto edit src/main.go
   zeph-acp permissions check --json fetch https://example.com/`,
+		Args: needsSome("a tool with its input, or a command"),
 		RunE: func(cmd *cobra.Command, args []string) error { return checkPermission(cmd, f, c, args) },
 	}
 	cmd.SetFlagErrorFunc(flagErrorBeforeCommand)
@@ -67,9 +68,6 @@ is 0 if the call could be judged, whatever the decision.`,
 
 // checkPermission judges the call that the arguments name.
 func checkPermission(cmd *cobra.Command, f *flags, c *checkFlags, args []string) error {
-	if len(args) == 0 {
-		return usageError("want a tool with its input, or a command: try %q", cmd.CommandPath()+" --help")
-	}
 	return withApp(cmd, f, func(l *config.Loaded, a *app.App) error {
 		dir, err := filepath.Abs(c.dir)
 		if err != nil {

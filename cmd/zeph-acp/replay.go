@@ -11,14 +11,12 @@ import (
 
 // newReplay plays fixtures, each against a fresh server. The global flags have no
 // effect: a fixture contains its own configuration.
-func newReplay(*flags) *cobra.Command {
+func newReplay() *cobra.Command {
 	return &cobra.Command{
 		Use:   "replay FIXTURE...",
 		Short: "Play recorded fixtures against a fresh server and show the first difference of each",
+		Args:  needsSome("a fixture"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usageError("want a fixture: try %q", cmd.CommandPath()+" --help")
-			}
 			defer app.Isolate()()
 			failed := false
 			for _, file := range args {
