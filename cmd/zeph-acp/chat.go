@@ -2,8 +2,8 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"errors"
 	"io"
 	"os"
 	"strings"
@@ -61,13 +61,11 @@ func runChat(cmd *cobra.Command, f *flags, r *runFlags) error {
 				return err
 			}
 		}
-		if f.record != "" {
-			stop, err := recordFrames(run.turn.Server, f.record)
-			if err != nil {
-				return err
-			}
-			defer stop()
+		stopRecord, err := f.recordFrames(run.turn.Server)
+		if err != nil {
+			return err
 		}
+		defer stopRecord()
 		scan := run.turn.Scan
 		c := &chat.Chat{
 			Turn: run.turn, Input: os.Stdin, Styled: colours(os.Stdout, run.Getenv), MaxBytes: run.stdin().maxBytes,
@@ -87,10 +85,7 @@ func runChat(cmd *cobra.Command, f *flags, r *runFlags) error {
 		defer stop()
 		err = c.Run(ctx)
 		run.tally.printStopped(os.Stderr, "chat")
-		if got, ok := errors.AsType[signalError](context.Cause(ctx)); ok {
-			return &exitError{code: 128 + int(got)}
-		}
-		return err
+		return cmp.Or(signalExit(ctx), err)
 	})
 }
 

@@ -245,13 +245,11 @@ func (r *runner) setApp(a *app.App) {
 // runTurn runs the turn and returns its error, which has the exit status.
 func (r *runner) runTurn(ctx context.Context, f *flags, stdinIsPrompt bool) error {
 	r.connectUser(stdinIsPrompt)
-	if f.record != "" {
-		stop, err := recordFrames(r.turn.Server, f.record)
-		if err != nil {
-			return err
-		}
-		defer stop()
+	stopRecord, err := f.recordFrames(r.turn.Server)
+	if err != nil {
+		return err
 	}
+	defer stopRecord()
 	ctx, stop := stopOnSignal(ctx, r.turn.Abort)
 	defer stop()
 	if r.timeout > 0 {

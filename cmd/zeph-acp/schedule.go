@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -50,8 +51,11 @@ NAME is a task of the current directory, or else the only task of that name.`,
 func (s *scheduleFlags) withTasks(cmd *cobra.Command, f *flags, do func(a *app.App, all []store.Task) error) error {
 	return withApp(cmd, f, func(l *config.Loaded, a *app.App) error {
 		dir, err := s.directory()
-		if err != nil || !l.HasDatabase() {
-			return errors.Join(err, do(a, nil))
+		if err != nil {
+			return err
+		}
+		if !l.HasDatabase() {
+			return do(a, nil)
 		}
 		all, err := a.Store.Tasks(cmd.Context(), dir)
 		if err != nil {
@@ -167,10 +171,8 @@ func tasksToRun(ctx context.Context, a *app.App, all []store.Task, names []strin
 		return nil, err
 	}
 	for _, id := range due {
-		for _, t := range all {
-			if t.ID == id {
-				chosen = append(chosen, t)
-			}
+		if i := slices.IndexFunc(all, func(t store.Task) bool { return t.ID == id }); i >= 0 {
+			chosen = append(chosen, all[i])
 		}
 	}
 	return chosen, nil
@@ -188,8 +190,8 @@ func runTasks(cmd *cobra.Command, f *flags, a *app.App, chosen []store.Task) err
 	var failed error
 	for _, t := range chosen {
 		run, err := runner.RunNow(ctx, t.ID)
-		if got, ok := errors.AsType[signalError](context.Cause(ctx)); ok {
-			return &exitError{code: 128 + int(got)}
+		if stopped := signalExit(ctx); stopped != nil {
+			return stopped
 		}
 		if _, leased := errors.AsType[*store.LeasedError](err); leased {
 			err = fmt.Errorf("%s runs in another process", oneLine(t.Name))

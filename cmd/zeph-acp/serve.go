@@ -51,13 +51,11 @@ func serve(cmd *cobra.Command, f *flags) error {
 	a.RunTask = taskRun{app: a, environ: f.environ}.run
 	defer closeApp(a)
 	server := a.Server()
-	if f.record != "" {
-		stop, err := recordFrames(server, f.record)
-		if err != nil {
-			return err
-		}
-		defer stop()
+	stopRecord, err := f.recordFrames(server)
+	if err != nil {
+		return err
 	}
+	defer stopRecord()
 	if isTerminal(os.Stdin) {
 		fmt.Fprintln(os.Stderr, `zeph-acp: this is a server for editors and now waits for JSON on stdin; in a terminal try: zeph-acp run "/bash go version"`)
 	}
@@ -69,10 +67,7 @@ func serve(cmd *cobra.Command, f *flags) error {
 	if err := server.Serve(ctx, in, stdout{}); err != nil && !errors.Is(err, io.ErrClosedPipe) {
 		return fmt.Errorf("write to the client: %w", err)
 	}
-	if got, ok := errors.AsType[signalError](context.Cause(ctx)); ok {
-		return &exitError{code: 128 + int(got)}
-	}
-	return nil
+	return signalExit(ctx)
 }
 
 // closeTimeout limits the wait for the database after the server waited for turns and
@@ -113,6 +108,14 @@ type signalError syscall.Signal
 
 func (s signalError) Error() string { return "got " + syscall.Signal(s).String() }
 
+// signalExit returns the error with the exit status if a signal cancelled the context, else nil.
+func signalExit(ctx context.Context) error {
+	if got, ok := errors.AsType[signalError](context.Cause(ctx)); ok {
+		return &exitError{code: 128 + int(got)}
+	}
+	return nil
+}
+
 // commandGrace is how long commands may run after the first signal: 300 ms to end by
 // themselves, and a moment for the kill.
 const commandGrace = time.Second
@@ -152,22 +155,25 @@ func stopOnSignal(ctx context.Context, abort func()) (context.Context, func()) {
 	return ctx, func() { signal.Stop(signals); signal.Stop(ignored); close(done); cancel(nil) }
 }
 
-// recordFrames writes every frame of the server to a new fixture file. An existing file
-// is rejected: an editor may start the agent twice, and the second start must not
+// recordFrames writes every frame of the server to the new fixture file of --record, if it is set.
+// An existing file is rejected: an editor may start the agent twice, and the second start must not
 // overwrite the first recording.
-func recordFrames(server *acp.Server, path string) (stop func(), err error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+func (f *flags) recordFrames(server *acp.Server) (stop func(), err error) {
+	if f.record == "" {
+		return func() {}, nil
+	}
+	file, err := os.OpenFile(f.record, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("--record: %w", err)
 	}
-	info, err := f.Stat()
+	info, err := file.Stat()
 	if err == nil && info.Size() > 0 {
-		err = fmt.Errorf("%s is not empty: name a new file, or delete that one first", path)
+		err = fmt.Errorf("%s is not empty: name a new file, or delete that one first", f.record)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("--record: %w", errors.Join(err, f.Close()))
+		return nil, fmt.Errorf("--record: %w", errors.Join(err, file.Close()))
 	}
-	r := fixtures.NewRecorder(f)
+	r := fixtures.NewRecorder(file)
 	logged := server.Trace
 	server.Trace = func(side acp.Side, line []byte) {
 		r.Trace(string(side), line)
@@ -176,7 +182,7 @@ func recordFrames(server *acp.Server, path string) (stop func(), err error) {
 		}
 	}
 	return func() {
-		if err := errors.Join(r.Err(), f.Close()); err != nil {
+		if err := errors.Join(r.Err(), file.Close()); err != nil {
 			server.Log.Error("record", "err", err)
 		}
 	}, nil
