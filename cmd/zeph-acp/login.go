@@ -55,21 +55,24 @@ func login(cmd *cobra.Command, f *flags, name string) error {
 		return err
 	}
 	printWarnings(cmd, l.Warnings)
-	choices := choicesOf(provider.Keys(l.Config.LLM))
-	if len(choices) == 0 {
+	known := keysByVariable(l.Config.LLM)
+	if len(known) == 0 {
 		return errors.New("no provider of this configuration needs a key")
 	}
 	stored := l.Keys()
 	if err := stored.Err(); err != nil { // before the user types a key
 		return fmt.Errorf("%w: repair or remove the file first", err)
 	}
-	var chosen *choice
-	if name != "" {
-		if chosen, err = findChoice(choices, name); err != nil {
+	var chosen *providerKey // nil: the user is asked
+	switch {
+	case name != "":
+		if chosen, err = namedKey(known, name); err != nil {
 			return err
 		}
+	case len(known) == 1:
+		chosen = known[0]
 	}
-	chosen, key, err := askKey(cmd.ErrOrStderr(), choices, chosen)
+	chosen, key, err := askKey(cmd.ErrOrStderr(), known, chosen)
 	if err != nil {
 		return err
 	}
@@ -79,10 +82,9 @@ func login(cmd *cobra.Command, f *flags, name string) error {
 	return printStored(cmd.OutOrStdout(), stored, chosen, l.Getenv(chosen.env) != "")
 }
 
-// askKey reads the key, and the choice of a provider if none was named, from the
-// terminal on stdin, or from stdin itself. A signal ends it and restores the
-// terminal.
-func askKey(out io.Writer, choices []*choice, chosen *choice) (*choice, string, error) {
+// askKey reads a key, and if chosen is nil also whose key it is, from the terminal on stdin, or
+// from stdin itself. A signal ends it and restores the terminal.
+func askKey(out io.Writer, known []*providerKey, chosen *providerKey) (*providerKey, string, error) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(signals)
@@ -96,13 +98,13 @@ func askKey(out io.Writer, choices []*choice, chosen *choice) (*choice, string, 
 		defer restore()
 	}
 	type answer struct {
-		chosen *choice
+		chosen *providerKey
 		key    string
 		err    error
 	}
 	answered := make(chan answer, 1)
 	go func() {
-		chosen, key, err := read(choices, chosen)
+		chosen, key, err := read(known, chosen)
 		answered <- answer{chosen, key, err}
 	}()
 	select {
@@ -114,66 +116,69 @@ func askKey(out io.Writer, choices []*choice, chosen *choice) (*choice, string, 
 }
 
 // printStored reports a stored key. InEnv reports that the environment has one too.
-func printStored(out io.Writer, stored *keys.Keys, c *choice, inEnv bool) error {
-	text := fmt.Sprintf("Stored the key of %s in %s. A running agent sees it at the next prompt.\n", c, stored.File())
+func printStored(out io.Writer, stored *keys.Keys, k *providerKey, inEnv bool) error {
+	text := fmt.Sprintf("Stored the key of %s in %s. A running agent sees it at the next prompt.\n", k, stored.File())
 	if inEnv {
-		text += fmt.Sprintf("%s is set in this environment: where it is set, it takes precedence over the stored key.\n", c.env)
+		text += fmt.Sprintf("%s is set in this environment: where it is set, it takes precedence over the stored key.\n", k.env)
 	}
 	_, err := io.WriteString(out, text)
 	return err
 }
 
-// choice is a key that can be stored. It may serve several providers.
-type choice struct {
-	env       string
+// providerKey is a key that can be stored. It may serve several providers.
+type providerKey struct {
+	env       string // the variable that overrides the stored key
 	providers []string
 }
 
-func (c *choice) String() string { return strings.Join(c.providers, ", ") }
+func (k *providerKey) String() string { return strings.Join(k.providers, ", ") }
 
-// choicesOf groups keys by their variable.
-func choicesOf(known []provider.Key) []*choice {
-	var choices []*choice
-	for _, k := range known {
-		i := slices.IndexFunc(choices, func(c *choice) bool { return c.env == k.Env })
+// keysByVariable returns the keys of a configuration's providers, one for each variable.
+func keysByVariable(cfg provider.Config) []*providerKey {
+	var all []*providerKey
+	for _, k := range provider.Keys(cfg) {
+		i := slices.IndexFunc(all, func(other *providerKey) bool { return other.env == k.Env })
 		if i < 0 {
-			i = len(choices)
-			choices = append(choices, &choice{env: k.Env})
+			i = len(all)
+			all = append(all, &providerKey{env: k.Env})
 		}
-		choices[i].providers = append(choices[i].providers, k.Provider)
+		all[i].providers = append(all[i].providers, k.Provider)
 	}
-	return choices
+	return all
 }
 
-// findChoice returns the choice for a provider.
-func findChoice(choices []*choice, name string) (*choice, error) {
-	for _, c := range choices {
-		if slices.Contains(c.providers, name) {
-			return c, nil
-		}
+// keyOf returns the key of a provider; nil if there is no such provider.
+func keyOf(known []*providerKey, provider string) *providerKey {
+	i := slices.IndexFunc(known, func(k *providerKey) bool { return slices.Contains(k.providers, provider) })
+	if i < 0 {
+		return nil
 	}
-	return nil, usageError("--provider: no provider %q that needs a key: want one of %s", name, choiceNames(choices))
+	return known[i]
 }
 
-func choiceNames(choices []*choice) string {
+// namedKey returns the key of the provider that --provider names.
+func namedKey(known []*providerKey, provider string) (*providerKey, error) {
+	if k := keyOf(known, provider); k != nil {
+		return k, nil
+	}
+	return nil, usageError("--provider: no provider %q that needs a key: want one of %s", provider, providerNames(known))
+}
+
+func providerNames(known []*providerKey) string {
 	var all []string
-	for _, c := range choices {
-		all = append(all, c.providers...)
+	for _, k := range known {
+		all = append(all, k.providers...)
 	}
 	return strings.Join(all, ", ")
 }
 
-// asker reads the key, and the choice if that is nil.
-type asker func(choices []*choice, chosen *choice) (*choice, string, error)
+// asker reads a key, and if chosen is nil also whose key it is.
+type asker func(known []*providerKey, chosen *providerKey) (*providerKey, string, error)
 
 // fromStdin reads all of stdin as the key.
-func fromStdin(choices []*choice, chosen *choice) (*choice, string, error) {
-	switch {
-	case chosen != nil:
-	case len(choices) == 1:
-		chosen = choices[0]
-	default:
-		return nil, "", usageError("stdin is not a terminal: name one of %s with --provider", choiceNames(choices))
+func fromStdin(known []*providerKey, chosen *providerKey) (*providerKey, string, error) {
+	if chosen == nil {
+		return nil, "", usageError("stdin is not a terminal: name one of %s with --provider", providerNames(known))
 	}
 	text, err := io.ReadAll(io.LimitReader(os.Stdin, 1<<16))
 	if err != nil {
@@ -199,8 +204,8 @@ func onTerminal(out io.Writer) (read asker, restore func() error, err error) {
 		io.Reader
 		io.Writer
 	}{os.Stdin, out}, "")
-	read = func(choices []*choice, chosen *choice) (*choice, string, error) {
-		chosen, key, err := askOnTerminal(t, choices, chosen)
+	read = func(known []*providerKey, chosen *providerKey) (*providerKey, string, error) {
+		chosen, key, err := askOnTerminal(t, known, chosen)
 		if errors.Is(err, io.EOF) { // Ctrl-C or Ctrl-D
 			// Not through t, which would print the typed text again.
 			io.WriteString(out, "\r\n")
@@ -211,23 +216,19 @@ func onTerminal(out io.Writer) (read asker, restore func() error, err error) {
 	return read, func() error { return term.Restore(fd, before) }, nil
 }
 
-// askOnTerminal asks for a provider, unless it is chosen, and for its key.
-func askOnTerminal(t *term.Terminal, choices []*choice, chosen *choice) (*choice, string, error) {
-	switch {
-	case chosen != nil:
-	case len(choices) == 1:
-		chosen = choices[0]
-	default:
+// askOnTerminal asks whose key it is, unless that is chosen, and for the key.
+func askOnTerminal(t *term.Terminal, known []*providerKey, chosen *providerKey) (*providerKey, string, error) {
+	if chosen == nil {
 		fmt.Fprintln(t, "Whose key?")
-		for i, c := range choices {
-			fmt.Fprintf(t, "%3d  %s (%s)\n", i+1, c, c.env)
+		for i, k := range known {
+			fmt.Fprintf(t, "%3d  %s (%s)\n", i+1, k, k.env)
 		}
 		t.SetPrompt("Number [1]: ")
 		answer, err := t.ReadLine()
 		if err != nil {
 			return nil, "", fmt.Errorf("read the answer: %w", err)
 		}
-		if chosen, err = choiceByAnswer(choices, answer); err != nil {
+		if chosen, err = keyByAnswer(known, answer); err != nil {
 			return nil, "", err
 		}
 	}
@@ -242,20 +243,18 @@ func askOnTerminal(t *term.Terminal, choices []*choice, chosen *choice) (*choice
 	return chosen, key, nil
 }
 
-// choiceByAnswer returns the choice for an answer, which is a number or a provider; an
-// empty answer selects the first choice.
-func choiceByAnswer(choices []*choice, answer string) (*choice, error) {
+// keyByAnswer returns the key for an answer, which is a number or a provider; an empty answer
+// selects the first key.
+func keyByAnswer(known []*providerKey, answer string) (*providerKey, error) {
 	answer = strings.TrimSpace(answer)
 	if answer == "" {
-		return choices[0], nil
+		return known[0], nil
 	}
-	if n, err := strconv.Atoi(answer); err == nil && n >= 1 && n <= len(choices) {
-		return choices[n-1], nil
+	if n, err := strconv.Atoi(answer); err == nil && n >= 1 && n <= len(known) {
+		return known[n-1], nil
 	}
-	for _, c := range choices {
-		if slices.Contains(c.providers, answer) {
-			return c, nil
-		}
+	if k := keyOf(known, answer); k != nil {
+		return k, nil
 	}
-	return nil, fmt.Errorf("%w: %q is not a number from 1 to %d", errNotStored, answer, len(choices))
+	return nil, fmt.Errorf("%w: %q is not a number from 1 to %d", errNotStored, answer, len(known))
 }

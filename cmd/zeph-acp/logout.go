@@ -6,8 +6,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"github.com/zeph-acp/zeph-acp/session/llm/provider"
 )
 
 func newLogout(f *flags) *cobra.Command {
@@ -30,17 +28,17 @@ func logout(cmd *cobra.Command, f *flags, name string) error {
 		return err
 	}
 	printWarnings(cmd, l.Warnings)
-	keys, choices := l.Keys(), choicesOf(provider.Keys(l.Config.LLM))
+	keys, known := l.Keys(), keysByVariable(l.Config.LLM)
 	var removed []string
 	if name == "" {
 		removed, err = keys.RemoveAll()
 	} else {
-		var c *choice
-		if c, err = findChoice(choices, name); err != nil {
+		var named *providerKey
+		if named, err = namedKey(known, name); err != nil {
 			return err
 		}
-		choices = []*choice{c}
-		removed, err = keys.Remove(c.env)
+		known = []*providerKey{named}
+		removed, err = keys.Remove(named.env)
 	}
 	if err != nil {
 		return err
@@ -49,9 +47,9 @@ func logout(cmd *cobra.Command, f *flags, name string) error {
 	if len(removed) > 0 {
 		text = fmt.Sprintf("Removed from %s: %s.\n", keys.File(), strings.Join(removed, ", "))
 	}
-	for _, c := range choices {
-		if l.Getenv(c.env) != "" {
-			text += fmt.Sprintf("%s is still set in this environment.\n", c.env)
+	for _, k := range known {
+		if l.Getenv(k.env) != "" {
+			text += fmt.Sprintf("%s is still set in this environment.\n", k.env)
 		}
 	}
 	_, err = io.WriteString(cmd.OutOrStdout(), text)
