@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -76,13 +75,9 @@ func (p *pruneFlags) prune(cmd *cobra.Command, l *config.Loaded, a *app.App, bef
 		if err := listLines(cmd.OutOrStdout(), old); err != nil {
 			return err
 		}
-		if !isTerminal(os.Stdin) {
-			_, err := fmt.Fprintln(cmd.ErrOrStderr(), "Nothing was deleted: --yes deletes these sessions.")
-			return err
-		}
-		if !confirmed(cmd, fmt.Sprintf("Delete %s permanently?", executors.Count(len(old), "session"))) {
-			_, err := fmt.Fprintln(cmd.ErrOrStderr(), "Nothing was deleted.")
-			return err
+		question := fmt.Sprintf("Delete %s permanently?", executors.Count(len(old), "session"))
+		if !confirmed(cmd, question, "Nothing was deleted", "--yes deletes these sessions") {
+			return nil
 		}
 	}
 	return deleteOld(cmd, l, a, old, before)

@@ -141,15 +141,8 @@ func (s *setupFlags) apply(cmd *cobra.Command, e editors.Editor, change editors.
 	if _, err := io.WriteString(out, headless.Visible(shown)); err != nil {
 		return err
 	}
-	if !s.yes {
-		if !isTerminal(os.Stdin) {
-			_, err := fmt.Fprintln(cmd.ErrOrStderr(), "Nothing was written: --yes writes it.")
-			return err
-		}
-		if !confirmed(cmd, "Write it?") {
-			_, err := fmt.Fprintln(cmd.ErrOrStderr(), "Nothing was written.")
-			return err
-		}
+	if !s.yes && !confirmed(cmd, "Write it?", "Nothing was written", "--yes writes it") {
+		return nil
 	}
 	backup, err := change.Apply()
 	if err != nil {

@@ -36,10 +36,20 @@ func columns() int {
 	return 80
 }
 
-// confirmed asks a person a question in the terminal and reports whether the answer is yes.
-func confirmed(cmd *cobra.Command, question string) bool {
+// confirmed asks a person a question in the terminal and reports whether the answer is yes. If it
+// is not, a line on stderr begins with refusal, such as "Nothing was written". Without a terminal
+// it asks no one, and the line ends with hint.
+func confirmed(cmd *cobra.Command, question, refusal, hint string) bool {
+	if !isTerminal(os.Stdin) {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s.\n", refusal, hint)
+		return false
+	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "%s [y/N] ", question)
 	answer, _ := bufio.NewReader(os.Stdin).ReadString('\n') // no answer is a no
 	answer = strings.TrimSpace(answer)
-	return strings.EqualFold(answer, "y") || strings.EqualFold(answer, "yes")
+	yes := strings.EqualFold(answer, "y") || strings.EqualFold(answer, "yes")
+	if !yes {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s.\n", refusal)
+	}
+	return yes
 }
