@@ -10,7 +10,8 @@ import (
 // years.
 func parseAge(text string) (time.Duration, error) {
 	units := map[string]time.Duration{"h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour}
-	number, unit := text[:max(len(text)-1, 0)], text[max(len(text)-1, 0):]
+	last := max(len(text)-1, 0)
+	number, unit := text[:last], text[last:]
 	n, err := strconv.ParseUint(number, 10, 16)
 	if err != nil || units[unit] == 0 {
 		return 0, fmt.Errorf("want a number with h, d or w, such as 30d; got %q", text)

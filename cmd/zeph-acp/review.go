@@ -88,7 +88,9 @@ func review(cmd *cobra.Command, f *flags, r *reviewFlags, args []string) error {
 		if run.answerSchema, err = newAnswerSchema("the form of a review", reviewSchema); err != nil {
 			return err
 		}
-		run.formatAnswer = func(answer []byte) ([]byte, error) { return findingsOf(answer, level, r.github, widthOf(os.Stdout)()) }
+		run.formatAnswer = func(answer []byte) ([]byte, error) {
+			return formatFindings(answer, level, r.github, widthOf(os.Stdout)())
+		}
 		name, err := pickModel(run.app, r.model)
 		if err != nil {
 			return err
@@ -146,7 +148,7 @@ func reviewPrompt(c change, diff string) []acp.ContentBlock {
 	return prompt
 }
 
-// readDiff reads a diff, of at most that many bytes.
+// readDiff reads a diff, or another output of git, of at most that many bytes.
 func readDiff(in io.Reader, limit int) (string, error) {
 	data, err := io.ReadAll(io.LimitReader(in, int64(limit)+1))
 	if err == nil && len(data) > limit {

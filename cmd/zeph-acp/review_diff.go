@@ -98,9 +98,12 @@ func (g git) since(base string) (string, error) {
 	return g.line("hash-object", "-t", "tree", "--stdin") // which is empty
 }
 
+// maxGitLine bounds a line of git, in bytes.
+const maxGitLine = 256 << 10
+
 // line returns the output of git as one line.
 func (g git) line(args ...string) (string, error) {
-	text, err := g.text(maxSchema, args...)
+	text, err := g.text(maxGitLine, args...)
 	return strings.TrimRight(text, "\r\n"), err
 }
 

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
@@ -24,17 +23,17 @@ type finding struct {
 	Text     string `json:"text"`
 }
 
-// findingsOf returns the findings as text, in lines of at most columns, or as annotations of
-// GitHub. The error has the exit status if one of them is of the level or worse: an index in
-// severities, or -1 for no level.
-func findingsOf(answer []byte, level int, github bool, columns int) (text []byte, err error) {
+// formatFindings returns the findings of an answer as text, in lines of at most columns, or as
+// annotations of GitHub. level is an index in severities, or -1 for no level; the error has the
+// exit status if a finding is of that level or worse.
+func formatFindings(answer []byte, level int, github bool, columns int) (text []byte, err error) {
 	var review struct{ Findings []finding }
 	if err := json.Unmarshal(answer, &review); err != nil {
 		return nil, err
 	}
 	all := review.Findings
 	rank := func(f finding) int { return slices.Index(severities, f.Severity) }
-	sort.SliceStable(all, func(i, j int) bool { return rank(all[i]) < rank(all[j]) })
+	slices.SortStableFunc(all, func(a, b finding) int { return rank(a) - rank(b) })
 	var b bytes.Buffer
 	count := map[string]int{}
 	bad := 0
@@ -62,8 +61,8 @@ func findingsOf(answer []byte, level int, github bool, columns int) (text []byte
 	return b.Bytes(), err
 }
 
-// findingsIn returns the findings of a model's answer, nil if it is not a list of findings.
-func findingsIn(answer string) []finding {
+// parseFindings parses a model's answer; it returns nil if the answer is not a list of findings.
+func parseFindings(answer string) []finding {
 	var review struct{ Findings []finding }
 	dec := json.NewDecoder(strings.NewReader(unfenced(answer)))
 	dec.DisallowUnknownFields()
@@ -76,7 +75,7 @@ func findingsIn(answer string) []finding {
 // findingsMarkdown returns the findings of a model's answer as a list in Markdown. ok is false if
 // the answer is not a list of findings.
 func findingsMarkdown(answer string) (text string, ok bool) {
-	all := findingsIn(answer)
+	all := parseFindings(answer)
 	if all == nil {
 		return "", false
 	}

@@ -60,7 +60,7 @@ func (t *tally) result(reason acp.StopReason, failure error, schema *answerSchem
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	r := runResult{
-		Type: "result", Session: t.session, Text: t.text(reason), Model: t.model, Rounds: t.rounds, Cost: t.cost(),
+		Type: "result", Session: t.session, Text: t.answerLocked(reason), Model: t.model, Rounds: t.rounds, Cost: t.cost(),
 		Files: append([]string{}, t.changedPaths()...), Denied: append([]deniedCall{}, t.denied...), Duration: time.Since(t.begun).Milliseconds(),
 	}
 	if schema != nil && t.lastAnswer != nil {
@@ -85,7 +85,7 @@ func (t *tally) result(reason acp.StopReason, failure error, schema *answerSchem
 func (t *tally) answer(reason acp.StopReason) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.text(reason)
+	return t.answerLocked(reason)
 }
 
 // answered reports whether a model has answered.
@@ -95,8 +95,8 @@ func (t *tally) answered() bool {
 	return t.lastAnswer != nil && len(t.userCalls) == 0 && !needsModel(strings.Trim(t.lastAnswer.text, "\n"))
 }
 
-// text returns the answer of the turn, as headless.Answer writes it.
-func (t *tally) text(reason acp.StopReason) string {
+// answerLocked is answer for a caller that holds mu. Its text is that of headless.Answer.
+func (t *tally) answerLocked(reason acp.StopReason) string {
 	text := ""
 	switch {
 	case len(t.userCalls) > 0:

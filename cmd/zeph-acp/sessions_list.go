@@ -44,14 +44,14 @@ holds the four in full, with a tab between them and the time in UTC.`,
 				out := cmd.OutOrStdout()
 				switch {
 				case asJSON:
-					return listJSON(out, shown)
+					return sessionsJSON(out, shown)
 				case len(shown) == 0:
-					_, err := fmt.Fprintln(cmd.ErrOrStderr(), noneStored(dir))
+					_, err := fmt.Fprintln(cmd.ErrOrStderr(), noSessionsText(dir))
 					return err
 				case isTerminal(os.Stdout):
-					return listScreen(out, shown, all, config.HomeDir(f.getenv), columns())
+					return sessionsScreen(out, shown, all, config.HomeDir(f.getenv), columns())
 				default:
-					return listLines(out, shown)
+					return sessionsLines(out, shown)
 				}
 			})
 		},
@@ -62,8 +62,8 @@ holds the four in full, with a tab between them and the time in UTC.`,
 	return cmd
 }
 
-// noneStored returns the message for an empty list.
-func noneStored(dir string) string {
+// noSessionsText returns the message for an empty list.
+func noSessionsText(dir string) string {
 	if dir == "" {
 		return "No session is stored yet. A session is stored at its first prompt."
 	}
@@ -96,8 +96,8 @@ func inDirectory(all []store.Session, dir string) ([]store.Session, error) {
 	return out, nil
 }
 
-// listJSON prints sessions as session/list does, with further fields.
-func listJSON(w io.Writer, sessions []store.Session) error {
+// sessionsJSON prints sessions as session/list does, with further fields.
+func sessionsJSON(w io.Writer, sessions []store.Session) error {
 	type entry struct {
 		ID      string    `json:"sessionId"`
 		CWD     string    `json:"cwd"`
@@ -113,8 +113,8 @@ func listJSON(w io.Writer, sessions []store.Session) error {
 	return writeJSON(w, entries)
 }
 
-// listLines formats sessions for programs that read lines.
-func listLines(w io.Writer, sessions []store.Session) error {
+// sessionsLines formats sessions for programs that read lines.
+func sessionsLines(w io.Writer, sessions []store.Session) error {
 	var b strings.Builder
 	for _, s := range sessions {
 		fmt.Fprintf(&b, "%s\t%s\t%s\t%s\n", oneLine(s.ID), s.Updated.Format(time.RFC3339), oneLine(s.CWD), oneLine(s.Title))
@@ -123,9 +123,9 @@ func listLines(w io.Writer, sessions []store.Session) error {
 	return err
 }
 
-// listScreen formats sessions for a person; a line of the terminal has width
+// sessionsScreen formats sessions for a person; a line of the terminal has width
 // columns. It shortens ids to unambiguous prefixes, and home to "~".
-func listScreen(w io.Writer, sessions, all []store.Session, home string, width int) error {
+func sessionsScreen(w io.Writer, sessions, all []store.Session, home string, width int) error {
 	const gap = 2
 	n := shortID(all)
 	ids, dirs := make([]string, len(sessions)), make([]string, len(sessions))

@@ -72,7 +72,7 @@ func (p *pruneFlags) prune(cmd *cobra.Command, l *config.Loaded, a *app.App, bef
 		return err
 	}
 	if !p.yes {
-		if err := listLines(cmd.OutOrStdout(), old); err != nil {
+		if err := sessionsLines(cmd.OutOrStdout(), old); err != nil {
 			return err
 		}
 		question := fmt.Sprintf("Delete %s permanently?", executors.Count(len(old), "session"))

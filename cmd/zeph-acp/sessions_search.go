@@ -66,7 +66,7 @@ Credentials are masked. The first search reads all sessions, which takes longer.
 				if err != nil {
 					return err
 				}
-				found, err := search(cmd, a, shown, words)
+				found, err := searchSessions(cmd, a, shown, words)
 				if err != nil {
 					return err
 				}
@@ -78,7 +78,7 @@ Credentials are masked. The first search reads all sessions, which takes longer.
 					_, err = fmt.Fprintln(cmd.ErrOrStderr(), "No session has these words.")
 					return err
 				default:
-					return searchText(out, found, all, config.HomeDir(f.getenv))
+					return printFound(out, found, all, config.HomeDir(f.getenv))
 				}
 			})
 		},
@@ -89,9 +89,9 @@ Credentials are masked. The first search reads all sessions, which takes longer.
 	return cmd
 }
 
-// search returns the sessions whose titles have the words, then those whose messages have
+// searchSessions returns the sessions whose titles have the words, then those whose messages have
 // them.
-func search(cmd *cobra.Command, a *app.App, sessions []store.Session, words []string) ([]foundSession, error) {
+func searchSessions(cmd *cobra.Command, a *app.App, sessions []store.Session, words []string) ([]foundSession, error) {
 	messages, unread, err := a.FindMessages(cmd.Context(), sessions, words, maxMatches)
 	if err != nil {
 		return nil, err
@@ -120,7 +120,7 @@ func search(cmd *cobra.Command, a *app.App, sessions []store.Session, words []st
 	for _, m := range messages {
 		s, ok := byID[m.Session]
 		if !ok {
-			continue // of the same directory under another filter, or new
+			continue // not among the searched sessions, or begun since
 		}
 		if i := indexOf(s); len(found[i].Matches) < maxShownMatches {
 			text := m.Text
@@ -150,7 +150,7 @@ func findingWith(ctx context.Context, db *store.DB, m store.Message, words []str
 		if !isBlock || !e.Time.Equal(m.Time) {
 			continue
 		}
-		for _, f := range findingsIn(block.Block.Text) {
+		for _, f := range parseFindings(block.Block.Text) {
 			line := f.headline() + ": " + f.Text
 			if n := countWords(line, words); n > bestCount {
 				bestCount, text, ok = n, line, true
@@ -160,10 +160,10 @@ func findingWith(ctx context.Context, db *store.DB, m store.Message, words []str
 	return text, ok
 }
 
-// hasWords reports whether a text has words that begin with each of the words.
+// hasWords reports whether each of the words begins a word of the text.
 func hasWords(text string, words []string) bool { return countWords(text, words) == len(words) }
 
-// countWords returns the number of words with which a word of the text begins.
+// countWords returns how many of the words begin a word of the text.
 func countWords(text string, words []string) (n int) {
 	all := app.SearchWords(strings.ToLower(text))
 	for _, w := range words {
@@ -174,8 +174,8 @@ func countWords(text string, words []string) (n int) {
 	return n
 }
 
-// searchText prints each session on a line, and its messages below.
-func searchText(w io.Writer, found []foundSession, all []store.Session, home string) error {
+// printFound prints each session on a line, and its messages below.
+func printFound(w io.Writer, found []foundSession, all []store.Session, home string) error {
 	var b strings.Builder
 	n := shortID(all)
 	for _, h := range found {

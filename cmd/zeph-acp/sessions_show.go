@@ -63,7 +63,7 @@ func showSession(b *bytes.Buffer, s store.Session, events []transcript.Event, co
 	if screen.Full = !isTerminal(os.Stdout); !screen.Full {
 		screen.Columns = widthOf(os.Stdout)
 	}
-	all := turns(events)
+	all := splitTurns(events)
 	for i, turn := range all {
 		if err := replaySession(screen, s.ID, withReadableFindings(turn)); err != nil {
 			return err
@@ -102,8 +102,8 @@ func withReadableFindings(turn []transcript.Event) []transcript.Event {
 	return turn
 }
 
-// turns splits a log before each prompt.
-func turns(events []transcript.Event) (out [][]transcript.Event) {
+// splitTurns splits a log before each prompt.
+func splitTurns(events []transcript.Event) (out [][]transcript.Event) {
 	for len(events) > 0 {
 		n := slices.IndexFunc(events[1:], func(e transcript.Event) bool { _, ok := e.(transcript.Prompt); return ok }) + 1
 		if n == 0 {

@@ -84,7 +84,7 @@ func TestListScreen(t *testing.T) {
 `,
 	} {
 		var b strings.Builder
-		if err := listScreen(&b, all, all, "/home/u", width); err != nil {
+		if err := sessionsScreen(&b, all, all, "/home/u", width); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(strings.TrimPrefix(want, "\n"), b.String()); diff != "" {
@@ -115,7 +115,7 @@ func TestTurns(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			for _, turn := range turns(tt.events) {
+			for _, turn := range splitTurns(tt.events) {
 				var kinds []string
 				for _, e := range turn {
 					kinds = append(kinds, e.Kind())
