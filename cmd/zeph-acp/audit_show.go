@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/zeph-acp/zeph-acp/audit"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless/layout"
 )
 
 func newAuditShow(f *flags) *cobra.Command {
@@ -138,18 +139,18 @@ func auditScreen(e *audit.Entry, width int) string {
 		head := fmt.Sprintf("%s  %s  %s  %s  %s", at, oneLine(e.Tool), oneLine(result), took, oneLine(e.Session))
 		for i, line := range []string{head, text, decided} {
 			indent := []string{"", "  "}[min(i, 1)]
-			b.WriteString(indent + fitWidth(line, width-len(indent)) + "\n")
+			b.WriteString(indent + layout.Cut(line, width-len(indent)) + "\n")
 		}
 		return b.String()
 	}
-	column := func(text string, n int) { b.WriteString(padded(fitWidth(text, n), n) + "  ") }
+	column := func(text string, n int) { b.WriteString(padded(layout.Cut(text, n), n) + "  ") }
 	column(e.When().Local().Format("2006-01-02 15:04:05"), 19)
 	column(oneLine(e.Session), 8)
 	column(oneLine(e.Tool), 14)
 	column(oneLine(result), 12)
 	fmt.Fprintf(&b, "%7s  ", took)
 	column(decided, (width-72)*2/5)
-	return b.String() + fitWidth(text, width-cells(b.String())) + "\n"
+	return b.String() + layout.Cut(text, width-layout.Columns(b.String())) + "\n"
 }
 
 // decisionOf returns the decision about a call and the user's answer; "-" if there was

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/zeph-acp/zeph-acp/audit"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless/layout"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/summary"
 	"github.com/zeph-acp/zeph-acp/executors"
 )
@@ -59,12 +60,12 @@ the waiting for answers of people.`,
 // means that any width fits.
 func writeStats(out io.Writer, c *summary.Counts, width int) error {
 	text := statsTable(c)
-	if width > 0 && slices.ContainsFunc(strings.Split(text, "\n"), func(line string) bool { return cells(line) > width }) {
+	if width > 0 && slices.ContainsFunc(strings.Split(text, "\n"), func(line string) bool { return layout.Columns(line) > width }) {
 		text = statsList(c, width)
 	}
 	from, to := "From "+oneLine(c.First), "to "+oneLine(c.Last)+"."
 	between := " "
-	if width > 0 && cells(from+between+to) > width {
+	if width > 0 && layout.Columns(from+between+to) > width {
 		between = "\n"
 	}
 	_, err := fmt.Fprintf(out, "%s\n%s%s%s\n", text, from, between, to)
@@ -116,7 +117,7 @@ func statsList(c *summary.Counts, width int) string {
 	var b strings.Builder
 	eachStats(c, func(name string, t *summary.Calls) {
 		calls := executors.Count(t.Calls, "call")
-		fmt.Fprintf(&b, "%s  %s\n", padded(fitWidth(name, width-cells(calls)-2), width-cells(calls)-2), calls)
+		fmt.Fprintf(&b, "%s  %s\n", padded(layout.Cut(name, width-layout.Columns(calls)-2), width-layout.Columns(calls)-2), calls)
 		var parts []string
 		for _, o := range outcomeColumns {
 			if n := t.Sum(o.outcomes...); n > 0 {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/zeph-acp/zeph-acp/audit"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless/layout"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/summary"
 	"github.com/zeph-acp/zeph-acp/executors"
 )
@@ -122,7 +123,7 @@ func TestAuditScreen(t *testing.T) {
 	e.Decision, e.Rule, e.Answer = "allow", "the user\u202e allowed it", "allow_once"
 	got := auditScreen(&e, 120)
 	want := "  0123456…  a_tool_with_a…  failed (2)       1m5s  allow (allow_once)…  日本<U+001B><U+000A>"
-	if !strings.Contains(got, want) || cells(strings.TrimSuffix(got, "\n")) > 120 {
+	if !strings.Contains(got, want) || layout.Columns(strings.TrimSuffix(got, "\n")) > 120 {
 		t.Errorf("got %q, want %q in at most 120 columns", got, want)
 	}
 	e.Command = "x"
@@ -135,7 +136,7 @@ func TestAuditScreen(t *testing.T) {
 			t.Errorf("%d columns: got %q, want three lines: the call, its command, its decision", width, got)
 		}
 		for _, line := range got {
-			if cells(line) > width {
+			if layout.Columns(line) > width {
 				t.Errorf("%d columns: %q is too wide", width, line)
 			}
 		}
@@ -182,7 +183,7 @@ func TestAuditStatsNarrow(t *testing.T) {
 			t.Errorf("%d columns: %v, want %q in\n%s", width, err, want, b.String())
 		}
 		for line := range strings.Lines(b.String()) {
-			if width > 0 && cells(strings.TrimSuffix(line, "\n")) > width {
+			if width > 0 && layout.Columns(strings.TrimSuffix(line, "\n")) > width {
 				t.Errorf("%d columns: %q is too wide", width, line)
 			}
 		}

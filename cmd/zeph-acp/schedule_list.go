@@ -12,6 +12,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless/layout"
 	"github.com/zeph-acp/zeph-acp/session/store"
 )
 
@@ -128,7 +129,7 @@ func tasksScreen(w io.Writer, all []store.Task, zone *time.Location, home string
 	for _, t := range all {
 		row := []string{oneLine(t.Name), timeIn(zone, t.Next), cmp.Or(oneLine(t.Cron), "once"), cmp.Or(outcomeOf(t.Last), "not run")}
 		for i, text := range row {
-			widest[i] = max(widest[i], cells(text))
+			widest[i] = max(widest[i], layout.Columns(text))
 		}
 		rows = append(rows, append(row, oneLine(tilde(t.CWD, home))))
 	}
@@ -137,7 +138,7 @@ func tasksScreen(w io.Writer, all []store.Task, zone *time.Location, home string
 	for _, row := range rows {
 		left := width
 		for i, columnWidth := range widest {
-			b.WriteString(padded(fitWidth(row[i], columnWidth), columnWidth) + "  ")
+			b.WriteString(padded(layout.Cut(row[i], columnWidth), columnWidth) + "  ")
 			left -= columnWidth + 2
 		}
 		b.WriteString(fitEnd(row[4], max(left, 20)) + "\n")

@@ -13,6 +13,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless/layout"
 	"github.com/zeph-acp/zeph-acp/session/store"
 )
 
@@ -132,13 +133,13 @@ func sessionsScreen(w io.Writer, sessions, all []store.Session, home string, wid
 	widestID, widestDir := 0, 0
 	for i, s := range sessions {
 		ids[i], dirs[i] = oneLine(s.ID[:min(n, len(s.ID))]), oneLine(tilde(s.CWD, home))
-		widestID, widestDir = max(widestID, cells(ids[i])), max(widestDir, cells(dirs[i]))
+		widestID, widestDir = max(widestID, layout.Columns(ids[i])), max(widestDir, layout.Columns(dirs[i]))
 	}
 	left := max(width-widestID-len(timeLayout)-3*gap, 30)
 	widestDir = min(widestDir, left*2/5)
 	var b strings.Builder
 	for i, s := range sessions {
-		title := fitWidth(cmp.Or(oneLine(s.Title), "no title"), left-widestDir)
+		title := layout.Cut(cmp.Or(oneLine(s.Title), "no title"), left-widestDir)
 		id, dir := padded(ids[i], widestID), padded(fitEnd(dirs[i], widestDir), widestDir)
 		fmt.Fprintf(&b, "%s  %s  %s  %s\n", id, s.Updated.Local().Format(timeLayout), dir, title)
 	}

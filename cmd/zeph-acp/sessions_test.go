@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless/layout"
 	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/store"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
@@ -91,7 +92,7 @@ func TestListScreen(t *testing.T) {
 			t.Errorf("%d columns (-want +got)\n%s", width, diff)
 		}
 		for line := range strings.Lines(b.String()) {
-			if n := cells(strings.TrimSuffix(line, "\n")); n > max(width, 80) {
+			if n := layout.Columns(strings.TrimSuffix(line, "\n")); n > max(width, 80) {
 				t.Errorf("%d columns: line of %d: %s", width, n, line)
 			}
 		}

@@ -46,7 +46,7 @@ func wrapLine(line string, width int) []string {
 func joinedLines(parts []string, width int) (lines []string) {
 	for _, p := range parts {
 		last := len(lines) - 1
-		if last >= 0 && cells(lines[last]+", "+p) <= width {
+		if last >= 0 && layout.Columns(lines[last]+", "+p) <= width {
 			lines[last] += ", " + p
 		} else {
 			lines = append(lines, p)
@@ -55,25 +55,22 @@ func joinedLines(parts []string, width int) (lines []string) {
 	return lines
 }
 
-// fitWidth truncates the end of a text that is too wide.
-func fitWidth(text string, width int) string { return layout.Cut(text, width) }
-
 // fitEnd truncates the beginning of a text that is too wide, since the end of a
 // path is more informative.
 func fitEnd(text string, width int) string {
-	runes, over := []rune(text), cells(text)-width
+	runes, over := []rune(text), layout.Columns(text)-width
 	if over <= 0 {
 		return text
 	}
 	for over++; over > 0 && len(runes) > 0; runes = runes[1:] { // one more column for "…"
-		over -= cells(string(runes[0]))
+		over -= layout.Columns(string(runes[0]))
 	}
 	return "…" + string(runes)
 }
 
 // padded adds spaces up to width columns.
 func padded(text string, width int) string {
-	return text + strings.Repeat(" ", max(width-cells(text), 0))
+	return text + strings.Repeat(" ", max(width-layout.Columns(text), 0))
 }
 
 // writeRows prints rows: for a person with aligned columns, and for programs with tabs between
@@ -85,7 +82,7 @@ func writeRows(w io.Writer, rows [][]string, screen bool) error {
 			if i == len(widest) {
 				widest = append(widest, 0)
 			}
-			widest[i] = max(widest[i], cells(text))
+			widest[i] = max(widest[i], layout.Columns(text))
 		}
 	}
 	var b strings.Builder
@@ -103,9 +100,6 @@ func writeRows(w io.Writer, rows [][]string, screen bool) error {
 	_, err := io.WriteString(w, b.String())
 	return err
 }
-
-// cells returns the number of columns of a text on a terminal.
-func cells(text string) int { return layout.Columns(text) }
 
 // tilde returns a path with "~" in place of the home directory.
 func tilde(path, home string) string {
