@@ -107,7 +107,7 @@ func review(cmd *cobra.Command, f *flags, r *reviewFlags, args []string) error {
 			return err
 		}
 		run.noUser = true
-		return run.runTurn(ctx, f, true)
+		return run.runTurn(ctx, f)
 	})
 }
 

@@ -145,6 +145,7 @@ type runner struct {
 	turn         *headless.Turn
 	user         *headless.User
 	noUser       bool // no one is asked
+	stdinRead    bool // stdin was a part of the prompt, so the user's answers cannot come from it
 	// formatAnswer returns the text to print for an answer that fits answerSchema, and an
 	// error with the exit status; nil prints the answer itself.
 	formatAnswer func(answer []byte) (text []byte, err error)
@@ -173,7 +174,8 @@ func runPrompt(cmd *cobra.Command, f *flags, r *runFlags, args []string) error {
 		if run.turn.Prompt, err = run.completePrompt(prompt); err != nil {
 			return err
 		}
-		return run.runTurn(ctx, f, in.wasRead)
+		run.stdinRead = in.wasRead
+		return run.runTurn(ctx, f)
 	})
 }
 
@@ -243,8 +245,8 @@ func (r *runner) setApp(a *app.App) {
 }
 
 // runTurn runs the turn and returns its error, which has the exit status.
-func (r *runner) runTurn(ctx context.Context, f *flags, stdinIsPrompt bool) error {
-	r.connectUser(stdinIsPrompt)
+func (r *runner) runTurn(ctx context.Context, f *flags) error {
+	r.connectUser()
 	stopRecord, err := f.recordFrames(r.turn.Server)
 	if err != nil {
 		return err

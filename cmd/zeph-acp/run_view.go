@@ -12,10 +12,10 @@ import (
 
 // connectUser sets the view and the approver of the turn. A person is asked only with a
 // terminal for both output and input, never through a pipe.
-func (r *runner) connectUser(stdinIsPrompt bool) {
+func (r *runner) connectUser() {
 	r.user = &headless.User{Yes: r.yes}
 	if !r.noUser {
-		r.user.Keyboard = keyboard(r.runFlags, stdinIsPrompt)
+		r.user.Keyboard = r.keyboard()
 	}
 	r.turn.View = r.view()
 	r.turn.Approver, r.turn.Listen = r.user, r.user.Listen
@@ -65,12 +65,12 @@ func (r *runner) answer(rest headless.View) headless.View {
 }
 
 // keyboard returns the person's input; nil means that no one can be asked.
-func keyboard(r *runFlags, stdinIsPrompt bool) *headless.Keyboard {
+func (r *runner) keyboard() *headless.Keyboard {
 	switch {
 	case !isTerminal(os.Stdout) && !isTerminal(os.Stderr):
 	case isTerminal(os.Stdin):
 		return headless.NewKeyboard(os.Stdin)
-	case stdinIsPrompt && !r.yes:
+	case r.stdinRead && !r.yes:
 		if tty, err := os.Open("/dev/tty"); err == nil {
 			return headless.NewKeyboard(tty)
 		}
