@@ -56,13 +56,6 @@ func turnError(reason acp.StopReason, err, cause error, lastMessage string) erro
 	case err != nil:
 		return err
 	}
-	why, stopped := strings.CutPrefix(lastMessage, "Stopped")
-	switch {
-	case reason == acp.StopMaxTokens && !stopped:
-		why = ": the answer was cut off at the model's limit of tokens (max_tokens)"
-	case reason == acp.StopMaxTurnRequests && !stopped:
-		why = " (max_turn_requests)"
-	}
 	switch reason {
 	case acp.StopEndTurn:
 		return nil
@@ -70,10 +63,21 @@ func turnError(reason acp.StopReason, err, cause error, lastMessage string) erro
 		return &exitError{code: exitCancelled}
 	case acp.StopRefusal:
 		return &exitError{exitStopped, errors.New("the model refused to continue")}
-	case acp.StopMaxTokens, acp.StopMaxTurnRequests:
-		return &exitError{exitStopped, errors.New("the turn was stopped" + why)}
+	case acp.StopMaxTokens:
+		return limitError(lastMessage, ": the answer was cut off at the model's limit of tokens (max_tokens)")
+	case acp.StopMaxTurnRequests:
+		return limitError(lastMessage, " (max_turn_requests)")
 	}
 	return fmt.Errorf("the turn ended with the unknown stop reason %q", reason)
+}
+
+// limitError returns the error of a turn that reached a limit. The agent's last message names the
+// limit if it begins with "Stopped"; otherwise reason does.
+func limitError(lastMessage, reason string) error {
+	if why, ok := strings.CutPrefix(lastMessage, "Stopped"); ok {
+		reason = why
+	}
+	return &exitError{exitStopped, errors.New("the turn was stopped" + reason)}
 }
 
 var errNoModel = errors.New("no model is connected: start Ollama, run `zeph-acp login`, or set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY")
