@@ -7,7 +7,6 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/local"
-	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
 // arbiter returns the judge of the mode auto-judge. The error is meant for the
@@ -47,10 +46,7 @@ func (b *sessionBuilder) judgeModel(key, name string) (func() judge.Model, error
 		if m == nil || isDirect(m) {
 			return nil
 		}
-		return &agent.Judge{Model: m, Count: func(m llm.Model, u llm.Usage) {
-			b.session.Spend(m, u)
-			b.session.Record(transcript.Answer{Model: m.Name(), Usage: &u})
-		}}
+		return &agent.Judge{Model: m, Count: b.countHelper}
 	}, err
 }
 

@@ -78,6 +78,12 @@ func (b *sessionBuilder) helperModel(key, name string) (llm.Model, error) {
 	return nil, fmt.Errorf("%s is not used: %w", key, err)
 }
 
+// countHelper adds the tokens of a helper model's answer to those of the session.
+func (b *sessionBuilder) countHelper(m llm.Model, u llm.Usage) {
+	b.session.Spend(m, u)
+	b.session.Record(transcript.Answer{Model: m.Name(), Usage: &u})
+}
+
 // helperModels are the models for work outside the conversation.
 type helperModels struct {
 	reformatter *agent.Reformatter  // nil: the session's model repairs its own calls
@@ -134,10 +140,7 @@ func (b *sessionBuilder) summarizer() (overflow.Summarizer, error) {
 	mask := b.mask()
 	return &agent.OutputSummarizer{
 		Model: model, Timeout: summaryTimeout,
-		Count: func(m llm.Model, u llm.Usage) {
-			b.session.Spend(m, u)
-			b.session.Record(transcript.Answer{Model: m.Name(), Usage: &u})
-		},
+		Count: b.countHelper,
 		Clean: func(output string) string { return mask(string(text.Sanitize([]byte(output)))) },
 	}, nil
 }
