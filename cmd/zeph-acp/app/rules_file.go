@@ -28,6 +28,11 @@ type rules struct {
 	notes   []string // keys of the current file that are not in force; for the user
 }
 
+// rulesOf returns the permission rules of a configuration.
+func rulesOf(cfg config.Config) rules {
+	return rules{shell: cfg.Tools.Shell.ShellRules, tools: cfg.Tools.Config}
+}
+
 // appliedTo returns cfg with these rules.
 func (r rules) appliedTo(cfg config.Config) config.Config {
 	cfg.Tools.Shell.ShellRules, cfg.Tools.Config = r.shell, r.tools
@@ -63,7 +68,7 @@ const settleTime = 200 * time.Millisecond
 func newRulesFile(l *config.Loaded, now func() time.Time, log *slog.Logger) *rulesFile {
 	return &rulesFile{
 		file: l.File, start: l.Config, load: l.Reload, now: now, log: log,
-		rules:       rules{shell: l.Config.Tools.Shell.ShellRules, tools: l.Config.Tools.Config},
+		rules:       rulesOf(l.Config),
 		loadedStamp: l.Stamp,
 	}
 }
@@ -91,11 +96,11 @@ func (w *rulesFile) current() rules {
 		w.note(fmt.Sprintf("The changed configuration is not used, and the previous rules stay in force: %s", toml.OneLine(err.Error())))
 		return w.rules
 	}
-	begun := rules{shell: l.Config.Tools.Shell.ShellRules, tools: l.Config.Tools.Config}.appliedTo(w.start)
-	w.note(restartNotice(w.file, config.Changed(begun, l.Config)))
-	shell, tools := l.Config.Tools.Shell.ShellRules, l.Config.Tools.Config
-	if !reflect.DeepEqual(shell, w.rules.shell) || !reflect.DeepEqual(tools, w.rules.tools) {
-		w.rules = rules{shell: shell, tools: tools, version: w.rules.version + 1, notes: w.rules.notes}
+	next := rulesOf(l.Config)
+	w.note(restartNotice(w.file, config.Changed(next.appliedTo(w.start), l.Config)))
+	if !reflect.DeepEqual(next.shell, w.rules.shell) || !reflect.DeepEqual(next.tools, w.rules.tools) {
+		w.rules.shell, w.rules.tools = next.shell, next.tools
+		w.rules.version++
 		w.log.Info("the rules of the changed configuration are in force", "file", w.file)
 	}
 	return w.rules
@@ -147,7 +152,7 @@ func restartNotice(file string, keys []string) string {
 // currentRules returns the rules that the sessions of this App follow.
 func (a *App) currentRules() rules {
 	if a.rules == nil {
-		return rules{shell: a.Config.Tools.Shell.ShellRules, tools: a.Config.Tools.Config}
+		return rulesOf(a.Config)
 	}
 	return a.rules.current()
 }
