@@ -7,7 +7,6 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/llm"
-	"github.com/zeph-acp/zeph-acp/session/llm/local"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
@@ -56,23 +55,21 @@ func (i *idle) end() {
 // doing the work: its pause ended just as the request came.
 func (i *idle) run() {
 	i.mu.Lock()
-	busy := i.busy
+	defer i.mu.Unlock()
+	if i.busy {
+		return
+	}
 	i.busy = true
-	i.mu.Unlock()
-	for !busy {
-		i.mu.Lock()
-		if len(i.work) == 0 {
-			i.busy = false
-			i.mu.Unlock()
-			return
-		}
+	for len(i.work) > 0 {
 		do := i.work[0]
 		i.work = i.work[1:]
 		i.doing.Add(1)
 		i.mu.Unlock()
 		do()
 		i.doing.Done()
+		i.mu.Lock()
 	}
+	i.busy = false
 }
 
 // close waits for work that has begun.
@@ -81,10 +78,10 @@ func (i *idle) close() {
 	i.doing.Wait()
 }
 
-// beforeSession is the work before the first session: the schemas of all tools.
+// beforeSession plans the work before the first session: the schemas of all tools.
 func (a *App) beforeSession() { a.idle.plan(func() { Catalogue() }) }
 
-// beforePrompt is the work before the first prompt of the process: the system prompt, a
+// beforePrompt plans the work before the first prompt of the process: the system prompt, a
 // request to the model and the first events of a turn. All of it is discarded, since the
 // project's files may change until the prompt. The number of saved entries is kept, as
 // between two turns.
@@ -92,7 +89,7 @@ func (b *sessionBuilder) beforePrompt(of *agent.Agent) {
 	text := ""
 	b.app.idle.plan(
 		func() {
-			if _, direct := b.session.Model().(local.Direct); !direct {
+			if !isDirect(b.session.Model()) {
 				text = b.tools.system.write(func(string) {})
 			}
 		},

@@ -6,7 +6,6 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/session/agent/prompt"
 	"github.com/zeph-acp/zeph-acp/session/llm"
-	"github.com/zeph-acp/zeph-acp/session/llm/local"
 )
 
 // systemPrompt is the system prompt of one session. It is written when a model
@@ -33,7 +32,7 @@ func (p *systemPrompt) text() string {
 // ready writes the prompt for a model that needs one, so that the user sees its
 // warnings before the turn.
 func (p *systemPrompt) ready(m llm.Model) {
-	if _, direct := m.(local.Direct); !direct {
+	if !isDirect(m) {
 		p.text()
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/shell"
 	"github.com/zeph-acp/zeph-acp/session/agent/prompt"
 	"github.com/zeph-acp/zeph-acp/session/agent/skills"
-	"github.com/zeph-acp/zeph-acp/session/llm/local"
 )
 
 // skills returns the skills of a session. No file of the repository is read before its
@@ -57,7 +56,7 @@ func (st *sessionTools) Skills(rest string) string { return st.skills.Command(re
 // readySkills brings the skills of the repository up to date before a turn. Without a
 // model nothing would use them, so the user is not asked.
 func (st *sessionTools) readySkills(ctx context.Context) {
-	if _, direct := st.model().(local.Direct); !direct {
+	if !isDirect(st.model()) {
 		st.skills.Ready(ctx)
 	}
 }
