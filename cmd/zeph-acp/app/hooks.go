@@ -28,15 +28,9 @@ func (b *sessionBuilder) hooks() *hooks.Session {
 			return program, []string{"-c", command}, err
 		},
 		Reaper: b.app.Reaper,
-		Script: func(path string) (string, error) {
-			name, err := filepath.Rel(dir, path)
-			if err != nil {
-				return "", err
-			}
-			return hashProjectFile(dir, name)
-		},
-		Mask: func(s string) string { return mask(text.WithoutControls(s)) },
-		Mode: b.session.Mode, Model: func() string { return b.session.Model().Name() }, Warn: b.session.Warn, NewID: b.app.NewID,
+		Script: b.hashFile,
+		Mask:   func(s string) string { return mask(text.WithoutControls(s)) },
+		Mode:   b.session.Mode, Model: func() string { return b.session.Model().Name() }, Warn: b.session.Warn, NewID: b.app.NewID,
 		Audit: audit.Middleware(b.app.Audit), Checking: b.app.checking != nil,
 		Names: b.tools.copies.nameMappers,
 	}

@@ -1,8 +1,6 @@
 package app
 
 import (
-	"path/filepath"
-
 	"github.com/zeph-acp/zeph-acp/executors/approval"
 	"github.com/zeph-acp/zeph-acp/executors/files"
 	"github.com/zeph-acp/zeph-acp/executors/lsp"
@@ -15,18 +13,11 @@ func (b *sessionBuilder) languageServers(fs files.FS) *lsp.Session {
 	if b.app.checking != nil || !b.cfg.Tools.Enabled {
 		return nil
 	}
-	dir := b.dirs.roots.Cwd()
 	return lsp.New(lsp.Options{
 		Config: b.cfg.Tools.LSP, Entries: b.app.Config.LSP, Session: b.session.ID, Roots: b.dirs.files, Read: fs.ReadFile,
-		Desk: &approval.Desk{Store: b.app.MCP.Approvals, Ask: b.askApproval()},
-		Find: b.app.FindServer,
-		Hash: func(path string) (string, error) {
-			name, err := filepath.Rel(dir, path)
-			if err != nil {
-				return "", err
-			}
-			return hashProjectFile(dir, name)
-		},
+		Desk:   &approval.Desk{Store: b.app.MCP.Approvals, Ask: b.askApproval()},
+		Find:   b.app.FindServer,
+		Hash:   b.hashFile,
 		Busy:   func() bool { return b.tools.shell.Running() > 0 },
 		Env:    b.environment,
 		Reaper: b.app.Reaper, Timeouts: client.DefaultTimeouts(), Mask: b.mask(),

@@ -28,6 +28,16 @@ func readProjectFile(dir, name string) ([]byte, error) {
 	return keys.ReadBounded(f)
 }
 
+// hashFile returns the hash of a file of the repository. path is absolute.
+func (b *sessionBuilder) hashFile(path string) (string, error) {
+	dir := b.dirs.roots.Cwd()
+	name, err := filepath.Rel(dir, path)
+	if err != nil {
+		return "", err
+	}
+	return hashProjectFile(dir, name)
+}
+
 // hashProjectFile returns the hash of a file of the repository.
 func hashProjectFile(dir, name string) (string, error) {
 	f, err := keys.OpenBelow(dir, name)
