@@ -83,7 +83,7 @@ func (b *sessionBuilder) chain(terminals *ideproxy.Terminals) executors.Executor
 	b.tools.cache.Busy = func() bool { return bash.Running() > 0 }
 	b.tools.skills = b.skills()
 	b.tools.system = b.systemPrompt()
-	b.tools.commandFiles = b.filesOfCommands()
+	b.tools.commandFiles = b.commandFiles()
 	b.tools.subagents = b.subAgents()
 	fs := b.fileSystem()
 	b.tools.lsp = b.languageServers(fs)

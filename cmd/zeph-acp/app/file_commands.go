@@ -2,20 +2,17 @@ package app
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/approval"
 	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/agent/filecommand"
-	"github.com/zeph-acp/zeph-acp/session/agent/skills"
 )
 
-// filesOfCommands returns the commands of files of a session.
-func (b *sessionBuilder) filesOfCommands() *filecommand.Set {
-	o := filecommand.Options{
+// commandFiles returns the files of a session that define commands.
+func (b *sessionBuilder) commandFiles() *filecommand.Set {
+	return filecommand.New(filecommand.Options{
 		Dir: b.dirs.roots.Cwd(), Warn: b.session.Warn, Announce: b.session.Announce,
 		Desk: &approval.Desk{Store: b.app.MCP.Approvals, Ask: b.askApproval()}, // a reply says if one is not used
 		Stat: func(path string) (exists, dir bool) {
@@ -26,20 +23,11 @@ func (b *sessionBuilder) filesOfCommands() *filecommand.Set {
 			info, err := b.dirs.files.Lstat(real)
 			return err == nil, err == nil && info.IsDir()
 		},
-	}
-	if b.app.Commands != "" {
-		o.Sources = append(o.Sources, skills.Source{Name: "yours", Path: b.app.Commands, FS: os.DirFS(b.app.Commands)})
-	}
-	if b.app.ProjectSkills {
-		for _, dir := range filecommand.ProjectDirs {
-			path := filepath.Join(b.dirs.roots.Cwd(), filepath.FromSlash(dir))
-			o.Sources = append(o.Sources, skills.Source{Name: dir, FS: projectDir{b.dirs.files, path}, Project: true})
-		}
-	}
-	return filecommand.New(o)
+		Sources: b.skillSources(b.app.Commands, filecommand.ProjectDirs),
+	})
 }
 
-// fileCommands returns the commands of files.
+// fileCommands returns the commands that files define.
 func (st *sessionTools) fileCommands() []session.Command {
 	var out []session.Command
 	for _, c := range st.commandFiles.Commands() {

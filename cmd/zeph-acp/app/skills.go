@@ -25,16 +25,29 @@ func (b *sessionBuilder) skills() *skills.Set {
 		System: func() string { return b.tools.system.text() },
 		Secret: b.skillSecret,
 	}
-	if b.app.Skills != "" {
-		o.Sources = append(o.Sources, skills.Source{Name: "yours", Path: b.app.Skills, FS: os.DirFS(b.app.Skills)})
+	project := skills.ProjectDirs
+	if !b.cfg.Tools.Enabled {
+		project = nil
 	}
-	if b.app.ProjectSkills && b.cfg.Tools.Enabled {
-		for _, dir := range skills.ProjectDirs {
-			path := filepath.Join(b.dirs.roots.Cwd(), filepath.FromSlash(dir))
-			o.Sources = append(o.Sources, skills.Source{Name: dir, FS: projectDir{b.dirs.files, path}, Project: true})
-		}
-	}
+	o.Sources = b.skillSources(b.app.Skills, project)
 	return skills.New(o)
+}
+
+// skillSources returns the directories of skills or of commands: the user's, if it is not empty,
+// and those of the repository, if the user is asked about them.
+func (b *sessionBuilder) skillSources(users string, project []string) []skills.Source {
+	var all []skills.Source
+	if users != "" {
+		all = append(all, skills.Source{Name: "yours", Path: users, FS: os.DirFS(users)})
+	}
+	if !b.app.ProjectSkills {
+		return all
+	}
+	for _, dir := range project {
+		path := filepath.Join(b.dirs.roots.Cwd(), filepath.FromSlash(dir))
+		all = append(all, skills.Source{Name: dir, FS: projectDir{b.dirs.files, path}, Project: true})
+	}
+	return all
 }
 
 // skillSecret returns a variable for the commands of a skill: the one that the user has set
