@@ -14,10 +14,10 @@ import (
 func extensions(sessions *session.Sessions) map[string]acp.Extension {
 	return map[string]acp.Extension{
 		"_session/rewind":        rewindMethod(sessions),
-		"_session/rewind_points": extension(func(ctx context.Context, p sessionParams) (any, error) { return rewindPoints(ctx, sessions, p) }),
-		"_zeph/tools":            extension(func(_ context.Context, p struct{}) (any, error) { return tools(), nil }),
-		"_zeph/mcp":              extension(func(ctx context.Context, p sessionParams) (any, error) { return servers(ctx, sessions, p) }),
-		"_zeph/session/export":   extension(func(ctx context.Context, p sessionParams) (any, error) { return export(ctx, sessions, p) }),
+		"_session/rewind_points": sessionExtension(sessions, rewindPoints),
+		"_zeph/tools":            extension(func(context.Context, struct{}) (any, error) { return tools(), nil }),
+		"_zeph/mcp":              sessionExtension(sessions, servers),
+		"_zeph/session/export":   sessionExtension(sessions, export),
 		"_zeph/session/import":   extension(func(ctx context.Context, p importParams) (any, error) { return p.store(ctx, sessions) }),
 	}
 }
@@ -34,6 +34,24 @@ func extension[P any](method func(context.Context, P) (any, error)) acp.Extensio
 		}, nil
 	}
 }
+
+// sessionExtension adapts a method about one session, whose id is the only param.
+func sessionExtension(
+	sessions *session.Sessions, method func(ctx context.Context, sessions *session.Sessions, id string) (any, error),
+) acp.Extension {
+	type params struct {
+		SessionID *string `json:"sessionId"`
+	}
+	return extension(func(ctx context.Context, p params) (any, error) {
+		if p.SessionID == nil {
+			return nil, missingParam("sessionId")
+		}
+		return method(ctx, sessions, *p.SessionID)
+	})
+}
+
+// missingParam returns the error about a required param that is missing.
+func missingParam(field string) error { return &acp.ParamsError{Field: field, Reason: "is required"} }
 
 // toolEntry is one tool in the answer to _zeph/tools.
 type toolEntry struct {
@@ -52,16 +70,9 @@ func tools() any {
 	return map[string]any{"tools": out}
 }
 
-type sessionParams struct {
-	SessionID *string `json:"sessionId"`
-}
-
 // export answers _zeph/session/export.
-func export(ctx context.Context, sessions *session.Sessions, p sessionParams) (any, error) {
-	if p.SessionID == nil {
-		return nil, &acp.ParamsError{Field: "sessionId", Reason: "is required"}
-	}
-	doc, err := sessions.Export(ctx, *p.SessionID)
+func export(ctx context.Context, sessions *session.Sessions, id string) (any, error) {
+	doc, err := sessions.Export(ctx, id)
 	return map[string]any{"session": doc}, err
 }
 
@@ -72,7 +83,7 @@ type importParams struct {
 // store answers _zeph/session/import.
 func (p importParams) store(ctx context.Context, sessions *session.Sessions) (any, error) {
 	if p.Session == nil {
-		return nil, &acp.ParamsError{Field: "session", Reason: "is required"}
+		return nil, missingParam("session")
 	}
 	id, err := sessions.Import(ctx, *p.Session)
 	if wrong, ok := errors.AsType[*acp.ParamsError](err); ok {

@@ -111,11 +111,8 @@ func clientServers(servers []acp.MCPServer) []mcp.Server {
 }
 
 // servers answers _zeph/mcp with the servers of an open session.
-func servers(_ context.Context, sessions *session.Sessions, p sessionParams) (any, error) {
-	if p.SessionID == nil {
-		return nil, &acp.ParamsError{Field: "sessionId", Reason: "is required"}
-	}
-	tools, err := sessions.Tools(*p.SessionID)
+func servers(_ context.Context, sessions *session.Sessions, id string) (any, error) {
+	tools, err := sessions.Tools(id)
 	if err != nil {
 		return nil, err
 	}

@@ -115,11 +115,8 @@ type rewindPoint struct {
 }
 
 // rewindPoints answers _session/rewind_points.
-func rewindPoints(ctx context.Context, sessions *session.Sessions, p sessionParams) (any, error) {
-	if p.SessionID == nil {
-		return nil, &acp.ParamsError{Field: "sessionId", Reason: "is required"}
-	}
-	points, err := sessions.RewindPoints(ctx, *p.SessionID)
+func rewindPoints(ctx context.Context, sessions *session.Sessions, id string) (any, error) {
+	points, err := sessions.RewindPoints(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +147,7 @@ type rewindParams struct {
 func (p rewindParams) request() (r session.RewindRequest, err error) {
 	r = session.RewindRequest{MessageID: p.MessageID, Mode: p.Mode, Redo: p.Redo, DryRun: p.DryRun, Overwrite: p.Overwrite}
 	if p.SessionID == nil {
-		return r, &acp.ParamsError{Field: "sessionId", Reason: "is required"}
+		return r, missingParam("sessionId")
 	}
 	if len(p.BeforeMessage) > 0 && r.MessageID == "" {
 		var named struct {
@@ -171,7 +168,7 @@ func (p rewindParams) request() (r session.RewindRequest, err error) {
 		return r, &acp.ParamsError{Field: "mode", Reason: "must be files, conversation or both"}
 	}
 	if r.MessageID == "" && !r.Redo {
-		return r, &acp.ParamsError{Field: "messageId", Reason: "is required"}
+		return r, missingParam("messageId")
 	}
 	return r, nil
 }
