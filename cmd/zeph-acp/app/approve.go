@@ -21,16 +21,19 @@ func (a *App) approvals(l *config.Loaded) *approval.Store {
 	}
 	file := filepath.Join(dir, approval.FileName)
 	return &approval.Store{
-		Load: func() ([]byte, error) {
-			data, err := keys.ReadPrivate(file)
-			if errors.Is(err, fs.ErrNotExist) {
-				err = nil
-			}
-			return data, err
-		},
+		Load:   func() ([]byte, error) { return readIfExists(file) },
 		Change: func(edit func([]byte) ([]byte, error)) error { return keys.EditFile(file, edit) },
 		Log:    func(err error) { a.Log.Warn("approvals", "err", err) },
 	}
+}
+
+// readIfExists reads a private file; it returns nothing if there is no file.
+func readIfExists(file string) ([]byte, error) {
+	data, err := keys.ReadPrivate(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return data, err
 }
 
 // approvalDesk returns the approvals for a session's repository.

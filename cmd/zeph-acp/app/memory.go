@@ -175,9 +175,10 @@ func (e earlierSessions) messages(events []store.Event) (messages []store.Messag
 		m := store.Message{Time: event.Time}
 		switch d := decoded.(type) {
 		case transcript.Prompt:
-			if m.Role = "user"; !d.Local {
-				m.Text = transcript.TypedText(d.Content)
+			if d.Local {
+				continue
 			}
+			m.Role, m.Text = "user", transcript.TypedText(d.Content)
 			if strings.HasPrefix(m.Text, modelTaskPrefix) {
 				m.Role = "agent"
 			}
@@ -186,10 +187,12 @@ func (e earlierSessions) messages(events []store.Event) (messages []store.Messag
 		case transcript.Block:
 			m.Role, m.Text = "agent", d.Block.Text
 		}
-		if m.Text = strings.TrimSpace(m.Text[:min(len(m.Text), maxMessage)]); m.Text != "" {
-			m.Text = strings.ToValidUTF8(e.mask(m.Text), "")
-			messages, parts = append(messages, m), append(parts, memory.Parts(m.Text))
+		text := strings.TrimSpace(m.Text[:min(len(m.Text), maxMessage)])
+		if text == "" {
+			continue
 		}
+		m.Text = strings.ToValidUTF8(e.mask(text), "")
+		messages, parts = append(messages, m), append(parts, memory.Parts(m.Text))
 	}
 	return messages, parts
 }

@@ -1,8 +1,6 @@
 package app
 
 import (
-	"errors"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -32,13 +30,7 @@ func (a *App) newCatalogue(l *config.Loaded) *provider.Catalogue {
 	}
 	if dir := l.Paths.Data; dir != "" {
 		file := filepath.Join(dir, listsFile)
-		c.Load = func() ([]byte, error) {
-			data, err := keys.ReadPrivate(file)
-			if errors.Is(err, fs.ErrNotExist) {
-				err = nil
-			}
-			return data, err
-		}
+		c.Load = func() ([]byte, error) { return readIfExists(file) }
 		c.Save = func(data []byte) error {
 			if err := keys.MakeDir(dir); err != nil {
 				return err

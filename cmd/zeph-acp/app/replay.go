@@ -24,8 +24,8 @@ const scriptWindow = 100_000
 // Replay starts a fresh server for a fixture, with a workspace and a
 // configuration of its own. Play (fixtures.Play, or a function that rewrites)
 // acts as its client. Only the fixture's config.toml counts. If it names no
-// provider, the model is model.jsonl, else Direct. A provider of type script
-// whose model is the name of one of the fixture's models gets that one.
+// provider, the model is model.jsonl if the fixture has that file, and otherwise
+// Direct. A provider of type script can name a model file of the fixture.
 //
 // Commands in a fixture still see the process's environment; see [Isolate].
 func Replay(ctx context.Context, f *fixtures.Fixture, play func(*fixtures.Fixture, fixtures.Conn) error) (err error) {
