@@ -210,33 +210,31 @@ func (l *Loaded) checkHelpers(f *Findings) {
 
 // checkIneffective warns of keys that have no effect without other keys.
 func (l *Loaded) checkIneffective(f *Findings) {
-	tools := l.Config.Tools
+	tools, filter := l.Config.Tools, l.Config.Agent.ToolFilter
 	shell, box := tools.Shell, tools.Sandbox
 	for _, rule := range []struct {
 		table string
 		keys  []string
-		needs string // the setting without which keys have no effect; empty if it is set
+		needs string // the setting without which keys have no effect
+		isSet bool
 	}{
-		{"tools", []string{"summarize_provider"}, textIf(!l.Config.Tools.SummarizeOutput, "summarize_output = true")},
-		{"tools.shell", []string{"transactional"}, textIf(shell.Transactional && !shell.AutoRollback, "auto_rollback = true")},
-		{"tools.shell", []string{"auto_rollback"}, textIf(shell.AutoRollback && !shell.Transactional, "transactional = true")},
+		{"tools", []string{"summarize_provider"}, "summarize_output = true", tools.SummarizeOutput},
+		{"tools.shell", []string{"transactional"}, "auto_rollback = true", shell.AutoRollback || !shell.Transactional},
+		{"tools.shell", []string{"auto_rollback"}, "transactional = true", shell.Transactional || !shell.AutoRollback},
 		{
 			"tools.shell", []string{"transaction_scope", "auto_rollback_exit_codes", "snapshot_required", "max_snapshot_bytes"},
-			textIf(!shell.Transactional || !shell.AutoRollback, "transactional = true and auto_rollback = true"),
+			"transactional = true and auto_rollback = true", shell.Transactional && shell.AutoRollback,
 		},
-		{"tools.sandbox", []string{"caches", "extra_write"}, textIf(!box.Enabled && !box.Required, "enabled = true")},
-		{"tools.filters", []string{"filters_path"}, textIf(!tools.Filters.Enabled, "enabled = true")},
-		{"tools.tafc", []string{"complexity_threshold"}, textIf(!tools.TAFC.Enabled, "enabled = true")},
-		{"tools.dependencies", []string{"boost_per_dep", "max_total_boost"}, textIf(!tools.Dependencies.Enabled, "enabled = true")},
-		{
-			"agent.tool_filter", []string{"top_k", "min_description_words"},
-			textIf(l.Config.Agent.ToolFilter.Enabled != toolset.On, "enabled = true"),
-		},
-		{"agent.tool_filter", []string{"always_on"}, textIf(l.Config.Agent.ToolFilter.Enabled == toolset.Off, "enabled = true")},
+		{"tools.sandbox", []string{"caches", "extra_write"}, "enabled = true", box.Enabled || box.Required},
+		{"tools.filters", []string{"filters_path"}, "enabled = true", tools.Filters.Enabled},
+		{"tools.tafc", []string{"complexity_threshold"}, "enabled = true", tools.TAFC.Enabled},
+		{"tools.dependencies", []string{"boost_per_dep", "max_total_boost"}, "enabled = true", tools.Dependencies.Enabled},
+		{"agent.tool_filter", []string{"top_k", "min_description_words"}, "enabled = true", filter.Enabled == toolset.On},
+		{"agent.tool_filter", []string{"always_on"}, "enabled = true", filter.Enabled != toolset.Off},
 	} {
 		for _, name := range rule.keys {
 			key := toml.Dotted(rule.table, name)
-			if _, set := l.origins[key]; set && rule.needs != "" {
+			if _, set := l.origins[key]; set && !rule.isSet {
 				l.warn(f, key, "has no effect without "+rule.needs)
 			}
 		}
@@ -254,14 +252,6 @@ func (l *Loaded) checkToolset(f *Findings, known []executors.Tool) {
 	for _, w := range set.Warnings(func() []executors.Tool { return known }) {
 		f.Warnings = append(f.Warnings, l.File+": "+w)
 	}
-}
-
-// textIf returns a text if the condition holds, else "".
-func textIf(condition bool, text string) string {
-	if condition {
-		return text
-	}
-	return ""
 }
 
 // checkAllowedPaths warns of directories that do not exist.
