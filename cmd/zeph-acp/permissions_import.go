@@ -1,9 +1,7 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +11,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/permissions"
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
 // importFlags are the command-line flags of permissions import.
@@ -46,7 +45,7 @@ func importPermissions(cmd *cobra.Command, f *flags, flags *importFlags, files [
 	for _, file := range files {
 		i, err := readRules(file)
 		if err != nil {
-			return fmt.Errorf("%s: %w", oneLine(file), unnamed(err))
+			return fmt.Errorf("%s: %w", oneLine(file), workspace.Cause(err))
 		}
 		if !flags.everywhere && !f.isUsersOwn(file) {
 			i.DropAllows()
@@ -81,14 +80,6 @@ func importPermissions(cmd *cobra.Command, f *flags, flags *importFlags, files [
 		return err
 	}
 	_, err = fmt.Fprintf(out, "Added to %s.\n", file)
-	return err
-}
-
-// unnamed returns an error about a file without the file's name, which the caller adds.
-func unnamed(err error) error {
-	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		return e.Err
-	}
 	return err
 }
 

@@ -23,7 +23,7 @@ func variable(path string) string {
 
 // applyEnvironment sets the keys whose variable is set. It warns of unknown
 // variables that begin with ZEPH_.
-func (l *Loaded) applyEnvironment(env map[string]string) toml.Mistakes {
+func (l *Loaded) applyEnvironment(env environment) toml.Mistakes {
 	names := slices.DeleteFunc(slices.Sorted(maps.Keys(env)), func(name string) bool {
 		return !strings.HasPrefix(name, "ZEPH_") || slices.Contains(ownVariables, name)
 	})

@@ -20,10 +20,8 @@ var initialConfig []byte
 // Init writes an initial configuration file to the path that the options
 // select, and returns that path. It returns an error if the file exists.
 func Init(o Options) (file string, err error) {
-	getenv := Getenv(o.Environ)
-	file, _ = locate(o.File, getenv("ZEPH_CONFIG"), FindPaths(getenv))
-	if file == "" {
-		return "", errors.New("no home directory: set HOME or ZEPH_HOME, or name a file with --config")
+	if file, err = locateForChange(o, newEnvironment(o.Environ)); err != nil {
+		return "", err
 	}
 	if err = keys.MakeDir(filepath.Dir(file)); err == nil {
 		err = keys.CreateFile(file, initialConfig, 0o600)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/session/llm/provider"
 )
 
@@ -51,9 +52,9 @@ const CommandLine = "command line"
 // If the configuration has mistakes, it is not used, and the error is a
 // [Mistakes] with all of them.
 func Load(o Options) (*Loaded, error) {
-	env := environment(o.Environ)
-	getenv := func(name string) string { return env[name] }
-	l := &Loaded{Config: Defaults(), Paths: FindPaths(getenv), Getenv: getenv, origins: map[string]string{}, options: o}
+	env := newEnvironment(o.Environ)
+	l := newLoaded(env)
+	l.options = o
 
 	var mistakes toml.Mistakes
 	data, err := l.read(o.File, env["ZEPH_CONFIG"])
@@ -89,15 +90,21 @@ func Load(o Options) (*Loaded, error) {
 	return l, nil
 }
 
-// Getenv returns a function that looks up an environment, NAME=VALUE.
-func Getenv(environ []string) func(name string) string {
-	env := environment(environ)
-	return func(name string) string { return env[name] }
+// newLoaded returns the default configuration, which an environment does not change yet.
+func newLoaded(env environment) *Loaded {
+	return &Loaded{Config: Defaults(), Paths: FindPaths(env.get), Getenv: env.get, origins: map[string]string{}}
 }
 
-// environment returns environ as a map without empty variables.
-func environment(environ []string) map[string]string {
-	env := map[string]string{}
+// Getenv returns a function that looks up an environment, NAME=VALUE.
+func Getenv(environ []string) func(name string) string { return newEnvironment(environ).get }
+
+// environment has the variables that are not empty.
+type environment map[string]string
+
+func (e environment) get(name string) string { return e[name] }
+
+func newEnvironment(environ []string) environment {
+	env := environment{}
 	for _, e := range environ {
 		if name, value, ok := strings.Cut(e, "="); ok && value != "" {
 			env[name] = value
@@ -127,13 +134,11 @@ func (l *Loaded) read(flag, variable string) ([]byte, error) {
 		data, err = keys.ReadBounded(f)
 	}
 	if err != nil {
-		if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
-			err = pathErr.Err
-		}
+		name := toml.Printable(l.File)
 		if by != "" {
-			return nil, fmt.Errorf("reading the configuration %s, named by %s: %w", toml.Printable(l.File), by, err)
+			name += ", named by " + by
 		}
-		return nil, fmt.Errorf("reading the configuration %s: %w", toml.Printable(l.File), err)
+		return nil, fmt.Errorf("reading the configuration %s: %w", name, workspace.Cause(err))
 	}
 	l.Found = true
 	return data, nil
@@ -155,6 +160,15 @@ func locate(flag, variable string, paths Paths) (file, by string) {
 		file = abs
 	}
 	return file, by
+}
+
+// locateForChange returns the path of the file that a command changes.
+func locateForChange(o Options, env environment) (string, error) {
+	file, _ := locate(o.File, env["ZEPH_CONFIG"], FindPaths(env.get))
+	if file == "" {
+		return "", errors.New("no home directory: set HOME or ZEPH_HOME, or name a file with --config")
+	}
+	return file, nil
 }
 
 // applyFile sets the keys in the file. Values that a package rejects are

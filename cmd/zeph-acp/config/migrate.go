@@ -61,8 +61,8 @@ type Migration struct {
 // [Migration.Apply]. The migrated text is checked first: if the configuration
 // would have any mistake after the changes, they are refused.
 func Migrate(o Options) (*Migration, error) {
-	env := environment(o.Environ)
-	l := &Loaded{Paths: FindPaths(func(name string) string { return env[name] })}
+	env := newEnvironment(o.Environ)
+	l := newLoaded(env)
 	data, err := l.read(o.File, env["ZEPH_CONFIG"])
 	if err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func Migrate(o Options) (*Migration, error) {
 }
 
 // plan computes the changes for a file with this content.
-func (m *Migration) plan(data []byte, env map[string]string) error {
+func (m *Migration) plan(data []byte, env environment) error {
 	_, unparsed := toml.Parse(data)
 	e := toml.NewEditor(data, renames)
 	m.result = e.Migrate()
@@ -111,9 +111,9 @@ func (m *Migration) plan(data []byte, env map[string]string) error {
 
 // mistakesIn returns the mistakes of a file with this content, including those
 // that only [Loaded.Check] finds.
-func mistakesIn(file string, data []byte, env map[string]string) toml.Mistakes {
-	getenv := func(name string) string { return env[name] }
-	l := &Loaded{Config: Defaults(), Paths: FindPaths(getenv), Getenv: getenv, File: file, origins: map[string]string{}}
+func mistakesIn(file string, data []byte, env environment) toml.Mistakes {
+	l := newLoaded(env)
+	l.File = file
 	if mistakes := l.applyFile(data); len(mistakes) > 0 {
 		return mistakes
 	}

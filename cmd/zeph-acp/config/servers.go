@@ -85,10 +85,10 @@ func findServer(data []byte, name string) (line int, found bool) {
 // changeFile replaces the configuration file by the text that change returns. A text
 // with other mistakes than before is not written.
 func changeFile(o Options, change func(data []byte) ([]byte, error)) (string, error) {
-	env := environment(o.Environ)
-	file, _ := locate(o.File, env["ZEPH_CONFIG"], FindPaths(func(name string) string { return env[name] }))
-	if file == "" {
-		return "", errors.New("no home directory: set HOME or ZEPH_HOME, or name a file with --config")
+	env := newEnvironment(o.Environ)
+	file, err := locateForChange(o, env)
+	if err != nil {
+		return "", err
 	}
 	if real, err := filepath.EvalSymlinks(file); err == nil { // a symbolic link is kept
 		file = real

@@ -13,6 +13,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
 	"github.com/zeph-acp/zeph-acp/executors/tighten"
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
 // WorkspaceFile is the configuration that a repository may bring.
@@ -145,11 +146,8 @@ func warnings(mistakes toml.Mistakes) []string {
 // readWorkspaceFile reads the workspace's file, which is not trusted.
 func readWorkspaceFile(dir string) ([]byte, error) {
 	f, err := keys.OpenBelow(dir, WorkspaceFile)
-	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
-		err = pathErr.Err // without the path, which the caller adds
-	}
 	if err != nil {
-		return nil, err
+		return nil, workspace.Cause(err) // the caller adds the path
 	}
 	defer f.Close()
 	return keys.ReadBounded(f)
