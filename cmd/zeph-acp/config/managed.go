@@ -61,9 +61,16 @@ type managedDocument struct {
 	Managed Managed `toml:"managed"`
 }
 
-// ruleTables are tables that the managed file replaces as a whole. Their keys depend on
-// each other: a default that the user sets would change the meaning of rules.
-var ruleTables = []string{"tools.policy", "tools.authorization"}
+// ruleTables are the tables that the managed file replaces as a whole, with the functions that
+// reset them. Their keys depend on each other: a default that the user sets would change the
+// meaning of rules.
+var ruleTables = []struct {
+	path  string
+	reset func(*Tools)
+}{
+	{"tools.policy", func(t *Tools) { t.Policy = authorize.Defaults() }},
+	{"tools.authorization", func(t *Tools) { t.Authorization = authorize.AuthorizationDefaults() }},
+}
 
 // applyManaged sets the keys of the managed file over all others.
 func (l *Loaded) applyManaged(m ManagedFile) (toml.Mistakes, error) {
@@ -80,8 +87,9 @@ func (l *Loaded) applyManaged(m ManagedFile) (toml.Mistakes, error) {
 	root, mistakes := toml.Parse(data)
 	l.managed = managed{file: m.Path, overruled: map[string]string{}}
 	for _, table := range ruleTables {
-		if hasTable(root, table) {
-			l.resetTable(table)
+		if hasTable(root, table.path) {
+			table.reset(&l.Config.Tools)
+			l.overrule(table.path)
 		}
 	}
 	doc := managedDocument{Config: l.Config}
@@ -102,30 +110,19 @@ func (l *Loaded) applyManaged(m ManagedFile) (toml.Mistakes, error) {
 func (l *Loaded) recordManaged(d *toml.Decoder) {
 	l.managed.keys = slices.Sorted(maps.Keys(d.Set))
 	for _, key := range l.managed.keys {
-		maps.DeleteFunc(l.origins, func(old, where string) bool {
-			if !toml.Within(old, key) || strings.HasPrefix(where, l.managed.file+":") {
-				return false
-			}
-			l.managed.overruled[old] = where
-			return true
-		})
+		l.overrule(key)
 		l.origins[key] = fmt.Sprintf("%s:%d", l.managed.file, d.Lines[key])
 	}
 }
 
-// resetTable resets a table to its defaults.
-func (l *Loaded) resetTable(table string) {
-	switch table {
-	case "tools.policy":
-		l.Config.Tools.Policy = authorize.Defaults()
-	case "tools.authorization":
-		l.Config.Tools.Authorization = authorize.AuthorizationDefaults()
-	}
+// overrule records that the managed file replaces the values at or below a path.
+func (l *Loaded) overrule(path string) {
 	maps.DeleteFunc(l.origins, func(key, where string) bool {
-		if toml.Within(key, table) {
-			l.managed.overruled[key] = where
+		if !toml.Within(key, path) || strings.HasPrefix(where, l.managed.file+":") {
+			return false
 		}
-		return toml.Within(key, table)
+		l.managed.overruled[key] = where
+		return true
 	})
 }
 

@@ -26,22 +26,21 @@ func protected(f *os.File, owner string) error {
 	if err != nil {
 		return err
 	}
-	return checkOwner("it", info, owner, false)
+	return checkOwner("it", info, owner)
 }
 
-// protectedDir is protected for a directory. In one with the sticky bit others cannot
-// replace files.
+// protectedDir is protected for a directory.
 func protectedDir(dir, owner string) error {
 	info, err := os.Stat(dir)
 	if err != nil {
 		return err
 	}
-	return checkOwner("its directory "+dir, info, owner, info.Mode()&fs.ModeSticky != 0)
+	return checkOwner("its directory "+dir, info, owner)
 }
 
 // checkOwner returns an error if another user than root, or owner, owns the file or can write
-// it. shared means that others may write, as in a directory with the sticky bit.
-func checkOwner(name string, info fs.FileInfo, owner string, shared bool) error {
+// it. Others may write a directory with the sticky bit, where they cannot replace files.
+func checkOwner(name string, info fs.FileInfo, owner string) error {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
 		return fmt.Errorf("the owner of %s is unknown", info.Name())
@@ -49,6 +48,7 @@ func checkOwner(name string, info fs.FileInfo, owner string, shared bool) error 
 	if uid := strconv.FormatUint(uint64(stat.Uid), 10); uid != "0" && uid != owner {
 		return fmt.Errorf("%s belongs to the user %s: only root may own it", name, uid)
 	}
+	shared := info.IsDir() && info.Mode()&fs.ModeSticky != 0
 	if info.Mode().Perm()&0o022 != 0 && !shared {
 		return fmt.Errorf("%s is writable by other users than root (mode %04o)", name, info.Mode().Perm())
 	}
