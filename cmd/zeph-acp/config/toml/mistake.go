@@ -4,9 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"sort"
+	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/zeph-acp/zeph-acp/executors"
 )
@@ -70,9 +71,8 @@ func (ms Mistakes) In(where string) Mistakes {
 	for i := range ms {
 		ms[i].Where = where
 	}
-	sort.Slice(ms, func(i, j int) bool {
-		a, b := ms[i], ms[j]
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Text, b.Text)) < 0
+	slices.SortFunc(ms, func(a, b Mistake) int {
+		return cmp.Or(a.Line-b.Line, cmp.Compare(a.Key, b.Key), cmp.Compare(a.Text, b.Text))
 	})
 	keyed := map[int]bool{}
 	for _, m := range ms {
@@ -88,10 +88,10 @@ func quoteKey(key string) string {
 
 // Printable returns s, quoted if it holds characters that would break a line.
 func Printable(s string) string {
-	if quoted := fmt.Sprintf("%q", s); strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`) != strings.ReplaceAll(s, `\`, `\\`) {
-		return quoted
+	if utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !strconv.IsPrint(r) }) {
+		return s
 	}
-	return s
+	return strconv.Quote(s)
 }
 
 // Nearest returns the name most similar to s, or "" if no name is similar.
