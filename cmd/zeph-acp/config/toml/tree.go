@@ -67,6 +67,7 @@ type tree struct {
 	root     *Node
 	current  *Node // the table that keys belong to
 	path     *path // of current
+	base     int   // offset at which the text of the parser begins
 	end      int   // offset after the last expression that could be parsed
 	mistakes Mistakes
 }
@@ -87,16 +88,16 @@ func Parse(data []byte) (*Node, Mistakes) {
 		return t.root, t.mistakes
 	}
 	var p unstable.Parser
-	for rest := data; len(t.mistakes) < MaxMistakes; {
-		p.Reset(rest)
+	for len(t.mistakes) < MaxMistakes {
+		p.Reset(data[t.base:])
 		for p.NextExpression() {
-			t.expression(p.Expression(), len(data)-len(rest))
+			t.expression(p.Expression())
 		}
 		err := p.Error()
 		if err == nil {
 			break
 		}
-		rest = data[t.recover(err):]
+		t.base = t.recover(err)
 	}
 	if len(t.mistakes) == 0 { // the library decides what is valid TOML
 		var table map[string]any
@@ -117,6 +118,12 @@ func (t *tree) addMistake(line int, key *path, format string, args ...any) {
 		t.mistakes = append(t.mistakes, Mistake{Line: line, Key: key.String(), Text: fmt.Sprintf(format, args...)})
 	}
 }
+
+// lineOf returns the line on which a part of the parser's text begins.
+func (t *tree) lineOf(part unstable.Range) int { return t.lineAt(t.base + int(part.Offset)) }
+
+// endOf returns the offset after a part of the parser's text.
+func (t *tree) endOf(part unstable.Range) int { return t.base + int(part.Offset+part.Length) }
 
 // lineAt returns the line of an offset.
 func (t *tree) lineAt(offset int) int {
@@ -183,30 +190,27 @@ func (t *tree) text(line int) string {
 	return string(text)
 }
 
-// expression adds a table, an element of an array of tables or a key. Offsets in
-// e count from base.
-func (t *tree) expression(e *unstable.Node, base int) {
+// expression adds a table, an element of an array of tables or a key.
+func (t *tree) expression(e *unstable.Node) {
 	var keys []string
 	line := 0
 	for it := e.Key(); it.Next(); {
-		raw := it.Node().Raw
 		keys = append(keys, string(it.Node().Data))
-		line = cmp.Or(line, t.lineAt(base+int(raw.Offset)))
-		t.end = max(t.end, base+int(raw.Offset+raw.Length))
+		line = cmp.Or(line, t.lineOf(it.Node().Raw))
+		t.end = max(t.end, t.endOf(it.Node().Raw))
 	}
 	switch e.Kind {
 	case unstable.KeyValue:
-		t.end = base + int(e.Raw.Offset+e.Raw.Length)
-		t.keyValue(t.current, t.path, keys, line, e.Value(), base)
+		t.end = t.endOf(e.Raw)
+		t.keyValue(t.current, t.path, keys, line, e.Value())
 	case unstable.Table, unstable.ArrayTable:
-		t.header(keys, line, e.Kind == unstable.ArrayTable)
+		t.header(keys, line, e.Kind)
 	}
 }
 
 // header makes the table of [keys] or a new element of [[keys]] current.
-func (t *tree) header(keys []string, line int, array bool) {
-	path := (*path)(nil).child(keys...)
-	t.current, t.path = &Node{Line: line, Kind: unstable.Table, origin: byHeader}, path
+func (t *tree) header(keys []string, line int, kind unstable.Kind) {
+	t.current, t.path = &Node{Line: line, Kind: unstable.Table, origin: byHeader}, (*path)(nil).child(keys...)
 	if len(keys) > maxParts {
 		t.path = nil
 		t.addMistake(line, nil, "a key of %d parts", len(keys))
@@ -217,34 +221,50 @@ func (t *tree) header(keys []string, line int, array bool) {
 		return // the following keys belong to no table
 	}
 	last := keys[len(keys)-1]
-	old := parent.Child(last)
+	if kind == unstable.ArrayTable {
+		t.addElement(parent, last)
+	} else {
+		t.addTable(parent, last)
+	}
+}
+
+// addElement adds the current table to an array of tables.
+func (t *tree) addElement(parent *Node, key string) {
+	line, old := t.current.Line, parent.Child(key)
 	switch {
-	case array && old == nil:
-		parent.add(last, &Node{Line: line, Kind: unstable.ArrayTable, Items: []*Node{t.current}})
-	case array && old.Kind == unstable.ArrayTable:
-		old.Items = append(old.Items, t.current)
-	case array && old.Kind == unstable.Table && old.origin == byHeader:
-		t.addMistake(old.Line, path, "is a table here and an array of tables on line %d: use [[%s]] alone", line, path)
-		*old = Node{Line: line, Kind: unstable.ArrayTable, Items: []*Node{t.current}}
-	case array:
-		t.addMistake(line, path, "is an array of tables here and %s on line %d", KindName(old.Kind), old.Line)
 	case old == nil:
-		parent.add(last, t.current)
+		parent.add(key, &Node{Line: line, Kind: unstable.ArrayTable, Items: []*Node{t.current}})
 	case old.Kind == unstable.ArrayTable:
-		t.addMistake(line, path, "is a table here and an array of tables on line %d: use [[%s]] alone", old.Line, path)
+		old.Items = append(old.Items, t.current)
+	case old.Kind == unstable.Table && old.origin == byHeader:
+		t.addMistake(old.Line, t.path, "is a table here and an array of tables on line %d: use [[%s]] alone", line, t.path)
+		*old = Node{Line: line, Kind: unstable.ArrayTable, Items: []*Node{t.current}}
+	default:
+		t.addMistake(line, t.path, "is an array of tables here and %s on line %d", KindName(old.Kind), old.Line)
+	}
+}
+
+// addTable adds the current table, or makes the one current that another line has begun.
+func (t *tree) addTable(parent *Node, key string) {
+	line, old := t.current.Line, parent.Child(key)
+	switch {
+	case old == nil:
+		parent.add(key, t.current)
+	case old.Kind == unstable.ArrayTable:
+		t.addMistake(line, t.path, "is a table here and an array of tables on line %d: use [[%s]] alone", old.Line, t.path)
 	case old.Kind == unstable.Table:
 		if old.origin != byChild {
-			t.addMistake(line, path, "duplicate table, first on line %d", old.Line)
+			t.addMistake(line, t.path, "duplicate table, first on line %d", old.Line)
 		}
 		old.origin, old.Line = byHeader, line
 		t.current = old
 	default:
-		t.addMistake(line, path, "is a table here and %s on line %d", KindName(old.Kind), old.Line)
+		t.addMistake(line, t.path, "is a table here and %s on line %d", KindName(old.Kind), old.Line)
 	}
 }
 
 // keyValue sets the dotted keys below table to value.
-func (t *tree) keyValue(table *Node, path *path, keys []string, line int, value *unstable.Node, base int) {
+func (t *tree) keyValue(table *Node, path *path, keys []string, line int, value *unstable.Node) {
 	if len(keys) > maxParts {
 		t.addMistake(line, nil, "a key of %d parts", len(keys))
 		return
@@ -258,7 +278,7 @@ func (t *tree) keyValue(table *Node, path *path, keys []string, line int, value 
 		t.addMistake(line, path.child(keys...), "duplicate key, first on line %d", old.Line)
 		return
 	}
-	parent.add(keys[last], t.value(value, path.child(keys...), line, base))
+	parent.add(keys[last], t.value(value, path.child(keys...), line))
 }
 
 // descend walks from table along keys and creates missing tables. It returns
@@ -282,15 +302,15 @@ func (t *tree) descend(table *Node, path *path, keys []string, line int, how tab
 }
 
 // value builds the node of a value; path names it.
-func (t *tree) value(v *unstable.Node, path *path, line, base int) *Node {
+func (t *tree) value(v *unstable.Node, path *path, line int) *Node {
 	if v.Raw.Length > 0 {
-		line = t.lineAt(base + int(v.Raw.Offset))
+		line = t.lineOf(v.Raw)
 	}
 	n := &Node{Line: line, Kind: v.Kind}
 	switch v.Kind {
 	case unstable.Array:
 		for it := v.Children(); it.Next(); {
-			n.Items = append(n.Items, t.value(it.Node(), path.element(len(n.Items)), line, base))
+			n.Items = append(n.Items, t.value(it.Node(), path.element(len(n.Items)), line))
 		}
 	case unstable.InlineTable:
 		// It counts as a table while it is built, so that dotted keys can be
@@ -301,9 +321,9 @@ func (t *tree) value(v *unstable.Node, path *path, line, base int) *Node {
 			at := 0
 			for k := it.Node().Key(); k.Next(); {
 				keys = append(keys, string(k.Node().Data))
-				at = cmp.Or(at, t.lineAt(base+int(k.Node().Raw.Offset)))
+				at = cmp.Or(at, t.lineOf(k.Node().Raw))
 			}
-			t.keyValue(n, path, keys, at, it.Node().Value(), base)
+			t.keyValue(n, path, keys, at, it.Node().Value())
 		}
 		n.Kind = unstable.InlineTable
 	default:
