@@ -19,7 +19,7 @@ func (r *Roots) Cursor() *Cursor { return &Cursor{roots: r.WithStats(&StatCache{
 
 // Parent is like [Roots.Parent]. The directory is open until the next call.
 func (c *Cursor) Parent(abs string) (dir *Dir, name string, err error) {
-	at, name := filepath.Dir(abs), filepath.Base(abs)
+	at, name := split(abs)
 	if c.dir != nil {
 		if rel, ok := relative(c.dir.abs, at); ok {
 			dir, err = c.dir.below(rel)

@@ -52,12 +52,20 @@ func (r *Roots) MakeDir(abs string) (*Dir, error) {
 // entry's name. For a root it opens the root itself, and the name is ".". The
 // caller closes the directory.
 func (r *Roots) Parent(abs string) (dir *Dir, name string, err error) {
-	at, name := filepath.Dir(abs), filepath.Base(abs)
+	at, name := split(abs)
 	if _, ok := r.top(at); !ok {
 		at, name = abs, "."
 	}
 	dir, err = r.Dir(at)
 	return dir, name, err
+}
+
+// split returns the directory of abs and the entry's name. The directory / is its own entry ".".
+func split(abs string) (at, name string) {
+	if at = filepath.Dir(abs); at == abs {
+		return at, "."
+	}
+	return at, filepath.Base(abs)
 }
 
 // descend opens the directory abs, one name after the other, from its root. each, which may be

@@ -88,3 +88,30 @@ func exchange(t *testing.T, a, b string) (stop func()) {
 	})
 	return func() { close(done); wg.Wait() }
 }
+
+// The directory / has no parent, and is the root of a session in some containers.
+func TestRootOfTheFileSystem(t *testing.T) {
+	top := filepath.VolumeName(t.TempDir()) + string(filepath.Separator)
+	r, err := New(top)
+	must(t, err)
+	info, err := r.Lstat(top)
+	must(t, err)
+	if !info.IsDir() {
+		t.Errorf("got %v", info.Mode())
+	}
+	dir, name, err := r.Parent(filepath.Join(top, "a"))
+	must(t, err)
+	defer dir.Close()
+	if dir.Rel() != "." || name != "a" {
+		t.Errorf("the parent of /a is %q, with the name %q", dir.Rel(), name)
+	}
+	at := r.Cursor()
+	defer at.Close()
+	for _, path := range []string{filepath.Join(top, "a"), top} {
+		dir, name, err := at.Parent(path)
+		must(t, err)
+		if _, err := dir.Lstat(name); path == top && err != nil {
+			t.Error(err)
+		}
+	}
+}
