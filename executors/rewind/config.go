@@ -13,8 +13,8 @@ type Config struct {
 	// MaxFiles is how many files the workspace may have for the changes of commands
 	// to be found. Default 50,000, at most 1,000,000; 0 leaves out all changes of commands.
 	MaxFiles int `toml:"max_files"`
-	// MaxBytes is how many bytes of files are kept for one workspace. Default
-	// 512 MiB.
+	// MaxBytes is how many bytes of files are kept for one workspace, and at most for
+	// one turn. Default 512 MiB.
 	MaxBytes int64 `toml:"max_bytes"`
 	// MaxFileBytes is the largest file that is kept. Default 16 MiB.
 	MaxFileBytes int64 `toml:"max_file_bytes"`

@@ -3,6 +3,7 @@ package rewind
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 
@@ -28,39 +29,48 @@ type link struct {
 // afterwards. A call whose files cannot be kept runs anyway.
 func (l link) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
 	s := l.session
-	paths, all := s.touches(call)
-	if len(paths) == 0 && !all {
+	changed := s.touches(call)
+	if len(changed.paths) == 0 && !changed.all {
 		return l.Executor.Execute(ctx, call)
 	}
-	seen := s.keepBefore(ctx, paths, all)
+	seen := s.keepBefore(ctx, changed)
 	res, err := l.Executor.Execute(ctx, call)
 	s.recordAfter(context.WithoutCancel(ctx), seen)
 	return res, err
 }
 
-// touched are the paths of a running call.
-type touched struct {
-	paths       []string
-	firstChange map[string]bool // whose state before the call is the state before the turn
+// effect is the part of the workspace that a call may change.
+type effect struct {
+	paths []string // absolute
+	trees []string // those of the paths below which everything may change too
+	all   bool     // it may change any file
 }
 
-// touches returns the paths that a call may change. all reports that it may change any
-// file.
-func (s *Session) touches(call *executors.Call) (paths []string, all bool) {
+// touches returns the part of the workspace that a call may change.
+func (s *Session) touches(call *executors.Call) (e effect) {
 	switch {
 	case call.Spec.Effect&executors.Mutates == 0:
-		return nil, false
 	case call.Card.Command == "":
-		return call.Card.Paths, false
+		e.paths = call.Card.Paths
+		if call.Card.NoFollow { // a directory is moved, copied or deleted with everything in it
+			e.trees = e.paths
+		}
 	case call.Judged != nil && call.Judged.ReadOnly:
-		return nil, false
+	default:
+		e.paths, e.trees, e.all = s.Writes(call.Card.Command)
 	}
-	return s.Writes(call.Card.Command)
+	return e
+}
+
+// touched are the paths of a running call, without links.
+type touched struct {
+	paths, trees []string
+	firstChange  map[string]bool // whose state before the call is the state before the turn
 }
 
 // keepBefore keeps the present state of the files before a call, and returns those to
 // compare after it.
-func (s *Session) keepBefore(ctx context.Context, paths []string, all bool) touched {
+func (s *Session) keepBefore(ctx context.Context, e effect) touched {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.turn == 0 {
@@ -71,18 +81,14 @@ func (s *Session) keepBefore(ctx context.Context, paths []string, all bool) touc
 		s.Log.Warn("the files before a call cannot be kept", "session", s.Session, "err", err)
 		return touched{}
 	}
-	if all {
+	if e.all {
 		s.surveyBefore(ctx, p)
 		s.commandRan = true
 		s.save(p)
 		return touched{}
 	}
-	call := touched{s.entryPaths(paths), map[string]bool{}}
-	r := s.reader()
-	defer r.close()
-	for _, path := range call.paths {
-		s.keepTree(ctx, r, p, path, call.firstChange)
-	}
+	call := touched{s.entryPaths(e.paths), s.entryPaths(e.trees), map[string]bool{}}
+	s.keepFiles(ctx, p, call)
 	s.editor.begin()
 	s.save(p)
 	return call
@@ -117,17 +123,43 @@ func (s *Session) entryPaths(paths []string) []string {
 	return slices.Compact(all)
 }
 
-// keepTree records the state of a path, and of everything below it, before its first
-// change in the turn. It sets firstChange for the paths whose present state that is.
-func (s *Session) keepTree(ctx context.Context, r *reader, p *point, path string, firstChange map[string]bool) {
+// keepFiles records the state of the files of a call before their first change in the
+// turn.
+func (s *Session) keepFiles(ctx context.Context, p *point, call touched) {
+	r := s.reader()
+	defer r.close()
+	r.left = s.Config.MaxBytes - p.kept
 	add := func(abs string) {
-		if _, ok := p.Files[abs]; !ok {
+		if !p.has(abs) {
 			before, now := s.stateBefore(ctx, r, p, abs)
-			p.Files[abs], firstChange[abs] = change{Before: before}, now
+			p.Files[abs], call.firstChange[abs] = change{Before: before}, now
 		}
 	}
-	add(path)
-	s.walkBelow(ctx, path, add)
+	for _, path := range call.paths {
+		add(path)
+	}
+	var below []*surveyedEntry
+	var size int64
+	for _, dir := range call.trees {
+		for _, e := range s.entriesBelow(ctx, p, dir) {
+			if !p.has(e.path) {
+				below, size = append(below, e), size+s.sizeToKeep(e)
+			}
+		}
+	}
+	r.reserve(size)
+	for _, e := range below {
+		add(e.path)
+	}
+	p.kept = s.Config.MaxBytes - r.left
+}
+
+// sizeToKeep returns how many bytes the content of a file would take.
+func (s *Session) sizeToKeep(e *surveyedEntry) int64 {
+	if !e.isFile() || e.Size > s.Config.MaxFileBytes {
+		return 0
+	}
+	return e.Size
 }
 
 // stateBefore returns the state of a path before the turn. now reports whether that is
@@ -158,24 +190,30 @@ func (s *Session) withContent(state State, data []byte) State {
 	return state
 }
 
-// walkBelow calls visit for the entries below a directory that no ignore file
-// excludes.
-func (s *Session) walkBelow(ctx context.Context, dir string, visit func(abs string)) {
+// maxBelow is how many entries below the directories that a call names are kept, for
+// each of them.
+const maxBelow = 50_000
+
+// entriesBelow returns the entries below a directory that no ignore file excludes, in the
+// order of their paths.
+func (s *Session) entriesBelow(ctx context.Context, p *point, dir string) (found []*surveyedEntry) {
 	info, err := s.Roots.Writing().Lstat(dir)
 	if err != nil || !info.IsDir() {
-		return
+		return nil
 	}
-	tree := walk.Tree{Roots: s.Roots.Writing(), Dir: dir, Ignore: true, Budget: s.Config.MaxFiles}
-	all := func() walk.Visit[string] {
-		return func(e walk.Entry, _ func() bool) (string, bool, error) { return e.Path(), true, nil }
-	}
-	_, err = walk.Do(ctx, tree, all, func(p string) int { return len(p) }, func(p string) bool {
-		visit(filepath.Join(dir, filepath.FromSlash(p)))
-		return true
-	})
+	tree := walk.Tree{Roots: s.Roots.Writing(), Dir: dir, Ignore: true, Budget: maxBelow}
+	unseen, err := walk.Do(ctx, tree, func() walk.Visit[*surveyedEntry] { return visitor(dir, s.Now()) }, (*surveyedEntry).size,
+		func(e *surveyedEntry) bool {
+			found = append(found, e)
+			return true
+		})
 	if err != nil {
 		s.Log.Debug("look below a directory", "session", s.Session, "err", err)
 	}
+	if unseen.Cut {
+		p.addGap(fmt.Sprintf("%s has more than %s entries", executors.OneLine(s.Roots.Rel(dir)), executors.Grouped(maxBelow)))
+	}
+	return found
 }
 
 // recordAfter records the state of the files after a call.
@@ -192,15 +230,18 @@ func (s *Session) recordAfter(ctx context.Context, call touched) {
 	}
 	r := s.reader()
 	defer r.close()
-	for _, path := range call.paths {
-		s.walkBelow(ctx, path, func(abs string) {
-			if _, ok := p.Files[abs]; !ok { // a copy, or the place of a move
-				p.Files[abs] = change{}
+	r.left = s.Config.MaxBytes
+	var size int64
+	for _, dir := range call.trees {
+		for _, e := range s.entriesBelow(ctx, p, dir) {
+			if size += s.sizeToKeep(e); !p.has(e.path) { // a copy, or the place of a move
+				p.Files[e.path] = change{}
 			}
-		})
+		}
 	}
+	r.reserve(size)
 	for _, path := range p.paths() {
-		if !slices.ContainsFunc(call.paths, func(top string) bool { return workspace.Within(top, path) }) {
+		if !call.mayChange(path) {
 			continue
 		}
 		c := p.Files[path]
@@ -211,6 +252,14 @@ func (s *Session) recordAfter(ctx context.Context, call touched) {
 		p.Files[path] = c
 	}
 	s.save(p)
+}
+
+// mayChange reports whether the call may change a path.
+func (t touched) mayChange(path string) bool {
+	if _, ok := slices.BinarySearch(t.paths, path); ok {
+		return true
+	}
+	return slices.ContainsFunc(t.trees, func(top string) bool { return workspace.Within(top, path) })
 }
 
 // surveyBefore keeps the files of the session's directories before the first
@@ -233,8 +282,8 @@ func (s *Session) surveyBefore(ctx context.Context, p *point) {
 			s.surveyErr = err // another attempt would take as long
 		}
 	}
-	if err != nil && !slices.Contains(p.Gaps, err.Error()) {
-		p.Gaps = append(p.Gaps, err.Error())
+	if err != nil {
+		p.addGap(err.Error())
 	}
 }
 
@@ -246,7 +295,7 @@ func (s *Session) recordCommands(ctx context.Context) {
 	s.commandRan = false
 	now, err := s.survey(ctx, s.before)
 	if err != nil {
-		s.point.Gaps = append(s.point.Gaps, err.Error())
+		s.point.addGap(err.Error())
 		return
 	}
 	if err := s.keepIndex(now, ""); err != nil {

@@ -126,7 +126,7 @@ func (s *Session) PlanRewind(ctx context.Context, turn int, id string) (*Plan, e
 		}
 		p.record.Points = append(p.record.Points, at.Seq)
 		for _, why := range at.Gaps {
-			p.Gaps = append(p.Gaps, fmt.Sprintf("turn %d: the changes of its commands are not covered: %s", at.Turn, why))
+			p.Gaps = append(p.Gaps, fmt.Sprintf("turn %d: some of its changes are not covered: %s", at.Turn, why))
 		}
 	}
 	p.setSteps(ctx, ways)

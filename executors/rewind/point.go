@@ -22,6 +22,20 @@ type point struct {
 	// Open is set while the turn runs. The survey before its commands is then kept
 	// too.
 	Open string `json:"open,omitempty"`
+
+	kept int64 // bytes of contents that calls of the running turn have kept so far
+}
+
+func (p *point) has(path string) bool {
+	_, ok := p.Files[path]
+	return ok
+}
+
+// addGap adds a reason why changes may be missing.
+func (p *point) addGap(why string) {
+	if !slices.Contains(p.Gaps, why) {
+		p.Gaps = append(p.Gaps, why)
+	}
 }
 
 // changed returns the files that the turn changed, sorted, without directories.

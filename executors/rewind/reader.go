@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 
+	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
@@ -16,12 +18,19 @@ type reader struct {
 	session  *Session
 	entries  *workspace.Cursor
 	contents *workspace.Cursor // by the rules for reading
+	left     int64             // how many bytes of contents it may still keep
+	full     bool              // it may keep no more contents
 }
 
 // reader returns a reader for one pass over the files. The caller closes it.
 func (s *Session) reader() *reader {
-	return &reader{s, s.Roots.Writing().Cursor(), s.Roots.Cursor()}
+	return &reader{session: s, entries: s.Roots.Writing().Cursor(), contents: s.Roots.Cursor(), left: math.MaxInt64}
 }
+
+// reserve announces the files of trees, of so many bytes together. If there is no room for
+// all of them, none is kept: copying a part of a large tree would take long, and would
+// push out the older turns.
+func (r *reader) reserve(size int64) { r.full = size > r.left }
 
 func (r *reader) close() {
 	r.entries.Close()
@@ -64,6 +73,10 @@ func (r *reader) read(path string) (State, error) {
 		state.NotKept = tooLarge(limit)
 		return state, nil
 	}
+	if r.full || state.Size > r.left {
+		state.NotKept = fmt.Sprintf("the turn has more than %s bytes (tools.rewind.max_bytes)", executors.Grouped(r.session.Config.MaxBytes))
+		return state, nil
+	}
 	data, err := r.content(path, limit)
 	if denied, ok := errors.AsType[*workspace.DeniedError](err); ok {
 		state.NotKept = fmt.Sprintf("it may not be read (%s)", denied.Key())
@@ -72,6 +85,7 @@ func (r *reader) read(path string) (State, error) {
 	if err != nil {
 		return State{}, err
 	}
+	r.left -= state.Size
 	return r.session.withContent(state, data), nil
 }
 

@@ -11,8 +11,8 @@
 // user agrees. A process that is killed during a restoration leaves a journal. With it the next
 // process restores the old files, so they never stay between two states.
 //
-// It does not keep the contents of .git, pipes, sockets, devices, and files over the size
-// limit. Entries that ignore files exclude are kept only if a tool names them. It does
+// It does not keep the contents of .git, pipes, sockets, devices, files over the size limit, and
+// directories with more than is kept. Entries that ignore files exclude are kept only if a tool names them. It does
 // not record the changes of MCP servers.
 //
 // Why are files copied and not linked? A program that writes in place would change
@@ -52,9 +52,9 @@ type Options struct {
 	Session string           // the ACP session id
 	Roots   *workspace.Roots // as the file tools have them
 	Dirs    []string         // the session's directories, without links
-	// Writes returns the paths that a script may write, or that it may write any
-	// file.
-	Writes func(script string) (paths []string, all bool)
+	// Writes returns the paths that a script may write, those of them below which it may
+	// write too, or that it may write any file.
+	Writes func(script string) (paths, trees []string, all bool)
 	// Ended is called with the files that a turn changed, sorted, at its end; nil
 	// is not called.
 	Ended func(paths []string)

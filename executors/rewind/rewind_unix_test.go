@@ -19,7 +19,7 @@ import (
 )
 
 // names returns the files below a directory.
-func names(t *testing.T, dir string) []string {
+func names(t testing.TB, dir string) []string {
 	var all []string
 	filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
@@ -252,6 +252,74 @@ func TestBounds(t *testing.T) {
 	}
 	if changed, _ := w.kept.Changed(); changed[turn] != -1 || changed[turn+1] != 1 {
 		t.Errorf("got %v", changed)
+	}
+}
+
+// keptBytes returns the size of the kept contents.
+func (w *world) keptBytes() (size int64) {
+	w.t.Helper()
+	for _, name := range names(w.t, w.data) {
+		if info, err := os.Stat(name); err != nil {
+			w.t.Error(err)
+		} else if strings.Contains(name, "contents") {
+			size += info.Size()
+		}
+	}
+	return size
+}
+
+// A call that changes only a directory itself keeps nothing of what is in it.
+func TestNothingBelowIsKept(t *testing.T) {
+	w := newWorld(t)
+	w.put("d/a", "one")
+	before := w.tree()
+	turn := w.turn(func() {
+		w.call("create_directory", map[string]string{"path": "d"})
+		w.bash("mkdir -p d; touch d")
+		w.call("create_directory", map[string]string{"path": "d/new/deep"})
+	})
+	if size := w.keptBytes(); size > 0 {
+		t.Errorf("it keeps %d bytes", size)
+	}
+	w.back(turn, "r")
+	w.wantTree("after the rewind", before)
+}
+
+// A directory with more bytes than are kept, perhaps in files with holes, is not copied,
+// and does not push out the older turns.
+func TestLargeTree(t *testing.T) {
+	for name, change := range map[string]string{"rm": "rm -rf d", "mv": "mv d e", "chmod": "chmod -R go-r d", "cp": "cp -r d e"} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.cfg.MaxBytes = 1000
+			w.start()
+			w.put("a", "one")
+			first := w.turn(func() { w.write("a", "two") })
+			for _, name := range []string{"x", "y", "z"} {
+				w.put("d/"+name, name+strings.Repeat("\x00", 500))
+			}
+			turn := w.turn(func() { w.bash(change); w.write("b", "three") })
+			if size := w.keptBytes(); size > 1000 {
+				t.Errorf("it keeps %d bytes", size)
+			}
+			p, err := w.kept.PlanRewind(t.Context(), turn, "r")
+			if err != nil {
+				t.Fatal(err)
+			}
+			lost := p.Unrestorable()
+			if name != "cp" && (len(lost) != 3 || lost[0].Unrestorable != "the turn has more than 1,000 bytes (tools.rewind.max_bytes)") {
+				t.Errorf("got %+v", lost)
+			}
+			w.apply(p, true)
+			p, err = w.kept.PlanRewind(t.Context(), first, "s")
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.apply(p, true)
+			if got, _ := os.ReadFile(filepath.Join(w.dir, "a")); string(got) != "one" {
+				t.Errorf("a holds %q", got)
+			}
+		})
 	}
 }
 

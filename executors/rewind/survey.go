@@ -183,10 +183,10 @@ func changes(before, after index) []string {
 	return paths
 }
 
-// differs is like !same, but files without a kept content are compared by their
-// size and mode.
+// differs is like !same, but files are compared by their size and mode if the content
+// of one of them was not read.
 func differs(a, b State) bool {
-	if a.isFile() && b.isFile() && a.Hash == "" && b.Hash == "" {
+	if a.isFile() && b.isFile() && (a.Hash == "" || b.Hash == "") {
 		return a.Mode != b.Mode || a.Size != b.Size
 	}
 	return !a.same(b)

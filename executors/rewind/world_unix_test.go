@@ -64,7 +64,7 @@ func (w *world) start() {
 	}
 	w.kept = rewind.New(rewind.Options{
 		Config: w.cfg, Data: w.data, Session: w.session, Roots: reading, Dirs: roots.Dirs(), Now: w.now, Log: slog.New(slog.DiscardHandler),
-		Writes: func(script string) ([]string, bool) {
+		Writes: func(script string) (paths, trees []string, all bool) {
 			return rollback.Writes(script, command.Shell{Dir: w.dir, Home: "/nowhere"})
 		},
 	})

@@ -34,7 +34,7 @@ func (e *Executor) takeSnapshot(
 	if err != nil {
 		home = ""
 	}
-	paths, all := rollback.Writes(in.Command, command.Shell{Dir: e.Root, Home: home})
+	paths, _, all := rollback.Writes(in.Command, command.Shell{Dir: e.Root, Home: home})
 	if len(paths) == 0 && !all {
 		return nil, "", nil
 	}

@@ -26,7 +26,7 @@ func (b *sessionBuilder) newRewind() *rewind.Session {
 	}
 	return rewind.New(rewind.Options{
 		Config: b.cfg.Tools.Rewind, Data: b.app.dataDir, Session: b.session.ID, Roots: b.dirs.files, Dirs: b.dirs.roots.Dirs(),
-		Writes: func(script string) ([]string, bool) {
+		Writes: func(script string) (paths, trees []string, all bool) {
 			return rollback.Writes(script, command.Shell{Dir: b.dirs.roots.Cwd(), Home: b.dirs.home})
 		},
 		Ended: b.app.Changed, Now: b.app.Now, Log: b.app.Log,

@@ -9,16 +9,20 @@ import (
 )
 
 // writersOfNamedFiles are programs that write only the files that they name, unless an
-// option asks for backups.
-var writersOfNamedFiles = []string{"chmod", "cp", "ln", "mkdir", "mv", "rm", "rmdir", "tee", "touch", "truncate", "unlink"}
+// option asks for backups. The value reports whether they may also write what is below a
+// directory that they name.
+var writersOfNamedFiles = map[string]bool{
+	"chmod": true, "cp": true, "ln": true, "mkdir": false, "mv": true, "rm": true, "rmdir": false, "tee": false, "touch": false,
+	"truncate": false, "unlink": false,
+}
 
 // Writes returns the files that a script may write, as absolute paths that are
-// not cleaned. all reports that it may write any file, as every unknown program
-// may. A wrong guess only costs time.
-func Writes(script string, sh command.Shell) (paths []string, all bool) {
+// not cleaned. trees are those of them below which it may write too. all reports that
+// it may write any file, as every unknown program may. A wrong guess only costs time.
+func Writes(script string, sh command.Shell) (paths, trees []string, all bool) {
 	s, err := command.Parse(script, sh)
 	if err != nil || len(s.Dynamic) > 0 || len(s.Assigns) > 0 {
-		return nil, true
+		return nil, nil, true
 	}
 	add := func(p command.Path) {
 		all = all || p.Glob || len(p.Abs) == 0
@@ -30,22 +34,26 @@ func Writes(script string, sh command.Shell) (paths []string, all bool) {
 		}
 	}
 	for _, c := range s.Commands {
+		below, known := writersOfNamedFiles[c.Program()]
 		switch {
 		case len(c.Assigns) > 0:
 			all = true
 		case c.ReadOnly():
-		case !slices.Contains(writersOfNamedFiles, c.Program()) || !literalWithoutBackups(c.Args()):
+		case !known || !literalWithoutBackups(c.Args()):
 			all = true
 		default:
 			for _, p := range c.Paths() {
 				add(p)
+				if below {
+					trees = append(trees, p.Abs...)
+				}
 			}
 		}
 	}
 	for _, p := range paths { // ".." depends on the links before it
 		all = all || slices.Contains(strings.Split(filepath.ToSlash(p), "/"), "..")
 	}
-	return paths, all
+	return paths, trees, all
 }
 
 // literalWithoutBackups reports whether the words are literal and request no backups.

@@ -43,13 +43,31 @@ func TestWrites(t *testing.T) {
 		"sort -o a a":                    {all},
 		"":                               nil,
 	} {
-		paths, any := Writes(script, command.Shell{Dir: "/w", Home: "/h"})
+		paths, _, any := Writes(script, command.Shell{Dir: "/w", Home: "/h"})
 		if any {
 			paths = []string{all}
 		}
 		slices.Sort(paths)
 		if slices.Sort(want); !slices.Equal(paths, want) {
 			t.Errorf("%q: got %q, want %q", script, paths, want)
+		}
+	}
+}
+
+// Only a program that may write below a directory has trees, since what is below them may
+// be much.
+func TestWritesBelow(t *testing.T) {
+	for script, want := range map[string][]string{
+		"mkdir -p d && touch d/x":  nil,
+		"echo a > d/x; rmdir e":    nil,
+		"rm -rf d; mkdir d":        {"/w/d"},
+		"cp -r a d":                {"/w/a", "/w/d"},
+		"mkdir -p new; mv a new/b": {"/w/a", "/w/new/b"},
+		"chmod -R go-w d":          {"/w/d"},
+	} {
+		_, trees, all := Writes(script, command.Shell{Dir: "/w", Home: "/h"})
+		if slices.Sort(trees); all || !slices.Equal(trees, want) {
+			t.Errorf("%q: got %q, %t, want %q", script, trees, all, want)
 		}
 	}
 }
