@@ -186,7 +186,7 @@ func (t *turn) sendChunk(ctx context.Context, kind, text string) error {
 }
 
 // answerBlocks collects the blocks of an answer and joins the pieces of a text. Each
-// block is passed to keep as soon as it is complete.
+// block is passed to record as soon as it is complete.
 type answerBlocks struct {
 	record func(llm.Block)
 	blocks []llm.Block

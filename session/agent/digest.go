@@ -16,7 +16,7 @@ const promptGap = "[some of the user's words are left out here: the summary has 
 // with which all prompts fit is used.
 var promptBounds = []int{4 << 10, 2 << 10, 1 << 10, 512, 256, 128}
 
-// boundPrompts returns the user's words in at most max bytes. It truncates prompts
+// boundPrompts returns the user's words in at most limit bytes. It truncates prompts
 // before it omits any, and then keeps the first and the newest ones.
 func boundPrompts(said []string, limit int) []string {
 	gap := slices.Contains(said, promptGap)

@@ -73,7 +73,7 @@ func (w *compactionRun) outline(ctx context.Context, before string, messages []l
 	return text + withoutMarks(lastFitting(formatMessages(messages, outlined, outlined), maxBytes-len(text))), nil
 }
 
-// lastFitting joins the last parts that fit into max bytes.
+// lastFitting joins the last parts that fit into limit bytes.
 func lastFitting(parts []string, limit int) string {
 	first := len(parts)
 	for first > 0 && len(parts[first-1]) <= limit {
@@ -242,7 +242,7 @@ func formatMessages(messages []llm.Message, text, result int) []string {
 	return parts
 }
 
-// keepEnds removes the middle of a text that is longer than max bytes.
+// keepEnds removes the middle of a text that is longer than limit bytes.
 func keepEnds(s string, limit int) string {
 	if len(s) <= limit {
 		return s

@@ -147,7 +147,7 @@ func (h *handle) insert(session, seq, at int64, kind string, data []byte) error 
 	return nil
 }
 
-// replaceNoRows replaces the error sql.ErrNoRows by as.
+// replaceNoRows returns replacement if err is sql.ErrNoRows, else err itself.
 func replaceNoRows(replacement, err error) error {
 	if errors.Is(err, sql.ErrNoRows) {
 		return replacement

@@ -87,8 +87,8 @@ func (db *DB) PutOverflow(ctx context.Context, session, id string, r io.Reader) 
 	}
 }
 
-// newOverflow creates the entry of an overflow; there reports that a complete
-// one exists.
+// newOverflow creates the entry of an overflow; exists reports that a complete
+// one exists already.
 func (h *handle) newOverflow(session, id string, now int64) (entry int64, exists bool, err error) {
 	n, err := h.exec("UPDATE tool_overflow SET created = ? WHERE n = ("+selectEntry+")", now, session, id)
 	if err != nil || n > 0 {

@@ -56,10 +56,10 @@ func HasModeLine(m llm.Message) bool {
 	return m.Role == llm.User && len(m.Blocks) > 1 && strings.HasPrefix(m.Blocks[0].Text, modeMark)
 }
 
-// memoryMark begins the line on saved entries.
+// memoryMark begins the line on saved memories.
 const memoryMark = "[memory: "
 
-// MemoryLineIndex returns the index of the block with the line on saved entries, or -1. The
+// MemoryLineIndex returns the index of the block with the line on saved memories, or -1. The
 // line precedes a prompt, after the line on the mode.
 func MemoryLineIndex(m llm.Message) int {
 	if m.Role != llm.User {

@@ -3,7 +3,8 @@
 //
 // Start with [Split]. It reads keys at the beginning of a line with a plain, quoted or block value,
 // or a list of these. Anything else, such as a nested table, becomes a part of the value before it
-// or is ignored. No input is an error. [Tools] translates the names of tools in a list.
+// or is ignored. The only error is front matter without an end. [Tools] translates the names of
+// tools in a list.
 package frontmatter
 
 import (

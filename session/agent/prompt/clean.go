@@ -48,7 +48,7 @@ func isInvisible(r rune) bool {
 	return false
 }
 
-// oneLine returns a foreign text as one line of at most max characters that
+// oneLine returns a foreign text as one line of at most limit characters that
 // ends no element and no attribute.
 func oneLine(s string, limit int) string {
 	s = strings.Join(strings.Fields(clean(s)), " ")

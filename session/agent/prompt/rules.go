@@ -201,7 +201,7 @@ func (r *reader) rel(path string) string {
 	return path
 }
 
-// truncate returns at most max bytes of a text, in whole lines if possible.
+// truncate returns at most limit bytes of a text, in whole lines if possible.
 func truncate(text string, limit int) string {
 	text = text[:min(len(text), limit)]
 	if i := strings.LastIndexByte(text, '\n'); i >= 0 {

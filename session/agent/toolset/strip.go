@@ -7,18 +7,18 @@ import (
 	"strings"
 )
 
-// prefix begins the names of the parameters in which a model thinks. No tool has a real
+// thoughtPrefix begins the names of the parameters in which a model thinks. No tool has a real
 // parameter with this prefix.
-const prefix = "_tafc_think"
+const thoughtPrefix = "_tafc_think"
 
-// strip removes the members whose names begin with prefix from a call's input, at any depth.
-// Models put them next to the parameters that they think about. All other bytes are kept. Bare
-// reports that there were no other members.
+// strip removes the members whose names begin with thoughtPrefix from a call's input, at any
+// depth. Models put them next to the parameters that they think about. All other bytes are kept.
+// bare reports that there were no other members.
 //
-// An input that is a string holds the model's text in place of an object. Strip
+// An input that is a string holds the model's text in place of an object. strip
 // removes thoughts from it too. If an object remains, that is the input.
 func strip(input json.RawMessage) (rest json.RawMessage, bare bool) {
-	if !bytes.Contains(input, []byte(prefix)) && !bytes.Contains(input, []byte(`\u`)) {
+	if !bytes.Contains(input, []byte(thoughtPrefix)) && !bytes.Contains(input, []byte(`\u`)) {
 		return input, false
 	}
 	if !json.Valid(input) {
@@ -141,13 +141,13 @@ func (s *stripper) object() {
 	s.pos++
 }
 
-// isThought reports whether a quoted name begins with Prefix.
+// isThought reports whether a quoted name begins with thoughtPrefix.
 func isThought(name []byte) bool {
 	if !bytes.ContainsRune(name, '\\') {
-		return bytes.HasPrefix(name[1:], []byte(prefix))
+		return bytes.HasPrefix(name[1:], []byte(thoughtPrefix))
 	}
 	var plain string
-	return json.Unmarshal(name, &plain) == nil && strings.HasPrefix(plain, prefix)
+	return json.Unmarshal(name, &plain) == nil && strings.HasPrefix(plain, thoughtPrefix)
 }
 
 // maxEnds limits how many ends of a thought are tried in a text that is not
@@ -157,7 +157,7 @@ const maxEnds = 64
 // stripText removes a thought from a text that should have been an object. It
 // cuts at the first end that leaves an object, or else to the end of the text.
 func stripText(input json.RawMessage, text string) (json.RawMessage, bool) {
-	from := strings.Index(text, prefix)
+	from := strings.Index(text, thoughtPrefix)
 	if from < 0 {
 		return input, false
 	}

@@ -104,7 +104,7 @@ func tokens(t *testing.T, in []byte, without bool) []string {
 			for dec.More() {
 				name := next()
 				s, _ := name.(string)
-				kept := keep && !(without && strings.HasPrefix(s, prefix))
+				kept := keep && !(without && strings.HasPrefix(s, thoughtPrefix))
 				emit(kept, name)
 				value(kept)
 			}

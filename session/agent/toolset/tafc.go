@@ -61,7 +61,7 @@ func withThoughts(schema json.RawMessage) json.RawMessage {
 	if err != nil {
 		return schema
 	}
-	properties[prefix] = think
+	properties[thoughtPrefix] = think
 	if root["properties"], err = json.Marshal(properties); err != nil {
 		return schema
 	}

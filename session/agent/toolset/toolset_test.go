@@ -162,7 +162,7 @@ func TestCalledToolStays(t *testing.T) {
 	if text := s.Offer(textcalls.Wrap(model{})); !sameTools(text, tools) {
 		t.Errorf("%s", toolNames(text))
 	}
-	if back := s.Offer(model{}); toolNames(back) != toolNames(got) || !strings.Contains(string(back[0].Schema), prefix) {
+	if back := s.Offer(model{}); toolNames(back) != toolNames(got) || !strings.Contains(string(back[0].Schema), thoughtPrefix) {
 		t.Errorf("%s", toolNames(back))
 	}
 }

@@ -16,7 +16,7 @@ func (o *Model) dialect(names wire.ToolNames) dialect {
 	return dialect{o, names, feature(o.refusedFeatures.Load())}
 }
 
-// supports is Model.has at the beginning of the request.
+// supports reports whether a feature could be used when the request began.
 func (d dialect) supports(f feature) bool { return d.refusedFeatures&f == 0 }
 
 // forms are the cached forms of a conversation's messages.

@@ -30,7 +30,7 @@ type answerReader struct {
 	stopped bool            // the answer is complete
 
 	begun    bool   // the blank lines and thoughts at the beginning are over
-	thinking bool   // lead is the text after thinkOpen
+	thinking bool   // start is the text after thinkOpen
 	thought  bool   // thinkOpen was read
 	start    string // text at the beginning that is held back: blank lines, or a possible tag
 

@@ -135,7 +135,7 @@ func (c Client) usesProxy(req *http.Request) bool {
 	return proxy != nil || err != nil
 }
 
-// activityReader calls heard whenever bytes were read.
+// activityReader calls onRead whenever bytes were read.
 type activityReader struct {
 	io.ReadCloser
 	onRead func()

@@ -18,7 +18,7 @@ type cachedFor[T any] struct {
 	value T
 }
 
-// Get returns the result of make for the tools, which the caller does not change. The key
+// Get returns the result of encode for the tools, which the caller does not change. The key
 // contains everything else that the result depends on.
 func (l *ToolCache[T]) Get(key string, tools []llm.Tool, encode func([]llm.Tool) T) T {
 	if last := l.made.Load(); last != nil && last.key == key && slices.EqualFunc(last.tools, tools, llm.Tool.Same) {
