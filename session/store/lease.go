@@ -88,11 +88,7 @@ func (db *DB) takeLease(h *handle, id, holder string) error {
 // another holder takes it.
 func (db *DB) Heartbeat(ctx context.Context, id, holder string) error {
 	return db.write(ctx, func(h *handle) error {
-		n, err := h.exec("UPDATE leases SET beat = ? WHERE session = ? AND holder = ?", db.now().UnixMicro(), id, holder)
-		if err == nil && n == 0 {
-			return ErrLeaseLost
-		}
-		return err
+		return h.change(ErrLeaseLost, "UPDATE leases SET beat = ? WHERE session = ? AND holder = ?", db.now().UnixMicro(), id, holder)
 	})
 }
 

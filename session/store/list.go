@@ -38,10 +38,8 @@ func (db *DB) List(ctx context.Context, q Query) (sessions []Session, next strin
 		query, args = query+"EXISTS (SELECT 1 FROM events WHERE session = n AND kind = ?) AND ", append(args, q.Kind)
 	}
 	if q.CWD != "" {
-		query, args = query+"cwd IN (?"+strings.Repeat(", ?", len(q.Also))+") AND ", append(args, q.CWD)
-		for _, cwd := range q.Also {
-			args = append(args, cwd)
-		}
+		marks, dirs := inList(append([]string{q.CWD}, q.Also...))
+		query, args = query+"cwd IN ("+marks+") AND ", append(args, dirs...)
 	}
 	query += "updated <= ? AND (updated < ? OR id > ?) ORDER BY updated DESC, id LIMIT ?"
 	args = append(args, from.updated, from.updated, from.id, limit+1) // one more shows whether another page follows
@@ -62,6 +60,14 @@ func (db *DB) List(ctx context.Context, q Query) (sessions []Session, next strin
 		next = cursor{end.Updated.UnixMicro(), end.ID}.String()
 	}
 	return sessions, next, nil
+}
+
+// inList returns the parameters of a query for a list of values, "?, ?", and their arguments.
+func inList(values []string) (marks string, args []any) {
+	for _, v := range values {
+		args = append(args, v)
+	}
+	return strings.TrimPrefix(strings.Repeat(", ?", len(values)), ", "), args
 }
 
 // Directories returns the directories of all sessions.

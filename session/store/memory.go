@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
-	"strings"
 	"time"
 )
 
@@ -106,10 +105,7 @@ func (h *handle) addMemory(in memoryInput, limit int) (id int64, err error) {
 
 // replaceMemory replaces the text of a memory, or returns ErrNoMemory.
 func (h *handle) replaceMemory(in memoryInput, id int64) error {
-	n, err := h.exec(updateMemory, in.hash, in.Text, in.Session, in.files, string(in.Labels), in.now, id)
-	if err == nil && n == 0 {
-		return ErrNoMemory
-	}
+	err := h.change(ErrNoMemory, updateMemory, in.hash, in.Text, in.Session, in.files, string(in.Labels), in.now, id)
 	if err == nil {
 		_, err = h.exec(deleteWords, -id)
 	}
@@ -122,12 +118,10 @@ func (h *handle) replaceMemory(in memoryInput, id int64) error {
 // Memories returns the memories of projects, the oldest first; without a project, it
 // returns all.
 func (db *DB) Memories(ctx context.Context, projects ...string) (all []Memory, err error) {
-	query, args := "SELECT "+memoryColumns+" FROM memories", []any{}
-	for _, p := range projects {
-		args = append(args, p)
-	}
+	query := "SELECT " + memoryColumns + " FROM memories"
+	marks, args := inList(projects)
 	if len(projects) > 0 {
-		query += " WHERE project IN (?" + strings.Repeat(", ?", len(projects)-1) + ")"
+		query += " WHERE project IN (" + marks + ")"
 	}
 	err = db.read(ctx, func(h *handle) error {
 		var r memoryRow
@@ -153,16 +147,13 @@ func (db *DB) CountMemories(ctx context.Context, project, cwd, session string) (
 // MatchMemories returns, for each expression of FTS5, the memories of projects that
 // match it, by ID.
 func (db *DB) MatchMemories(ctx context.Context, expressions []string, projects ...string) (matches []map[int64]bool, err error) {
+	marks, args := inList(projects)
 	query := `SELECT -rowid FROM words WHERE words MATCH ? AND rowid < 0
-		AND -rowid IN (SELECT n FROM memories WHERE project IN (?` + strings.Repeat(", ?", len(projects)-1) + "))"
+		AND -rowid IN (SELECT n FROM memories WHERE project IN (` + marks + "))"
 	err = db.read(ctx, func(h *handle) error {
 		for _, expression := range expressions {
-			args := []any{expression}
-			for _, p := range projects {
-				args = append(args, p)
-			}
 			ids, id := map[int64]bool{}, int64(0)
-			err := h.each(ctx, func() error { ids[id] = true; return nil }, []any{&id}, query, args...)
+			err := h.each(ctx, func() error { ids[id] = true; return nil }, []any{&id}, query, append([]any{expression}, args...)...)
 			if err != nil {
 				return err
 			}
@@ -190,11 +181,7 @@ func (db *DB) PutVectors(ctx context.Context, model string, vectors map[int64][]
 // DeleteMemory deletes a memory, or returns ErrNoMemory.
 func (db *DB) DeleteMemory(ctx context.Context, id int64) error {
 	return db.write(ctx, func(h *handle) error {
-		n, err := h.exec("DELETE FROM memories WHERE n = ?", id)
-		if err == nil && n == 0 {
-			return ErrNoMemory
-		}
-		return err
+		return h.change(ErrNoMemory, "DELETE FROM memories WHERE n = ?", id)
 	})
 }
 

@@ -2,7 +2,7 @@ package store
 
 import (
 	"context"
-	"strings"
+	"slices"
 	"time"
 )
 
@@ -20,11 +20,12 @@ type Message struct {
 // passed to PutMessages. The last updated session is first; the given session is left
 // out.
 func (db *DB) Unread(ctx context.Context, except string, dirs ...string) (ids []string, err error) {
+	marks, args := inList(dirs)
 	query := `SELECT s.id FROM sessions s LEFT JOIN messages_read r ON r.session = s.n
-		WHERE s.cwd IN (?` + strings.Repeat(", ?", len(dirs)-1) + `) AND s.id <> ? AND s.last > coalesce(r.last, 0) ORDER BY s.updated DESC`
+		WHERE s.cwd IN (` + marks + `) AND s.id <> ? AND s.last > coalesce(r.last, 0) ORDER BY s.updated DESC`
 	err = db.read(ctx, func(h *handle) error {
 		var id string
-		return h.each(ctx, func() error { ids = append(ids, id); return nil }, []any{&id}, query, dirArgs(dirs, except)...)
+		return h.each(ctx, func() error { ids = append(ids, id); return nil }, []any{&id}, query, append(args, except)...)
 	})
 	return ids, err
 }
@@ -33,17 +34,14 @@ func (db *DB) Unread(ctx context.Context, except string, dirs ...string) (ids []
 // and the Seq of the session's newest event of any kind. It leaves out events of more
 // than 256 KiB.
 func (db *DB) UnreadEvents(ctx context.Context, id string, kinds ...string) (events []Event, last int64, err error) {
+	marks, args := inList(kinds)
 	query := `SELECT e.seq, e.time, e.kind, e.data FROM events e JOIN sessions s ON s.n = e.session LEFT JOIN messages_read r ON r.session = s.n
-		WHERE s.id = ? AND e.seq > coalesce(r.last, 0) AND e.parts = 1 AND e.kind IN (?` + strings.Repeat(", ?", len(kinds)-1) + `) ORDER BY e.seq`
-	args := []any{id}
-	for _, k := range kinds {
-		args = append(args, k)
-	}
+		WHERE s.id = ? AND e.seq > coalesce(r.last, 0) AND e.parts = 1 AND e.kind IN (` + marks + `) ORDER BY e.seq`
 	err = db.read(ctx, func(h *handle) error {
 		if err := h.one([]any{&last}, selectLast, id); err != nil {
 			return err
 		}
-		events, err = h.shortEvents(ctx, query, args...)
+		events, err = h.shortEvents(ctx, query, append([]any{id}, args...)...)
 		return err
 	})
 	return events, last, err
@@ -104,9 +102,10 @@ func (db *DB) PutMessages(ctx context.Context, id string, last int64, messages [
 // MatchMessages returns the messages that match an expression of FTS5, the best first. It
 // searches the sessions in the directories, except the given session.
 func (db *DB) MatchMessages(ctx context.Context, expression, except string, limit int, dirs ...string) (found []Message, err error) {
+	marks, args := inList(dirs)
 	query := `SELECT m.n, s.id, s.title, m.role, m.time, snippet(words, 0, '', '', '…', 48)
 		FROM words JOIN messages m ON m.n = words.rowid JOIN sessions s ON s.n = m.session
-		WHERE words MATCH ? AND words.rowid > 0 AND s.cwd IN (?` + strings.Repeat(", ?", len(dirs)-1) + `) AND s.id <> ?
+		WHERE words MATCH ? AND words.rowid > 0 AND s.cwd IN (` + marks + `) AND s.id <> ?
 		ORDER BY bm25(words) LIMIT ?`
 	err = db.read(ctx, func(h *handle) error {
 		var m Message
@@ -115,15 +114,7 @@ func (db *DB) MatchMessages(ctx context.Context, expression, except string, limi
 			m.Time = time.UnixMicro(at).UTC()
 			found = append(found, m)
 			return nil
-		}, []any{&m.ID, &m.Session, &m.Title, &m.Role, &at, &m.Text}, query, append(append([]any{expression}, dirArgs(dirs, except)...), limit)...)
+		}, []any{&m.ID, &m.Session, &m.Title, &m.Role, &at, &m.Text}, query, slices.Concat([]any{expression}, args, []any{except, limit})...)
 	})
 	return found, err
-}
-
-// dirArgs returns the arguments of a list of directories and a session.
-func dirArgs(dirs []string, except string) (args []any) {
-	for _, dir := range dirs {
-		args = append(args, dir)
-	}
-	return append(args, except)
 }

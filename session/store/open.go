@@ -77,6 +77,15 @@ func (h *handle) exec(query string, args ...any) (int64, error) {
 	return r.RowsAffected()
 }
 
+// change is exec for a query that must change a row. It returns missing if there is no such row.
+func (h *handle) change(missing error, query string, args ...any) error {
+	n, err := h.exec(query, args...)
+	if err == nil && n == 0 {
+		return missing
+	}
+	return err
+}
+
 // inTransaction runs do in the transaction that has begun, and commits it, or rolls it back
 // after an error or a panic. Prepared statements do so, since a sql.Tx costs a goroutine
 // and compiles them each time.

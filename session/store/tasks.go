@@ -153,11 +153,7 @@ func (db *DB) PutTask(ctx context.Context, t Task, limit int) (replaced bool, er
 // DeleteTask removes a task with its runs. It returns ErrNoTask if it does not exist.
 func (db *DB) DeleteTask(ctx context.Context, id int64) error {
 	return db.write(ctx, func(h *handle) error {
-		n, err := h.exec("DELETE FROM tasks WHERE n = ?", id)
-		if err == nil && n == 0 {
-			return ErrNoTask
-		}
-		return err
+		return h.change(ErrNoTask, "DELETE FROM tasks WHERE n = ?", id)
 	})
 }
 
@@ -216,11 +212,8 @@ func (db *DB) Due(ctx context.Context, now time.Time) (tasks []int64, next time.
 func (db *DB) BeginRun(ctx context.Context, t Task, next time.Time) (r Run, err error) {
 	now := db.now()
 	err = db.write(ctx, func(h *handle) error {
-		n, err := h.exec("UPDATE tasks SET next = ? WHERE n = ? AND next = ? AND updated = ?",
+		err := h.change(ErrNoTask, "UPDATE tasks SET next = ? WHERE n = ? AND next = ? AND updated = ?",
 			unixMicro(next), t.ID, unixMicro(t.Next), unixMicro(t.Updated))
-		if err == nil && n == 0 {
-			err = ErrNoTask
-		}
 		if err != nil {
 			return err
 		}
@@ -246,13 +239,7 @@ func (db *DB) SetRunSession(ctx context.Context, run int64, session string) erro
 
 // changeRun changes a run that has not ended, or returns ErrNoTask.
 func (db *DB) changeRun(ctx context.Context, query string, args ...any) error {
-	return db.write(ctx, func(h *handle) error {
-		n, err := h.exec(query, args...)
-		if err == nil && n == 0 {
-			return ErrNoTask
-		}
-		return err
-	})
+	return db.write(ctx, func(h *handle) error { return h.change(ErrNoTask, query, args...) })
 }
 
 // EndRun stores how a run ended, releases the lease of its task, and removes old runs. It
