@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
@@ -53,16 +54,8 @@ func Cost(m Model, u Usage) (amount float64, currency string, ok bool) {
 		return 0, "", false
 	}
 	p := priced.Prices()
-	if p.CacheRead == 0 {
-		p.CacheRead = p.Input
-	}
-	if p.CacheWrite == 0 {
-		p.CacheWrite = p.Input
-	}
-	if p.Currency == "" {
-		p.Currency = "USD"
-	}
 	fresh := max(u.Input-u.CacheRead-u.CacheWrite, 0)
-	amount = float64(fresh)*p.Input + float64(u.CacheRead)*p.CacheRead + float64(u.CacheWrite)*p.CacheWrite + float64(u.Output)*p.Output
-	return amount / 1e6, p.Currency, true
+	amount = float64(fresh)*p.Input + float64(u.CacheRead)*cmp.Or(p.CacheRead, p.Input) +
+		float64(u.CacheWrite)*cmp.Or(p.CacheWrite, p.Input) + float64(u.Output)*p.Output
+	return amount / 1e6, cmp.Or(p.Currency, "USD"), true
 }

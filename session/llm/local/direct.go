@@ -7,6 +7,7 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"fmt"
@@ -42,12 +43,7 @@ type Direct struct {
 }
 
 // Name returns the provider alone, since there is no model to pick.
-func (d Direct) Name() string {
-	if d.Provider == "" {
-		return "direct"
-	}
-	return d.Provider
-}
+func (d Direct) Name() string { return cmp.Or(d.Provider, "direct") }
 
 // Window returns 0, for unknown: only the last prompt is read.
 func (Direct) Window() int { return 0 }

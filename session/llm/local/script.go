@@ -2,6 +2,7 @@ package local
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -169,13 +170,10 @@ func parseStep(text []byte, tools *int) (step, error) {
 	switch {
 	case l.Tool != "":
 		*tools++
-		if l.ID == "" {
-			l.ID = fmt.Sprintf("call_%d", *tools)
-		}
 		if l.Input == nil {
 			l.Input = json.RawMessage("{}")
 		}
-		st.event.Call = &llm.ToolCall{ID: l.ID, Name: l.Tool, Input: l.Input}
+		st.event.Call = &llm.ToolCall{ID: cmp.Or(l.ID, fmt.Sprintf("call_%d", *tools)), Name: l.Tool, Input: l.Input}
 	case l.Usage != nil:
 		u := l.Usage
 		st.event.Usage = &llm.Usage{Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite}
@@ -258,12 +256,7 @@ func (s *Script) AcceptsImages() bool { return !s.NoImages }
 // Prices returns the configured prices.
 func (s *Script) Prices() llm.Price { return s.Price }
 
-func (s *Script) provider() string {
-	if s.Provider == "" {
-		return "script"
-	}
-	return s.Provider
-}
+func (s *Script) provider() string { return cmp.Or(s.Provider, "script") }
 
 // Stream replays the next model call. It fails when no call is left.
 func (s *Script) Stream(ctx context.Context, _ llm.Request) iter.Seq2[llm.Event, error] {

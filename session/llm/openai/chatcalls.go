@@ -2,6 +2,7 @@ package openai
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -58,9 +59,7 @@ func (cs *chatCalls) add(d *chatCallDelta, names wire.ToolNames) {
 		c = &openCall{index: d.Index, id: d.ID}
 		cs.calls = append(cs.calls, c)
 	}
-	if c.id == "" {
-		c.id = d.ID
-	}
+	c.id = cmp.Or(c.id, d.ID)
 	switch {
 	case name == c.name, c.args.Len() > 0 && c.name != "":
 	case strings.HasPrefix(name, c.name): // the name so far is repeated

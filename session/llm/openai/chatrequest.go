@@ -140,10 +140,8 @@ func (d dialect) function(t llm.Tool) function {
 
 // effort returns the level if the model has it, else "".
 func (o *Model) effort(level string) string {
-	for _, l := range o.facts.levels {
-		if l == level {
-			return l
-		}
+	if slices.Contains(o.facts.levels, level) {
+		return level
 	}
 	return ""
 }

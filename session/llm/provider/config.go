@@ -227,12 +227,7 @@ func (p Provider) exampleURL() string {
 	return cmp.Or(openai.PublicURLs[p.Type], "https://api.anthropic.com")
 }
 
-func (p Provider) name() string {
-	if p.Name == "" {
-		return p.Type
-	}
-	return p.Name
-}
+func (p Provider) name() string { return cmp.Or(p.Name, p.Type) }
 
 // model returns the configured model, else the type's default.
 func (p Provider) model() string { return cmp.Or(p.Model, defaultModels[p.Type]) }

@@ -2,6 +2,7 @@ package textcalls
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -108,12 +109,7 @@ type callObject struct {
 	Parameters json.RawMessage `json:"parameters"`
 }
 
-func (c callObject) tool() string {
-	if c.ToolID == "" {
-		return c.Name
-	}
-	return c.ToolID
-}
+func (c callObject) tool() string { return cmp.Or(c.ToolID, c.Name) }
 
 // params returns nil if there are none.
 func (c callObject) params() json.RawMessage {

@@ -13,6 +13,7 @@
 package wire
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -106,10 +107,7 @@ func (e *Endpoint) Stream(ctx context.Context, open func(context.Context) (*http
 			yield(llm.Event{}, err)
 			return
 		}
-		silence := e.Silence
-		if silence == 0 {
-			silence = maxSilence
-		}
+		silence := cmp.Or(e.Silence, maxSilence)
 		callCtx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
 		watch := time.AfterFunc(silence, func() { cancel(errSilence) })
