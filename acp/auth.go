@@ -65,10 +65,10 @@ type authenticateRequest struct {
 
 func (p *authenticateRequest) validate() error {
 	if p.MethodID == nil {
-		return paramsErrorf("methodId", "is required")
+		return ParamsErrorf("methodId", "is required")
 	}
 	if id := *p.MethodID; id != authAPIKey.ID && id != authLogin.ID {
-		return paramsErrorf("methodId", "unknown method %q, there are %q and %q", id, authAPIKey.ID, authLogin.ID)
+		return ParamsErrorf("methodId", "unknown method %q, there are %q and %q", id, authAPIKey.ID, authLogin.ID)
 	}
 	return nil
 }

@@ -88,7 +88,7 @@ func imageType(data string) string {
 // be present; others of the wrong type count as absent.
 func decodeBlock(raw []byte, field string) (b ContentBlock, err error) {
 	if kind := jsonKind(raw); kind != "object" {
-		return b, paramsErrorf(field, "must be an object, not %s", kind)
+		return b, ParamsErrorf(field, "must be an object, not %s", kind)
 	}
 	o := objectOf(raw, field, "type", "text", "data", "mimeType", "uri", "name", "resource")
 	if b.Type, err = o.nonEmptyString("type"); err != nil {
@@ -116,7 +116,7 @@ func decodeBlock(raw []byte, field string) (b ContentBlock, err error) {
 	case "resource":
 		b.Resource, err = decodeResource(o.members["resource"], field+".resource")
 	default:
-		err = paramsErrorf(field+".type", "unknown type %q", b.Type)
+		err = ParamsErrorf(field+".type", "unknown type %q", b.Type)
 	}
 	return b, err
 }
@@ -159,9 +159,9 @@ func decodeResource(raw []byte, field string) (*Resource, error) {
 	switch kind := jsonKind(raw); kind {
 	case "object":
 	case "", "null":
-		return nil, paramsErrorf(field, "is required")
+		return nil, ParamsErrorf(field, "is required")
 	default:
-		return nil, paramsErrorf(field, "must be an object, not %s", kind)
+		return nil, ParamsErrorf(field, "must be an object, not %s", kind)
 	}
 	o := objectOf(raw, field, "uri", "mimeType", "text", "blob")
 	uri, err := o.nonEmptyString("uri")
@@ -174,7 +174,7 @@ func decodeResource(raw []byte, field string) (*Resource, error) {
 		key, to = "blob", &r.Blob
 	}
 	if !o.has(key) {
-		return nil, paramsErrorf(field, "must have text or blob")
+		return nil, ParamsErrorf(field, "must have text or blob")
 	}
 	content, err := o.requiredString(key)
 	if key == "text" && strings.Contains(content, "\x00") { // the client read a binary file as text, and lost bytes
@@ -193,7 +193,7 @@ func (b *ContentBlock) check(field string, limit int) error {
 			return err
 		}
 		if b.MIMEType = imageType(b.Data); b.MIMEType == "" {
-			return paramsErrorf(field+".data", "is not an image of a supported type: PNG, JPEG, GIF or WebP")
+			return ParamsErrorf(field+".data", "is not an image of a supported type: PNG, JPEG, GIF or WebP")
 		}
 	case "audio":
 		return checkBase64(field+".data", &b.Data, limit)
@@ -207,7 +207,7 @@ func (b *ContentBlock) check(field string, limit int) error {
 func (r *Resource) check(field string, limit int) error {
 	if r.Blob == nil {
 		if n := len(*r.Text); n > limit {
-			return paramsErrorf(field+".text", "has %d bytes, over the limit of %d", n, limit)
+			return ParamsErrorf(field+".text", "has %d bytes, over the limit of %d", n, limit)
 		}
 		return nil
 	}
@@ -234,16 +234,16 @@ func checkBase64(field string, data *string, limit int) error {
 	s := *data
 	// The decoder accepts text after padding.
 	if i := strings.IndexByte(s, '='); len(s)%4 != 0 || i >= 0 && i < len(s)-2 {
-		return paramsErrorf(field, "is not base64")
+		return ParamsErrorf(field, "is not base64")
 	}
 	n, err := io.Copy(io.Discard, base64.NewDecoder(base64.StdEncoding, strings.NewReader(s)))
 	switch {
 	case err != nil:
-		return paramsErrorf(field, "is not base64")
+		return ParamsErrorf(field, "is not base64")
 	case n == 0:
-		return paramsErrorf(field, "is empty")
+		return ParamsErrorf(field, "is empty")
 	case n > int64(limit):
-		return paramsErrorf(field, "has %d bytes, over the limit of %d", n, limit)
+		return ParamsErrorf(field, "has %d bytes, over the limit of %d", n, limit)
 	}
 	return nil
 }

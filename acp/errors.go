@@ -48,10 +48,10 @@ type ParamsError struct {
 // Error returns field and reason.
 func (e *ParamsError) Error() string { return strings.TrimPrefix(e.Field+": "+e.Reason, ": ") }
 
-// paramsErrorf makes a ParamsError.
+// ParamsErrorf returns a *ParamsError about a field, with a formatted reason.
 //
 //go:noinline
-func paramsErrorf(field, format string, args ...any) error {
+func ParamsErrorf(field, format string, args ...any) error {
 	return &ParamsError{Field: field, Reason: fmt.Sprintf(format, args...)}
 }
 

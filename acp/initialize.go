@@ -28,12 +28,12 @@ type InitializeRequest struct {
 func (p *InitializeRequest) decode(raw []byte) error {
 	o := objectOf(raw, "", "protocolVersion", "clientCapabilities", "clientInfo", "capabilities", "info")
 	if !o.has("protocolVersion") {
-		return paramsErrorf("protocolVersion", "is required")
+		return ParamsErrorf("protocolVersion", "is required")
 	}
 	p.ProtocolVersion = bytes.Clone(o.members["protocolVersion"])
 	version, err := strconv.ParseUint(string(trimZeroFraction(p.ProtocolVersion)), 10, 16)
 	if err != nil {
-		return paramsErrorf("protocolVersion", "must be an integer from 0 to 65535, got %s", p.ProtocolVersion)
+		return ParamsErrorf("protocolVersion", "must be an integer from 0 to 65535, got %s", p.ProtocolVersion)
 	}
 	of := func(member, inVersion2 string) json.RawMessage {
 		if version > Version && !o.has(member) {

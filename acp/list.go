@@ -15,7 +15,7 @@ type ListSessionsRequest struct {
 
 func (p *ListSessionsRequest) validate() error {
 	if p.CWD != "" && !filepath.IsAbs(p.CWD) {
-		return paramsErrorf("cwd", "must be an absolute path, got %q", p.CWD)
+		return ParamsErrorf("cwd", "must be an absolute path, got %q", p.CWD)
 	}
 	return nil
 }

@@ -91,9 +91,9 @@ func (p *setOptionRequest) decode(raw []byte) error {
 	case kind == "boolean":
 		p.value = OptionValue{Bool: true, On: string(value) == "true"}
 	case o.optionalString("type") == "boolean" && o.has("value"):
-		return paramsErrorf("value", "must be a boolean, not %s", kind)
+		return ParamsErrorf("value", "must be a boolean, not %s", kind)
 	case o.has("value") && kind != "string":
-		return paramsErrorf("value", "must be a string or a boolean, not %s", kind)
+		return ParamsErrorf("value", "must be a string or a boolean, not %s", kind)
 	default:
 		p.value.Text, err = o.requiredString("value")
 	}
@@ -124,7 +124,7 @@ type setModelRequest struct {
 
 func (p *setModelRequest) validate() error {
 	if p.ModelID == nil {
-		return paramsErrorf("modelId", "is required")
+		return ParamsErrorf("modelId", "is required")
 	}
 	return p.sessionRequest.validate()
 }
@@ -138,7 +138,7 @@ func (s *Server) setModel(_ context.Context, p setModelRequest) (secondPhase, er
 	}
 	err = sess.SetOption(CategoryModel, OptionValue{Text: *p.ModelID})
 	if wrong, ok := errors.AsType[*ParamsError](err); ok {
-		err = paramsErrorf("modelId", "%s", wrong.Reason)
+		err = ParamsErrorf("modelId", "%s", wrong.Reason)
 	}
 	return secondPhase{sent: sess.Sync}, err
 }

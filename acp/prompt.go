@@ -34,13 +34,13 @@ func (p *PromptRequest) decodeMembers(o jsonObject) error {
 	switch kind := jsonKind(o.members["prompt"]); kind {
 	case "array":
 	case "", "null":
-		return paramsErrorf("prompt", "is required")
+		return ParamsErrorf("prompt", "is required")
 	default:
-		return paramsErrorf("prompt", "must be an array, not %s", kind)
+		return ParamsErrorf("prompt", "must be an array, not %s", kind)
 	}
 	for item := range jsonItems(o.members["prompt"]) {
 		if len(p.Prompt) == maxBlocks {
-			return paramsErrorf("prompt", "has more than %d blocks", maxBlocks)
+			return ParamsErrorf("prompt", "has more than %d blocks", maxBlocks)
 		}
 		b, err := decodeBlock(item, fmt.Sprintf("prompt[%d]", len(p.Prompt)))
 		if err != nil {
@@ -49,7 +49,7 @@ func (p *PromptRequest) decodeMembers(o jsonObject) error {
 		p.Prompt = append(p.Prompt, b)
 	}
 	if isBlank(p.Prompt) {
-		return paramsErrorf("prompt", "is empty")
+		return ParamsErrorf("prompt", "is empty")
 	}
 	return nil
 }
@@ -67,7 +67,7 @@ func (p *PromptRequest) check(c Config) error {
 		}
 	}
 	if text > c.MaxPromptTextBytes {
-		return paramsErrorf("prompt", "has %d bytes of text, over the limit of %d; attach long text as a file", text, c.MaxPromptTextBytes)
+		return ParamsErrorf("prompt", "has %d bytes of text, over the limit of %d; attach long text as a file", text, c.MaxPromptTextBytes)
 	}
 	return nil
 }

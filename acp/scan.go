@@ -141,10 +141,10 @@ func (o jsonObject) has(key string) bool {
 // requiredString returns a required string.
 func (o jsonObject) requiredString(key string) (string, error) {
 	if !o.has(key) {
-		return "", paramsErrorf(o.path(key), "is required")
+		return "", ParamsErrorf(o.path(key), "is required")
 	}
 	if kind := jsonKind(o.members[key]); kind != "string" {
-		return "", paramsErrorf(o.path(key), "must be a string, not %s", kind)
+		return "", ParamsErrorf(o.path(key), "must be a string, not %s", kind)
 	}
 	return unquote(o.members[key]), nil
 }
@@ -153,7 +153,7 @@ func (o jsonObject) requiredString(key string) (string, error) {
 func (o jsonObject) nonEmptyString(key string) (string, error) {
 	s, err := o.requiredString(key)
 	if err == nil && s == "" {
-		err = paramsErrorf(o.path(key), "is required")
+		err = ParamsErrorf(o.path(key), "is required")
 	}
 	return s, err
 }
@@ -175,7 +175,7 @@ func (o jsonObject) array(key string) ([][]byte, error) {
 	case !o.has(key), kind == "object" && !hasItems(raw):
 		return nil, nil
 	case kind != "array":
-		return nil, paramsErrorf(o.path(key), "must be an array, not %s", kind)
+		return nil, ParamsErrorf(o.path(key), "must be an array, not %s", kind)
 	}
 	return slices.Collect(jsonItems(raw)), nil
 }
@@ -203,7 +203,7 @@ func (o jsonObject) strings(key string) ([]string, error) {
 	var out []string
 	for i, item := range items {
 		if kind := jsonKind(item); kind != "string" {
-			return nil, paramsErrorf(fmt.Sprintf("%s[%d]", o.path(key), i), "must be a string, not %s", kind)
+			return nil, ParamsErrorf(fmt.Sprintf("%s[%d]", o.path(key), i), "must be a string, not %s", kind)
 		}
 		out = append(out, unquote(item))
 	}
@@ -255,12 +255,12 @@ func (o jsonObject) variables(key string) ([]EnvVariable, error) {
 		field, value := n.field, n.value
 		if !n.plain {
 			if kind := jsonKind(value); kind != "object" && kind != "null" {
-				return nil, paramsErrorf(field, "must be an object, not %s", kind)
+				return nil, ParamsErrorf(field, "must be an object, not %s", kind)
 			}
 			field, value = field+".value", member(value, "value")
 		}
 		if n.name == "" {
-			return nil, paramsErrorf(n.field+".name", "is required")
+			return nil, ParamsErrorf(n.field+".name", "is required")
 		}
 		v := EnvVariable{Name: n.name}
 		switch kind := jsonKind(value); kind {
@@ -268,7 +268,7 @@ func (o jsonObject) variables(key string) ([]EnvVariable, error) {
 			v.Value = unquote(value)
 		case "", "null":
 		default:
-			return nil, paramsErrorf(field, "must be a string, not %s", kind)
+			return nil, ParamsErrorf(field, "must be a string, not %s", kind)
 		}
 		out = append(out, v)
 	}

@@ -367,7 +367,7 @@ type validator interface{ validate() error }
 // Its error is a *ParamsError.
 func DecodeParams(raw json.RawMessage, p any) error {
 	if jsonKind(raw) != "object" {
-		return paramsErrorf("params", "must be an object")
+		return ParamsErrorf("params", "must be an object")
 	}
 	if d, ok := p.(interface{ decode(raw []byte) error }); ok {
 		return d.decode(raw)
@@ -377,7 +377,7 @@ func DecodeParams(raw json.RawMessage, p any) error {
 		if errors.As(err, &params) || errors.As(wrongType(err), &params) {
 			return params
 		}
-		return paramsErrorf("params", "%v", err)
+		return ParamsErrorf("params", "%v", err)
 	}
 	if v, ok := p.(validator); ok {
 		return v.validate()
@@ -393,7 +393,7 @@ func wrongType(err error) error {
 		return err
 	}
 	field := strings.TrimPrefix(wrong.Field, "sessionRequest.") // encoding/json includes an embedded struct in the path
-	return paramsErrorf(field, "must be %s, not %s", jsonType(wrong.Type), strings.Replace(wrong.Value, "bool", "boolean", 1))
+	return ParamsErrorf(field, "must be %s, not %s", jsonType(wrong.Type), strings.Replace(wrong.Value, "bool", "boolean", 1))
 }
 
 // jsonType returns the JSON type of a Go type.

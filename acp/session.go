@@ -108,14 +108,14 @@ func (p *NewSessionRequest) decode(raw []byte) error {
 		return err
 	}
 	if !filepath.IsAbs(p.CWD) {
-		return paramsErrorf("cwd", "must be an absolute path, got %q", p.CWD)
+		return ParamsErrorf("cwd", "must be an absolute path, got %q", p.CWD)
 	}
 	if p.AdditionalDirectories, err = o.strings("additionalDirectories"); err != nil {
 		return err
 	}
 	for i, d := range p.AdditionalDirectories {
 		if !filepath.IsAbs(d) {
-			return paramsErrorf(fmt.Sprintf("additionalDirectories[%d]", i), "must be an absolute path, got %q", d)
+			return ParamsErrorf(fmt.Sprintf("additionalDirectories[%d]", i), "must be an absolute path, got %q", d)
 		}
 	}
 	servers, err := o.named("mcpServers")
@@ -179,11 +179,11 @@ type MCPServer struct {
 func decodeServer(n namedValue) (MCPServer, error) {
 	m := MCPServer{Name: n.name}
 	if kind := jsonKind(n.value); kind != "object" && kind != "null" {
-		return m, paramsErrorf(n.field, "must be an object, not %s", kind)
+		return m, ParamsErrorf(n.field, "must be an object, not %s", kind)
 	}
 	o := objectOf(n.value, n.field, "type", "command", "args", "env", "url", "headers")
 	if m.Name == "" {
-		return m, paramsErrorf(n.field+".name", "is required")
+		return m, ParamsErrorf(n.field+".name", "is required")
 	}
 	if o.has("type") {
 		var err error
@@ -205,7 +205,7 @@ func decodeServer(n namedValue) (MCPServer, error) {
 	case "http", "sse":
 		m.URL, err[0] = o.nonEmptyString("url")
 	default:
-		return m, paramsErrorf(n.field+".type", "unknown type %q", m.Type)
+		return m, ParamsErrorf(n.field+".type", "unknown type %q", m.Type)
 	}
 	m.Args, err[1] = o.strings("args")
 	m.Env, err[2] = o.variables("env")
@@ -318,7 +318,7 @@ type sessionRequest struct {
 
 func (p *sessionRequest) validate() error {
 	if p.SessionID == nil {
-		return paramsErrorf("sessionId", "is required")
+		return ParamsErrorf("sessionId", "is required")
 	}
 	return nil
 }
@@ -339,7 +339,7 @@ type setModeRequest struct {
 
 func (p *setModeRequest) validate() error {
 	if p.ModeID == nil {
-		return paramsErrorf("modeId", "is required")
+		return ParamsErrorf("modeId", "is required")
 	}
 	return p.sessionRequest.validate()
 }

@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"time"
@@ -21,7 +20,7 @@ func sameDir(stored, named string) error {
 	if named, err := os.Stat(named); err == nil && isDir(stored, named) {
 		return nil
 	}
-	return &acp.ParamsError{Field: "cwd", Reason: fmt.Sprintf("the session's directory is %s", stored)}
+	return acp.ParamsErrorf("cwd", "the session's directory is %s", stored)
 }
 
 // isDir reports whether path leads to that directory.

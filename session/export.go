@@ -150,19 +150,15 @@ const (
 	maxUpdate    = 1<<20 - 1<<10 // leaves room for the rest of the frame
 )
 
-func fieldError(field, format string, args ...any) error {
-	return &acp.ParamsError{Field: field, Reason: fmt.Sprintf(format, args...)}
-}
-
 // checkHead checks all fields but the events. A list of sessions shows them.
 func (e Export) checkHead() error {
 	if e.Version != exportVersion {
-		return fieldError("version", "must be %d, got %d", exportVersion, e.Version)
+		return acp.ParamsErrorf("version", "must be %d, got %d", exportVersion, e.Version)
 	}
 	dirs := 0
 	for i, dir := range e.Dirs {
 		if dirs += len(dir); !filepath.IsAbs(dir) {
-			return fieldError(fmt.Sprintf("additionalDirectories[%d]", i), "must be an absolute path")
+			return acp.ParamsErrorf(fmt.Sprintf("additionalDirectories[%d]", i), "must be an absolute path")
 		}
 	}
 	for _, part := range []struct {
@@ -173,11 +169,11 @@ func (e Export) checkHead() error {
 		{"additionalDirectories", dirs, maxDirs}, {"title", len(e.Title), maxLongTitle},
 	} {
 		if part.size > part.max {
-			return fieldError(part.name, "has %d bytes; the limit is %d", part.size, part.max)
+			return acp.ParamsErrorf(part.name, "has %d bytes; the limit is %d", part.size, part.max)
 		}
 	}
 	if !filepath.IsAbs(e.CWD) {
-		return fieldError("cwd", "must be an absolute path, got %q", e.CWD)
+		return acp.ParamsErrorf("cwd", "must be an absolute path, got %q", e.CWD)
 	}
 	return nil
 }
@@ -196,13 +192,13 @@ func (e Export) rows(offers func(model string) bool) ([]store.Event, error) {
 		known, err := transcript.Decode(ev.Kind, ev.Data)
 		switch {
 		case err != nil:
-			return nil, fieldError(field, "%v", err)
+			return nil, acp.ParamsErrorf(field, "%v", err)
 		case known == nil:
-			return nil, fieldError(field+".kind", "unknown kind %q", ev.Kind)
+			return nil, acp.ParamsErrorf(field+".kind", "unknown kind %q", ev.Kind)
 		case ev.Time.IsZero():
-			return nil, fieldError(field+".time", "is required")
+			return nil, acp.ParamsErrorf(field+".time", "is required")
 		case ev.Time.UTC().Year() < 1 || ev.Time.UTC().Year() > 9999: // could not be formatted again
-			return nil, fieldError(field+".time", "must be of a year from 1 to 9999 in UTC")
+			return nil, acp.ParamsErrorf(field+".time", "must be of a year from 1 to 9999 in UTC")
 		}
 		switch known := known.(type) {
 		case transcript.Setting:
@@ -219,13 +215,13 @@ func (e Export) rows(offers func(model string) bool) ([]store.Event, error) {
 			err = checkCallOrder(calls, known.Shown)
 		}
 		if err != nil {
-			return nil, fieldError(field, "%v", err)
+			return nil, acp.ParamsErrorf(field, "%v", err)
 		}
 		rows = append(rows, store.Event{Time: ev.Time, Kind: ev.Kind, Data: ev.Data})
 		events = append(events, known)
 	}
 	if len(rows) == 0 {
-		return nil, fieldError("events", "must not be empty")
+		return nil, acp.ParamsErrorf("events", "must not be empty")
 	}
 	return rows, checkFrames(events)
 }
@@ -255,10 +251,10 @@ func checkFrames(events []transcript.Event) error {
 	return transcript.ReplayFamily("", events, acp.ClientCapabilities{Subagents: true}, func(_ string, u acp.SessionUpdate) error {
 		sized = 0
 		if err := enc.Encode(u); err != nil {
-			return fieldError("events", "cannot be shown: %v", err)
+			return acp.ParamsErrorf("events", "cannot be shown: %v", err)
 		}
 		if sized > maxUpdate {
-			return fieldError("events", "one of them becomes an update of %d bytes; the limit is %d", sized, maxUpdate)
+			return acp.ParamsErrorf("events", "one of them becomes an update of %d bytes; the limit is %d", sized, maxUpdate)
 		}
 		return nil
 	})

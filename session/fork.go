@@ -43,7 +43,7 @@ func (s *Sessions) Fork(ctx context.Context, client *acp.Client, p acp.ForkSessi
 	cut := len(rows)
 	if id := cmp.Or(p.MessageID, p.Meta.MessageID); id != "" {
 		if cut = afterMessage(rows, id); cut < 0 {
-			return nil, &acp.ParamsError{Field: "messageId", Reason: fmt.Sprintf("the session has no message %q", id)}
+			return nil, acp.ParamsErrorf("messageId", "the session has no message %q", id)
 		}
 	}
 	id, err := s.storeCopy(ctx, row, rows, cut)

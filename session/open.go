@@ -298,7 +298,7 @@ func (s *Sessions) List(ctx context.Context, p acp.ListSessionsRequest) (acp.Lis
 	q.Cursor = p.Cursor
 	rows, next, err := s.Store.List(ctx, q)
 	if errors.Is(err, store.ErrCursor) {
-		return r, &acp.ParamsError{Field: "cursor", Reason: "was not returned with an earlier page"}
+		return r, acp.ParamsErrorf("cursor", "was not returned with an earlier page")
 	}
 	if err != nil {
 		return r, fmt.Errorf("list the sessions: %w", err)

@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"errors"
-	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -154,7 +153,7 @@ func (s *settings) setThought(level string) {
 // SetMode changes the mode. It applies to every call that is judged afterwards.
 func (s *Session) SetMode(id string) error {
 	if !s.hasMode(id) {
-		return &acp.ParamsError{Field: "modeId", Reason: fmt.Sprintf("unknown mode %q", id)}
+		return acp.ParamsErrorf("modeId", "unknown mode %q", id)
 	}
 	s.changeSetting(optionMode, id, func() { s.settings.mode = id })
 	return nil
@@ -173,14 +172,14 @@ func (s *Session) switchMode(ctx context.Context, id string) error {
 func (s *Session) SetOption(id string, value acp.OptionValue) error {
 	option, known := s.option(id)
 	if !known {
-		return &acp.ParamsError{Field: "configId", Reason: fmt.Sprintf("unknown option %q", id)}
+		return acp.ParamsErrorf("configId", "unknown option %q", id)
 	}
 	if value.Bool {
-		return &acp.ParamsError{Field: "value", Reason: fmt.Sprintf("%s takes the id of a value, not a boolean", id)}
+		return acp.ParamsErrorf("value", "%s takes the id of a value, not a boolean", id)
 	}
 	offered := slices.ContainsFunc(option.Options, func(c acp.ConfigChoice) bool { return c.Value == value.Text })
 	if !offered && !(id == optionModel && s.sessions.Offers(value.Text)) {
-		return &acp.ParamsError{Field: "value", Reason: fmt.Sprintf("%s has no value %q", id, value.Text)}
+		return acp.ParamsErrorf("value", "%s has no value %q", id, value.Text)
 	}
 	switch id {
 	case optionModel:

@@ -235,8 +235,8 @@ func (t *turn) checkFits(blocks []llm.Block) error {
 	window := t.model.Window()
 	n := llm.Tokens(llm.Request{Messages: []llm.Message{{Role: llm.User, Blocks: blocks}}})
 	if window > 0 && n > window {
-		return &acp.ParamsError{Field: "prompt", Reason: fmt.Sprintf(
-			"takes about %d tokens, and the window of %s has %d: send less, or pick a model with a larger window", n, t.model.Name(), window)}
+		return acp.ParamsErrorf("prompt", "takes about %d tokens, and the window of %s has %d: send less, or pick a model with a larger window",
+			n, t.model.Name(), window)
 	}
 	return nil
 }
