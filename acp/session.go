@@ -136,30 +136,22 @@ func (p *NewSessionRequest) decode(raw []byte) error {
 // SessionMeta are the members of _meta that the agent uses. Mistakes in _meta never
 // fail a request.
 type SessionMeta struct {
-	MCPStartupAwaitTimeoutMS *int
-	MessageID                string // of session/fork, for clients that cannot send it as a param
-}
-
-// decode reads the known members and ignores mistakes.
-func (m *SessionMeta) decode(b []byte) {
-	var wait int
-	if json.Unmarshal(trimZeroFraction(member(b, "mcpStartupAwaitTimeoutMs")), &wait) == nil && wait >= 0 {
-		m.MCPStartupAwaitTimeoutMS = &wait
-	}
-	_ = json.Unmarshal(member(b, "messageId"), &m.MessageID) // otherwise it stays empty
+	// MCPWait is how long the first prompt waits for MCP servers that are starting; nil
+	// means that the client does not say.
+	MCPWait   *time.Duration
+	MessageID string // of session/fork, for clients that cannot send it as a param
 }
 
 // maxMCPWait bounds how long a prompt waits for MCP servers.
 const maxMCPWait = 5 * time.Minute
 
-// MCPWait returns how long the first prompt waits for MCP servers that are starting;
-// nil means that the client does not say.
-func (m SessionMeta) MCPWait() *time.Duration {
-	if m.MCPStartupAwaitTimeoutMS == nil {
-		return nil
+// decode reads the known members and ignores mistakes.
+func (m *SessionMeta) decode(b []byte) {
+	var ms int64
+	if json.Unmarshal(trimZeroFraction(member(b, "mcpStartupAwaitTimeoutMs")), &ms) == nil && ms >= 0 {
+		m.MCPWait = new(time.Duration(min(ms, maxMCPWait.Milliseconds())) * time.Millisecond)
 	}
-	wait := min(time.Duration(min(*m.MCPStartupAwaitTimeoutMS, 1<<30))*time.Millisecond, maxMCPWait)
-	return &wait
+	_ = json.Unmarshal(member(b, "messageId"), &m.MessageID) // otherwise it stays empty
 }
 
 // MCPServer is an MCP server that the client adds to the session. Type

@@ -53,7 +53,7 @@ func (s *Session) setUp(client *acp.Client, p acp.NewSessionRequest, want settin
 		MCPServers: p.MCPServers,
 		Resumed:    want.modelName != "",
 		Unattended: s.sessions.Unattended,
-		MCPWait:    p.Meta.MCPWait(),
+		MCPWait:    p.Meta.MCPWait,
 		Mode:       s.Mode,
 		SetMode:    s.switchMode,
 		Model:      s.model,
