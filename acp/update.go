@@ -87,6 +87,9 @@ type ToolContent struct {
 	TerminalID string        `json:"terminalId,omitempty"` // terminal
 }
 
+// BlockContent returns a block as a part of a tool call.
+func BlockContent(b ContentBlock) ToolContent { return ToolContent{Type: "content", Content: &b} }
+
 // MarshalJSON writes a diff with its oldText, which is null for a new file:
 // some clients do not show a diff without this member.
 func (c ToolContent) MarshalJSON() ([]byte, error) {

@@ -93,10 +93,7 @@ func question(call *executors.Call) acp.ToolCall {
 		ToolCallID: call.ID, Name: call.Tool, Title: call.Card.Title, Kind: string(call.Card.Kind),
 		Status: acp.ToolPending, RawInput: call.ShownInput(),
 	}
-	text := func(s string) {
-		b := acp.TextBlock(s)
-		q.Content = append(q.Content, acp.ToolContent{Type: "content", Content: &b})
-	}
+	text := func(s string) { q.Content = append(q.Content, acp.BlockContent(acp.TextBlock(s))) }
 	for _, l := range call.Card.Locations {
 		q.Locations = append(q.Locations, acp.ToolCallLocation{Path: l.Path, Line: l.Line})
 	}

@@ -277,8 +277,7 @@ func (r *runningCall) progressUpdate(ev executors.Event) (acp.SessionUpdate, boo
 		r.terminal = ev.Terminal
 		u.Content = r.contentLocked(nil)
 	case ev.Progress != "":
-		b := acp.TextBlock(ev.Progress)
-		u.Content = append(r.contentLocked(nil), acp.ToolContent{Type: "content", Content: &b})
+		u.Content = append(r.contentLocked(nil), acp.BlockContent(acp.TextBlock(ev.Progress)))
 	case ev.Output != nil && r.StreamTerminals && r.terminal != "":
 		u.Meta = &acp.ToolMeta{Output: &acp.TerminalBytes{TerminalID: r.terminal, Data: string(ev.Output)}}
 	case ev.Exit != nil && r.terminal != "":
@@ -302,14 +301,22 @@ func (r *runningCall) content(res *executors.Result) []acp.ToolContent {
 	return r.contentLocked(res)
 }
 
-// contentLocked returns the call's content for the client: the terminal first,
-// then diffs, then the text without the parts for models alone. An update
-// replaces the whole list, so each has all parts.
+// contentLocked returns the call's content for the client: the terminal, the texts about the
+// call, diffs, images, and the text of the result without the parts for models alone. An
+// update replaces the whole list, so each has all parts. The caller holds mu.
 func (r *runningCall) contentLocked(res *executors.Result) []acp.ToolContent {
 	var out []acp.ToolContent
+	addText := func(text string) {
+		if text != "" {
+			out = append(out, acp.BlockContent(acp.TextBlock(text)))
+		}
+	}
 	if r.terminal != "" {
 		out = append(out, acp.ToolContent{Type: "terminal", TerminalID: r.terminal})
 	}
+	addText(r.call.Record.Judgement)
+	addText(shownSteps(r.steps))
+	addText(executors.Shown(r.call.Card.Text))
 	diffs := r.call.Card.Diffs
 	var images []*executors.Image
 	if res != nil {
@@ -326,31 +333,14 @@ func (r *runningCall) contentLocked(res *executors.Result) []acp.ToolContent {
 			diffs = own // the changes that really happened
 		}
 	}
-	if j := r.call.Record.Judgement; j != "" {
-		b := acp.TextBlock(j)
-		out = append(out, acp.ToolContent{Type: "content", Content: &b})
-	}
-	if len(r.steps) > 0 {
-		b := acp.TextBlock(shownSteps(r.steps))
-		out = append(out, acp.ToolContent{Type: "content", Content: &b})
-	}
-	if text := executors.Shown(r.call.Card.Text); text != "" {
-		b := acp.TextBlock(text)
-		out = append(out, acp.ToolContent{Type: "content", Content: &b})
-	}
 	for _, d := range diffs {
 		out = append(out, acp.ToolContent{Type: "diff", Path: d.Path, OldText: d.Old, NewText: &d.New})
 	}
 	for _, i := range images {
-		b := acp.ImageBlock(i.MIME, i.Data)
-		out = append(out, acp.ToolContent{Type: "content", Content: &b})
+		out = append(out, acp.BlockContent(acp.ImageBlock(i.MIME, i.Data)))
 	}
-	if res == nil {
-		return out
-	}
-	if text := strings.ToValidUTF8(res.ForPeople(), "\uFFFD"); text != "" {
-		b := acp.TextBlock(text)
-		out = append(out, acp.ToolContent{Type: "content", Content: &b})
+	if res != nil {
+		addText(strings.ToValidUTF8(res.ForPeople(), "\uFFFD"))
 	}
 	return out
 }

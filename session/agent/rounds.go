@@ -84,9 +84,8 @@ func (t *turn) askToContinue(ctx context.Context, rounds int) (why string, err e
 // endQuestion shows the outcome of a question, even after a cancel, and returns
 // err.
 func (t *turn) endQuestion(ctx context.Context, id string, status acp.ToolStatus, text string, err error) error {
-	b := acp.TextBlock(text)
 	shown := acp.ToolCall{
-		Update: acp.UpdateToolCallPatch, ToolCallID: id, Status: status, Content: []acp.ToolContent{{Type: "content", Content: &b}},
+		Update: acp.UpdateToolCallPatch, ToolCallID: id, Status: status, Content: []acp.ToolContent{acp.BlockContent(acp.TextBlock(text))},
 	}
 	t.Record(transcript.Question{Shown: shown})
 	if sendErr := t.Send(ctx, shown); err == nil {

@@ -195,10 +195,9 @@ func (r *replayer) failOpenCalls() {
 	for _, id := range r.calls {
 		if r.open[id] {
 			r.sendChild(id, "")
-			b := acp.TextBlock(r.steps[id] + interrupted)
 			r.update(acp.ToolCall{
 				Update: acp.UpdateToolCallPatch, ToolCallID: id, Status: acp.ToolFailed,
-				Content: []acp.ToolContent{{Type: "content", Content: &b}},
+				Content: []acp.ToolContent{acp.BlockContent(acp.TextBlock(r.steps[id] + interrupted))},
 			})
 		}
 	}

@@ -41,8 +41,7 @@ var yesOrNo = []acp.PermissionOption{
 func (b *sessionBuilder) askUser(ctx context.Context, q approval.Question, options []acp.PermissionOption) string {
 	shown := acp.ToolCall{Title: executors.Shown(q.Title)}
 	if q.Text != "" {
-		block := acp.TextBlock(jsonBlock(executors.Shown(q.Text)))
-		shown.Content = append(shown.Content, acp.ToolContent{Type: "content", Content: &block})
+		shown.Content = append(shown.Content, acp.BlockContent(acp.TextBlock(jsonBlock(executors.Shown(q.Text)))))
 	}
 	if q.After != "" {
 		before, after := executors.Shown(q.Before), executors.Shown(q.After)

@@ -19,14 +19,13 @@ func (b *sessionBuilder) exitPlan() *native.ExitPlan {
 	if !b.app.NoUser {
 		ask := (&ideproxy.Approver{Client: b.session.Client, Session: b.session.ID}).AskAbout
 		e.Ask = func(ctx context.Context, call *executors.Call, options []native.Option) (string, error) {
-			plan := acp.TextBlock(executors.Shown(call.Card.Text))
 			var offered []acp.PermissionOption
 			for _, o := range options {
 				offered = append(offered, acp.PermissionOption{OptionID: o.Kind, Kind: o.Kind, Name: o.Name})
 			}
 			return ask(ctx, call, acp.ToolCall{
 				ToolCallID: call.ID, Name: call.Tool, Title: call.Card.Title, Kind: string(call.Card.Kind), Status: acp.ToolPending,
-				Content: []acp.ToolContent{{Type: "content", Content: &plan}}, RawInput: call.ShownInput(),
+				Content: []acp.ToolContent{acp.BlockContent(acp.TextBlock(executors.Shown(call.Card.Text)))}, RawInput: call.ShownInput(),
 			}, offered)
 		}
 	}

@@ -99,9 +99,8 @@ func (b *sessionBuilder) confirm() func(ctx context.Context, question, text stri
 		return nil
 	}
 	return func(ctx context.Context, question, text string) bool {
-		block := acp.TextBlock(executors.Shown(text))
 		return b.askWithCard(ctx, acp.ToolCall{
-			Title: executors.Shown(question), Content: []acp.ToolContent{{Type: "content", Content: &block}},
+			Title: executors.Shown(question), Content: []acp.ToolContent{acp.BlockContent(acp.TextBlock(executors.Shown(text)))},
 		}, yesOrNo) == approveOnce
 	}
 }

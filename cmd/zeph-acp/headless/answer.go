@@ -172,8 +172,7 @@ func (a *Answer) writeOutput(t acp.ToolCall) acp.ToolCall {
 		text = ""
 	}
 	if t.Content = rest; text != "" {
-		b := acp.TextBlock(text)
-		t.Content = append(rest, acp.ToolContent{Type: "content", Content: &b})
+		t.Content = append(rest, acp.BlockContent(acp.TextBlock(text)))
 	}
 	return t
 }
