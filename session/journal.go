@@ -87,27 +87,24 @@ func isPrompt(e transcript.Event) bool {
 	return ok
 }
 
-// storeDue stores the due events, and reports whether that failed now.
-func (j *journal) storeDue() (failed bool) {
+// syncDue stores the due events.
+func (j *journal) syncDue() {
 	j.mu.Lock()
 	due := j.due > 0
 	j.mu.Unlock()
-	return due && j.store()
+	if due {
+		j.sync()
+	}
 }
 
-// sync stores all recorded events.
-func (j *journal) sync() { j.store() }
-
-// store stores all recorded events, and reports whether that failed now. It warns the user of
-// a failure once.
-func (j *journal) store() (failed bool) {
+// sync stores all recorded events. If another goroutine is storing them, it waits until that
+// has succeeded or queued its warning.
+func (j *journal) sync() {
 	j.storing.Lock()
-	_, err := j.flush(keepLease)
-	j.storing.Unlock()
-	if err != nil {
+	defer j.storing.Unlock()
+	if _, err := j.flush(keepLease); err != nil {
 		j.fail(err)
 	}
-	return err != nil
 }
 
 // finish is the sync of a session that closes: the last attempt to store the
@@ -179,7 +176,8 @@ func (j *journal) flush(release bool) (stored bool, err error) {
 	return true, nil
 }
 
-// fail records that storing failed, and warns the user once.
+// fail records that storing failed, and queues a warning for the user once; the caller holds
+// storing.
 func (j *journal) fail(err error) {
 	j.mu.Lock()
 	was := j.broken
@@ -228,9 +226,8 @@ func (j *journal) begin(ctx context.Context, lost func(error)) (end func(...tran
 		stop()
 		j.record(events...)
 		j.storing.Lock()
-		err := j.endLease()
-		j.storing.Unlock()
-		if err != nil {
+		defer j.storing.Unlock()
+		if err := j.endLease(); err != nil {
 			j.fail(err)
 		}
 	}, moved, nil

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"iter"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -126,5 +128,30 @@ func TestModelIsAskedBeforeThePromptIsStored(t *testing.T) {
 	}
 	if !slices.ContainsFunc(events, isPrompt) {
 		t.Errorf("stored %v, want a prompt in it", events)
+	}
+}
+
+// If the prompt could not be stored while the model was asked, the user is warned before the
+// answer.
+func TestWarningBeforeTheAnswer(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w := connect(t, filepath.Join(file, "zeph.db"), "", `{"session":{"notices":{}}}`)
+	var id string
+	storeInBackground := func() {
+		sess, _ := w.all.find(id)
+		sess.journal.sync()
+	}
+	w.all.Model = func(string) (llm.Model, error) { return callingModel{storeInBackground}, nil }
+	id = w.open(t.TempDir())
+	w.want("prompt", w.prompt(id, "hi"), "end_turn")
+	begins := func(text string) int {
+		return slices.IndexFunc(w.seen, func(update string) bool { return strings.HasPrefix(update, text) })
+	}
+	warning, answer := begins("notice This session is not being saved"), begins("agent_message an answer")
+	if warning < 0 || answer < warning {
+		t.Errorf("got %q, want a warning before the answer", w.seen)
 	}
 }

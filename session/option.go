@@ -245,7 +245,7 @@ func (s *Session) sendSettings(ctx context.Context) {
 // send sends an update, also outside of a turn. It ignores errors: the reader also
 // notices a broken connection.
 func (s *Session) send(ctx context.Context, u acp.SessionUpdate) {
-	s.journal.storeDue()
+	s.journal.syncDue()
 	if err := s.currentClient().Update(ctx, s.id, u); err != nil {
 		s.sessions.Log.Debug("update", "session", s.id, "err", err)
 	}

@@ -46,7 +46,8 @@ func (s *Session) record(events ...transcript.Event) {
 // stored waits until the recorded events are stored. If they cannot be stored, it
 // first warns the user, in a message of the running turn.
 func (s *Session) stored(ctx context.Context) {
-	if s.journal.storeDue() {
+	s.journal.syncDue()
+	if s.journal.storeError() != nil {
 		s.showWarnings(ctx, "", "\n\n")
 	}
 }
