@@ -239,13 +239,14 @@ func (j *journal) begin(ctx context.Context, lost func(error)) (end func(...tran
 // does not wait for the store.
 func (j *journal) acquire(ctx context.Context) (leased, moved bool, err error) {
 	j.mu.Lock()
-	if !j.stored && j.broken == nil {
+	stored, broken := j.stored, j.broken // only holders of storing change them
+	if !stored && broken == nil {
 		j.leased = true
 		j.mu.Unlock()
 		return true, false, nil
 	}
 	j.mu.Unlock()
-	if errors.Is(j.storeError(), store.ErrUnknown) {
+	if errors.Is(broken, store.ErrUnknown) {
 		return false, false, nil
 	}
 	last, err := j.db.Acquire(ctx, j.session.ID, j.holder)
@@ -259,9 +260,6 @@ func (j *journal) acquire(ctx context.Context) (leased, moved bool, err error) {
 		j.fail(err)
 		return false, false, nil
 	}
-	j.mu.Lock()
-	stored := j.stored
-	j.mu.Unlock()
 	if stored && last == 0 { // deleted in the meantime: a stored session has events
 		j.release()
 		j.fail(store.ErrUnknown)

@@ -26,9 +26,9 @@ func (s *Session) record(events ...transcript.Event) {
 			if !e.Local {
 				s.turnNumber++
 				s.files().Begin(s.turnNumber, e.MessageID)
-			}
-			if s.journal.title() == "" && !e.Local {
-				events = append(events, transcript.Title{Title: titleOf(e.Content)})
+				if s.journal.title() == "" {
+					events = append(events, transcript.Title{Title: titleOf(e.Content)})
+				}
 			}
 		case transcript.State:
 			s.setState(e)
