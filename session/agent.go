@@ -71,24 +71,19 @@ type Tools interface {
 	Reset()
 	// Status returns the lines for /status, each a name, a colon and a text.
 	Status() []string
-	// Servers describes the MCP servers, in Markdown.
-	Servers() string
-	// Trust carries out the rest of the command /trust, and returns the reply.
-	Trust(rest string) string
-	// Skills carries out the rest of the command /skill, and returns the reply. Without a
-	// text it lists the skills.
-	Skills(rest string) string
-	// Agents describes the types of sub-agents, in Markdown. It may ask the user to
-	// approve some.
-	Agents(context.Context) string
-	// Permissions describes the remembered answers, in Markdown.
-	Permissions() string
-	// Hooks describes the hooks, in Markdown. It may ask the user to approve some.
-	Hooks(context.Context) string
-	// Jobs carries out the rest of the command /jobs, and returns the reply.
-	Jobs(ctx context.Context, rest string) string
-	// Policy answers the command /policy, in Markdown.
-	Policy(ctx context.Context, rest string) string
+
+	// These carry out a command with the text after its name, and return the reply in
+	// Markdown. They may ask the user.
+
+	Servers(ctx context.Context, rest string) string     // /mcp
+	Trust(ctx context.Context, rest string) string       // /trust
+	Skills(ctx context.Context, rest string) string      // /skill; without a text it lists the skills
+	Agents(ctx context.Context, rest string) string      // /agents
+	Permissions(ctx context.Context, rest string) string // /permissions
+	Hooks(ctx context.Context, rest string) string       // /hooks
+	Jobs(ctx context.Context, rest string) string        // /jobs
+	Policy(ctx context.Context, rest string) string      // /policy
+
 	// Commands returns the commands of MCP servers and of files.
 	Commands() []Command
 	// Expand returns the prompt for one of these commands. It returns false if there is

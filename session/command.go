@@ -48,15 +48,30 @@ func commands() []command {
 		{name: "model", description: "Show the models, or pick one", hint: "[PROVIDER:MODEL]", run: (*Session).pickModel},
 		{name: "mode", description: "Show the modes, or pick one", hint: "[MODE]", run: (*Session).pickMode},
 		{name: "tools", description: "Show the tools that the model has", run: (*Session).listTools},
-		{name: "mcp", description: "Show the MCP servers and their tools", run: (*Session).mcp},
-		{name: "trust", description: "Show the levels of trust, or set one", hint: "[set SUBJECT LEVEL | reset SUBJECT]", run: (*Session).trust},
-		{name: "permissions", description: "Show the remembered answers of this project", run: (*Session).permissions},
-		{name: "jobs", description: "Show the commands in the background, or stop them", hint: "[stop ID | stop all]", run: (*Session).jobs},
-		{name: "hooks", description: "Show the hooks and their last runs", run: (*Session).hooks},
-		{name: "skills", description: "Show the skills with their source, trust and state", run: (*Session).listSkills},
-		{name: "skill", description: "Approve a skill, or block it", hint: "trust|block NAME", run: (*Session).skill},
-		{name: "agents", description: "Show the types of sub-agents", run: (*Session).agents},
-		{name: "policy", description: "Show the policy's rules, or check a call against them", hint: "[check TOOL INPUT]", run: (*Session).policy},
+		{name: "mcp", description: "Show the MCP servers and their tools", run: toolCommand("There are no MCP servers.", Tools.Servers)},
+		{
+			name: "trust", description: "Show the levels of trust, or set one", hint: "[set SUBJECT LEVEL | reset SUBJECT]",
+			run: toolCommand("There are no levels of trust.", Tools.Trust),
+		},
+		{
+			name: "permissions", description: "Show the remembered answers of this project",
+			run: toolCommand("There are no remembered answers.", Tools.Permissions),
+		},
+		{
+			name: "jobs", description: "Show the commands in the background, or stop them", hint: "[stop ID | stop all]",
+			run: toolCommand("There are no commands in the background.", Tools.Jobs),
+		},
+		{name: "hooks", description: "Show the hooks and their last runs", run: toolCommand("There are no hooks.", Tools.Hooks)},
+		{
+			name: "skills", description: "Show the skills with their source, trust and state",
+			run: toolCommand(noSkills, func(t Tools, ctx context.Context, _ string) string { return t.Skills(ctx, "") }),
+		},
+		{name: "skill", description: "Approve a skill, or block it", hint: "trust|block NAME", run: toolCommand(noSkills, Tools.Skills)},
+		{name: "agents", description: "Show the types of sub-agents", run: toolCommand("There are no sub-agents.", Tools.Agents)},
+		{
+			name: "policy", description: "Show the policy's rules, or check a call against them", hint: "[check TOOL INPUT]",
+			run: toolCommand("There are no rules.", Tools.Policy),
+		},
 		{name: "status", description: "Show the session's state", run: (*Session).status},
 		{name: "sessions", description: "Show the sessions of this directory", run: (*Session).listSessions},
 		{name: "fork", description: "Copy the conversation so far to a new session", run: (*Session).fork},
@@ -279,70 +294,17 @@ func (s *Session) listTools(context.Context, string) (string, error) {
 	return b.String(), nil
 }
 
-func (s *Session) permissions(context.Context, string) (string, error) {
-	tools := s.toolState()
-	if tools == nil {
-		return "There are no remembered answers.", nil
-	}
-	return tools.Permissions(), nil
-}
+const noSkills = "There are no skills."
 
-func (s *Session) hooks(ctx context.Context, _ string) (string, error) {
-	tools := s.toolState()
-	if tools == nil {
-		return "There are no hooks.", nil
+// toolCommand returns the function run of a command that the tools answer. The reply is none if
+// the session's tools have no state.
+func toolCommand(
+	none string, answer func(tools Tools, ctx context.Context, rest string) string,
+) func(s *Session, ctx context.Context, rest string) (string, error) {
+	return func(s *Session, ctx context.Context, rest string) (string, error) {
+		if tools := s.toolState(); tools != nil {
+			return answer(tools, ctx, rest), nil
+		}
+		return none, nil
 	}
-	return tools.Hooks(ctx), nil
-}
-
-func (s *Session) jobs(ctx context.Context, rest string) (string, error) {
-	tools := s.toolState()
-	if tools == nil {
-		return "There are no commands in the background.", nil
-	}
-	return tools.Jobs(ctx, rest), nil
-}
-
-func (s *Session) mcp(context.Context, string) (string, error) {
-	tools := s.toolState()
-	if tools == nil {
-		return "There are no MCP servers.", nil
-	}
-	return tools.Servers(), nil
-}
-
-func (s *Session) trust(_ context.Context, rest string) (string, error) {
-	tools := s.toolState()
-	if tools == nil {
-		return "There are no levels of trust.", nil
-	}
-	return tools.Trust(rest), nil
-}
-
-func (s *Session) agents(ctx context.Context, _ string) (string, error) {
-	tools := s.toolState()
-	if tools == nil {
-		return "There are no sub-agents.", nil
-	}
-	return tools.Agents(ctx), nil
-}
-
-func (s *Session) listSkills(ctx context.Context, _ string) (string, error) {
-	return s.skill(ctx, "")
-}
-
-func (s *Session) skill(_ context.Context, rest string) (string, error) {
-	tools := s.toolState()
-	if tools == nil {
-		return "There are no skills.", nil
-	}
-	return tools.Skills(rest), nil
-}
-
-func (s *Session) policy(ctx context.Context, rest string) (string, error) {
-	tools := s.toolState()
-	if tools == nil {
-		return "There are no rules.", nil
-	}
-	return tools.Policy(ctx, rest), nil
 }

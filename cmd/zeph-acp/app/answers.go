@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -9,7 +10,7 @@ import (
 
 // Permissions describes the remembered answers that apply to the session, for
 // /permissions.
-func (st *sessionTools) Permissions() string {
+func (st *sessionTools) Permissions(context.Context, string) string {
 	entries, err := st.answers.Entries()
 	var b strings.Builder
 	if err != nil {

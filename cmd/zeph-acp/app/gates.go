@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"encoding/json"
 	"slices"
 
@@ -74,7 +75,7 @@ func (g gates) status() []string {
 }
 
 // Trust carries out the command /trust.
-func (st *sessionTools) Trust(rest string) string {
+func (st *sessionTools) Trust(_ context.Context, rest string) string {
 	var servers []string
 	for _, s := range st.mcp.Status() {
 		servers = append(servers, s.Name)

@@ -64,7 +64,7 @@ func (a *App) hookSources(dir string) []hooks.Source {
 }
 
 // Hooks describes the hooks, for /hooks.
-func (st *sessionTools) Hooks(ctx context.Context) string {
+func (st *sessionTools) Hooks(ctx context.Context, _ string) string {
 	st.hooks.Ready(ctx)
 	return st.hooks.List()
 }

@@ -135,7 +135,7 @@ func (st *sessionTools) servers() []mcp.Status {
 }
 
 // Servers describes the MCP servers, for /mcp.
-func (st *sessionTools) Servers() string {
+func (st *sessionTools) Servers(context.Context, string) string {
 	text := ""
 	for _, s := range st.servers() {
 		text += s.String()

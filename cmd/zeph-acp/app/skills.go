@@ -19,7 +19,7 @@ func (b *sessionBuilder) skills() *skills.Set {
 		Desk:  b.approvalDesk(),
 		Level: func(name string) string { return b.tools.gates.trust.Skill(name).String() },
 		SetLevel: func(name, level string) string {
-			return b.tools.Trust("set skill:" + name + " " + level)
+			return b.tools.Trust(context.Background(), "set skill:"+name+" "+level)
 		},
 		OnRead: b.tools.gates.trust.ReadSkill,
 		System: func() string { return b.tools.system.text() },
@@ -64,7 +64,7 @@ func (b *sessionBuilder) skillSecret(name string) string {
 }
 
 // Skills lists the skills, or carries out a command about one, for /skills and /skill.
-func (st *sessionTools) Skills(rest string) string { return st.skills.Command(rest) }
+func (st *sessionTools) Skills(_ context.Context, rest string) string { return st.skills.Command(rest) }
 
 // readySkills brings the skills of the repository up to date before a turn. Without a
 // model nothing would use them, so the user is not asked.

@@ -31,7 +31,7 @@ func (b *sessionBuilder) subAgents() *subagent.Set {
 }
 
 // Agents describes the types of sub-agents, for /agents.
-func (st *sessionTools) Agents(ctx context.Context) string {
+func (st *sessionTools) Agents(ctx context.Context, _ string) string {
 	st.subagents.Ready(ctx)
 	return st.subagents.List()
 }
