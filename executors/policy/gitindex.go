@@ -7,16 +7,24 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"strings"
 
+	"github.com/zeph-acp/zeph-acp/executors/command/plain"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
-// checkTracked returns an error if a tracked directory of the repository is a link, or
-// another repository. "git grep" reads files through such a link, and "git describe
-// --dirty" uses the settings of such a repository. Other commands do neither. opened means that
-// a program opens the tracked files: then no link among them may lead outside of the roots.
-func checkTracked(dirs []string, opened bool, roots Workspace, private *workspace.Private) error {
+// checkTracked returns an error if the index of a repository may lead a command to files
+// outside of that repository, or a link there outside of the roots.
+//
+// Git reads what a name of the index says, such as "../file", although it never writes
+// such a name. "git grep" also reads through a link in place of a tracked directory, and "git
+// describe --dirty" uses the settings of a repository in its place.
+func checkTracked(dirs []string, use plain.TrackedUse, roots Workspace, private *workspace.Private) error {
+	if use == plain.TrackedUnused {
+		return nil
+	}
 	for _, dir := range dirs {
 		real, err := filepath.EvalSymlinks(dir)
 		if err != nil {
@@ -24,7 +32,7 @@ func checkTracked(dirs []string, opened bool, roots Workspace, private *workspac
 		}
 		for top := range upwards(real) {
 			if exists(filepath.Join(top, ".git")) {
-				if err := checkIndex(top, opened, roots, private); err != nil {
+				if err := checkIndex(top, use, roots, private); err != nil {
 					return err
 				}
 				break
@@ -39,8 +47,8 @@ func isLink(path string) bool {
 	return err == nil && info.Mode()&fs.ModeSymlink != 0
 }
 
-// checkIndex checks the directories of the index of the repository in top.
-func checkIndex(top string, opened bool, roots Workspace, private *workspace.Private) error {
+// checkIndex checks the names in the index of the repository in top.
+func checkIndex(top string, use plain.TrackedUse, roots Workspace, private *workspace.Private) error {
 	const limit = 64 << 20
 	found, ok := gitDirsOf(filepath.Join(top, ".git"), private)
 	if !ok {
@@ -59,10 +67,16 @@ func checkIndex(top string, opened bool, roots Workspace, private *workspace.Pri
 	}
 	seen := map[string]bool{}
 	for _, e := range entries {
+		if !insideRepository(e.name) {
+			return fmt.Errorf("its index names %q, which is no file of the repository", e.name)
+		}
+		if use < plain.TrackedFollowed {
+			continue
+		}
 		if e.repository {
 			return fmt.Errorf("%s is another repository, whose settings git would use", e.name)
 		}
-		if path := filepath.Join(top, filepath.FromSlash(e.name)); opened && isLink(path) {
+		if path := filepath.Join(top, filepath.FromSlash(e.name)); use == plain.TrackedShown && isLink(path) {
 			if _, err := roots.Resolve(path); err != nil {
 				return fmt.Errorf("%s is a link that may lead elsewhere: %w", e.name, err)
 			}
@@ -78,6 +92,20 @@ func checkIndex(top string, opened bool, roots Workspace, private *workspace.Pri
 		}
 	}
 	return nil
+}
+
+// insideRepository reports whether a name of an index is a file below the top of the repository,
+// and not one of git itself.
+func insideRepository(name string) bool {
+	if path.Clean(name) != name || !filepath.IsLocal(filepath.FromSlash(name)) {
+		return false
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		if strings.EqualFold(part, ".git") {
+			return false
+		}
+	}
+	return true
 }
 
 var errIndex = errors.New("the index of the repository has an unknown form")

@@ -90,6 +90,18 @@ func TestIndexExtensions(t *testing.T) {
 	}
 }
 
+// A name of an index counts only as the file that it looks like.
+func TestInsideRepository(t *testing.T) {
+	for name, want := range map[string]bool{
+		"a": true, "a/..b/c...": true, "a b/.gitignore": true, "sub.git/x": true,
+		"": false, "..": false, "../a": false, "a/../../b": false, "a/../b": false, "/a": false, "a//b": false, "./a": false, ".git/config": false, "a/.GIT/config": false,
+	} {
+		if got := insideRepository(name); got != want {
+			t.Errorf("insideRepository(%q) = %v", name, got)
+		}
+	}
+}
+
 // FuzzIndexed reads indexes that may be damaged.
 func FuzzIndexed(f *testing.F) {
 	entry := bytes.Repeat([]byte{0}, 62)

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/zeph-acp/zeph-acp/executors/command/plain"
 )
 
 // A ".git" file counts only in the worktree that the repository has written it for.
@@ -46,7 +48,7 @@ func TestLinkedWorktree(t *testing.T) {
 			if found, ok := gitDirsOf(git, nil); ok != tt.want {
 				t.Errorf("gitDirsOf(%s) where the repository names %s: %v, %t, want %t", git, tt.back, found, ok, tt.want)
 			}
-			if err := checkIndex(filepath.Dir(git), false, nil, nil); (err == nil) != tt.want {
+			if err := checkIndex(filepath.Dir(git), plain.TrackedFollowed, nil, nil); (err == nil) != tt.want {
 				t.Errorf("checkIndex(%s) where the repository names %s: %v", filepath.Dir(git), tt.back, err)
 			}
 		})

@@ -74,9 +74,7 @@ func (p permissionCheck) checkSurroundings(c *plain.Command, form *plain.Form) e
 		if c.OpensFromTop && slices.ContainsFunc(c.Dirs, p.topIsOutside) {
 			return errors.New("the top of the repository is outside the session's directories")
 		}
-		if c.OpensTracked || slices.Contains(c.Words, "grep") || slices.Contains(c.Words, "describe") {
-			return checkTracked(c.Dirs, c.OpensTracked, p.Roots, p.private())
-		}
+		return checkTracked(c.Dirs, c.Tracked, p.Roots, p.private())
 	case "go":
 		if !slices.Contains([]string{"version", "env", "help"}, c.Words[1]) {
 			return checkGoFiles(c.Dirs, p.Roots, p.private())

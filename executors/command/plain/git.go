@@ -300,14 +300,29 @@ func (p *program) acceptGitCommand(b *builder, c *Command, sub string, args []Wo
 		operands = operands[1:]
 	}
 	c.OpensFromTop = sub == "grep" && slices.ContainsFunc(operands, mayBeginAtTop)
+	c.Tracked = trackedUse(sub)
 	if listsNames(sub, opts) {
 		fromTop := slices.ContainsFunc(operands, func(w Word) bool { return w.mayBegin(':') })
-		out.xargsInput = out.gitNameLister(func() { c.OpensFromTop = c.OpensFromTop || fromTop })
+		out.xargsInput = out.gitNameLister(func() {
+			c.OpensFromTop, c.Tracked = c.OpensFromTop || fromTop, max(c.Tracked, TrackedRead)
+		})
 		if sub == "ls-files" && !opts.has("-o", "--others", "--full-name") && slices.Equal(dirs, b.dirs) && !fromTop {
-			out.xargsInput.showContents = func() { c.OpensTracked = true } // tracked files below this directory
+			out.xargsInput.showContents = func() { c.Tracked = TrackedShown } // tracked files below this directory
 		}
 	}
 	return out, nil
+}
+
+// trackedUse returns the use that a subcommand itself makes of tracked files. Those that only
+// compare their contents with the index show nothing of them.
+func trackedUse(sub string) TrackedUse {
+	switch sub {
+	case "describe", "grep":
+		return TrackedFollowed
+	case "diff", "diff-files", "diff-index":
+		return TrackedRead
+	}
+	return TrackedUnused
 }
 
 // gitNameLister describes how xargs may read the names that a git command prints. It calls read

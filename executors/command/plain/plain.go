@@ -76,14 +76,31 @@ type Command struct {
 	Dirs     []string // absolute directories in which it may run
 	Writes   []File   // targets of its redirections, other than /dev/null
 	ReadOnly bool     // the table has it
-	// OpensTracked means that a program shows the contents of the files that git tracks.
-	OpensTracked bool
+	// Tracked is the use of the files that the index of git names.
+	Tracked TrackedUse
 	// OpensFromTop means that git shows the contents of files below the top of the repository, or
 	// names them to a program. The top may be above the working directory.
 	OpensFromTop bool
 
 	words []Word // Words with further details of each
 }
+
+// TrackedUse is the use that a command makes of the files that the index of git names. Each
+// value includes the ones before it.
+type TrackedUse int
+
+// The uses of tracked files.
+const (
+	// TrackedUnused means that no program opens the files by their names in the index.
+	TrackedUnused TrackedUse = iota
+	// TrackedRead means that git opens the files, or that another program gets their names.
+	TrackedRead
+	// TrackedFollowed means that git also reads through a link in place of a tracked directory,
+	// or uses the settings of a tracked repository.
+	TrackedFollowed
+	// TrackedShown means that another program shows the contents of the files, and follows links.
+	TrackedShown
+)
 
 // Program returns the name that the command is called by, without its directory.
 func (c *Command) Program() string { return c.Words[0][strings.LastIndexByte(c.Words[0], '/')+1:] }
