@@ -108,11 +108,17 @@ func (r *refusing) Approve(context.Context, *executors.Call, []policy.Option) (s
 // would run without a question.
 func judge(t testing.TB, td *commands.TestDir, mode, script string) (runs string, ok bool, asked bool) {
 	t.Helper()
+	return judgeByRules(t, td, mode, script, nil)
+}
+
+// judgeByRules is judge with rules of the user about commands.
+func judgeByRules(t testing.TB, td *commands.TestDir, mode, script string, rules []policy.Rule) (runs string, ok bool, asked bool) {
+	t.Helper()
 	roots, err := workspace.New(td.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	handle := policy.NewShellPolicyHandle(policy.NewShellPolicy(policy.ShellDefaults(), policy.Config{}, td.Home))
+	handle := policy.NewShellPolicyHandle(policy.NewShellPolicy(policy.ShellDefaults(), policy.Config{Permissions: map[string][]policy.Rule{"bash": rules}}, td.Home))
 	user, end := &refusing{}, &bashTool{}
 	guard := &policy.Guard{Policy: handle, Roots: roots, Home: td.Home}
 	permission := &policy.Permission{Policy: handle, Roots: roots, Home: td.Home, Mode: func() string { return mode }, Approver: user, Remembered: &answers.Project{}}
@@ -261,6 +267,29 @@ func TestNamesFromTop(t *testing.T) {
 	for _, script := range []string{"git ls-files :/ | xargs md5sum", "git ls-files ':(top)out' | xargs wc", "git grep -l zq7 -- ':../out' | xargs stat"} {
 		if runs, ok, _ := judge(t, td, "code", script); ok {
 			t.Errorf("%q runs as %q", script, runs)
+		}
+	}
+	giveBack(t, td)
+}
+
+// A rule that allows one command of a script covers no files that the other commands read.
+func TestFilesBesideAllowedCommands(t *testing.T) {
+	pool := newPool(t)
+	td := take(t, pool, "plain")
+	rules := []policy.Rule{{Pattern: "make *", Action: policy.Allow}}
+	for _, read := range []string{
+		"tac link", "rev link", "mawk 1 link", "shasum link", "sum link", "md5 link", "zipinfo link", "df link", "pr link", "git blame link", "git diff a.txt link", "[ -f link ]", "gofmt -d linkdir",
+		"git -C linkdir status", "rev < link", "find . -newer link", "f=link; rev $f", "for f in l*; do rev \"$f\"; done", "cd linkdir && rev secret.txt", "diff . linkdir", "diff .zeph src", "rev .git/config", "cat /dev/tty",
+	} {
+		for _, script := range []string{"make x; " + read, read + " && make x", "make x | " + read} {
+			if runs, ok, _ := judgeByRules(t, td, "code", script, rules); ok {
+				t.Errorf("%q runs as %q", script, runs)
+			}
+		}
+	}
+	for _, script := range []string{"make x; rev a.txt", "make x < /dev/zero", "cd sub && make x | tac", "make x; git diff", "make x; gofmt -d src"} {
+		if _, ok, asked := judgeByRules(t, td, "code", script, rules); !ok || asked {
+			t.Errorf("%q asks", script)
 		}
 	}
 	giveBack(t, td)

@@ -185,14 +185,16 @@ func (p permissionCheck) inRoots(path string) bool {
 // programs.
 func underSystem(root string) bool { return root == string(filepath.Separator) || root == "/usr" }
 
-// readOnlyForm returns the plain form of a command, if it has one that only reads.
-func (g guardCheck) readOnlyForm(card executors.Card) (*plain.Form, bool) {
-	form, err := plain.Parse(card.Command, plain.Shell{Dir: card.Dir, Home: g.Home}, nil)
+// formWithRules returns the plain form that a command has if rules allow each of its parts that
+// is not read-only.
+func (g guardCheck) formWithRules(card executors.Card) (*plain.Form, bool) {
+	allowed := func(*plain.Command, error) error { return nil }
+	form, err := plain.Parse(card.Command, plain.Shell{Dir: card.Dir, Home: g.Home}, allowed)
 	return form, err == nil
 }
 
 // judgeNamedFiles judges the files of a plain form. They are exactly the words that its
-// programs open.
+// read-only programs open.
 func (g guardCheck) judgeNamedFiles(form *plain.Form) (blocked *executors.Failure, ask []string) {
 	own := ownFiles{private: g.private(), home: g.Home, trail: follow.Trail{Lstat: g.stats.Lstat}}
 	var reads *readSearch

@@ -27,8 +27,8 @@ func (g guardCheck) judgeSockets(_ executors.Card, s *command.Script) (blocked *
 	return nil, []string{"it opens " + target}
 }
 
-// judgePaths judges whether a script names files outside of the session's directories. A script
-// that has a plain form names exactly the files of that form.
+// judgePaths judges whether a script names files outside of the session's directories. The
+// read-only commands of a plain form name exactly the files of that form.
 func (g guardCheck) judgePaths(card executors.Card, s *command.Script) (blocked *executors.Failure, ask []string) {
 	outside, reasons := g.findOutside(s)
 	if outside != "" && g.shell.OutsidePaths == "block" {
@@ -39,12 +39,15 @@ func (g guardCheck) judgePaths(card executors.Card, s *command.Script) (blocked 
 	if outside != "" {
 		ask = append(ask, outside+" is outside the session's directories")
 	}
-	if form, ok := g.readOnlyForm(card); ok {
-		blocked, reasons = g.judgeNamedFiles(form)
-	} else {
-		reasons = append(reasons, s.Dynamic...)
+	form, ok := g.formWithRules(card)
+	if !ok {
+		return nil, slices.Concat(ask, reasons, s.Dynamic)
 	}
-	return blocked, append(ask, reasons...)
+	blocked, named := g.judgeNamedFiles(form)
+	if !form.ReadOnly { // the words of its other commands may be files
+		ask = slices.Concat(ask, reasons, s.Dynamic)
+	}
+	return blocked, append(ask, named...)
 }
 
 // findOutside returns the first file of a script that is certainly outside the roots, and

@@ -214,6 +214,10 @@ func (b *builder) finish(c *Command, p *acceptedCommand, redirs []*syntax.Redire
 		if err := p.checkEnd(r.reads); err != nil {
 			return "", err
 		}
+	} else { // a rule may allow an input without an end
+		for i := range r.reads {
+			r.reads[i].Opens = false
+		}
 	}
 	b.form.Commands = append(b.form.Commands, c)
 	b.form.Files = append(append(b.form.Files, p.files...), r.reads...)
