@@ -102,11 +102,52 @@ func showsUnnamedFiles(c *command.Command) bool {
 	case "cat-file":
 		return !namesBlobs(c)
 	case "show":
-		return patch || !namesBlobs(c) && !hasOption(c, "s", "--no-patch", "--stat", "--shortstat", "--numstat", "--name-only", "--name-status", "--summary", "--raw")
-	case "diff-files", "diff-index", "diff-tree", "log", "reflog", "stash", "whatchanged":
+		return patch || !namesBlobs(c) && (!summarizes(c) || mayNameBlob(c))
+	case "stash": // "stash show" with options prints a patch, unless one of them prints a summary
+		return patch || isStashShow(c) && hasAnyOption(c) && !summarizes(c)
+	case "diff-files", "diff-index", "diff-tree", "log", "reflog", "whatchanged":
 		return patch
 	}
 	return handlesContents(c)
+}
+
+// summaryOptions are options of git with which it prints a summary of changes instead of a patch.
+var summaryOptions = []string{"-s", "--no-patch", "--stat", "--shortstat", "--numstat", "--name-only", "--name-status", "--summary", "--raw"}
+
+// summarizes reports whether a command of git certainly has one of summaryOptions. In a bundle
+// of letters it may be a part of a number: "-n1s".
+func summarizes(c *command.Command) bool {
+	for i, w := range c.Args() {
+		name, _, _ := strings.Cut(w.Text, "=")
+		if slices.Contains(summaryOptions, name) && !mayBeValue(c, i) {
+			return true
+		}
+	}
+	return false
+}
+
+// mayBeValue reports whether the argument i of git may be the value of the option before it, as in
+// "--src-prefix -s".
+func mayBeValue(c *command.Command, i int) bool {
+	if i == 0 {
+		return false
+	}
+	option := c.Args()[i-1].Text
+	return strings.HasPrefix(option, "-") && !strings.Contains(option, "=") && !hasNoValue(option)
+}
+
+// hasNoValue reports whether a word is an option of git without a value that selects no further
+// objects, as "--all" does.
+func hasNoValue(word string) bool {
+	return slices.Contains(summaryOptions, word) || slices.Contains([]string{"-e", "-p", "-t", "--no-color", "--oneline"}, word)
+}
+
+func isStashShow(c *command.Command) bool {
+	return slices.ContainsFunc(c.Operands(), func(w command.Word) bool { return w.Text == "show" })
+}
+
+func hasAnyOption(c *command.Command) bool {
+	return slices.ContainsFunc(c.Args(), func(w command.Word) bool { return strings.HasPrefix(w.Text, "-") })
 }
 
 // listsSource matches a format of go list that may show comments of packages: the field Doc, or a
@@ -148,14 +189,24 @@ func namesBlobs(c *command.Command) bool {
 	found := false
 	for _, w := range c.Operands()[1:] {
 		switch {
-		case strings.HasPrefix(w.Text, "-") && w.Text != "--", c.Operands()[0].Text == "cat-file" && w.Text == "blob":
-		case !blobName.MatchString(w.Text):
+		case hasNoValue(w.Text), c.Operands()[0].Text == "cat-file" && w.Text == "blob":
+		case strings.HasPrefix(w.Text, "-"), !blobName.MatchString(w.Text):
 			return false
 		default:
 			found = true
 		}
 	}
 	return found
+}
+
+// objectHash matches a name that git resolves to an object of any kind by its hash: "5d41402",
+// "5d41402^{}", "x-1-g5d41402".
+var objectHash = lazyregexp.New(`(?i)(^|-g)[0-9a-f]{4,64}(\^\{(blob|object)?\})?$`)
+
+// mayNameBlob reports whether an operand of git may be the hash of a file. "git show" prints the
+// text of such a file whatever its options are.
+func mayNameBlob(c *command.Command) bool {
+	return slices.ContainsFunc(c.Operands(), func(w command.Word) bool { return objectHash.MatchString(w.Text) })
 }
 
 // readSearch searches one script for files that must not be read.
