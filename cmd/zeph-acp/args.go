@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -9,7 +11,7 @@ import (
 // noArgs rejects arguments.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return usageError("%s takes no argument, got %q: try %q", cmd.CommandPath(), args[0], cmd.CommandPath()+" --help")
+		return usageError("%s takes no argument, got %q: try %q", path(cmd), args[0], cmd.CommandPath()+" --help")
 	}
 	return nil
 }
@@ -33,6 +35,17 @@ func noCommand(cmd *cobra.Command, args []string) error {
 		hint = fmt.Sprintf("a prompt needs %q before it", cmd.Name()+" run")
 	}
 	return usageError("unknown command %q: %s", args[0], hint)
+}
+
+// needsCommand runs a command that only has subcommands: it prints them as an error.
+func needsCommand(cmd *cobra.Command, _ []string) error {
+	cmd.SetOut(cmd.ErrOrStderr())
+	return errors.Join(cmd.Help(), &exitError{code: exitUsage})
+}
+
+// path returns the names of a command without the program's.
+func path(cmd *cobra.Command) string {
+	return strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
 }
 
 // needsOne returns a check for one argument; the error message calls it noun. An inlined copy at

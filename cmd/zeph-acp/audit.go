@@ -22,9 +22,7 @@ runs.
 The record is in audit.jsonl, and older lines in audit.jsonl.1, under ZEPH_HOME or
 in the state directory.`,
 		Args: noCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return usageError(`want "audit show", "audit stats", "audit report", "audit verify" or "audit export": try %q`, cmd.CommandPath()+" --help")
-		},
+		RunE: needsCommand,
 	}
 	cmd.AddCommand(newAuditShow(f), newAuditStats(f), newAuditReport(f), newAuditExport(f), &cobra.Command{
 		Use:   "verify",

@@ -68,6 +68,7 @@ var flagChoices = map[string]choices{
 	"phase":     fixedChoices("planner", "executor", "verifier", "autonomous"),
 	"fail-on":   fixedChoices(severities...),
 	"transport": fixedChoices("http", "sse"),
+	"gate":      fixedChoices(gateNames...),
 }
 
 // argChoices are the choices of arguments, by the path of the command.
@@ -94,10 +95,9 @@ var fileArgs = []string{"replay", "review", "run", "sessions import", "mcp impor
 func addCompletions(root *cobra.Command, f *flags) {
 	var walk func(cmd *cobra.Command)
 	walk = func(cmd *cobra.Command) {
-		path := strings.TrimPrefix(cmd.CommandPath(), root.Name()+" ")
-		if c := argChoices[path]; c != nil {
+		if c := argChoices[path(cmd)]; c != nil {
 			cmd.ValidArgsFunction = c.complete(f)
-		} else if len(cmd.ValidArgs) == 0 && !cmd.HasSubCommands() && !slices.Contains(fileArgs, path) {
+		} else if len(cmd.ValidArgs) == 0 && !cmd.HasSubCommands() && !slices.Contains(fileArgs, path(cmd)) {
 			cmd.ValidArgsFunction = cobra.NoFileCompletions
 		}
 		cmd.NonInheritedFlags().VisitAll(func(flag *pflag.Flag) {
@@ -227,6 +227,18 @@ func taskChoices(cmd *cobra.Command, f *flags) (out []string) {
 		out = append(out, described(t.Name, t.CWD))
 	}
 	return out
+}
+
+// helpChoices returns the commands below the one that args name.
+func helpChoices(cmd *cobra.Command, args []string, prefix string) (out []string, _ cobra.ShellCompDirective) {
+	if above, rest, err := cmd.Root().Find(args); err == nil && len(rest) == 0 {
+		for _, sub := range above.Commands() {
+			if sub.IsAvailableCommand() && strings.HasPrefix(sub.Name(), prefix) {
+				out = append(out, described(sub.Name(), sub.Short))
+			}
+		}
+	}
+	return out, cobra.ShellCompDirectiveNoFileComp
 }
 
 func editorChoices(*cobra.Command, *flags) (out []string) {

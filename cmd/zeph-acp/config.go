@@ -17,9 +17,7 @@ func newConfig(f *flags) *cobra.Command {
 		Use:   "config",
 		Short: "Write, show, check or migrate the configuration",
 		Args:  noCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return usageError(`want "config init", "config show", "config check" or "config migrate": try %q`, cmd.CommandPath()+" --help")
-		},
+		RunE:  needsCommand,
 	}
 	cmd.AddCommand(
 		&cobra.Command{

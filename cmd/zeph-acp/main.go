@@ -144,6 +144,7 @@ func newHelp() *cobra.Command {
 			}
 			return wanted.Help()
 		},
+		ValidArgsFunction: helpChoices,
 	}
 }
 

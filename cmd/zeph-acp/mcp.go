@@ -23,7 +23,7 @@ func newMCP(f *flags) *cobra.Command {
 		Use:   "mcp",
 		Short: "List, change and test the MCP servers of the configuration",
 		Args:  noCommand,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE:  needsCommand,
 	}
 	cmd.AddCommand(
 		newMCPList(f),

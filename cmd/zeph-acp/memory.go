@@ -33,9 +33,7 @@ sessions, even while an agent runs. A fact belongs to one project or to all.
   zeph-acp memory add "Releases are cut from the branch release"
   zeph-acp memory list`,
 		Args: noCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return usageError(`want "memory list", "show", "add", "delete" or "export": try %q`, cmd.CommandPath()+" --help")
-		},
+		RunE: needsCommand,
 	}
 	cmd.AddCommand(newMemoryList(f), newMemoryShow(f), newMemoryAdd(f), newMemoryDelete(f), newMemoryExport(f))
 	return cmd

@@ -23,7 +23,7 @@ func newPermissions(f *flags) *cobra.Command {
 		Use:   "permissions",
 		Short: "Check how a call would be judged; list or remove remembered answers; import rules",
 		Args:  noCommand,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE:  needsCommand,
 	}
 	cmd.AddCommand(newPermissionsCheck(f), newPermissionsList(f), newPermissionsForget(f), newPermissionsImport(f))
 	return cmd

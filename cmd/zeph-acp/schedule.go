@@ -37,9 +37,7 @@ A task is set in a session: ask the model for it, or type a call such as
 
 NAME is a task of the current directory, or else the only task of that name.`,
 		Args: noCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return usageError(`want "schedule list", "show", "run" or "delete": try %q`, cmd.CommandPath()+" --help")
-		},
+		RunE: needsCommand,
 	}
 	cmd.PersistentFlags().StringVar(&s.dir, "cwd", "", "only tasks of the directory `DIR`")
 	cmd.AddCommand(newScheduleList(f, s), newScheduleShow(f, s), newScheduleRun(f, s), newScheduleDelete(f, s))

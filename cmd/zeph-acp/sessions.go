@@ -24,9 +24,7 @@ agent runs.
 An ID may be shortened to a prefix of at least 4 characters that no other
 session has.`,
 		Args: noCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return usageError(`want "sessions list", "search", "show", "export", "import", "delete" or "prune": try %q`, cmd.CommandPath()+" --help")
-		},
+		RunE: needsCommand,
 	}
 	sessions.AddCommand(
 		newSessionsList(f),
