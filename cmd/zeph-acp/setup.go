@@ -45,7 +45,7 @@ Without a terminal nothing is written, unless --yes is set.`,
 		Args: atMostOne("one editor"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return listEditors(cmd.OutOrStdout(), editorPlaces(f))
+				return listEditors(cmd, editorPlaces(f))
 			}
 			return s.setup(cmd, editorPlaces(f), args[0])
 		},
@@ -62,12 +62,15 @@ func editorPlaces(f *flags) editors.Places {
 	return editors.Places{System: runtime.GOOS, Home: config.HomeDir(f.getenv), Getenv: f.getenv}
 }
 
-func listEditors(w io.Writer, p editors.Places) error {
+func listEditors(cmd *cobra.Command, p editors.Places) error {
 	var b strings.Builder
 	for _, e := range editors.All() {
 		fmt.Fprintf(&b, "%-9s  %s: %s\n", e.Name, e.Title, editorState(e, p))
 	}
-	_, err := io.WriteString(w, b.String())
+	if _, err := io.WriteString(cmd.OutOrStdout(), b.String()); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(cmd.ErrOrStderr(), `"zeph-acp setup zed" shows what connects Zed; the other names work in the same way.`)
 	return err
 }
 
@@ -93,12 +96,15 @@ func (s *setupFlags) setup(cmd *cobra.Command, p editors.Places, name string) er
 	if i < 0 {
 		return usageError("unknown editor %q: want %s", name, editorNames())
 	}
-	e, command := all[i], s.command
-	var err error
-	if command == "" {
-		if command, err = thisCommand(); err != nil {
-			return err
+	e := all[i]
+	for _, flag := range []string{"name", "file"} {
+		if !e.HasFile() && cmd.Flags().Changed(flag) {
+			return usageError("--%s has no effect for %s: its code is printed, for you to add", flag, e.Title)
 		}
+	}
+	command, err := s.program()
+	if err != nil {
+		return err
 	}
 	if _, err := exec.LookPath(command); err != nil {
 		warn(cmd, "there is no program %s here", oneLine(command))
@@ -164,6 +170,18 @@ func editorNames() string {
 		names = append(names, e.Name)
 	}
 	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
+}
+
+// program returns the program that the editor is to start. A path in the current directory
+// becomes absolute, since the editor has another one.
+func (s *setupFlags) program() (string, error) {
+	switch {
+	case s.command == "":
+		return thisCommand()
+	case filepath.Base(s.command) == s.command: // in PATH
+		return s.command, nil
+	}
+	return filepath.Abs(s.command)
 }
 
 // thisCommand returns the path of this program: the one in PATH if that is the same, since

@@ -64,6 +64,8 @@ func wantedBy(flag string) string {
 		return "a directory"
 	case "mode":
 		return "a session mode"
+	case "name":
+		return "a name"
 	case "model":
 		return "PROVIDER:MODEL"
 	case "resume":
