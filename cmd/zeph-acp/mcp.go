@@ -73,6 +73,9 @@ func newMCPAdd(f *flags) *cobra.Command {
   zeph-acp mcp add --env LOG_LEVEL=warn --env-from TICKETS_TOKEN tickets -- tickets-server
   zeph-acp mcp add docs --url https://example.com/mcp`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 && strings.Contains(args[1], "://") { // no program has such a name
+				return usageError("%s is an address: write --url before it", oneLine(args[1]))
+			}
 			if len(args) == 0 || (s.URL == "") == (len(args) == 1) {
 				return usageError("want a name and either a command after -- or --url: try %q", cmd.CommandPath()+" --help")
 			}
@@ -97,7 +100,9 @@ func newMCPAdd(f *flags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "Added %s to %s.\n", s.Name, file)
+			if _, err = fmt.Fprintf(cmd.OutOrStdout(), "Added %s to %s.\n", s.Name, file); err == nil {
+				_, err = fmt.Fprintf(cmd.ErrOrStderr(), "%q tries it.\n", "zeph-acp mcp test "+s.Name)
+			}
 			return err
 		},
 	}

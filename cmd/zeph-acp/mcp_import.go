@@ -75,14 +75,9 @@ func clientFiles(getenv func(string) string, system string) []string {
 // importServers adds the servers of a file to the configuration. Entries that cannot be
 // added are errors; the others are added anyway.
 func (f *flags) importServers(cmd *cobra.Command, name string) error {
-	file, err := os.Open(name)
+	data, err := readBounded(name, keys.MaxBytes)
 	if err != nil {
 		return err
-	}
-	defer file.Close()
-	data, err := keys.ReadBounded(file)
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
 	}
 	servers, wrong := mcp.ParseFile(data)
 	for _, s := range servers {
