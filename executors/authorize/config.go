@@ -131,7 +131,9 @@ func validate(rules []Rule) map[string]string {
 // validate returns a message for each invalid key.
 func (r Rule) validate() map[string]string {
 	wrong := map[string]string{}
-	if !slices.Contains(effects, r.Effect) {
+	if r.Effect == "" {
+		wrong["effect"] = "is missing: allow or deny"
+	} else if !slices.Contains(effects, r.Effect) {
 		wrong["effect"] = fmt.Sprintf("%q is not one of allow, deny", r.Effect)
 	}
 	if strings.TrimSpace(r.Tool) == "" {

@@ -51,7 +51,9 @@ func (r Rule) validate(tool string) map[string]string {
 	} else {
 		maps.Copy(wrong, r.wrongExamples(tool))
 	}
-	if !slices.Contains([]Action{Allow, Ask, Deny}, r.Action) {
+	if r.Action == "" {
+		wrong["action"] = "is missing: allow, ask or deny"
+	} else if !slices.Contains([]Action{Allow, Ask, Deny}, r.Action) {
 		wrong["action"] = fmt.Sprintf("%q is not one of allow, ask, deny", r.Action)
 	}
 	return wrong

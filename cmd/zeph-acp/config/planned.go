@@ -54,13 +54,16 @@ func newDecoder() *toml.Decoder {
 }
 
 // misplaced returns the hint for a key or table that exists in one other table; "" if there is no
-// such table, or if there are several.
+// such table, or if there are several. It is also "" if the key's own table has the name without
+// its last word: timeout for timeout_secs.
 func misplaced(path string) string {
 	name := path[strings.LastIndex(path, ".")+1:]
-	found := slices.DeleteFunc(toml.Paths(reflect.TypeFor[Config](), ""), func(known string) bool {
+	short := path[:max(strings.LastIndex(path, "_"), 0)]
+	all := toml.Paths(reflect.TypeFor[Config](), "")
+	found := slices.DeleteFunc(slices.Clone(all), func(known string) bool {
 		return known != name && !strings.HasSuffix(known, "."+name)
 	})
-	if len(found) != 1 {
+	if len(found) != 1 || slices.Contains(all, short) {
 		return ""
 	}
 	return fmt.Sprintf(" (did you mean %q?)", found[0])

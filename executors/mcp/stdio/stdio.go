@@ -15,8 +15,11 @@ package stdio
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"os/exec"
+	"strings"
 	"sync"
 	"time"
 
@@ -61,6 +64,9 @@ type Server struct {
 func Start(prog process.Program, log func(stream, line string)) (*Server, error) {
 	piped, err := process.StartPiped(prog)
 	if err != nil {
+		if errors.Is(err, exec.ErrNotFound) && strings.Contains(prog.Path, " ") {
+			err = fmt.Errorf("%w; arguments of the command belong in args", err)
+		}
 		return nil, fmt.Errorf("start %s: %w", prog.Path, err)
 	}
 	s := &Server{log: log, piped: piped, messages: make(chan jsonrpc.Message), closed: make(chan struct{}),

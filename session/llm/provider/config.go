@@ -195,7 +195,7 @@ func (p Provider) validate() map[string]string {
 	}
 	// Do not show the value: people put the key itself here.
 	check(p.APIKeyEnv == "" || envName.MatchString(p.APIKeyEnv), "api_key_env",
-		"must be the name of an environment variable, not the key itself")
+		`must be the name of an environment variable, not the key itself, which "zeph-acp login" stores`)
 	check(p.MaxTokens >= 0, "max_tokens", "must be 0 or more tokens, got %d", p.MaxTokens)
 	check(p.ContextWindow >= 0, "context_window", "must be 0 or more tokens, got %d", p.ContextWindow)
 	check(p.ContextWindow <= 0 || p.MaxTokens < p.ContextWindow, "max_tokens", "must be less than context_window")

@@ -142,7 +142,7 @@ func TestValidate(t *testing.T) {
 		"providers[2].api":            `must be responses or chat, got "soap"`,
 		"providers[2].type":           `"mistral" is not known; the types are claude, openai, gemini, ollama, compatible, direct, script`,
 		"providers[2].base_url":       "must be an address such as https://api.anthropic.com",
-		"providers[2].api_key_env":    "must be the name of an environment variable, not the key itself",
+		"providers[2].api_key_env":    `must be the name of an environment variable, not the key itself, which "zeph-acp login" stores`,
 		"providers[2].max_tokens":     "must be 0 or more tokens, got -1",
 		"providers[2].context_window": "must be 0 or more tokens, got -2",
 		"providers[2].tool_use":       `must be auto, native or text, got "none"`,

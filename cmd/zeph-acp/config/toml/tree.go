@@ -348,7 +348,7 @@ func KindName(k unstable.Kind) string {
 	case unstable.Integer:
 		return "a whole number"
 	case unstable.Float:
-		return "a number"
+		return "a decimal number"
 	}
 	return "a date or time"
 }
