@@ -39,6 +39,9 @@ func (f *flags) load(cmd *cobra.Command) (*config.Loaded, error) {
 	}
 	l, err := config.Load(f.options(cmd))
 	if mistakes, ok := errors.AsType[toml.Mistakes](err); ok {
+		if mistakes[0].Where == config.CommandLine {
+			return nil, usageError("%w", withFlagNames(mistakes))
+		}
 		return nil, withFlagNames(mistakes)
 	}
 	return l, err

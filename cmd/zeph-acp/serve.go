@@ -162,6 +162,9 @@ func (f *flags) recordFrames(server *acp.Server) (stop func(), err error) {
 	if f.record == "" {
 		return func() {}, nil
 	}
+	if err := needDirectory("--record", f.record); err != nil {
+		return nil, err
+	}
 	file, err := os.OpenFile(f.record, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("--record: %w", err)
