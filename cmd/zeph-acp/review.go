@@ -71,7 +71,7 @@ func review(cmd *cobra.Command, f *flags, r *reviewFlags, args []string) error {
 	level := slices.Index(severities, r.failOn)
 	switch {
 	case r.failOn != "" && level < 0:
-		return usageError("--fail-on: want %s", strings.Join(severities, ", "))
+		return usageError("--fail-on: %q is not one of %s", r.failOn, strings.Join(severities, ", "))
 	case r.json && r.github:
 		return usageError("want --json or --github, not both")
 	}

@@ -59,6 +59,11 @@ func (r *runner) change(ctx context.Context, base string, paths []string) (c cha
 			c.untracked = append(c.untracked, executors.Quoted(executors.WholeLine(name)))
 		}
 	}
+	if c.diff == "" && len(c.untracked) == 0 {
+		if err := g.unknownPath(paths); err != nil {
+			return c, err
+		}
+	}
 	c.untracked = limitNames(c.untracked)
 	c.dir, c.about = filepath.FromSlash(top), "the changes since "+executors.Quoted(baseOrHead(base))
 	return c, nil
@@ -96,6 +101,24 @@ func (g git) since(base string) (string, error) {
 		return head, nil
 	}
 	return g.line("hash-object", "-t", "tree", "--stdin") // which is empty
+}
+
+// unknownPath returns an error about the first path that is no file of the repository, which
+// is probably misspelled. In CI a review of nothing would pass.
+func (g git) unknownPath(paths []string) error {
+	for _, path := range paths {
+		file := path
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(g.dir, path)
+		}
+		if _, err := os.Lstat(file); err == nil {
+			continue
+		}
+		if tracked, err := g.line("ls-files", "-z", "--", path); err == nil && tracked == "" { // a pattern may match
+			return usageError("there is no file %s in the repository", oneLine(path))
+		}
+	}
+	return nil
 }
 
 // maxGitLine bounds a line of git, in bytes.

@@ -57,7 +57,7 @@ func serve(cmd *cobra.Command, f *flags) error {
 	}
 	defer stopRecord()
 	if isTerminal(os.Stdin) {
-		fmt.Fprintln(os.Stderr, `zeph-acp: this is a server for editors and now waits for JSON on stdin; in a terminal try: zeph-acp run "/bash go version"`)
+		fmt.Fprintln(os.Stderr, `zeph-acp: waiting for an editor's JSON on stdin; Ctrl-C ends it. "zeph-acp chat" talks with you here, "zeph-acp setup" connects an editor.`)
 	}
 
 	ctx, stop := stopOnSignal(context.Background(), func() {})
