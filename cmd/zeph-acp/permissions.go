@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -83,12 +84,13 @@ func checkPermission(cmd *cobra.Command, f *flags, c *checkFlags, args []string)
 		checker.Hooks = c.hooks
 		printWarnings(cmd, checker.Warnings)
 		tool, text := "bash", strings.Join(args, " ")
-		if checker.Tool(args[0]) {
+		if checker.Tool(args[0]) || len(args) == 2 && strings.HasPrefix(args[1], "{") && json.Valid([]byte(args[1])) {
 			tool, text = args[0], cmp.Or(strings.Join(args[1:], " "), "{}")
 		}
 		input, err := checker.Input(tool, text)
 		if err != nil {
-			return usageError("%w", err)
+			why, _, _ := strings.Cut(err.Error(), "\n") // the usage of the tool follows
+			return usageError("%s: try %q", strings.TrimSuffix(strings.TrimPrefix(why, "/"), "."), "zeph-acp tools")
 		}
 		check, err := checker.Check(cmd.Context(), tool, input)
 		if err != nil {

@@ -49,11 +49,8 @@ holds the four in full, with a tab between them and the time in UTC.`,
 				case len(shown) == 0:
 					_, err := fmt.Fprintln(cmd.ErrOrStderr(), noSessionsText(dir))
 					return err
-				case isTerminal(os.Stdout):
-					return sessionsScreen(out, shown, all, config.HomeDir(f.getenv), columns())
-				default:
-					return sessionsLines(out, shown)
 				}
+				return f.listSessions(out, shown, all)
 			})
 		},
 	}
@@ -61,6 +58,14 @@ holds the four in full, with a tab between them and the time in UTC.`,
 	cmd.Flags().IntVarP(&limit, "number", "n", 0, "list at most `N` sessions; default: all")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
 	return cmd
+}
+
+// listSessions lists some of all sessions, for a person or for programs.
+func (f *flags) listSessions(w io.Writer, sessions, all []store.Session) error {
+	if isTerminal(os.Stdout) {
+		return sessionsScreen(w, sessions, all, config.HomeDir(f.getenv), columns())
+	}
+	return sessionsLines(w, sessions)
 }
 
 // noSessionsText returns the message for an empty list.

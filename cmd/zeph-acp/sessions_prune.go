@@ -41,7 +41,7 @@ set.
 			if err != nil {
 				return usageError("--older-than: %w", err)
 			}
-			return withApp(cmd, f, func(l *config.Loaded, a *app.App) error { return p.prune(cmd, l, a, time.Now().Add(-age)) })
+			return withApp(cmd, f, func(l *config.Loaded, a *app.App) error { return p.prune(cmd, f, l, a, time.Now().Add(-age)) })
 		},
 	}
 	fs := cmd.Flags()
@@ -52,7 +52,7 @@ set.
 }
 
 // prune deletes the sessions without a change since before, after a yes.
-func (p *pruneFlags) prune(cmd *cobra.Command, l *config.Loaded, a *app.App, before time.Time) error {
+func (p *pruneFlags) prune(cmd *cobra.Command, f *flags, l *config.Loaded, a *app.App, before time.Time) error {
 	all, err := storedSessions(cmd.Context(), l, a)
 	if err != nil {
 		return err
@@ -72,7 +72,7 @@ func (p *pruneFlags) prune(cmd *cobra.Command, l *config.Loaded, a *app.App, bef
 		return err
 	}
 	if !p.yes {
-		if err := sessionsLines(cmd.OutOrStdout(), old); err != nil {
+		if err := f.listSessions(cmd.OutOrStdout(), old, all); err != nil {
 			return err
 		}
 		question := fmt.Sprintf("Delete %s permanently?", executors.Count(len(old), "session"))

@@ -236,7 +236,7 @@ func withLine(err error) error {
 	}
 	if wrong, ok := errors.AsType[*toml.DecodeError](err); ok {
 		line, _ := wrong.Position()
-		return fmt.Errorf("line %d: %w", line, err)
+		return fmt.Errorf("line %d: %s", line, strings.TrimPrefix(err.Error(), "toml: "))
 	}
 	return err
 }
