@@ -60,6 +60,9 @@ func runChat(cmd *cobra.Command, f *flags, r *runFlags) error {
 			if err := run.showSession(ctx, os.Stdout); err != nil {
 				return err
 			}
+			if _, err := io.WriteString(os.Stdout, "\n"); err != nil {
+				return err
+			}
 		}
 		stopRecord, err := f.recordFrames(run.turn.Server)
 		if err != nil {

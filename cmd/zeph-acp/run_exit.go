@@ -9,7 +9,6 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 
 	"github.com/zeph-acp/zeph-acp/acp"
-	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
 	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/llm/local"
 )
@@ -37,14 +36,11 @@ func (e *agentError) Unwrap() error { return e.cause }
 // turnError returns the error of a turn that did not end by itself. cause is the cause
 // of its cancellation, nil if it was not cancelled.
 func turnError(reason acp.StopReason, err, cause error, lastMessage string) error {
-	mode, wrongMode := errors.AsType[*headless.ModeError](err)
 	got, signalled := errors.AsType[signalError](cause)
 	unwritten, broken := errors.AsType[*outputError](cause)
 	late, timeout := errors.AsType[timeoutError](cause)
 	refused, answered := errors.AsType[*jsonrpc2.Error](err)
 	switch {
-	case wrongMode:
-		return usageError("--mode: %w", mode)
 	case broken:
 		return unwritten
 	case signalled && reason != acp.StopEndTurn:

@@ -21,6 +21,11 @@ import (
 
 // open prepares the turn in a new session, or in a stored one. Model is the picked one.
 func (r *runner) open(ctx context.Context, f *flags, model string) error {
+	if r.mode != "" {
+		if err := r.app.CheckMode(r.mode); err != nil {
+			return usageError("--mode: %w", err)
+		}
+	}
 	dir, s, err := r.session(ctx)
 	if err != nil {
 		return err

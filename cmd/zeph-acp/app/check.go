@@ -58,6 +58,18 @@ type Check struct {
 // tool does not exist, or its input does not fit.
 const Invalid executors.Decision = "invalid"
 
+// CheckMode returns a *headless.ModeError for an unknown mode.
+func (a *App) CheckMode(mode string) error {
+	var names []string
+	for _, m := range a.modes() {
+		names = append(names, m.ID)
+	}
+	if slices.Contains(names, mode) {
+		return nil
+	}
+	return &headless.ModeError{Mode: mode, Known: names}
+}
+
 // Checker returns a Checker for sessions in a directory. An empty mode means the
 // configured one; the error about another is a [headless.ModeError]. The App can no longer
 // serve sessions.
@@ -83,12 +95,8 @@ func (a *App) Checker(dir, mode string) (*Checker, error) {
 	}
 	b.cfg.Tools.Limits = quota.Limits{}
 	c.policy, c.Warnings, c.Mode = b.policy, warnings, cmp.Or(mode, b.cfg.Agent.Mode)
-	var names []string
-	for _, m := range a.modes() {
-		names = append(names, m.ID)
-	}
-	if !slices.Contains(names, c.Mode) {
-		return nil, &headless.ModeError{Mode: c.Mode, Known: names}
+	if err := a.CheckMode(c.Mode); err != nil {
+		return nil, err
 	}
 	c.session = func() executors.Executor {
 		chain := b.chain(&ideproxy.Terminals{})
