@@ -223,7 +223,7 @@ func askOnTerminal(t *term.Terminal, known []*providerKey, chosen *providerKey) 
 		for i, k := range known {
 			fmt.Fprintf(t, "%3d  %s (%s)\n", i+1, k, k.env)
 		}
-		t.SetPrompt("Number [1]: ")
+		t.SetPrompt("Number or name [1]: ")
 		answer, err := t.ReadLine()
 		if err != nil {
 			return nil, "", fmt.Errorf("read the answer: %w", err)
@@ -256,5 +256,5 @@ func keyByAnswer(known []*providerKey, answer string) (*providerKey, error) {
 	if k := keyOf(known, answer); k != nil {
 		return k, nil
 	}
-	return nil, fmt.Errorf("%w: %q is not a number from 1 to %d", errNotStored, answer, len(known))
+	return nil, fmt.Errorf("%w: the list has no %q: want a number from 1 to %d, or a name", errNotStored, answer, len(known))
 }

@@ -139,30 +139,30 @@ func TestLoginInTerminal(t *testing.T) {
 	}{
 		"nothing configured": {"", nil, func(p *person) {
 			p.sees("  1  claude (ANTHROPIC_API_KEY)\r\n  2  openai (OPENAI_API_KEY)\r\n  3  gemini (GEMINI_API_KEY)\r\n")
-			p.sees("Number [1]: ")
+			p.sees("Number or name [1]: ")
 			p.types("\r")
 			p.sees("Key of claude " + question)
 			p.types(" sk-secret\r")
 		}, 0, `ANTHROPIC_API_KEY = "sk-secret"`, "Stored the key of claude"},
 		"as an editor does": {"", []string{"serve"}, func(p *person) {
-			p.sees("Number [1]: ")
+			p.sees("Number or name [1]: ")
 			p.types("openai\n")
 			p.sees(question)
 			p.types("sk-secret\n")
 		}, 0, `OPENAI_API_KEY = "sk-secret"`, "Stored"},
 		"the first of several": {manyProviders, nil, func(p *person) {
 			p.sees("  1  home, claude (KEY_OF_HOME)\r\n  2  work (KEY_OF_WORK)\r\n")
-			p.sees("Number [1]: ")
+			p.sees("Number or name [1]: ")
 			p.types("\r")
 			p.sees("Key of home, claude " + question)
 			p.types("sk-secret\r")
 		}, 0, `KEY_OF_HOME = "sk-secret"`, "Stored the key of home, claude"},
 		"by number, typed ahead": {manyProviders, nil, func(p *person) {
-			p.sees("Number [1]: ")
+			p.sees("Number or name [1]: ")
 			p.types("2\rsk-secret\r")
 		}, 0, `KEY_OF_WORK = "sk-secret"`, "Stored the key of work"},
 		"by name, corrected": {manyProviders, nil, func(p *person) {
-			p.sees("Number [1]: ")
+			p.sees("Number or name [1]: ")
 			p.types("wori\x7fk\r")
 			p.sees("Key of work " + question)
 			p.types("sk-X\x7fsecret\r")
@@ -172,9 +172,9 @@ func TestLoginInTerminal(t *testing.T) {
 			p.types("sk-secret\r")
 		}, 0, `KEY_OF_WORK = "sk-secret"`, "Stored the key of work"},
 		"no such number": {manyProviders, nil, func(p *person) {
-			p.sees("Number [1]: ")
+			p.sees("Number or name [1]: ")
 			p.types("9\r")
-		}, 1, "", `no key was stored: "9" is not a number from 1 to 4`},
+		}, 1, "", `no key was stored: the list has no "9": want a number from 1 to 4, or a name`},
 		"empty": {"", []string{"--provider", "claude"}, func(p *person) {
 			p.sees(question)
 			p.types("\r")
@@ -191,7 +191,7 @@ func TestLoginInTerminal(t *testing.T) {
 			p.types("sk-secr\x03")
 		}, 1, "", "no key was stored"},
 		"Ctrl-C at the first question": {manyProviders, nil, func(p *person) {
-			p.sees("Number [1]: ")
+			p.sees("Number or name [1]: ")
 			p.types("\x03")
 		}, 1, "", "no key was stored"},
 		"Ctrl-D": {"", []string{"--provider", "claude"}, func(p *person) {
