@@ -21,24 +21,24 @@ func (e *examination) configuration(context.Context) []Finding {
 		if mistakes, ok := errors.AsType[toml.Mistakes](e.loadErr); ok {
 			return mistakeFindings(mistakes)
 		}
-		return []Finding{{State: Failure, Text: e.loadErr.Error(), Fix: "make the file readable, or name another one with --config"}}
+		return []Finding{failure(e.loadErr.Error(), "make the file readable, or name another one with --config")}
 	}
 	l := e.loaded
 	found := l.Check(e.Dir, l.Getenv("ZEPH_MODEL"), app.Catalogue())
 	out := mistakeFindings(found.Mistakes)
 	for _, w := range slices.Concat(l.Warnings, found.Warnings) {
-		out = append(out, Finding{State: Warning, Text: w, Fix: `"zeph-acp config check" lists all of them`})
+		out = append(out, warning(w, `"zeph-acp config check" lists all of them`))
 	}
 	if len(out) > 0 {
 		return out
 	}
 	switch {
 	case l.Found:
-		return []Finding{{State: OK, Text: l.File}}
+		return []Finding{passed(l.File)}
 	case l.File == "":
-		return []Finding{{State: OK, Text: "no file: the defaults apply"}}
+		return []Finding{passed("no file: the defaults apply")}
 	}
-	return []Finding{{State: OK, Text: l.File + " does not exist: the defaults apply"}}
+	return []Finding{passed(l.File + " does not exist: the defaults apply")}
 }
 
 // mistakeFindings returns a failure for each mistake.
@@ -48,7 +48,7 @@ func mistakeFindings(mistakes toml.Mistakes) (out []Finding) {
 		if m.Line == 0 {
 			fix = `correct it; "zeph-acp config check" repeats this check`
 		}
-		out = append(out, Finding{State: Failure, Text: m.Error(), Fix: fix})
+		out = append(out, failure(m.Error(), fix))
 	}
 	return out
 }
@@ -57,7 +57,7 @@ func mistakeFindings(mistakes toml.Mistakes) (out []Finding) {
 func (e *examination) directories(context.Context) []Finding {
 	dirs := slices.Compact([]string{e.paths.Config, e.paths.Data, e.paths.State})
 	if e.paths.Data == "" {
-		return []Finding{{State: Failure, Text: "there is no home directory, so that no session is kept", Fix: "set HOME or ZEPH_HOME"}}
+		return []Finding{failure("there is no home directory, so that no session is kept", "set HOME or ZEPH_HOME")}
 	}
 	places := slices.Clone(dirs)
 	if e.loaded != nil && e.loaded.Config.Log.File != "" {
@@ -66,12 +66,12 @@ func (e *examination) directories(context.Context) []Finding {
 	var out []Finding
 	for _, dir := range places {
 		if why := unusable(dir); why != "" {
-			out = append(out, Finding{State: Failure, Text: why, Fix: "make it a directory that you can write, or set ZEPH_HOME to another one"})
+			out = append(out, failure(why, "make it a directory that you can write, or set ZEPH_HOME to another one"))
 		}
 	}
 	out = slices.Compact(out) // they may share the directory above them
 	if len(out) == 0 {
-		out = []Finding{{State: OK, Text: strings.Join(dirs, ", ")}}
+		out = []Finding{passed(strings.Join(dirs, ", "))}
 	}
 	return out
 }

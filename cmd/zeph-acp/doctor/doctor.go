@@ -43,6 +43,12 @@ type Finding struct {
 	Fix   string `json:"fix,omitempty"` // what to do; empty if there is nothing to do
 }
 
+// passed, warning and failure return a finding of that state. An empty fix means that there is nothing
+// to do.
+func passed(text string) Finding       { return Finding{State: OK, Text: text} }
+func warning(text, fix string) Finding { return Finding{State: Warning, Text: text, Fix: fix} }
+func failure(text, fix string) Finding { return Finding{State: Failure, Text: text, Fix: fix} }
+
 // Doctor examines one installation.
 type Doctor struct {
 	Options config.Options
@@ -106,30 +112,29 @@ func (e *examination) all(ctx context.Context, checks []check) []Finding {
 		results[i] = make(chan []Finding, 1)
 		go func() { results[i] <- c.run(ctx) }()
 	}
+	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.Timeout+grace)
+	defer cancel()
 	var found []Finding
-	late := time.NewTimer(e.Timeout + grace)
-	defer late.Stop()
 	for i, c := range checks {
-		select {
-		case f := <-results[i]:
-			found = append(found, withCheckName(c.name, f)...)
-			continue
-		default:
-		}
-		select {
-		case f := <-results[i]:
-			found = append(found, withCheckName(c.name, f)...)
-		case <-late.C:
-			late.Reset(0)
-			found = append(found, Finding{
-				Check: c.name,
-				State: Warning,
-				Text:  fmt.Sprintf("the check did not end within %s", e.Timeout),
-				Fix:   "try again when the machine has less to do",
-			})
-		}
+		found = append(found, withCheckName(c.name, e.await(late, results[i]))...)
 	}
 	return found
+}
+
+// await returns the result of a check, or a warning that there was none in time.
+func (e *examination) await(late context.Context, result <-chan []Finding) []Finding {
+	select {
+	case found := <-result:
+		return found
+	case <-late.Done():
+	}
+	select {
+	case found := <-result: // it ended before the wait for it began
+		return found
+	default:
+		text := fmt.Sprintf("the check did not end within %s", e.Timeout)
+		return []Finding{warning(text, "try again when the machine has less to do")}
+	}
 }
 
 // grace is the time that a check has to report that its context has ended.

@@ -20,7 +20,7 @@ func (e *examination) editors(context.Context) []Finding {
 		}
 	}
 	if len(out) == 0 {
-		return []Finding{{State: OK, Text: "no known editor is installed here"}}
+		return []Finding{passed("no known editor is installed here")}
 	}
 	return out
 }
@@ -31,14 +31,14 @@ func editorFinding(e editors.Editor, p editors.Places) Finding {
 	command, err := e.Connected(p)
 	switch {
 	case err != nil:
-		return Finding{State: Warning, Text: fmt.Sprintf("the settings of %s cannot be read: %v", e.Title, err), Fix: "make the file readable"}
+		return warning(fmt.Sprintf("the settings of %s cannot be read: %v", e.Title, err), "make the file readable")
 	case command == "":
-		return Finding{State: OK, Text: fmt.Sprintf("%s: not connected; %s", e.Title, setup)}
+		return passed(fmt.Sprintf("%s: not connected; %s", e.Title, setup))
 	case !e.HasFile():
-		return Finding{State: OK, Text: fmt.Sprintf("%s: zeph-acp is named in %s", e.Title, command)}
+		return passed(fmt.Sprintf("%s: zeph-acp is named in %s", e.Title, command))
 	}
 	if _, err := exec.LookPath(command); err != nil {
-		return Finding{State: Warning, Text: fmt.Sprintf("%s: starts %s, which is not a program", e.Title, command), Fix: setup}
+		return warning(fmt.Sprintf("%s: starts %s, which is not a program", e.Title, command), setup)
 	}
-	return Finding{State: OK, Text: fmt.Sprintf("%s: starts %s (%s)", e.Title, command, e.File(p))}
+	return passed(fmt.Sprintf("%s: starts %s (%s)", e.Title, command, e.File(p)))
 }

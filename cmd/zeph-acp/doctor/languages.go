@@ -12,7 +12,7 @@ import (
 func (e *examination) languages(context.Context) []Finding {
 	cfg := e.app.Config
 	if !cfg.Tools.LSP.Enabled {
-		return []Finding{{State: OK, Text: "off"}}
+		return []Finding{passed("off")}
 	}
 	var out []Finding
 	var installed []string
@@ -23,17 +23,13 @@ func (e *examination) languages(context.Context) []Finding {
 		case err == nil:
 			installed = append(installed, s.Name)
 		case i < len(cfg.LSP): // an entry of the user
-			out = append(out, Finding{
-				State: Warning,
-				Text:  fmt.Sprintf("%s: there is no program %s", s.Name, s.Command),
-				Fix:   "install it, or correct [[lsp]]",
-			})
+			out = append(out, warning(fmt.Sprintf("%s: there is no program %s", s.Name, s.Command), "install it, or correct [[lsp]]"))
 		}
 	}
 	if len(installed) > 0 {
-		out = append(out, Finding{State: OK, Text: "installed: " + strings.Join(installed, ", ")})
+		out = append(out, passed("installed: "+strings.Join(installed, ", ")))
 	} else if len(out) == 0 {
-		out = append(out, Finding{State: OK, Text: "none is installed; docs/lsp.md lists those that help"})
+		out = append(out, passed("none is installed; docs/lsp.md lists those that help"))
 	}
 	return out
 }

@@ -16,7 +16,7 @@ import (
 func (e *examination) models(ctx context.Context) []Finding {
 	probes, err := provider.Probes(ctx, e.app.Config.LLM, e.app.Getenv, e.app.Model, !e.Offline)
 	if err != nil {
-		return []Finding{{State: Failure, Text: err.Error(), Fix: "correct ZEPH_MODEL or [[llm.providers]]"}}
+		return []Finding{failure(err.Error(), "correct ZEPH_MODEL or [[llm.providers]]")}
 	}
 	var out []Finding
 	for i, p := range probes {
@@ -35,29 +35,25 @@ func (e *examination) modelFinding(ctx context.Context, p provider.Probe) Findin
 	case p.Err != nil:
 		return unusableModel(ctx, p)
 	case p.Type == provider.TypeDirect && len(e.app.Config.LLM.Providers) == 0:
-		return Finding{
-			State: Warning,
-			Text:  "no model is connected: only the calls that a prompt spells out work",
-			Fix:   `"zeph-acp login" stores a key; docs/models.md lists the providers`,
-		}
+		return warning(
+			"no model is connected: only the calls that a prompt spells out work",
+			`"zeph-acp login" stores a key; docs/models.md lists the providers`,
+		)
 	case p.Asked && !p.Listed && p.Type == provider.TypeOllama:
-		return Finding{
-			State: Failure,
-			Text:  p.Name + ": the server at " + p.Address + " does not have this model",
-			Fix:   `fetch it with "ollama pull MODEL", or name another one in [[llm.providers]]`,
-		}
+		return failure(
+			p.Name+": the server at "+p.Address+" does not have this model",
+			`fetch it with "ollama pull MODEL", or name another one in [[llm.providers]]`,
+		)
 	case p.Asked && !p.Listed:
-		return Finding{
-			State: Warning,
-			Text:  p.Name + ": the server lists no such model",
-			Fix:   "check the model in [[llm.providers]]; some servers accept names that they do not list",
-		}
+		return warning(
+			p.Name+": the server lists no such model",
+			"check the model in [[llm.providers]]; some servers accept names that they do not list",
+		)
 	case p.Window > 0 && p.Window < smallWindow:
-		return Finding{
-			State: Warning,
-			Text:  fmt.Sprintf("%s: a context window of %s is small for an agent", p.Name, executors.CountGrouped(p.Window, "token")),
-			Fix:   "raise context_window of the provider, or pick another model",
-		}
+		return warning(
+			fmt.Sprintf("%s: a context window of %s is small for an agent", p.Name, executors.CountGrouped(p.Window, "token")),
+			"raise context_window of the provider, or pick another model",
+		)
 	}
 	text := p.Name
 	if p.Type == provider.TypeDirect {
@@ -71,7 +67,7 @@ func (e *examination) modelFinding(ctx context.Context, p provider.Probe) Findin
 	if p.Window > 0 {
 		text += ", window " + executors.CountGrouped(p.Window, "token")
 	}
-	return Finding{State: OK, Text: text}
+	return passed(text)
 }
 
 // smallWindow is a context window, in tokens, into which the instructions, the tools and
@@ -80,7 +76,7 @@ const smallWindow = 16_000
 
 // unusableModel returns the failure of a model that cannot be used.
 func unusableModel(ctx context.Context, p provider.Probe) Finding {
-	f := Finding{State: Failure, Text: p.Name + ": " + p.Err.Error(), Fix: "check [[llm.providers]]"}
+	f := failure(p.Name+": "+p.Err.Error(), "check [[llm.providers]]")
 	if ctx.Err() != nil {
 		f.Text, f.Fix = fmt.Sprintf("%s: %s did not answer in time", p.Name, cmp.Or(p.Address, "the provider")), "check the network and base_url"
 	}

@@ -18,17 +18,17 @@ func (e *examination) servers(ctx context.Context) []Finding {
 		why := e.loaded.PermitsConfigured(s)
 		switch {
 		case why != "":
-			out = append(out, Finding{State: Warning, Text: s.Name + " does not run: " + why})
+			out = append(out, warning(s.Name+" does not run: "+why, ""))
 		case !s.Enabled:
-			out = append(out, Finding{State: OK, Text: s.Name + " is disabled"})
+			out = append(out, passed(s.Name+" is disabled"))
 		case e.Offline && s.URL != "":
-			out = append(out, Finding{State: OK, Text: s.Name + " was not asked"})
+			out = append(out, passed(s.Name+" was not asked"))
 		default:
 			start = append(start, s)
 		}
 	}
 	if len(start) == 0 {
-		return slices.Concat(out, []Finding{{State: OK, Text: "no server to start"}})
+		return slices.Concat(out, []Finding{passed("no server to start")})
 	}
 	wait := e.Timeout * 2 / 3 // the rest is for the report
 	session := e.app.MCP.Session(mcp.Options{Dir: e.Dir, Servers: start, Wait: wait})
@@ -45,15 +45,14 @@ func (e *examination) servers(ctx context.Context) []Finding {
 func serverFinding(s mcp.Status) Finding {
 	switch {
 	case s.State == mcp.Ready:
-		return Finding{State: OK, Text: fmt.Sprintf("%s: %s", s.Name, executors.Count(len(s.Tools), "tool"))}
+		return passed(fmt.Sprintf("%s: %s", s.Name, executors.Count(len(s.Tools), "tool")))
 	case s.State == mcp.Starting:
-		return Finding{State: Warning, Text: s.Name + " is still starting", Fix: fmt.Sprintf("%q waits for it", "zeph-acp mcp test "+s.Name)}
+		return warning(s.Name+" is still starting", fmt.Sprintf("%q waits for it", "zeph-acp mcp test "+s.Name))
 	case strings.Contains(s.Error, "mcp login"):
-		return Finding{State: Warning, Text: s.Name + " needs a login", Fix: fmt.Sprintf("run %q", "zeph-acp mcp login "+s.Name)}
+		return warning(s.Name+" needs a login", fmt.Sprintf("run %q", "zeph-acp mcp login "+s.Name))
 	}
-	return Finding{
-		State: Failure,
-		Text:  fmt.Sprintf("%s does not run: %s", s.Name, s.Error),
-		Fix:   fmt.Sprintf("correct [[mcp.servers]]; %q shows more", "zeph-acp mcp test "+s.Name),
-	}
+	return failure(
+		fmt.Sprintf("%s does not run: %s", s.Name, s.Error),
+		fmt.Sprintf("correct [[mcp.servers]]; %q shows more", "zeph-acp mcp test "+s.Name),
+	)
 }

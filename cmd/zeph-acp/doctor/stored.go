@@ -22,19 +22,19 @@ func (e *examination) database(context.Context) []Finding {
 	file := filepath.Join(e.paths.Data, config.StoreFile)
 	h, err := store.Check(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return []Finding{{State: OK, Text: "no session is stored yet"}}
+		return []Finding{passed("no session is stored yet")}
 	}
 	if broken, ok := errors.AsType[*store.UnusableError](err); ok {
-		return []Finding{{State: Failure, Text: fmt.Sprintf("%s %s (%v)", broken.Path, broken.Problem, broken.Err), Fix: broken.Advice}}
+		return []Finding{failure(fmt.Sprintf("%s %s (%v)", broken.Path, broken.Problem, broken.Err), broken.Advice)}
 	}
 	if err != nil {
-		return []Finding{{State: Failure, Text: err.Error(), Fix: "make the file and its directory readable"}}
+		return []Finding{failure(err.Error(), "make the file and its directory readable")}
 	}
 	text := fmt.Sprintf("%s: %s, %.1f MB, intact", file, executors.CountGrouped(h.Sessions, "session"), float64(h.Bytes)/1e6)
 	if h.Outdated {
 		text += "; of an older version, which the next session converts"
 	}
-	return []Finding{{State: OK, Text: text}}
+	return []Finding{passed(text)}
 }
 
 // audit reports whether the audit log is intact.
@@ -45,22 +45,20 @@ func (e *examination) audit(context.Context) []Finding {
 	}
 	log := audit.New(e.paths.State, cfg, nil)
 	if log == nil {
-		return []Finding{{State: OK, Text: "off"}}
+		return []Finding{passed("off")}
 	}
 	r, err := log.Verify()
 	if _, ok := errors.AsType[*audit.BrokenError](err); ok {
-		return []Finding{{
-			State: Failure,
-			Text:  fmt.Sprintf("the audit log was altered: %v", err),
-			Fix:   "keep the file as evidence and move it away; the next call begins a new one",
-		}}
+		return []Finding{failure(
+			fmt.Sprintf("the audit log was altered: %v", err),
+			"keep the file as evidence and move it away; the next call begins a new one",
+		)}
 	}
 	if err != nil {
-		return []Finding{{
-			State: Failure,
-			Text:  fmt.Sprintf("the audit log cannot be read, so no tool runs: %v", err),
-			Fix:   "make audit.jsonl a file that you can read and write",
-		}}
+		return []Finding{failure(
+			fmt.Sprintf("the audit log cannot be read, so no tool runs: %v", err),
+			"make audit.jsonl a file that you can read and write",
+		)}
 	}
 	text := fmt.Sprintf("%s, intact", executors.CountGrouped(r.Lines, "call"))
 	if r.Lines == 0 {
@@ -69,5 +67,5 @@ func (e *examination) audit(context.Context) []Finding {
 	if len(r.Torn) > 0 {
 		text += "; incomplete lines from crashes: " + strings.Join(r.Torn, ", ")
 	}
-	return []Finding{{State: OK, Text: text}}
+	return []Finding{passed(text)}
 }
