@@ -151,9 +151,7 @@ func (s *Stream) item(line string) {
 	s.end()
 	m := itemPattern.FindStringSubmatch(line)
 	indent := len(m[1])
-	for len(s.lists) > 0 && s.lists[len(s.lists)-1] >= indent {
-		s.lists = s.lists[:len(s.lists)-1]
-	}
+	s.closeLists(indent)
 	depth := s.depth()
 	s.lists = append(s.lists, indent)
 	mark := m[2]
@@ -173,6 +171,13 @@ func (s *Stream) item(line string) {
 	}
 }
 
+// closeLists closes the list items that begin at an indent or right of it.
+func (s *Stream) closeLists(indent int) {
+	for len(s.lists) > 0 && s.lists[len(s.lists)-1] >= indent {
+		s.lists = s.lists[:len(s.lists)-1]
+	}
+}
+
 // depth returns the number of open list items, as far as a row has the space to show it.
 func (s *Stream) depth() int { return min(len(s.lists), s.columns/8) }
 
@@ -184,9 +189,7 @@ func (s *Stream) paragraph(line string) {
 	}
 	if len(s.block.text) == 0 && s.block.mark == "" {
 		depth := len(line) - len(text)
-		for len(s.lists) > 0 && s.lists[len(s.lists)-1] >= depth {
-			s.lists = s.lists[:len(s.lists)-1]
-		}
+		s.closeLists(depth)
 		s.block.indent = strings.Repeat("  ", s.depth())
 		if len(s.lists) == 0 && depth >= 4 { // indented code
 			s.wrap(Row{{Text: line[4:], Style: code}}, "    ", "    ")
@@ -203,9 +206,7 @@ func (s *Stream) paragraph(line string) {
 func (s *Stream) openFence(line string) {
 	m := fencePattern.FindStringSubmatch(line)
 	s.end()
-	for len(s.lists) > 0 && s.lists[len(s.lists)-1] >= len(m[1]) {
-		s.lists = s.lists[:len(s.lists)-1]
-	}
+	s.closeLists(len(m[1]))
 	s.block.fence, s.block.codeIndent = m[2], len(m[1])
 	s.block.indent = strings.Repeat("  ", s.depth())
 	if language := strings.TrimSpace(m[3]); language != "" {
