@@ -63,9 +63,9 @@ var methods = map[string]method{
 	"fs/read_text_file":          typedMethod((*client).readTextFile),
 	"fs/write_text_file":         typedMethod((*client).writeTextFile),
 	"terminal/create":            typedMethod((*client).createTerminal),
-	"terminal/output":            typedMethod((*client).terminalOutput),
-	"terminal/wait_for_exit":     typedMethod((*client).waitForExit),
-	"terminal/kill":              typedMethod((*client).killTerminal),
+	"terminal/output":            terminalMethod(terminal.output),
+	"terminal/wait_for_exit":     terminalMethod(terminal.wait),
+	"terminal/kill":              terminalMethod(terminal.kill),
 	"terminal/release":           typedMethod((*client).releaseTerminal),
 	"session/request_permission": typedMethod((*client).requestPermission),
 }
@@ -98,7 +98,7 @@ func (c *client) Handle(ctx context.Context, conn *jsonrpc2.Conn, req *jsonrpc2.
 	var frame struct {
 		Params json.RawMessage `json:"params"`
 	}
-	_ = json.Unmarshal(c.stream.raw, &frame) // jsonrpc2 has just done it
+	_ = json.Unmarshal(c.stream.raw, &frame) // ReadObject has parsed the same line
 	switch {
 	case !req.Notif:
 		ctx, cancel := context.WithCancel(ctx)

@@ -139,12 +139,19 @@ type terminalRequest struct {
 	TerminalID string `json:"terminalId"`
 }
 
-// terminalOutput returns the output so far, and the exit status if the program has ended.
-func (c *client) terminalOutput(_ context.Context, p terminalRequest) (any, error) {
-	t, err := c.terminals.find(p.TerminalID)
-	if err != nil {
-		return nil, err
-	}
+// terminalMethod returns a method about an open terminal.
+func terminalMethod(do func(t terminal, ctx context.Context) (any, error)) method {
+	return typedMethod(func(c *client, ctx context.Context, p terminalRequest) (any, error) {
+		t, err := c.terminals.find(p.TerminalID)
+		if err != nil {
+			return nil, err
+		}
+		return do(t, ctx)
+	})
+}
+
+// output returns the output so far, and the exit status if the program has ended.
+func (t terminal) output(context.Context) (any, error) {
 	out := acp.TerminalOutput{}
 	var exit *executors.Exit
 	if out.Output, out.Truncated, exit = t.Output(); exit != nil {
@@ -155,11 +162,7 @@ func (c *client) terminalOutput(_ context.Context, p terminalRequest) (any, erro
 	return out, nil
 }
 
-func (c *client) waitForExit(ctx context.Context, p terminalRequest) (any, error) {
-	t, err := c.terminals.find(p.TerminalID)
-	if err != nil {
-		return nil, err
-	}
+func (t terminal) wait(ctx context.Context) (any, error) {
 	exit, err := t.Wait(ctx)
 	if err == nil {
 		t.end()
@@ -167,11 +170,7 @@ func (c *client) waitForExit(ctx context.Context, p terminalRequest) (any, error
 	return exitStatus(exit), err
 }
 
-func (c *client) killTerminal(_ context.Context, p terminalRequest) (any, error) {
-	t, err := c.terminals.find(p.TerminalID)
-	if err != nil {
-		return nil, err
-	}
+func (t terminal) kill(context.Context) (any, error) {
 	t.Kill()
 	t.end()
 	return struct{}{}, nil

@@ -29,7 +29,11 @@ func TestReadOnlyTerminal(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: terminal/create: %v", name, err)
 		}
-		if _, err := c.waitForExit(t.Context(), terminalRequest{made.(map[string]string)["terminalId"]}); err != nil {
+		term, err := c.terminals.find(made.(map[string]string)["terminalId"])
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if _, err := term.wait(t.Context()); err != nil {
 			t.Errorf("%s: terminal/wait_for_exit: %v", name, err)
 		}
 		c.terminals.close()
