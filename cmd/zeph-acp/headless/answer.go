@@ -218,7 +218,8 @@ func (a *Answer) terminal(id string) *terminalOutput {
 func (a *Answer) End(stop acp.StopReason, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if h := a.held; h != nil && !a.hasUserCall && !a.IsHelp(h.text.String()) && !(h.isNote && (err != nil || stop != acp.StopEndTurn)) {
+	endedByItself := err == nil && stop == acp.StopEndTurn
+	if h := a.held; h != nil && !a.hasUserCall && (endedByItself || !h.isNote) && !a.IsHelp(h.text.String()) {
 		a.held = nil
 		if s, ok := a.Rest.(*Screen); ok { // both may be shown in one terminal
 			s.EndLine()

@@ -258,7 +258,8 @@ func (c *card) showDiffs(diffs []acp.ToolContent, folded bool) {
 		lines = append(lines, unified(d)...)
 	}
 	all := strings.Join(lines, "\n")
-	if len(lines) == 0 || all == c.shownDiffs && !(c.diffsFolded && !folded) {
+	isShown := all == c.shownDiffs && (folded || !c.diffsFolded)
+	if len(lines) == 0 || isShown {
 		return
 	}
 	c.shownDiffs = all

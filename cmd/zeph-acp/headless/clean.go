@@ -20,11 +20,11 @@ type cleaner struct {
 type state uint8
 
 const (
-	ground       state = iota
-	escape             // after ESC
-	csi                // after ESC [
-	controlText        // in an OSC, DCS, SOS, PM or APC string
-	controlText2       // in one, after ESC
+	ground        state = iota
+	escape              // after ESC
+	csi                 // after ESC [
+	controlText         // in an OSC, DCS, SOS, PM or APC string
+	controlEscape       // in such a string, after ESC
 )
 
 // maxControlText limits a control string, in runes. A string that never ends must
@@ -48,12 +48,7 @@ func (c *cleaner) clean(text string) string {
 
 // isPlain reports whether there is nothing to remove.
 func isPlain(text string) bool {
-	for _, r := range text {
-		if !isPrintable(r) {
-			return false
-		}
-	}
-	return true
+	return !strings.ContainsFunc(text, func(r rune) bool { return !isPrintable(r) })
 }
 
 // isPrintable reports whether a rune may go to a terminal by itself.
@@ -90,16 +85,16 @@ func (c *cleaner) next(r rune) (text bool) {
 			return c.restart(r)
 		}
 		return false
-	case controlText, controlText2:
+	case controlText, controlEscape:
 		c.swallowed++
 		switch {
-		case c.state == controlText2 && r == '\\', r == '\a', r == '\u009c', r == '\x18', r == '\x1a':
+		case c.state == controlEscape && r == '\\', r == '\a', r == '\u009c', r == '\x18', r == '\x1a':
 			c.state = ground
-		case c.state == controlText2: // ESC ends the string, whatever follows
+		case c.state == controlEscape: // ESC ends the string, whatever follows
 			c.state = escape
 			return c.next(r)
 		case r == '\x1b':
-			c.state = controlText2
+			c.state = controlEscape
 		case r == '\n', c.swallowed > maxControlText:
 			return c.restart(r)
 		}

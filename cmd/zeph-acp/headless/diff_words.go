@@ -22,15 +22,20 @@ func diffSpans(lines []string) [][]layout.Span {
 		removed := signedLines(lines[i:], '-')
 		added := signedLines(lines[i+removed:], '+')
 		if removed == added {
-			for k := range removed {
-				if was, is, ok := changedWords(lines[i+k], lines[i+removed+k]); ok {
-					all[i+k], all[i+removed+k] = was, is
-				}
-			}
+			highlightChanges(all[i:], lines[i:], removed)
 		}
 		i += max(removed+added, 1)
 	}
 	return all
+}
+
+// highlightChanges lays out n removed lines and the n added ones after them, which replace them.
+func highlightChanges(all [][]layout.Span, lines []string, n int) {
+	for k := range n {
+		if was, is, ok := changedWords(lines[k], lines[n+k]); ok {
+			all[k], all[n+k] = was, is
+		}
+	}
 }
 
 // lineStyle returns the style of a line of a diff.

@@ -51,11 +51,7 @@ func (s *Screen) question(p acp.RequestPermissionRequest) {
 		case content.Type == "diff":
 			diffs = append(diffs, content)
 		case content.Content != nil && content.Content.Text != nil:
-			if text := unfence(*content.Content.Text); executors.WholeLine(text) != c.title {
-				for l := range strings.SplitSeq(Visible(text), "\n") { // not folded: the user decides by it
-					c.spans(layout.Span{Text: layout.ExpandTabs(l)})
-				}
-			}
+			c.showDetails(unfence(*content.Content.Text))
 		}
 	}
 	c.showDiffs(diffs, false)
@@ -66,6 +62,16 @@ func (s *Screen) question(p acp.RequestPermissionRequest) {
 		c.line(plainText, fmt.Sprintf("  %d  %s", i+1, executors.WholeLine(o.Name)))
 	}
 	s.flush()
+}
+
+// showDetails shows a text by which the user decides, unless it is the title. It is not folded.
+func (c *card) showDetails(text string) {
+	if executors.WholeLine(text) == c.title {
+		return
+	}
+	for l := range strings.SplitSeq(Visible(text), "\n") {
+		c.spans(layout.Span{Text: layout.ExpandTabs(l)})
+	}
 }
 
 // unfence removes the fence from a text that is a code block.

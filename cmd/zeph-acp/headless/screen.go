@@ -17,8 +17,8 @@ import (
 // tool call. Output of concurrent calls is not mixed: the first card prints, the
 // others buffer their output until their turn. Create it with NewScreen.
 type Screen struct {
-	// Whole shows long texts and diffs in full. Otherwise it shows their
-	// beginning and the tool's own notes at the end.
+	// Full shows long texts and diffs in full. Otherwise the screen shows their
+	// beginning, and the tool's own notes at the end.
 	Full bool
 	// Columns returns the width of the terminal. Nil, or 0 columns, is a stream: text
 	// appears as it comes, and lines are not wrapped.
