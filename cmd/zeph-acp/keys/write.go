@@ -60,42 +60,42 @@ func (k *Keys) remove(selected func(name string) bool) (removed []string, err er
 
 // change rewrites the file if edit changes the saved keys. The file is read and
 // written under a lock, so that no process overwrites another's change.
-func (k *Keys) change(edit func(saved map[string]string) bool) (err error) {
+func (k *Keys) change(edit func(saved map[string]string) bool) error {
 	if k.dir == "" {
 		return errors.New("saved keys: no home directory: set HOME or ZEPH_HOME")
 	}
-	if err := MakeDir(k.dir); err != nil {
-		return fmt.Errorf("saved keys: %w", err)
-	}
-	unlock, err := lockDir(k.dir)
-	if err != nil {
-		return fmt.Errorf("saved keys: %w", err)
-	}
-	defer func() { err = errors.Join(err, unlock()) }()
-	saved, err := k.read()
-	if err != nil {
+	if err := k.Err(); err != nil {
 		return fmt.Errorf("%w: repair or remove the file first", err)
 	}
-	if saved == nil {
-		saved = map[string]string{}
-	}
-	// A process that was killed while it wrote may have left these files.
-	left, _ := fs.Glob(os.DirFS(k.dir), Temporary(FileName))
-	for _, name := range left {
-		if err := os.Remove(filepath.Join(k.dir, name)); err != nil {
-			return fmt.Errorf("saved keys: %w", err)
+	err := EditFile(k.File(), func(old []byte) ([]byte, error) {
+		saved, err := parseKeys(old)
+		if err != nil {
+			return nil, err
 		}
-	}
-	if !edit(saved) {
-		return nil
-	}
-	if len(saved) == 0 {
-		err = os.Remove(k.File())
-	} else {
-		err = ReplaceFile(k.File(), formatKeys(saved), 0o600)
-	}
+		if err := k.removeTemporary(); err != nil {
+			return nil, err
+		}
+		if !edit(saved) {
+			return old, nil
+		}
+		if len(saved) == 0 {
+			return nil, nil
+		}
+		return formatKeys(saved), nil
+	})
 	if err != nil {
 		return fmt.Errorf("saved keys: %w", err)
+	}
+	return nil
+}
+
+// removeTemporary removes the files of a process that was killed while it wrote.
+func (k *Keys) removeTemporary() error {
+	left, _ := fs.Glob(os.DirFS(k.dir), Temporary(FileName)) // the pattern is valid
+	for _, name := range left {
+		if err := os.Remove(filepath.Join(k.dir, name)); err != nil {
+			return err
+		}
 	}
 	return nil
 }
