@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
 
@@ -78,9 +79,8 @@ func (c Change) Empty() bool { return c.Old != nil && bytes.Equal(c.Old, c.New) 
 
 // Diff returns the change as a unified diff.
 func (c Change) Diff() string {
-	text := string(diff.Diff(c.File, c.Old, c.File, c.New))
-	_, hunks, _ := bytes.Cut([]byte(text), []byte("\n")) // "diff A B"
-	return string(hunks)
+	_, hunks, _ := strings.Cut(string(diff.Diff(c.File, c.Old, c.File, c.New)), "\n") // "diff A B"
+	return hunks
 }
 
 // Apply writes the change and returns the name of the copy of the old file; "" if there

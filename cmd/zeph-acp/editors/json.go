@@ -16,7 +16,8 @@ var byteOrderMark = []byte("\ufeff")
 
 // edit returns the settings with the entry.
 func (e Editor) edit(data []byte, entry Entry) ([]byte, error) {
-	text, marked := bytes.CutPrefix(data, byteOrderMark)
+	text := bytes.TrimPrefix(data, byteOrderMark)
+	mark := data[:len(data)-len(text)]
 	if len(bytes.TrimSpace(text)) == 0 {
 		text = []byte("{}\n")
 	}
@@ -29,32 +30,30 @@ func (e Editor) edit(data []byte, entry Entry) ([]byte, error) {
 		return nil, errors.New("it is not a JSON object")
 	}
 	w := writer{newline: newline(text), unit: indentOf(settings)}
-	agents, found := member(settings, e.table)
-	if !found {
+	if agents, found := member(settings, e.table); !found {
 		w.add(settings, e.table, "", object{{entry.Name, e.members(entry)}})
-		return pack(root, marked), nil
+	} else if err := e.editAgents(w, agents, entry); err != nil {
+		return nil, err
 	}
+	return slices.Concat(mark, root.Pack()), nil
+}
+
+// editAgents adds the entry to the table of agents, or corrects the one that is there.
+func (e Editor) editAgents(w writer, agents *hujson.Value, entry Entry) error {
 	table, ok := agents.Value.(*hujson.Object)
 	if !ok {
-		return nil, fmt.Errorf("%q is not a JSON object", e.table)
+		return fmt.Errorf("%q is not a JSON object", e.table)
 	}
 	known, err := findEntry(table, entry)
 	switch {
 	case err != nil:
-		return nil, err
+		return err
 	case known == nil:
 		w.add(table, entry.Name, w.unit, e.members(entry))
 	default:
 		w.set(known, e.members(entry))
 	}
-	return pack(root, marked), nil
-}
-
-func pack(root hujson.Value, marked bool) []byte {
-	if marked {
-		return append(bytes.Clone(byteOrderMark), root.Pack()...)
-	}
-	return root.Pack()
+	return nil
 }
 
 // parse parses settings. They may have only comments, and a comment may end them without a
