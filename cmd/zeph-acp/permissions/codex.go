@@ -3,6 +3,7 @@ package permissions
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.starlark.net/syntax" // parses the language of .rules files; nothing in them runs
@@ -124,12 +125,12 @@ func prefixes(pattern syntax.Expr) ([]string, error) {
 		if !ok {
 			return nil, errors.New("its pattern is computed")
 		}
+		if slices.ContainsFunc(words, needsQuotes) {
+			return nil, errors.New("commands are matched without quotes, so that a word with a space cannot be told from two")
+		}
 		var next []string
 		for _, begin := range out {
 			for _, w := range words {
-				if w == "" || strings.ContainsAny(w, " \t\n\"'\\$`") {
-					return nil, errors.New("commands are matched without quotes, so that a word with a space cannot be told from two")
-				}
 				next = append(next, strings.TrimPrefix(begin+" "+w, " "))
 			}
 		}
@@ -139,6 +140,9 @@ func prefixes(pattern syntax.Expr) ([]string, error) {
 	}
 	return out, nil
 }
+
+// needsQuotes reports whether a shell would not read a word unchanged.
+func needsQuotes(word string) bool { return word == "" || strings.ContainsAny(word, " \t\n\"'\\$`") }
 
 // examples adds the examples to the rules that they fit.
 func (c *codex) examples(rules []Rule, match, notMatch syntax.Expr) {
