@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -92,6 +91,6 @@ func nearFlag(cmd *cobra.Command, name string) string {
 // one of the same length wins: swapped letters are more common than missing ones.
 func nearest(typed string, names []string) string {
 	off := func(name string) int { return max(len(name)-len(typed), len(typed)-len(name)) }
-	sort.SliceStable(names, func(i, j int) bool { return off(names[i]) < off(names[j]) })
+	slices.SortStableFunc(names, func(a, b string) int { return off(a) - off(b) })
 	return toml.Nearest(typed, names)
 }

@@ -1,13 +1,13 @@
 package config
 
 import (
+	"cmp"
 	"encoding"
 	"fmt"
 	"io"
 	"net/url"
 	"reflect"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 
@@ -68,7 +68,7 @@ func (s *configPrinter) section(v reflect.Value, header, path string) {
 		}
 	case reflect.Map:
 		keys := v.MapKeys()
-		sort.Slice(keys, func(i, j int) bool { return keys[i].String() < keys[j].String() })
+		slices.SortFunc(keys, func(a, b reflect.Value) int { return cmp.Compare(a.String(), b.String()) })
 		named := v.Type().Elem().Implements(reflect.TypeFor[encoding.TextMarshaler]()) // other leaves of maps may be secret
 		if named && len(keys) > 0 {
 			fmt.Fprintf(&s.out, "\n[%s]\n", header)
