@@ -142,28 +142,33 @@ func (t *builder) record(e audit.Entry) *audit.Entry {
 // sumUp computes the numbers of the turns and of the whole session.
 func (t *builder) sumUp(calls []audit.Entry) {
 	s := t.story
-	files := map[string]bool{}
 	for _, turn := range s.Turns {
 		for _, i := range turn.Items {
-			if i.Card == nil {
-				continue
-			}
-			turn.add(i.Card.numbers())
-			for _, d := range i.Card.Diffs {
-				if i.Card.Status == acp.ToolCompleted && !files[d.Path] {
-					files[d.Path] = true
-					s.Files = append(s.Files, d.Path)
-				}
+			if i.Card != nil {
+				turn.add(i.Card.numbers())
+				s.Files = append(s.Files, i.Card.changedFiles()...)
 			}
 		}
 		s.Total.add(turn.Numbers)
 	}
 	slices.Sort(s.Files)
+	s.Files = slices.Compact(s.Files)
 	for _, e := range calls {
 		if t.cards[e.ID] == nil {
 			s.Others = append(s.Others, *t.record(e))
 		}
 	}
+}
+
+// changedFiles returns the files that a completed call has changed.
+func (c *Card) changedFiles() (files []string) {
+	if c.Status != acp.ToolCompleted {
+		return nil
+	}
+	for _, d := range c.Diffs {
+		files = append(files, d.Path)
+	}
+	return files
 }
 
 // numbers returns the numbers of one call.

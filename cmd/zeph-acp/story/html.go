@@ -303,19 +303,19 @@ func (s *Story) decisions() *html.Node {
 		section.AppendChild(page.Table("Calls that the user decided, or that were denied",
 			[]page.Column{{Title: "Turn"}, {Title: "Call"}, {Title: "Decision"}, {Title: "Outcome"}}, rows))
 	}
-	section.AppendChild(page.El("p", "facts", page.Text(s.undecidedSentence(undecided, len(rows) == 0))))
+	section.AppendChild(page.El("p", "facts", page.Text(s.undecidedSentence(undecided, len(rows)))))
 	return section
 }
 
-// undecidedSentence returns a sentence about the calls that no one was asked about. noRows means
-// that there are no other calls.
-func (s *Story) undecidedSentence(undecided int, noRows bool) string {
+// undecidedSentence returns a sentence about the calls that no one was asked about, next to a
+// number of others.
+func (s *Story) undecidedSentence(undecided, others int) string {
 	switch {
 	case !s.Audited:
 		return "The audit log has no line of this session, so it is unknown which rules decided."
-	case noRows && undecided == 0:
+	case undecided+others == 0:
 		return "No call needed a decision."
-	case noRows:
+	case others == 0:
 		return fmt.Sprintf("Rules and mode decided all calls without a question: %d.", undecided)
 	}
 	return fmt.Sprintf("Rules and mode decided %s without a question. Each card names its rule.", executors.Count(undecided, "other call"))
