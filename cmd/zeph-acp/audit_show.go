@@ -12,6 +12,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/audit"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless/layout"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/summary"
 )
 
 func newAuditShow(f *flags) *cobra.Command {
@@ -104,7 +105,7 @@ func auditLine(line audit.Line) string {
 		string(e.Result),
 		code,
 		fmt.Sprint(e.DurationMS),
-		callSubject(e),
+		summary.Subject(e),
 		failureReason(e),
 		decisionOf(e),
 		e.Rule,
@@ -125,7 +126,7 @@ func auditScreen(e *audit.Entry, width int) string {
 		result = fmt.Sprintf("%s (%d)", result, *e.ExitCode)
 	}
 	took := shortDuration(time.Duration(e.DurationMS) * time.Millisecond)
-	text := oneLine(callSubject(e))
+	text := oneLine(summary.Subject(e))
 	if why := failureReason(e); why != "" {
 		text += "  (" + oneLine(why) + ")"
 	}
@@ -160,11 +161,6 @@ func decisionOf(e *audit.Entry) string {
 		return cmp.Or(e.Decision, "-")
 	}
 	return fmt.Sprintf("%s (%s)", cmp.Or(e.Decision, "-"), e.Answer)
-}
-
-// callSubject returns the command, URL, paths or input of a call.
-func callSubject(e *audit.Entry) string {
-	return cmp.Or(e.Command, e.URL, strings.Join(e.Paths, ", "), string(e.Input))
 }
 
 // failureReason returns why a call did not succeed, if its rule does not say so.

@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"github.com/zeph-acp/zeph-acp/audit"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/summary"
 )
 
 // CEF writes entries in the Common Event Format, version 0: one line for each, without a
@@ -59,7 +60,7 @@ func (c CEF) Write(w io.Writer, e *audit.Entry) error {
 	add("act", e.Decision, 63)
 	add("outcome", string(e.Result), 63)
 	add("reason", string(e.Category), 1023)
-	add("msg", subject(e), 1023)
+	add("msg", summary.Subject(e), 1023)
 	add("request", e.URL, 1023)
 	if len(e.Paths) > 0 {
 		add("filePath", e.Paths[0], 1023)

@@ -7,7 +7,6 @@
 package export
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
@@ -35,11 +34,6 @@ func severityOf(e *audit.Entry) severity {
 		return severity{"ERROR", 17, 5}
 	}
 	return severity{"WARN", 13, 7}
-}
-
-// subject returns the command, the URL, the paths or the input of a call.
-func subject(e *audit.Entry) string {
-	return cmp.Or(e.Command, e.URL, strings.Join(e.Paths, ", "), string(e.Input))
 }
 
 // gates describes the verdicts of the gates: "policy=allow hooks=ask".

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/audit"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/summary"
 	"github.com/zeph-acp/zeph-acp/executors/otlp"
 )
 
@@ -84,7 +85,7 @@ func (o *OTLP) record(e *audit.Entry) record {
 	s := severityOf(e)
 	r := record{
 		TimeUnixNano: at, ObservedTimeUnixNano: at, SeverityNumber: s.number, SeverityText: s.text,
-		EventName: "zeph.tool_call", Body: otlp.String(t.bounded(e.Tool+": "+subject(e), maxAttribute)),
+		EventName: "zeph.tool_call", Body: otlp.String(t.bounded(e.Tool+": "+summary.Subject(e), maxAttribute)),
 	}
 	add := func(key, s string) {
 		if s != "" {

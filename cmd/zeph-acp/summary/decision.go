@@ -72,6 +72,11 @@ func decided(decision string) string {
 	return ""
 }
 
+// Subject returns the command, the URL, the paths or the input of a call.
+func Subject(e *audit.Entry) string {
+	return cmp.Or(e.Command, e.URL, strings.Join(e.Paths, ", "), string(e.Input))
+}
+
 // Notable reports whether a call was denied, or decided by a person.
 func Notable(e *audit.Entry) bool {
 	return e.Answer != "" || e.Result == audit.Denied || e.Decision == "deny"

@@ -33,25 +33,19 @@ func (r *Report) HTML(w io.Writer, by string) error {
 		nav = append(nav, [2]string{s.id, s.title})
 		d.Main = append(d.Main, page.Section(s.id, "", s.title, s.body))
 	}
-	state := page.El("p", "", page.Span(r.badge(), r.stateName()), page.Text(" "+r.State.Text))
+	state := page.El("p", "", r.State.badge(), page.Text(" "+r.State.Text))
 	d.Main = append(d.Main, page.Section("record", "", "The record", state))
 	d.Nav = page.Nav("On this page", append(nav, [2]string{"record", "The record"})...)
 	d.Foot = fmt.Sprintf("Written by %s. Credentials are redacted. Durations do not include the waiting for people.", by)
 	return d.Write(w)
 }
 
-func (r *Report) badge() string {
-	if r.State.Intact {
-		return "badge good"
+// badge returns the state of the log in a word.
+func (s State) badge() *html.Node {
+	if s.Intact {
+		return page.Span("badge good", "intact")
 	}
-	return "badge bad"
-}
-
-func (r *Report) stateName() string {
-	if r.State.Intact {
-		return "intact"
-	}
-	return "altered"
+	return page.Span("badge bad", "altered")
 }
 
 func (r *Report) masthead() []*html.Node {
@@ -65,16 +59,22 @@ func (r *Report) masthead() []*html.Node {
 	return []*html.Node{page.El("p", "label", page.Text("Audit log")), page.El("h1", "", page.Text("Report of tool calls")), facts}
 }
 
+// The outcomes that count as failed and as stopped.
+var (
+	failed  = []audit.Outcome{audit.Failed, audit.RolledBack, audit.TimedOut}
+	stopped = []audit.Outcome{audit.Cancelled, audit.Interrupted}
+)
+
 func (r *Report) numbers() *html.Node {
 	all, saved := r.All, max(r.before-r.after, 0)
 	share := func(n int) string { return fmt.Sprintf("%.1f %%", float64(n)*100/float64(all.Calls)) }
-	failed := all.Sum(audit.Failed, audit.RolledBack, audit.TimedOut)
+	failures, denials := all.Sum(failed...), all.Sum(audit.Denied)
 	return page.Section("numbers", "", "At a glance",
 		page.Figures(
 			page.Figure{Label: "Calls", Value: page.Count(all.Calls), Note: executors.Count(r.Sessions, "session")},
-			page.Figure{Label: "Failed", Value: page.Count(failed), Note: share(failed)},
-			page.Figure{Label: "Denied", Value: page.Count(all.Sum(audit.Denied)), Note: share(all.Sum(audit.Denied))},
-			page.Figure{Label: "Stopped", Value: page.Count(all.Sum(audit.Cancelled, audit.Interrupted)), Note: "cancelled or interrupted"},
+			page.Figure{Label: "Failed", Value: page.Count(failures), Note: share(failures)},
+			page.Figure{Label: "Denied", Value: page.Count(denials), Note: share(denials)},
+			page.Figure{Label: "Stopped", Value: page.Count(all.Sum(stopped...)), Note: "cancelled or interrupted"},
 			page.Figure{Label: "Time of calls", Value: took(all.Total), Note: "median " + took(all.Median)},
 			page.Figure{Label: "Waiting for people", Value: tookOrEmpty(all.Waited), Note: executors.Count(sum(r.answers), "answer")},
 			page.Figure{Label: "Saved by filters", Value: bytesOrEmpty(saved), Note: "of " + executors.Bytes(r.before)},
@@ -116,8 +116,8 @@ func (r *Report) chart() *html.Node {
 		outcomes []audit.Outcome
 	}{
 		{"success", []audit.Outcome{audit.Success}},
-		{"stopped", []audit.Outcome{audit.Cancelled, audit.Interrupted}},
-		{"failed", []audit.Outcome{audit.Failed, audit.RolledBack, audit.TimedOut}},
+		{"stopped", stopped},
+		{"failed", failed},
 		{"denied", []audit.Outcome{audit.Denied}},
 	} {
 		s := page.Series{Name: series.name}
@@ -129,7 +129,7 @@ func (r *Report) chart() *html.Node {
 	return c.Node()
 }
 
-// tools is a table of the tools, the one with the most calls first.
+// tools returns a table of the tools, the one with the most calls first.
 func (r *Report) tools() *html.Node {
 	names := slices.SortedFunc(maps.Keys(r.Tools), func(a, b string) int {
 		return cmp.Or(cmp.Compare(r.Tools[b].Calls, r.Tools[a].Calls), cmp.Compare(a, b))
@@ -147,9 +147,9 @@ func (r *Report) tools() *html.Node {
 			page.El("code", "", page.Text(r.mask(name))),
 			number(t.Calls),
 			number(t.Sum(audit.Success)),
-			number(t.Sum(audit.Failed, audit.RolledBack, audit.TimedOut)),
+			number(t.Sum(failed...)),
 			number(t.Sum(audit.Denied)),
-			number(t.Sum(audit.Cancelled, audit.Interrupted)),
+			number(t.Sum(stopped...)),
 			page.Text(took(t.Median)),
 			page.Text(took(t.Max)),
 		})
