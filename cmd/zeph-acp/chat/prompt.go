@@ -18,16 +18,23 @@ func (c *Chat) promptBlocks(text string) []acp.ContentBlock {
 	var seen []string
 	for word := range strings.FieldsSeq(text) {
 		name, ok := strings.CutPrefix(word, "@")
-		name = strings.TrimRight(name, ".,;:!?)")
+		if name = strings.TrimRight(name, ".,;:!?)"); !ok || name == "" {
+			continue
+		}
 		path := filepath.Join(c.Turn.Dir, filepath.FromSlash(name))
 		if filepath.IsAbs(name) {
 			path = name
 		}
-		if info, err := os.Stat(path); !ok || name == "" || err != nil || info.IsDir() || slices.Contains(seen, path) {
-			continue
+		if isFile(path) && !slices.Contains(seen, path) {
+			seen = append(seen, path)
+			all = append(all, acp.FileLink(name, path))
 		}
-		seen = append(seen, path)
-		all = append(all, acp.FileLink(name, path))
 	}
 	return all
+}
+
+// isFile reports whether a path leads to anything but a directory.
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.IsDir()
 }
