@@ -78,7 +78,7 @@ type builtTarget struct {
 
 // run makes the release and prints the sums.
 func (r *release) run(ctx context.Context, w io.Writer, targets []string) error {
-	if err := emptyDir(r.out); err != nil {
+	if err := makeEmptyDir(r.out); err != nil {
 		return err
 	}
 	work, err := os.MkdirTemp("", "zeph-release-")
@@ -90,7 +90,7 @@ func (r *release) run(ctx context.Context, w io.Writer, targets []string) error 
 		return err
 	}
 	if r.url == "" {
-		r.url = home + "/releases/download/v" + r.version
+		r.url = manifest.URL(r.version)
 	}
 	if r.files, err = r.common(); err != nil {
 		return err
@@ -142,9 +142,9 @@ func (r *release) finish(w io.Writer, all []builtTarget) error {
 	return err
 }
 
-// emptyDir creates dir. A directory with files is an error, since files of another
+// makeEmptyDir creates dir. A directory with files is an error, since files of another
 // version would look like ours.
-func emptyDir(dir string) error {
+func makeEmptyDir(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/manifest"
@@ -15,10 +16,9 @@ func formula(version, url string, all []builtTarget) string {
 	for _, system := range []struct{ os, block string }{{"darwin", "on_macos"}, {"linux", "on_linux"}} {
 		var inner strings.Builder
 		for _, arch := range []struct{ arch, block string }{{"arm64", "on_arm"}, {"amd64", "on_intel"}} {
-			for _, b := range all {
-				if b.target == (target{system.os, arch.arch}) {
-					fmt.Fprintf(&inner, "    %s do\n      url %q\n      sha256 %q\n    end\n", arch.block, url+"/"+b.archive, b.sum)
-				}
+			i := slices.IndexFunc(all, func(b builtTarget) bool { return b.target == target{system.os, arch.arch} })
+			if i >= 0 {
+				fmt.Fprintf(&inner, "    %s do\n      url %q\n      sha256 %q\n    end\n", arch.block, url+"/"+all[i].archive, all[i].sum)
 			}
 		}
 		if inner.Len() > 0 {

@@ -239,7 +239,7 @@ func TestRefusals(t *testing.T) {
 		do     func(context.Context) error
 		want   string
 	}{
-		{"files of another release", func() {}, func(context.Context) error { return emptyDir(full) }, "is not empty"},
+		{"files of another release", func() {}, func(context.Context) error { return makeEmptyDir(full) }, "is not empty"},
 		{"no tag", func() {}, s.check, "has no tag v1.2.3"},
 		{"another tag", func() { git("tag", "v1.2.30") }, s.check, "has no tag v1.2.3"},
 		{"the tag", func() { git("tag", "v1.2.3") }, s.check, ""},

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -77,10 +78,8 @@ func (s *source) check(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for tag := range strings.FieldsSeq(tags) {
-		if tag == "v"+s.version {
-			return nil
-		}
+	if slices.Contains(strings.Fields(tags), "v"+s.version) {
+		return nil
 	}
 	return fmt.Errorf("the commit has no tag v%[1]s: create it with git tag v%[1]s, or try with -snapshot", s.version)
 }
