@@ -15,13 +15,15 @@ import (
 // Codex translates the calls of prefix_rule in a .rules file of Codex:
 // https://developers.openai.com/codex/rules
 func Codex(name string, data []byte) (*Import, error) {
-	file, err := (&syntax.FileOptions{}).Parse(name, data, 0)
+	text := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(string(data)) // all of them end a line
+	file, err := (&syntax.FileOptions{}).Parse(name, text, 0)
 	if err != nil {
 		return nil, err
 	}
 	c := &codex{}
+	lines := strings.Split(text, "\n")
 	for _, s := range file.Stmts {
-		source := statement(data, s)
+		source := statement(lines, s)
 		call, fn := callOf(s)
 		switch {
 		case fn == "prefix_rule":
@@ -43,9 +45,8 @@ func Codex(name string, data []byte) (*Import, error) {
 type codex struct{ Import }
 
 // statement returns the text of a statement on one line.
-func statement(data []byte, s syntax.Stmt) string {
+func statement(lines []string, s syntax.Stmt) string {
 	start, end := s.Span()
-	lines := strings.Split(string(data), "\n")
 	text := strings.Join(lines[start.Line-1:end.Line], " ")
 	return strings.Join(strings.Fields(text), " ")
 }

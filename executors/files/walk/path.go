@@ -3,6 +3,7 @@ package walk
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/bmatcuk/doublestar/v4"
 )
@@ -43,7 +44,8 @@ func newNameMatcher(pattern string) func(name string) bool {
 			return slices.ContainsFunc(matchers, func(match func(string) bool) bool { return match(name) })
 		}
 	}
-	literal := func(s string) bool { return !strings.ContainsAny(s, `*?[]{}\`) }
+	// The bytes of a text that is no UTF-8 may be a part of a character.
+	literal := func(s string) bool { return !strings.ContainsAny(s, `*?[]{}\`) && utf8.ValidString(s) }
 	suffix, hasSuffix := strings.CutPrefix(pattern, "*")
 	prefix, hasPrefix := strings.CutSuffix(pattern, "*")
 	switch {
