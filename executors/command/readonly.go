@@ -8,8 +8,9 @@ import "github.com/zeph-acp/zeph-acp/executors/command/plain"
 // configuration can make git run, so package policy checks that configuration.
 func GitSafeEnv() []string {
 	return []string{
-		"GIT_CONFIG_COUNT=2", "GIT_CONFIG_KEY_0=core.fsmonitor", "GIT_CONFIG_VALUE_0=false",
+		"GIT_CONFIG_COUNT=3", "GIT_CONFIG_KEY_0=core.fsmonitor", "GIT_CONFIG_VALUE_0=false",
 		"GIT_CONFIG_KEY_1=diff.ignoreSubmodules", "GIT_CONFIG_VALUE_1=dirty", // a submodule may have its own settings
+		"GIT_CONFIG_KEY_2=status.submoduleSummary", "GIT_CONFIG_VALUE_2=false", // likewise: "git status" would run git there
 		"GIT_OPTIONAL_LOCKS=0",
 	}
 }

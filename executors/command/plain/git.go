@@ -40,9 +40,10 @@ const (
 		"--full-diff --patch-with-stat --simplify-merges --show-pulls --encoding= -c --cc -m --no-diff-merges -L= "
 )
 
-// gitCommands are the subcommands of git that only read. Two options are left out
-// although they look harmless: "status -v" converts files by programs of the user, and
-// "branch -l NAME" creates a branch in old versions. Where the system does not confine
+// gitCommands are the subcommands of git that only read. Three options are left out
+// although they look harmless: "status -v" converts files by programs of the user, "branch -l
+// NAME" creates a branch in old versions, and "rev-parse --show-superproject-working-tree" runs
+// git in the repository around the one that is checked. Where the system does not confine
 // them, "diff" and "describe --dirty" may store the times of files in the index.
 var gitCommands = sync.OnceValue(func() map[string]*program {
 	onlyReads := []string{"--no-ext-diff", "--no-textconv", "--submodule=short"}
@@ -91,8 +92,7 @@ var gitCommands = sync.OnceValue(func() map[string]*program {
 			options: "--abbrev-ref? --short? --verify --quiet -q --symbolic --symbolic-full-name --show-toplevel " +
 				"--show-prefix --show-cdup --git-dir --absolute-git-dir --git-common-dir --is-inside-work-tree " +
 				"--is-inside-git-dir --is-bare-repository --is-shallow-repository --all --branches? --tags? " +
-				"--remotes? --not --revs-only --no-revs --show-object-format? --show-superproject-working-tree " +
-				"--git-path=",
+				"--remotes? --not --revs-only --no-revs --show-object-format? --git-path=",
 		},
 		"describe": {
 			options: "--tags --all --always --long --abbrev? --dirty? --broken? --exact-match --match= --exclude= " +

@@ -22,9 +22,9 @@ var versions = []string{
 
 // versionOptions are the options that print the version of a program, if these are not
 // the usual ones. With them, some of the other programs would start a shell or an
-// interpreter.
+// interpreter, and BSD's make would build the project by "-v".
 var versionOptions = map[string]string{
-	"cargo": "-V", "curl": "-V", "docker": "-v", "fd": "-V", "git": "-v", "java": "-version", "javac": "-version", "jq": "-V", "lua": "-v", "make": "-v", "node": "-v", "npm": "-v", "openssl": "version", "perl": "-v",
+	"cargo": "-V", "curl": "-V", "docker": "-v", "fd": "-V", "git": "-v", "java": "-version", "javac": "-version", "jq": "-V", "lua": "-v", "node": "-v", "npm": "-v", "openssl": "version", "perl": "-v",
 	"php": "-v", "pip": "-V", "pip3": "-V", "psql": "-V", "python": "-V", "python3": "-V", "redis-cli": "-v", "rg": "-V", "ruby": "-v", "ruff": "-V", "rustc": "-V", "ssh": "-V", "tsc": "-v", "uv": "-V",
 }
 
