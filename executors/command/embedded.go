@@ -14,17 +14,20 @@ import (
 
 // textOptions are options whose value a program runs as a command.
 var textOptions = map[string]string{
-	"bat":   "--pager",
-	"emacs": "--eval -eval",
-	"entr":  "-s",
+	"bat":    "--pager",
+	"elvish": "-c",
+	"emacs":  "--eval -eval",
+	"entr":   "-s",
 	"git": "--upload-pack --receive-pack --exec -x --extcmd --open-files-in-pager --tree-filter --index-filter " +
 		"--msg-filter --env-filter --commit-filter --parent-filter --tag-name-filter",
 	"go":         "-exec -toolexec -vettool",
 	"man":        "-P --pager",
+	"newgrp":     "-c",
 	"nix":        "-c --command",
 	"nix-shell":  "--run --command",
 	"npm":        "--script-shell -c --call",
 	"npx":        "-c --call",
+	"nu":         "-c --commands",
 	"powershell": "-c -Command",
 	"pwsh":       "-c -Command",
 	"rg":         "--pre",
@@ -37,6 +40,7 @@ var textOptions = map[string]string{
 	"bsdtar":     "--use-compress-program",
 	"gtar":       "-F --info-script --new-volume-script --rsh-command",
 	"tar":        "-F --info-script --new-volume-script --rsh-command",
+	"xonsh":      "-c",
 	"xterm":      "-e",
 	"zip":        "-TT --unzip-command",
 }
@@ -51,42 +55,67 @@ type launcher struct {
 
 // launchers are programs that run a command in addition to their own work.
 var launchers = map[string]launcher{
+	"apply":             {},
 	"arch":              {},
 	"asdf":              {after: "exec"},
 	"aws-vault":         {after: "exec", operands: 1},
 	"bundle":            {after: "exec"},
 	"bunx":              {},
 	"bwrap":             {anywhere: true},
-	"cmake":             {after: "env time", anywhere: true},
 	"cgexec":            {anywhere: true},
+	"chamber":           {after: "exec", operands: 1},
+	"cmake":             {after: "env time", anywhere: true},
 	"concurrently":      {anywhere: true},
 	"conda":             {after: "run"},
 	"cpulimit":          {anywhere: true},
+	"cpuset":            {anywhere: true},
 	"cross-env":         {anywhere: true},
 	"cross-env-shell":   {anywhere: true},
+	"cset":              {anywhere: true},
+	"daemon":            {anywhere: true},
 	"daemonize":         {anywhere: true},
+	"devbox":            {after: "run"},
 	"direnv":            {after: "exec", operands: 1},
 	"distrobox":         {after: "enter", anywhere: true},
 	"doppler":           {after: "run"},
 	"dotenv":            {anywhere: true},
+	"dtruss":            {anywhere: true},
 	"dumb-init":         {},
 	"env-cmd":           {anywhere: true},
+	"envchain":          {operands: 1},
+	"envdir":            {operands: 1},
 	"expect":            {anywhere: true},
 	"faketime":          {operands: 1},
+	"flox":              {after: "activate", anywhere: true},
+	"goenv":             {after: "exec"},
 	"gosu":              {operands: 1},
+	"guix":              {after: "environment shell", anywhere: true},
 	"hatch":             {after: "run"},
 	"history":           {after: "-s"},
 	"hyperfine":         {anywhere: true},
+	"idprio":            {operands: 1},
+	"ifne":              {},
+	"infisical":         {after: "run"},
+	"jenv":              {after: "exec"},
+	"jexec":             {anywhere: true},
 	"jobs":              {after: "-x"},
+	"ktrace":            {anywhere: true},
+	"lckdo":             {operands: 1},
+	"limits":            {anywhere: true},
+	"lockf":             {anywhere: true},
 	"mamba":             {after: "run"},
 	"micromamba":        {after: "run"},
 	"mise":              {after: "exec x"},
+	"mispipe":           {anywhere: true},
 	"nix":               {after: "develop shell", anywhere: true},
+	"nocache":           {},
 	"nodemon":           {anywhere: true},
+	"nodenv":            {after: "exec"},
 	"npm":               {after: "exec x"},
 	"npx":               {},
 	"op":                {after: "run"},
 	"pdm":               {after: "run"},
+	"pee":               {anywhere: true},
 	"pipenv":            {after: "run"},
 	"pixi":              {after: "run"},
 	"pnpm":              {after: "exec"},
@@ -94,20 +123,32 @@ var launchers = map[string]launcher{
 	"proot":             {anywhere: true},
 	"proxychains":       {},
 	"proxychains4":      {},
+	"pyenv":             {after: "exec"},
+	"rbenv":             {after: "exec"},
+	"rtprio":            {operands: 1},
+	"run-one":           {},
 	"rye":               {after: "run"},
+	"s6-setuidgid":      {operands: 1},
+	"sandbox-exec":      {anywhere: true},
 	"schroot":           {anywhere: true},
 	"screen":            {anywhere: true},
+	"setlock":           {operands: 1},
 	"setuidgid":         {operands: 1},
+	"sops":              {after: "exec-env exec-file", operands: 1},
 	"spawn":             {},
 	"start-stop-daemon": {anywhere: true},
 	"su-exec":           {operands: 1},
 	"systemd-inhibit":   {},
+	"teller":            {after: "run"},
 	"tini":              {},
 	"tmux":              {anywhere: true},
 	"toolbox":           {after: "run"},
+	"truss":             {anywhere: true},
 	"uv":                {after: "run"},
 	"watchexec":         {anywhere: true},
+	"with-contenv":      {},
 	"wsl":               {anywhere: true},
+	"xcrun":             {},
 	"yarn":              {after: "exec"},
 }
 
@@ -131,10 +172,20 @@ var interpreters = []string{
 // quotedCommand matches a command in quotes, which such a text passes to the system.
 const quotedCommand = `(?:"([^"\n]+)"|'([^'\n]+)')`
 
+// callOfProgram matches the beginning of a call that starts a program, up to its first argument.
+const callOfProgram = `(?i)\b(?:system|exec\w*|popen\d?|spawn\w*|run|call|check_\w+|getoutput|getstatusoutput|` +
+	`shell_exec|passthru|proc_open|shell-command|shell script|syscmd|esyscmd|qx|Cmd)[\s(\[{]*`
+
 var (
 	// callArgument matches a command that is the argument of a function.
-	callArgument = lazyregexp.New(`(?i)\b(?:system|exec\w*|popen\d?|spawn\w*|run|call|check_\w+|getoutput|getstatusoutput|` +
-		`shell_exec|passthru|proc_open|shell-command|shell script|syscmd|esyscmd|qx|Cmd)[\s(\[{]*` + quotedCommand)
+	callArgument = lazyregexp.New(callOfProgram + quotedCommand)
+	// callList matches a command whose words are the arguments of a function, or a list:
+	// run(["git", "push"]).
+	callList   = lazyregexp.New(callOfProgram + `(` + quotedCommand + `(?:[\s,\[\]]+` + quotedCommand + `)+)`)
+	quotedWord = lazyregexp.New(quotedCommand)
+	// delimitedCommand matches a command between the delimiters of Perl's qx and Ruby's %x, or in
+	// a call of m4.
+	delimitedCommand = lazyregexp.New("(?:\\bqx|%x)\\s*(?:\\(([^)\n]+)\\)|\\{([^}\n]+)\\}|\\[([^]\n]+)\\]|<([^>\n]+)>|/([^/\n]+)/|!([^!\n]+)!|\\|([^|\n]+)\\|)|syscmd\\(`?([^)'\n]+)")
 	// pipedCommand matches a command of a pipe in awk, or between backquotes.
 	pipedCommand = lazyregexp.New(quotedCommand + `\s*\|&?\s*getline|\|&?\s*` + quotedCommand + "|`([^`\n]+)`")
 )
@@ -176,6 +227,7 @@ func (w *walker) guessEmbedded(c *Command) {
 		w.guessCommand(append([]Word{{Text: "git", Literal: true}, {Text: strings.TrimPrefix(p, "git-"), Literal: true}}, args...))
 	case p == "make" || p == "gmake":
 		w.guessAssigned(args)
+		w.guessRecipes(c.Input())
 		for _, o := range []string{"--eval", "-E"} {
 			for _, rule := range valuesOf(args, o) {
 				_, recipe, _ := strings.Cut(rule.Text, ":")
@@ -210,10 +262,15 @@ func (w *walker) guessEmbedded(c *Command) {
 			w.guessMatches(escapedCommand.FindAllStringSubmatch(text, maxFound))
 		}
 	}
-	if slices.Contains(interpreters, p) {
+	if slices.Contains(interpreters, p) || p == "gdb" || p == "lldb" { // these two run Python
 		for _, text := range w.interpretedTexts(c) {
 			w.guessMatches(callArgument.FindAllStringSubmatch(text, maxFound))
 			w.guessMatches(pipedCommand.FindAllStringSubmatch(text, maxFound))
+			w.guessMatches(delimitedCommand.FindAllStringSubmatch(text, maxFound))
+			w.guessCallLists(text)
+			if p == "tclsh" || p == "wish" { // whose "exec a b" has the words of a command
+				w.guessText(text)
+			}
 		}
 	}
 }
@@ -278,6 +335,32 @@ func (w *walker) guessMatches(matches [][]string) {
 				w.guessText(inner)
 			}
 		}
+	}
+}
+
+// guessCallLists lists the commands whose words are the arguments of functions in a text. The name
+// of the program may come twice, as in execvp("git", ["git", "push"]).
+func (w *walker) guessCallLists(text string) {
+	for _, m := range callList.FindAllStringSubmatch(text, maxFound) {
+		var words []Word
+		for _, q := range quotedWord.FindAllStringSubmatch(m[1], maxFound) {
+			words = append(words, Word{Text: q[1] + q[2], Literal: true})
+		}
+		if len(words) > 2 && words[0].Text == words[1].Text {
+			words = words[1:]
+		}
+		w.guessCommand(words)
+	}
+}
+
+// guessRecipes lists the commands of the recipes in a makefile.
+func (w *walker) guessRecipes(makefile string) {
+	for line := range strings.Lines(makefile) {
+		recipe, ok := strings.CutPrefix(line, "\t")
+		if !ok {
+			_, recipe, _ = strings.Cut(line, ";")
+		}
+		w.guessText(strings.TrimLeft(recipe, "; \t@-+"))
 	}
 }
 

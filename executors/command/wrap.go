@@ -141,7 +141,7 @@ var wrappers = map[string]wrapper{
 }
 
 // shells are the programs that run a script given as text or file.
-var shells = []string{"ash", "bash", "csh", "dash", "fish", "ksh", "ksh93", "mksh", "rbash", "sh", "tcsh", "yash", "zsh"}
+var shells = []string{"ash", "bash", "csh", "dash", "fish", "ksh", "ksh93", "lksh", "mksh", "oksh", "posh", "rbash", "sh", "tcsh", "yash", "zsh"}
 
 // IsShell reports whether the program is a shell.
 func IsShell(program string) bool { return slices.Contains(shells, program) }

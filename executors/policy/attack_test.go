@@ -53,7 +53,8 @@ func TestDisguises(t *testing.T) {
 func TestRulesSeeThroughDisguise(t *testing.T) {
 	for script, want := range map[string]string{
 		"git push": "block", "git -C . push": "block", "git --no-pager push": "block", "git -c a.b=c push": "block", "x=push; git $x": "block", "/usr/bin/git push": "block", "GIT push": "block",
-		"git $(echo push)": "block", "git $(cat f)": "ask", "git $x origin": "ask", "git pull": "allow", "git fetch \"$x\"": "ask", "x=origin; git fetch \"$x\"": "allow", "docker --context x rm y": "block", "docker ps": "ask", "cargo +nightly build": "block",
+		"git $(echo push)": "block", "git $(cat f)": "ask", "git $x origin": "ask", "git pull": "allow", "git fetch \"$x\"": "ask", "x=origin; git fetch \"$x\"": "allow", "docker --context x rm y": "block", `python3 -c "import subprocess as s; s.run(['git', 'push'], check=True)"`: "block", `python3 -c 'import os; os.execvp("git", ["git", "push"])'`: "block",
+		`perl -e 'system "git", "push"'`: "block", `node -e 'require("child_process").spawnSync("git", ["push"])'`: "block", "lockf f git push": "block", "make -f - <<< 'a: ; git push'": "block", "docker ps": "ask", "cargo +nightly build": "block",
 		"npm install x": "block", "npm i x": "block", "npm instal x": "block", "npm --tag y add x": "block", "npm publ": "block", "npm --access public publish": "block", "npm ls": "ask", "kubectl --as-group x delete y": "block",
 	} {
 		s := newSetup()
