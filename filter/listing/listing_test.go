@@ -57,6 +57,11 @@ func TestListing(t *testing.T) {
 		"find -ls":              {"find . -type f -ls", listed, []string{"find: ‘./x’: Permission denied", "100 Nov 20 19:02 ./src/filea.go"}, "5587065"},
 		"gfind -ls":             {"gfind . -type f -ls", listed, []string{"find: ‘./x’: Permission denied", "100 Nov 20 19:02 ./src/filea.go"}, "5587065"},
 		"counts":                {"rg -c x", strings.ReplaceAll(many.String(), ".go", ".go:3"), []string{"./src/a/{mod_aa.go:3,mod_ba.go:3,"}, ""},
+		"counts, a run":         {"rg -c x", paths(250, func(i int) string { return fmt.Sprint(":", 1+i%3) }), []string{"src/{f249.go:1,f248.go:3,f247.go:2,"}, ""},
+		"counts of 0":           {"grep -rc x .", paths(20, func(i int) string { return fmt.Sprint(":", i%3/2) }), []string{"src/f17.go:1", "src/f2.go:1", "(listing: 20 paths, 14 of them with 0 left out)"}, ":0"},
+		"counts of 0 alone":     {"grep -rc x . | grep ':0$'", strings.ReplaceAll(runs.String(), ".snap", ".snap:0"), []string{"chunk_000.snap:0", "chunk_039.snap:0"}, ""},
+		"numbers in any order":  {"ls -U gen", "f9\nf100\nf10\nf1\nf02\nf3\nf4\nf5\nf6\nf7\nf8\nf11\n", []string{"f1 … f100 (12 names)"}, ""},
+		"paths in any order":    {"find . -name '*.c'", paths(250, func(int) string { return "" }), []string{"src/{f0.go … f249.go (250 names)}"}, ""},
 		"errors":                {"find /", strings.Repeat("find: ‘/secret/x’: Permission denied\n", 30) + many.String(), []string{"find: ‘/secret/x’: Permission denied", "... (20 more lines such as the one above: Permission denied) ..."}, ""},
 		"what is run on a file": {"find . -exec wc -l {} ;", many.String(), []string{"./src/a/mod_ba.go"}, ""},
 		"rows":                  {"git ls-files -s", strings.Repeat("100644 0f8fad5bd9cb 0\ta/b.go\n", 300), []string{"100644 0f8fad5bd9cb 0\ta/b.go"}, ""},
@@ -111,4 +116,13 @@ func BenchmarkListing(b *testing.B) {
 			strategytest.Benchmark(b, strategytest.Make(b, Strategies["listing"], ""), strategy.Run{Command: name}, text)
 		})
 	}
+}
+
+// paths returns n numbered paths, each with the text that after returns.
+func paths(n int, after func(int) string) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "src/f%d.go%s\n", n-1-i, after(n-1-i))
+	}
+	return b.String()
 }

@@ -36,6 +36,8 @@ func pathBase(dir string) string {
 type pathCount struct {
 	paths, otherLines, complaints int
 
+	counts, zeroCounts int // paths with a count after them, such as those of grep -c; paths with 0
+
 	inNoise    *textCounts // paths in each directory of noise that is counted
 	noisePaths int         // paths in all of them
 }
@@ -53,6 +55,12 @@ func (p *listingPass) countPaths() (c pathCount, err error) {
 			c.otherLines++
 		default:
 			c.paths++
+			if n := countAfterPath(l); len(n) > 0 {
+				c.counts++
+				if string(n) == "0" {
+					c.zeroCounts++
+				}
+			}
 			if end := p.noisePath(l); end > 0 {
 				c.inNoise.add(l[:end])
 			}
@@ -67,6 +75,19 @@ func (p *listingPass) countPaths() (c pathCount, err error) {
 	}
 	return c, err
 }
+
+// countAfterPath returns the number of matches after a path, as grep -c writes it, or
+// nothing.
+func countAfterPath(l []byte) []byte {
+	n := l[bytes.LastIndexByte(l, ':')+1:]
+	if len(n) == len(l) || text.DigitsEnd(n, 0) < len(n) {
+		return nil
+	}
+	return n
+}
+
+// minZeroCounts is the minimum number of paths with a count of 0 that are left out.
+const minZeroCounts = 8
 
 // pathDirs groups paths by directory, in their order.
 type pathDirs struct {
@@ -119,14 +140,20 @@ func (g *pathDirs) addSingle(path []byte) {
 }
 
 // writePaths shortens a list of paths. It counts the contents of directories of
-// noise and, if there are many paths, joins those of one directory.
+// noise and, if there are many paths, joins those of one directory. Of paths with counts
+// it leaves out those with 0 if there are others.
 func (p *listingPass) writePaths() (bool, error) {
 	p.buildIsNoise = true
 	c, err := p.countPaths()
+	haveCounts := c.counts == c.paths
+	withoutZeros := haveCounts && c.zeroCounts >= minZeroCounts && c.zeroCounts < c.counts
 	if err != nil ||
 		c.otherLines*20 > c.paths ||
-		c.complaints <= maxComplaints && (c.paths < 8 || c.noisePaths == 0 && c.paths <= p.groupAbove) {
+		c.complaints <= maxComplaints && (c.paths < 8 || c.noisePaths == 0 && c.paths <= p.groupAbove && !withoutZeros) {
 		return false, err
+	}
+	if withoutZeros {
+		c.inNoise, c.noisePaths = &textCounts{}, c.zeroCounts
 	}
 	g := &pathDirs{byPath: map[string]*pathDir{}}
 	single := c.paths-c.noisePaths <= p.groupAbove
@@ -136,6 +163,8 @@ func (p *listingPass) writePaths() (bool, error) {
 			return
 		case isComplaint(l):
 			p.addComplaint(l)
+			return
+		case withoutZeros && string(countAfterPath(l)) == "0":
 			return
 		}
 		if end := p.noisePath(l); end > 0 && c.inNoise.count[string(l[:end])] > 0 {
@@ -157,7 +186,11 @@ func (p *listingPass) writePaths() (bool, error) {
 	if g.lost > 0 {
 		p.out.Write(fmt.Appendf(nil, "... (%d more paths) ...", g.lost))
 	}
-	p.out.Write(fmt.Appendf(nil, "%s%d paths)", listNotePrefix, c.paths))
+	if withoutZeros {
+		p.out.Write(fmt.Appendf(nil, "%s%d paths, %d of them with 0 left out)", listNotePrefix, c.paths, c.zeroCounts))
+	} else {
+		p.out.Write(fmt.Appendf(nil, "%s%d paths)", listNotePrefix, c.paths))
+	}
 	return true, err
 }
 
@@ -225,9 +258,18 @@ func (p *listingPass) writeDir(d *pathDir) {
 		if shown > 0 {
 			b = append(b, ',')
 		}
-		b = append(b, d.names[i]...)
+		lowest, highest := d.names[i], d.names[i]
+		for _, name := range d.names[i : i+n] {
+			if numberLess(name, lowest) {
+				lowest = name
+			}
+			if numberLess(highest, name) {
+				highest = name
+			}
+		}
+		b = append(b, lowest...)
 		if n > 1 {
-			b = fmt.Appendf(b, "%s%s (%d%s", runSeparator, d.names[i+n-1], n, runTail)
+			b = fmt.Appendf(b, "%s%s (%d%s", runSeparator, highest, n, runTail)
 		}
 		shown++
 		i += n
@@ -239,7 +281,7 @@ func (p *listingPass) writeDir(d *pathDir) {
 }
 
 // leadingRun returns how many of the first names are joined: 1, or at least
-// minRun that differ only by a number.
+// minRun that differ only by a number, and not by the number of matches.
 func leadingRun(names [][]byte) int {
 	first := appendNumberless(nil, names[0])
 	if bytes.IndexByte(first, text.VaryingMark) < 0 {
@@ -247,7 +289,7 @@ func leadingRun(names [][]byte) int {
 	}
 	var next []byte
 	for i, name := range names {
-		if next = appendNumberless(next[:0], name); !bytes.Equal(next, first) {
+		if next = appendNumberless(next[:0], name); !bytes.Equal(next, first) || !bytes.Equal(countAfterPath(name), countAfterPath(names[0])) {
 			if i < minRun {
 				return 1
 			}

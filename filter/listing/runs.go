@@ -2,6 +2,7 @@ package listing
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 
 	"github.com/zeph-acp/zeph-acp/filter/text"
@@ -17,7 +18,9 @@ type nameRuns struct {
 	unusual     int      // unusual names after maxNames
 	pattern     []byte   // the names of the current run, without numbers
 	nextPattern []byte   // the same for the next name
-	pending     [][]byte // the first names of the run, and the last one
+	pending     [][]byte // the first names of the run
+	lowest      []byte   // the name of the run with the lowest number
+	highest     []byte   // the one with the highest number
 	runLength   int
 	changed     bool // names were joined or omitted
 }
@@ -39,27 +42,48 @@ func (r *nameRuns) addName(l []byte) {
 		r.flushRun()
 		r.pattern, r.nextPattern = r.nextPattern, r.pattern
 	}
-	if r.runLength++; len(r.pending) < minRun {
+	if r.runLength++; r.runLength < minRun {
 		r.pending = append(r.pending, bytes.Clone(l))
-	} else {
-		r.pending[minRun-1] = append(r.pending[minRun-1][:0], l...)
+	}
+	if r.runLength == 1 || numberLess(l, r.lowest) {
+		r.lowest = append(r.lowest[:0], l...)
+	}
+	if r.runLength == 1 || numberLess(r.highest, l) {
+		r.highest = append(r.highest[:0], l...)
 	}
 }
 
-// The texts between the first and the last name of a run, and after them.
+// The texts between the lowest and the highest name of a run, and after them.
 const (
 	runSeparator = " … "
 	runTail      = " names)"
 )
 
+// numberLess reports whether a is before b by their numbers. The names differ only in
+// these.
+func numberLess(a, b []byte) bool {
+	for len(a) > 0 && len(b) > 0 {
+		n, m := text.DigitsEnd(a, 0), text.DigitsEnd(b, 0)
+		if n == 0 || m == 0 {
+			a, b = a[1:], b[1:]
+			continue
+		}
+		x, y := bytes.TrimLeft(a[:n], "0"), bytes.TrimLeft(b[:m], "0")
+		if c := cmp.Or(len(x)-len(y), bytes.Compare(x, y), m-n); c != 0 {
+			return c < 0
+		}
+		a, b = a[n:], b[m:]
+	}
+	return false
+}
+
 // flushRun writes the pending names, joined if there are many.
 func (r *nameRuns) flushRun() {
 	if r.runLength >= minRun {
-		last := bytes.TrimLeft(r.pending[minRun-1], " ")
-		r.writeName(fmt.Appendf(nil, "%s%s%s (%d%s", r.pending[0], runSeparator, last, r.runLength, runTail))
+		r.writeName(fmt.Appendf(nil, "%s%s%s (%d%s", r.lowest, runSeparator, bytes.TrimLeft(r.highest, " "), r.runLength, runTail))
 		r.changed = true
 	} else {
-		for _, l := range r.pending[:min(r.runLength, len(r.pending))] {
+		for _, l := range r.pending {
 			r.writeName(l)
 		}
 	}
