@@ -59,6 +59,11 @@ func TestTestSummary(t *testing.T) {
 			in:   "PHPUnit 9.6.0 by Sebastian Bergmann and contributors.\n\n..F                                 3 / 3 (100%)\n\nTime: 00:00.010, Memory: 6.00 MB\n\nThere was 1 failure:\n\n1) CartTest::testSum\nFailed asserting that 3 matches expected 4.\n\n/home/dev/project/CartTest.php:7\n\nFAILURES!\nTests: 3, Assertions: 3, Failures: 1.\n",
 			keep: []string{"There was 1 failure:", "1) CartTest::testSum", "matches expected 4", "CartTest.php:7", "Failures: 1."}, gone: []string{"PHPUnit 9", "..F"},
 		},
+		"tap, subtests in braces": {
+			run:  strategy.Run{Exit: 1},
+			in:   "TAP version 13\n1..1\nnot ok 1 - cart.test.js # time=31.41ms {\n    1..2\n    not ok 1 - cart # time=30.39ms {\n        1..3\n        ok 1 - adds # time=3.52ms\n        not ok 2 - sums # time=6.08ms\n            ---\n            error:\n                message: \"expected 3 to be 4\"\n            at: \"cart.test.js:3:76\"\n            ...\n        ok 3 - drops # time=0.1ms\n    }\n    ok 2 - shop # time=1.1ms {\n        1..1\n        ok 1 - opens # time=0.52ms\n    }\n}\n",
+			keep: []string{"not ok 1 - cart.test.js", "not ok 1 - cart ", "not ok 2 - sums", "expected 3 to be 4", "cart.test.js:3:76"}, gone: []string{"adds", "drops", "shop", "opens"},
+		},
 		"cargo, sums": {
 			in:   "running 2 tests\ntest a ... ok\ntest b ... ok\n\ntest result: ok. 2 passed; 0 failed; 1 ignored; 0 measured; 3 filtered out; finished in 0.01s\n\nrunning 1 test\ntest c ... ok\n\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 4 filtered out; finished in 0.00s\n",
 			keep: []string{"test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 7 filtered out (2 runs)"}, gone: []string{"test a"},

@@ -57,6 +57,9 @@ func (t *tapTests) handle(l []byte) bool {
 		switch {
 		case failed && (contains(name, "# TODO") || contains(name, "# todo")):
 			t.part = tapPassed
+		case failed && ends(l, " {"): // its subtests follow, up to "}"
+			t.part = tapTop
+			t.keepFailure(l)
 		case failed:
 			t.part = tapFailed
 			t.beginFailure(name, l)
@@ -72,7 +75,7 @@ func (t *tapTests) handle(l []byte) bool {
 	switch {
 	case t.part == tapPassed && indent > t.indent && (string(inner) == "---" || string(inner) == "..." || isTAPYAML(inner)):
 		return true
-	case begins(inner, "# Subtest: "), begins(l, "TAP version "):
+	case begins(inner, "# Subtest: "), begins(l, "TAP version "), string(inner) == "}" && indent <= t.indent:
 		t.leavePart()
 		return true
 	case t.part == tapFailed && indent > t.indent:
