@@ -15,7 +15,7 @@ import (
 type digest struct {
 	noise, keep *text.Patterns
 	last        *text.Patterns // only the last of consecutive matches stays
-	lead        *text.Patterns // the last match stays before a line that reports a problem
+	lead        *text.Patterns // the last match stays if the next line that stays reports a problem
 	heads       *text.Patterns // the last match stays before another line that stays
 	folds       []fold
 	foldable    *text.Patterns // matches any of folds
@@ -38,7 +38,7 @@ type block struct {
 // newDigest makes the strategy "digest". It drops these lines:
 //   - matches of patterns
 //   - matches of last, except the last of consecutive ones
-//   - matches of lead, except the last one before a line that reports a problem
+//   - matches of lead, except the last one if the next line that stays reports a problem
 //   - matches of heads, except the last one before another line that stays
 //   - blocks, from a match of begin up to a match of end
 //
@@ -296,10 +296,13 @@ func (g *digestPass) keepLine(l []byte) {
 	if g.leadPending || g.run.Exit != 0 && !g.outcomeShown {
 		matters := text.Important(l)
 		g.outcomeShown = g.outcomeShown || matters || g.keep.Match(l)
-		if g.leadPending && matters {
-			g.leadPending = false
+		switch {
+		case g.leadPending && matters:
 			g.rest.Write(g.leadMatch)
+		case g.leadPending: // before the problem it would be out of order
+			g.changed = true
 		}
+		g.leadPending = false
 	}
 	g.rest.Write(l)
 }
