@@ -148,6 +148,8 @@ var commonAnchors = sync.OnceValue(func() *anchors {
 		s.insert(anchor{text: []byte(command), find: func(m *Stream, l []byte, _, body int) { m.scanOperand(l, body, 1, between) }})
 	}
 	s.insert(anchor{text: []byte("bundle config "), find: (*Stream).scanBundleLogin})
+	s.insert(anchor{text: []byte(") VALUES ("), find: func(m *Stream, l []byte, from, body int) { m.scanTuples(l, from+1, body) }})
+	s.insert(anchor{text: []byte(" FROM stdin"), find: (*Stream).scanCopied})
 	s.insert(anchor{text: []byte(" | "), find: (*Stream).scanCell})
 	s.insert(anchor{text: []byte(" \u2502 "), find: (*Stream).scanCell})
 	s.insert(anchor{text: []byte(".atlasv1."), kind: cloudToken, leftSet: text.AlnumSet, valueEnd: atlasToken})

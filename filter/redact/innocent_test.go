@@ -672,4 +672,21 @@ fw_update_available fw_version_check_interval_ms
 [REDACTED:github token] and [REDACTED] and ****
 ---
 PASSWORD=[REDACTED:secret]
-`
+---
+| Option | Password | Description |
+|---|---|---|
+| -p | required | the password of the user |
+| -q | optional | no-op in v1.2.3 |
+---
+user,password
+alice,${DB_PASSWORD}
+bob,<password>
+---
+ column   | type         | password
+----------+--------------+----------
+ id       | integer      | f
+---
+INSERT INTO flags (name, password) VALUES ('a', NULL), ('b', '');
+---
+COPY public.users (id, name, password_updated) FROM stdin;
+1	bob	2024-01-02`

@@ -197,6 +197,7 @@ func (m *Stream) scanPasswordWord(l []byte, i int) {
 		m.valueUntil, m.valueClass = m.lineNumber+4, passwordName
 		return
 	}
+	m.beginTable(l)
 	if i > 6 && bytes.HasPrefix(l[i-6:], []byte("chpasswd")) {
 		m.scanPiped(l, i)
 	}

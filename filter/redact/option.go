@@ -229,9 +229,14 @@ func (m *Stream) scanCell(l []byte, from, body int) {
 	end := len(bytes.TrimRight(l[:from], " "))
 	start := nameStart(l, end)
 	n := classifyName(l[start:end])
+	if last := bytes.Trim(l[body:], " |\u2502"); classifyName(last) >= tokenName { // the name of the last column
+		m.beginTable(l)
+		return
+	}
 	if before := bytes.TrimRight(l[:start], " "); n < tokenName || len(before) > 0 && !bytes.HasSuffix(before, []byte("|")) && !bytes.HasSuffix(before, []byte("\u2502")) {
 		return
 	}
+	m.beginTable(l)
 	cell := l[body:]
 	if bar := bytes.IndexAny(cell, "|\u2502"); bar >= 0 {
 		cell = cell[:bar]

@@ -40,6 +40,7 @@ type lineContext struct {
 	resultUntil int       // the last line that may have the "result" of a random password
 	valueClass  nameClass // the class of that name
 	below       belowName
+	columns     columns
 }
 
 // hit is a value in the current line.
@@ -93,6 +94,9 @@ func (m *Stream) Line(l []byte) {
 	if m.lineNumber == m.below.line {
 		m.scanBelow(l)
 	}
+	if m.columns.separator != 0 {
+		m.scanRow(l)
+	}
 	m.scan(l)
 	if len(m.hits) > 0 {
 		l, alone = m.maskLine(l), false
@@ -115,7 +119,7 @@ func (m *Stream) emit(l []byte, hash uint64) {
 
 // hasContext reports whether earlier lines imply something for the next one.
 func (m *Stream) hasContext() bool {
-	return m.block.open || len(m.held.ends) > 0 || m.lineNumber < max(m.valueUntil, m.resultUntil, m.awsUntil, m.loginUntil, m.below.line)
+	return m.block.open || m.columns.separator != 0 || len(m.held.ends) > 0 || m.lineNumber < max(m.valueUntil, m.resultUntil, m.awsUntil, m.loginUntil, m.below.line)
 }
 
 // LineSeen passes on a line that was masked before. It scans the line again only
@@ -146,6 +150,9 @@ func (m *Stream) countLine() {
 	}
 	if !m.block.open {
 		m.block = over.block
+	}
+	if m.columns.separator == 0 {
+		m.columns = over.columns
 	}
 	m.awsUntil, m.loginUntil = max(m.awsUntil, over.awsUntil), max(m.loginUntil, over.loginUntil)
 	m.resultUntil = max(m.resultUntil, over.resultUntil)
