@@ -127,7 +127,18 @@ var commonAnchors = sync.OnceValue(func() *anchors {
 		}})
 	}
 	s.insert(anchor{text: []byte("eyJ"), kind: sessionToken, valueEnd: webToken})
-	s.insert(anchor{text: []byte("LS0tLS1CRUdJTi"), kind: privateKey, valueEnd: encodedKey})
+	s.insert(anchor{text: []byte("LS0tLS1CRUdJTi"), find: (*Stream).scanEncodedKey})
+	for _, name := range encodedNames {
+		s.insert(anchor{text: []byte(name), find: (*Stream).scanEncoded})
+	}
+	for _, name := range quotedNames {
+		s.insert(anchor{text: []byte(name), find: (*Stream).scanQuoted})
+	}
+	s.insert(anchor{text: []byte("AUTH "), find: (*Stream).scanRedisLogin})
+	s.insert(anchor{text: []byte("setvariable variable="), find: (*Stream).scanPipelineVariable})
+	s.insert(anchor{text: []byte("cryptsetup "), find: func(m *Stream, l []byte, from, _ int) { m.scanPiped(l, from) }})
+	s.insert(anchor{text: []byte("\tTRUE\t"), find: (*Stream).scanCookieFile})
+	s.insert(anchor{text: []byte("\tFALSE\t"), find: (*Stream).scanCookieFile})
 	s.insert(anchor{text: []byte("eyJhdXRocyI6"), kind: registryToken, valueEnd: encodedLogin})
 	for _, hook := range []string{
 		"hooks.slack.com/services/", "discord.com/api/webhooks/", "discordapp.com/api/webhooks/",
@@ -144,7 +155,7 @@ var commonAnchors = sync.OnceValue(func() *anchors {
 	for command, operand := range commandOperands {
 		s.insert(anchor{text: []byte(command), find: func(m *Stream, l []byte, _, body int) { m.scanOperand(l, body, operand, 0) }})
 	}
-	for command, between := range map[string]byte{"sqlplus ": '/', "expdp ": '/', "impdp ": '/', "sqlldr ": '/', "rman target ": '/', "lftp -u ": ','} {
+	for command, between := range map[string]byte{"sqlplus ": '/', "expdp ": '/', "impdp ": '/', "sqlldr ": '/', "rman target ": '/', "lftp -u ": ',', "stats auth ": ':', " login=": ':'} {
 		s.insert(anchor{text: []byte(command), find: func(m *Stream, l []byte, _, body int) { m.scanOperand(l, body, 1, between) }})
 	}
 	s.insert(anchor{text: []byte("bundle config "), find: (*Stream).scanBundleLogin})
@@ -168,6 +179,7 @@ var commandOperands = map[string]int{
 	"nuget push ": 2, "config set --secret ": 2, "encrypt_string ": 1, " npmAuthToken ": 1, "snyk auth ": 1,
 	"cloudflared service install ": 1, " wifi connect ": 3, "net use ": 3, "SecureString --value ": 1, "sonar.login=": 1,
 	"requirepass ": 1, "masterauth ": 1, "bindpw ": 1, "rootpw ": 1, "pre-shared-key ": 1, "rclone obscure ": 1,
+	"rootpw --plaintext ": 1, "db2 connect to ": 5, "smbclient ": 2, "mc alias set ": 4, "mc config host add ": 4, "user-secrets set ": 2,
 	"openssl passwd ": 1, "net user ": 2, "SET PASSWORD FOR ": 3,
 	" http-basic.": 3, " github-oauth.": 2, " gitlab-token.": 2, " pypi-token.": 2,
 }
@@ -204,7 +216,7 @@ func (m *Stream) scan(l []byte) {
 
 // scanPlain finds the hits in a line, without undoing escapes.
 func (m *Stream) scanPlain(l []byte) {
-	m.judgedTo, m.keyBegins, m.cookieState = 0, 0, 0
+	m.judgedTo, m.decodedTo, m.keyBegins, m.cookieState = 0, 0, 0, 0
 	anchors, before := m.anchors, byte('\n')
 	for i := 0; i < len(l); i++ {
 		bits := anchors.stopBits[l[i]] & anchors.beforeBits[before]
@@ -252,8 +264,12 @@ func (m *Stream) scanStop(l []byte, i int) int {
 		return m.scanDash(l, i)
 	case '=', ':':
 		if i+1 < len(l) && l[i+1] == b { // a rule, a comparison, a qualified name
+			start := i
 			for i+1 < len(l) && l[i+1] == b {
 				i++
+			}
+			if from, to := nameBefore(l, start); from == 0 && to >= 3 && i == start+1 && b == ':' && i+1 < len(l) && l[i+1] == ' ' {
+				m.scanPair(l, from, to, i+1, ':') // Base64 in LDIF
 			}
 			return i
 		}

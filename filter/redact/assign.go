@@ -97,6 +97,10 @@ func (m *Stream) scanEquals(l []byte, i int) {
 			end--
 		}
 		from, to = nameStart(l, end), end
+		if equalFold(l[from:to], "as") { // Const PASSWORD As String
+			end = len(bytes.TrimRight(l[:from], " "))
+			from, to = nameStart(l, end), end
+		}
 	}
 	if to-from >= 3 {
 		m.scanPair(l, from, to, value, '=')
@@ -130,6 +134,8 @@ func (m *Stream) scanPair(l []byte, from, to, at int, separator byte) {
 		return
 	case (string(name) == "PWD" || string(name) == "OLDPWD") && (from == 0 || l[from-1] != ';'): // a working directory
 		return
+	case string(name) == "PASS" && separator == ':': // the result of a test
+		return
 	case tight && from > 0 && at < len(l) && isQuote(l[at]) && l[at] == l[from-1]: // "PASSWORD=" + x
 		return
 	case separator == ':' && at < len(l) && l[at] == '[' && !isMask(l[at:]): // X-Api-Key:[...], as Go prints headers
@@ -150,6 +156,7 @@ func (m *Stream) scanPair(l []byte, from, to, at int, separator byte) {
 	}
 	switch {
 	case !v.quoted && separator == '=' && tight && v.from > at: // name= has no value
+	case !v.quoted && separator == ':' && isGenericType(value):
 	case !isBelievable(value, n, form{quoted: v.quoted, asData: asData}):
 		if !v.quoted {
 			m.scanElsewhere(l, v, n, separator)
@@ -164,6 +171,13 @@ func (m *Stream) scanPair(l []byte, from, to, at int, separator byte) {
 		}
 	}
 }
+
+// isGenericType reports whether a value is a type with arguments, such as Final[int].
+func isGenericType(v []byte) bool {
+	return bytes.IndexByte(v, '[') > 0 && genericTypeSet.All(v)
+}
+
+var genericTypeSet = text.SetOf("A-Za-z_.[]|,")
 
 // connectionSet are the bytes of a value in a connection string.
 var connectionSet = func() *text.ByteSet {

@@ -291,16 +291,22 @@ func (m *Stream) maskHeld() {
 	m.held.text, m.held.ends = m.held.text[:0], m.held.ends[:0]
 }
 
-// encodedKey returns the end of a PEM private key that is encoded in Base64.
-func encodedKey(l []byte, from, body int) int {
+// scanEncodedKey looks for a PEM private key that is encoded in Base64. If the lines of the
+// encoding are short, the key continues on the next ones.
+func (m *Stream) scanEncodedKey(l []byte, from, body int) {
 	if !canBeginToken(l, from) {
-		return 0
+		return
 	}
 	head := l[from:text.Base64Set.RunEnd(l[:min(len(l), from+64)], body)]
 	var plain [48]byte
 	n, _ := base64.StdEncoding.Decode(plain[:], head[:len(head)/4*4])
 	if !bytes.Contains(plain[:n], []byte("PRIVATE KEY")) {
-		return 0
+		return
 	}
-	return text.Base64Set.RunEnd(l, body)
+	end := text.Base64Set.RunEnd(l, body)
+	m.addHit(from, end, privateKey)
+	const longest = 80
+	if end == len(l) && end-from <= longest && l[end-1] != '=' {
+		m.block = keyBlock{open: true, counted: true, width: end - from, prefixByte: lastByte(l[:from])}
+	}
 }

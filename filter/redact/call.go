@@ -13,11 +13,22 @@ func (m *Stream) scanElement(l []byte, i int) {
 		m.scanHereString(l, i)
 		return
 	}
-	end := text.NameSet.RunEnd(l, i+1)
-	if end == i+1 || end >= len(l) || l[end] != '>' {
+	from := i + 1
+	end := text.NameSet.RunEnd(l, from)
+	if end < len(l) && end > from && l[end] == ':' { // after a name space
+		from = end + 1
+		end = text.NameSet.RunEnd(l, from)
+	}
+	name := l[from:end]
+	if end == from || end >= len(l) || l[end] != '>' && (l[end] != ' ' || classifyName(name) == otherName) {
 		return
 	}
-	name := l[i+1 : end]
+	if l[end] == ' ' { // attributes
+		const longest = 200
+		if end = from + bytes.IndexAny(l[from:min(len(l), from+longest)], "<>"); end < from || l[end] != '>' || l[end-1] == '/' {
+			return
+		}
+	}
 	names := equalFold(name, "name") || equalFold(name, "key")
 	n := classifyName(name)
 	if n == otherName && m.lineNumber <= m.valueUntil && (equalFold(name, "value") || equalFold(name, "string")) {
@@ -41,9 +52,18 @@ func (m *Stream) scanElement(l []byte, i int) {
 // scanElementText looks for a value in the text of an element.
 func (m *Stream) scanElementText(l []byte, at int, n nameClass, name []byte) {
 	value := l[at:min(len(l), at+maxValue)]
+	if section := "<![CDATA["; bytes.HasPrefix(value, []byte(section)) {
+		at, value = at+len(section), value[len(section):]
+	}
 	to := bytes.Index(value, []byte("</"))
-	if to >= 0 && isBelievable(value[:to], n, form{quoted: true, asData: n == passwordName}) {
+	if end := bytes.Index(value, []byte("]]>")); end >= 0 && end < to {
+		to = end
+	}
+	switch {
+	case to >= 0 && isBelievable(value[:to], n, form{quoted: true, asData: n == passwordName}):
 		m.addHit(at, at+to, kindOfName(name))
+	case to < 0 && len(value) == 0 || bytes.HasPrefix(value, []byte("<Value>")): // an element inside may have the value
+		m.valueUntil, m.valueClass = m.lineNumber+2, n
 	}
 }
 
@@ -55,6 +75,10 @@ func (m *Stream) scanArgument(l []byte, i int) {
 		m.scanDatabaseLogin(l, bytes.LastIndexByte(l[:i], '@'))
 		return
 	}
+	name := l[nameStart(l, i):i]
+	if n := passwordArgument(l[:i]); n > 0 {
+		m.scanPositional(l, i+1, n)
+	}
 	at := i + 1
 	for at < len(l) && l[at] == ' ' {
 		at++
@@ -62,7 +86,6 @@ func (m *Stream) scanArgument(l []byte, i int) {
 	if at == len(l) || !isQuote(l[at]) {
 		return
 	}
-	name := l[nameStart(l, i):i]
 	if bytes.HasSuffix(name, []byte("BasicAuth")) ||
 		bytes.HasSuffix(name, []byte("basic_auth")) ||
 		bytes.HasSuffix(l[:i], []byte("auth=")) {
@@ -86,6 +109,39 @@ func (m *Stream) scanArgument(l []byte, i int) {
 	}
 	v := valueFrom(l, at)
 	if value := l[v.from:v.to]; isBelievable(value, n, quotedForm) && isRandom(value) {
+		m.addHit(v.from, v.to, namedSecret)
+	}
+}
+
+// passwordArguments are functions with the argument that is a password.
+var passwordArguments = []struct {
+	function string
+	argument int
+}{
+	{"getConnection", 3}, {"mysql_connect", 3}, {"mysqli_connect", 3}, {"new mysqli", 3}, {"new PDO", 3}, {"PDO->__construct", 3},
+	{"DBI->connect", 3}, {"ftp_login", 3}, {"ssh2_auth_password", 3}, {"db.auth", 2},
+	{"NetworkCredential", 2}, {"PasswordCredentials", 2}, {"PasswordAuthenticationToken", 2}, {"PasswordAuthentication", 2},
+}
+
+// passwordArgument returns which argument is a password in a call of the function whose name
+// ends the text, or 0.
+func passwordArgument(before []byte) int {
+	for i := range passwordArguments {
+		if f := &passwordArguments[i]; bytes.HasSuffix(before, []byte(f.function)) {
+			return f.argument
+		}
+	}
+	return 0
+}
+
+// scanPositional looks for a password in argument n of a call, whose arguments begin at at.
+func (m *Stream) scanPositional(l []byte, at, n int) {
+	for ; n > 1; n-- {
+		if _, _, at = cellAt(l, at, ','); at < 0 {
+			return
+		}
+	}
+	if v := valueFrom(l, at); v.quoted && text.HasDigit(l[v.from:v.to]) && isBelievable(l[v.from:v.to], passwordName, quotedForm) {
 		m.addHit(v.from, v.to, namedSecret)
 	}
 }

@@ -689,4 +689,36 @@ bob,<password>
 INSERT INTO flags (name, password) VALUES ('a', NULL), ('b', '');
 ---
 COPY public.users (id, name, password_updated) FROM stdin;
-1	bob	2024-01-02`
+1	bob	2024-01-02
+---
+  :: 12
+---
+LONG_PASSWORD: Final[int]
+FOUND_ROWS: Final[int]
+---
+this.token = $9473610dff0d13f5$var$nullToken;
+---
+unexpected token "}"
+---
+var i="Unknown token ",l=(0,y.default)(u,6),D=l[0];
+---
+AUTH OK
+---
+DriverManager.getConnection(url, "root", "")
+---
+password: !vault |
+  $ANSIBLE_VAULT;1.1;AES256
+---
+password: &pw ${PW}
+---
+<password type="string" required="true">The password</password>
+---
+PASS=12 FAIL=0
+---
+##vso[task.setvariable variable=Version]1.2.3-beta4
+---
+x.test	FALSE	/	TRUE	0	theme	dark-mode-2
+---
+the password reset-v2 endpoint
+---
+cGxlYXNlIGVudGVyIHlvdXIgcGFzc3dvcmQgdG8gY29udGludWU=`

@@ -51,7 +51,7 @@ var Credentials = [credKindCount]Credential{
 		"private key",
 		"PEM blocks, also with \\n for line ends, in Base64, or truncated; PuTTY, PGP, age and JWK keys",
 	},
-	awsKey:    {"cloud", "aws key", "AKIA..., ASIA..., the secret of 40 characters near one, X-Amz-Signature="},
+	awsKey:    {"cloud", "aws key", "AKIA..., ASIA..., the secret of 40 characters near one, X-Amz-Signature=, amzn.mws."},
 	googleKey: {"cloud", "google key", "AIza..., GOCSPX-..., ya29...."},
 	azureKey: {
 		"cloud",
@@ -62,7 +62,7 @@ var Credentials = [credKindCount]Credential{
 		"cloud",
 		"cloud token",
 		"DigitalOcean, Vault, Terraform Cloud, Doppler, Tailscale, Fly, Pulumi, Supabase, Netlify, " +
-			"PlanetScale, Heroku, Vercel, Render, Neon, Cloudflare",
+			"PlanetScale, Heroku, Vercel, Render, Neon, Cloudflare, Aiven",
 	},
 	githubToken: {"forges and registries", "github token", "ghp_, gho_, ghu_, ghs_, ghr_, github_pat_"},
 	gitlabToken: {"forges and registries", "gitlab token", "glpat-, gldt-, glrt-, glcbt-, glptt-, glft-, glsoat-, glagent-"},
@@ -75,7 +75,7 @@ var Credentials = [credKindCount]Credential{
 	aiKey: {
 		"services",
 		"ai key",
-		"sk-..., sk-proj-, sk-ant-, sk-or-, hf_, gsk_, xai-, r8_, pplx-, nvapi-, tvly-, csk-, fw_, lsv2_, ElevenLabs",
+		"sk-..., sk-proj-, sk-ant-, sk-or-, hf_, gsk_, xai-, r8_, pplx-, nvapi-, tvly-, csk-, fw_, lsv2_, e2b_, ElevenLabs",
 	},
 	chatToken: {
 		"services",
@@ -88,7 +88,7 @@ var Credentials = [credKindCount]Credential{
 		"service key",
 		"SendGrid, Mailgun, Mailchimp, Brevo, Twilio, Sentry, Grafana, New Relic, Linear, Notion, Figma, " +
 			"Postman, HubSpot, Airtable, PostHog, Sourcegraph, Snyk, Contentful, Typeform, Prefect, dbt, " +
-			"1Password, Harness",
+			"1Password, Harness, Facebook, Dropbox",
 	},
 	sessionToken:  {"sessions", "session token", "JSON web tokens, session cookies"},
 	authorization: {"sessions", "authorization", "Authorization: Bearer, Basic and others"},
@@ -97,7 +97,7 @@ var Credentials = [credKindCount]Credential{
 		"passwords",
 		"secret",
 		"values of names such as password, secret, token or key: password=, \"apiKey\": \"...\", --token " +
-			"..., X-Api-Key:, <password>; connection strings, .netrc, .pgpass; passwords in commands such as curl -u, htpasswd, keytool, sqlplus and vault login, and in here-strings; password hashes",
+			"..., X-Api-Key:, <password>; connection strings, .netrc, .pgpass; columns of tables; texts with the word password in Base64; passwords in commands such as curl -u, htpasswd, keytool, sqlplus and vault login, and in here-strings; password hashes",
 	},
 	userPattern: {"of the user's own", "extra pattern", "extra_patterns"},
 }
@@ -140,6 +140,8 @@ var prefixedTokens = []struct {
 	{cloudToken, "rnd_", text.AlnumSet, 28, 0, true},
 	{cloudToken, "napi_", text.AlnumSet, 60, 0, true},
 	{cloudToken, "v1.0-", text.TokenSet, 150, 0, true},
+	{awsKey, "amzn.mws.", text.TokenSet, 36, 36, false},
+	{cloudToken, "AVNS_", text.TokenSet, 15, 30, true},
 	{cloudToken, "dapi", text.HexSet, 32, 32, true},
 	{cloudToken, "LTAI", text.AlnumSet, 16, 24, true},
 	{cloudToken, "AKID", text.AlnumSet, 32, 32, true},
@@ -183,6 +185,7 @@ var prefixedTokens = []struct {
 	{registryToken, "squ_", text.HexSet, 40, 40, false},
 	{registryToken, "sqa_", text.HexSet, 40, 40, false},
 	{registryToken, "oy2", text.AlnumSet, 43, 43, true},
+	{aiKey, "e2b_", text.HexSet, 40, 40, false},
 	{aiKey, "pcsk_", text.TokenSet, 40, 0, true},
 	{aiKey, "sk-", text.TokenSet, 20, 0, true},
 	{aiKey, "hf_", text.AlnumSet, 30, 0, true},
@@ -220,11 +223,14 @@ var prefixedTokens = []struct {
 	{paymentKey, "shpss_", text.AlnumSet, 32, 0, false},
 	{paymentKey, "shpca_", text.AlnumSet, 32, 0, false},
 	{paymentKey, "shppa_", text.AlnumSet, 32, 0, false},
+	{paymentKey, "EAAA", text.TokenSet, 60, 60, true},
 	{paymentKey, "sq0csp-", text.TokenSet, 30, 0, false},
 	{paymentKey, "sq0atp-", text.TokenSet, 20, 0, false},
 	{paymentKey, "FLWSECK-", text.TokenSet, 20, 0, true},
 	{serviceKey, "SG.", text.DottedSet, 50, 0, true},
-	{serviceKey, "xkeysib-", text.TokenSet, 60, 0, true},
+	{serviceKey, "xkeysib-", text.TokenSet, 60, 0, false},
+	{serviceKey, "EAA", text.AlnumSet, 100, 0, true},
+	{serviceKey, "sl.", text.DottedSet, 130, 0, true},
 	{serviceKey, "SK", text.HexSet, 32, 32, false},
 	{serviceKey, "sntrys_", text.Base64OrTokenSet, 40, 0, true},
 	{serviceKey, "sntryu_", text.HexSet, 40, 0, false},
@@ -249,5 +255,6 @@ var prefixedTokens = []struct {
 	{serviceKey, "secret_", text.AlnumSet, 43, 43, true},
 	{serviceKey, "ops_eyJ", text.Base64OrTokenSet, 100, 0, true},
 	{serviceKey, "pat.", text.DottedSet, 68, 72, true},
+	{privateKey, "b3BlbnNzaC1rZXktdjE", text.Base64Set, 20, 0, false}, // the magic of an OpenSSH key in Base64
 	{privateKey, "AGE-SECRET-KEY-1", text.CapitalSet, 50, 0, false},
 }

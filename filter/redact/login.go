@@ -224,6 +224,8 @@ func (m *Stream) scanPasswordWord(l []byte, i int) {
 		}
 	case one && (at-end > 1 || l[end] == '\t' || i > 4 && l[i] == 'W' && l[i-5] == '_'): // the last case is ENV DB_PASSWORD value
 		m.addIfLikely(l, at, at+len(rest))
+	case one && (isRandom(rest) || isMixedWords(rest)): // a setting, or the end of a sentence
+		m.addIfLikely(l, at, at+len(rest))
 	case text.HasAnyPrefix(rest, "is ", "for ", "is: ", "set to "):
 		from := at + bytes.LastIndexByte(rest, ' ') + 1
 		m.addIfLikely(l, from, at+len(bytes.TrimRight(rest, ".")))
@@ -329,4 +331,39 @@ func hasAllClasses(v []byte) bool {
 		}
 	}
 	return upper && lower && digit && !isMask(v) && isRandom(v)
+}
+
+// scanRedisLogin looks for a password in the command AUTH [USER] PASSWORD of Redis.
+func (m *Stream) scanRedisLogin(l []byte, from, body int) {
+	words := bytes.Fields(l[body:])
+	if before := bytes.TrimRight(l[:from], " "); len(words) == 0 || len(words) > 2 || len(before) > 0 && before[len(before)-1] != '>' {
+		return
+	}
+	last := words[len(words)-1]
+	at := body + bytes.LastIndex(l[body:], last)
+	m.addIfLikely(l, at, at+len(last))
+}
+
+// scanPipelineVariable looks for the value of a variable of Azure Pipelines:
+// ##vso[task.setvariable variable=NAME;issecret=true]VALUE.
+func (m *Stream) scanPipelineVariable(l []byte, _, body int) {
+	n := classifyName(l[body:text.NameSet.RunEnd(l, body)])
+	at := body + bytes.IndexByte(l[body:], ']') + 1
+	if n == otherName || at == body {
+		return
+	}
+	if v := tightValueFrom(l, at); isBelievable(l[v.from:v.to], n, dataForm) {
+		m.addHit(v.from, v.to, namedSecret)
+	}
+}
+
+// scanCookieFile looks for the cookie of a session in a file of curl or wget: seven fields
+// separated by tabs.
+func (m *Stream) scanCookieFile(l []byte, _, _ int) {
+	fields := bytes.Split(l, []byte("\t"))
+	if len(fields) != 7 {
+		return
+	}
+	to := len(l) - len(fields[6]) - 1
+	m.scanCookie(l, to-len(fields[5]), to, to+1)
 }

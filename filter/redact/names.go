@@ -38,19 +38,23 @@ func classifyName(name []byte) nameClass {
 	}
 	before := w.count - 1 // number of words before the last
 	last := w.word(before)
+	noun := classifyNoun(last)
 	for i := range before {
-		if word := w.word(i); voidsName(word) || i == before-1 && string(word) == "host" && string(last) == "key" {
+		word := w.word(i)
+		if voidsName(word) && !(noun == passwordName && isPlaceName(word)) || i == before-1 && string(word) == "host" && string(last) == "key" {
 			return otherName
 		}
 	}
 	capitals := inCapitals(name)
-	switch n := classifyNoun(last); {
-	case n != otherName:
-		return n
+	switch {
+	case noun != otherName:
+		return noun
 	case string(last) == "pass", string(last) == "pw" && !capitals:
 		return w.classifyPass(before, capitals)
 	case string(last) == "pat" && before > 0 && isForgeWord(w.word(before-1)):
 		return tokenName
+	case string(last) == "ident" && before > 0 && string(w.word(before-1)) == "auth": // npmAuthIdent
+		return secretName
 	case string(last) == "pw" && before > 0:
 		return passwordName
 	case string(last) == "key":
@@ -73,7 +77,9 @@ func (w *nameWords) classifyPass(before int, capitals bool) nameClass {
 		before--
 	}
 	switch {
-	case before == 0 && !capitals: // also the result of a test
+	case before == 0 && capitals: // also the result of a test
+		return tokenName
+	case before == 0:
 		return secretName
 	case before > 0 && isAccountWord(w.word(before-1)):
 		return passwordName
@@ -202,7 +208,7 @@ func inCapitals(name []byte) bool {
 func classifyNoun(w []byte) nameClass {
 	switch string(w) {
 	case "password", "passwd", "passphrase", "passcode", "pwd", "passwort", "kennwort", "senha", "contrasena",
-		"userpass", "dbpass", "bindpw", "psk", "storepass", "keypass", "srcstorepass", "deststorepass":
+		"userpass", "dbpass", "sshpass", "authtok", "bindpw", "psk", "storepass", "keypass", "srcstorepass", "deststorepass":
 		return passwordName
 	case "secret", "secrets", "credential", "credentials", "creds", "apikey", "appkey", "authkey":
 		return secretName
@@ -258,6 +264,16 @@ func voidsName(w []byte) bool {
 	return false
 }
 
+// isPlaceName reports whether a word that makes a token harmless is a place before a
+// password, as in output.elasticsearch.password.
+func isPlaceName(w []byte) bool {
+	switch string(w) {
+	case "input", "output", "cache", "site", "sync", "index", "page", "partition":
+		return true
+	}
+	return false
+}
+
 // makesKeySecret reports whether a key of this kind is a secret.
 func makesKeySecret(w []byte) bool {
 	switch string(w) {
@@ -266,7 +282,7 @@ func makesKeySecret(w []byte) bool {
 		"application", "deploy", "storage", "admin", "session", "cookie", "crypt", "cipher", "hmac",
 		"license", "subscription", "function", "functions", "ingest", "write",
 		"unseal", "recovery", "consumer", "developer", "integration", "server", "user", "preshared", "psk",
-		"aes", "wg", "openai", "anthropic", "stripe", "sendgrid", "mailgun",
+		"aes", "fernet", "wg", "openai", "anthropic", "stripe", "sendgrid", "mailgun",
 		"google", "github", "aws", "azure", "datadog", "dd", "sentry", "algolia", "twilio", "secretkey", "rapidapi":
 		return true
 	}

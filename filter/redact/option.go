@@ -33,11 +33,12 @@ func (m *Stream) scanDash(l []byte, i int) int {
 func (m *Stream) scanOption(l []byte, from int) {
 	to := text.NameSet.RunEnd(l, from)
 	name := l[from:to]
-	if equalFold(name, "password-stdin") || equalFold(name, "stdin") || equalFold(name, "with-token") {
+	if equalFold(name, "password-stdin") || equalFold(name, "stdin") || equalFold(name, "with-token") ||
+		equalFold(name, "passwd-on-stdin") || equalFold(name, "passphrase-fd") {
 		m.scanPiped(l, from)
 		return
 	}
-	if to == len(l) || l[to] != ' ' && !isQuote(l[to]) {
+	if to == len(l) || l[to] != ' ' && !isQuote(l[to]) && !(l[to] == '=' && takesLogin(name)) {
 		return
 	}
 	n := classifyName(name)
@@ -48,6 +49,9 @@ func (m *Stream) scanOption(l []byte, from int) {
 		return
 	}
 	at := to
+	if l[to] == '=' {
+		at++
+	}
 	if isQuote(l[to]) { // ["--password", "..."]
 		at = to + 1
 		if at < len(l) && l[at] == ',' {
@@ -84,10 +88,10 @@ var shortOptions = []shortOption{
 	{letter: 'p', commands: []string{
 		"sshpass", "docker login", "podman login", "registry login", "az login", "oc login", "mongo", "cqlsh", "twine upload",
 		"snowsql", "beeline", "security unlock-keychain", "certutil", "usermod", "useradd", "doveadm pw", "lpass", "conan remote",
-		"nuget add source",
+		"nuget add source", "psexec", "PsExec", "evil-winrm", "cypher-shell", "rdesktop", "auth login", "oras login",
 	}},
-	{letter: 'p', attached: true, commands: []string{"mysql", "mariadb", "sshpass", "7z", "rar "}},
-	{letter: 'P', commands: []string{"sqlcmd", "bcp ", "zip ", "unzip ", "ipmitool", "mosquitto_", "isql ", "mssql-cli"}},
+	{letter: 'p', attached: true, commands: []string{"mysql", "mariadb", "sshpass", "7z", "rar ", "unrar "}},
+	{letter: 'P', commands: []string{"sqlcmd", "bcp ", "zip ", "unzip ", "ipmitool", "mosquitto_", "isql ", "mssql-cli", "tsql "}},
 	{letter: 'a', commands: []string{"redis-cli"}},
 	{letter: 'a', between: ':', commands: []string{"http ", "https ", "xh "}},
 	{letter: 'A', commands: []string{"snmp"}},
@@ -95,8 +99,9 @@ var shortOptions = []shortOption{
 	{letter: 'X', commands: []string{"snmp"}},
 	{letter: 'c', commands: []string{"snmp"}},
 	{letter: 'k', commands: []string{"openssl enc", "nuget push"}},
-	{letter: 't', commands: []string{"doctl auth"}},
-	{letter: 'w', commands: []string{"ldap", "security add-", "rabbitmqadmin"}},
+	{letter: 's', commands: []string{"ldappasswd"}},
+	{letter: 't', commands: []string{"doctl auth", "codecov "}},
+	{letter: 'w', commands: []string{"ldap", "security add-", "rabbitmqadmin", "kadmin"}},
 	{letter: 'u', between: ':', commands: []string{"curl"}},
 	{letter: 'u', attached: true, between: ':', commands: []string{"curl"}},
 	{letter: 'U', between: ':', commands: []string{"curl"}},
@@ -110,6 +115,14 @@ func (m *Stream) scanShortOption(l []byte, i int) {
 		return
 	}
 	end := text.NameSet.RunEnd(l, i+1)
+	switch name := l[i+1 : end]; {
+	case string(name) == "pw" && runsAny(l[:i], puttyCommands):
+		m.addOption(l, end)
+	case text.HasAnyPrefix(name, "hp") && runsCommand(l[:i], "rar "):
+		m.addOption(l, i+len("-hp"))
+	case string(name) == "auth" && runsCommand(l[:i], "jenkins-cli"):
+		m.scanLogin(l, valueFrom(l, end), ':')
+	}
 	if end-i > 5 && end < len(l) && l[end] == ' ' {
 		if n := classifyName(l[i+1 : end]); n >= tokenName {
 			if v := valueFrom(l, end); isBelievable(l[v.from:v.to], n, form{quoted: v.quoted}) {
@@ -138,6 +151,16 @@ func (m *Stream) scanShortOption(l []byte, i int) {
 		m.scanHtpasswd(l, i)
 	case l[i+1] == 'S' && bytes.HasSuffix(l[:i], []byte("sudo ")):
 		m.scanPiped(l, i)
+	}
+}
+
+// puttyCommands are the programs of PuTTY with the option -pw.
+var puttyCommands = []string{"plink", "pscp", "psftp", "putty", "klink", "kscp"}
+
+// addOption adds the value at at of an option that takes a password.
+func (m *Stream) addOption(l []byte, at int) {
+	if v := valueFrom(l, at); isBelievable(l[v.from:v.to], passwordName, quotedForm) {
+		m.addHit(v.from, v.to, namedSecret)
 	}
 }
 

@@ -80,6 +80,10 @@ func parseValue(l []byte, at int, tight bool) assignedValue {
 			at = min(at, len(l))
 		}
 	}
+	at = afterYAMLMark(l, at)
+	if at+2 < len(l) && isQuote(l[at]) && l[at+1] == l[at] && l[at+2] == l[at] { // a string of several lines
+		at += 2
+	}
 	for n := 0; n < 2 && at+1 < len(l) && bytes.IndexByte([]byte("bBrRuUfFLN@"), l[at]) >= 0; n++ { // prefixes of string literals
 		if isQuote(l[at+1]) {
 			at++
@@ -99,6 +103,9 @@ func parseValue(l []byte, at int, tight bool) assignedValue {
 		return assignedValue{at + 1, closingQuote(l, at+1, l[at], escaped), true}
 	}
 	end := at
+	if n := saltedHashPrefix(l[at:]); n > 0 {
+		end += n
+	}
 	for ; end < len(l) && end-at <= maxValue; end++ {
 		b := l[end]
 		if b <= ' ' || isQuote(b) || b == '\\' && end+1 < len(l) && bytes.IndexByte([]byte("nrt\"'u\\"), l[end+1]) >= 0 {
@@ -114,6 +121,24 @@ func parseValue(l []byte, at int, tight bool) assignedValue {
 		end--
 	}
 	return assignedValue{at, end, false}
+}
+
+// afterYAMLMark returns the index after an anchor or a tag of YAML, such as &name and !!str.
+func afterYAMLMark(l []byte, at int) int {
+	end := at
+	for end < len(l) && (l[end] == '&' || l[end] == '!') {
+		end++
+	}
+	if end == at {
+		return at
+	}
+	for end < len(l) && (text.IsLetter(l[end]) || l[end] == '_' || l[end] == '-') {
+		end++
+	}
+	if end-at > 1 && end+1 < len(l) && l[end] == ' ' {
+		return end + 1
+	}
+	return at
 }
 
 func isQuote(b byte) bool { return b == '"' || b == '\'' || b == '`' }

@@ -32,6 +32,7 @@ func isPlaceholder(v []byte) bool {
 		}
 	}
 	if bytes.Contains(v, []byte("${")) ||
+		bytes.Contains(v, []byte("$var$")) || // a name of a bundler
 		bytes.Contains(v, []byte("{{")) ||
 		bytes.Contains(v, []byte("...")) ||
 		bytes.Contains(v, []byte("…")) ||

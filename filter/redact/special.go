@@ -15,7 +15,7 @@ func (m *Stream) scanSpecialName(l []byte, from, to, at int, separator byte) {
 	}
 	name := l[from:to]
 	switch len(name) {
-	case len("key"), len("name"), len("value"), len("result"), len("keyName"), len("response"):
+	case len("key"), len("name"), len("value"), len("result"), len("keyName"), len("response"), len("ParameterKey"), len("ParameterValue"):
 		if m.scanFieldName(l, name, at) {
 			return
 		}
@@ -34,7 +34,7 @@ func (m *Stream) scanSpecialName(l []byte, from, to, at int, separator byte) {
 			m.scanSignature(l, at, googleKey)
 		}
 	case len(name) >= len("authorization") && equalFold(name[len(name)-len("authorization"):], "authorization"):
-		if separator == ':' || at < len(l) && isQuote(l[at]) {
+		if separator == ':' || at < len(l) && isQuote(l[at]) || text.HasAnyPrefix(l[at:], "Bearer", "Basic") {
 			m.scanAuthorization(l, at)
 		}
 	case separator == '=' && m.isAboutCookies(l):
@@ -57,13 +57,16 @@ func (m *Stream) scanFieldName(l, name []byte, at int) bool {
 		if v := valueFrom(l, at); m.lineNumber <= m.resultUntil && v.quoted && isBelievable(l[v.from:v.to], passwordName, quotedForm) {
 			m.addHit(v.from, v.to, namedSecret)
 		}
-	case equalFold(name, "name"), equalFold(name, "key"):
+	case equalFold(name, "name"), equalFold(name, "key"), string(name) == "ParameterKey":
 		v := valueFrom(l, at)
 		n := classifyName(l[v.from:v.to])
 		if n < tokenName {
 			return true
 		}
 		m.valueUntil, m.valueClass = m.lineNumber+2, n
+		if bytes.Contains(l[:at], []byte("form-data;")) { // the value is below the headers of the part
+			m.below = belowName{m.lineNumber + 1, n, false}
+		}
 		if rest := l[v.to:]; text.HasAnyPrefix(rest, `">`, "'>") { // <property name="...">value</property>
 			m.scanElementText(l, v.to+len(`">`), n, l[v.from:v.to])
 		}
@@ -78,7 +81,7 @@ func (m *Stream) scanFieldName(l, name []byte, at int) bool {
 		if v := valueFrom(l, at); v.quoted && isFingerprint(l[v.from:v.to]) {
 			m.addHit(v.from, v.to, authorization)
 		}
-	case equalFold(name, "value"):
+	case equalFold(name, "value"), string(name) == "ParameterValue":
 		if m.lineNumber <= m.valueUntil {
 			m.valueUntil = 0
 			if v := valueFrom(l, at); isBelievable(l[v.from:v.to], m.valueClass, form{quoted: v.quoted}) {

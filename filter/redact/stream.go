@@ -23,6 +23,7 @@ type Stream struct {
 	unescaped      unescapedLine
 	held           heldLines
 	judgedTo       int  // the bytes of the line before this one are in a value that is too long
+	decodedTo      int  // the bytes of the line before this one were decoded
 	keyBegins      int  // begins of private keys in the line
 	mayHaveEscapes bool // the line has a byte that begins escapes
 	cookieState    int8 // 1: the line is about cookies; -1: it is not; 0: not known yet

@@ -29,11 +29,14 @@ var (
 // isBelievable reports whether a value of this form can be the credential that its
 // name implies.
 func isBelievable(v []byte, n nameClass, f form) bool {
-	if len(v) < minValue || len(v) > maxValue || isPlaceholder(v) {
+	if len(v) < minValue || len(v) > maxValue || isPlaceholder(v) && !isSaltedHash(v) {
 		return false
 	}
 	if bytes.IndexByte(v, ' ') >= 0 {
 		return n >= secretName && f.quoted && isPhrase(v, f.asData)
+	}
+	if n == passwordName && isSaltedHash(v) {
+		return true
 	}
 	if !f.quoted && (!f.asData && (isCodeLike(v) || v[0] == ':' || isCompoundName(v)) || isHexNumber(v)) {
 		return false
@@ -73,7 +76,7 @@ func isBelievablePassword(v []byte, f form) bool {
 	switch {
 	case isReference(v):
 		return false
-	case isPasswordHash(v):
+	case isPasswordHash(v), isSaltedHash(v):
 		return true
 	case isPath(v):
 		return false
@@ -91,12 +94,27 @@ func isPasswordHash(v []byte) bool {
 		text.HasAnyPrefix(v, "$1$", "$2a$", "$2b$", "$2y$", "$5$", "$6$", "$7$", "$y$", "$apr1$", "$argon2", "$scrypt", "$pbkdf2")
 }
 
+// isSaltedHash reports whether a value is the hash of a password as LDAP stores it.
+func isSaltedHash(v []byte) bool {
+	const shortest = 16
+	n := saltedHashPrefix(v)
+	return n > 0 && len(v) >= n+shortest && !isMask(v[n:])
+}
+
+// saltedHashPrefix returns the length of the scheme before such a hash, or 0.
+func saltedHashPrefix(v []byte) int {
+	if text.HasAnyPrefix(v, "{SSHA", "{SHA", "{CRYPT}", "{PBKDF2", "{SMD5}", "{ARGON2}") {
+		return bytes.IndexByte(v[:min(len(v), len("{PBKDF2-SHA512}"))], '}') + 1
+	}
+	return 0
+}
+
 // isReference reports whether a value is a reference to a secret.
 func isReference(v []byte) bool {
 	return text.HasAnyPrefix(
 		v, "arn:", "op://", "vault:", "env:", "file:", "http:", "https:", "ref+", "ENC[", "sha256:",
 		"sha512:", "sha256-", "sha384-", "sha512-", "sha1-", "SHA256:", "MD5:", "md5:", "ssh-", "age1",
-		"urn:", "gs://", "s3://", "projects/", "kms:",
+		"urn:", "gs://", "s3://", "projects/", "kms:", "$ANSIBLE_VAULT",
 	)
 }
 
