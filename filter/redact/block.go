@@ -116,6 +116,9 @@ func (m *Stream) scanKeyLine(l []byte) {
 		}
 		return
 	case endsInMask(l):
+		if b.width == 0 && !bytes.HasSuffix(trimTrailingMarks(l), []byte(masks[privateKey])) { // of another value
+			b.open = false
+		}
 		return
 	case b.width == 0 && isKeyHeader(l):
 		return
