@@ -77,10 +77,10 @@ func (g *groupingPass) continueLine(l []byte) bool {
 		g.echo.Match(l) || commandOf(l) != noCommand {
 		return false
 	}
+	if (!indented || bytes.HasPrefix(l, []byte(" ["))) && d.joinWrapped(l) {
+		return true
+	}
 	if !indented {
-		if d.joinWrapped(l) {
-			return true
-		}
 		if _, ok := arrowPlace(l); ok || d.holdsLastLine || d.placeHasCode {
 			return false
 		}
@@ -191,7 +191,7 @@ func (d *diagnostic) joinWrapped(l []byte) bool {
 		return false
 	}
 	d.rule = append(d.rule, rule...)
-	d.firstLines = append(append(append(d.firstLines[:len(d.firstLines)-1], ' '), l...), '\n')
+	d.firstLines = append(append(append(d.firstLines[:len(d.firstLines)-1], ' '), text.Unindent(l)...), '\n')
 	if len(msg) > 0 {
 		d.msg = append(append(d.msg, ' '), msg...)
 	}

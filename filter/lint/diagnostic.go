@@ -205,7 +205,7 @@ func isLeadIn(l []byte) bool {
 		if at <= 0 || bytes.IndexByte(l[:at], ' ') >= 0 {
 			return false
 		}
-		rest := l[at+2:]
+		rest := bytes.TrimPrefix(l[at+2:], []byte("note: ")) // mypy
 		return bytes.HasPrefix(rest, []byte("In ")) || bytes.HasPrefix(rest, []byte("At "))
 	}
 	return false
