@@ -211,11 +211,26 @@ func wordOf(w *syntax.Word) string {
 // writesNothing reports whether a command writes nothing on success.
 func writesNothing(words []string) bool {
 	switch baseName(words[0]) {
-	case ".", ":", "[", "[[", "alias", "cd", "chmod", "chown", "cp", "deactivate", "declare", "disown", "exit", "export",
-		"false", "hash", "kill", "killall", "let", "ln", "local", "mkdir", "mkfifo", "mv", "pkill", "popd", "pushd", "read",
-		"readonly", "return", "rm", "rmdir", "set", "shift", "shopt", "sleep", "source", "stty", "sync", "test", "touch",
+	case "chmod", "chown", "cp", "ln", "mkdir", "mv", "rm", "rmdir":
+		return !isVerbose(words)
+	case ".", ":", "[", "[[", "alias", "cd", "deactivate", "declare", "disown", "exit", "export",
+		"false", "hash", "kill", "killall", "let", "local", "mkfifo", "pkill", "popd", "pushd", "read",
+		"readonly", "return", "set", "shift", "shopt", "sleep", "source", "stty", "sync", "test", "touch",
 		"trap", "true", "truncate", "typeset", "ulimit", "umask", "unset", "wait":
 		return true
+	}
+	return false
+}
+
+// isVerbose reports whether a command has the option -v or --verbose.
+func isVerbose(words []string) bool {
+	for _, w := range words[1:] {
+		switch {
+		case w == "--":
+			return false
+		case w == "--verbose", len(w) > 1 && w[0] == '-' && w[1] != '-' && strings.Contains(w, "v"):
+			return true
+		}
 	}
 	return false
 }

@@ -10,6 +10,9 @@ import (
 func TestOutput(t *testing.T) {
 	for script, want := range map[string]string{
 		"cargo test":                                  "cargo test",
+		"cp -r a b":                                   "",
+		"cp -rv a b":                                  "cp -rv a b",
+		"rm --verbose a; rm -- -v":                    "rm --verbose a",
 		"cd /x && cargo test 2>&1 | tail -80":         "cargo test",
 		"cd /x; cargo clippy -- -D warnings 2>&1":     "cargo clippy -- -D warnings",
 		"cargo test || true":                          "cargo test",

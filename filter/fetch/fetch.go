@@ -49,15 +49,22 @@ type fetchPass struct {
 	body             []byte       // the current body, while it is not too large to hold
 	restCutter       *text.Cutter // makes an excerpt of a larger body; nil otherwise
 	restLines        *text.Lines  // that excerpt
-	filteredBefore   bool         // the input is the result of an earlier pass
-	changed          bool         // lines were dropped
-	lossy            bool         // a body was shortened
+	files            savedFiles
+	filteredBefore   bool // the input is the result of an earlier pass
+	changed          bool // lines were dropped
+	lossy            bool // a body was shortened
 }
 
 // maxHeldBody limits the part of a body that is held, in bytes.
 const maxHeldBody = 2 << 20
 
 func (f *fetchPass) Line(l []byte) {
+	if !f.foldSaved(l) {
+		f.handleLine(l)
+	}
+}
+
+func (f *fetchPass) handleLine(l []byte) {
 	if row, after, ok := curlProgress(l); ok {
 		f.handleRow(row, after)
 		return
@@ -100,7 +107,7 @@ func (f *fetchPass) handleRow(row, after []byte) {
 		f.progress, f.changed = nil, true
 	}
 	if len(after) > 0 {
-		f.Line(after)
+		f.handleLine(after)
 	}
 }
 
@@ -230,6 +237,7 @@ func (f *fetchPass) foldLines(body []byte) (folded []byte, ok bool) {
 }
 
 func (f *fetchPass) End() strategy.Confidence {
+	f.writeSavedCount()
 	f.flushBody()
 	f.flushRow()
 	switch {

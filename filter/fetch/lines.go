@@ -60,7 +60,7 @@ func (f *fetchPass) classify(l []byte) (kind lineKind, keep bool) {
 // classifyWget classifies a line of wget.
 func (f *fetchPass) classifyWget(l []byte) (kind lineKind, keep bool) {
 	switch {
-	case bytes.HasPrefix(l, []byte("--20")) && bytes.Contains(l[:min(len(l), 30)], []byte("--  ")),
+	case beginsWgetFile(l),
 		bytes.HasPrefix(l, []byte("HTTP request sent, ")),
 		bytes.HasPrefix(l, []byte("Saving to: ")),
 		bytes.HasPrefix(l, []byte("Length: ")):
@@ -81,9 +81,12 @@ func (f *fetchPass) classifyWget(l []byte) (kind lineKind, keep bool) {
 func isWgetProgress(l []byte) bool {
 	l = bytes.TrimLeft(l, " ")
 	end := text.DigitsEnd(l, 0)
-	return end > 0 && end+8 < len(l) && (l[end] == 'K' || l[end] == 'M') && l[end+1] == ' ' &&
-		(l[end+2] == '.' || l[end+2] == ',' || l[end+2] == ' ') && bytes.Contains(l, []byte(".....")) &&
-		(bytes.IndexByte(l, '%') > 0 || bytes.HasSuffix(l, []byte(".")))
+	if end == 0 || end+3 >= len(l) || l[end] != 'K' && l[end] != 'M' || l[end+1] != ' ' || bytes.IndexByte([]byte("., "), l[end+2]) < 0 {
+		return false
+	}
+	rest := bytes.TrimLeft(l[end+1:], " .,")
+	percent := text.DigitsEnd(rest, 0)
+	return len(rest) == 0 || percent > 0 && percent < len(rest) && rest[percent] == '%'
 }
 
 func (f *fetchPass) setStatus(l []byte) {
