@@ -14,9 +14,12 @@ type traceFilter struct {
 	style       frameStyle // style of the pending frames
 	lines       []byte     // lines of pending frames with their line feeds
 	frames      []traceFrame
-	inRustTrace bool   // "stack backtrace:" was seen
-	heldLine    []byte // if holdsLine, a line that may begin a Go frame
-	holdsLine   bool
+	inRustTrace bool // "stack backtrace:" was seen
+
+	withoutComments bool // lines such as "  # x:1" are comments, not frames of RSpec
+
+	heldLine  []byte // if holdsLine, a line that may begin a Go frame
+	holdsLine bool
 }
 
 // traceFrame is a frame of a stack trace: one or more lines.
@@ -100,7 +103,7 @@ func (t *traceFilter) styleOf(l, inner []byte) frameStyle {
 	case c == 'F' && begins(inner, `File "`) && contains(inner, ", line "):
 		return pythonFrame
 	case c == '#' && len(inner) > 2 &&
-		(inner[1] == ' ' && len(inner) < len(l) || inner[1] >= '0' && inner[1] <= '9') && contains(inner, ":"):
+		(inner[1] == ' ' && len(inner) < len(l) && !t.withoutComments || inner[1] >= '0' && inner[1] <= '9') && contains(inner, ":"):
 		return numberFrame
 	case c >= '0' && c <= '9' && (t.inRustTrace || t.style == rustFrame):
 		if _, n := leadingNumber(inner); begins(inner[n:], ": ") {
