@@ -18,7 +18,6 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
-	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/session/llm/provider"
 )
 
@@ -90,7 +89,10 @@ func (k *Keys) read() (map[string]string, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("saved keys: %s: %w", toml.Printable(k.File()), workspace.Cause(err))
+		if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
+			err = pathErr.Err
+		}
+		return nil, fmt.Errorf("saved keys: %s: %w", toml.Printable(k.File()), err)
 	}
 	saved, err := parseKeys(data)
 	if err != nil {
