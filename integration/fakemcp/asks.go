@@ -35,7 +35,7 @@ func Asks(revision string) *mcp.Server {
 	s.AddTool(&mcp.Tool{Name: "required", Description: "Asks.", InputSchema: json.RawMessage(anything)}, func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		select {
 		case <-visited:
-			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "visited"}}}, nil
+			return textResult("visited"), nil
 		default:
 		}
 		web := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
@@ -57,5 +57,5 @@ func answers(responses mcp.InputResponseMap) *mcp.CallToolResult {
 	if err != nil {
 		b = []byte(err.Error())
 	}
-	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "answers: " + string(b)}}}
+	return textResult("answers: " + string(b))
 }

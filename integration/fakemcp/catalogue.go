@@ -20,7 +20,7 @@ func catalogue() *mcp.Server {
 				schema := `{"type":"object","properties":{"id":{"type":"string","description":"the id of the ` + thing + `"},` +
 					`"note":{"type":"string","description":"a note for those who look at it later"}},"required":["id"]}`
 				s.AddTool(&mcp.Tool{Name: name, Description: description, InputSchema: json.RawMessage(schema)}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-					return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "done by " + name}}}, nil
+					return textResult("done by " + name), nil
 				})
 			}
 		}

@@ -23,29 +23,23 @@ const Behaviour = "FAKE_MCP"
 
 // Serve serves on stdin and stdout until they end.
 func Serve(behaviour string) {
-	if habit, ok := strings.CutPrefix(behaviour, "hostile: "); ok {
-		serveHostile(habit)
+	kind, detail, _ := strings.Cut(behaviour, ": ")
+	switch kind {
+	case "hostile":
+		serveHostile(detail)
 		return
-	}
-	if revision, ok := strings.CutPrefix(behaviour, "asks: "); ok {
-		_ = Asks(revision).Run(context.Background(), &mcp.StdioTransport{})
-		return
-	}
-	if behaviour == "images" {
-		_ = Images().Run(context.Background(), &mcp.StdioTransport{})
-		return
-	}
-	if behaviour == "exit" {
+	case "exit":
 		fmt.Fprintln(os.Stderr, "cannot open the database")
 		os.Exit(3)
+	case "serve", "catalogue", "library":
+		fmt.Println("server is starting …") // as many do, although it is not a message
 	}
-	if behaviour == "bare" {
-		_ = Server().Run(context.Background(), &mcp.StdioTransport{})
-		return
-	}
-	fmt.Println("server is starting …") // as many do, although it is not a message
 	s := Server()
-	switch behaviour {
+	switch kind {
+	case "asks":
+		s = Asks(detail)
+	case "images":
+		s = Images()
 	case "catalogue":
 		s = catalogue()
 	case "library":
@@ -54,13 +48,18 @@ func Serve(behaviour string) {
 	_ = s.Run(context.Background(), &mcp.StdioTransport{})
 }
 
+// textResult returns the result of a call.
+func textResult(text string) *mcp.CallToolResult {
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}
+}
+
 // Server returns a server with the tools echo, start and wait.
 func Server() *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "fake", Version: "1"}, nil)
 	add := func(name, schema string, do func(ctx context.Context, input json.RawMessage) string) {
 		s.AddTool(&mcp.Tool{Name: name, Description: "The tool " + name + ".", InputSchema: json.RawMessage(schema)},
 			func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-				return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: do(ctx, r.Params.Arguments)}}}, nil
+				return textResult(do(ctx, r.Params.Arguments)), nil
 			})
 	}
 	add("echo", `{"type":"object","properties":{"message":{"type":"string"}},"required":["message"]}`, func(_ context.Context, input json.RawMessage) string {

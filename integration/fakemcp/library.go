@@ -25,7 +25,7 @@ func library() *mcp.Server {
 		s.AddTool(&mcp.Tool{Name: name, Description: "Changes the list of prompts.", InputSchema: json.RawMessage(anything)},
 			func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 				do()
-				return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "changed"}}}, nil
+				return textResult("changed"), nil
 			})
 	}
 	tool("add", func() {
