@@ -194,27 +194,19 @@ func (s *server) initialized() {
 	case "long":
 		fmt.Print("Content-Length: " + strings.Repeat("9", 1<<20))
 	case "flood":
-		_, _ = io.Copy(os.Stdout, endless{})
+		flood()
 	case "huge":
 		fmt.Print("Content-Length: 999999999\r\n\r\n{")
 	}
 }
 
-// endless is a stream of valid messages without an end.
-type endless struct{}
-
-var ping = func() []byte {
-	data := []byte(`{"jsonrpc":"2.0","method":"window/logMessage","params":{"message":"` + strings.Repeat("x", 1<<20) + `"}}`)
-	return append(fmt.Appendf(nil, "Content-Length: %d\r\n\r\n", len(data)), data...)
-}()
-
-func (endless) Read([]byte) (int, error) { return 0, io.EOF }
-
-// WriteTo writes until that fails.
-func (endless) WriteTo(w io.Writer) (int64, error) {
+// flood writes valid messages until that fails.
+func flood() {
+	data := `{"jsonrpc":"2.0","method":"window/logMessage","params":{"message":"` + strings.Repeat("x", 1<<20) + `"}}`
+	message := fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(data), data)
 	for {
-		if _, err := w.Write(ping); err != nil {
-			return 0, err
+		if _, err := os.Stdout.WriteString(message); err != nil {
+			return
 		}
 	}
 }
@@ -230,17 +222,15 @@ func (s *server) answered() {
 	s.then = nil
 }
 
-// changed reports on a document as the habit says.
-func (s *server) changed(uri string, version int, change bool) {
+// changed reports on a document that was opened, or changed since, as the habit says.
+func (s *server) changed(uri string, version int, since bool) {
 	switch s.habit {
-	case "silent":
-		return
-	case "pull":
+	case "silent", "pull":
 		return
 	case "deaf":
 		time.Sleep(time.Hour)
 	case "dies":
-		if change {
+		if since {
 			fmt.Fprintln(os.Stderr, "panic: out of ideas, password=hunter2hunter2")
 			os.Exit(2)
 		}
@@ -254,13 +244,13 @@ func (s *server) changed(uri string, version int, change bool) {
 	}
 	report := func() { s.publish(uri, version) }
 	switch {
-	case s.habit == "loads" && !change:
+	case s.habit == "loads" && !since:
 		notify("textDocument/publishDiagnostics", object{"uri": beside(uri, "old"), "diagnostics": []object{diagnostic(0, 0, 1, "an old error")}})
 		report()
 		notify("$/progress", object{"token": 1, "value": object{"kind": "end"}})
 	case s.habit == "asks" && s.answers > 0:
 		s.then = append(s.then, report)
-	case s.habit == "late" && change:
+	case s.habit == "late" && since:
 		s.pending = report
 	default:
 		report()
@@ -302,7 +292,7 @@ func (s *server) publish(uri string, version int) {
 	notify("textDocument/publishDiagnostics", params)
 }
 
-// diagnostics returns those of a document, and those that it causes in other files.
+// diagnostics returns the diagnostics of a document, and the ones that it causes in other files.
 func (s *server) diagnostics(uri string) (own []object, others map[string][]object) {
 	own, others = []object{}, map[string][]object{}
 	for i, line := range strings.Split(s.texts[uri], "\n") {
