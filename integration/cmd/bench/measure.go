@@ -16,61 +16,42 @@ type row struct {
 	unit string
 }
 
-// The rows of the table.
-var (
-	rowStart       = &row{"process start → initialize", "≤ 2.5 × bare", "ms"}
-	rowStartCPU    = &row{"the same, processor time", "", "ms"}
-	rowNew         = &row{"first session/new, right after initialize", "≤ 3 ms", "ms"}
-	rowNewCPU      = &row{"the same, processor time", "", "ms"}
-	rowNewRested   = &row{"the same after 200 ms", "≤ 3 ms", "ms"}
-	rowFirst       = &row{"first prompt, right after session/new", "≤ 4 ms", "ms"}
-	rowFirstCPU    = &row{"the same, processor time", "", "ms"}
-	rowFirstAgain  = &row{"the same in a home with sessions", "≤ 4 ms", "ms"}
-	rowFirstRested = &row{"the same after 200 ms, in a new home", "≤ 4 ms", "ms"}
-	rowPrompt      = &row{"a prompt over HTTP", "≤ 1.5 ms", "ms"}
-	rowPromptCPU   = &row{"the same, processor time", "", "ms"}
-	rowRead        = &row{"a read call over HTTP, calls 5 to 60", "≤ 1.5 ms", "ms"}
-	rowReadCPU     = &row{"the same, processor time", "≤ 1.5 ms", "ms"}
-	rowLate        = &row{"a read call, calls 290 to 310 / 5 to 25", "≤ 1.2 ×", "×"}
-	rowLateCPU     = &row{"the same, processor time", "≤ 1.2 ×", "×"}
-	rowBash        = &row{"a bash call in the client's terminal", "≤ 4 ms", "ms"}
-	rowBashCPU     = &row{"the same, processor time without the command", "", "ms"}
-	rowOpen20      = &row{"20 sessions opened at once", "≤ 12 ms", "ms"}
-	rowOpen20CPU   = &row{"the same, processor time", "", "ms"}
-	rowPrompt20    = &row{"20 sessions prompted at once", "≤ 50 ms", "ms"}
-	rowPrompt20CPU = &row{"the same, processor time", "", "ms"}
-	rowIdle        = &row{"resident after initialize and a session", "≤ 14 MiB", "MiB"}
-	rowWorked      = &row{"resident after the work", "≤ 24 MiB", "MiB"}
-	rowBinary      = &row{"binary", "≤ 28 MiB", "MiB"}
-)
+// rows are the rows of the table that newRow has made.
+var rows []*row
 
-// rows are the rows in the order of the table.
-var rows = []*row{
-	rowStart,
-	rowStartCPU,
-	rowNew,
-	rowNewCPU,
-	rowNewRested,
-	rowFirst,
-	rowFirstCPU,
-	rowFirstAgain,
-	rowFirstRested,
-	rowPrompt,
-	rowPromptCPU,
-	rowRead,
-	rowReadCPU,
-	rowLate,
-	rowLateCPU,
-	rowBash,
-	rowBashCPU,
-	rowOpen20,
-	rowOpen20CPU,
-	rowPrompt20,
-	rowPrompt20CPU,
-	rowIdle,
-	rowWorked,
-	rowBinary,
+func newRow(name, goal, unit string) *row {
+	r := &row{name, goal, unit}
+	rows = append(rows, r)
+	return r
 }
+
+// The rows of the table, in their order.
+var (
+	rowStart       = newRow("process start → initialize", "≤ 2.5 × bare", "ms")
+	rowStartCPU    = newRow("the same, processor time", "", "ms")
+	rowNew         = newRow("first session/new, right after initialize", "≤ 3 ms", "ms")
+	rowNewCPU      = newRow("the same, processor time", "", "ms")
+	rowNewRested   = newRow("the same after 200 ms", "≤ 3 ms", "ms")
+	rowFirst       = newRow("first prompt, right after session/new", "≤ 4 ms", "ms")
+	rowFirstCPU    = newRow("the same, processor time", "", "ms")
+	rowFirstAgain  = newRow("the same in a home with sessions", "≤ 4 ms", "ms")
+	rowFirstRested = newRow("the same after 200 ms, in a new home", "≤ 4 ms", "ms")
+	rowPrompt      = newRow("a prompt over HTTP", "≤ 1.5 ms", "ms")
+	rowPromptCPU   = newRow("the same, processor time", "", "ms")
+	rowRead        = newRow("a read call over HTTP, calls 5 to 60", "≤ 1.5 ms", "ms")
+	rowReadCPU     = newRow("the same, processor time", "≤ 1.5 ms", "ms")
+	rowLate        = newRow("a read call, calls 290 to 310 / 5 to 25", "≤ 1.2 ×", "×")
+	rowLateCPU     = newRow("the same, processor time", "≤ 1.2 ×", "×")
+	rowBash        = newRow("a bash call in the client's terminal", "≤ 4 ms", "ms")
+	rowBashCPU     = newRow("the same, processor time without the command", "", "ms")
+	rowOpen20      = newRow("20 sessions opened at once", "≤ 12 ms", "ms")
+	rowOpen20CPU   = newRow("the same, processor time", "", "ms")
+	rowPrompt20    = newRow("20 sessions prompted at once", "≤ 50 ms", "ms")
+	rowPrompt20CPU = newRow("the same, processor time", "", "ms")
+	rowIdle        = newRow("resident after initialize and a session", "≤ 14 MiB", "MiB")
+	rowWorked      = newRow("resident after the work", "≤ 24 MiB", "MiB")
+	rowBinary      = newRow("binary", "≤ 28 MiB", "MiB")
+)
 
 const (
 	noCapabilities  = `{}`
