@@ -11,6 +11,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"sync"
 	"testing"
 )
@@ -66,21 +67,27 @@ func (p *Anthropic) Drop() {
 func (p *Anthropic) Requests() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return append([]string(nil), p.bodies...)
+	return slices.Clone(p.bodies)
 }
 
 // Request returns the nth request, from 0.
 func (p *Anthropic) Request(n int) Request {
 	p.t.Helper()
+	var r Request
+	p.decode(n, &r)
+	return r
+}
+
+// decode decodes the nth request into v.
+func (p *Anthropic) decode(n int, v any) {
+	p.t.Helper()
 	all := p.Requests()
 	if n >= len(all) {
 		p.t.Fatalf("the model was asked %d times, want %d", len(all), n+1)
 	}
-	var r Request
-	if err := json.Unmarshal([]byte(all[n]), &r); err != nil {
+	if err := json.Unmarshal([]byte(all[n]), v); err != nil {
 		p.t.Fatalf("request %d: %v", n, err)
 	}
-	return r
 }
 
 func (p *Anthropic) ServeHTTP(w http.ResponseWriter, r *http.Request) {

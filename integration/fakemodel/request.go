@@ -58,11 +58,7 @@ func (p *Anthropic) Thinking(n int) string {
 		Thinking     json.RawMessage `json:"thinking"`
 		OutputConfig json.RawMessage `json:"output_config"`
 	}
-	if all := p.Requests(); n >= len(all) {
-		p.t.Fatalf("the model was asked %d times, want %d", len(all), n+1)
-	} else if err := json.Unmarshal([]byte(all[n]), &r); err != nil {
-		p.t.Fatal(err)
-	}
+	p.decode(n, &r)
 	return string(r.Thinking) + string(r.OutputConfig)
 }
 
@@ -71,9 +67,7 @@ func (p *Anthropic) Thinking(n int) string {
 func (p *Anthropic) ToolBytes(n int) []string {
 	p.t.Helper()
 	var r struct{ Tools []json.RawMessage }
-	if err := json.Unmarshal([]byte(p.Requests()[n]), &r); err != nil {
-		p.t.Fatal(err)
-	}
+	p.decode(n, &r)
 	var out []string
 	const mark = `"cache_control":{"type":"ephemeral"}`
 	for _, tool := range r.Tools {
