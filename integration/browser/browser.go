@@ -18,6 +18,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -137,7 +138,7 @@ func (b *Browser) read(r io.Reader) {
 	}
 }
 
-// event notes an event; mu is held.
+// event records an event; the caller holds mu.
 func (b *Browser) event(method string, params json.RawMessage) {
 	var p struct {
 		Request struct{ URL string }
@@ -227,14 +228,14 @@ func (b *Browser) Load(file string, v View) (requests []string) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return append([]string(nil), b.requests...)
+	return slices.Clone(b.requests)
 }
 
-// Problems returns what the browser reported about the page.
+// Problems returns the messages of the browser about the page.
 func (b *Browser) Problems() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return append([]string(nil), b.problems...)
+	return slices.Clone(b.problems)
 }
 
 // Eval evaluates an expression of JavaScript and decodes its value into out.

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -124,7 +125,7 @@ func (e *IDE) Buffer(path string) string {
 func (e *IDE) Questions() []sdk.RequestPermissionRequest {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return append([]sdk.RequestPermissionRequest(nil), e.asked...)
+	return slices.Clone(e.asked)
 }
 
 // SessionUpdate keeps the update.
