@@ -136,6 +136,14 @@ func launch(t testing.TB, s start) *agent {
 	return a
 }
 
+// connect starts the binary and initializes it as a client without capabilities.
+func connect(t testing.TB, s start) *agent {
+	t.Helper()
+	a := launch(t, s)
+	a.initialize()
+	return a
+}
+
 // home creates the directories of a process, or of several that share them.
 func home(t testing.TB) string {
 	t.Helper()

@@ -41,8 +41,7 @@ func TestRememberedAnswers(t *testing.T) {
 		return len(questions)
 	}
 	begin := func() (*agent, string) {
-		a := launch(t, start{root: root})
-		a.initialize()
+		a := connect(t, start{root: root})
 		return a, a.open()
 	}
 	a, s := begin()

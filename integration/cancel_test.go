@@ -169,8 +169,7 @@ func (e *ide) checkFinal(s sdk.SessionId) {
 func TestStatement113CancelQueued(t *testing.T) {
 	silent := make(chan struct{})
 	p := fakemodel.NewAnthropic(t, fakemodel.Hang(silent))
-	a := launch(t, start{env: p.Env()})
-	a.initialize()
+	a := connect(t, start{env: p.Env()})
 	s := a.open()
 	a.request(`1`, "session/prompt", promptParams(s, "running"))
 	within(t, patience, "the model", silent)
@@ -194,8 +193,7 @@ func TestStatement113CancelQueued(t *testing.T) {
 func TestStatement120CancelRequest(t *testing.T) {
 	silent := make(chan struct{})
 	p := fakemodel.NewAnthropic(t, fakemodel.Hang(silent))
-	a := launch(t, start{env: p.Env()})
-	a.initialize()
+	a := connect(t, start{env: p.Env()})
 	s := a.open()
 	a.request(`1`, "session/prompt", promptParams(s, "hi"))
 	within(t, patience, "the model", silent)
@@ -225,8 +223,7 @@ func TestStatement114CancelInTheNextFrame(t *testing.T) {
 	}
 	t.Run("each pair in one write", func(t *testing.T) {
 		t.Parallel()
-		a := launch(t, start{})
-		a.initialize()
+		a := connect(t, start{})
 		s := a.open()
 		for id := range prompts {
 			prompt, cancel := pair(s, id)
@@ -236,8 +233,7 @@ func TestStatement114CancelInTheNextFrame(t *testing.T) {
 	})
 	t.Run("all in one write", func(t *testing.T) {
 		t.Parallel()
-		a := launch(t, start{})
-		a.initialize()
+		a := connect(t, start{})
 		s := a.open()
 		var all strings.Builder
 		for id := range prompts {
@@ -255,8 +251,7 @@ func TestStatement114CancelInTheNextFrame(t *testing.T) {
 		p.Choose = func(fakemodel.Request) fakemodel.Reply {
 			return fakemodel.Hang(make(chan struct{}), fakemodel.Say("slow"))
 		}
-		a := launch(t, start{env: p.Env()})
-		a.initialize()
+		a := connect(t, start{env: p.Env()})
 		s := a.open()
 		for id := range prompts {
 			_, cancel := pair(s, id)

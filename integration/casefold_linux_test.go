@@ -18,8 +18,7 @@ func TestCaseInsensitive(t *testing.T) {
 	for name, text := range map[string]string{"notes.txt": "old\n", "hidden.txt": secret + "\n", ".git/config": "[core]\n"} {
 		write(t, filepath.Join(work, name), text)
 	}
-	a := launch(t, start{root: root, config: "[agent]\nmode = \"auto\"\n[tools.file]\ndeny_read = [\"hidden.txt\"]\n"})
-	a.initialize()
+	a := connect(t, start{root: root, config: "[agent]\nmode = \"auto\"\n[tools.file]\ndeny_read = [\"hidden.txt\"]\n"})
 	session := a.open()
 	for _, tt := range []struct{ prompt, want string }{ // want is in the last update of the call, which the user would reject
 		{`/read NOTES.txt`, "old"},

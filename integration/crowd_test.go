@@ -172,8 +172,7 @@ func (m *crowdSession) check(t *testing.T, frames []frame) {
 func TestStatement091_117Crowd(t *testing.T) {
 	p := fakemodel.NewAnthropic(t)
 	p.Choose = crowdModel
-	a := launch(t, start{env: p.Env()})
-	a.initialize()
+	a := connect(t, start{env: p.Env()})
 	crowd(t, a, "s", 20, 3, newRand(t))
 	a.alive()
 }

@@ -12,8 +12,7 @@ import (
 
 // TestStatement129EndOfInput ends an idle agent as an editor does.
 func TestStatement129EndOfInput(t *testing.T) {
-	a := launch(t, start{})
-	a.initialize()
+	a := connect(t, start{})
 	a.open()
 	began := time.Now()
 	a.in.Close()
@@ -81,8 +80,7 @@ func TestEndInBackground(t *testing.T) {
 // TestStatement130SignalIdle ends an idle agent by a signal.
 func TestStatement130SignalIdle(t *testing.T) {
 	for signal, want := range map[syscall.Signal]int{syscall.SIGTERM: 143, syscall.SIGINT: 130} {
-		a := launch(t, start{})
-		a.initialize()
+		a := connect(t, start{})
 		if err := a.cmd.Process.Signal(signal); err != nil {
 			t.Fatal(err)
 		}

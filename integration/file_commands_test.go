@@ -37,8 +37,7 @@ func TestFileCommandsPage(t *testing.T) {
 			t.Fatalf("git %s: %v, %s", args, err, out)
 		}
 	}
-	a := launch(t, start{root: root, env: p.Env()})
-	a.initialize()
+	a := connect(t, start{root: root, env: p.Env()})
 	s := a.open()
 	n := a.awaitCommands(0, "git:explain | A command of this project's .claude/commands/git/explain.md that you have not approved")
 	text, questions := a.turnAnswering(s, strings.TrimSpace(blocks[3]), "allow_once")
@@ -147,8 +146,7 @@ func TestHostileFileCommands(t *testing.T) {
 			for range tt.prompts {
 				p.Then(fakemodel.Answer(fakemodel.Say("Done.")))
 			}
-			a := launch(t, start{root: root, env: p.Env(), config: "[agent]\nmode = \"" + tt.mode + "\"\n[tools.file]\ndeny_read = [\"**/hidden/**\"]\n"})
-			a.initialize()
+			a := connect(t, start{root: root, env: p.Env(), config: "[agent]\nmode = \"" + tt.mode + "\"\n[tools.file]\ndeny_read = [\"**/hidden/**\"]\n"})
 			s := a.open()
 			before := tree(t, a.dir)
 			for _, prompt := range tt.prompts {

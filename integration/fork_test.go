@@ -27,8 +27,7 @@ func TestFork(t *testing.T) {
 	p.Choose = func(r fakemodel.Request) fakemodel.Reply {
 		return fakemodel.Answer(fakemodel.Say("<" + r.Last() + ">"))
 	}
-	a := launch(t, start{env: p.Env()})
-	a.initialize()
+	a := connect(t, start{env: p.Env()})
 	s := a.open()
 	for _, text := range []string{"one", "two"} {
 		a.request(`"`+text+`"`, "session/prompt", promptParams(s, text))
@@ -83,8 +82,7 @@ func TestForkRewind(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := launch(t, start{config: "[agent]\nmode = \"auto\"\n"})
-			a.initialize()
+			a := connect(t, start{config: "[agent]\nmode = \"auto\"\n"})
 			s := a.open()
 			a.request(`"w"`, "session/prompt", promptParams(s, `/write {"path":"a.txt","content":"one"}`))
 			a.answer(`"w"`)
@@ -128,8 +126,7 @@ func TestForkRewind(t *testing.T) {
 
 // TestForkTitle copies a copy: its title says once that it is one.
 func TestForkTitle(t *testing.T) {
-	a := launch(t, start{})
-	a.initialize()
+	a := connect(t, start{})
 	id := a.open()
 	a.turnOf(id, "/read a")
 	for _, n := range []string{"3", "4"} {

@@ -162,8 +162,7 @@ func sameSet(a, b []string) bool {
 // line over the limit, which is refused without being kept in memory.
 func TestStatement016_017BigFrames(t *testing.T) {
 	const mib = 1 << 20
-	a := launch(t, start{})
-	a.initialize()
+	a := connect(t, start{})
 	s := a.open()
 	big := strings.Repeat("x", 20*mib)
 	a.request("1", "session/prompt", `{"sessionId":`+quote(s)+`,"prompt":[{"type":"text","text":"look"},{"type":"resource","resource":{"uri":"file:///big","text":"`+big+`"}}]}`)
@@ -215,8 +214,7 @@ func TestStatement018_019_020Framing(t *testing.T) {
 		a.answer("1")
 	})
 	t.Run("100 in one write", func(t *testing.T) {
-		a := launch(t, start{})
-		a.initialize()
+		a := connect(t, start{})
 		var b strings.Builder
 		for id := range 100 {
 			fmt.Fprintf(&b, `{"jsonrpc":"2.0","id":%d,"method":"session/new","params":{"cwd":%q,"mcpServers":[]}}`+"\n", id, a.dir)
@@ -237,8 +235,7 @@ func TestStatement018_019_020Framing(t *testing.T) {
 	t.Run("an id in use", func(t *testing.T) {
 		silent := make(chan struct{})
 		p := fakemodel.NewAnthropic(t, fakemodel.Hang(silent))
-		a := launch(t, start{env: p.Env()})
-		a.initialize()
+		a := connect(t, start{env: p.Env()})
 		s := a.open()
 		a.request("1", "session/prompt", promptParams(s, "hi"))
 		within(t, patience, "the model", silent)
@@ -257,8 +254,7 @@ func TestStatement018_019_020Framing(t *testing.T) {
 func TestStatement001_080Content(t *testing.T) {
 	text := "a\nb\r\n\u2028\u2029 \x00\x1b[31m 🎉 <script>&amp; \\n \" \ufffd e\u0301"
 	p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Say(text)))
-	a := launch(t, start{env: p.Env()})
-	a.initialize()
+	a := connect(t, start{env: p.Env()})
 	s := a.open()
 	a.request("1", "session/prompt", promptParams(s, text))
 	a.answer("1")

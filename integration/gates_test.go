@@ -125,8 +125,7 @@ func TestLabelsOutliveTheProcess(t *testing.T) {
 	a.turnOf(s, "/read bug.eml")
 	a.exitChecked = true
 	a.kill()
-	b := launch(t, start{config: config, root: a.root})
-	b.initialize()
+	b := connect(t, start{config: config, root: a.root})
 	b.request(`"load"`, "session/resume", fmt.Sprintf(`{"sessionId":%q,"cwd":%q,"mcpServers":[]}`, s, b.dir))
 	b.answer(`"load"`)
 	b.request("1", "session/prompt", promptParams(s, "/bash git push"))
@@ -315,8 +314,7 @@ func TestLabelsOfAttachments(t *testing.T) {
 func TestLabelsOfPrompts(t *testing.T) {
 	t.Parallel()
 	m := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Say("ok")))
-	a := launch(t, start{env: m.Env(), config: allowReads})
-	a.initialize()
+	a := connect(t, start{env: m.Env(), config: allowReads})
 	s := a.openWith(stdioServer(t, "lib", "library"))
 	a.turnOf(s, "/lib:talk")
 	a.checkContains(a.turnOf(s, "/status"), "Labels: untrusted (the MCP server lib)")

@@ -112,8 +112,7 @@ func TestHooksOfCalls(t *testing.T) {
 			if tt.event != "" {
 				write(t, filepath.Join(root, "zeph/hooks.json"), hooksFile(tt.timeout, hook{tt.event, "Write", tt.command}))
 			}
-			a := launch(t, start{root: root})
-			a.initialize()
+			a := connect(t, start{root: root})
 			s := a.open()
 			prompt := tt.prompt
 			if prompt == "" {
@@ -151,8 +150,7 @@ func TestHooksOfTurns(t *testing.T) {
 		hook{"UserPromptSubmit", "", "grep -q hunter && { echo 'no passwords' >&2; exit 2; }; echo it is noon"},
 		hook{"Stop", "", `grep -q '"stop_hook_active":true' || { echo 'run the tests' >&2; exit 2; }`},
 	))
-	a := launch(t, start{root: root, env: p.Env()})
-	a.initialize()
+	a := connect(t, start{root: root, env: p.Env()})
 	s := a.open()
 	a.turnAnswering(s, "hello", "reject_once")
 	requests := p.Requests()
@@ -181,8 +179,7 @@ func TestHooksOfTurns(t *testing.T) {
 	a.stop()
 
 	q := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Say("Back.")), fakemodel.Answer(fakemodel.Say("Done.")))
-	b := launch(t, start{root: root, env: q.Env()})
-	b.initialize()
+	b := connect(t, start{root: root, env: q.Env()})
 	b.request("1", "session/resume", fmt.Sprintf(`{"sessionId":%q,"cwd":%q,"mcpServers":[]}`, s, b.dir))
 	b.answer("1")
 	b.turnAnswering(s, "more", "reject_once")
@@ -203,8 +200,7 @@ func TestProjectHooks(t *testing.T) {
 			return len(data)
 		}
 		turn := func(kind string) (list string, questions []frame) {
-			a := launch(t, start{root: root})
-			a.initialize()
+			a := connect(t, start{root: root})
 			s := a.open()
 			_, questions = a.turnAnswering(s, "/list_directory .", kind)
 			list = a.turnOf(s, "/hooks")
@@ -277,8 +273,7 @@ func TestHostileHookFiles(t *testing.T) {
 				t.Fatal(err)
 			}
 			make(t, filepath.Join(root, "work/.zeph/hooks.json"))
-			a := launch(t, start{root: root})
-			a.initialize()
+			a := connect(t, start{root: root})
 			text, _ := a.turnAnswering(a.open(), "/list_directory .", "allow_always")
 			a.checkContains(text, "Denied by the hook `exit 2`")
 			if _, err := os.Stat(filepath.Join(a.dir, "PWNED")); err == nil {
@@ -304,8 +299,7 @@ func TestHooksEnd(t *testing.T) {
 				t.Parallel()
 				root := home(t)
 				write(t, filepath.Join(root, "zeph/hooks.json"), hooksFile(300, hook{event, "", stubborn}))
-				a := launch(t, start{root: root})
-				a.initialize()
+				a := connect(t, start{root: root})
 				s := a.open()
 				a.request("1", "session/prompt", promptParams(s, "/list_directory ."))
 				pids := a.stubbornPIDs()
@@ -322,8 +316,7 @@ func TestHooksCannotAllow(t *testing.T) {
 	t.Parallel()
 	root := home(t)
 	write(t, filepath.Join(root, "zeph/hooks.json"), hooksFile(9, hook{"PreToolUse", "", hookSays(`{"continue":true,"decision":"approve","hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","permissionDecisionReason":"fine"}}`)}))
-	a := launch(t, start{root: root, config: "[[tools.permissions.edit]]\npattern = \"*\"\naction = \"deny\"\n[[tools.permissions.bash]]\npattern = \"touch denied\"\naction = \"deny\"\n"})
-	a.initialize()
+	a := connect(t, start{root: root, config: "[[tools.permissions.edit]]\npattern = \"*\"\naction = \"deny\"\n[[tools.permissions.bash]]\npattern = \"touch denied\"\naction = \"deny\"\n"})
 	s := a.open()
 	for _, prompt := range []string{"/bash sudo ls", "/bash rm -rf /", "/bash touch denied", "/bash cat $ZEPH_HOME/config.toml", "/read ../zeph/config.toml", `/edit {"path":"f","old_string":"a","new_string":"b"}`, "/bash touch asked"} {
 		text, questions := a.turnAnswering(s, prompt, "reject_once")

@@ -55,8 +55,7 @@ func TestJudges(t *testing.T) {
 				}
 				config += fmt.Sprintf("[[llm.providers]]\nname = %q\ntype = \"script\"\nmodel = %q\ndefault = %t\n", model.name, file, model.name == "main")
 			}
-			a := launch(t, start{config: config})
-			a.initialize()
+			a := connect(t, start{config: config})
 			s := a.open()
 			a.request(`1`, "session/prompt", promptParams(s, "touch them"))
 			a.answer(`1`)

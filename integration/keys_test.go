@@ -74,8 +74,7 @@ func TestStatement044NoKey(t *testing.T) {
 	a.refused("1", "session/new", `{"cwd":`+quote(a.dir)+`,"mcpServers":[]}`)
 	a.refused("2", "authenticate", `{"methodId":"api-key"}`)
 	a.refused("3", "authenticate", `{"methodId":"login"}`)
-	b := launch(t, start{})
-	b.initialize()
+	b := connect(t, start{})
 	if got := b.accepted("1", "authenticate", `{"methodId":"api-key"}`); got != "{}" {
 		t.Errorf("authenticate with nothing configured: %s", got)
 	}

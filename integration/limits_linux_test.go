@@ -108,8 +108,7 @@ func TestFileSizeLimit(t *testing.T) {
 			limitProcess(t, e.cmd.Process.Pid, unix.RLIMIT_FSIZE, unix.RLIM_INFINITY)
 			workTurn(e, p, s, `3`)
 			e.quit()
-			b := launch(t, start{root: e.root})
-			b.initialize()
+			b := connect(t, start{root: e.root})
 			if got, ok := b.load(s); !ok || len(got.prompts) != 3 {
 				t.Errorf("loaded %+v", got)
 			}
@@ -234,8 +233,7 @@ func openDatabase(t testing.TB, root string) *sql.DB {
 func TestNewerDatabase(t *testing.T) {
 	p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Say("One.")), fakemodel.Answer(fakemodel.Say("Two.")))
 	root := home(t)
-	a := launch(t, start{env: p.Env(), root: root})
-	a.initialize()
+	a := connect(t, start{env: p.Env(), root: root})
 	s := a.open()
 	a.request(`1`, "session/prompt", promptParams(s, "one"))
 	a.answer(`1`)
@@ -249,8 +247,7 @@ func TestNewerDatabase(t *testing.T) {
 	if f := a.answer(`2`); !strings.Contains(string(f.Result), "end_turn") || !strings.Contains(joinLines(a.agentFrames()), want) {
 		t.Errorf("%s", joinLines(a.agentFrames()))
 	}
-	b := launch(t, start{env: p.Env(), root: root})
-	b.initialize()
+	b := connect(t, start{env: p.Env(), root: root})
 	b.request(`1`, "session/load", fmt.Sprintf(`{"sessionId":%q,"cwd":%q,"mcpServers":[]}`, s, b.dir))
 	if f := b.answer(`1`); f.Error == nil || !strings.Contains(f.Error.Message, want) {
 		t.Errorf("session/load: %s", f.line)
@@ -300,8 +297,7 @@ func TestClockJumps(t *testing.T) {
 			t.Parallel()
 			p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Say("One.")))
 			root := home(t)
-			a := launch(t, start{env: p.Env(), root: root})
-			a.initialize()
+			a := connect(t, start{env: p.Env(), root: root})
 			s := a.open()
 			a.request(`1`, "session/prompt", promptParams(s, "one"))
 			a.answer(`1`)
@@ -319,8 +315,7 @@ func TestClockJumps(t *testing.T) {
 				}
 			}
 			db.Close()
-			b := launch(t, start{env: p.Env(), root: root})
-			b.initialize()
+			b := connect(t, start{env: p.Env(), root: root})
 			if got, ok := b.load(s); !ok || !slices.Equal(got.prompts, []string{"one", "two"}) {
 				t.Errorf("loaded %+v", got)
 			}

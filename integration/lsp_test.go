@@ -47,8 +47,7 @@ func TestErrorsAfterAnEdit(t *testing.T) {
 	t.Parallel()
 	root := home(t)
 	methods := filepath.Join(root, "methods")
-	a := launch(t, start{root: root, config: fakeServer(t, "push", methods)})
-	a.initialize()
+	a := connect(t, start{root: root, config: fakeServer(t, "push", methods)})
 	s := a.open()
 	a.file("a.fake", "error: old\n")
 	a.file("b.fake", "")
@@ -78,8 +77,7 @@ func TestErrorsAfterAnEdit(t *testing.T) {
 	}
 	a.stop()
 
-	b := launch(t, start{root: root})
-	b.initialize()
+	b := connect(t, start{root: root})
 	updates, questions = b.turnAnswering(b.open(), edit("c.fake", "error: c\n"), "allow_once")
 	if b.checkContains(updates, "c.fake:1:1: error: c"); len(questions) != 0 {
 		t.Errorf("asked again: %s", joinLines(questions))
@@ -96,8 +94,7 @@ func TestServersOfAKilledAgent(t *testing.T) {
 	t.Parallel()
 	root := home(t)
 	methods := filepath.Join(root, "methods")
-	a := launch(t, start{root: root, config: fakeServer(t, "push", methods)})
-	a.initialize()
+	a := connect(t, start{root: root, config: fakeServer(t, "push", methods)})
 	a.turnAnswering(a.open(), edit("a.fake", "error: x\n"), "allow_once")
 	pid := serverPID(methods)
 	a.exitChecked = true
@@ -113,8 +110,7 @@ func TestServersThatFail(t *testing.T) {
 			t.Parallel()
 			root := home(t)
 			config := strings.Replace(fakeServer(t, habit, filepath.Join(root, "methods")), "wait_ms = 10000", "wait_ms = 200", 1)
-			a := launch(t, start{root: root, config: config})
-			a.initialize()
+			a := connect(t, start{root: root, config: config})
 			s := a.open()
 			for _, text := range []string{"one\n", "two\n", "three\n"} {
 				updates, _ := a.turnAnswering(s, edit("a.fake", text), "allow_once")
@@ -158,8 +154,7 @@ func TestGatesOfTheCheck(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			root := home(t)
-			a := launch(t, start{root: root, config: fakeServer(t, "push", filepath.Join(root, "methods")) + tt.config})
-			a.initialize()
+			a := connect(t, start{root: root, config: fakeServer(t, "push", filepath.Join(root, "methods")) + tt.config})
 			updates, _ := a.turnAnswering(a.open(), edit("a.fake", "error: x\n"), "allow_once")
 			if strings.Contains(updates, "new diagnostics") || a.content("a.fake") != "error: x\n" {
 				t.Error(updates)
@@ -224,8 +219,7 @@ func TestPublicServers(t *testing.T) {
 			if _, err := exec.LookPath(tt.server); err != nil {
 				t.Skipf("%s is not installed: %s", tt.server, tt.setup)
 			}
-			a := launch(t, start{config: "[tools.lsp]\nwait_ms = 10000\n"})
-			a.initialize()
+			a := connect(t, start{config: "[tools.lsp]\nwait_ms = 10000\n"})
 			s := a.open()
 			for name, text := range tt.files {
 				a.file(name, text)

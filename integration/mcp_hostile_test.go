@@ -75,8 +75,7 @@ func TestHostileMCPServers(t *testing.T) {
 	for _, habit := range []string{"exits at initialize", "exits at list", "deep list"} {
 		config += hostileTable(t, nameOf(habit), habit)
 	}
-	a := launch(t, start{config: config})
-	a.initialize()
+	a := connect(t, start{config: config})
 	s := a.open()
 	a.untilReady(s, ready...)
 	for _, habit := range slices.Sorted(maps.Keys(hostileHabits)) {
@@ -104,8 +103,7 @@ func TestHostileMCPMemory(t *testing.T) {
 	for _, habit := range []string{"100 MiB", "60 MiB", "7 MiB", "many", "schemas", "stderr", "requests"} {
 		t.Run(habit, func(t *testing.T) {
 			t.Parallel()
-			a := launch(t, start{config: allowMCP + hostileTable(t, "bad", habit)})
-			a.initialize()
+			a := connect(t, start{config: allowMCP + hostileTable(t, "bad", habit)})
 			s := a.open()
 			a.checkContains(a.turnOf(s, "/bad__run {}"), cmp.Or(hostileHabits[habit], "[full output: "))
 			peak := statusKiB(t, a.cmd.Process.Pid, "VmHWM") >> 10
@@ -129,8 +127,7 @@ func TestHangingMCPServers(t *testing.T) {
 	for _, habit := range []string{"hangs at server/discover", "hangs at initialize", "hangs at list"} {
 		config += hostileTable(t, strings.ReplaceAll(nameOf(habit), "/", ""), habit)
 	}
-	a := launch(t, start{config: config})
-	a.initialize()
+	a := connect(t, start{config: config})
 	s := a.open()
 	a.checkContains(a.turnOf(s, "/bash echo built in"), "built in")
 	a.untilReady(s, "good")
@@ -193,8 +190,7 @@ func TestHostileMCPDefinitions(t *testing.T) {
 // withheld until the user approves the change.
 func TestChangedMCPTool(t *testing.T) {
 	t.Parallel()
-	a := launch(t, start{config: allowMCP + hostileTable(t, "bad", "changes")})
-	a.initialize()
+	a := connect(t, start{config: allowMCP + hostileTable(t, "bad", "changes")})
 	s := a.open()
 	a.untilReady(s, "bad")
 	a.checkContains(a.turnOf(s, "/bad__run {}"), "done")

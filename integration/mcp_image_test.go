@@ -23,8 +23,7 @@ func TestMCPImages(t *testing.T) {
 			m := fakemodel.NewAnthropic(t,
 				fakemodel.Answer(fakemodel.Call("c1", "io__screenshot", `{}`)), fakemodel.Answer(fakemodel.Call("c2", "io__bomb", `{}`)),
 				fakemodel.Answer(fakemodel.Say("done")))
-			a := launch(t, start{env: m.Env(), config: config + allowMCP})
-			a.initialize()
+			a := connect(t, start{env: m.Env(), config: config + allowMCP})
 			s := a.openWith(stdioServer(t, "io", "images"))
 			a.checkContains(a.turnOf(s, "look"), `"type":"image","data":"`+base64.StdEncoding.EncodeToString(fakemcp.Screenshot())+`"`)
 			sent := m.Requests()

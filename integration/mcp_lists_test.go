@@ -21,8 +21,7 @@ func TestHostileMCPLists(t *testing.T) {
 		ready = append(ready, nameOf(habit))
 	}
 	m := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Say("ok")), fakemodel.Answer(fakemodel.Say("ok")))
-	a := launch(t, start{env: m.Env(), config: config})
-	a.initialize()
+	a := connect(t, start{env: m.Env(), config: config})
 	s := a.open()
 	a.untilReady(s, ready...)
 
@@ -76,8 +75,7 @@ func TestHostileMCPListMemory(t *testing.T) {
 	for _, habit := range []string{"many", "100 MiB"} {
 		t.Run(habit, func(t *testing.T) {
 			t.Parallel()
-			a := launch(t, start{config: allowReads + hostileTable(t, "bad", "lists: "+habit)})
-			a.initialize()
+			a := connect(t, start{config: allowReads + hostileTable(t, "bad", "lists: "+habit)})
 			s := a.open()
 			a.turnOf(s, `/read_resource {"server":"bad","uri":"x:run"}`)
 			a.checkContains(a.turnOf(s, "/bash echo built in"), "built in")

@@ -63,8 +63,7 @@ var libraryCommands = []string{
 // its list changes, and when it has failed.
 func TestPromptCommands(t *testing.T) {
 	t.Parallel()
-	a := launch(t, start{config: allowMCP})
-	a.initialize()
+	a := connect(t, start{config: allowMCP})
 	s := a.openWith(stdioServer(t, "lib", "library"))
 	n := a.awaitCommands(0, libraryCommands...)
 	a.turnOf(s, "/lib__add")
@@ -83,8 +82,7 @@ func TestPrompts(t *testing.T) {
 	t.Parallel()
 	say := fakemodel.Answer(fakemodel.Say("ok"))
 	m := fakemodel.NewAnthropic(t, say, say, say, say)
-	a := launch(t, start{env: m.Env(), config: allowReads})
-	a.initialize()
+	a := connect(t, start{env: m.Env(), config: allowReads})
 	s := a.openWith(stdioServer(t, "lib", "library"))
 	messages := func(n int) string {
 		_, text, _ := strings.Cut(m.Requests()[n], `"messages":`)
@@ -133,8 +131,7 @@ func TestPrompts(t *testing.T) {
 // user typed.
 func TestPromptWithoutModel(t *testing.T) {
 	t.Parallel()
-	a := launch(t, start{config: allowMCP})
-	a.initialize()
+	a := connect(t, start{config: allowMCP})
 	s := a.openWith(stdioServer(t, "lib", "library"))
 	a.checkContains(a.turnOf(s, "/lib:talk"), "No model is connected")
 }

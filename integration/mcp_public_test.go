@@ -50,8 +50,7 @@ func TestLaunchedMCPServersEnd(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			a := launch(t, start{config: allowMCP, env: []string{"npm_config_cache=" + filepath.Join(dir, ".npm")}})
-			a.initialize()
+			a := connect(t, start{config: allowMCP, env: []string{"npm_config_cache=" + filepath.Join(dir, ".npm")}})
 			s := a.openWith(fmt.Sprintf(`{"name":"everything","command":%q,"args":["-y","@modelcontextprotocol/server-everything@%s"],"env":[]}`, npx[0], everythingVersion))
 			a.untilReady(s, "everything")
 			pids := slices.DeleteFunc(children([]int{a.cmd.Process.Pid}), func(pid int) bool {

@@ -22,8 +22,7 @@ action = "allow"
 // TestResources reads resources of all kinds by the tools, and checks the audit log.
 func TestResources(t *testing.T) {
 	t.Parallel()
-	a := launch(t, start{config: allowReads})
-	a.initialize()
+	a := connect(t, start{config: allowReads})
 	s := a.openWith(stdioServer(t, "lib", "library"))
 	read := func(uri string) string {
 		return a.turnOf(s, fmt.Sprintf(`/read_resource {"server":"lib","uri":%q}`, uri))
@@ -60,8 +59,7 @@ func TestResourcePermission(t *testing.T) {
 		fakemodel.Answer(fakemodel.Call("c2", "read_resource", `{"server":"lib","uri":"note://days/monday"}`)),
 		fakemodel.Answer(fakemodel.Say("done")),
 	)
-	a := launch(t, start{env: m.Env(), config: "[mcp]\nstartup_wait_secs = 60\n"})
-	a.initialize()
+	a := connect(t, start{env: m.Env(), config: "[mcp]\nstartup_wait_secs = 60\n"})
 	s := a.openWith(stdioServer(t, "lib", "library"))
 	a.request("1", "session/prompt", promptParams(s, "read it"))
 	q := a.await("the question", func(f frame) bool { return f.Method == "session/request_permission" })
@@ -70,8 +68,7 @@ func TestResourcePermission(t *testing.T) {
 	a.answer("1") // the second call is not asked about
 	a.checkContains(m.Requests()[2], "Welcome to the library.", "Notes of monday")
 
-	b := launch(t, start{config: fmt.Sprintf("[mcp]\nstartup_wait_secs = 60\n[[mcp.servers]]\nname = \"lib\"\ncommand = %s\nenv = { %s = \"library\" }\ntrust = \"trusted\"\n", quote(testBinary(t)), fakemcp.Behaviour)})
-	b.initialize()
+	b := connect(t, start{config: fmt.Sprintf("[mcp]\nstartup_wait_secs = 60\n[[mcp.servers]]\nname = \"lib\"\ncommand = %s\nenv = { %s = \"library\" }\ntrust = \"trusted\"\n", quote(testBinary(t)), fakemcp.Behaviour)})
 	b.checkContains(b.turnOf(b.open(), `/read_resource {"server":"lib","uri":"note://days/friday"}`), "Notes of friday")
 }
 
@@ -80,8 +77,7 @@ func TestResourcePermission(t *testing.T) {
 func TestLinkedResource(t *testing.T) {
 	t.Parallel()
 	m := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Say("seen")))
-	a := launch(t, start{env: m.Env(), config: allowReads})
-	a.initialize()
+	a := connect(t, start{env: m.Env(), config: allowReads})
 	s := a.openWith(stdioServer(t, "lib", "library"))
 	blocks := `[{"type":"text","text":"look at "},{"type":"resource_link","uri":"note://days/sunday","name":"sunday"},{"type":"resource_link","uri":"other://x","name":"x"}]`
 	params, err := json.Marshal(map[string]any{"sessionId": s, "prompt": json.RawMessage(blocks)})

@@ -15,8 +15,7 @@ func TestMCPSchemaRefused(t *testing.T) {
 		fakemodel.Refuse(400, "invalid_request_error", "Invalid schema for function 'io__wait': no items"),
 		fakemodel.Answer(fakemodel.Say("one")), fakemodel.Answer(fakemodel.Say("two")),
 	)
-	a := launch(t, start{env: m.Env(), config: allowMCP})
-	a.initialize()
+	a := connect(t, start{env: m.Env(), config: allowMCP})
 	s := a.openWith(stdioServer(t, "io", "serve"))
 	a.checkContains(a.turnOf(s, "first"), "one")
 	a.checkContains(a.turnOf(s, "/mcp"), "ready, 2 tools", "`io__wait` is left out: claude refuses its schema: Invalid schema for function 'io__wait': no items")

@@ -22,8 +22,7 @@ func TestToolSearch(t *testing.T) {
 		fakemodel.Answer(fakemodel.Say("still here")),
 		fakemodel.Answer(fakemodel.Say("without servers")),
 	)
-	a := launch(t, start{env: m.Env(), config: allowMCP + fmt.Sprintf("[tools.memory]\nenabled = false\n[[llm.providers]]\ntype = \"claude\"\nmodel = \"m\"\nbase_url = %q\ncontext_window = 200000\n", m.URL)})
-	a.initialize()
+	a := connect(t, start{env: m.Env(), config: allowMCP + fmt.Sprintf("[tools.memory]\nenabled = false\n[[llm.providers]]\ntype = \"claude\"\nmodel = \"m\"\nbase_url = %q\ncontext_window = 200000\n", m.URL)})
 	s := a.openWith(stdioServer(t, "big", "catalogue"))
 	a.turnOf(s, "merge the branch")
 	a.turnOf(s, "what else is there?")
@@ -57,8 +56,7 @@ func TestToolSearch(t *testing.T) {
 func TestToolSearchOff(t *testing.T) {
 	t.Parallel()
 	m := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Say("hi")))
-	a := launch(t, start{env: m.Env(), config: allowMCP + "[agent.tool_filter]\nenabled = false\n"})
-	a.initialize()
+	a := connect(t, start{env: m.Env(), config: allowMCP + "[agent.tool_filter]\nenabled = false\n"})
 	a.turnOf(a.openWith(stdioServer(t, "big", "catalogue")), "hi")
 	if tools := m.ToolBytes(0); len(tools) < 300 || strings.Contains(strings.Join(tools, ""), "tool_search") {
 		t.Errorf("%d tools", len(tools))

@@ -93,8 +93,7 @@ func (a *agent) checkContains(got string, wants ...string) {
 // TestStatement058BrokenMCPServers opens a session with servers that do not start.
 func TestStatement058BrokenMCPServers(t *testing.T) {
 	t.Parallel()
-	a := launch(t, start{config: allowMCP})
-	a.initialize()
+	a := connect(t, start{config: allowMCP})
 	s := a.openWith(stdioServer(t, "bad", "exit"), `{"name":"gone","command":"/nonexistent/server","args":[],"env":[]}`, stdioServer(t, "good", "serve"))
 	a.checkContains(a.turnOf(s, `/good__echo {"message":"hi"}`), "Echo: hi")
 	a.checkContains(a.turnOf(s, "/mcp"), "`bad`: ", "cannot open the database", "`gone`: ", "no such file", "`good`: ready", "good__echo")
@@ -117,8 +116,7 @@ func TestStatement060_061Transports(t *testing.T) {
 		return s.URL
 	}
 	server := func(*http.Request) *mcp.Server { return fakemcp.Server() }
-	a := launch(t, start{config: allowMCP, env: []string{"ANTHROPIC_API_KEY=k", "ZEPH_MODEL=direct"}})
-	a.initialize()
+	a := connect(t, start{config: allowMCP, env: []string{"ANTHROPIC_API_KEY=k", "ZEPH_MODEL=direct"}})
 	web := `{"type":%q,"name":%q,"url":%q,"headers":[{"name":"X-Given","value":"a: b"}]}`
 	s := a.openWith(
 		stdioServer(t, "io", "serve", `GIVEN=x "y" $Z`),
@@ -161,8 +159,7 @@ func TestMCPServersEnd(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a := launch(t, start{config: allowMCP})
-			a.initialize()
+			a := connect(t, start{config: allowMCP})
 			a.script(filepath.Join(a.root, "launcher"), testBinary(t)+` "$@"; exit`)
 			s := a.openWith(strings.Replace(stdioServer(t, "io", "serve"), testBinary(t), filepath.Join(a.root, "launcher"), 1))
 			pid := a.pidOf(s, "io")
@@ -177,8 +174,7 @@ func TestMCPServersEnd(t *testing.T) {
 // TestMCPServersAreShared opens twenty sessions whose server is in the configuration.
 func TestMCPServersAreShared(t *testing.T) {
 	t.Parallel()
-	a := launch(t, start{config: allowMCP + fmt.Sprintf("[[mcp.servers]]\nname = \"io\"\ncommand = %s\nenv = { %s = \"serve\" }\n", quote(testBinary(t)), fakemcp.Behaviour)})
-	a.initialize()
+	a := connect(t, start{config: allowMCP + fmt.Sprintf("[[mcp.servers]]\nname = \"io\"\ncommand = %s\nenv = { %s = \"serve\" }\n", quote(testBinary(t)), fakemcp.Behaviour)})
 	pids := map[int]bool{}
 	for range 20 {
 		pids[a.pidOf(a.open(), "io")] = true
@@ -197,8 +193,7 @@ func TestMCPPermission(t *testing.T) {
 		fakemodel.Answer(fakemodel.Call("c2", "io__echo", `{"message":"again"}`)),
 		fakemodel.Answer(fakemodel.Say("done")),
 	)
-	a := launch(t, start{env: m.Env(), config: "[mcp]\nstartup_wait_secs = 60\n"})
-	a.initialize()
+	a := connect(t, start{env: m.Env(), config: "[mcp]\nstartup_wait_secs = 60\n"})
 	s := a.openWith(stdioServer(t, "io", "serve"))
 	a.request("1", "session/prompt", promptParams(s, "call it"))
 	q := a.await("the question", func(f frame) bool { return f.Method == "session/request_permission" })
@@ -275,8 +270,7 @@ func TestProjectMCPServers(t *testing.T) {
 	}
 	b := launch(t, start{root: root, config: allowMCP})
 	b.checkContains(answer(b, "allow_always"), "`repo`: ready")
-	c := launch(t, start{root: root, config: allowMCP})
-	c.initialize()
+	c := connect(t, start{root: root, config: allowMCP})
 	c.checkContains(c.turnOf(c.open(), `/repo__echo {"message":"hi"}`), "Echo: hi")
 
 	run := func(args ...string) string {
@@ -296,8 +290,7 @@ func TestProjectMCPServers(t *testing.T) {
 // server, and if that fails the user learns which one it is.
 func TestTypedMCPCall(t *testing.T) {
 	t.Parallel()
-	a := launch(t, start{config: strings.Replace(allowMCP, "60", "0", 1)})
-	a.initialize()
+	a := connect(t, start{config: strings.Replace(allowMCP, "60", "0", 1)})
 	s := a.openWith(stdioServer(t, "hangs", "hangs at initialize"), stdioServer(t, "good", "serve"), stdioServer(t, "bad", "exit"))
 	good := a.turnOf(s, `/good__echo {"message":"hi"}`)
 	bad := a.turnOf(s, `/bad__echo {"message":"hi"}`)
@@ -330,8 +323,7 @@ func TestPublicMCPServers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := launch(t, start{config: strings.Replace(allowMCP, "60", "300", 1), env: []string{"npm_config_cache=" + filepath.Join(dir, ".npm")}})
-	a.initialize()
+	a := connect(t, start{config: strings.Replace(allowMCP, "60", "300", 1), env: []string{"npm_config_cache=" + filepath.Join(dir, ".npm")}})
 	a.file("a.txt", "the text of a file\n")
 	s := a.openWith(entry("everything", "@modelcontextprotocol/server-everything@"+everythingVersion), entry("files", "@modelcontextprotocol/server-filesystem@"+filesystemVersion, "."))
 	a.request(`"first"`, "session/prompt", promptParams(s, "/bash true")) // waits for the downloads

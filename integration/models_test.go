@@ -82,8 +82,7 @@ func TestModelList(t *testing.T) {
 	o := fakemodel.NewOllama(t, `{"role":"assistant","content":"Here."}`)
 	root := home(t)
 	env := []string{"OLLAMA_HOST=" + strings.TrimPrefix(o.URL, "http://"), "ZEPH_LLM_LIST_MODELS=true"}
-	a := launch(t, start{env: env, root: root})
-	a.initialize()
+	a := connect(t, start{env: env, root: root})
 	s := a.open()
 	var model, level option
 	a.await("the models", func(f frame) bool {
@@ -117,8 +116,7 @@ func TestModelList(t *testing.T) {
 	a.stop()
 	o.Close()
 
-	b := launch(t, start{env: env, root: root})
-	b.initialize()
+	b := connect(t, start{env: env, root: root})
 	b.request("1", "session/new", fmt.Sprintf(`{"cwd":%q,"mcpServers":[]}`, b.dir))
 	f := b.answer("1")
 	if got := optionsOf(t, f.Result)["model"].values(); !slices.Equal(got, []string{"ollama", "ollama:qwen3:8b"}) {

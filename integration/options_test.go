@@ -76,7 +76,7 @@ func (a *agent) ends(id string) {
 // that is set during a turn applies from the next request.
 func TestStatement122_123_124ThoughtLevel(t *testing.T) {
 	p := fakemodel.NewAnthropic(t)
-	a := launch(t, start{env: p.Env(), config: `
+	a := connect(t, start{env: p.Env(), config: `
 [[llm.providers]]
 name = "new"
 type = "claude"
@@ -90,7 +90,6 @@ model = "claude-haiku-4-5"
 [[llm.providers]]
 type = "direct"
 `})
-	a.initialize()
 	a.request("1", "session/new", fmt.Sprintf(`{"cwd":%q,"mcpServers":[]}`, a.dir))
 	f := a.answer("1")
 	var opened struct{ SessionID string }
@@ -161,8 +160,7 @@ type = "direct"
 // holds, also in the last updates.
 func TestStatement127OptionsAtOnce(t *testing.T) {
 	p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Say("Here.")))
-	a := launch(t, start{env: p.Env()})
-	a.initialize()
+	a := connect(t, start{env: p.Env()})
 	s := a.open()
 	var lines strings.Builder
 	modes := []string{"ask", "auto", "architect", "code", "auto", "ask", "code"}

@@ -81,8 +81,7 @@ func TestOddModel(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := fakemodel.NewAnthropic(t, tt.script...)
-			a := launch(t, start{env: slices.Concat(oneRetry, p.Env())})
-			a.initialize()
+			a := connect(t, start{env: slices.Concat(oneRetry, p.Env())})
 			s := a.open()
 			a.request(`1`, "session/prompt", promptParams(s, "one"))
 			f := a.answer(`1`)
@@ -137,8 +136,7 @@ func hijacked(text string) fakemodel.Reply {
 // TestModelOfOneByteASecond cancels a turn whose model sends a byte a second.
 func TestModelOfOneByteASecond(t *testing.T) {
 	p := fakemodel.NewAnthropic(t, inPieces(wholeAnswer, 1, time.Second))
-	a := launch(t, start{env: p.Env()})
-	a.initialize()
+	a := connect(t, start{env: p.Env()})
 	s := a.open()
 	a.request(`1`, "session/prompt", promptParams(s, "one"))
 	eventually(t, patience, "the request", func() bool { return len(p.Requests()) == 1 })

@@ -35,8 +35,7 @@ func TestStatement021_102OddAnswers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a := launch(t, start{})
-			a.initialize()
+			a := connect(t, start{})
 			s := a.open()
 			a.request("1", "session/prompt", promptParams(s, `/write {"path":"f","content":"x"}`))
 			q := a.await("the question", func(f frame) bool { return f.Method == "session/request_permission" })

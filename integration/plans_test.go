@@ -28,8 +28,7 @@ func TestPlanApproval(t *testing.T) {
 				fakemodel.Answer(fakemodel.Say("Ready.")),
 				fakemodel.Answer(fakemodel.Say("In this mode.")),
 			)
-			a := launch(t, start{env: p.Env(), config: "[agent]\nmode = \"architect\"\n"})
-			a.initialize()
+			a := connect(t, start{env: p.Env(), config: "[agent]\nmode = \"architect\"\n"})
 			s := a.open()
 			a.request("1", "session/prompt", promptParams(s, "plan it"))
 			asked := a.await("the question", func(f frame) bool { return f.Method == "session/request_permission" })

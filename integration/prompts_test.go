@@ -113,8 +113,7 @@ func (a *agent) messages(session string) []string {
 // the model's view of them, also after a resume.
 func TestStatement065_094CommandsAndTheModel(t *testing.T) {
 	p := fakemodel.NewAnthropic(t)
-	a := launch(t, start{env: p.Env()})
-	a.initialize()
+	a := connect(t, start{env: p.Env()})
 	s := a.open()
 	prompts := 0
 	prompt := func(text string) {
@@ -188,8 +187,7 @@ func TestStatement065_094CommandsAndTheModel(t *testing.T) {
 // TestPromptTextLimit sends the longest text that a prompt may have, and one byte
 // more.
 func TestPromptTextLimit(t *testing.T) {
-	a := launch(t, start{})
-	a.initialize()
+	a := connect(t, start{})
 	s := a.open()
 	a.request("1", "session/prompt", promptParams(s, strings.Repeat("x", 1<<20)))
 	if f := a.answer("1"); !strings.Contains(string(f.Result), "end_turn") {

@@ -37,8 +37,7 @@ func TestStatement134Idle(t *testing.T) {
 		t.Skip("only Linux shows the work of a process: /proc/PID")
 	}
 	t.Parallel()
-	a := launch(t, start{})
-	a.initialize()
+	a := connect(t, start{})
 	s := a.open()
 	a.request("1", "session/prompt", promptParams(s, "/bash echo hi"))
 	a.answer("1")
@@ -106,8 +105,7 @@ func TestStatement016BigPromptMemory(t *testing.T) {
 				t.Fatal(err)
 			}
 			config := fmt.Sprintf("[[llm.providers]]\ntype = \"script\"\nmodel = %q\n", script)
-			a := launch(t, start{config: config})
-			a.initialize()
+			a := connect(t, start{config: config})
 			s := a.open()
 			a.request(`1`, "session/prompt", `{"sessionId":`+quote(s)+`,"prompt":[{"type":"text","text":"look"},`+block+`]}`)
 			if f := a.answer(`1`); !strings.Contains(string(f.Result), "end_turn") {

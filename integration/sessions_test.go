@@ -58,8 +58,7 @@ func TestStatement075Close(t *testing.T) {
 // follow.
 func TestStatement051_055_056FirstFrames(t *testing.T) {
 	const n = 1000
-	a := launch(t, start{})
-	a.initialize()
+	a := connect(t, start{})
 	for id := range n {
 		a.request(fmt.Sprint(id), "session/new", `{"cwd":`+quote(a.dir)+`,"mcpServers":[]}`)
 	}
@@ -113,8 +112,7 @@ func (a *agent) list(params string) page {
 // others are deleted and created.
 func TestStatement069_070_071Pages(t *testing.T) {
 	const n = 250
-	a := launch(t, start{})
-	a.initialize()
+	a := connect(t, start{})
 	dirs := []string{a.dir, filepath.Join(a.dir, "sub")}
 	var all, below []string // newest first
 	for i := range n {

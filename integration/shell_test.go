@@ -12,8 +12,7 @@ import (
 // TestStatement136ChildrenDoNotShareThePipes runs a local command that reads its
 // stdin and writes to its stdout. Neither is a stream of the protocol.
 func TestStatement136ChildrenDoNotShareThePipes(t *testing.T) {
-	a := launch(t, start{})
-	a.initialize()
+	a := connect(t, start{})
 	s := a.open()
 	a.request("1", "session/prompt", promptParams(s, `/bash cat; echo "not a frame"`))
 	a.alive()

@@ -29,8 +29,7 @@ func TestProjectSkills(t *testing.T) {
 		// returns the last request to the model.
 		turn := func(kind string) (request string, questions []frame) {
 			p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Call("1", "load_skill", map[string]string{"name": "deploy"})), fakemodel.Answer(fakemodel.Say("Done.")))
-			a := launch(t, start{root: root, env: p.Env()})
-			a.initialize()
+			a := connect(t, start{root: root, env: p.Env()})
 			_, questions = a.turnAnswering(a.open(), "deploy", kind)
 			a.stop()
 			requests := p.Requests()
@@ -81,8 +80,7 @@ func TestSkillQuestionCancelled(t *testing.T) {
 	root := home(t)
 	write(t, filepath.Join(root, "work/.zeph/skills/deploy/SKILL.md"), "Ship it to the moon.\n")
 	p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Call("1", "load_skill", map[string]string{"name": "deploy"})), fakemodel.Answer(fakemodel.Say("Done.")))
-	a := launch(t, start{root: root, env: p.Env()})
-	a.initialize()
+	a := connect(t, start{root: root, env: p.Env()})
 	s := a.open()
 	a.request(`"first"`, "session/prompt", promptParams(s, "deploy"))
 	question := a.await("the question", func(f frame) bool { return f.Method == "session/request_permission" })
@@ -143,8 +141,7 @@ func TestHostileSkillFiles(t *testing.T) {
 				t.Skip("no such file here:", err)
 			}
 			p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Call("1", "load_skill", map[string]string{"name": "evil"})), fakemodel.Answer(fakemodel.Say("One.")), fakemodel.Answer(fakemodel.Say("Two.")))
-			a := launch(t, start{root: root, env: p.Env(), config: "[tools.file]\ndeny_read = [\"**/.zeph/**\"]\n"})
-			a.initialize()
+			a := connect(t, start{root: root, env: p.Env(), config: "[tools.file]\ndeny_read = [\"**/.zeph/**\"]\n"})
 			s := a.open()
 			a.turnAnswering(s, "hello", "allow_always")
 			a.turnAnswering(s, "/skill trust evil", "allow_always")
@@ -200,8 +197,7 @@ func TestHostileSkills(t *testing.T) {
 			write(t, filepath.Join(root, "zeph/skills/other/SKILL.md"), "The text of another skill.\n")
 			write(t, filepath.Join(root, "work/a.txt"), "a\n")
 			p := fakemodel.NewAnthropic(t, fakemodel.Answer(call("1", tt.tool, in{"name": "evil"})), fakemodel.Answer(evil...), fakemodel.Answer(fakemodel.Say("Done.")), fakemodel.Answer(fakemodel.Say("Done.")))
-			a := launch(t, start{root: root, env: p.Env(), config: tt.config})
-			a.initialize()
+			a := connect(t, start{root: root, env: p.Env(), config: tt.config})
 			s := a.open()
 			before := tree(t, a.dir)
 			a.turnOf(s, "/trust set skill:evil "+tt.level)
@@ -247,8 +243,7 @@ func TestSkillSecrets(t *testing.T) {
 	p := fakemodel.NewAnthropic(t,
 		fakemodel.Answer(show("1", "before"), invoke("2", "deploy"), invoke("3", "greedy"), show("4", "after")),
 		fakemodel.Answer(show("5", "inside")), fakemodel.Answer(fakemodel.Say("Deployed.")), fakemodel.Answer(fakemodel.Say("Done.")))
-	a := launch(t, start{root: root, env: append(p.Env(), "MY_TOKEN="+own, "ZEPH_SECRET_GIVEN_TOKEN="+given, "OPENAI_API_KEY="+reserved)})
-	a.initialize()
+	a := connect(t, start{root: root, env: append(p.Env(), "MY_TOKEN="+own, "ZEPH_SECRET_GIVEN_TOKEN="+given, "OPENAI_API_KEY="+reserved)})
 	text, _ := a.turnAnswering(a.open(), "deploy", "allow_once")
 	a.checkContains(text, `"stopReason":"end_turn"`, "needs the secret OPENAI_API_KEY, which is not set")
 	for file, want := range map[string]string{"before": "  \n", "inside": own + " " + given + " \n", "after": "  \n"} {
@@ -283,8 +278,7 @@ func TestSkillsPage(t *testing.T) {
 	}
 	root := home(t)
 	p := fakemodel.NewAnthropic(t)
-	a := launch(t, start{root: root, env: append(p.Env(), "GITHUB_TOKEN=a-token-of-a-test")})
-	a.initialize()
+	a := connect(t, start{root: root, env: append(p.Env(), "GITHUB_TOKEN=a-token-of-a-test")})
 	skill := filepath.Join(root, "zeph/skills/release")
 	write(t, filepath.Join(skill, "references/notes.md"), "One line for each change.\n")
 	for i, want := range []string{"Write the notes", "It uses secrets"} {

@@ -23,8 +23,7 @@ func TestStatement036EmptyEnvironment(t *testing.T) {
 
 // TestStatement002NoHome starts the agent without a directory that it could write.
 func TestStatement002NoHome(t *testing.T) {
-	a := launch(t, start{env: []string{"ZEPH_HOME=/nonexistent/zeph", "HOME=/nonexistent"}})
-	a.initialize()
+	a := connect(t, start{env: []string{"ZEPH_HOME=/nonexistent/zeph", "HOME=/nonexistent"}})
 	s := a.open()
 	a.request("1", "session/prompt", promptParams(s, "/bash echo hi"))
 	if f := a.answer("1"); !strings.Contains(string(f.Result), "end_turn") {
@@ -58,8 +57,7 @@ func TestStatement002BrokenConfig(t *testing.T) {
 
 // TestHomeStaysEmpty checks that no file is written before it is needed.
 func TestHomeStaysEmpty(t *testing.T) {
-	a := launch(t, start{})
-	a.initialize()
+	a := connect(t, start{})
 	a.alive()
 	files, err := filepath.Glob(filepath.Join(a.home, "*"))
 	if err != nil || len(files) > 0 {
@@ -93,8 +91,7 @@ func TestStatement002NoNoise(t *testing.T) {
 // TestStatement003Quiet runs an ordinary session in which a command and a request
 // fail. At the default log level stderr stays empty.
 func TestStatement003Quiet(t *testing.T) {
-	a := launch(t, start{})
-	a.initialize()
+	a := connect(t, start{})
 	s := a.open()
 	a.request("1", "session/prompt", promptParams(s, "/bash echo to stderr >&2; exit 3"))
 	a.answer("1")

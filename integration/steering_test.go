@@ -38,8 +38,7 @@ func playDocument(t *testing.T, page, contains string, choose func(fakemodel.Req
 	}
 	p := fakemodel.NewAnthropic(t)
 	p.Choose = choose
-	a := launch(t, start{env: p.Env()})
-	a.initialize()
+	a := connect(t, start{env: p.Env()})
 	s := a.open()
 	var answers []string
 	for _, f := range frames {

@@ -23,14 +23,12 @@ func TestStatement135TwoProcesses(t *testing.T) {
 			chance := rand.New(rand.NewPCG(rng.Uint64(), 1))
 			t.Run(fmt.Sprint("process ", i), func(t *testing.T) {
 				t.Parallel()
-				a := launch(t, start{env: p.Env(), root: root})
-				a.initialize()
+				a := connect(t, start{env: p.Env(), root: root})
 				processes[i], members[i] = a, crowd(t, a, string(rune('a'+i)), 8, 3, chance)
 			})
 		}
 	})
-	c := launch(t, start{env: p.Env(), root: root})
-	c.initialize()
+	c := connect(t, start{env: p.Env(), root: root})
 	for i, a := range processes {
 		for _, m := range members[i] {
 			var prompts []string
@@ -51,8 +49,7 @@ func TestStatement067_135OneSessionTwice(t *testing.T) {
 	p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Say("I am one.")))
 	root := home(t)
 	process := func() *agent {
-		a := launch(t, start{env: p.Env(), root: root})
-		a.initialize()
+		a := connect(t, start{env: p.Env(), root: root})
 		return a
 	}
 	a, b := process(), process()

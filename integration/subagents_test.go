@@ -83,8 +83,7 @@ var parallelTasks = []task{{Task: "task read 1", Type: "explore"}, {Task: "task 
 func TestSubAgents(t *testing.T) {
 	t.Parallel()
 	p := delegating(t, parallelTasks, marking)
-	a := launch(t, start{env: p.Env(), config: subAgents})
-	a.initialize()
+	a := connect(t, start{env: p.Env(), config: subAgents})
 	a.file("a.txt", "1\n2\n3\n4\n5\n")
 	a.file("mark.sh", `echo "$1" >> marks.txt`)
 	text := a.turnOf(a.open(), "work")
@@ -147,8 +146,7 @@ func killSubAgents(t *testing.T, frames int) {
 	seen := steps(a)
 	marks := a.markedBy()
 
-	b := launch(t, start{root: a.root, env: p.Env()})
-	b.initialize()
+	b := connect(t, start{root: a.root, env: p.Env()})
 	b.request("1", "session/load", fmt.Sprintf(`{"sessionId":%q,"cwd":%q,"mcpServers":[]}`, s, b.dir))
 	if f := b.answer("1"); f.Error != nil {
 		t.Fatalf("killed after frame %d: %s", frames, f.line)
@@ -239,8 +237,7 @@ func TestSubAgentBounds(t *testing.T) {
 			p := delegating(t, []task{{"task 1", tt.typ}}, func(_ string, n int) (fakemodel.Block, bool) {
 				return fakemodel.Call("c1", tt.tool, tt.input), n == 0
 			})
-			a := launch(t, start{env: p.Env(), config: "[agent]\nmode = \"" + tt.mode + "\"\n[[agents]]\nname = \"reader\"\ntools = [\"read\"]\n"})
-			a.initialize()
+			a := connect(t, start{env: p.Env(), config: "[agent]\nmode = \"" + tt.mode + "\"\n[[agents]]\nname = \"reader\"\ntools = [\"read\"]\n"})
 			_, questions := a.turnAnswering(a.open(), "work", "allow_always")
 			if len(questions) > 0 {
 				t.Errorf("the user was asked: %s", questions[0].line)
@@ -271,8 +268,7 @@ func TestSubAgentsCancelled(t *testing.T) {
 		}
 		return fakemodel.Hang(began[strings.Count(r.Last(), "2")])
 	}
-	a := launch(t, start{env: p.Env(), config: subAgents})
-	a.initialize()
+	a := connect(t, start{env: p.Env(), config: subAgents})
 	s := a.open()
 	a.request("2", "session/prompt", promptParams(s, "work"))
 	<-began[0]

@@ -61,11 +61,10 @@ func newFakeCollector(t *testing.T) *fakeCollector {
 func TestTraces(t *testing.T) {
 	collector := newFakeCollector(t)
 	p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Call("t1", "bash", map[string]string{"command": "echo said-by-a-command; env"})), fakemodel.Answer(fakemodel.Say("said-by-the-model")))
-	a := launch(t, start{
+	a := connect(t, start{
 		config: "[[tools.permissions.bash]]\npattern = \"*\"\naction = \"allow\"\n",
 		env:    append(p.Env(), "OTEL_EXPORTER_OTLP_ENDPOINT="+collector.URL, "OTEL_EXPORTER_OTLP_HEADERS=authorization=Bearer%20hunter2"),
 	})
-	a.initialize()
 	session := a.open()
 	params := promptParams(session, "said-by-the-user")
 	a.request(`"p"`, "session/prompt", strings.TrimSuffix(params, "}")+`,"_meta":{"traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}}`)
@@ -107,8 +106,7 @@ func TestTraces(t *testing.T) {
 func TestTracesToNowhere(t *testing.T) {
 	closed := httptest.NewServer(nil)
 	closed.Close()
-	a := launch(t, start{env: []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + closed.URL}})
-	a.initialize()
+	a := connect(t, start{env: []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + closed.URL}})
 	session := a.open()
 	a.request(`"p"`, "session/prompt", promptParams(session, "/bash echo hello"))
 	if f := a.answer(`"p"`); f.Error != nil {

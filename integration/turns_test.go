@@ -198,8 +198,7 @@ func TestStatement090Queue(t *testing.T) {
 		<-goOn
 		return fakemodel.Answer(fakemodel.Say("<" + r.Last() + ">"))
 	}
-	a := launch(t, start{env: p.Env()})
-	a.initialize()
+	a := connect(t, start{env: p.Env()})
 	s := a.open()
 	for _, id := range []string{"1", "2", "3"} {
 		a.request(id, "session/prompt", promptParams(s, "prompt "+id))
@@ -238,8 +237,7 @@ func TestStatement090Queue(t *testing.T) {
 // frames come after the response.
 func TestStatement079NothingFollows(t *testing.T) {
 	p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Think("Hm.", "x"), fakemodel.Say("Hello.")))
-	a := launch(t, start{env: p.Env()})
-	a.initialize()
+	a := connect(t, start{env: p.Env()})
 	s := a.open()
 	a.request("1", "session/prompt", promptParams(s, "hi"))
 	a.answer("1")

@@ -102,8 +102,7 @@ func TestWorktrees(t *testing.T) {
 		}
 		return fakemodel.Block{}, false
 	})
-	a := launch(t, start{root: root, env: p.Env(), config: apart + "[tools.shell]\nallowed_paths = [" + quote(shared) + "]\n"})
-	a.initialize()
+	a := connect(t, start{root: root, env: p.Env(), config: apart + "[tools.shell]\nallowed_paths = [" + quote(shared) + "]\n"})
 	a.repository(map[string]string{"shared.txt": "line 1\n3\n4\n5\n6\n7\nline 2\n", "old-1.txt": "1\n", "old-2.txt": "2\n"})
 	_, questions := a.turnAnswering(a.open(), "work", "allow_once")
 	if len(questions) != 4 { // each deletion, in the copy and in the project
@@ -165,8 +164,7 @@ func TestWorktreeRewind(t *testing.T) {
 	p := delegating(t, []task{{"task 1", "fixer"}}, func(_ string, n int) (fakemodel.Block, bool) {
 		return bash(n, "echo A > a.txt; rm b.txt; mkdir d; echo c > d/c.txt"), n == 0
 	})
-	a := launch(t, start{env: p.Env(), config: apart})
-	a.initialize()
+	a := connect(t, start{env: p.Env(), config: apart})
 	a.repository(map[string]string{"a.txt": "a\n", "b.txt": "b\n"})
 	s := a.open()
 	a.turnAnswering(s, "work", "allow_once")
@@ -191,8 +189,7 @@ func TestWorktreeExample(t *testing.T) {
 	p := delegating(t, []task{{"task 1", "fixer"}}, func(_ string, n int) (fakemodel.Block, bool) {
 		return fakemodel.Call("c", "write", map[string]string{"path": []string{"calc.go", "calc_test.go", ""}[n], "content": "package calc\n"}), n < 2
 	})
-	a := launch(t, start{env: p.Env(), config: "[agent]\nmode = \"auto\"\n" + config})
-	a.initialize()
+	a := connect(t, start{env: p.Env(), config: "[agent]\nmode = \"auto\"\n" + config})
 	a.repository(map[string]string{"go.mod": "module calc\n"})
 	text, _ := a.turnAnswering(a.open(), "work", "reject_once") // a language server may ask to run
 	a.checkContains(text, "report of task 1\\n"+result[1])
@@ -215,8 +212,7 @@ func TestWorktreesKilled(t *testing.T) {
 		}
 		return fakemodel.Block{}, false
 	})
-	a := launch(t, start{root: root, env: p.Env(), config: apart + "[tools.shell]\nallowed_paths = [" + quote(shared) + "]\n"})
-	a.initialize()
+	a := connect(t, start{root: root, env: p.Env(), config: apart + "[tools.shell]\nallowed_paths = [" + quote(shared) + "]\n"})
 	a.repository(map[string]string{"a.txt": "a\n"})
 	s := a.open()
 	a.request("2", "session/prompt", promptParams(s, "work"))
@@ -228,8 +224,7 @@ func TestWorktreesKilled(t *testing.T) {
 	if copies, _ := a.copiesLeft(); len(copies) == 0 {
 		t.Error("the killed process had no copy")
 	}
-	b := launch(t, start{root: a.root, env: p.Env()})
-	b.initialize()
+	b := connect(t, start{root: a.root, env: p.Env()})
 	eventually(t, patience, "the state that is awaited", func() bool { copies, patches := a.copiesLeft(); return len(copies) == 0 && len(patches) == 2 })
 	b.request("1", "session/load", fmt.Sprintf(`{"sessionId":%q,"cwd":%q,"mcpServers":[]}`, s, b.dir))
 	if f := b.answer("1"); f.Error != nil {
@@ -392,8 +387,7 @@ func TestWorktreeRules(t *testing.T) {
 			root := home(t)
 			config := strings.ReplaceAll(tt.config, "DIR", filepath.Join(root, "work"))
 			p := delegating(t, []task{{"task 1", "fixer"}}, func(_ string, n int) (fakemodel.Block, bool) { return tt.call, n == 0 })
-			a := launch(t, start{root: root, env: p.Env(), config: "[agent]\nmode = \"auto\"\n" + config + "[[agents]]\nname = \"fixer\"\nworktree = true\n"})
-			a.initialize()
+			a := connect(t, start{root: root, env: p.Env(), config: "[agent]\nmode = \"auto\"\n" + config + "[[agents]]\nname = \"fixer\"\nworktree = true\n"})
 			a.file("sub/a.txt", "a\n")
 			if err := os.Symlink("sub", filepath.Join(a.dir, "link")); err != nil {
 				t.Skip(err)
