@@ -359,6 +359,12 @@ func (a *agent) script(path, text string) {
 	}
 }
 
+// choose answers a permission request with the option of a kind.
+func (a *agent) choose(question frame, kind string) {
+	a.t.Helper()
+	a.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"outcome":{"outcome":"selected","optionId":%q}}}`+"\n", question.ID, optionOf(a.t, question, kind)))
+}
+
 // optionOf returns the id of the option with that kind.
 func optionOf(t testing.TB, question frame, kind string) string {
 	t.Helper()

@@ -25,7 +25,7 @@ func (a *agent) turnAnswering(session, prompt, kind string) (text string, questi
 			return joinLines(a.agentFrames()), questions
 		}
 		questions, from = append(questions, f), n
-		a.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"outcome":{"outcome":"selected","optionId":%q}}}`+"\n", f.ID, optionOf(a.t, f, kind)))
+		a.choose(f, kind)
 	}
 }
 

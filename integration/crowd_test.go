@@ -81,7 +81,7 @@ func crowd(t *testing.T, a *agent, prefix string, sessions, prompts int, rng *ra
 		_ = json.Unmarshal(f.Params, &p) // only updates have a session
 		switch m := all[p.SessionID]; {
 		case f.Method == "session/request_permission":
-			a.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"outcome":{"outcome":"selected","optionId":%q}}}`+"\n", f.ID, optionOf(t, f, "allow_once")))
+			a.choose(f, "allow_once")
 		case m != nil && turnUpdate(f):
 			if m.updates++; m.updates == m.prompts[m.next].cancel {
 				a.send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":%q}}`+"\n", m.session))

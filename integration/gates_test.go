@@ -134,7 +134,7 @@ func TestLabelsOutliveTheProcess(t *testing.T) {
 	if strings.Contains(q.line, "allow_always") {
 		t.Errorf("the question has an \"always\": %s", q.line)
 	}
-	b.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"outcome":{"outcome":"selected","optionId":%q}}}`+"\n", q.ID, optionOf(t, q, "reject_once")))
+	b.choose(q, "reject_once")
 	b.answer("1")
 }
 

@@ -64,7 +64,7 @@ func TestResourcePermission(t *testing.T) {
 	a.request("1", "session/prompt", promptParams(s, "read it"))
 	q := a.await("the question", func(f frame) bool { return f.Method == "session/request_permission" })
 	a.checkContains(q.line, "Read `note://welcome` (MCP server lib)", "Always allow read_resource of the MCP server lib")
-	a.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"outcome":{"outcome":"selected","optionId":%q}}}`+"\n", q.ID, optionOf(t, q, "allow_always")))
+	a.choose(q, "allow_always")
 	a.answer("1") // the second call is not asked about
 	a.checkContains(m.Requests()[2], "Welcome to the library.", "Notes of monday")
 

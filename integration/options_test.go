@@ -136,7 +136,7 @@ type = "direct"
 	a.request("3", "session/prompt", promptParams(s, "make it"))
 	q := a.await("the question", func(f frame) bool { return f.Method == "session/request_permission" })
 	a.set(t, s, "thought_level", "high")
-	a.send(`{"jsonrpc":"2.0","id":` + string(q.ID) + `,"result":{"outcome":{"outcome":"selected","optionId":"` + optionOf(t, q, "allow_once") + `"}}}` + "\n")
+	a.choose(q, "allow_once")
 	a.ends("3")
 	if before, after := p.Thinking(asked), p.Thinking(asked+1); before != adaptive || after != adaptive+`{"effort":"high"}` {
 		t.Errorf("the model got %s, and then %s", before, after)
