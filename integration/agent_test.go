@@ -46,7 +46,7 @@ type agent struct {
 	status      int           // exit status; after exited
 	mirror      io.Writer     // also receives each line; may be nil
 	exitChecked bool          // the test ends the process or makes it fail, and checks status and stderr itself
-	killed      atomic.Bool   // by SIGKILL: the last line may be partial
+	killed      atomic.Bool   // by SIGKILL: the last line may be partial, and the exit is not checked
 
 	writing sync.Mutex // held for one Write
 
@@ -208,7 +208,7 @@ func (a *agent) stop() {
 		a.t.Error("the agent does not exit after the end of its input")
 		<-a.exited
 	}
-	if a.exitChecked {
+	if a.exitChecked || a.killed.Load() {
 		return
 	}
 	if a.status != 0 {

@@ -29,7 +29,6 @@ func TestKilledLeavesNothing(t *testing.T) {
 			e.startPrompt(e.session(), "run")
 			pids := e.stubbornPIDs()
 			all := children(pids)
-			e.exitChecked = true // it does not exit by itself
 			e.kill()
 			e.waitGone(all)
 		})

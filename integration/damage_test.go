@@ -77,7 +77,6 @@ func storedSession(t *testing.T, name string) damagedFile {
 		a.stop()
 		return f
 	}
-	a.exitChecked = true
 	a.kill()
 	<-a.exited
 	return f

@@ -123,7 +123,6 @@ func TestLabelsOutliveTheProcess(t *testing.T) {
 	s := a.open()
 	a.turnOf(s, "/read .env")
 	a.turnOf(s, "/read bug.eml")
-	a.exitChecked = true
 	a.kill()
 	b := connect(t, start{config: config, root: a.root})
 	b.request(`"load"`, "session/resume", fmt.Sprintf(`{"sessionId":%q,"cwd":%q,"mcpServers":[]}`, s, b.dir))

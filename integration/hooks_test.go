@@ -292,7 +292,7 @@ func TestHooksEnd(t *testing.T) {
 			a.answer("1")
 		},
 		"end of input": func(a *agent, _ string) { a.in.Close(); a.waitExit(promptly) },
-		"kill -9":      func(a *agent, _ string) { a.exitChecked = true; a.kill() },
+		"kill -9":      func(a *agent, _ string) { a.kill() },
 	} {
 		for _, event := range []string{"PreToolUse", "UserPromptSubmit"} {
 			t.Run(name+"/"+event, func(t *testing.T) {

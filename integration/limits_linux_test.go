@@ -305,7 +305,6 @@ func TestClockJumps(t *testing.T) {
 			p.Then(fakemodel.Hang(began, fakemodel.Say("I think")))
 			a.request(`2`, "session/prompt", promptParams(s, "two"))
 			within(t, patience, "the model", began)
-			a.exitChecked = true
 			a.kill()
 			<-a.exited
 			db := openDatabase(t, root)

@@ -97,7 +97,6 @@ func TestServersOfAKilledAgent(t *testing.T) {
 	a := connect(t, start{root: root, config: fakeServer(t, "push", methods)})
 	a.turnAnswering(a.open(), edit("a.fake", "error: x\n"), "allow_once")
 	pid := serverPID(methods)
-	a.exitChecked = true
 	a.kill()
 	eventually(t, promptly, "the end of the server", func() bool { return !alive(pid) })
 }
