@@ -122,7 +122,7 @@ func (e *ide) checkCalls(s sdk.SessionId) {
 		}
 	}
 	if len(order) != 3 || diffs != 1 || terminals != 1 {
-		e.t.Errorf("%d tool calls, %d diffs, %d terminals", len(order), diffs, terminals)
+		e.t.Errorf("got %d tool calls, %d diffs and %d terminals, want 3, 1 and 1", len(order), diffs, terminals)
 	}
 	for _, id := range order {
 		if got := strings.Join(states[id], " "); got != "pending in_progress completed" {
@@ -135,28 +135,26 @@ func (e *ide) checkCalls(s sdk.SessionId) {
 // released after the last update of its call.
 func (e *ide) checkTerminalOrder() {
 	e.t.Helper()
-	embedded := map[string]string{} // tool call by the terminal it shows
-	ended := map[string]bool{}      // tool calls that had their last update
+	shown := map[string]bool{} // tool calls that have shown a terminal
+	ended := map[string]bool{} // tool calls that had their last update
 	for _, f := range e.agentFrames() {
-		if u, ok := f.update(); ok {
+		switch f.Method {
+		case "session/update":
+			u, _ := f.update()
 			if strings.Contains(string(u.Content), `"type":"terminal"`) {
-				embedded[u.ToolCallID] = u.ToolCallID
+				shown[u.ToolCallID] = true
 			}
 			if u.Status == "completed" || u.Status == "failed" {
 				ended[u.ToolCallID] = true
 			}
-		}
-		if f.Method == "terminal/wait_for_exit" && len(embedded) == 0 {
-			e.t.Error("the terminal is not shown while the command runs")
-		}
-		if f.Method == "terminal/release" {
-			for id := range embedded {
-				if !ended[id] {
+		case "terminal/wait_for_exit", "terminal/release":
+			if len(shown) == 0 {
+				e.t.Errorf("%s of a terminal that no tool call has shown", f.Method)
+			}
+			for id := range shown {
+				if f.Method == "terminal/release" && !ended[id] {
 					e.t.Errorf("the terminal of %s is released before the last update", id)
 				}
-			}
-			if len(embedded) == 0 {
-				e.t.Error("a terminal was released but never shown")
 			}
 		}
 	}
