@@ -231,6 +231,15 @@ func (a *agent) waitExit(within time.Duration) {
 	}
 }
 
+// exits waits until the process ends by itself with a status, and checks that stderr is empty.
+func (a *agent) exits(status int) {
+	a.t.Helper()
+	a.waitExit(promptly)
+	if a.status != status || a.stderr.String() != "" {
+		a.t.Errorf("got exit status %d and stderr %q, want %d and nothing", a.status, &a.stderr, status)
+	}
+}
+
 // file writes a file and its parents.
 func (a *agent) file(path, text string) string {
 	a.t.Helper()
@@ -301,14 +310,25 @@ func (a *agent) initialize(capabilities ...string) {
 // open opens a session with raw frames.
 func (a *agent) open() string {
 	a.t.Helper()
-	id := fmt.Sprintf(`"new-%d"`, len(a.agentFrames()))
-	a.request(id, "session/new", fmt.Sprintf(`{"cwd":%q,"mcpServers":[]}`, a.dir))
-	f := a.answer(id)
-	var r struct{ SessionID string }
-	if err := json.Unmarshal(f.Result, &r); err != nil || r.SessionID == "" {
-		a.t.Fatalf("session/new: %s", f.line)
+	return a.openWith()
+}
+
+// closeSession closes a session with raw frames.
+func (a *agent) closeSession(session string) {
+	a.t.Helper()
+	id := fmt.Sprintf(`"close-%d"`, len(a.agentFrames()))
+	a.request(id, "session/close", `{"sessionId":`+quote(session)+`}`)
+	if f := a.answer(id); f.Error != nil {
+		a.t.Errorf("session/close: %s", f.line)
 	}
-	return r.SessionID
+}
+
+// ends waits for the answer to a prompt and checks that the turn ended well.
+func (a *agent) ends(id string) {
+	a.t.Helper()
+	if f := a.answer(id); stopReason(f) != "end_turn" {
+		a.t.Fatalf("prompt %s: got %.2000s, want the stop reason end_turn", id, f.line)
+	}
 }
 
 // alive checks that the agent still answers.

@@ -173,10 +173,7 @@ func (in interruption) interrupted(t *testing.T, took time.Duration, rng *rand.R
 	live := v.shownTo()
 
 	next := newKilledAgent(t, root)
-	replay, ok := next.load(live.session)
-	if !ok {
-		t.Fatal("the session is lost")
-	}
+	replay := next.mustLoad(live.session)
 	checkReplay(t, in.prompts, live, replay)
 	in.check(next, live)
 	return took

@@ -122,9 +122,7 @@ func killAndLoad(t *testing.T, caps string, frames int, rng *rand.Rand) {
 	}
 	for _, text := range []string{"/model claude", "go on"} { // this model's requests are recorded
 		b.request(quote(text), "session/prompt", promptParams(live.session, text))
-		if f := b.answer(quote(text)); !strings.Contains(string(f.Result), "end_turn") {
-			t.Fatalf("the next prompt: %s", f.line)
-		}
+		b.ends(quote(text))
 	}
 	checkHistory(t, p, live)
 }
@@ -252,6 +250,16 @@ func (a *agent) shownTo() *shownSession {
 		a.t.Fatal(err)
 	}
 	return shownIn(frames[at+1:], r.SessionID, func(f frame) bool { return strings.Contains(string(f.Result), "stopReason") })
+}
+
+// mustLoad loads a session that exists, and returns the client's view of it.
+func (a *agent) mustLoad(session string) *shownSession {
+	a.t.Helper()
+	shown, ok := a.load(session)
+	if !ok {
+		a.t.Fatalf("session/load: the session %s is lost", session)
+	}
+	return shown
 }
 
 // load loads a session and returns the client's view of it; false if the session

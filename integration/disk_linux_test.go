@@ -101,9 +101,7 @@ func TestDiskReadOnly(t *testing.T) {
 			remount(t, d.disk, syscall.MS_RDONLY)
 			d.holds(s, e.shownTo(), 1)
 			e = d.begin()
-			if _, ok := e.load(s); !ok {
-				t.Fatal("the session is lost")
-			}
+			e.mustLoad(s)
 			d.turn(e, s, 2, tt.call).shows(t, tt.want, true)
 			remount(t, d.disk, 0)
 			eventually(t, patience, "the next write", func() bool { // a failure is repeated for some seconds
@@ -154,9 +152,7 @@ func (d *diskSession) turn(e *editor, session string, n int, call fakemodel.Bloc
 	d.model.Then(fakemodel.Answer(call), fakemodel.Answer(fakemodel.Say(fmt.Sprintf("Answer %d.", n))))
 	id := fmt.Sprintf(`"turn-%d-%d"`, n, before)
 	e.request(id, "session/prompt", promptParams(session, fmt.Sprintf("prompt %d", n)))
-	if f := e.answer(id); !strings.Contains(string(f.Result), "end_turn") {
-		d.t.Errorf("prompt %d: %s", n, f.line)
-	}
+	e.ends(id)
 	return e.agentFrames()[before:]
 }
 
@@ -173,10 +169,7 @@ func (d *diskSession) holds(session string, live *shownSession, turns int) {
 	d.t.Helper()
 	e := d.begin()
 	defer e.quit()
-	replay, ok := e.load(session)
-	if !ok {
-		d.t.Fatal("the session is lost")
-	}
+	replay := e.mustLoad(session)
 	var prompts []string
 	for n := range turns {
 		prompts = append(prompts, fmt.Sprintf("prompt %d", n+1))

@@ -303,16 +303,13 @@ func (c *profileConn) cancelled(session string) {
 // leaves ends the agent in the editor's way.
 func (c *profileConn) leaves() {
 	c.t.Helper()
-	if !c.signal {
-		c.in.Close()
-		c.waitExit(promptly)
-	} else {
+	if c.signal {
 		_ = c.cmd.Process.Signal(syscall.SIGTERM) // it may have exited
-		c.waitExit(promptly)
+		c.exits(143)
+		return
 	}
-	if want := map[bool]int{true: 143}[c.signal]; c.status != want || c.stderr.String() != "" {
-		c.t.Errorf("exit status %d, stderr %q", c.status, &c.stderr)
-	}
+	c.in.Close()
+	c.exits(0)
 }
 
 // reopened opens the session in a new process in the editor's way.

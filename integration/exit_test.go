@@ -16,11 +16,8 @@ func TestStatement129EndOfInput(t *testing.T) {
 	a.open()
 	began := time.Now()
 	a.in.Close()
-	a.waitExit(promptly)
+	a.exits(0)
 	t.Logf("gone after %s", time.Since(began).Round(time.Millisecond))
-	if a.status != 0 || a.stderr.String() != "" {
-		t.Errorf("exit status %d, stderr %q", a.status, &a.stderr)
-	}
 }
 
 // TestStatement118_129_130EndMidTurn ends the agent in every way during a command
@@ -41,10 +38,7 @@ func TestStatement118_129_130EndMidTurn(t *testing.T) {
 			done := e.startPrompt(e.session(), "run")
 			pids := e.stubbornPIDs()
 			tt.end(e.agent)
-			e.waitExit(promptly)
-			if e.status != tt.status || e.stderr.String() != "" {
-				t.Errorf("exit status %d, stderr %q", e.status, &e.stderr)
-			}
+			e.exits(tt.status)
 			e.waitGone(pids)
 			within(t, patience, "answer to the prompt", done)
 		})
@@ -68,10 +62,7 @@ func TestEndInBackground(t *testing.T) {
 			e.prompt(e.session(), "run")
 			pids := e.stubbornPIDs()
 			tt.end(e.agent)
-			e.waitExit(promptly)
-			if e.status != tt.status || e.stderr.String() != "" {
-				t.Errorf("exit status %d, stderr %q", e.status, &e.stderr)
-			}
+			e.exits(tt.status)
 			e.waitGone(pids)
 		})
 	}
@@ -84,10 +75,7 @@ func TestStatement130SignalIdle(t *testing.T) {
 		if err := a.cmd.Process.Signal(signal); err != nil {
 			t.Fatal(err)
 		}
-		a.waitExit(promptly)
-		if a.status != want || a.stderr.String() != "" {
-			t.Errorf("%s: exit status %d, stderr %q", signal, a.status, &a.stderr)
-		}
+		a.exits(want)
 	}
 }
 

@@ -166,9 +166,7 @@ func TestStatement016_017BigFrames(t *testing.T) {
 	s := a.open()
 	big := strings.Repeat("x", 20*mib)
 	a.request("1", "session/prompt", `{"sessionId":`+quote(s)+`,"prompt":[{"type":"text","text":"look"},{"type":"resource","resource":{"uri":"file:///big","text":"`+big+`"}}]}`)
-	if f := a.answer("1"); !strings.Contains(string(f.Result), "end_turn") {
-		t.Errorf("a prompt of 20 MiB: %.300s", f.line)
-	}
+	a.ends("1")
 	a.alive()
 	before := statusKiB(t, a.cmd.Process.Pid, "VmRSS")
 	piece := strings.Repeat("y", mib)

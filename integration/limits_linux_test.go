@@ -80,9 +80,7 @@ func TestFewDescriptors(t *testing.T) {
 		}
 	}
 	e.request(`"after"`, "session/prompt", promptParams(sessions[0], "work"))
-	if f := e.answer(`"after"`); !strings.Contains(string(f.Result), "end_turn") {
-		t.Errorf("the turn after the rush: %s", f.line)
-	}
+	e.ends(`"after"`)
 }
 
 // TestFileSizeLimit runs turns while no file may grow beyond a size. The user reads of
@@ -180,14 +178,10 @@ func TestStopAndContinue(t *testing.T) {
 		t.Fatal(err)
 	}
 	ageLease(t, root)
-	if _, ok := b.load(s); !ok {
-		t.Fatal("the session is lost")
-	}
+	b.mustLoad(s)
 	p.Then(fakemodel.Answer(fakemodel.Say("Three.")))
 	b.request(`3`, "session/prompt", promptParams(s, "three"))
-	if f := b.answer(`3`); !strings.Contains(string(f.Result), "end_turn") {
-		t.Errorf("a prompt after the lease: %s", f.line)
-	}
+	b.ends(`3`)
 	if err := a.cmd.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
@@ -195,9 +189,7 @@ func TestStopAndContinue(t *testing.T) {
 	a.cancelledWithin(t, `2`)
 	p.Then(fakemodel.Answer(fakemodel.Say("Four.")))
 	a.request(`4`, "session/prompt", promptParams(s, "four"))
-	if f := a.answer(`4`); !strings.Contains(string(f.Result), "end_turn") {
-		t.Errorf("a prompt after the other process's: %s", f.line)
-	}
+	a.ends(`4`)
 	if !strings.Contains(joinLines(a.agentFrames()), "Another process has taken over this session") {
 		t.Errorf("the user does not read that the session was taken over:\n%s", a.tail())
 	}
@@ -320,9 +312,7 @@ func TestClockJumps(t *testing.T) {
 			}
 			p.Then(fakemodel.Answer(fakemodel.Say("Three.")))
 			b.request(`3`, "session/prompt", promptParams(s, "three"))
-			if f := b.answer(`3`); !strings.Contains(string(f.Result), "end_turn") {
-				t.Errorf("the next turn: %s", f.line)
-			}
+			b.ends(`3`)
 			b.request(`4`, "session/list", `{}`)
 			if f := b.answer(`4`); !strings.Contains(f.line, s) {
 				t.Errorf("session/list: %s", f.line)

@@ -70,8 +70,7 @@ func TestErrorsAfterAnEdit(t *testing.T) {
 	if !alive(pid) {
 		t.Errorf("the server %d does not run", pid)
 	}
-	a.request("9", "session/close", `{"sessionId":`+quote(s)+`}`)
-	a.answer("9")
+	a.closeSession(s)
 	if alive(pid) {
 		t.Errorf("the server %d runs after its session", pid)
 	}

@@ -110,8 +110,7 @@ func TestPrompts(t *testing.T) {
 
 	// A session that is loaded has the same history, and shows the command.
 	m.Then(say)
-	a.request(`"close"`, "session/close", fmt.Sprintf(`{"sessionId":%q}`, s))
-	a.answer(`"close"`)
+	a.closeSession(s)
 	from := len(a.agentFrames())
 	a.request(`"load"`, "session/load", fmt.Sprintf(`{"sessionId":%q,"cwd":%q,"mcpServers":[]}`, s, a.dir))
 	a.answer(`"load"`)

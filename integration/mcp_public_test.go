@@ -37,14 +37,7 @@ func TestLaunchedMCPServersEnd(t *testing.T) {
 	if len(npx) == 0 {
 		t.Skip(`needs Node and the network: MCP_NPX="npx -y"`)
 	}
-	for name, end := range map[string]func(a *agent, session string){
-		"session/close": func(a *agent, session string) {
-			a.request("9", "session/close", `{"sessionId":`+quote(session)+`}`)
-			a.answer("9")
-		},
-		"end of input": func(a *agent, _ string) { a.in.Close(); a.waitExit(promptly) },
-		"kill -9":      func(a *agent, _ string) { a.exitChecked = true; a.kill() },
-	} {
+	for name, end := range sessionEnds {
 		t.Run(name, func(t *testing.T) {
 			dir, err := os.UserHomeDir()
 			if err != nil {

@@ -147,16 +147,16 @@ func (a *agent) pidOf(session, server string) int {
 	return pid
 }
 
+// sessionEnds are the ways in which a session ends, and with it its MCP servers.
+var sessionEnds = map[string]func(a *agent, session string){
+	"session/close": func(a *agent, session string) { a.closeSession(session) },
+	"end of input":  func(a *agent, _ string) { a.in.Close(); a.waitExit(promptly) },
+	"kill -9":       func(a *agent, _ string) { a.kill() },
+}
+
 // TestMCPServersEnd ends sessions and agents whose server was started by a launcher.
 func TestMCPServersEnd(t *testing.T) {
-	for name, end := range map[string]func(a *agent, session string){
-		"session/close": func(a *agent, session string) {
-			a.request("9", "session/close", `{"sessionId":`+quote(session)+`}`)
-			a.answer("9")
-		},
-		"end of input": func(a *agent, _ string) { a.in.Close(); a.waitExit(promptly) },
-		"kill -9":      func(a *agent, _ string) { a.exitChecked = true; a.kill() },
-	} {
+	for name, end := range sessionEnds {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a := connect(t, start{config: allowMCP})

@@ -63,14 +63,6 @@ func (a *agent) set(t *testing.T, session, id, value string) map[string]option {
 	return all
 }
 
-// ends waits for the answer to a prompt and checks that the turn ended well.
-func (a *agent) ends(id string) {
-	a.t.Helper()
-	if f := a.answer(id); !strings.Contains(string(f.Result), `"end_turn"`) {
-		a.t.Fatalf("prompt %s: %s", id, f.line)
-	}
-}
-
 // TestStatement122_123_124ThoughtLevel requests each thought level of Claude. The
 // levels depend on the model; a model without levels has no such option. A level
 // that is set during a turn applies from the next request.

@@ -92,9 +92,7 @@ func TestOddClient(t *testing.T) {
 			e.initialize(`{"fs":{"readTextFile":true,"writeTextFile":true},"terminal":true}`)
 			s := e.open()
 			e.request(`"turn"`, "session/prompt", promptParams(s, "go"))
-			if f := e.answer(`"turn"`); !strings.Contains(string(f.Result), "end_turn") {
-				t.Errorf("the turn: %s", f.line)
-			}
+			e.ends(`"turn"`)
 			ended := 0
 			for _, f := range e.agentFrames() {
 				if u, ok := f.update(); ok && (u.Status == "completed" || u.Status == "failed") {
@@ -107,9 +105,7 @@ func TestOddClient(t *testing.T) {
 			e.alive()
 			p.Then(fakemodel.Answer(fakemodel.Say("Still here.")))
 			e.request(`"next"`, "session/prompt", promptParams(s, "go on"))
-			if f := e.answer(`"next"`); !strings.Contains(string(f.Result), "end_turn") {
-				t.Errorf("the next turn: %s", f.line)
-			}
+			e.ends(`"next"`)
 		})
 	}
 }
@@ -124,20 +120,12 @@ func TestClientDiesAsked(t *testing.T) {
 	e.request(`1`, "session/prompt", promptParams(s, "write"))
 	e.await("question", func(f frame) bool { return f.Method == "session/request_permission" })
 	e.in.Close()
-	e.waitExit(promptly)
-	if e.status != 0 || e.stderr.String() != "" {
-		t.Errorf("exit status %d, stderr %q", e.status, &e.stderr)
-	}
+	e.exits(0)
 	b := (&editor{}).start(t, start{env: p.Env(), root: e.root})
 	b.initialize()
-	replay, ok := b.load(s)
-	if !ok {
-		t.Fatal("the session is lost")
-	}
+	replay := b.mustLoad(s)
 	checkReplay(t, []string{"write"}, e.shownTo(), replay)
 	p.Then(fakemodel.Answer(fakemodel.Say("I go on.")))
 	b.request(`2`, "session/prompt", promptParams(s, "go on"))
-	if f := b.answer(`2`); !strings.Contains(string(f.Result), "end_turn") {
-		t.Errorf("the next turn: %s", f.line)
-	}
+	b.ends(`2`)
 }

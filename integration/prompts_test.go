@@ -52,9 +52,7 @@ func TestStatement082_083_084ModelInput(t *testing.T) {
 				fmt.Sprintf(block, png)+fmt.Sprintf(block, gif)+
 				`{"type":"resource","resource":{"uri":"file:///c","blob":"`+png+`"}},`+
 				`{"type":"audio","mimeType":"audio/wav","data":"UklGRg=="}]}`)
-			if f := e.answer("1"); !strings.Contains(string(f.Result), "end_turn") {
-				t.Fatal(f.line)
-			}
+			e.ends("1")
 			want := append([]string{
 				"text " + prompt.Mode("code"),
 				"text Look at ",
@@ -121,9 +119,7 @@ func TestStatement065_094CommandsAndTheModel(t *testing.T) {
 		prompts++
 		id := fmt.Sprint(prompts)
 		a.request(id, "session/prompt", promptParams(s, text))
-		if f := a.answer(id); !strings.Contains(string(f.Result), "end_turn") {
-			t.Fatal(f.line)
-		}
+		a.ends(id)
 	}
 	asked := 0
 	// ask sends a prompt that needs one request, and returns the request.
@@ -169,8 +165,7 @@ func TestStatement065_094CommandsAndTheModel(t *testing.T) {
 	prompt("/clear")
 	check("after /clear", ask("fresh", "Fresh."), mode, "user: fresh")
 
-	a.request(`"close"`, "session/close", fmt.Sprintf(`{"sessionId":%q}`, s))
-	a.answer(`"close"`)
+	a.closeSession(s)
 	before := len(a.agentFrames())
 	a.request(`"resume"`, "session/resume", fmt.Sprintf(`{"sessionId":%q,"cwd":%q}`, s, a.dir))
 	a.answer(`"resume"`)
@@ -190,9 +185,7 @@ func TestPromptTextLimit(t *testing.T) {
 	a := connect(t, start{})
 	s := a.open()
 	a.request("1", "session/prompt", promptParams(s, strings.Repeat("x", 1<<20)))
-	if f := a.answer("1"); !strings.Contains(string(f.Result), "end_turn") {
-		t.Errorf("1 MiB: %.300s", f.line)
-	}
+	a.ends("1")
 	a.request("2", "session/prompt", promptParams(s, strings.Repeat("x", 1<<20+1)))
 	if f := a.answer("2"); f.Error == nil || f.Error.Code != -32602 || !strings.Contains(f.Error.Message, "1048577") || !strings.Contains(f.Error.Message, "1048576") {
 		t.Errorf("one byte more: %.300s", f.line)

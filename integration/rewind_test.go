@@ -99,9 +99,7 @@ func (r *rewindAgent) after(t *testing.T, caps string) (next *rewindAgent, said 
 	next = &rewindAgent{session: r.session, point: r.point}
 	next.start(t, start{root: r.root})
 	next.initialize(caps)
-	if _, ok := next.load(r.session); !ok {
-		t.Fatal("the session is lost")
-	}
+	next.mustLoad(r.session)
 	next.request("10", "session/prompt", promptParams(r.session, "/status"))
 	next.answer("10")
 	for _, f := range next.agentFrames() {
@@ -217,9 +215,7 @@ func TestRewindTheModelsHistory(t *testing.T) {
 	}
 	v.quit()
 	next := newKilledAgent(t, root)
-	if _, ok := next.load(session); !ok {
-		t.Fatal("the session is lost")
-	}
+	next.mustLoad(session)
 	next.must(session, "say epsilon")
 	for _, all := range [][]string{v.model.Requests(), next.model.Requests()} {
 		last := all[len(all)-1]

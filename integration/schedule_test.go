@@ -181,10 +181,7 @@ func TestEndDuringTask(t *testing.T) {
 	a.later("+1s")
 	within(t, patience, "run", stuck)
 	a.in.Close()
-	a.waitExit(promptly)
-	if a.status != 0 || a.stderr.String() != "" {
-		t.Errorf("exit status %d, stderr: %s", a.status, &a.stderr)
-	}
+	a.exits(0)
 
 	model.Then(fakemodel.Answer(fakemodel.Say("The line is there.")))
 	b := newScheduling(t, model, a.root, "{}")

@@ -167,9 +167,7 @@ func TestStatement133SlowReader(t *testing.T) {
 		a, _, goOn := slowClient(t, s, false)
 		peak := statusKiB(t, a.cmd.Process.Pid, "VmHWM") >> 10
 		goOn()
-		if f := a.answer(`1`); !strings.Contains(string(f.Result), "end_turn") {
-			t.Errorf("the answer to the prompt is %s", f.line)
-		}
+		a.ends(`1`)
 		if said := a.said(); said != s.text() {
 			t.Errorf("the client has %d bytes of %d", len(said), len(s.text()))
 		}

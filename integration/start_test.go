@@ -26,9 +26,7 @@ func TestStatement002NoHome(t *testing.T) {
 	a := connect(t, start{env: []string{"ZEPH_HOME=/nonexistent/zeph", "HOME=/nonexistent"}})
 	s := a.open()
 	a.request("1", "session/prompt", promptParams(s, "/bash echo hi"))
-	if f := a.answer("1"); !strings.Contains(string(f.Result), "end_turn") {
-		t.Errorf("answer: %s", f.line)
-	}
+	a.ends("1")
 }
 
 // TestStatement002BrokenConfig starts with an invalid config.toml. One line on
@@ -96,11 +94,7 @@ func TestStatement003Quiet(t *testing.T) {
 	a.request("1", "session/prompt", promptParams(s, "/bash echo to stderr >&2; exit 3"))
 	a.answer("1")
 	a.request("2", "session/set_mode", `{"sessionId":`+quote(s)+`,"modeId":"none"}`)
-	a.request("3", "session/close", `{"sessionId":`+quote(s)+`}`)
-	a.answer("3")
+	a.closeSession(s)
 	a.in.Close()
-	a.waitExit(promptly)
-	if a.status != 0 || a.stderr.String() != "" {
-		t.Errorf("exit status %d, stderr %q", a.status, &a.stderr)
-	}
+	a.exits(0)
 }
