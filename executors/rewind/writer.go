@@ -22,9 +22,9 @@ type writer struct {
 var errNotEmpty = errors.New("the directory is not empty")
 
 // inParent calls do with the open parent directory of a path, and the name of its entry.
-func (p *writer) inParent(path string, do func(dir *workspace.Dir, name string) error) error {
+func (w *writer) inParent(path string, do func(dir *workspace.Dir, name string) error) error {
 	try := func() error {
-		dir, name, err := p.roots.Parent(path)
+		dir, name, err := w.roots.Parent(path)
 		if err != nil {
 			return err
 		}
@@ -33,29 +33,29 @@ func (p *writer) inParent(path string, do func(dir *workspace.Dir, name string) 
 	}
 	err := try()
 	parent := filepath.Dir(path)
-	if !errors.Is(err, fs.ErrPermission) || !p.roots.Contains(parent) {
+	if !errors.Is(err, fs.ErrPermission) || !w.roots.Contains(parent) {
 		return err
 	}
-	info, statErr := p.roots.Lstat(parent)
-	if statErr != nil || info.Mode().Perm()&0o700 == 0o700 || p.chmod(parent, info.Mode()|0o700) != nil {
+	info, statErr := w.roots.Lstat(parent)
+	if statErr != nil || info.Mode().Perm()&0o700 == 0o700 || w.chmod(parent, info.Mode()|0o700) != nil {
 		return err
 	}
-	if p.modes == nil {
-		p.modes = map[string]fs.FileMode{}
+	if w.modes == nil {
+		w.modes = map[string]fs.FileMode{}
 	}
-	p.modes[parent] = info.Mode()
+	w.modes[parent] = info.Mode()
 	return try()
 }
 
 // close restores the modes of directories that were made writable.
-func (p *writer) close() {
-	for dir, mode := range p.modes {
-		_ = p.chmod(dir, mode) // it may no longer exist
+func (w *writer) close() {
+	for dir, mode := range w.modes {
+		_ = w.chmod(dir, mode) // it may no longer exist
 	}
 }
 
-func (p *writer) remove(path string) error {
-	return p.inParent(path, func(dir *workspace.Dir, name string) error {
+func (w *writer) remove(path string) error {
+	return w.inParent(path, func(dir *workspace.Dir, name string) error {
 		err := dir.Remove(name)
 		switch {
 		case missing(err):
@@ -67,8 +67,8 @@ func (p *writer) remove(path string) error {
 	})
 }
 
-func (p *writer) mkdir(path string) error {
-	return p.inParent(path, func(dir *workspace.Dir, name string) error {
+func (w *writer) mkdir(path string) error {
+	return w.inParent(path, func(dir *workspace.Dir, name string) error {
 		err := dir.Mkdir(name, 0o700)
 		if errors.Is(err, fs.ErrExist) {
 			return nil
@@ -77,13 +77,13 @@ func (p *writer) mkdir(path string) error {
 	})
 }
 
-func (p *writer) link(path, target string) error {
-	return p.replace(path, func(dir *workspace.Dir, temp string) error { return dir.Symlink(target, temp) })
+func (w *writer) link(path, target string) error {
+	return w.replace(path, func(dir *workspace.Dir, temp string) error { return dir.Symlink(target, temp) })
 }
 
 // write replaces a file in one step.
-func (p *writer) write(path string, data []byte, mode fs.FileMode) error {
-	return p.replace(path, func(dir *workspace.Dir, temp string) error {
+func (w *writer) write(path string, data []byte, mode fs.FileMode) error {
+	return w.replace(path, func(dir *workspace.Dir, temp string) error {
 		f, err := dir.Create(temp, 0o600)
 		if err != nil {
 			return err
@@ -94,9 +94,9 @@ func (p *writer) write(path string, data []byte, mode fs.FileMode) error {
 }
 
 // replace calls create with a temporary name, and renames the result to path.
-func (p *writer) replace(path string, create func(dir *workspace.Dir, temp string) error) error {
-	return p.inParent(path, func(dir *workspace.Dir, name string) error {
-		temp := p.temporary(path)
+func (w *writer) replace(path string, create func(dir *workspace.Dir, temp string) error) error {
+	return w.inParent(path, func(dir *workspace.Dir, name string) error {
+		temp := w.temporary(path)
 		err := create(dir, temp)
 		if err == nil {
 			err = dir.Replace(name, temp)
@@ -109,19 +109,19 @@ func (p *writer) replace(path string, create func(dir *workspace.Dir, temp strin
 }
 
 // temporary returns the name of a file while it is written. A killed process leaves it.
-func (p *writer) temporary(path string) string {
-	return ".zeph-rewind-" + hashOf([]byte(p.id + path))[:32]
+func (w *writer) temporary(path string) string {
+	return ".zeph-rewind-" + hashOf([]byte(w.id + path))[:32]
 }
 
 // removeTemporary removes the temporary file of a path, if there is one.
-func (p *writer) removeTemporary(path string) {
-	_ = p.remove(filepath.Join(filepath.Dir(path), p.temporary(path)))
+func (w *writer) removeTemporary(path string) {
+	_ = w.remove(filepath.Join(filepath.Dir(path), w.temporary(path)))
 }
 
 // chmod sets the mode of a file or directory, even if it cannot be opened.
-func (p *writer) chmod(path string, mode fs.FileMode) error {
+func (w *writer) chmod(path string, mode fs.FileMode) error {
 	top, rel := "", ""
-	for _, dir := range p.roots.Dirs() {
+	for _, dir := range w.roots.Dirs() {
 		if r, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(r) && (top == "" || len(dir) > len(top)) {
 			top, rel = dir, r
 		}

@@ -134,9 +134,6 @@ func (e *Executor) Execute(ctx context.Context, call *executors.Call) (executors
 // Offer offers the tools from now on.
 func (e *Executor) Offer() { e.offered.Store(true) }
 
-// Offered reports whether the tools are offered.
-func (e *Executor) Offered() bool { return e.offered.Load() }
-
 // now returns the current time in the zone in which times are read.
 func (e *Executor) now() time.Time { return e.Now().In(e.Config.Location()) }
 

@@ -235,14 +235,16 @@ func TestOfferFor(t *testing.T) {
 	} {
 		e := New(&Executor{})
 		e.OfferFor(prompt)
-		if e.Offered() != offered || (len(e.Tools()) == 4) != offered {
-			t.Errorf("%q: offered %v", prompt, e.Offered())
-		}
+		want := 0
 		if offered {
-			e.OfferFor("fix the bug")
-			if !e.Offered() {
-				t.Errorf("%q: the tools are withdrawn", prompt)
-			}
+			want = 4
+		}
+		if got := len(e.Tools()); got != want {
+			t.Errorf("after %q: %d tools are offered, want %d", prompt, got, want)
+		}
+		e.OfferFor("fix the bug")
+		if got := len(e.Tools()); got != want {
+			t.Errorf("after %q and a prompt about no time: %d tools are offered, want %d", prompt, got, want)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -185,12 +186,7 @@ func (b *background) forget(j *job, how string) {
 		b.ended = map[string]string{}
 	}
 	b.ended[j.id] = how
-	for i, other := range b.jobs {
-		if other == j {
-			b.jobs = append(b.jobs[:i:i], b.jobs[i+1:]...)
-			return
-		}
-	}
+	b.jobs = slices.DeleteFunc(b.jobs, func(other *job) bool { return other == j })
 }
 
 // list names the jobs; the caller holds mu.

@@ -101,16 +101,15 @@ func looksSecret(name string) bool {
 				return true
 			}
 		}
-		for _, word := range []string{"SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "PASSCODE", "CREDENTIAL"} {
-			if strings.Contains(part, word) {
-				return true
-			}
-		}
-		for _, end := range []string{"TOKEN", "TOKENS", "APIKEY", "APIKEYS", "ACCESSKEY", "PRIVATEKEY", "AUTHKEY", "MASTERKEY", "SIGNINGKEY", "ENCRYPTIONKEY"} {
-			if strings.HasSuffix(part, end) {
-				return true
-			}
+		if slices.ContainsFunc(secretWords, func(word string) bool { return strings.Contains(part, word) }) ||
+			slices.ContainsFunc(secretEnds, func(end string) bool { return strings.HasSuffix(part, end) }) {
+			return true
 		}
 	}
 	return false
 }
+
+var (
+	secretWords = []string{"SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "PASSCODE", "CREDENTIAL"}
+	secretEnds  = []string{"TOKEN", "TOKENS", "APIKEY", "APIKEYS", "ACCESSKEY", "PRIVATEKEY", "AUTHKEY", "MASTERKEY", "SIGNINGKEY", "ENCRYPTIONKEY"}
+)

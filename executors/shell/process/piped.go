@@ -89,6 +89,3 @@ func (s *Piped) End(step time.Duration) {
 
 // Release closes the caller's ends of stdout and stderr, after they were read.
 func (s *Piped) Release() { closeAll([]*os.File{s.Stdout, s.Stderr}) }
-
-// Pid returns the process id of the program, which is the id of its session.
-func (s *Piped) Pid() int { return s.process.cmd.Process.Pid }

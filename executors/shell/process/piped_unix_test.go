@@ -42,7 +42,7 @@ func TestPipedEnd(t *testing.T) {
 			if got != tt.want {
 				t.Errorf("exit %s, want %s", got, tt.want)
 			}
-			if signalSession(p.Pid(), 0) {
+			if signalSession(p.process.cmd.Process.Pid, 0) {
 				t.Error("processes of its session are left")
 			}
 		})
