@@ -78,15 +78,9 @@ func (d Disk) WriteFile(ctx context.Context, path, text string) error {
 	if err != nil {
 		return err
 	}
-	temp := ".zeph-" + rand.Text() + ".tmp"
-	if err := writeTemp(dir, temp, text, before); err != nil {
-		return err
-	}
-	if err := dir.Replace(name, temp); err != nil {
-		dir.Remove(temp)
-		return err
-	}
-	return nil
+	return dir.ReplaceNew(name, ".zeph-"+rand.Text()+".tmp", func(temp string) error {
+		return writeTemp(dir, temp, text, before)
+	})
 }
 
 // writable returns the info of the regular file at name, nil if there is no file.
@@ -102,9 +96,8 @@ func writable(dir *workspace.Dir, name string) (fs.FileInfo, error) {
 	return info, f.Close()
 }
 
-// writeTemp creates the file temp with text, and with the mode and owner of before. On
-// an error it leaves no file.
-func writeTemp(dir *workspace.Dir, temp, text string, before fs.FileInfo) (err error) {
+// writeTemp creates the file temp with text, and with the mode and owner of before.
+func writeTemp(dir *workspace.Dir, temp, text string, before fs.FileInfo) error {
 	mode := fs.FileMode(0o666)
 	if before != nil {
 		mode = 0o600 // until the mode of the replaced file is set
@@ -113,12 +106,7 @@ func writeTemp(dir *workspace.Dir, temp, text string, before fs.FileInfo) (err e
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil {
-			f.Close()
-			dir.Remove(temp)
-		}
-	}()
+	defer f.Close()
 	if before != nil {
 		keepOwner(f, before)
 		if err := f.Chmod(before.Mode().Perm()); err != nil {

@@ -107,7 +107,7 @@ func ignoreMissing(err error) error {
 // restore makes the steps, and returns the errors by path.
 func (s *Session) restore(ctx context.Context, id string, steps []Step) map[string]error {
 	failed := map[string]error{}
-	at := writer{roots: s.Roots.Writing(), id: id}
+	at := newWriter(s.Roots, id)
 	defer at.close()
 	try := func(step Step, do func() error) {
 		if failed[step.Path] == nil {
@@ -140,12 +140,12 @@ func (s *Session) restore(ctx context.Context, id string, steps []Step) map[stri
 		case step.To.isLink():
 			try(step, func() error { return at.link(step.Path, step.To.Target) })
 		case step.To.isFile():
-			try(step, func() error { return s.restoreFile(ctx, &at, step) })
+			try(step, func() error { return s.restoreFile(ctx, at, step) })
 		}
 	}
 	for _, step := range deepest {
 		if step.To.isDir() {
-			try(step, func() error { return at.chmod(step.Path, step.To.perm()) })
+			try(step, func() error { return at.roots.Chmod(step.Path, step.To.perm()) })
 		}
 	}
 	return failed
@@ -164,7 +164,7 @@ func (s *Session) refreshJournal() {
 func (s *Session) restoreFile(ctx context.Context, at *writer, step Step) error {
 	from, to := step.From, step.To
 	if from.isFile() && from.Hash == to.Hash {
-		return at.chmod(step.Path, to.perm())
+		return at.roots.Chmod(step.Path, to.perm())
 	}
 	data, err := s.contents.get(to.Hash)
 	if err != nil {
@@ -175,14 +175,14 @@ func (s *Session) restoreFile(ctx context.Context, at *writer, step Step) error 
 		return at.write(step.Path, data, to.perm())
 	}
 	if from.perm()&0o200 == 0 {
-		if err := at.chmod(step.Path, from.perm()|0o200); err != nil {
+		if err := at.roots.Chmod(step.Path, from.perm()|0o200); err != nil {
 			return err
 		}
 	}
 	if err := s.editor.FS.WriteFile(ctx, step.Path, string(data)); err != nil {
 		return err
 	}
-	return at.chmod(step.Path, to.perm())
+	return at.roots.Chmod(step.Path, to.perm())
 }
 
 // Recover completes the turn and the rewind in which a process was killed. It returns the
@@ -242,7 +242,7 @@ func (s *Session) recoverOthers(ctx context.Context) (message string) {
 func (s *Session) undo(ctx context.Context, j journal) string {
 	var steps []Step
 	var left []string
-	at := writer{roots: s.Roots.Writing(), id: j.ID}
+	at := newWriter(s.Roots, j.ID)
 	defer at.close()
 	r := s.reader()
 	defer r.close()

@@ -105,7 +105,7 @@ func (s *Session) entryPaths(paths []string) []string {
 		}
 		all = append(all, path)
 		for at := filepath.Dir(path); roots.Contains(at); at = filepath.Dir(at) {
-			if _, err := roots.Lstat(at); !missing(err) {
+			if _, err := roots.Lstat(at); !workspace.Missing(err) {
 				break
 			}
 			all = append(all, at)

@@ -41,7 +41,7 @@ func (r *reader) close() {
 func (r *reader) state(path string) State {
 	state, err := r.read(path)
 	if err != nil {
-		if missing(err) {
+		if workspace.Missing(err) {
 			return State{}
 		}
 		return State{Mode: present, NotKept: "it cannot be read: " + workspace.Cause(err).Error()}

@@ -1,10 +1,8 @@
 package rewind
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
-	"syscall"
 
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
@@ -64,9 +62,4 @@ func (s State) unrestorable() string {
 		return fmt.Sprintf("it was %s", workspace.Describe(s.Mode.Type()))
 	}
 	return ""
-}
-
-// missing reports whether err means that there is no such entry.
-func missing(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }

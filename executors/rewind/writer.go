@@ -3,9 +3,7 @@ package rewind
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
@@ -15,42 +13,24 @@ import (
 // until close.
 type writer struct {
 	roots *workspace.Roots
-	id    string // of the rewind, which no program can predict
-	modes map[string]fs.FileMode
+	id    string                 // of the rewind, which no program can predict
+	modes map[string]fs.FileMode // of directories before they were made writable
+}
+
+func newWriter(roots *workspace.Roots, id string) *writer {
+	return &writer{roots.Writing(), id, map[string]fs.FileMode{}}
 }
 
 var errNotEmpty = errors.New("the directory is not empty")
 
-// inParent calls do with the open parent directory of a path, and the name of its entry.
 func (w *writer) inParent(path string, do func(dir *workspace.Dir, name string) error) error {
-	try := func() error {
-		dir, name, err := w.roots.Parent(path)
-		if err != nil {
-			return err
-		}
-		defer dir.Close()
-		return do(dir, name)
-	}
-	err := try()
-	parent := filepath.Dir(path)
-	if !errors.Is(err, fs.ErrPermission) || !w.roots.Contains(parent) {
-		return err
-	}
-	info, statErr := w.roots.Lstat(parent)
-	if statErr != nil || info.Mode().Perm()&0o700 == 0o700 || w.chmod(parent, info.Mode()|0o700) != nil {
-		return err
-	}
-	if w.modes == nil {
-		w.modes = map[string]fs.FileMode{}
-	}
-	w.modes[parent] = info.Mode()
-	return try()
+	return w.roots.InParent(path, w.modes, do)
 }
 
 // close restores the modes of directories that were made writable.
 func (w *writer) close() {
 	for dir, mode := range w.modes {
-		_ = w.chmod(dir, mode) // it may no longer exist
+		_ = w.roots.Chmod(dir, mode) // it may no longer exist
 	}
 }
 
@@ -58,7 +38,7 @@ func (w *writer) remove(path string) error {
 	return w.inParent(path, func(dir *workspace.Dir, name string) error {
 		err := dir.Remove(name)
 		switch {
-		case missing(err):
+		case workspace.Missing(err):
 			return nil
 		case errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, fs.ErrExist):
 			return errNotEmpty
@@ -96,15 +76,7 @@ func (w *writer) write(path string, data []byte, mode fs.FileMode) error {
 // replace calls create with a temporary name, and renames the result to path.
 func (w *writer) replace(path string, create func(dir *workspace.Dir, temp string) error) error {
 	return w.inParent(path, func(dir *workspace.Dir, name string) error {
-		temp := w.temporary(path)
-		err := create(dir, temp)
-		if err == nil {
-			err = dir.Replace(name, temp)
-		}
-		if err != nil {
-			_ = dir.Remove(temp)
-		}
-		return err
+		return dir.ReplaceNew(name, w.temporary(path), func(temp string) error { return create(dir, temp) })
 	})
 }
 
@@ -116,20 +88,4 @@ func (w *writer) temporary(path string) string {
 // removeTemporary removes the temporary file of a path, if there is one.
 func (w *writer) removeTemporary(path string) {
 	_ = w.remove(filepath.Join(filepath.Dir(path), w.temporary(path)))
-}
-
-// chmod sets the mode of a file or directory, even if it cannot be opened.
-func (w *writer) chmod(path string, mode fs.FileMode) error {
-	top, rel := "", ""
-	for _, dir := range w.roots.Dirs() {
-		if r, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(r) && (top == "" || len(dir) > len(top)) {
-			top, rel = dir, r
-		}
-	}
-	root, err := os.OpenRoot(top) // does not follow links outside
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	return root.Chmod(strings.TrimPrefix(rel, "./"), mode)
 }

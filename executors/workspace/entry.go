@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 )
 
 // ResolveEntry is like Resolve but does not follow a symlink in the last name of
@@ -134,27 +133,14 @@ func (d *Dir) Symlink(target, name string) error {
 
 // Chmod sets the mode of a file or directory. A link gets an *IrregularError.
 func (d *Dir) Chmod(name string, mode fs.FileMode) error {
-	if err := d.refuseLink(name); err != nil {
+	info, err := d.Lstat(name)
+	if err != nil {
 		return err
+	}
+	if info.Mode()&fs.ModeSymlink != 0 {
+		return &IrregularError{Path: name, Mode: info.Mode()}
 	}
 	return d.root.Chmod(name, mode)
-}
-
-// Chtimes sets the modification time of a file or directory. A link gets an
-// *IrregularError.
-func (d *Dir) Chtimes(name string, changed time.Time) error {
-	if err := d.refuseLink(name); err != nil {
-		return err
-	}
-	return d.root.Chtimes(name, time.Time{}, changed)
-}
-
-func (d *Dir) refuseLink(name string) error {
-	info, err := d.Lstat(name)
-	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
-		err = &IrregularError{Path: name, Mode: info.Mode()}
-	}
-	return err
 }
 
 // mayCreate returns an error if no entry called name may be created here.

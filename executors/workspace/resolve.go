@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 )
 
 // OutsideError reports that a path leads outside the roots.
@@ -117,7 +116,7 @@ func (c *StatCache) follow(path string) (string, error) {
 		next := filepath.Join(done, name)
 		info, err := c.Lstat(next)
 		switch {
-		case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		case Missing(err):
 			done = next
 			continue
 		case err != nil: // a path with an unknown target may lead out of the roots

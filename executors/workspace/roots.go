@@ -116,17 +116,12 @@ func (r *Roots) Rel(abs string) string {
 // client did. A client that opened a project through a symlink recognizes its files
 // only by that name.
 func (r *Roots) AsGiven(abs string) string {
-	best := -1
-	for i, dir := range r.dirs {
-		if _, ok := relative(dir, abs); ok && (best < 0 || len(dir) > len(r.dirs[best])) {
-			best = i
-		}
-	}
-	if best < 0 {
+	dir, rel := r.Innermost(abs)
+	i := slices.Index(r.dirs, dir)
+	if i < 0 {
 		return abs
 	}
-	rel, _ := relative(r.dirs[best], abs)
-	return filepath.Join(r.given[best], rel)
+	return filepath.Join(r.given[i], rel)
 }
 
 // root returns the outermost root that contains abs. Anyone who may write to an outer

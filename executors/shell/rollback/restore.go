@@ -55,7 +55,7 @@ func (s *Snapshot) Restore() (executors.Rollback, error) {
 		}
 	}
 	for dir, mode := range r.laterModes {
-		if err := r.chmod(dir, mode); err != nil && !missing(err) {
+		if err := r.scope.roots.Chmod(dir, mode); err != nil && !workspace.Missing(err) {
 			r.fail(dir, err)
 		}
 	}
@@ -83,7 +83,7 @@ func (r *restorer) restoreDirModes(before []string) {
 		}
 		info, err := r.scope.roots.Lstat(abs)
 		if err == nil && info.IsDir() && info.Mode() != e.mode {
-			err = r.chmod(abs, e.mode)
+			err = r.scope.roots.Chmod(abs, e.mode)
 			if err != nil {
 				r.fail(abs, err)
 			}
@@ -104,9 +104,9 @@ func (r *restorer) removeNew() {
 		if e.mode.IsDir() && !was && !emptied[abs] && !r.scope.covers(abs) {
 			continue
 		}
-		err := r.inParent(abs, func(dir *workspace.Dir, name string) error { return dir.Remove(name) })
+		err := r.scope.roots.InParent(abs, r.laterModes, func(dir *workspace.Dir, name string) error { return dir.Remove(name) })
 		switch {
-		case err == nil || missing(err):
+		case err == nil || workspace.Missing(err):
 			emptied[filepath.Dir(abs)] = true
 			if !was && !e.mode.IsDir() {
 				r.count.Deleted++
@@ -127,7 +127,7 @@ func (r *restorer) restoreEntry(abs string, e entry) error {
 		if sameKind {
 			return nil
 		}
-		if err := r.inParent(abs, func(dir *workspace.Dir, name string) error { return dir.Mkdir(name, 0o700) }); err != nil {
+		if err := r.scope.roots.InParent(abs, r.laterModes, func(dir *workspace.Dir, name string) error { return dir.Mkdir(name, 0o700) }); err != nil {
 			return err
 		}
 		r.laterModes[abs] = e.mode // set when its entries are restored
@@ -136,18 +136,18 @@ func (r *restorer) restoreEntry(abs string, e entry) error {
 		if sameKind && now.target == e.target {
 			return nil
 		}
-		return r.countRestored(r.inParent(abs, func(dir *workspace.Dir, name string) error {
-			return replace(dir, name, func(temp string) error { return dir.Symlink(e.target, temp) })
+		return r.countRestored(r.scope.roots.InParent(abs, r.laterModes, func(dir *workspace.Dir, name string) error {
+			return dir.ReplaceNew(name, temporary(), func(temp string) error { return dir.Symlink(e.target, temp) })
 		}))
 	case e.mode.IsRegular():
 		if sameKind && now.size == e.size && r.sameContent(abs, e) {
 			if now.mode == e.mode {
 				return nil
 			}
-			return r.countRestored(r.chmod(abs, e.mode))
+			return r.countRestored(r.scope.roots.Chmod(abs, e.mode))
 		}
-		err := r.inParent(abs, func(dir *workspace.Dir, name string) error {
-			return replace(dir, name, func(temp string) error { return r.write(dir, temp, e) })
+		err := r.scope.roots.InParent(abs, r.laterModes, func(dir *workspace.Dir, name string) error {
+			return dir.ReplaceNew(name, temporary(), func(temp string) error { return r.write(dir, temp, e) })
 		})
 		if err == nil {
 			r.restoreModTime(abs, e.modTime)
@@ -200,64 +200,15 @@ func (r *restorer) write(dir *workspace.Dir, name string, e entry) error {
 	return errors.Join(err, f.Chmod(e.mode), f.Close())
 }
 
-// replace calls create with a temporary name, which no program can predict, and
-// renames the result to name.
-func replace(dir *workspace.Dir, name string, create func(temp string) error) error {
-	temp := ".zeph-restore-" + rand.Text()
-	err := create(temp)
-	if err == nil {
-		err = dir.Replace(name, temp)
-	}
-	if err != nil {
-		_ = dir.Remove(temp)
-	}
-	return err
-}
-
-// chmod sets the mode of a file or directory, even if it cannot be opened.
-func (r *restorer) chmod(abs string, mode fs.FileMode) error {
-	top, rel := r.scope.innermostRoot(abs)
-	root, err := os.OpenRoot(top) // does not follow links outside
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	return root.Chmod(rel, mode)
-}
+// temporary returns a name that no program can predict.
+func temporary() string { return ".zeph-restore-" + rand.Text() }
 
 // restoreModTime restores the modification time of a file, which build tools compare. It
 // ignores errors.
 func (r *restorer) restoreModTime(abs string, modTime time.Time) {
-	top, rel := r.scope.innermostRoot(abs)
+	top, rel := r.scope.roots.Innermost(abs)
 	if root, err := os.OpenRoot(top); err == nil {
 		_ = root.Chtimes(rel, time.Time{}, modTime)
 		root.Close()
 	}
-}
-
-// inParent calls do with the open directory that contains abs, and the entry's name. It makes a
-// read-only directory writable until the end of the restoration.
-func (r *restorer) inParent(abs string, do func(dir *workspace.Dir, name string) error) error {
-	try := func() error {
-		dir, name, err := r.scope.roots.Parent(abs)
-		if err != nil {
-			return err
-		}
-		defer dir.Close()
-		return do(dir, name)
-	}
-	err := try()
-	parent := filepath.Dir(abs)
-	if !errors.Is(err, fs.ErrPermission) || !r.scope.roots.Contains(parent) {
-		return err
-	}
-	info, statErr := r.scope.roots.Lstat(parent)
-	if statErr != nil || info.Mode().Perm()&0o700 == 0o700 {
-		return err
-	}
-	if r.chmod(parent, info.Mode()|0o700) != nil {
-		return err
-	}
-	r.laterModes[parent] = info.Mode()
-	return try()
 }

@@ -23,7 +23,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -111,20 +110,9 @@ func (s *Scope) add(abs string) {
 
 // covers reports whether a glob of the scope matches the file.
 func (s *Scope) covers(abs string) bool {
-	_, rel := s.innermostRoot(abs)
+	_, rel := s.roots.Innermost(abs)
 	rel = filepath.ToSlash(rel)
 	return slices.ContainsFunc(s.globs, func(glob string) bool { return doublestar.MatchUnvalidated(glob, rel) })
-}
-
-// innermostRoot returns the innermost root that contains abs, and the path from there.
-func (s *Scope) innermostRoot(abs string) (root, rel string) {
-	rel = abs
-	for _, dir := range s.roots.Dirs() {
-		if r, err := filepath.Rel(dir, abs); err == nil && filepath.IsLocal(r) && len(r) < len(rel) {
-			root, rel = dir, r
-		}
-	}
-	return root, rel
 }
 
 // walk visits the entries of the scope: directories before their entries, files and links
@@ -137,7 +125,7 @@ func (s *Scope) walk(ctx context.Context, visit func(dir *workspace.Dir, name, a
 			err = s.walkEntry(ctx, dir, name, path, visit)
 			dir.Close()
 		}
-		if err != nil && !missing(err) {
+		if err != nil && !workspace.Missing(err) {
 			return err
 		}
 	}
@@ -155,14 +143,14 @@ func (s *Scope) walkEntry(
 		return nil
 	}
 	info, err := dir.Lstat(name)
-	if _, private := errors.AsType[*workspace.PrivateError](err); private || missing(err) {
+	if _, private := errors.AsType[*workspace.PrivateError](err); private || workspace.Missing(err) {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.roots.Rel(abs), workspace.Cause(err))
 	}
 	if info.IsDir() || s.covers(abs) {
-		if err := visit(dir, name, abs, info); err != nil && !missing(err) {
+		if err := visit(dir, name, abs, info); err != nil && !workspace.Missing(err) {
 			return err
 		}
 	}
@@ -170,7 +158,7 @@ func (s *Scope) walkEntry(
 		return nil
 	}
 	sub, err := dir.Sub(name)
-	if missing(err) {
+	if workspace.Missing(err) {
 		return nil
 	}
 	if err != nil {
@@ -187,11 +175,6 @@ func (s *Scope) walkEntry(
 		}
 	}
 	return nil
-}
-
-// missing reports whether err means that a file does not exist.
-func missing(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
 // Take makes a snapshot of at most limit bytes of content; 0 means any number.
@@ -213,7 +196,7 @@ func Take(ctx context.Context, s Scope, limit int64) (*Snapshot, error) {
 		case info.Mode()&fs.ModeSymlink != 0:
 			e.target, err = dir.Readlink(name)
 		}
-		if err != nil && !missing(err) {
+		if err != nil && !workspace.Missing(err) {
 			err = fmt.Errorf("%s: %w", s.roots.Rel(abs), workspace.Cause(err))
 		}
 		if err == nil {

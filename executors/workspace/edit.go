@@ -1,0 +1,79 @@
+package workspace
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// Missing reports whether err means that a path does not exist.
+func Missing(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}
+
+// InParent calls do with the open parent directory of abs, a path from Resolve, and the
+// name of its entry. If do fails since the directory is read-only, InParent makes it
+// writable, adds its former mode to modes, and calls do again. The caller restores modes.
+func (r *Roots) InParent(abs string, modes map[string]fs.FileMode, do func(dir *Dir, name string) error) error {
+	try := func() error {
+		dir, name, err := r.Parent(abs)
+		if err != nil {
+			return err
+		}
+		defer dir.Close()
+		return do(dir, name)
+	}
+	err := try()
+	parent := filepath.Dir(abs)
+	if !errors.Is(err, fs.ErrPermission) || !r.Contains(parent) {
+		return err
+	}
+	info, statErr := r.Lstat(parent)
+	if statErr != nil || info.Mode().Perm()&0o700 == 0o700 || r.Chmod(parent, info.Mode()|0o700) != nil {
+		return err
+	}
+	modes[parent] = info.Mode()
+	return try()
+}
+
+// Chmod sets the mode of the file or directory at abs, a path from Resolve, even if it
+// cannot be opened.
+func (r *Roots) Chmod(abs string, mode fs.FileMode) error {
+	if r.Private().Hides(abs) {
+		return &PrivateError{Path: abs}
+	}
+	dir, rel := r.Innermost(abs)
+	root, err := os.OpenRoot(dir) // does not follow links outside
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return root.Chmod(rel, mode)
+}
+
+// Innermost returns the innermost root that contains abs, and the path from there. If
+// there is none, it returns "" and abs.
+func (r *Roots) Innermost(abs string) (dir, rel string) {
+	rel = abs
+	for _, d := range r.dirs {
+		if below, ok := relative(d, abs); ok && len(d) > len(dir) {
+			dir, rel = d, below
+		}
+	}
+	return dir, rel
+}
+
+// ReplaceNew calls create with the name temp, and renames the result to name, replacing the
+// file there, if any. If that fails, it removes temp.
+func (d *Dir) ReplaceNew(name, temp string, create func(temp string) error) error {
+	err := create(temp)
+	if err == nil {
+		err = d.Replace(name, temp)
+	}
+	if err != nil {
+		_ = d.Remove(temp)
+	}
+	return err
+}
