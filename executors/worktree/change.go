@@ -226,7 +226,7 @@ func (c *Copy) patch(ctx context.Context, paths, strays []string) ([]byte, error
 	for _, path := range strays {
 		more, err := c.runMeta(ctx, nil, "diff", "--no-index", "--binary", "--full-index", "--no-ext-diff", "--no-textconv",
 			"--", "/dev/null", path)
-		if e := new(exec.ExitError); err != nil && !(errors.As(err, &e) && e.ExitCode() == exitFilesDiffer) {
+		if err != nil && !exitedWith(err, exitFilesDiffer) {
 			return patch, err
 		}
 		patch = append(patch, more...)
@@ -250,8 +250,8 @@ func (c *Copy) merge(ctx context.Context, ours, base, theirs string) (text strin
 			return "", false, err
 		}
 	}
-	out, err := c.git.run(ctx, dir, nil, nil, "merge-file", "-p", "-q", "ours", "base", "theirs")
-	if e := new(exec.ExitError); errors.As(err, &e) { // the number of conflicts, or a text that git cannot merge
+	out, err := c.git.run(ctx, dir, "merge-file", "-p", "-q", "ours", "base", "theirs")
+	if _, ok := errors.AsType[*exec.ExitError](err); ok { // the number of conflicts, or a text that git cannot merge
 		return "", false, nil
 	}
 	return string(out), err == nil, err

@@ -29,7 +29,7 @@ type fileList struct {
 
 // list returns the tracked files, and the new ones that no ignore file names.
 func (g git) list(ctx context.Context, r repository) (l fileList, err error) {
-	tracked, err := g.run(ctx, r.top, nil, nil, "ls-files", "-z", "--stage")
+	tracked, err := g.run(ctx, r.top, "ls-files", "-z", "--stage")
 	if err != nil {
 		return l, err
 	}
@@ -37,13 +37,13 @@ func (g git) list(ctx context.Context, r repository) (l fileList, err error) {
 		facts, name, ok := strings.Cut(string(entry), "\t")
 		switch {
 		case !ok:
-		case strings.HasPrefix(facts, "160000 "):
+		case strings.HasPrefix(facts, modeModule+" "):
 			l.modules = append(l.modules, name)
 		default:
 			l.files = append(l.files, name)
 		}
 	}
-	others, err := g.run(ctx, r.top, nil, nil, "ls-files", "-z", "--others", "--exclude-standard")
+	others, err := g.run(ctx, r.top, "ls-files", "-z", "--others", "--exclude-standard")
 	if err != nil {
 		return l, err
 	}

@@ -45,7 +45,12 @@ var safeSettings = []string{
 
 // run runs git in a directory and returns its output. The error has the first line of
 // git's message.
-func (g git) run(ctx context.Context, dir string, env []string, stdin io.Reader, args ...string) ([]byte, error) {
+func (g git) run(ctx context.Context, dir string, args ...string) ([]byte, error) {
+	return g.runWith(ctx, dir, nil, nil, args...)
+}
+
+// runWith is run with further variables and an input.
+func (g git) runWith(ctx context.Context, dir string, env []string, stdin io.Reader, args ...string) ([]byte, error) {
 	var all []string
 	for _, s := range safeSettings {
 		all = append(all, "-c", s)
@@ -75,6 +80,12 @@ type gitError struct {
 func (e *gitError) Error() string { return fmt.Sprintf("git %s: %s", e.command, e.message) }
 func (e *gitError) Unwrap() error { return e.err }
 
+// exitedWith reports whether err is that of a command with this exit status.
+func exitedWith(err error, status int) bool {
+	e, ok := errors.AsType[*exec.ExitError](err)
+	return ok && e.ExitCode() == status
+}
+
 // repository is the repository of a project.
 type repository struct {
 	top    string // the top directory, absolute and without links
@@ -85,7 +96,7 @@ type repository struct {
 
 // find returns the repository that contains a directory.
 func (g git) find(ctx context.Context, dir string) (r repository, err error) {
-	out, err := g.run(ctx, dir, nil, nil, "rev-parse", "--is-inside-work-tree", "--git-common-dir", "--show-object-format")
+	out, err := g.run(ctx, dir, "rev-parse", "--is-inside-work-tree", "--git-common-dir", "--show-object-format")
 	facts := strings.Split(string(out), "\n")
 	switch e, ok := errors.AsType[*gitError](err); {
 	case ok && strings.Contains(e.message, "not a git repository"):
@@ -97,7 +108,7 @@ func (g git) find(ctx context.Context, dir string) (r repository, err error) {
 	case len(facts) < 3 || facts[0] != "true":
 		return r, refusal("%s is in a bare repository, which has no files to work on", dir)
 	}
-	top, err := g.run(ctx, dir, nil, nil, "rev-parse", "--show-toplevel")
+	top, err := g.run(ctx, dir, "rev-parse", "--show-toplevel")
 	if err != nil {
 		return r, err
 	}
@@ -112,7 +123,7 @@ func (g git) find(ctx context.Context, dir string) (r repository, err error) {
 	if err != nil || !filepath.IsLocal(rel) || !exists(filepath.Join(r.top, ".git")) { // its settings name another directory
 		return r, refusal("the repository of %s has its files in another directory, %s", dir, r.top)
 	}
-	head, err := g.run(ctx, r.top, nil, nil, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+	head, err := g.run(ctx, r.top, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
 	if err != nil && ctx.Err() != nil {
 		return r, err
 	}
@@ -155,7 +166,7 @@ func (c *Copy) initAgentRepository(ctx context.Context) error {
 	if err := c.initRepository(ctx, own); err != nil {
 		return err
 	}
-	refs, err := c.git.run(ctx, c.Top, nil, nil, "for-each-ref", "--format=%(objectname) %(refname)", "refs/heads",
+	refs, err := c.git.run(ctx, c.Top, "for-each-ref", "--format=%(objectname) %(refname)", "refs/heads",
 		"refs/tags", "refs/remotes")
 	if err == nil {
 		err = os.WriteFile(filepath.Join(own, "packed-refs"), append([]byte("# pack-refs with: sorted \n"), refs...), 0o600)
@@ -175,7 +186,7 @@ func (c *Copy) initAgentRepository(ctx context.Context) error {
 		if err != nil {
 			continue // it is not set
 		}
-		if _, err := c.git.run(ctx, c.Root, nil, nil, "config", "--file", filepath.Join(own, "config"), key,
+		if _, err := c.git.run(ctx, c.Root, "config", "--file", filepath.Join(own, "config"), key,
 			strings.TrimSuffix(string(value), "\n")); err != nil {
 			return err
 		}
@@ -196,14 +207,13 @@ func (c *Copy) initRepository(ctx context.Context, dir string) error {
 	if strings.ContainsAny(objects, "\n\"") {
 		return refusal("git cannot borrow objects from a directory of this name: %q", objects)
 	}
-	env := []string{"GIT_DIR=" + dir, "GIT_WORK_TREE=" + c.Root}
-	if _, err := c.git.run(ctx, c.Root, env, nil, "init", "--quiet", "--template=", "--object-format="+c.repository.format); err != nil {
+	if _, err := c.runIn(ctx, dir, nil, "init", "--quiet", "--template=", "--object-format="+c.repository.format); err != nil {
 		return err
 	}
 	// An absolute path in its settings would lead the next program to this copy.
-	if _, err := c.git.run(ctx, c.Root, nil, nil, "config", "--file", filepath.Join(dir, "config"), "--unset-all",
+	if _, err := c.git.run(ctx, c.Root, "config", "--file", filepath.Join(dir, "config"), "--unset-all",
 		"core.worktree"); err != nil {
-		if e := new(exec.ExitError); !errors.As(err, &e) || e.ExitCode() != exitNotSet {
+		if !exitedWith(err, exitNotSet) {
 			return err
 		}
 	}
@@ -262,7 +272,7 @@ func (c *Copy) readHead(ctx context.Context, dir string) error {
 	if c.repository.head == "" {
 		return nil
 	}
-	_, err := c.git.run(ctx, c.Root, []string{"GIT_DIR=" + dir, "GIT_WORK_TREE=" + c.Root}, nil, "read-tree", c.repository.head)
+	_, err := c.runIn(ctx, dir, nil, "read-tree", c.repository.head)
 	return err
 }
 
@@ -277,15 +287,18 @@ func (c *Copy) runMeta(ctx context.Context, stdin io.Reader, args ...string) ([]
 	if !c.exists() {
 		return nil, executors.Failuref(executors.PermanentFailure, "the copy of the project at %s no longer exists", c.Root)
 	}
-	return c.git.run(ctx, c.Root, []string{"GIT_DIR=" + c.Meta, "GIT_WORK_TREE=" + c.Root}, stdin, args...)
+	return c.runIn(ctx, c.Meta, stdin, args...)
+}
+
+// runIn runs a command of the repository dir, whose files are those of the copy.
+func (c *Copy) runIn(ctx context.Context, dir string, stdin io.Reader, args ...string) ([]byte, error) {
+	return c.git.runWith(ctx, c.Root, []string{"GIT_DIR=" + dir, "GIT_WORK_TREE=" + c.Root}, stdin, args...)
 }
 
 // writeTree stores the files of the copy and returns the name of their tree.
 func (c *Copy) writeTree(ctx context.Context) (string, error) {
-	if _, err := c.runMeta(ctx, nil, "add", "--all", "--ignore-errors", "."); err != nil {
-		if e := new(exec.ExitError); !errors.As(err, &e) || e.ExitCode() != exitAddFailed {
-			return "", err
-		}
+	if _, err := c.runMeta(ctx, nil, "add", "--all", "--ignore-errors", "."); err != nil && !exitedWith(err, exitAddFailed) {
+		return "", err
 	}
 	out, err := c.runMeta(ctx, nil, "write-tree")
 	return strings.TrimSpace(string(out)), err
