@@ -96,10 +96,12 @@ func (r *Roots) Private() *Private {
 	}
 	p := &Private{own: r.own, dirs: map[string]dirRules{}, stats: cmp.Or(r.stats, &StatCache{})}
 	for _, place := range r.own.Places {
-		s := p.newHiddenDir(place.Dir, place.Mixed)
+		s := p.newHiddenDir(place.Dir)
 		p.findFiles(&s, place)
-		if place.Mixed && r.worksIn(s.path) {
-			s.names = place.Files
+		if place.Mixed {
+			if s.follow(p.stats); r.worksIn(s.path) {
+				s.names = place.Files
+			}
 		}
 		p.hiddenDirs = append(p.hiddenDirs, s)
 	}
@@ -139,20 +141,20 @@ func (p *Private) findFiles(s *hiddenDir, place Place) {
 	p.own.lookups[place.Dir] = lookup{s.info, now, slices.Clip(s.files), slices.Clone(p.files[files:])}
 }
 
-// newHiddenDir finds a directory that is hidden, by its identity. It resolves the path only if
-// the directory does not exist yet, or if need is set.
-func (p *Private) newHiddenDir(dir string, need bool) hiddenDir {
+// newHiddenDir describes a directory that is hidden. It resolves the path only if the
+// directory does not exist yet: an existing one is recognized by its identity.
+func (p *Private) newHiddenDir(dir string) hiddenDir {
 	s := hiddenDir{path: filepath.Clean(dir)}
 	info, err := os.Stat(s.path)
-	if err == nil {
-		s.info = info
-	}
-	if err != nil || need {
+	if err != nil {
 		s.follow(p.stats)
+		return s
 	}
+	s.info = info
 	return s
 }
 
+// follow resolves the links of the path, if possible.
 func (s *hiddenDir) follow(stats *StatCache) {
 	if real, err := stats.follow(s.path); err == nil {
 		s.path = real
@@ -172,7 +174,7 @@ func (p *Private) addFile(name string) bool {
 		if err != nil {
 			return false
 		}
-		s, base := p.newHiddenDir(filepath.Dir(real), false), filepath.Base(real)
+		s, base := p.newHiddenDir(filepath.Dir(real)), filepath.Base(real)
 		s.names, s.files = []string{escape.Replace(fold(base)) + "*"}, []string{base}
 		p.hiddenDirs = append(p.hiddenDirs, s)
 		if info, err = os.Stat(real); err != nil {
@@ -284,19 +286,9 @@ func (p *Private) Below(abs string) []string {
 			continue
 		}
 		s.follow(p.stats)
-		rel, at := ".", s.path
-		for {
-			if i, err := p.stats.Lstat(at); err == nil && os.SameFile(i, info) {
-				break
-			}
-			if filepath.Dir(at) == at {
-				rel = ""
-				break
-			}
-			rel, at = filepath.Join(filepath.Base(at), rel), filepath.Dir(at)
-		}
+		rel, ok := p.relativeTo(info, s.path)
 		switch {
-		case rel == "":
+		case !ok:
 		case s.names == nil:
 			below = append(below, rel)
 		default:
@@ -306,6 +298,21 @@ func (p *Private) Below(abs string) []string {
 		}
 	}
 	return below
+}
+
+// relativeTo returns path relative to the directory that info describes; ok is false if it
+// lies elsewhere.
+func (p *Private) relativeTo(info fs.FileInfo, path string) (rel string, ok bool) {
+	rel = "."
+	for at := path; ; at = filepath.Dir(at) {
+		if i, err := p.stats.Lstat(at); err == nil && os.SameFile(i, info) {
+			return rel, true
+		}
+		if filepath.Dir(at) == at {
+			return "", false
+		}
+		rel = filepath.Join(filepath.Base(at), rel)
+	}
 }
 
 // Linked reports whether a hidden file has further hard links, which may be

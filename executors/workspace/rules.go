@@ -158,17 +158,13 @@ func unescape(s string) string {
 // in a root.
 func (s *ruleSet) match(name, path string, below, inside bool) (pattern string, ok bool) {
 	if below {
-		for i := range s.below {
-			if s.below[i].match(name) {
-				return s.below[i].source, true
-			}
+		if pattern, ok := firstMatch(s.below, name); ok {
+			return pattern, true
 		}
 	}
 	if inside {
-		for i := range s.anywhere {
-			if s.anywhere[i].match(name) {
-				return s.anywhere[i].source, true
-			}
+		if pattern, ok := firstMatch(s.anywhere, name); ok {
+			return pattern, true
 		}
 	}
 	for i := range s.paths {
@@ -196,6 +192,16 @@ type nameRule struct {
 	source string // the original spelling
 	glob   string
 	mode   matchMode
+}
+
+// firstMatch returns the source of the first rule that matches a name.
+func firstMatch(rules []nameRule, name string) (source string, ok bool) {
+	for i := range rules {
+		if rules[i].match(name) {
+			return rules[i].source, true
+		}
+	}
+	return "", false
 }
 
 // matchMode selects how a pattern is matched: most need no glob matcher.
