@@ -146,6 +146,9 @@ func (c *claude) bash(rule, spec string, action executors.Decision) {
 		spec = base + " *"
 	}
 	switch {
+	case strings.TrimLeft(spec, " *") == "":
+		c.leaveOutRestricting(rule, action, claudeTools["Bash"], errors.New("it names no command"))
+		return
 	case strings.ContainsAny(spec, `"'\$`+"`"):
 		c.leaveOutRestricting(rule, action, claudeTools["Bash"], errors.New("commands are matched without quotes and escapes"))
 		return
