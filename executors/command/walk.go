@@ -81,12 +81,16 @@ func (w *walker) stmt(s *syntax.Stmt) {
 
 // isClearCoproc reports whether bash and the parser agree about the program of a coproc. In bash
 // only a compound command has a name. The parser also takes "sudo" for one in "coproc sudo ls | x",
-// the assignment for the program in "coproc a=1 sudo ls", and the operand for an assignment in
-// "coproc make a=1".
+// the assignment for the program in "coproc a=1 sudo ls", the descriptor of a redirection for the
+// program in "coproc 2>&1 sudo ls", and the operand for an assignment in "coproc make a=1".
 func isClearCoproc(c *syntax.CoprocClause) bool {
 	switch cmd := c.Stmt.Cmd.(type) {
 	case *syntax.CallExpr:
-		return c.Name == nil && len(cmd.Args) > 0 && len(cmd.Assigns) == 0 && !strings.ContainsAny(source(cmd.Args[0]), "=[")
+		if c.Name != nil || len(cmd.Args) == 0 || len(cmd.Assigns) > 0 {
+			return false
+		}
+		program := source(cmd.Args[0])
+		return !strings.ContainsAny(program, "=[{") && strings.Trim(program, "0123456789") != ""
 	case *syntax.Block, *syntax.Subshell, *syntax.IfClause, *syntax.WhileClause, *syntax.ForClause, *syntax.CaseClause:
 		return !c.Stmt.Negated
 	default:
