@@ -459,25 +459,27 @@ func (b *builder) acceptWords(c *Command) (*acceptedCommand, error) {
 		}
 		name = base
 	}
-	args := c.words[1:]
-	if len(args) == 1 && args[0].literal() && printsVersion(name, args[0].text()) {
-		out := &acceptedCommand{words: []string{quoteProgram(c.words[0].text()), args[0].source}}
-		if name == "npm" || name == "tsc" {
-			out.starts = []string{"node"}
+	args, program := c.words[1:], quoteProgram(c.words[0].text())
+	if len(args) == 1 && args[0].literal() {
+		out, option := &acceptedCommand{words: []string{program, args[0].source}}, args[0].text()
+		switch {
+		case printsVersion(name, option):
+			if name == "npm" || name == "tsc" {
+				out.starts = []string{"node"}
+			}
+			return out, nil
+		case printsHelp(name, option):
+			return out, nil
 		}
-		return out, nil
 	}
-	if len(args) == 1 && args[0].literal() && printsHelp(name, args[0].text()) {
-		return &acceptedCommand{words: []string{quoteProgram(c.words[0].text()), args[0].source}}, nil
-	}
-	if place := specialAccept(name); place != nil {
-		return place(b, c, args)
+	if accept := specialAccept(name); accept != nil {
+		return accept(b, c, args)
 	}
 	p, ok := programs()[name]
 	if !ok {
 		return nil, fmt.Errorf("%s is not known to be read-only", name)
 	}
-	out, err := p.accept(b, quoteProgram(c.words[0].text()), args)
+	out, err := p.accept(b, program, args)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

@@ -245,58 +245,32 @@ func acceptGit(b *builder, c *Command, args []Word) (*acceptedCommand, error) {
 func (p *program) acceptGitCommand(b *builder, c *Command, sub string, args []Word, dirs []string) (*acceptedCommand, error) {
 	args, paths, ended := p.splitPaths(b, args)
 	opts, named, err := p.parse(b, args)
+	if err == nil {
+		err = p.checkGitOperands(opts, len(paths), ended)
+	}
 	if err != nil {
 		return nil, err
-	}
-	if p.check != nil {
-		if ended {
-			return nil, errors.New(`operands after "--" may be created`)
-		}
-		if err := p.check(opts); err != nil {
-			return nil, err
-		}
-	}
-	if p.operands == noOperands && len(opts.operands)+len(paths) > 0 || p.maxOperands > 0 && len(opts.operands) > p.maxOperands {
-		return nil, errors.New("it has too many operands")
 	}
 	words, operands, err := p.subcommandWords(sub, opts)
 	if err != nil {
 		return nil, err
 	}
-	out := &acceptedCommand{words: words, files: named}
+	out := &acceptedCommand{
+		words: words, files: named,
+		starts: []string{"git-lfs"}, // the usual converter of files
+		opens:  slices.Contains([]string{"blame", "diff", "grep"}, sub),
+	}
 	hasPattern := sub == "grep" && !opts.has("-e")
-	out.starts = []string{"git-lfs"} // the usual converter of files
-	out.opens = slices.Contains([]string{"blame", "diff", "grep"}, sub)
-	for i, w := range operands {
-		if w.mayBegin('-') {
-			return nil, fmt.Errorf("%s is computed at run time", w.source)
-		}
-		if slices.ContainsFunc(w.Values, signatureFormat.MatchString) {
-			return nil, errors.New("its format checks signatures")
-		}
-		if err := out.addOperand(w, !hasPattern || i > 0 || w.Glob, dirs); err != nil {
-			return nil, err
-		}
+	if err := out.addGitOperands(operands, hasPattern, dirs); err != nil {
+		return nil, err
 	}
 	if ended {
 		out.words = append(out.words, "--")
 	}
-	// After "--" too, blame parses the second of two words as a revision or an option, and describe
-	// passes all of them on to name-rev.
-	parsesPaths := slices.Contains([]string{"blame", "describe"}, sub)
-	for _, w := range paths {
-		if w.mayBegin('-') && (!w.Glob || parsesPaths) {
-			return nil, fmt.Errorf("%s may be an option", w.source)
-		}
-		if w.beginsWithWildcard() {
-			w = w.inCurrentDir() // the name of a file may be ":(top)"
-		}
-		if err := out.addOperand(w, true, dirs); err != nil {
-			return nil, err
-		}
-		operands = append(operands, w)
+	if paths, err = out.addGitPaths(sub, paths, dirs); err != nil {
+		return nil, err
 	}
-	if hasPattern && len(operands) > 0 && !operands[0].Glob {
+	if operands = append(operands, paths...); hasPattern && len(operands) > 0 && !operands[0].Glob {
 		operands = operands[1:]
 	}
 	c.OpensFromTop = sub == "grep" && slices.ContainsFunc(operands, mayBeginAtTop)
@@ -311,6 +285,61 @@ func (p *program) acceptGitCommand(b *builder, c *Command, sub string, args []Wo
 		}
 	}
 	return out, nil
+}
+
+// checkGitOperands returns an error if a subcommand may not have its operands before "--", or
+// that many paths after it. ended reports whether there is a "--".
+func (p *program) checkGitOperands(opts *parsedOptions, paths int, ended bool) error {
+	if p.check != nil {
+		if ended {
+			return errors.New(`operands after "--" may be created`)
+		}
+		if err := p.check(opts); err != nil {
+			return err
+		}
+	}
+	if p.operands == noOperands && len(opts.operands)+paths > 0 || p.maxOperands > 0 && len(opts.operands) > p.maxOperands {
+		return errors.New("it has too many operands")
+	}
+	return nil
+}
+
+// addGitOperands adds the operands before "--". hasPattern means that the first of them is a
+// regular expression.
+func (out *acceptedCommand) addGitOperands(operands []Word, hasPattern bool, dirs []string) error {
+	for i, w := range operands {
+		if w.mayBegin('-') {
+			return fmt.Errorf("%s is computed at run time", w.source)
+		}
+		if slices.ContainsFunc(w.Values, signatureFormat.MatchString) {
+			return errors.New("its format checks signatures")
+		}
+		if err := out.addOperand(w, !hasPattern || i > 0 || w.Glob, dirs); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addGitPaths adds the paths after "--", and returns them as they are added.
+func (out *acceptedCommand) addGitPaths(sub string, paths []Word, dirs []string) ([]Word, error) {
+	// After "--" too, blame parses the second of two words as a revision or an option, and describe
+	// passes all of them on to name-rev.
+	parsesPaths := slices.Contains([]string{"blame", "describe"}, sub)
+	added := make([]Word, 0, len(paths))
+	for _, w := range paths {
+		if w.mayBegin('-') && (!w.Glob || parsesPaths) {
+			return nil, fmt.Errorf("%s may be an option", w.source)
+		}
+		if w.beginsWithWildcard() {
+			w = w.inCurrentDir() // the name of a file may be ":(top)"
+		}
+		if err := out.addOperand(w, true, dirs); err != nil {
+			return nil, err
+		}
+		added = append(added, w)
+	}
+	return added, nil
 }
 
 // trackedUse returns the use that a subcommand itself makes of tracked files. Those that only
