@@ -20,6 +20,7 @@ var strategyDescriptions = map[string]string{
 	"strip_annotated": "drops and counts matching lines, puts the summary first, cuts a long rest",
 	"digest":          "drops lines and blocks, joins similar lines, cuts a long rest",
 	"test_summary":    "keeps failures, warnings and totals of a test run",
+	"stack_traces":    "shortens long stack traces",
 	"group_by_rule":   "writes each message of a linter or compiler once, with all places",
 	"git_status":      "drops hints, joins the files of large directories",
 	"git_diff":        "keeps hunks, divided so that small files stay whole",
