@@ -139,6 +139,12 @@ func (g *groupingPass) beginDiagnostic(l []byte) bool {
 func (g *groupingPass) beginRow(l []byte) bool {
 	t, d := &g.held, &g.current
 	p, ok := tableRow(l)
+	if ok && !p.hasSeverity && bytes.HasSuffix(t.lastLine, []byte(":")) { // ruff's
+		t.lastLine = t.lastLine[:len(t.lastLine)-1]
+		if !isFileName(t.lastLine) {
+			t.lastLine = t.lastLine[:len(t.lastLine)+1]
+		}
+	}
 	if !ok || !t.inFile && !isFileName(t.lastLine) {
 		return false
 	}

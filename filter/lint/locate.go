@@ -242,6 +242,8 @@ func (p *position) parseMessage(rest []byte) bool {
 		} else if p.hasSeverity = false; len(rest) > 2 && rest[0] == '[' {
 			if inner, ok := p.parseSeverity(rest[1:]); ok && inner[0] == ']' {
 				rest, known, p.fromLinter = inner[1:], true, true
+			} else if inner, ok = p.parseBracketedCode(rest); ok {
+				rest, known = inner, true
 			}
 		}
 	}

@@ -29,7 +29,33 @@ func (p *position) parseCode(l []byte) []byte {
 		p.rule = token
 		return l[end:]
 	}
+	if isRule(token) && bytes.HasPrefix(l[end:], []byte(" : ")) { // as Visual Studio shows it
+		p.rule = token
+		return l[end+1:]
+	}
 	return l
+}
+
+// parseBracketedCode parses a code in brackets: "[C0116(missing-docstring), Cart.add] message".
+func (p *position) parseBracketedCode(l []byte) (rest []byte, ok bool) {
+	open, end := bytes.IndexByte(l, '('), bytes.Index(l, []byte("] "))
+	if open < 2 || end < open || !isCode(l[1:open]) {
+		return l, false
+	}
+	p.rule = l[1:open]
+	p.sev, p.hasSeverity, p.fromLinter = severityOfCode(p.rule), true, true
+	return l[end+2:], true
+}
+
+// severityOfCode returns the severity that the letter of a code of pylint names.
+func severityOfCode(code []byte) severity {
+	switch code[0] {
+	case 'E', 'F':
+		return isError
+	case 'W':
+		return isWarning
+	}
+	return isIssue
 }
 
 // parseLeadingCode parses a code at the start of a message.
@@ -52,15 +78,7 @@ func (p *position) parseLinterCode(l []byte) []byte {
 	token := l[:end]
 	switch {
 	case end == 1 && l[1] == ':' && bytes.IndexByte([]byte("CWEFRI"), token[0]) >= 0:
-		p.fromLinter = true
-		switch token[0] {
-		case 'E', 'F':
-			p.sev, p.hasSeverity = isError, true
-		case 'W':
-			p.sev, p.hasSeverity = isWarning, true
-		default:
-			p.sev, p.hasSeverity = isIssue, true
-		}
+		p.sev, p.hasSeverity, p.fromLinter = severityOfCode(token), true, true
 		rest := text.Unindent(l[2:])
 		for _, mark := range []string{"[Correctable] ", "[Corrected] ", "[Todo] "} {
 			rest = bytes.TrimPrefix(rest, []byte(mark))
@@ -74,13 +92,8 @@ func (p *position) parseLinterCode(l []byte) []byte {
 		p.rule = token
 		p.sev = isIssue
 		rest := text.Unindent(bytes.TrimPrefix(l[end:], []byte(":")))
-		if l[end] == ':' && len(token) > 4 { // pylint: the letter is the severity
-			switch token[0] {
-			case 'E', 'F':
-				p.sev = isError
-			case 'W':
-				p.sev = isWarning
-			}
+		if l[end] == ':' && len(token) > 4 { // pylint's
+			p.sev = severityOfCode(token)
 		}
 		if inner, ok := p.parseSeverity(rest); ok && inner[0] == ':' {
 			rest = text.Unindent(inner[1:])
@@ -191,7 +204,7 @@ func isCode(l []byte) bool {
 }
 
 // tableRow parses a row of a table of diagnostics below the name of their file:
-// " 1:2 error message rule", "1:2 Error: message rule".
+// " 1:2 error message rule", "1:2 Error: message rule", " 1:2 CODE message".
 func tableRow(l []byte) (p position, ok bool) {
 	in := text.Unindent(l)
 	n := text.DigitsEnd(in, 0)
@@ -216,6 +229,11 @@ func tableRow(l []byte) (p position, ok bool) {
 				inner = rest[len(glyph.text):]
 			}
 		}
+	}
+	if code, _, found := bytes.Cut(rest, []byte{' '}); !ok && found && isCode(code) && len(in) < len(l) { // ruff's, in groups
+		p.rule, p.sev = code, isIssue
+		p.msg = bytes.TrimSpace(rest[len(code):])
+		return p, len(p.msg) > 0
 	}
 	if ok && len(inner) > 1 && inner[0] == ':' {
 		inner = inner[1:]
