@@ -81,16 +81,26 @@ func (f *Filter) Explain(script string, exit int, raw io.Reader, explain Explain
 
 // chosenRules are the rules for the output of a script.
 type chosenRules struct {
-	command string // the command that wrote most of the output
-	mixed   bool   // other commands may have written too
-	rules   []rule
-	others  []chosenRules // for other commands, if these rules do not recognise the output
+	command  string // the command that wrote most of the output
+	mixed    bool   // other commands may have written too
+	selected bool   // a later command of the pipeline selected the lines
+	rules    []rule
+	others   []chosenRules // for other commands, if these rules do not recognise the output
+}
+
+// keepsSelected are the types of strategies that drop no kind of line. Lines that a
+// pipeline selected, as in "go test -v | grep PASS", were asked for.
+var keepsSelected = map[string]bool{
+	"dedup": true, "group_by_rule": true, "group_matches": true, "json": true, "keep_matching": true, "truncate": true,
 }
 
 // chooseRules returns the rules for a script.
 func (f *Filter) chooseRules(script string) (c chosenRules) {
 	c.command, c.mixed = command.Output(script)
 	c.rules = f.matchingRules(c.command)
+	if c.selected = command.SelectsLines(script); c.selected {
+		c.rules = slices.DeleteFunc(c.rules, func(r rule) bool { return !keepsSelected[r.strategyType] })
+	}
 	if c.mixed {
 		for _, other := range command.OtherOutputs(script) {
 			if rules := f.matchingRules(other); len(rules) > 0 {
@@ -139,7 +149,7 @@ const maxDepth = 3
 
 // newRun describes an output. depth counts the outputs around it.
 func (f *Filter) newRun(c chosenRules, exit, depth int) strategy.Run {
-	run := strategy.Run{Command: c.command, Mixed: c.mixed, Exit: exit, Alone: len(c.rules) == 1}
+	run := strategy.Run{Command: c.command, Mixed: c.mixed, Selected: c.selected, Exit: exit, Alone: len(c.rules) == 1}
 	run.Inner = func(inner strategy.Run, part *text.Lines) (*text.Lines, strategy.Confidence, error) {
 		rules := f.chooseRules(inner.Command)
 		if len(rules.rules)+len(rules.others) == 0 { // such as ./run.sh, which npm test runs

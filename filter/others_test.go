@@ -1,6 +1,8 @@
 package filter
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/zeph-acp/zeph-acp/filter/strategy/strategytest"
@@ -41,5 +43,30 @@ func TestApplyBeforeUnknownCommand(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", script, got, want)
 		}
 		checkAgain(t, f, script, 0, tests+"shop/a.go:7:\tAdd\t100.0%\n")
+	}
+}
+
+// Lines that a pipeline selected stay, whatever their kind.
+func TestApplySelectedLines(t *testing.T) {
+	var passed, built, copied strings.Builder
+	for i := range 60 {
+		fmt.Fprintf(&passed, "--- PASS: Test%d (0.00s)\n", i)
+		fmt.Fprintf(&built, "gcc -O2 -Wall -c -o f%d.o f%[1]d.c\n", i)
+		fmt.Fprintf(&copied, "Setting up lib%d (1.%[1]d) ...\n", i)
+	}
+	f := builtin(t)
+	for script, in := range map[string]string{
+		"go test -v ./... | grep PASS":                  passed.String(),
+		"cd x && go test -v ./... | tail -90 | grep -E": passed.String(),
+		"make V=1 | grep gcc":                           built.String(),
+		"apt-get install -y x | awk '/Setting/'":        copied.String(),
+	} {
+		if got, _ := applied(t, f, script, 0, in); got != in {
+			t.Errorf("%s: got %s", script, strategytest.Difference(in, got))
+		}
+	}
+	repeated := "a.go:1:2: SA1000: bad (staticcheck)\n" + strings.Repeat("b.go:1:2: SA1000: bad (staticcheck)\n", 9)
+	if got, _ := applied(t, f, "golangci-lint run | grep SA", 0, repeated); !strings.Contains(got, "also b.go:1:2") {
+		t.Errorf("diagnostics are not grouped: %s", got)
 	}
 }

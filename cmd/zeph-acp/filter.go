@@ -96,6 +96,8 @@ func explainCommand(w io.Writer, script string) {
 	switch {
 	case seg == "":
 		fmt.Fprintln(w, "command: no command of the script writes any output")
+	case command.SelectsLines(script):
+		fmt.Fprintf(w, "command: %s; a later command of the pipeline selects its lines, so no kind of line is dropped\n", oneLine(seg))
 	case mixed:
 		fmt.Fprintf(w, "command: %s; other commands of the script may have written too\n", oneLine(seg))
 	default:

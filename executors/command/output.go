@@ -13,24 +13,34 @@ import (
 // programs that only run another one are left out. The segment is empty if no
 // command writes any output. mixed reports that other commands may have written
 // too.
-func Output(script string) (segment string, mixed bool) { return outputOf(script, 0) }
+func Output(script string) (segment string, mixed bool) {
+	segment, mixed, _ = outputOf(script, 0)
+	return segment, mixed
+}
+
+// SelectsLines reports whether a later command of a pipeline, such as grep, selects or
+// rewrites lines of the command that [Output] returns.
+func SelectsLines(script string) bool {
+	_, _, selected := outputOf(script, 0)
+	return selected
+}
 
 // maxScriptDepth limits scripts in scripts.
 const maxScriptDepth = 4
 
 // outputOf is Output for a script within depth others.
-func outputOf(script string, depth int) (seg string, mixed bool) {
+func outputOf(script string, depth int) (seg string, mixed, selected bool) {
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(script), "")
 	if err != nil || depth > maxScriptDepth {
-		return strings.Join(strings.Fields(script), " "), false
+		return strings.Join(strings.Fields(script), " "), false, false
 	}
 	all := writers(file)
 	last, mixed := lastWriter(all)
 	if last < 0 {
-		return "", false
+		return "", false, false
 	}
-	seg, more := all[last].segment(depth)
-	return seg, mixed || more
+	seg, more, selected := all[last].segment(depth)
+	return seg, mixed || more, selected || all[last].selected
 }
 
 // OtherOutputs returns the further commands of a script that may have written
@@ -44,10 +54,10 @@ func OtherOutputs(script string) (segments []string) {
 	last, _ := lastWriter(all)
 	for i := len(all) - 1; i >= 0 && len(segments) < maxOtherOutputs; i-- {
 		c := all[i]
-		if i == last || c.redirected || writesNothing(c.words) || isCommentary(c.words) {
+		if i == last || c.redirected || c.selected || writesNothing(c.words) || isCommentary(c.words) {
 			continue
 		}
-		if seg, _ := c.segment(0); seg != "" && !slices.Contains(segments, seg) {
+		if seg, _, _ := c.segment(0); seg != "" && !slices.Contains(segments, seg) {
 			segments = append(segments, seg)
 		}
 	}
@@ -79,18 +89,19 @@ func lastWriter(all []writer) (last int, mixed bool) {
 }
 
 // segment returns a command without the programs that only run it.
-func (c writer) segment(depth int) (seg string, mixed bool) {
+func (c writer) segment(depth int) (seg string, mixed, selected bool) {
 	words := withoutWrappers(c.words)
 	if inner, ok := innerScript(words); ok {
 		return outputOf(inner, depth+1)
 	}
-	return strings.Join(words, " "), false
+	return strings.Join(words, " "), false, false
 }
 
 // writer is a simple command of a script that may write output.
 type writer struct {
 	words      []string
 	redirected bool // its output goes to a file
+	selected   bool // a later command of the pipeline selects or rewrites its lines
 }
 
 // writers returns the simple commands below node whose output is the script's.
@@ -106,7 +117,7 @@ func writers(node syntax.Node) []writer {
 				return true
 			}
 			for _, c := range writers(n.Cmd) {
-				all = append(all, writer{c.words, true})
+				all = append(all, writer{words: c.words, redirected: true})
 			}
 		case *syntax.BinaryCmd:
 			if n.Op != syntax.Pipe && n.Op != syntax.PipeAll {
@@ -132,7 +143,7 @@ func pipeWriters(c *syntax.BinaryCmd) []writer {
 	case len(right) > 0 && baseName(right[0].words[0]) == "xargs":
 		words := wrappers["xargs"].commandTexts(right[0].words[1:])
 		if len(words) > 0 {
-			return []writer{{words, right[0].redirected}}
+			return []writer{{words: words, redirected: right[0].redirected}}
 		}
 	case len(left) == 1 && len(right) > 0 && printsItsWords(left[0].words):
 		return right
@@ -142,7 +153,45 @@ func pipeWriters(c *syntax.BinaryCmd) []writer {
 			left[i].redirected = true
 		}
 	}
+	if len(right) > 0 && selectsLines(right[0].words) {
+		for i := range left {
+			left[i].selected = true
+		}
+	}
 	return left
+}
+
+// selectsLines reports whether a command in a pipeline selects lines by their text, or
+// rewrites them. Commands that only drop lines, or cut them by width, do not.
+func selectsLines(words []string) bool {
+	switch baseName(words[0]) {
+	case "grep", "egrep", "fgrep", "rg", "ag", "ack", "ugrep":
+		return !hasOption(words, 'v', "--invert-match")
+	case "sed":
+		return hasOption(words, 'n', "--quiet")
+	case "perl", "ruby":
+		return !hasOption(words, 'p', "")
+	case "cut":
+		return !hasOption(words, 'c', "--characters") && !hasOption(words, 'b', "--bytes")
+	case "awk", "gawk", "mawk", "jq", "yq", "uniq", "wc", "comm", "join", "paste", "python", "python3", "node":
+		return true
+	}
+	return false
+}
+
+// hasOption reports whether a command has a short option, possibly among others of one
+// word, or a long one.
+func hasOption(words []string, short byte, long string) bool {
+	for _, w := range words[1:] {
+		switch {
+		case w == "--":
+			return false
+		case len(w) > 1 && w[0] == '-' && w[1] != '-' && strings.IndexByte(w, short) > 0,
+			long != "" && strings.HasPrefix(w, long):
+			return true
+		}
+	}
+	return false
 }
 
 // printsItsWords reports whether a command at the start of a pipeline is only the input of
@@ -212,25 +261,12 @@ func wordOf(w *syntax.Word) string {
 func writesNothing(words []string) bool {
 	switch baseName(words[0]) {
 	case "chmod", "chown", "cp", "ln", "mkdir", "mv", "rm", "rmdir":
-		return !isVerbose(words)
+		return !hasOption(words, 'v', "--verbose")
 	case ".", ":", "[", "[[", "alias", "cd", "deactivate", "declare", "disown", "exit", "export",
 		"false", "hash", "kill", "killall", "let", "local", "mkfifo", "pkill", "popd", "pushd", "read",
 		"readonly", "return", "set", "shift", "shopt", "sleep", "source", "stty", "sync", "test", "touch",
 		"trap", "true", "truncate", "typeset", "ulimit", "umask", "unset", "wait":
 		return true
-	}
-	return false
-}
-
-// isVerbose reports whether a command has the option -v or --verbose.
-func isVerbose(words []string) bool {
-	for _, w := range words[1:] {
-		switch {
-		case w == "--":
-			return false
-		case w == "--verbose", len(w) > 1 && w[0] == '-' && w[1] != '-' && strings.Contains(w, "v"):
-			return true
-		}
 	}
 	return false
 }

@@ -151,3 +151,33 @@ func TestOtherOutputs(t *testing.T) {
 		}
 	}
 }
+
+func TestSelectsLines(t *testing.T) {
+	for script, want := range map[string]bool{
+		"pytest -v":                                 false,
+		"pytest -v 2>&1 | tail -20":                 false,
+		"pytest -v | grep PASSED":                   true,
+		"pytest -v | grep -v PASSED":                false,
+		"pytest -v | grep -vE 'a|b' | head":         false,
+		"pytest -v | head -90 | grep -c x":          true,
+		"npm ci && npm test 2>&1 | grep Tests":      true,
+		"npm ci | grep added && npm test":           false,
+		"bash -c 'go test ./... | grep ok'":         true,
+		"ls -la | awk '{print $5}'":                 true,
+		"make | sed 's/x/y/'":                       false,
+		"make | sed -n '/x/p'":                      true,
+		"make | cut -c1-200":                        false,
+		"make | cut -d: -f1":                        true,
+		"find . | xargs eslint | grep error":        true,
+		"grep x a.txt":                              false,
+		"cat a.log | grep x":                        true,
+		"echo a | grep a":                           false,
+		"x | perl -pe 's/a//'":                      false,
+		"docker inspect a | jq .":                   true,
+		"for f in a b; do go vet $f | grep x; done": true,
+	} {
+		if got := SelectsLines(script); got != want {
+			t.Errorf("SelectsLines(%q): %t, want %t", script, got, want)
+		}
+	}
+}

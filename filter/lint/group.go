@@ -172,6 +172,9 @@ func (g *groupingPass) handle(l []byte) {
 
 // dropOrHold drops noise and holds commands back.
 func (g *groupingPass) dropOrHold(l []byte) bool {
+	if g.run.Selected {
+		return false
+	}
 	if g.noise.Match(l) || g.countedBefore(l) {
 		g.dropped++
 		return true
@@ -286,7 +289,7 @@ type tableRun struct {
 
 // addTableRow handles rows of tables and drops those in the middle.
 func (g *groupingPass) addTableRow(l []byte) bool {
-	if g.table == nil {
+	if g.table == nil || g.run.Selected {
 		return false
 	}
 	if !g.table.Match(l) {

@@ -32,6 +32,10 @@ type Run struct {
 	Mixed   bool   // other commands of the script may have written too: keep unrecognised lines
 	Alone   bool   // no other rule filters the output
 
+	// A later command of the pipeline selected the lines, as in "make | grep gcc": no kind of line
+	// is noise.
+	Selected bool
+
 	// Inner filters a part of the output that another command wrote by the rules of this
 	// command. It returns the part itself if no rule recognises it.
 	Inner func(run Run, part *text.Lines) (*text.Lines, Confidence, error)
