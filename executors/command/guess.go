@@ -10,8 +10,11 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// maxValue is the longest value of a variable that guesses use, in bytes.
-const maxValue = 4096
+// Limits on guesses, in bytes.
+const (
+	maxValue = 4096          // of the value of a variable
+	maxGuess = 16 * maxValue // of the values in one word
+)
 
 // guess returns the words of a command, assuming that variables still hold the
 // values of the script. It returns nil if these do not determine the program.
@@ -87,7 +90,7 @@ func (w *walker) determines(src *syntax.Word, program bool) bool {
 	if len(src.Parts) == 0 || strings.HasPrefix(src.Lit(), "~") {
 		return false
 	}
-	known, computed := true, false
+	known, computed, size := true, false, 0
 	syntax.Walk(src, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.CmdSubst:
@@ -95,7 +98,8 @@ func (w *walker) determines(src *syntax.Word, program bool) bool {
 			return false // writeSubstitution decides about it
 		case *syntax.ParamExp:
 			computed = true
-			known = known && w.determinesParam(n, program)
+			size += w.sizeOf(n, 0)
+			known = known && size <= maxGuess && w.determinesParam(n, program)
 		case *syntax.Lit:
 			known = known && !strings.HasPrefix(n.Value, "~")
 		case *syntax.ProcSubst, *syntax.ArithmExp, *syntax.ExtGlob:
@@ -104,6 +108,40 @@ func (w *walker) determines(src *syntax.Word, program bool) bool {
 		return known
 	})
 	return known && computed
+}
+
+// maxReplacements is how deep replacements may contain each other.
+const maxReplacements = 4
+
+// sizeOf returns the largest size of a parameter's text, in bytes, in a replacement of that
+// depth. It returns more than maxGuess if the text may be longer.
+func (w *walker) sizeOf(n *syntax.ParamExp, depth int) int {
+	switch {
+	case n.Param == nil:
+		return 0
+	case depth > maxReplacements:
+		return maxGuess + 1
+	}
+	v := (&lastValues{w}).Get(n.Param.Value)
+	size := len(v.Str)
+	for _, text := range v.List {
+		size += len(text)
+	}
+	if n.Repl == nil || n.Repl.With == nil {
+		return size
+	}
+	each := 1 + len(source(n.Repl.With)) // "${a//x/y}" replaces each byte at most
+	syntax.Walk(n.Repl.With, func(n syntax.Node) bool {
+		p, inner := n.(*syntax.ParamExp)
+		if inner {
+			each += w.sizeOf(p, depth+1)
+		}
+		return !inner
+	})
+	if each > maxGuess { // also for an empty value, so that nothing deeper is looked at
+		return each
+	}
+	return min(size*each, maxGuess+1)
 }
 
 func (w *walker) determinesParam(n *syntax.ParamExp, program bool) bool {

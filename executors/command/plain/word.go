@@ -269,7 +269,12 @@ func (b *builder) literalPart(p *wordBuilder, text string, at position) error {
 		case p.word.Glob && strings.IndexByte(`]*?[\`, c) >= 0:
 			return errors.New("a pattern has quoted wildcards")
 		default:
-			p.addLiteral(text[i : i+1])
+			n := 1
+			for i+n < len(text) && strings.IndexByte(`\*?[]`, text[i+n]) < 0 {
+				n++
+			}
+			p.addLiteral(text[i : i+n])
+			i += n - 1
 		}
 	}
 	return nil
@@ -320,13 +325,13 @@ func (b *builder) parameter(p *wordBuilder, n *syntax.ParamExp, quoted bool) err
 		p.addSource("${" + v.name + "}") // a letter may follow
 		return nil
 	case set && v.name != "":
-		return p.addLoopVariable(v)
+		return b.limit(p, p.addLoopVariable(v))
 	case set:
-		return p.addValue(v.word.Values[0], name, quoted)
+		return b.limit(p, p.addValue(v.word.Values[0], name, quoted))
 	case name == "HOME" && b.shell.Home != "":
-		return p.addValue(b.shell.Home, name, quoted)
+		return b.limit(p, p.addValue(b.shell.Home, name, quoted))
 	case name == "PWD" && len(b.dirs) == 1:
-		return p.addValue(b.dirs[0], name, quoted)
+		return b.limit(p, p.addValue(b.dirs[0], name, quoted))
 	case name == "?":
 		p.word.number = len(p.word.Values) == 1 && p.word.Values[0] == ""
 		p.word.Values = nil
@@ -339,6 +344,18 @@ func (b *builder) parameter(p *wordBuilder, n *syntax.ParamExp, quoted bool) err
 		return nil
 	}
 	return fmt.Errorf("it uses $%s, which the script does not set to a literal", name)
+}
+
+// limit fails, if err is nil, once words with variables have become too long together. It is
+// called after each variable.
+func (b *builder) limit(p *wordBuilder, err error) error {
+	for _, v := range p.word.Values {
+		b.expansion += len(v)
+	}
+	if err == nil && b.expansion > maxExpansion {
+		return errors.New("the values of its variables are too long")
+	}
+	return err
 }
 
 // shownVariables are variables of the environment that may be printed. They hold no secrets.
