@@ -196,6 +196,21 @@ func numbered(format string, n int) string {
 	return b.String()
 }
 
+// A question has a bounded number of reasons, each once.
+func TestManyReasons(t *testing.T) {
+	s := newSetup()
+	s.shell.OutsidePaths = "ask"
+	s.build()
+	call := bash(numbered("cd d%d;", 6) + "touch " + numbered("../f%d ", 200))
+	if got := s.outcome(t, call); got != "ask" {
+		t.Fatalf("got %s", got)
+	}
+	last := call.Ask[len(call.Ask)-1]
+	if len(call.Ask) > maxReasons+1 || !strings.HasPrefix(last, "there are ") || !strings.HasSuffix(last, " more reasons like these") {
+		t.Errorf("%d reasons, the last: %s", len(call.Ask), last)
+	}
+}
+
 // Scripts that ran without a question in an earlier version, although they do
 // more than they seem to.
 func TestNotUnasked(t *testing.T) {

@@ -101,6 +101,24 @@ func (g guardCheck) commandWorkspace() Workspace {
 	return g.writable()
 }
 
+// maxReasons bounds the reasons to ask about one call: a command may name thousands of files,
+// each of them uncertain.
+const maxReasons = 20
+
+// boundReasons returns the first reasons, each once, and the number of further ones.
+func boundReasons(all []string) []string {
+	seen := map[string]bool{}
+	all = slices.DeleteFunc(all, func(why string) bool {
+		again := seen[why]
+		seen[why] = true
+		return again
+	})
+	if more := len(all) - maxReasons; more > 0 {
+		all = append(all[:maxReasons], "there are "+executors.Count(more, "more reason")+" like these")
+	}
+	return all
+}
+
 // judgeCall returns why a call is blocked, or reasons to ask. reads means that its
 // tool changes nothing; it may then name readable files outside the roots.
 func (g guardCheck) judgeCall(call *executors.Call, reads bool) (blocked *executors.Failure, ask []string) {
@@ -130,7 +148,7 @@ func (g guardCheck) judgeCall(call *executors.Call, reads bool) (blocked *execut
 		}
 		ask = append(ask, reasons...)
 	}
-	return nil, ask
+	return nil, boundReasons(ask)
 }
 
 // judgePatterns adds a reason to ask for each confirm_pattern that the command contains.
