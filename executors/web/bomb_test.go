@@ -165,7 +165,7 @@ func readAll(t *testing.T, page string) {
 			}
 		}
 	}
-	text, err := markdown(ctx, Page{URL: here, Type: "text/html", Text: page})
+	text, err := markdown(ctx, webPage{URL: here, Type: "text/html", Text: page})
 	if err != nil {
 		t.Errorf("markdown: %v", err)
 	}

@@ -18,21 +18,20 @@ import (
 // maxRedirects is the largest number of redirects that are followed.
 const maxRedirects = 3
 
-// Client requests pages from web servers. It may be used concurrently; make it
-// with [newClient].
-type Client struct {
+// client requests pages from web servers. It may be used concurrently.
+type client struct {
 	Config Config
 
 	net network
 }
 
 // newClient returns a client that contacts only the public Internet.
-func newClient(cfg Config) *Client { return &Client{Config: cfg, net: system()} }
+func newClient(cfg Config) *client { return &client{Config: cfg, net: system()} }
 
-func (c *Client) localNetworks() []netip.Prefix { return c.net.localNetworks() }
+func (c *client) localNetworks() []netip.Prefix { return c.net.localNetworks() }
 
-// Page is the content of a successful response.
-type Page struct {
+// webPage is the content of a successful response.
+type webPage struct {
 	URL  *url.URL // after redirects
 	Type string   // media type, lower case, without parameters
 	Text string   // UTF-8
@@ -44,7 +43,7 @@ type allowance struct {
 	limitSecs int // the limit of the whole call, for the message
 }
 
-func (c *Client) timeout() allowance {
+func (c *client) timeout() allowance {
 	return allowance{time.Duration(c.Config.Timeout) * time.Second, c.Config.Timeout}
 }
 
@@ -68,10 +67,10 @@ func (a *allowance) run(ctx context.Context, do func(context.Context) error) err
 // follow requests the page at a URL, only by https and from the public
 // Internet. Each redirect must pass the same checks and then admit. A
 // [*executors.Failure] describes the problem; any other error is ctx's cause.
-func (c *Client) follow(ctx context.Context, left *allowance, raw string, admit func(from, to *url.URL) error) (page Page, err error) {
-	u, err := c.Target(raw)
+func (c *client) follow(ctx context.Context, left *allowance, raw string, admit func(from, to *url.URL) error) (page webPage, err error) {
+	u, err := c.target(raw)
 	if err != nil {
-		return Page{}, err
+		return webPage{}, err
 	}
 	for hops := 0; ; hops++ {
 		var next *url.URL
@@ -83,7 +82,7 @@ func (c *Client) follow(ctx context.Context, left *allowance, raw string, admit 
 			return page, err
 		}
 		if hops == maxRedirects {
-			return Page{}, executors.Failuref(executors.PermanentFailure, "more than %d redirects, the last to %s", maxRedirects, next)
+			return webPage{}, executors.Failuref(executors.PermanentFailure, "more than %d redirects, the last to %s", maxRedirects, next)
 		}
 		var to *url.URL
 		err = left.run(ctx, func(ctx context.Context) (err error) {
@@ -94,7 +93,7 @@ func (c *Client) follow(ctx context.Context, left *allowance, raw string, admit 
 			err = admit(u, to)
 		}
 		if err != nil {
-			return Page{}, err
+			return webPage{}, err
 		}
 		u = to
 	}
@@ -103,8 +102,8 @@ func (c *Client) follow(ctx context.Context, left *allowance, raw string, admit 
 // redirect checks the target of a redirect before the user is asked about it.
 // It looks up the addresses of another host, whose name the redirecting server
 // chose.
-func (c *Client) redirect(ctx context.Context, from, next *url.URL) (*url.URL, error) {
-	to, err := c.Target(next.String())
+func (c *client) redirect(ctx context.Context, from, next *url.URL) (*url.URL, error) {
+	to, err := c.target(next.String())
 	if err == nil && !sameHost(to.Host, from.Host) {
 		_, h, parseErr := parseURL(to.String())
 		if err = parseErr; err == nil {
@@ -136,18 +135,18 @@ func sameHost(a, b string) bool {
 }
 
 // requestPage requests one URL. It returns either the page or the target of a redirect.
-func (c *Client) requestPage(ctx context.Context, u *url.URL) (page Page, next *url.URL, err error) {
+func (c *client) requestPage(ctx context.Context, u *url.URL) (page webPage, next *url.URL, err error) {
 	_, h, err := parseURL(u.String())
 	if err != nil {
-		return Page{}, nil, err
+		return webPage{}, nil, err
 	}
 	addrs, err := c.addresses(ctx, h)
 	if err != nil {
-		return Page{}, nil, err
+		return webPage{}, nil, err
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
-		return Page{}, nil, malformed("%v", err)
+		return webPage{}, nil, malformed("%v", err)
 	}
 	req.Header = http.Header{
 		"User-Agent":      {"zeph-acp (+https://github.com/zeph-acp/zeph-acp)"},
@@ -159,18 +158,18 @@ func (c *Client) requestPage(ctx context.Context, u *url.URL) (page Page, next *
 	defer t.CloseIdleConnections()
 	res, err := t.RoundTrip(req)
 	if err != nil {
-		return Page{}, nil, noResponse(h.name, err)
+		return webPage{}, nil, noResponse(h.name, err)
 	}
 	defer res.Body.Close()
 	switch {
 	case isRedirect(res.StatusCode):
 		next, err = res.Location()
 		if err != nil {
-			return Page{}, nil, executors.Failuref(executors.PermanentFailure, "%s redirects without an address (status %d)", u, res.StatusCode)
+			return webPage{}, nil, executors.Failuref(executors.PermanentFailure, "%s redirects without an address (status %d)", u, res.StatusCode)
 		}
-		return Page{}, next, nil
+		return webPage{}, next, nil
 	case res.StatusCode < 200 || res.StatusCode > 299:
-		return Page{}, nil, statusFailure(u, res)
+		return webPage{}, nil, statusFailure(u, res)
 	}
 	page, err = c.read(u, res)
 	return page, nil, err

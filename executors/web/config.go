@@ -83,7 +83,7 @@ func (c Config) Tighten(repo Config, keys *tighten.Keys) Config {
 }
 
 // domainProblem returns why the lists exclude a host, or "". The host is in the form
-// of [Client.Target].
+// of client.target.
 func (c Config) domainProblem(host string, isAddress bool) string {
 	if matches(c.DeniedDomains, host) {
 		return "tools.scrape.denied_domains names it"
@@ -115,7 +115,7 @@ func matches(list []string, host string) bool {
 }
 
 // domain normalises an entry of a list of domains like the hosts of
-// [Client.Target]: lower case, ASCII.
+// client.target: lower case, ASCII.
 func domain(entry string) (string, error) {
 	name, below := strings.CutPrefix(entry, "*.")
 	h, err := parseHost(name)

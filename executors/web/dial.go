@@ -16,7 +16,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// network does the lookups and connections of a Client, so that tests can replace them.
+// network does the lookups and connections of a client, so that tests can replace them.
 // No setting changes it. Every address is checked before it is dialled, in tests too.
 type network struct {
 	lookup        func(ctx context.Context, name string) ([]netip.Addr, error)
@@ -65,7 +65,7 @@ const (
 
 // addresses returns the addresses of a host. If one of them is not public, it
 // refuses the host, since the user does not choose which one answers.
-func (c *Client) addresses(ctx context.Context, h host) ([]netip.Addr, error) {
+func (c *client) addresses(ctx context.Context, h host) ([]netip.Addr, error) {
 	addrs := []netip.Addr{h.addr}
 	if !h.addr.IsValid() {
 		var err error
@@ -96,7 +96,7 @@ func (c *Client) addresses(ctx context.Context, h host) ([]netip.Addr, error) {
 // checked addresses, whatever name it receives. It keeps no connection, so that
 // no other host uses it. It ignores the proxies of the environment, which would
 // resolve names themselves. It speaks HTTP/1.1, which all servers support.
-func (c *Client) transport(u *url.URL, h host, addrs []netip.Addr) *http.Transport {
+func (c *client) transport(u *url.URL, h host, addrs []netip.Addr) *http.Transport {
 	port := uint16(443)
 	if ap, err := netip.ParseAddrPort("0.0.0.0:" + u.Port()); err == nil {
 		port = ap.Port()
@@ -116,7 +116,7 @@ func (c *Client) transport(u *url.URL, h host, addrs []netip.Addr) *http.Transpo
 }
 
 // connect dials the addresses in turn.
-func (c *Client) connect(ctx context.Context, addrs []netip.Addr, port uint16) (net.Conn, error) {
+func (c *client) connect(ctx context.Context, addrs []netip.Addr, port uint16) (net.Conn, error) {
 	var errs []error
 	for i, a := range addrs {
 		try, cancel := ctx, context.CancelFunc(func() {})

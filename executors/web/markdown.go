@@ -16,7 +16,7 @@ import (
 
 // markdown converts the readable content of an HTML page to Markdown. The error
 // is ctx's cause.
-func markdown(ctx context.Context, page Page) (string, error) {
+func markdown(ctx context.Context, page webPage) (string, error) {
 	doc, err := parse(ctx, page.Text)
 	if ctx.Err() != nil {
 		return "", ctx.Err()

@@ -20,8 +20,8 @@ import (
 )
 
 // read reads the page of a successful response.
-func (c *Client) read(u *url.URL, res *http.Response) (Page, error) {
-	page := Page{URL: u}
+func (c *client) read(u *url.URL, res *http.Response) (webPage, error) {
+	page := webPage{URL: u}
 	given := res.Header.Get("Content-Type")
 	if given != "" {
 		var err error
@@ -30,22 +30,22 @@ func (c *Client) read(u *url.URL, res *http.Response) (Page, error) {
 			page.Type = strings.TrimSpace(page.Type)
 		}
 		if !isText(page.Type) {
-			return Page{}, executors.Failuref(executors.PermanentFailure, "%s is %q, not text", u, page.Type).
+			return webPage{}, executors.Failuref(executors.PermanentFailure, "%s is %q, not text", u, page.Type).
 				Hint("Only text, HTML, JSON and XML can be read; look for such a page.")
 		}
 	}
 	body, err := c.body(u, res)
 	if err != nil {
-		return Page{}, err
+		return webPage{}, err
 	}
 	if page.Type == "" {
 		page.Type, _, _ = mime.ParseMediaType(http.DetectContentType(body))
 	}
 	if !isText(page.Type) {
-		return Page{}, notText(u, body)
+		return webPage{}, notText(u, body)
 	}
 	if page.Text, err = c.decode(body, given, page.isHTML()); err != nil || strings.IndexByte(page.Text, 0) >= 0 {
-		return Page{}, notText(u, body)
+		return webPage{}, notText(u, body)
 	}
 	return page, nil
 }
@@ -56,7 +56,7 @@ func notText(u *url.URL, body []byte) *executors.Failure {
 
 // body reads the whole body of a response. The compressed and the decompressed
 // size have the same limit.
-func (c *Client) body(u *url.URL, res *http.Response) ([]byte, error) {
+func (c *client) body(u *url.URL, res *http.Response) ([]byte, error) {
 	limit := int64(c.Config.MaxBodyBytes)
 	sent := &limitedReader{r: res.Body, left: limit}
 	var r io.Reader = sent
@@ -85,7 +85,7 @@ func (c *Client) body(u *url.URL, res *http.Response) ([]byte, error) {
 }
 
 // bodyFailure returns the failure for a body that cannot be read.
-func (c *Client) bodyFailure(u *url.URL, err error) error {
+func (c *client) bodyFailure(u *url.URL, err error) error {
 	switch {
 	case errors.Is(err, errTooLarge):
 		return executors.Failuref(executors.PermanentFailure, "%s is larger than %d bytes", u, c.Config.MaxBodyBytes).
@@ -125,7 +125,7 @@ func (b *limitedReader) Read(p []byte) (int, error) {
 // decode converts a body to valid UTF-8. It detects the encoding as a browser
 // does: byte order mark, header, meta element, guess. Invalid bytes become
 // U+FFFD.
-func (c *Client) decode(body []byte, given string, isHTML bool) (string, error) {
+func (c *client) decode(body []byte, given string, isHTML bool) (string, error) {
 	enc, name, certain := charset.DetermineEncoding(body, given)
 	if !certain && (!isHTML || name == "windows-1252") && utf8.Valid(body) {
 		return string(body), nil // the encoding was guessed from the first bytes alone, or from HTML markup
@@ -136,7 +136,7 @@ func (c *Client) decode(body []byte, given string, isHTML bool) (string, error) 
 	return strings.TrimPrefix(strings.ToValidUTF8(string(data), "\uFFFD"), "\uFEFF"), err
 }
 
-func (p Page) isHTML() bool { return p.Type == "text/html" || p.Type == "application/xhtml+xml" }
+func (p webPage) isHTML() bool { return p.Type == "text/html" || p.Type == "application/xhtml+xml" }
 
 // isText reports whether a media type is readable text.
 func isText(t string) bool {

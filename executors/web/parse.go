@@ -22,9 +22,8 @@ const maxNodes = 500_000
 //
 //	https://html.spec.whatwg.org/multipage/parsing.html#the-list-of-active-formatting-elements
 func treeSize(page string) int {
-	var open []formatting // elements that the parser may repeat
-	crossed := 0          // how many of open are around an open block: an end tag may leave them open
-	nodes := 4            // document, html, head, body
+	var open openElements
+	nodes := 4 // document, html, head, body
 	z := html.NewTokenizer(strings.NewReader(page))
 	for nodes <= maxNodes {
 		kind := z.Next()
@@ -38,36 +37,26 @@ func treeSize(page string) int {
 		case kind == html.CommentToken, kind == html.DoctypeToken:
 			nodes++
 		case kind == html.TextToken:
-			nodes += 1 + len(open)
+			nodes += 1 + len(open.list)
 		case kind == html.EndTagToken && isFormatting(name):
-			same, last := 0, -1
-			for i, f := range open {
-				if f.name == name {
-					same, last = same+1, i
-				}
-			}
-			if last >= crossed {
-				open = slices.Delete(open, last, last+1)
-			} else {
-				nodes += 4 * min(8, same)
-			}
+			nodes += open.end(name)
 		case kind == html.EndTagToken:
 			nodes++ // </p> and </br> create an element
 		case isFormatting(name):
-			nodes += 1 + len(open)
-			open, crossed = addOpen(open, crossed, formatting{name, raw})
-			if len(open) > 512 { // deeper than the parser's limit
+			nodes += 1 + len(open.list)
+			open.add(formatting{name, raw})
+			if len(open.list) > 512 { // deeper than the parser's limit
 				return maxNodes + 1
 			}
 		default:
-			nodes += 1 + len(open)
+			nodes += 1 + len(open.list)
 			switch name {
 			case "td", "th", "tr", "col": // they imply tbody and tr, or colgroup
 				nodes += 2
 			case "span", "img", "br":
 				continue
 			}
-			crossed = len(open)
+			open.crossed = len(open.list)
 		}
 	}
 	return nodes
@@ -76,10 +65,31 @@ func treeSize(page string) int {
 // formatting is one start tag of an element that the parser repeats.
 type formatting struct{ name, tag string }
 
-// addOpen adds an element. The parser keeps three equal ones, and one link.
-func addOpen(open []formatting, crossed int, f formatting) ([]formatting, int) {
+// openElements are the formatting elements that the parser may repeat.
+type openElements struct {
+	list    []formatting
+	crossed int // how many of them are around an open block: an end tag may leave them open
+}
+
+// end ends an element. It returns an upper bound for the number of nodes that this adds.
+func (e *openElements) end(name string) int {
+	same, last := 0, -1
+	for i, f := range e.list {
+		if f.name == name {
+			same, last = same+1, i
+		}
+	}
+	if last < e.crossed {
+		return 4 * min(8, same)
+	}
+	e.list = slices.Delete(e.list, last, last+1)
+	return 0
+}
+
+// add adds an element. The parser keeps three equal ones, and one link.
+func (e *openElements) add(f formatting) {
 	same, first := 0, 0
-	for i, o := range open {
+	for i, o := range e.list {
 		if o == f || f.name == "a" && o.name == "a" {
 			if same == 0 {
 				first = i
@@ -88,12 +98,12 @@ func addOpen(open []formatting, crossed int, f formatting) ([]formatting, int) {
 		}
 	}
 	if same == 3 || same == 1 && f.name == "a" {
-		open = slices.Delete(open, first, first+1)
-		if first < crossed {
-			crossed--
+		e.list = slices.Delete(e.list, first, first+1)
+		if first < e.crossed {
+			e.crossed--
 		}
 	}
-	return append(open, f), crossed
+	e.list = append(e.list, f)
 }
 
 func isFormatting(tag string) bool {

@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/andybalholm/cascadia" // the selectors of goquery
@@ -159,34 +160,28 @@ func (s *selectorSplitter) end() ([]selectorPiece, error) {
 	return s.pieces, nil
 }
 
-// checkFlat refuses a part that would need its own search: combinators within the
-// parentheses of :has, :haschild and :not, and pseudo-classes in :not, except the
-// plain ones.
+// checkFlat refuses a part whose :has, :haschild or :not would need its own search.
 func checkFlat(compound string) error {
-	lower := strings.ToLower(compound)
-	for _, name := range []string{":has(", ":haschild(", ":not("} {
-		for rest := lower; ; {
-			_, after, ok := strings.Cut(rest, name)
-			if !ok {
-				break
-			}
-			rest = after
-			end := strings.LastIndexByte(after, ')')
-			if end < 0 {
-				break // cascadia reports the error
-			}
-			inner, err := splitSelector(after[:end])
-			if err != nil || strings.ContainsAny(after[:end], "(") || name != ":not(" && strings.Contains(after[:end], ":") {
+	for _, pseudo := range []struct{ name, refused string }{{":has(", "(:"}, {":haschild(", "(:"}, {":not(", "("}} {
+		name := pseudo.name
+		for _, rest, ok := strings.Cut(strings.ToLower(compound), name); ok; _, rest, ok = strings.Cut(rest, name) {
+			end := strings.LastIndexByte(rest, ')') // without one, cascadia reports the error
+			if end >= 0 && !isFlat(rest[:end], pseudo.refused) {
 				return fmt.Errorf("%s…) accepts only simple selectors here, such as %sa.b)", name, name)
-			}
-			for _, p := range inner {
-				if p.combinator != 0 {
-					return fmt.Errorf("%s…) accepts only simple selectors here, such as %sa.b)", name, name)
-				}
 			}
 		}
 	}
 	return nil
+}
+
+// isFlat reports whether a selector in parentheses has no combinator and none of the
+// refused characters.
+func isFlat(text, refused string) bool {
+	if strings.ContainsAny(text, refused) {
+		return false
+	}
+	pieces, err := splitSelector(text)
+	return err == nil && !slices.ContainsFunc(pieces, func(p selectorPiece) bool { return p.combinator != 0 })
 }
 
 // find returns the selected elements in the order of the page. It stops when

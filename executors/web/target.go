@@ -18,12 +18,12 @@ import (
 // ones, and a URL can carry data off this machine.
 const maxURL = 4096
 
-// Target returns the normalised URL of a request for raw: https, a host in
+// target returns the normalised URL of a request for raw: https, a host in
 // lower-case ASCII without a final dot, no user, no fragment, no default port.
-// Rules and the user judge this form. Target looks up no names, so that no data
+// Rules and the user judge this form. It looks up no names, so that no data
 // leaves the machine before the user agrees; addresses are checked later. The
 // error is a [*executors.Failure].
-func (c *Client) Target(raw string) (*url.URL, error) {
+func (c *client) target(raw string) (*url.URL, error) {
 	u, h, err := parseURL(raw)
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func malformed(format string, args ...any) *executors.Failure {
 		Hint("Use a whole URL such as https://example.com/page.")
 }
 
-// parseURL parses and normalises a URL as [Client.Target] describes.
+// parseURL parses and normalises a URL as client.target describes.
 func parseURL(raw string) (*url.URL, host, error) {
 	if len(raw) > maxURL {
 		return nil, host{}, malformed("has %d bytes, over the limit of %d", len(raw), maxURL)
@@ -75,23 +75,10 @@ func parseURL(raw string) (*url.URL, host, error) {
 	case u.User != nil:
 		return nil, host{}, blocked("a URL with a user or password is not requested")
 	}
-	h, err := parseHost(u.Hostname())
+	h, err := normaliseHost(u)
 	if err != nil {
 		return nil, host{}, err
 	}
-	bracketed := strings.HasPrefix(u.Host, "[")
-	if bracketed != h.addr.Is6() {
-		return nil, host{}, malformed("%q is not a host", u.Host)
-	}
-	port, err := parsePort(u.Port())
-	if err != nil {
-		return nil, host{}, err
-	}
-	u.Host = h.name
-	if bracketed {
-		u.Host = "[" + h.name + "]"
-	}
-	u.Host += port
 	u.Fragment, u.RawFragment = "", ""
 	u.RawQuery = asciiQuery(u.RawQuery)
 	// A rule for /docs/ must not cover /docs/../admin.
@@ -101,6 +88,27 @@ func parseURL(raw string) (*url.URL, host, error) {
 		u.Path = "/"
 	}
 	return u, h, nil
+}
+
+// normaliseHost sets the host of a URL to its normal form, and returns it.
+func normaliseHost(u *url.URL) (host, error) {
+	h, err := parseHost(u.Hostname())
+	if err != nil {
+		return h, err
+	}
+	bracketed := strings.HasPrefix(u.Host, "[")
+	if bracketed != h.addr.Is6() {
+		return h, malformed("%q is not a host", u.Host)
+	}
+	port, err := parsePort(u.Port())
+	if err != nil {
+		return h, err
+	}
+	u.Host = h.name + port
+	if bracketed {
+		u.Host = "[" + h.name + "]" + port
+	}
+	return h, nil
 }
 
 var dots = strings.NewReplacer("%2e", ".", "%2E", ".")

@@ -118,9 +118,9 @@ func TestTarget(t *testing.T) {
 		"https://example.com/https://127.0.0.1/":  "https://example.com/https://127.0.0.1/",
 		"https://example.com/@127.0.0.1":          "https://example.com/@127.0.0.1",
 	} {
-		u, err := c.Target(raw)
+		u, err := c.target(raw)
 		if err != nil || u.String() != want {
-			t.Errorf("Target(%q): got %v, %v, want %s", raw, u, err, want)
+			t.Errorf("target(%q): got %v, %v, want %s", raw, u, err, want)
 		}
 	}
 }
@@ -146,12 +146,12 @@ func TestDomains(t *testing.T) {
 				c.Config = c.Config.Tighten(Config{AllowedDomains: tt.repo}, keys)
 			}
 			for _, h := range strings.Fields(tt.yes) {
-				if _, err := c.Target("https://" + h + "/"); err != nil {
+				if _, err := c.target("https://" + h + "/"); err != nil {
 					t.Errorf("%s is refused: %v", h, err)
 				}
 			}
 			for _, h := range strings.Fields(tt.no) {
-				if _, err := c.Target("https://" + h + "/"); err == nil {
+				if _, err := c.target("https://" + h + "/"); err == nil {
 					t.Errorf("%s passes", h)
 				}
 			}
@@ -218,7 +218,7 @@ func FuzzTarget(f *testing.F) {
 	f.Add("https://example.com/a?b#c")
 	c, _ := offline(f)
 	f.Fuzz(func(t *testing.T, raw string) {
-		u, err := c.Target(raw)
+		u, err := c.target(raw)
 		if err != nil {
 			if f, ok := errors.AsType[*executors.Failure](err); !ok || f.Category == "" {
 				t.Fatalf("%q: %v", raw, err)
@@ -226,7 +226,7 @@ func FuzzTarget(f *testing.F) {
 			return
 		}
 		// One form: the user, the rules and the request see the same URL.
-		again, err := c.Target(u.String())
+		again, err := c.target(u.String())
 		if err != nil || again.String() != u.String() {
 			t.Fatalf("%q: %s, then %v (%v)", raw, u, again, err)
 		}

@@ -3,10 +3,9 @@
 //
 // Start with [New]. The package promises that it contacts only the public
 // Internet, by https, and that it checks every address. It checks the URL
-// before the user is asked about it ([Client.Target]), its addresses after the
-// lookup, and the dialled address in the dialer itself. Each redirect is
-// checked from the beginning. Size, time and memory are bounded, whatever a
-// server sends. The links around the tools decide whether a host may be
+// before the user is asked about it, its addresses after the lookup, and the
+// dialled address in the dialer itself. Each redirect is checked from the
+// beginning. Size, time and memory are bounded, whatever a server sends. The links around the tools decide whether a host may be
 // contacted at all; they judge the card's URL.
 //
 // Why is each redirect judged like a call ([executors.Call.Admit])? Because the
@@ -37,7 +36,7 @@ var (
 // New returns the web tools.
 func New(cfg Config) executors.Registry { return tools(newClient(cfg)) }
 
-func tools(c *Client) executors.Registry {
+func tools(c *client) executors.Registry {
 	tool := func(name, text string) executors.Tool {
 		return executors.Tool{
 			Name: name, Description: strings.TrimSpace(text), Kind: executors.KindFetch,
@@ -56,13 +55,13 @@ type fetchInput struct {
 	URL string `json:"url"`
 }
 
-func (c *Client) prepareFetch(_ context.Context, _ *executors.Call, in *fetchInput) (executors.Card, error) {
+func (c *client) prepareFetch(_ context.Context, _ *executors.Call, in *fetchInput) (executors.Card, error) {
 	return c.card(in.URL)
 }
 
 // card returns the card of a request for a URL.
-func (c *Client) card(raw string) (executors.Card, error) {
-	u, err := c.Target(raw)
+func (c *client) card(raw string) (executors.Card, error) {
+	u, err := c.target(raw)
 	if err != nil {
 		return executors.Card{Title: titled(shownURL(raw)), Kind: executors.KindFetch}, err
 	}
@@ -87,8 +86,8 @@ func shownURL(raw string) string {
 	return u.String() // escaped, so it is one line
 }
 
-func (c *Client) fetch(ctx context.Context, call *executors.Call, in *fetchInput) (executors.Result, error) {
-	return c.run(ctx, call, in.URL, func(ctx context.Context, page Page) (string, error) {
+func (c *client) fetch(ctx context.Context, call *executors.Call, in *fetchInput) (executors.Result, error) {
+	return c.run(ctx, call, in.URL, func(ctx context.Context, page webPage) (string, error) {
 		text, err := page.Text, error(nil)
 		if page.isHTML() {
 			text, err = markdown(ctx, page)
@@ -107,7 +106,7 @@ type scrapeInput struct {
 	Limit   int    `json:"limit,omitempty" jsonschema:"minimum=1,maximum=1000"`
 }
 
-func (c *Client) prepareScrape(_ context.Context, _ *executors.Call, in *scrapeInput) (executors.Card, error) {
+func (c *client) prepareScrape(_ context.Context, _ *executors.Call, in *scrapeInput) (executors.Card, error) {
 	card, err := c.card(in.URL)
 	if err == nil {
 		_, _, err = in.parse()
@@ -138,7 +137,7 @@ func (in scrapeInput) parse() (selector, func(*goquery.Selection) (string, error
 const defaultLimit = 10
 
 // scrape returns the parts of a page that a selector matches.
-func (c *Client) scrape(ctx context.Context, call *executors.Call, in *scrapeInput) (executors.Result, error) {
+func (c *client) scrape(ctx context.Context, call *executors.Call, in *scrapeInput) (executors.Result, error) {
 	sel, extract, err := in.parse()
 	if err != nil {
 		return executors.FailWith(err), nil
@@ -147,7 +146,7 @@ func (c *Client) scrape(ctx context.Context, call *executors.Call, in *scrapeInp
 	if limit == 0 {
 		limit = defaultLimit
 	}
-	return c.run(ctx, call, in.URL, func(ctx context.Context, page Page) (string, error) {
+	return c.run(ctx, call, in.URL, func(ctx context.Context, page webPage) (string, error) {
 		if !page.isHTML() {
 			return "", executors.Failuref(executors.PermanentFailure, "%s is %q, not HTML", page.URL, page.Type).Hint("Use fetch instead.")
 		}
@@ -207,8 +206,8 @@ func stoppedNote(after, all int) string {
 
 // run requests a page and returns the result of extract for it, within the
 // configured timeout. Time in which the user is asked does not count.
-func (c *Client) run(ctx context.Context, call *executors.Call, raw string,
-	extract func(context.Context, Page) (string, error)) (executors.Result, error) {
+func (c *client) run(ctx context.Context, call *executors.Call, raw string,
+	extract func(context.Context, webPage) (string, error)) (executors.Result, error) {
 	left, crossed, text := c.timeout(), false, ""
 	page, err := c.follow(ctx, &left, raw, func(from, to *url.URL) error {
 		crossed = crossed || !sameHost(from.Host, to.Host)
@@ -262,7 +261,7 @@ func alwaysValid() bool { return true }
 
 // bounded returns the result for a text. If the text is long, the result
 // contains its beginning, and the whole as the full text.
-func (c *Client) bounded(text string) executors.Result {
+func (c *client) bounded(text string) executors.Result {
 	total := utf8.RuneCountInString(text)
 	if total <= c.Config.MaxOutputChars {
 		return executors.Result{Text: text}

@@ -28,7 +28,7 @@ type internet struct {
 
 // online returns a client whose internet is handler, under the names
 // example.com and www.example.com.
-func online(t testing.TB, handler http.HandlerFunc) (*Client, *internet) {
+func online(t testing.TB, handler http.HandlerFunc) (*client, *internet) {
 	t.Helper()
 	server := httptest.NewTLSServer(handler)
 	t.Cleanup(server.Close)
@@ -37,7 +37,7 @@ func online(t testing.TB, handler http.HandlerFunc) (*Client, *internet) {
 	}, errs: map[string]error{}}
 	roots := x509.NewCertPool()
 	roots.AddCert(server.Certificate())
-	return &Client{Config: Defaults(), net: network{
+	return &client{Config: Defaults(), net: network{
 		lookup: func(_ context.Context, name string) ([]netip.Addr, error) {
 			in.mu.Lock()
 			defer in.mu.Unlock()
@@ -67,12 +67,12 @@ func online(t testing.TB, handler http.HandlerFunc) (*Client, *internet) {
 }
 
 // offline returns a client that must not reach its internet.
-func offline(t testing.TB) (*Client, *internet) {
+func offline(t testing.TB) (*client, *internet) {
 	return online(t, func(http.ResponseWriter, *http.Request) { t.Error("the server was asked") })
 }
 
 // do makes a call as the chain does.
-func do(t testing.TB, c *Client, tool string, input any) executors.Result {
+func do(t testing.TB, c *client, tool string, input any) executors.Result {
 	t.Helper()
 	raw, err := json.Marshal(input)
 	if err != nil {
@@ -91,7 +91,7 @@ func do(t testing.TB, c *Client, tool string, input any) executors.Result {
 }
 
 // get fetches a URL as a call of the model does.
-func get(t testing.TB, c *Client, url string) executors.Result {
+func get(t testing.TB, c *client, url string) executors.Result {
 	t.Helper()
 	return do(t, c, "fetch", map[string]any{"url": url})
 }
