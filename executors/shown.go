@@ -1,8 +1,6 @@
 package executors
 
-import (
-	"encoding/json"
-)
+import "encoding/json"
 
 // maxShown bounds the strings of an input that is shown, in bytes: a frame with them and
 // the diff of the same content must stay under 1 MiB.

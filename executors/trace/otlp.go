@@ -42,13 +42,13 @@ type (
 const statusError = 2
 
 // encode returns a request with the spans of a batch.
-func encode(product Product, of []slog.Attr, batch []*Span) ([]byte, error) {
+func encode(product Product, resource []slog.Attr, batch []*Span) ([]byte, error) {
 	spans := make([]span, len(batch))
 	for i, s := range batch {
 		spans[i] = s.encode()
 	}
 	return json.Marshal(request{[]resourceSpans{{
-		Resource:   otlp.Resource{Attributes: attributes(of)},
+		Resource:   otlp.Resource{Attributes: attributes(resource)},
 		ScopeSpans: []scopeSpans{{otlp.Scope(product), spans}},
 	}}})
 }

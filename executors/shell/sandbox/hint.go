@@ -18,10 +18,10 @@ var (
 // maxSearched is how much of the end of an output is searched, in bytes.
 const maxSearched = 64 << 10
 
-// Hint returns advice for the model if the output of a failed command suggests
+// hint returns advice for the model if the output of a failed command suggests
 // that the sandbox was the reason, else "".
-func (s *Sandbox) Hint(output string) string {
-	if !s.On() {
+func (s *Sandbox) hint(output string) string {
+	if !s.on() {
 		return ""
 	}
 	output = output[max(0, len(output)-maxSearched):]

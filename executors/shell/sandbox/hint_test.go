@@ -25,11 +25,11 @@ func TestHint(t *testing.T) {
 		"no such file": "",
 	} {
 		s := &Sandbox{abi: abiTCP, roots: []string{"/w"}, setup: Setup{Refuses: func(abs string) bool { return filepath.Base(abs) == ".env" }}}
-		if got := s.Hint(output); (got == "") != (want == "") || !strings.Contains(got, want) {
+		if got := s.hint(output); (got == "") != (want == "") || !strings.Contains(got, want) {
 			t.Errorf("%q: %q", output, got)
 		}
 		s.setup.Network, s.setup.Refuses = true, nil
-		if got := s.Hint(output); strings.Contains(got, network) || strings.Contains(got, read) {
+		if got := s.hint(output); strings.Contains(got, network) || strings.Contains(got, read) {
 			t.Errorf("with all allowed, %q: %q", output, got)
 		}
 	}

@@ -41,6 +41,6 @@ func (e explainer) Execute(ctx context.Context, call *executors.Call) (executors
 			return res, nil
 		}
 	}
-	res.Below(e.sandbox.Hint(res.ForModel()))
+	res.Below(e.sandbox.hint(res.ForModel()))
 	return res, nil
 }

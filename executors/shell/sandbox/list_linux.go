@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"bytes"
 	"encoding/binary"
 
 	"golang.org/x/sys/unix"
@@ -60,13 +61,7 @@ func parseChildren(buf []byte, all []child) []child {
 		if length < nameOffset || length > len(buf) {
 			return all
 		}
-		name := buf[nameOffset:length]
-		for i, c := range name {
-			if c == 0 {
-				name = name[:i]
-				break
-			}
-		}
+		name, _, _ := bytes.Cut(buf[nameOffset:length], []byte{0})
 		if s := string(name); s != "." && s != ".." {
 			all = append(all, child{name: s, ino: binary.NativeEndian.Uint64(buf), kind: buf[kindOffset]})
 		}

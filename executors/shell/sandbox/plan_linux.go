@@ -137,8 +137,8 @@ type outsideGrants struct {
 	skipped    []string
 }
 
-// outsideGrants returns the grants outside the session's directories. clean
-// reports which of the session's directories may be read as a whole.
+// outsideGrants returns the grants outside the session's directories. readable
+// reports for each of the session's directories whether it may be read as a whole.
 func (p *planner) outsideGrants(readable []bool) []grant {
 	if cache := p.outsideCache; cache != nil && time.Since(cache.computedAt) < outsideAge && slices.Equal(cache.readable, readable) {
 		p.skipped = append(p.skipped, cache.skipped...)

@@ -127,8 +127,8 @@ func New(cfg Config, setup Setup) *Sandbox {
 	return s
 }
 
-// On reports whether commands run restricted.
-func (s *Sandbox) On() bool { return s != nil && s.abi > 0 }
+// on reports whether commands run restricted.
+func (s *Sandbox) on() bool { return s != nil && s.abi > 0 }
 
 // Required reports whether no command may run outside the sandbox, for example
 // in a terminal of the client.

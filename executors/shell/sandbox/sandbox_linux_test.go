@@ -487,15 +487,15 @@ func TestTools(t *testing.T) {
 func TestBeside(t *testing.T) {
 	w := newWorld(t, ".env")
 	out, code := w.sh("echo x > new; cat new")
-	if hint := w.box.Hint(out); code == 0 || !strings.Contains(hint, w.ws) {
+	if hint := w.box.hint(out); code == 0 || !strings.Contains(hint, w.ws) {
 		t.Errorf("exit %d: %s\n%s", code, out, hint)
 	}
 	w.want(map[string]string{"cat new; mkdir d": "x"})
 	w.want(map[string]string{"echo y > d/new; cat d/new": "y"})
-	if hint := w.box.Hint("all is well"); hint != "" {
+	if hint := w.box.hint("all is well"); hint != "" {
 		t.Error(hint)
 	}
-	if hint := newWorld(t).box.Hint("Permission denied"); hint != "" {
+	if hint := newWorld(t).box.hint("Permission denied"); hint != "" {
 		t.Error(hint)
 	}
 }

@@ -117,8 +117,8 @@ func (p *planner) homePart(path string) string {
 	return filepath.Join(p.setup.Home, rel[0])
 }
 
-// decide returns the node of an entry of n, with its decision; under are the
-// patterns that may apply in n.
+// decide returns the node of an entry of n, with its decision; scopes are
+// those of the patterns that may apply in n.
 func (p *planner) decide(n *node, c child, scopes []denyScope) *node {
 	sub := &node{child: c}
 	if c.kind == unix.DT_DIR || len(scopes) > 0 || len(p.ownPaths) > 0 {
@@ -214,16 +214,12 @@ func (p *planner) scopesIn(dir []string) []denyScope {
 // directory, or below it: in the session's directories, and in the home
 // directory without caches and installed programs.
 func (p *planner) searched(path string) bool {
-	for _, root := range p.roots {
-		if workspace.Within(root, path) || workspace.Within(path, root) {
-			return true
-		}
+	onTheWay := func(dir string) bool { return workspace.Within(dir, path) || workspace.Within(path, dir) }
+	if slices.ContainsFunc(p.roots, onTheWay) {
+		return true
 	}
-	home := p.setup.Home
-	if home == "" || !workspace.Within(home, path) && !workspace.Within(path, home) {
-		return false
-	}
-	return !slices.ContainsFunc(p.writablePlaces, func(q writablePlace) bool { return q.isCache && workspace.Within(q.path, path) }) &&
+	return p.setup.Home != "" && onTheWay(p.setup.Home) &&
+		!slices.ContainsFunc(p.writablePlaces, func(q writablePlace) bool { return q.isCache && workspace.Within(q.path, path) }) &&
 		!slices.Contains(p.programDirs, p.homePart(path))
 }
 
