@@ -130,7 +130,7 @@ func TestChainOrder(t *testing.T) {
 		return func(next Executor) Executor { return &noting{next, name, &order} }
 	}
 	if _, res := run(t, Chain(echo("echo"), link("a"), link("b")), &Call{Tool: "echo", Input: json.RawMessage(`{"text":"x"}`)}); res.ForModel() != "x" {
-		t.Error(res)
+		t.Errorf("got %q, want x", res.ForModel())
 	}
 	if got := strings.Join(order, ""); got != "ab" {
 		t.Errorf(`strings.Join(order, ""): got %q, want %q`, got, "ab")

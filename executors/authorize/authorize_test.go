@@ -305,7 +305,7 @@ func TestStopped(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if v := gate.Judge(ctx, w.call("read y")); v.Decision != executors.Deny {
-		t.Errorf("%+v", v)
+		t.Errorf("got %+v, want a denial after the cancellation", v)
 	}
 }
 

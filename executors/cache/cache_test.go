@@ -192,7 +192,7 @@ func TestNeverKept(t *testing.T) {
 				}
 			}
 			if got := s.cache.Stats(); got.Hits != 0 || got.Entries > 1 {
-				t.Errorf("%+v", got)
+				t.Errorf("got %+v, want no hit and at most one entry", got)
 			}
 		})
 	}
@@ -416,7 +416,7 @@ func TestBounds(t *testing.T) {
 		}
 	}
 	if got := s.cache.Stats(); got.Entries != maxEntries {
-		t.Errorf("%+v", got)
+		t.Errorf("got %+v, want %d entries", got, maxEntries)
 	}
 	s.inner.do = func(_ context.Context, _ *executors.Call, res *executors.Result) error {
 		res.Text = strings.Repeat("x", maxEntry/2)
@@ -426,7 +426,7 @@ func TestBounds(t *testing.T) {
 		s.run(fmt.Sprint("read /w/large/", i))
 	}
 	if got := s.cache.Stats(); got.Bytes > maxBytes || got.Bytes < maxBytes-maxEntry {
-		t.Errorf("%+v", got)
+		t.Errorf("got %+v, want %d to %d bytes", got, maxBytes-maxEntry, maxBytes)
 	}
 	s.cache.Clear()
 	if s.cache.bytes != 0 || s.cache.recent.Len() != 0 || len(s.cache.entries) != 0 {

@@ -216,7 +216,7 @@ func FuzzParse(f *testing.F) {
 		for _, parse := range []func(stdout, stderr string) []Diagnostic{parseCargo, parseGo, parseTSC, parseESLint, parseRuff, parseMypy} {
 			for _, d := range parse(stdout, stderr) {
 				if rank(d.Severity) < 0 {
-					t.Errorf("%+v", d)
+					t.Errorf("got %+v, want a known severity", d)
 				}
 			}
 		}

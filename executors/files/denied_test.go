@@ -116,7 +116,7 @@ func TestDeniedIsLeftOut(t *testing.T) {
 func TestDeniedMayBeMadeAndDeleted(t *testing.T) {
 	b := guarded(t, false, hidden, nil)
 	if res := b.run("write", in{"path": "secrets/new/n", "content": "mine"}); res.Failed || b.content("secrets/new/n") != "mine" {
-		t.Error(res.ForModel())
+		t.Errorf("got %q, want a new file", res.ForModel())
 	}
 	if res := b.run("copy_path", in{"source": "a", "destination": "secrets/a"}); res.Failed {
 		t.Errorf("got %s, want success", res.ForModel())

@@ -87,7 +87,7 @@ func TestEditCreates(t *testing.T) {
 	b := newBench(t, nil)
 	res := b.run("edit", in{"path": "new/f", "old_string": "", "new_string": "hi\n"})
 	if res.Failed || b.content("new/f") != "hi\n" || res.Content[0].Diff.Old != nil {
-		t.Errorf("%+v", res)
+		t.Errorf("got %+v, want a new file", res)
 	}
 }
 

@@ -135,10 +135,10 @@ func (b *bench) path(name string) string { return filepath.Join(b.dir, name) }
 
 // swap exchanges a directory and a link, again and again, until stop is called.
 func (b *bench) swap(dir, link string) (stop func()) {
-	done, stopped := make(chan struct{}), make(chan struct{})
+	done := make(chan struct{})
 	dir, link = b.path(dir), b.path(link)
-	go func() {
-		defer close(stopped)
+	var wg sync.WaitGroup
+	wg.Go(func() {
 		for {
 			select {
 			case <-done:
@@ -150,11 +150,8 @@ func (b *bench) swap(dir, link string) (stop func()) {
 			_ = os.Rename(dir, link)
 			_ = os.Rename(dir+".tmp", dir)
 		}
-	}()
-	return func() {
-		close(done)
-		<-stopped
-	}
+	})
+	return func() { close(done); wg.Wait() }
 }
 
 func must(t testing.TB, err error) {

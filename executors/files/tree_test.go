@@ -323,22 +323,7 @@ func TestEveryToolRace(t *testing.T) {
 			t.Parallel()
 			b := newBench(t, map[string]string{"d/s": "inside", "a": "A", "link": "-> ../outside", "../outside/s": "STOLEN", "../outside/keep/k": "K"})
 			before := shape(t, b.path("../outside"))
-			done := make(chan struct{})
-			var wg sync.WaitGroup
-			wg.Go(func() {
-				d, link := b.path("d"), b.path("link")
-				for {
-					select {
-					case <-done:
-						return
-					default:
-					}
-					_ = os.Rename(d, d+".tmp")
-					_ = os.Rename(link, d)
-					_ = os.Rename(d, link)
-					_ = os.Rename(d+".tmp", d)
-				}
-			})
+			stop := b.swap("d", "link")
 			tool, _, _ := strings.Cut(tool, " ")
 			for range 60 {
 				call := b.call(tool, input)
@@ -358,8 +343,7 @@ func TestEveryToolRace(t *testing.T) {
 				_ = os.Remove(b.path("m"))
 				_ = os.WriteFile(b.path("a"), []byte("A"), 0o644)
 			}
-			close(done)
-			wg.Wait()
+			stop()
 			if after := shape(t, b.path("../outside")); after != before {
 				t.Errorf("outside is now %s", after)
 			}

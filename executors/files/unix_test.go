@@ -103,7 +103,7 @@ func TestMoveToAnotherDevice(t *testing.T) {
 	must(t, err)
 	b.Registry = New(Disk{Roots: roots}, roots, Defaults())
 	if res := b.run("move_path", in{"source": "d", "destination": far + "/n/d"}); res.Failed || shape(t, far+"/n") != "d/ d/a=x d/l->../../nowhere" {
-		t.Error(res.ForModel(), shape(t, far))
+		t.Errorf("got %q and the files %s, want d and its content in n", res.ForModel(), shape(t, far))
 	}
 	must(t, syscall.Mkfifo(b.path("f/pipe"), 0o600))
 	before := shape(t, b.dir)

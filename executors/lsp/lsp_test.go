@@ -201,7 +201,7 @@ func TestEdits(t *testing.T) {
 	}
 	w.s.Close()
 	if got := w.methods(); strings.Count(got, "textDocument/didOpen") != 2 {
-		t.Error(got)
+		t.Errorf("got the methods %s, want textDocument/didOpen twice", got)
 	}
 }
 
@@ -298,7 +298,7 @@ func TestHostileText(t *testing.T) {
 	w := newWorld(t, "push", nil)
 	got := w.write("a.fake", "error: a\x1b[31mb\u202ec "+strings.Repeat("long ", 1000)+"\nbreaks ../../../etc/passwd: leak\n")
 	if strings.ContainsAny(got, "\x1b\u202e") || strings.Contains(got, "leak") || len(got) > 1000 {
-		t.Errorf("%q", got)
+		t.Errorf("got %q, want a short text without control characters and files outside", got)
 	}
 }
 
@@ -373,7 +373,7 @@ func TestProgramOfTheProject(t *testing.T) {
 	}
 	inside := filepath.Join(w.dir, "bin", "x")
 	if got := covers(inside); !slices.Equal(got, []string{"one"}) {
-		t.Errorf("%q", got)
+		t.Errorf("covers(%s): got %q, want one", inside, got)
 	}
 	if content = "two"; !slices.Equal(covers(inside), []string{"two"}) || covers(filepath.Dir(w.dir)+"/x") != nil {
 		t.Errorf("%q, outside %q", covers(inside), covers(filepath.Dir(w.dir)+"/x"))

@@ -85,7 +85,7 @@ func TestPromptNames(t *testing.T) {
 		}
 	}
 	if len(names) != len(want) || names[0] == names[1] {
-		t.Errorf("%q", names)
+		t.Errorf("got the names %q, want %d different ones", names, len(want))
 	}
 }
 

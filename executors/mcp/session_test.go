@@ -254,7 +254,7 @@ func TestGuard(t *testing.T) {
 			e.Name, e.URL, e.Guarded, e.Headers = "s", url, true, map[string]string{"Authorization": "secret"}
 			s := f.open(e)
 			if st := s.Status()[0]; st.State != Failed || !strings.Contains(st.Error, "not on the public Internet") {
-				t.Errorf("%+v", st)
+				t.Errorf("got %+v, want a failure: not on the public Internet", st)
 			}
 		})
 	}
@@ -306,6 +306,6 @@ func TestSchemaIsOffered(t *testing.T) {
 		t.Errorf("%s, %v", tool.Offered(), err)
 	}
 	if tool.Description != "(MCP server s) Does echo." || tool.Server != "s" {
-		t.Errorf("%+v", tool)
+		t.Errorf("got %+v, want the server s in it and in its description", tool)
 	}
 }

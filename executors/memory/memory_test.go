@@ -159,13 +159,13 @@ func TestStale(t *testing.T) {
 	e.Files[filepath.Join(filepath.Dir(roots.Cwd()), "b.txt")] = "x"
 	got := m.Stale(e)
 	if len(got) != 2 || !strings.HasSuffix(got[0], "b.txt is outside of this workspace and was not compared") || got[1] != "a.txt has changed" {
-		t.Errorf("%q", got)
+		t.Errorf("got %q, want that b.txt is outside and a.txt has changed", got)
 	}
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
 	if got := m.Stale(e); got[1] != "a.txt is gone" {
-		t.Errorf("%q", got)
+		t.Errorf("got %q, want that a.txt is gone", got)
 	}
 }
 
@@ -215,7 +215,7 @@ func TestLabels(t *testing.T) {
 	m := &Memory{AddLabels: func(labels json.RawMessage) { got = append(got, string(labels)) }}
 	m.addLabelsOf([]Hit{{Entry: Entry{Labels: json.RawMessage(`1`)}}}, []Message{{Labels: json.RawMessage(`2`)}, {}})
 	if !slices.Equal(got, []string{"1", "2", ""}) {
-		t.Errorf("%q", got)
+		t.Errorf("got the labels %q, want 1, 2 and none", got)
 	}
 }
 

@@ -148,7 +148,7 @@ func TestMiddleware(t *testing.T) {
 				t.Errorf("%q does not match %s", got.ForModel(), tt.want)
 			}
 			if !call.Record.Truncated || call.Record.OutputBytes != max(len(tt.full), len(tt.text)) && tt.full == "" {
-				t.Errorf("%+v", *call.Record)
+				t.Errorf("record: got %+v, want it truncated, with %d bytes", *call.Record, max(len(tt.full), len(tt.text)))
 			}
 			if n := utf8.RuneCountInString(got.Text); n > 1000 && len(tt.paged) == 0 {
 				t.Errorf("%d characters", n)

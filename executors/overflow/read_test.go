@@ -139,11 +139,11 @@ func TestStoreCannotBeRead(t *testing.T) {
 	o := &Overflow{Store: broken{}, Memory: NewMemory(1 << 20), Config: Defaults()}
 	res := run(t, o, "s", map[string]any{"id": "00000000-0000-0000-0000-000000000000"})
 	if res.Category() != executors.ServerError || strings.Contains(res.ForModel(), "/home") {
-		t.Errorf("%q", res.ForModel())
+		t.Errorf("got %s, %q, want a server error without a path", res.Category(), res.ForModel())
 	}
 	ref := keptAs(t, o, "s", "in memory")
 	if res := run(t, o, "s", map[string]any{"id": ref}); !strings.Contains(res.ForModel(), "in memory") {
-		t.Errorf("%q", res.ForModel())
+		t.Errorf("got %q, want the text in memory", res.ForModel())
 	}
 }
 

@@ -537,7 +537,7 @@ func TestApply(t *testing.T) {
 			}
 			p.wants("left", tt.left, left)
 			if len(b.Merged) > 0 != tt.merged || (b.Kept.Patch != "") != (len(left) > 0) || len(b.Diffs) != len(b.Written)+len(b.Deleted) {
-				t.Errorf("%+v", b)
+				t.Errorf("got %+v, want merged %t, a patch of the rest, and a diff of each change", b, tt.merged)
 			}
 			if b.Kept.Patch != "" { // nothing is lost: the patch has the change
 				p.git("stash", "-q", "-u")
@@ -598,10 +598,10 @@ func TestApplyWhileItChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := p.files(p.dir); got["a.txt"] != "one\n2\n3\n4\nfive\n" || got["b.txt"] == "" {
-		t.Errorf("%v", got)
+		t.Errorf("got the files %v, want both changes in a.txt, and b.txt", got)
 	}
 	if len(b.Merged) != 1 || len(b.NotMade) != 1 || b.NotMade[0].Path != "b.txt" {
-		t.Errorf("%+v", b)
+		t.Errorf("got %+v, want one merge, and b.txt not made", b)
 	}
 }
 

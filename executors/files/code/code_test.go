@@ -236,7 +236,7 @@ func FuzzFile(f *testing.F) {
 		lines := strings.Count(text, "\n") + 1
 		for _, h := range s.Scanner().File(path, []byte(text), func() bool { return false }) {
 			if h.Line < 1 || h.Line > lines || strings.ContainsAny(h.Name+h.Signature+h.Kind, "\n\r\x1b") {
-				t.Errorf("%+v", h)
+				t.Errorf("got %+v, want one line of the %d", h, lines)
 			}
 		}
 	})

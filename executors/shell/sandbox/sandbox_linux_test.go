@@ -548,7 +548,7 @@ func TestConcurrent(t *testing.T) {
 	}
 	for range 4 {
 		if out := <-done; strings.Contains(out, "DENIED") || !strings.HasPrefix(out, "main") {
-			t.Error(out)
+			t.Errorf("got %q, want main without DENIED", out)
 		}
 	}
 }
