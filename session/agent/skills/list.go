@@ -15,7 +15,8 @@ func (s *Set) list() string {
 	all := s.all
 	s.mu.Unlock()
 	if len(all) == 0 {
-		return "There are no skills. A skill is a directory with a SKILL.md, in skills/ of the data directory (docs/skills.md), or in " + strings.Join(ProjectDirs, ", ") + " of the project."
+		return "There are no skills. A skill is a directory with a SKILL.md, in skills/ of the data directory (docs/skills.md), or in " + strings.Join(ProjectDirs, ", ") +
+			" of the project. `zeph-acp run` reads those of the project only with `--skills-project`."
 	}
 	var b strings.Builder
 	for _, skill := range all {
