@@ -223,3 +223,26 @@ func TestRunEndsWithResult(t *testing.T) {
 		t.Errorf("exit status %d, want 130; stderr %q", got, p.stderr.String())
 	}
 }
+
+// TestSignalEndsWaitForServer interrupts a test of an MCP server that never becomes ready.
+func TestSignalEndsWaitForServer(t *testing.T) {
+	dir := t.TempDir()
+	pipe, config := filepath.Join(dir, "pipe"), filepath.Join(dir, "config.toml")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	server := fmt.Sprintf("[[mcp.servers]]\nname = \"silent\"\ncommand = \"sh\"\nargs = [\"-c\", \"echo >'%s'; exec sleep 600\"]\n", pipe)
+	if err := os.WriteFile(config, []byte(server), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := start(t, "mcp", "test", "silent", "--config", config)
+	if _, err := os.ReadFile(pipe); err != nil { // returns once the server runs
+		t.Fatal(err)
+	}
+	if err := p.cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	if got := p.status(); got != 130 || strings.Contains(p.stderr.String(), "does not run") {
+		t.Errorf("exit status %d, stderr %q; want 130 and no failure", got, p.stderr.String())
+	}
+}

@@ -185,8 +185,16 @@ func (f *flags) withServer(cmd *cobra.Command, name string, do func(*mcp.Session
 		a.Reaper = newReaper()
 		s := a.MCP.Session(mcp.Options{Dir: dir, Servers: []mcp.Server{server}, Wait: testWait})
 		ctx, stop := stopOnSignal(context.Background(), a.MCP.Close)
+		patience := time.AfterFunc(slowStart, func() {
+			fmt.Fprintf(cmd.ErrOrStderr(), "%s is still starting; Ctrl-C ends the wait.\n", name)
+		})
 		s.Ready(ctx)
+		patience.Stop()
+		interrupted := signalExit(ctx)
 		stop()
+		if interrupted != nil {
+			return interrupted
+		}
 		st := s.Status()[0]
 		if st.State != mcp.Ready {
 			return fmt.Errorf("%s does not run: %s", name, cmp.Or(st.Error, string(st.State)))
@@ -199,6 +207,9 @@ func (f *flags) withServer(cmd *cobra.Command, name string, do func(*mcp.Session
 func unknownServer(name string) error {
 	return fmt.Errorf("there is no MCP server %q: %q lists them", name, "zeph-acp mcp list")
 }
+
+// slowStart is the time after which a person wonders whether anything happens.
+const slowStart = 5 * time.Second
 
 // testWait is longer than a server may take to start, so that its failure is known.
 const testWait = 2*time.Minute + 10*time.Second

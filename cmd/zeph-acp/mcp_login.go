@@ -42,6 +42,9 @@ uses. The command prints the address of a page; open it in a browser on this mac
 				ctx, cancel := context.WithTimeoutCause(ctx, loginTime, fmt.Errorf("there was no login within %s", loginTime))
 				defer cancel()
 				if err := a.MCP.Login(ctx, e); err != nil {
+					if interrupted := signalExit(ctx); interrupted != nil {
+						return interrupted
+					}
 					return fmt.Errorf("%s: %s", oneLine(args[0]), executors.Shown(err.Error()))
 				}
 				_, err := fmt.Fprintf(cmd.OutOrStdout(), "Logged in to %s.\n", args[0])
