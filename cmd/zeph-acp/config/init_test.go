@@ -13,21 +13,39 @@ import (
 
 var update = flag.Bool("update", false, "write init.toml anew from the documentation")
 
-// fromDocs returns the file that "config init" writes, made from the samples of
-// the documentation: table headers stay, and keys and all lines of examples
-// become comments.
+// fromDocs returns the file that "config init" writes, made from the samples of the
+// documentation: the provider that most people set, all keys with their defaults, then the
+// other examples. Table headers of the defaults stay; keys and examples become comments.
 func fromDocs(t *testing.T) string {
 	defaults, examples := samples(t)
 	var b strings.Builder
-	b.WriteString("# The configuration of zeph-acp. Each key has its default here: remove the \"# \" before\n" +
-		"# those that you want to change. \"zeph-acp config check\" names mistakes.\n")
-	for i, sample := range slices.Concat(defaults, examples) {
+	b.WriteString("# The configuration of zeph-acp. Each key has its default here, or is an example: remove the\n" +
+		"# \"# \" before those that you want to change. \"zeph-acp config check\" names mistakes.\n")
+	writeExample := func(sample string) {
 		b.WriteByte('\n')
 		for line := range strings.Lines(sample) {
-			if i >= len(defaults) && line != "\n" || isKey.MatchString(line) {
+			if line != "\n" {
 				b.WriteString("# ")
 			}
 			b.WriteString(line)
+		}
+	}
+	provider := slices.IndexFunc(examples, func(sample string) bool { return strings.HasPrefix(sample, "[[llm.providers]]") })
+	writeExample(examples[provider])
+	for _, sample := range defaults {
+		b.WriteByte('\n')
+		for line := range strings.Lines(sample) {
+			if isKey.MatchString(line) {
+				b.WriteString("# ")
+			}
+			b.WriteString(line)
+		}
+	}
+	tables := strings.Join(defaults, "")
+	for i, sample := range examples {
+		header, _, _ := strings.Cut(sample, "\n")
+		if i != provider && !strings.Contains(tables, header+"\n") { // a table may occur once
+			writeExample(sample)
 		}
 	}
 	return b.String()
@@ -48,9 +66,15 @@ func TestInitial(t *testing.T) {
 	if diff := cmp.Diff(want, string(initialConfig)); diff != "" {
 		t.Errorf("init.toml differs from the pages docs/settings*.md; write it with go test ./cmd/zeph-acp/config -run TestInitial -update (-docs +file)\n%s", diff)
 	}
+	all, _ := strings.CutPrefix(want, "# The configuration")
+	_, all, _ = strings.Cut(all, "\n\n")
+	all = regexp.MustCompile(`(?m)^# `).ReplaceAllString(all, "")
+	if _, err := load(t, all); err != nil {
+		t.Errorf("with all keys and examples taken in: %s", mistakesOf(t, err))
+	}
 	for name, text := range map[string]string{
 		"as written":             string(initialConfig),
-		"with all keys taken in": regexp.MustCompile(`(?m)^# ([a-z_]+ *=)`).ReplaceAllString(firstTables(string(initialConfig)), "$1"),
+		"with all keys taken in": regexp.MustCompile(`(?m)^# ([a-z_]+ *=)`).ReplaceAllString(withoutExamples(want), "$1"),
 	} {
 		l, err := load(t, text)
 		if err != nil {
@@ -63,8 +87,9 @@ func TestInitial(t *testing.T) {
 	}
 }
 
-// firstTables removes the examples.
-func firstTables(text string) string {
+// withoutExamples returns the part with the defaults.
+func withoutExamples(text string) string {
+	text = text[strings.Index(text, "\n[agent]\n"):]
 	text, _, _ = strings.Cut(text, "\n# [[")
 	return text
 }
