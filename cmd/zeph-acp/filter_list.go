@@ -35,7 +35,6 @@ var strategyDescriptions = map[string]string{
 	"build_steps":     "shortens image builds: steps that succeeded keep only warnings",
 	"terraform":       "shortens plans",
 	"kubectl":         "shortens tables and descriptions",
-	"stack_traces":    "drops frames of libraries and of recursions",
 	"streams":         "divides the output of programs that run others, and filters each part by its command",
 }
 
