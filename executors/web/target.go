@@ -87,6 +87,9 @@ func parseURL(raw string) (*url.URL, host, error) {
 	if u.Path == "" {
 		u.Path = "/"
 	}
+	if n := len(u.String()); n > maxURL { // as it is requested, with its characters escaped
+		return nil, host{}, malformed("has %d bytes, over the limit of %d", n, maxURL)
+	}
 	return u, h, nil
 }
 

@@ -50,7 +50,7 @@ var hostile = []string{
 	// broken hosts and ports
 	"https://[::1/", "https://::1/", "https://[]/", "https://[1.2]/", "https://[example.com]/", "https://example..com/", "https://.example.com/", "https://example.com../", "https://exam!ple.com/",
 	"https://example.com:0/", "https://example.com:22/", "https://example.com:25/", "https://example.com:80/", "https://example.com:65536/", "https://example.com:-1/", "https://example.com:4 43/", "https://example.com:443:443/", "https://example.com:0x1bb/",
-	"https://" + strings.Repeat("a", 64) + ".com/", "https://" + strings.Repeat("a.", 130) + "com/", "https://example.com/" + strings.Repeat("x", maxURL), "https://xn--\u0080.com/", "https://\u202eexample.com/", "https://exam\u00adple\u200b.\u200b/",
+	"https://" + strings.Repeat("a", 64) + ".com/", "https://" + strings.Repeat("a.", 130) + "com/", "https://example.com/" + strings.Repeat("x", maxURL), "https://example.com/" + strings.Repeat("é", maxURL/4), "https://xn--\u0080.com/", "https://\u202eexample.com/", "https://exam\u00adple\u200b.\u200b/",
 	"https://[é]/", "https://é%25eth0.com/", "https://é%2Fb.com/", "https://é%0d%0aHost:%20b.com/", "https://é,b.com/", "https://é b.com/",
 }
 
