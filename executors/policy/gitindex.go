@@ -26,20 +26,27 @@ func checkTracked(dirs []string, use plain.TrackedUse, roots Workspace, private 
 		return nil
 	}
 	for _, dir := range dirs {
-		real, err := filepath.EvalSymlinks(dir)
-		if err != nil {
-			continue // git cannot run there
-		}
-		for top := range upwards(real) {
-			if exists(filepath.Join(top, ".git")) {
-				if err := checkIndex(top, use, roots, private); err != nil {
-					return err
-				}
-				break
+		if top := repositoryTop(dir); top != "" {
+			if err := checkIndex(top, use, roots, private); err != nil {
+				return err
 			}
 		}
 	}
 	return nil
+}
+
+// repositoryTop returns the top of the repository around a directory, "" if there is none.
+func repositoryTop(dir string) string {
+	real, err := filepath.EvalSymlinks(dir) // git searches upwards from there
+	if err != nil {
+		return "" // git cannot run there
+	}
+	for top := range upwards(real) {
+		if exists(filepath.Join(top, ".git")) {
+			return top
+		}
+	}
+	return ""
 }
 
 func isLink(path string) bool {

@@ -87,14 +87,12 @@ func (p permissionCheck) checkSurroundings(c *plain.Command, form *plain.Form) e
 
 // topIsOutside reports whether the top of the repository around dir is outside of the roots.
 func (p permissionCheck) topIsOutside(dir string) bool {
-	real, _ := filepath.EvalSymlinks(dir) // git searches upwards from there
-	for top := range upwards(real) {
-		if exists(filepath.Join(top, ".git")) {
-			_, err := p.Roots.Resolve(top)
-			return err != nil
-		}
+	top := repositoryTop(dir)
+	if top == "" {
+		return false
 	}
-	return false
+	_, err := p.Roots.Resolve(top)
+	return err != nil
 }
 
 // requireAllowed returns nil if a rule, or an "always" of the user, allows a command that is not

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -220,15 +221,54 @@ type readSearch struct {
 }
 
 // reach is the part that a command reads of a directory among its operands.
-type reach bool
+type reach int
 
 const (
-	fileOnly reach = false // no files in it
-	allBelow reach = true  // all files below it
+	fileOnly reach = iota // no files in it
+	allBelow              // all files below it
+	inCommit              // no files in it, and a file may exist only in a commit
 )
+
+// blobPaths returns the files that the words of a git command name in a commit or in the index,
+// such as "HEAD:a.go". Their paths begin at the top of the repository, unless they begin with a dot.
+// A file counts even if it is no longer in the working directory.
+func blobPaths(c *command.Command) []command.Path {
+	sub, _ := c.Subcommand()
+	if c.Program() != "git" || !slices.Contains([]string{"cat-file", "diff", "show"}, sub) {
+		return nil
+	}
+	dirs, operands := c.Dirs, c.Operands()
+	global := c.Args()[:len(c.Args())-len(operands)]
+	for i, w := range global[:max(0, len(global)-1)] {
+		if w.Text == "-C" {
+			dirs = slices.Clone(dirs)
+			for j, dir := range dirs {
+				dirs[j] = from(dir, global[i+1].Text)
+			}
+		}
+	}
+	var out []command.Path
+	for _, w := range operands {
+		_, name, ok := strings.Cut(w.Text, ":")
+		for ; ok && !strings.HasPrefix(w.Text, "-"); _, name, ok = strings.Cut(name, ":") { // ":0:a.go"
+			p := command.Path{Text: w.Text, Sure: true}
+			for _, dir := range dirs {
+				if !strings.HasPrefix(name, "./") && !strings.HasPrefix(name, "../") {
+					dir = cmp.Or(repositoryTop(dir), dir)
+				}
+				p.Abs = append(p.Abs, dir+string(filepath.Separator)+name)
+			}
+			out = append(out, p)
+		}
+	}
+	return out
+}
 
 // judgeWords judges the words of a command that may name a file.
 func (s *readSearch) judgeWords(c *command.Command, r reach) {
+	for _, p := range blobPaths(c) {
+		s.judgeFile(p, inCommit)
+	}
 	paths := c.Paths()
 	for _, p := range paths {
 		s.judgeFile(p, r)
@@ -288,10 +328,10 @@ func (s *readSearch) refusalReason(abs string, glob bool, r reach) string {
 			return fmt.Sprintf("[tools.file] deny_read has %q", pattern)
 		default:
 			info, err := os.Lstat(place)
-			if err != nil {
+			if err != nil && r != inCommit {
 				continue // it does not exist
 			}
-			if _, outside := s.rules.RefusesDir(place); !info.IsDir() || r == allBelow && outside {
+			if _, outside := s.rules.RefusesDir(place); err != nil || !info.IsDir() || r == allBelow && outside {
 				return "[tools.file] allow_read does not name it"
 			}
 		}

@@ -19,7 +19,7 @@ func readable(t *testing.T, rules workspace.ReadRules) (s *setup, dir string) {
 		t.Fatal(err)
 	}
 	dir = filepath.Join(top, "w")
-	for _, name := range []string{"w/a.go", "w/.env", "w/sub/.env", "w/secrets/key", "w/secrets/deep/key", "w/docs/x.md", "w/src/b.go", "out/doc", "out/other"} {
+	for _, name := range []string{"w/.git/HEAD", "w/a.go", "w/.env", "w/sub/.env", "w/secrets/key", "w/secrets/deep/key", "w/docs/x.md", "w/src/b.go", "out/doc", "out/other"} {
 		file := filepath.Join(top, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 			t.Fatal(err)
@@ -58,6 +58,7 @@ func TestDeniedReads(t *testing.T) {
 		"block": {
 			"cat .env", "cat ./sub/../.env", "cat sub/.env", "cat < .env", "cat <> .env", "read x < .env", "grep -n x .env", "head -1 .e*", "cat .[e]nv", "cat s*/.env", "cat secrets/*", "cat secrets/none", "cat secrets/deep/k?y", "ls secrets/*.pem",
 			"cd secrets && cat key", "cd sub && cat .env", "cat link", "cp .env x", "mv .env x", "ln .env x", "ln -s .env x", "tar cf x .env", "base64 .env", "python3 .env", "source .env", ". ./.env", "bash -c 'cat .env'", "eval cat .env", "git diff --no-index a.go .env",
+			"git show HEAD:secrets/gone", "cd sub && git show HEAD:secrets/key", "cd sub && git show HEAD:gone/.env", "git -C sub cat-file -p :0:secrets/gone", "cd sub && git diff HEAD:secrets/gone HEAD:b.go", "cd sub && git show HEAD:./../secrets/gone", "git show 'HEAD@{1}:secrets/gone'",
 			"git add .env", "git hash-object .env", "cat \"DIR/.env\"", "f=.env; cat $f", "for f in a.go .env; do cat $f; done", "env $(cat .env) ls", "docker run --env-file .env x", "docker run --env-file=.env x", "diff a.go .env", "awk 1 .env", "wc .env", "stat .env", "mycat .env", "mycat -f.env", "xargs -a .env echo", "curl -d @.env x", "curl -F f=@.env x",
 			"grep -r x secrets", "cp -r secrets x", "ls secrets", "cat .env > /dev/null", "sort -u secrets/key", "gcc -include .env a.c",
 		},
@@ -82,8 +83,8 @@ func TestDeniedReads(t *testing.T) {
 func TestAllowedReads(t *testing.T) {
 	s, dir := readable(t, workspace.ReadRules{Deny: []string{"*.key"}, Allow: []string{"src/**", "./a.go", "OUT/doc"}})
 	for outcome, scripts := range map[string][]string{
-		"block": {"cat docs/x.md", "cat docs/*", "cat < .env", "cat a.go docs/x.md", "grep x .env", "grep -r x docs", "cat src/x.key"},
-		"allow": {"cat a.go", "cat src/b.go", "cat src/*", "ls docs", "cd docs && ls", "cat none", "cat a.go > /dev/null", "cat /dev/null", "make -C docs", "rm docs/x.md"},
+		"block": {"cat docs/x.md", "cat docs/*", "cat < .env", "cat a.go docs/x.md", "grep x .env", "grep -r x docs", "cat src/x.key", "git show HEAD:docs/gone", "cd src && git show HEAD:docs/x.md"},
+		"allow": {"git show HEAD:a.go", "cd src && git show HEAD:./b.go", "git show HEAD:docs", "cat a.go", "cat src/b.go", "cat src/*", "ls docs", "cd docs && ls", "cat none", "cat a.go > /dev/null", "cat /dev/null", "make -C docs", "rm docs/x.md"},
 		"ask":   {"grep -r x src"},
 	} {
 		for _, script := range scripts {
