@@ -85,7 +85,7 @@ func TestCategories(t *testing.T) {
 	quality := map[Category]bool{ToolNotFound: true, InvalidParameters: true, TypeMismatch: true}
 	for _, c := range append(all, "", "quota_blocked", "of_a_version_to_come") {
 		if c.Infrastructure() != infrastructure[c] || c.Quality() != quality[c] {
-			t.Errorf("%q: infrastructure %t, quality %t", c, c.Infrastructure(), c.Quality())
+			t.Errorf("%q: infrastructure %t, quality %t, want %t, %t", c, c.Infrastructure(), c.Quality(), infrastructure[c], quality[c])
 		}
 	}
 }

@@ -91,7 +91,7 @@ func TestValidateCorrectsTheCall(t *testing.T) {
 	call := &Call{Tool: "echo", Input: json.RawMessage(`{"text":"hi","Text":"no","times":"2","tags":null}`)}
 	card, res := run(t, chain, call)
 	if want := `{"text":"hi","times":2}`; string(call.Input) != want || card.Title != "Echo hi" {
-		t.Errorf("%s, %q", call.Input, card.Title)
+		t.Errorf("got %s with the title %q, want %s and Echo hi", call.Input, card.Title, want)
 	}
 	if want := "hi\n" + `[ignored unknown parameter "Text" (did you mean "text"?)]`; res.ForModel() != want {
 		t.Errorf("got %q, want %q", res.ForModel(), want)

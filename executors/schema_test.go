@@ -50,7 +50,7 @@ func TestObjectOf(t *testing.T) {
 			s.Version = ""
 			o, ok := objectOf(s)
 			if ok == tt.left {
-				t.Fatalf("objectOf returned %v", ok)
+				t.Fatalf("objectOf returned %t, want %t", ok, !tt.left)
 			}
 			want, err := json.Marshal(s)
 			if diff := cmp.Diff(string(want), string(encodeSchema(s))); diff != "" || err != nil {

@@ -32,7 +32,7 @@ func TestSpool(t *testing.T) {
 				}
 			}
 			if s.Size() != int64(size) {
-				t.Errorf("Size() = %d", s.Size())
+				t.Errorf("Size() = %d, want %d", s.Size(), size)
 			}
 			for range 2 {
 				if err := s.Close(); err != nil {

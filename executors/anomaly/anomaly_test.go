@@ -81,10 +81,10 @@ func TestBlocks(t *testing.T) {
 	}
 	denied := s.call(t, "fetch", done).Record
 	if denied.Decision != "deny" || denied.Verdicts[0].Reason != "the tool fetch is blocked (3 of its last 3 calls failed)" {
-		t.Errorf("record %+v", denied)
+		t.Errorf("recorded %+v, want a denial with the reason", denied)
 	}
 	if v := s.call(t, "read", done).Record.Verdicts; v != nil {
-		t.Errorf("another tool: %+v", v)
+		t.Errorf("another tool: got the verdicts %+v, want none", v)
 	}
 	withdrawn := ""
 	s.Withdraw = func(text string) { withdrawn = text }
@@ -92,7 +92,7 @@ func TestBlocks(t *testing.T) {
 	s.Forget("fetch")
 	s.call(t, "fetch", broken)
 	if len(s.blocked) > 0 || len(s.warned) != 1 || withdrawn != s.warned[0] || !strings.Contains(s.warned[0], "`/trust reset fetch`") {
-		t.Errorf("blocked %v, warned %q", s.blocked, s.warned)
+		t.Errorf("blocked %v, warned %q, want no block and one warning that names the command", s.blocked, s.warned)
 	}
 }
 
@@ -123,7 +123,7 @@ func TestCounts(t *testing.T) {
 			s.call(t, "x", tt.result)
 		}
 		if blocked := s.blocked["x"] != ""; blocked != tt.counts {
-			t.Errorf("%s: blocked %t", name, blocked)
+			t.Errorf("%s: blocked %t, want %t", name, blocked, tt.counts)
 		}
 	}
 }
@@ -155,7 +155,7 @@ func TestWindow(t *testing.T) {
 		t.Errorf("warned %d times above it again", n)
 	}
 	if !strings.Contains(log.String(), `tool=x calls="3 of its last 4 calls failed"`) || len(s.blocked) > 0 {
-		t.Errorf("blocked %v, log %s", s.blocked, &log)
+		t.Errorf("blocked %v, want no block, and 3 of 4 calls in the log %s", s.blocked, &log)
 	}
 	s.Reset()
 	if n := warned(broken, broken); n != 0 {
@@ -182,7 +182,7 @@ func TestConfig(t *testing.T) {
 	}
 	for _, c := range []Config{{WindowSize: 2, FailureThreshold: 2}, {WindowSize: 1001, FailureThreshold: -1}, {FailureThreshold: math.NaN()}} {
 		if wrong := c.Validate(); wrong["window_size"] == "" || wrong["failure_threshold"] == "" {
-			t.Errorf("%+v: %v", c, wrong)
+			t.Errorf("%+v: got %v, want faults of window_size and failure_threshold", c, wrong)
 		}
 	}
 	all := func(string) bool { return true }

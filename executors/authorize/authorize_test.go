@@ -290,10 +290,10 @@ func TestTighten(t *testing.T) {
 		}
 		gate := NewPolicy(c, w.options())
 		if v := gate.Judge(t.Context(), w.call("read x")); v.Decision != executors.Deny {
-			t.Errorf("%s: read: %+v", name, v)
+			t.Errorf("%s: read: got %+v, want a denial", name, v)
 		}
 		if v := gate.Judge(t.Context(), w.call("write x")); v.Decision == executors.Allow {
-			t.Errorf("%s: write: %+v", name, v)
+			t.Errorf("%s: write: got %+v, want it not allowed", name, v)
 		}
 	}
 }

@@ -154,12 +154,12 @@ func TestAllowIsNarrow(t *testing.T) {
 	}}, w.options())
 	for command := range strings.Lines(evasions) {
 		if v := gate.Judge(t.Context(), w.call("bash "+strings.TrimSpace(command))); v.Decision == executors.Allow && strings.Contains(command, "secrets") {
-			t.Errorf("%s: %+v", command, v)
+			t.Errorf("%s: got %+v, want it not allowed", command, v)
 		}
 	}
 	for _, command := range []string{"cat src/main.go", "cd src && go test", "cd src && ls"} {
 		if v := gate.Judge(t.Context(), w.call("bash "+command)); v.Decision != executors.Allow {
-			t.Errorf("%s: %+v", command, v)
+			t.Errorf("%s: got %+v, want it allowed", command, v)
 		}
 	}
 }

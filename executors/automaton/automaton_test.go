@@ -32,7 +32,7 @@ func TestStatesAreBounded(t *testing.T) {
 		}
 	}
 	if c := a.cache.Load(); len(c.byKey)*200 > maxStates {
-		t.Errorf("%d states", len(c.byKey))
+		t.Errorf("got %d states, want at most %d", len(c.byKey), maxStates/200)
 	}
 }
 

@@ -315,7 +315,7 @@ func TestBusy(t *testing.T) {
 		s.run(fmt.Sprint("read /w/", ends))
 		s.inner.do, busy = nil, false
 		if s.run(fmt.Sprint("read /w/", ends)) {
-			t.Errorf("kept, ends %t", ends)
+			t.Errorf("a result was cached, want none (ends %t)", ends)
 		}
 	}
 }

@@ -64,7 +64,7 @@ func FuzzKey(f *testing.F) {
 		k, ok := of("t", string(a))
 		v, isObject := object(a)
 		if ok != isObject {
-			t.Fatalf("%q: key %t, object %t", a, ok, isObject)
+			t.Fatalf("%q: has a key %t, want %t", a, ok, isObject)
 		}
 		if !ok {
 			return

@@ -32,7 +32,7 @@ func TestReportKeepsAll(t *testing.T) {
 		}
 		res := r.result(tt.most)
 		if (res.Full != nil) != tt.kept {
-			t.Errorf("%s: kept %t\n%s", name, res.Full != nil, res.ForModel())
+			t.Errorf("%s: kept %t, want %t\n%s", name, res.Full != nil, tt.kept, res.ForModel())
 		}
 		if res.Full == nil {
 			continue
@@ -40,7 +40,7 @@ func TestReportKeepsAll(t *testing.T) {
 		all := res.Full.Window(0, res.Full.Size())
 		for i, m := range tt.messages {
 			if !strings.Contains(all, fmt.Sprintf("a.go:%d: error: %s\n", i+1, m)) {
-				t.Errorf("%s: %.200s", name, all)
+				t.Errorf("%s: got %.200s, want error %d in it", name, all, i+1)
 			}
 		}
 		_ = res.Full.Close()

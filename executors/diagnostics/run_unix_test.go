@@ -129,7 +129,7 @@ func TestPlan(t *testing.T) {
 				t.Errorf("%v (-want +got)\n%s", err, diff)
 			}
 			if c.Card.Dir != root || c.Card.Kind != executors.KindExecute || len(c.Card.Paths) != 1 {
-				t.Errorf("card %+v", c.Card)
+				t.Errorf("got the card %+v, want one path in %s", c.Card, root)
 			}
 		})
 	}
@@ -155,7 +155,7 @@ func TestRefused(t *testing.T) {
 	}
 	os.Remove(filepath.Join(root, "go.mod"))
 	if res := run(t, root, `{}`); !res.Failed || !strings.Contains(res.ForModel(), "Cargo.toml") {
-		t.Errorf("no project: %s", res.ForModel())
+		t.Errorf("no project: got %s, want a failure that names Cargo.toml", res.ForModel())
 	}
 }
 
@@ -192,7 +192,7 @@ ts/src/a.ts:6:41: error: Type '(x: string) => number' is not assignable to type 
 		t.Errorf("failed %t (-want +got)\n%s", res.Failed, diff)
 	}
 	if l := res.Locations; len(l) != 8 || l[0] != (executors.Location{Path: filepath.Join(root, "rust/src/main.rs"), Line: 3}) {
-		t.Errorf("locations %v", l)
+		t.Errorf("got the locations %v, want 8, the first in main.rs", l)
 	}
 	if raw := res.Raw.(Report); len(raw.Diagnostics) != 9 || raw.Diagnostics[0] != (Diagnostic{"rust/src/main.rs", 3, 9, Warning, "unused_variables", "unused variable: `unused`"}) {
 		t.Errorf("raw %+v", raw)
@@ -240,7 +240,7 @@ func TestWarnings(t *testing.T) {
 				t.Errorf("failed %t (-want +got)\n%s", res.Failed, diff)
 			}
 			if raw, _ := json.Marshal(res.Raw); !strings.HasPrefix(string(raw), `{"diagnostics":[]`) {
-				t.Errorf("raw %s", raw)
+				t.Errorf("got the raw output %s, want no diagnostics", raw)
 			}
 		})
 	}

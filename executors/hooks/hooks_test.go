@@ -162,13 +162,13 @@ func TestPreToolUse(t *testing.T) {
 				t.Errorf("reasons to ask: %q", asks)
 			}
 			if len(c.Record.Hooks) != 1 || c.Record.Hooks[0].Event != "PreToolUse" || c.Record.Hooks[0].Source != "hooks.json" {
-				t.Errorf("recorded %+v", c.Record.Hooks)
+				t.Errorf("recorded %+v, want one PreToolUse of hooks.json", c.Record.Hooks)
 			}
 			if name == "context" && !cmp.Equal(c.Notes, []string{"[hook] a\n[hook] ***"}) {
-				t.Errorf("notes %q", c.Notes)
+				t.Errorf("got the notes %q, want one with a and ***", c.Notes)
 			}
 			if why, stopped := f.Stopped(); stopped != (name == "continue false") {
-				t.Errorf("stopped: %t, %q", stopped, why)
+				t.Errorf("stopped %t (%q), want %t", stopped, why, name == "continue false")
 			}
 		})
 	}
@@ -203,7 +203,7 @@ func TestStrongest(t *testing.T) {
 				t.Errorf("%v, ran %d times, rewrite %s", err, end.ran, c.Rewrite)
 			}
 			if name == "the same twice" && len(c.Record.Hooks) != 1 {
-				t.Errorf("%d runs", len(c.Record.Hooks))
+				t.Errorf("got %d runs, want 1", len(c.Record.Hooks))
 			}
 		})
 	}
@@ -304,7 +304,7 @@ func TestPostToolUse(t *testing.T) {
 	}
 	data, _ := os.ReadFile(filepath.Join(f.dir, "input"))
 	if !strings.Contains(string(data), `"tool_response":{"interrupted":false,"stderr":"","stdout":"done"}`) {
-		t.Errorf("input %s", data)
+		t.Errorf("got the input %s, want it with the response of the tool", data)
 	}
 	failing := runner(func(context.Context, *executors.Call) (executors.Result, error) {
 		return executors.Failf(executors.PermanentFailure, "no"), nil
@@ -341,7 +341,7 @@ func TestPrompt(t *testing.T) {
 				t.Errorf("%v, text %q, blocked %q", err, text, blocked)
 			}
 			if len(f.audit) != 1 || len(f.audit[0].Hooks) != 1 {
-				t.Errorf("audit %+v", f.audit)
+				t.Errorf("got the audit entries %+v, want one with one hook", f.audit)
 			}
 		})
 	}
@@ -426,7 +426,7 @@ func TestProject(t *testing.T) {
 		t.Errorf("approved: %d runs, asks %q, %d questions", ran, asks, len(questions))
 	}
 	if list := f.List(); !strings.Contains(list, "`.zeph/hooks.json`, approved") {
-		t.Errorf("list\n%s", list)
+		t.Errorf("got the list %s, want the file in it as approved", list)
 	}
 	script("#!/bin/sh\ntouch PWNED\n")
 	asks, _ := runs()
@@ -464,12 +464,12 @@ func TestFiles(t *testing.T) {
 			t.Errorf("%s: %v, ran %d times, asks %q", name, err, end.ran, end.asks)
 		}
 		if warned := strings.Join(f.warned, "\n"); (warned == "") != (tt.note == "") || !strings.Contains(warned, tt.note) {
-			t.Errorf("%s: warned %q", name, warned)
+			t.Errorf("%s: warned %q, want %q", name, warned, tt.note)
 		}
 	}
 	for _, command := range []string{strings.Repeat("x", maxCommand+1), strings.Repeat("cd a ", maxCommand/5)} {
 		if f := open(t, "", fileOf(PreToolUse, "", command)); f.hasHooks() || len(f.warned) != 1 || !strings.Contains(f.warned[0], "more than") {
-			t.Errorf("%.20q: warned %q", command, f.warned)
+			t.Errorf("%.20q: warned %q, want one warning of a limit and no hooks", command, f.warned)
 		}
 	}
 	f, end := open(t, "", `{"hooks":`), newTool()

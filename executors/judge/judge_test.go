@@ -38,7 +38,7 @@ func TestParse(t *testing.T) {
 	for _, tt := range tests {
 		word, reason, ok := Parse(tt.answer, allow, deny, ask)
 		if word != tt.word || reason != tt.reason || ok != tt.ok {
-			t.Errorf("%q: %q, %q, %v", tt.answer, word, reason, ok)
+			t.Errorf("%q: got %q, %q, %t, want %q, %q, %t", tt.answer, word, reason, ok, tt.word, tt.reason, tt.ok)
 		}
 	}
 	if _, reason, _ := Parse("DENY: "+strings.Repeat("é", 1000), deny); len([]rune(reason)) != maxReason {
@@ -178,7 +178,7 @@ func TestAuto(t *testing.T) {
 			}
 			decision, reason := a.Decide(t.Context(), &executors.Call{Tool: "write", Input: tt.input}, "")
 			if decision != tt.decision || reason != tt.reason {
-				t.Errorf("%s, %q", decision, reason)
+				t.Errorf("got %s, %q, want %s, %q", decision, reason, tt.decision, tt.reason)
 			}
 		})
 	}

@@ -288,7 +288,7 @@ func TestIdle(t *testing.T) {
 		w.put("a.fake", "y\n")
 	}
 	if len(w.asked) != 1 || len(w.warned) > 0 {
-		t.Errorf("asked %q, warned %q", w.asked, w.warned)
+		t.Errorf("asked %q, warned %q, want one question and no warning", w.asked, w.warned)
 	}
 }
 
@@ -376,7 +376,7 @@ func TestProgramOfTheProject(t *testing.T) {
 		t.Errorf("covers(%s): got %q, want one", inside, got)
 	}
 	if content = "two"; !slices.Equal(covers(inside), []string{"two"}) || covers(filepath.Dir(w.dir)+"/x") != nil {
-		t.Errorf("%q, outside %q", covers(inside), covers(filepath.Dir(w.dir)+"/x"))
+		t.Errorf("got %q inside and %q outside, want two and none", covers(inside), covers(filepath.Dir(w.dir)+"/x"))
 	}
 }
 

@@ -65,7 +65,7 @@ func TestElicitCaller(t *testing.T) {
 		t.Error("a question outside of a call is not declined")
 	}
 	if i, _ := asked(t, u); ask(i, t.Context()) != "accept" || u.asked[0].Call != "call0" {
-		t.Errorf("asked %+v", u.asked)
+		t.Errorf("asked %+v, want a question of call0", u.asked)
 	}
 	other := &answering{Elicited: Elicited{Action: Accept}}
 	i, calls := asked(t, u, other)

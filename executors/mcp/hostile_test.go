@@ -196,7 +196,7 @@ func TestHostileMemory(t *testing.T) {
 	f.call(s, "bad__call", `{}`)
 	runtime.ReadMemStats(&after)
 	if grown := int64(after.Sys) - int64(before.Sys); grown > 100<<20 {
-		t.Errorf("%d MiB more", grown>>20)
+		t.Errorf("the process has %d MiB more, want 100 at most", grown>>20)
 	}
 }
 

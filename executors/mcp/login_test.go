@@ -241,7 +241,7 @@ func TestLoginDenied(t *testing.T) {
 		t.Errorf("the token endpoint fails: %v", err)
 	}
 	if len(u.store.kept) > 0 {
-		t.Errorf("kept %s", u.store.kept)
+		t.Errorf("kept %s, want nothing", u.store.kept)
 	}
 }
 

@@ -81,7 +81,7 @@ func TestPromptNames(t *testing.T) {
 	want := []string{"lib:a_b_", "lib:a_b_", "lib:clear__2J", "lib:" + strings.Repeat("long", 12), "lib:review"}
 	for i, name := range names {
 		if !strings.HasPrefix(name, want[min(i, len(want)-1)]) || len(name) > maxName {
-			t.Errorf("%d: %q", i, name)
+			t.Errorf("%d: got %q, want a short name that begins with %s", i, name, want[min(i, len(want)-1)])
 		}
 	}
 	if len(names) != len(want) || names[0] == names[1] {
@@ -144,7 +144,7 @@ func TestMessages(t *testing.T) {
 		}
 	}
 	if images != maxImages {
-		t.Errorf("%d images", images)
+		t.Errorf("got %d images, want %d", images, maxImages)
 	}
 }
 

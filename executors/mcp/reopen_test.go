@@ -52,7 +52,7 @@ func TestReopen(t *testing.T) {
 				select {
 				case text := <-ended:
 					if !tt.ends || text != tt.text {
-						t.Errorf("ended with %q", text)
+						t.Errorf("ended with %q, want %q (ends %t)", text, tt.text, tt.ends)
 					}
 				default:
 					if tt.ends {

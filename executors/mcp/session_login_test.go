@@ -59,10 +59,10 @@ func TestInvitation(t *testing.T) {
 		t.Errorf("got %s, want success", got.ForModel())
 	}
 	if len(person.asked) != 1 || !strings.Contains(person.asked[0].Message, "The MCP server s wants you to log in on a page of "+a.Issuer.Listener.Addr().String()) {
-		t.Errorf("asked %+v", person.asked)
+		t.Errorf("asked %+v, want one question with the issuer's page", person.asked)
 	}
 	if len(person.ended) != 1 || person.ended[0] != person.asked[0].ID {
-		t.Errorf("completed %q", person.ended)
+		t.Errorf("completed %q, want the question", person.ended)
 	}
 }
 
@@ -93,7 +93,7 @@ func TestInvitationOnce(t *testing.T) {
 			}
 			all := strings.Join(u.warn.list(), "\n")
 			if warned := strings.Contains(all, `The login at the MCP server s failed`) && strings.Contains(all, `access_denied`); warned != tt.warned {
-				t.Errorf("warnings: %s", all)
+				t.Errorf("got the warnings %s, want one of the login %t", all, tt.warned)
 			}
 		})
 	}
@@ -116,6 +116,6 @@ func TestInvitationUnanswered(t *testing.T) {
 	s.Close()
 	<-ended
 	if all := u.warn.list(); len(all) != 1 {
-		t.Errorf("warnings: %q", all)
+		t.Errorf("got the warnings %q, want one", all)
 	}
 }

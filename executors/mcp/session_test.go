@@ -203,7 +203,7 @@ func TestRestart(t *testing.T) {
 		return !got.Failed && got.ForModel() != first
 	})
 	if w := f.warn.list(); len(w) != 1 || !strings.Contains(w[0], "exit code 2") || !strings.Contains(w[0], "panic: oh") {
-		t.Errorf("warnings %q", w)
+		t.Errorf("got the warnings %q, want one with the exit code and the panic", w)
 	}
 }
 
@@ -276,7 +276,7 @@ func TestHeaders(t *testing.T) {
 		t.Fatal(f.warn.list())
 	}
 	if header := <-got; header != "Bearer t0k3n" {
-		t.Errorf("header %q", header)
+		t.Errorf("got the header %q, want Bearer t0k3n", header)
 	}
 }
 

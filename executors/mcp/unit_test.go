@@ -355,7 +355,7 @@ func FuzzParseFile(f *testing.F) {
 		servers, _ := ParseFile([]byte(text))
 		for _, s := range servers {
 			if wrong := s.Validate(); len(wrong) > 0 && !strings.Contains(s.URL, "${") {
-				t.Errorf("%+v: %v", s, wrong)
+				t.Errorf("%+v: got the faults %v, want none", s, wrong)
 			}
 		}
 	})

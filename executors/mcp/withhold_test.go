@@ -54,7 +54,7 @@ func TestProject(t *testing.T) {
 	}
 	s, questions := f.asked(approval.No, parse(`"a"`))
 	if len(*questions) != 1 || !strings.Contains((*questions)[0].Text, `"command": "${SELF}"`) || len(s.Tools()) > 0 {
-		t.Errorf("questions %q, tools %s", *questions, names(s.Tools()))
+		t.Errorf("got the questions %q and the tools %s, want one question and none", *questions, names(s.Tools()))
 	}
 	if s.Ready(t.Context()); len(*questions) != 1 {
 		t.Error("a rejected entry was asked about again in its session")
@@ -64,7 +64,7 @@ func TestProject(t *testing.T) {
 	}
 	s, questions = f.asked(approval.Always, parse(`"a"`))
 	if len(*questions) != 1 || names(s.Tools()) != testTools {
-		t.Errorf("%d questions, tools %s", len(*questions), names(s.Tools()))
+		t.Errorf("got %d questions and the tools %s, want 1 and %s", len(*questions), names(s.Tools()), testTools)
 	}
 	s, questions = f.asked(approval.No, parse(`"a"`))
 	if len(*questions) != 0 || names(s.Tools()) != testTools {
@@ -155,10 +155,10 @@ func TestChangedTools(t *testing.T) {
 		t.Errorf("tools %s", got)
 	}
 	if len(*questions) != 1 || (*questions)[0].Before != "another definition" || !strings.Contains((*questions)[0].After, "Does echo.") {
-		t.Errorf("questions %+v", *questions)
+		t.Errorf("got the questions %+v, want one with both definitions", *questions)
 	}
 	if why := s.Status()[0].LeftOut["echo"]; !strings.Contains(why, "has changed") {
-		t.Errorf("left out: %q", why)
+		t.Errorf("echo is left out: %q, want that it has changed", why)
 	}
 	if s.Ready(t.Context()); len(*questions) != 1 {
 		t.Error("a rejected definition was asked about again in its session")
@@ -167,7 +167,7 @@ func TestChangedTools(t *testing.T) {
 		t.Error("a changed tool is offered although no user can be asked")
 	}
 	if s, _ := f.asked(approval.Once, e); names(s.Tools()) != testTools {
-		t.Errorf("allowed once: %s", names(s.Tools()))
+		t.Errorf("allowed once: got the tools %s, want %s", names(s.Tools()), testTools)
 	}
 	if s, _ := f.asked(approval.Always, e); names(s.Tools()) != testTools {
 		t.Errorf("after the approval: %s", names(s.Tools()))
@@ -191,9 +191,9 @@ func TestUncheckedTools(t *testing.T) {
 		t.Errorf("tools %s, questions %+v", got, *questions)
 	}
 	if why := s.Status()[0].LeftOut["echo"]; !strings.Contains(why, "cannot be read") {
-		t.Errorf("left out: %q", why)
+		t.Errorf("echo is left out: %q, want that the file cannot be read", why)
 	}
 	if warned := strings.Join(f.warn.list(), "\n"); strings.Count(warned, "are withheld") != 1 || !strings.Contains(warned, approval.FileName) {
-		t.Errorf("warned: %q", warned)
+		t.Errorf("warned %q, want once, with the file", warned)
 	}
 }

@@ -101,7 +101,7 @@ func FuzzReadOverflow(f *testing.F) {
 				return
 			}
 			if n := utf8.RuneCountInString(res.ForModel()); n > o.Config.Threshold || !utf8.ValidString(res.ForModel()) {
-				t.Fatalf("%d characters: %q", n, res.ForModel())
+				t.Fatalf("got %d characters, want valid UTF-8 with %d at most: %q", n, o.Config.Threshold, res.ForModel())
 			}
 			m := on.FindStringSubmatch(res.ForModel())
 			if m == nil {

@@ -151,7 +151,7 @@ func TestMiddleware(t *testing.T) {
 				t.Errorf("record: got %+v, want it truncated, with %d bytes", *call.Record, max(len(tt.full), len(tt.text)))
 			}
 			if n := utf8.RuneCountInString(got.Text); n > 1000 && len(tt.paged) == 0 {
-				t.Errorf("%d characters", n)
+				t.Errorf("got %d characters, want 1000 at most", n)
 			}
 			if tt.kept != "" {
 				if diff := cmp.Diff(tt.kept, all(t, o, "s", got.ForModel())); diff != "" {
@@ -191,7 +191,7 @@ func TestSameAgain(t *testing.T) {
 	a, b := o.Shorten(t.Context(), "s", long), o.Shorten(t.Context(), "s", long)
 	other := o.Shorten(t.Context(), "t", long)
 	if a != b || a == other || len(o.Memory.entries) != 2 {
-		t.Errorf("%q\n%q\n%q", lastLine(a), lastLine(b), lastLine(other))
+		t.Errorf("got %q and %q for one text, and %q for another, want one entry for each text", lastLine(a), lastLine(b), lastLine(other))
 	}
 	if got := o.Shorten(t.Context(), "s", "short"); got != "short" {
 		t.Errorf(`o.Shorten(t.Context(), "s", "short"): got %q, want %q`, got, "short")

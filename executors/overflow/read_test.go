@@ -71,7 +71,7 @@ func TestReadOverflow(t *testing.T) {
 				t.Errorf("%s\ndoes not match %s", res.ForModel(), tt.want)
 			}
 			if n := utf8.RuneCountInString(res.ForModel()); n > o.Config.Threshold {
-				t.Errorf("%d characters", n)
+				t.Errorf("got %d characters, want %d at most", n, o.Config.Threshold)
 			}
 		})
 	}
@@ -122,7 +122,7 @@ func TestScope(t *testing.T) {
 		o := &Overflow{Store: s, Memory: NewMemory(1 << 20), Config: Defaults()}
 		ref := keptAs(t, o, "s", "secret")
 		if res := run(t, o, "s", map[string]any{"id": ref}); !strings.Contains(res.ForModel(), "secret") {
-			t.Errorf("%s: %q", name, res.ForModel())
+			t.Errorf("%s: got %q, want the secret", name, res.ForModel())
 		}
 		for _, session := range []string{"t", "", "unknown"} {
 			theirs := run(t, o, session, map[string]any{"id": ref})
@@ -163,7 +163,7 @@ func TestReadCancelled(t *testing.T) {
 func TestTool(t *testing.T) {
 	tool := small().Tools().Tools()[0]
 	if !tool.Effect.ReadOnly() || tool.Kind != executors.KindRead || len(tool.Description)+len(tool.Schema) > 600 {
-		t.Errorf("%+v, %s", tool, tool.Schema)
+		t.Errorf("got %+v with the schema %s, want a short description of a tool that only reads", tool, tool.Schema)
 	}
 	card, err := small().Tools().Prepare(t.Context(), &executors.Call{Tool: toolName, Input: []byte(`{"id":"00000000-0000-0000-0000-000000000000"}`)})
 	if err != nil || card.Kind != executors.KindRead || len(card.Paths) > 0 || card.Title != "the rest of output 00000000-0000-0000-0000-000000000000" {

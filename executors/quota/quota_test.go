@@ -69,7 +69,7 @@ func TestQuota(t *testing.T) {
 		}
 		if tt.runs {
 			if !cmp.Equal(*c.Record, executors.Record{}) {
-				t.Errorf("call %d: record %+v", i, *c.Record)
+				t.Errorf("call %d: recorded %+v, want nothing", i, *c.Record)
 			}
 			continue
 		}
@@ -78,7 +78,7 @@ func TestQuota(t *testing.T) {
 			t.Errorf("call %d: %q", i, res.ForModel())
 		}
 		if c.Record.Decision != "deny" || !strings.HasPrefix(c.Record.Rule, "quota: ") {
-			t.Errorf("call %d: record %+v", i, *c.Record)
+			t.Errorf("call %d: recorded %+v, want a denial by the quota", i, *c.Record)
 		}
 	}
 }

@@ -120,7 +120,7 @@ func TestExecute(t *testing.T) {
 					}
 				}
 				if !call.Record.Truncated || call.Attempt != len(inner.at) {
-					t.Errorf("attempt %d, %+v", call.Attempt, call.Record)
+					t.Errorf("got attempt %d with %+v, want attempt %d, truncated", call.Attempt, call.Record, len(inner.at))
 				}
 				res.Done()
 				if inner.done != len(inner.at) {

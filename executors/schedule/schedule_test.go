@@ -109,7 +109,7 @@ func TestSet(t *testing.T) {
 	} {
 		card, res := call(t, e, tt.origin, tt.tool, tt.input)
 		if card.Title != tt.title || !card.Deferred || res.ForModel() != tt.text {
-			t.Errorf("%s:\n%+v\n%s", tt.input, card, res.ForModel())
+			t.Errorf("%s: got %+v\n%s\nwant %s, deferred\n%s", tt.input, card, res.ForModel(), tt.title, tt.text)
 		}
 		if diff := cmp.Diff(tt.want, m.tasks[m.find("/w", tt.want.Name)]); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", tt.input, diff)
@@ -211,7 +211,7 @@ func TestDocs(t *testing.T) {
 		}
 	}
 	if calls != 2 {
-		t.Errorf("%d calls", calls)
+		t.Errorf("got %d calls, want 2", calls)
 	}
 }
 

@@ -136,7 +136,7 @@ func TestBackground(t *testing.T) {
 			t.Errorf("got %+v after %s", got, time.Since(begin))
 		}
 		if n := e.Running(); n != 1 {
-			t.Errorf("%d are running", n)
+			t.Errorf("%d jobs are running, want 1", n)
 		}
 		time.Sleep(11500 * time.Millisecond)
 		if got := e.Background(); len(got) != 1 || got[0] != "bg1: npm run dev (running for 12 s)" {

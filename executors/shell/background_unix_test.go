@@ -60,7 +60,7 @@ func TestBackgroundProcessReads(t *testing.T) {
 		t.Fatal(err)
 	}
 	if exit := j.Exit(); *exit.ExitCode != 5 {
-		t.Errorf("exit %+v", exit)
+		t.Errorf("got the exit %+v, want code 5", exit)
 	}
 	if err := j.Await(t.Context(), upTo("more\n")); err != nil || all != "more\n" {
 		t.Errorf("a wait after the end saw %q, %v", all, err)

@@ -50,7 +50,7 @@ func TestReadOnlyEnv(t *testing.T) {
 		t.Errorf("it inherits %q", got)
 	}
 	if !slices.Contains(extra, "PYTHONDONTWRITEBYTECODE=1") {
-		t.Errorf("it has %q", extra)
+		t.Errorf("got the variables %q, want PYTHONDONTWRITEBYTECODE=1 among them", extra)
 	}
 }
 

@@ -158,10 +158,10 @@ func TestHugeOutputStaysFlat(t *testing.T) {
 		t.Errorf("full has %d bytes, %.150q", size, tail)
 	}
 	if heard > kept+100 || len(got.Raw.(Envelope).Stdout) > 50_000 {
-		t.Errorf("live %d bytes", heard)
+		t.Errorf("got %d live bytes, want %d at most", heard, kept+100)
 	}
 	if rec := call.Record; !rec.Truncated || *rec.ExitCode != 3 || rec.OutputBytes < 110<<20 {
-		t.Errorf("record %+v", rec)
+		t.Errorf("recorded %+v, want it truncated, code 3 and the size of the whole output", rec)
 	}
 	if grown := int64(after.Sys) - int64(before.Sys); grown > 32<<20 {
 		t.Errorf("memory grew by %d MiB", grown>>20)
@@ -219,7 +219,7 @@ func TestTimeoutKeepsTheOutput(t *testing.T) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	if raw := got.Raw.(Envelope); raw.Stdout != "a\n" || raw.ExitCode != nil {
-		t.Errorf("raw %+v", raw)
+		t.Errorf("got the raw output %+v, want a line and no exit code", raw)
 	}
 }
 

@@ -16,7 +16,7 @@ func TestKeyless(t *testing.T) {
 		e := New(nil, t.TempDir(), Defaults())
 		f := e.refuseKeys(script)
 		if got := f != nil; got != (want != "") || got && !strings.HasPrefix(f.Message, want+" waits for keys") {
-			t.Errorf("%s: %v", script, f)
+			t.Errorf("%s: got %v, want a failure for %q", script, f, want)
 		}
 		if e.HasTerminal = true; e.refuseKeys(script) != nil {
 			t.Errorf("%s is refused in a terminal with a person", script)

@@ -49,7 +49,7 @@ func FuzzCapture(f *testing.F) {
 			t.Fatalf("truncated %t, lost %d of %d, kept %d", out.Truncated, out.Lost, len(s), len(full))
 		}
 		if !out.Truncated && full != s {
-			t.Fatalf("kept %d of %d", len(full), len(s))
+			t.Fatalf("got %d of %d bytes, want all: it is not truncated", len(full), len(s))
 		}
 		if out.Truncated {
 			head, tail, ok := strings.Cut(full, "[… "+executors.CountGrouped(out.Lost, "byte")+" cut …]\n")
@@ -60,7 +60,7 @@ func FuzzCapture(f *testing.F) {
 		}
 		res := out.result(ending{note: "[exit 1]", failed: true}, int(chars))
 		if n := utf8.RuneCountInString(res.ForModel()); n > max(int(chars), 9) || !utf8.ValidString(res.ForModel()) {
-			t.Fatalf("%d runes of %d", n, chars)
+			t.Fatalf("got %d characters, want valid UTF-8 with %d at most", n, max(int(chars), 9))
 		}
 		if res.Full == nil {
 			return

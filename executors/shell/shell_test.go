@@ -122,7 +122,7 @@ func TestClassifiedExitCodesKeepTheOutput(t *testing.T) {
 			t.Errorf("%d: text %q", code, got.ForModel())
 		}
 		if raw := got.Raw.(Envelope); *raw.ExitCode != code {
-			t.Errorf("%d: raw %+v", code, raw)
+			t.Errorf("got the raw output %+v, want code %d", raw, code)
 		}
 	}
 }
@@ -269,7 +269,7 @@ func TestTools(t *testing.T) {
 		}
 	}
 	if len(tools) != 3 || size > 1400 { // of the 6 KiB of all tools
-		t.Errorf("%d tools, %d bytes", len(tools), size)
+		t.Errorf("got %d tools of %d bytes, want 3 of 1400 at most", len(tools), size)
 	}
 }
 

@@ -68,7 +68,7 @@ func (c *collector) tracer(t *testing.T, env map[string]string) *Tracer {
 	}
 	tracer, warnings := New(func(name string) string { return all[name] }, Product{"zeph-acp", "1.2.3"}, slog.New(slog.DiscardHandler))
 	if tracer == nil || len(warnings) > 0 {
-		t.Fatalf("no tracer: %q", warnings)
+		t.Fatalf("got %v and the warnings %q, want a tracer and none", tracer, warnings)
 	}
 	return tracer
 }
@@ -160,7 +160,7 @@ func TestOff(t *testing.T) {
 	} {
 		tracer, warnings := New(func(name string) string { return env[name] }, Product{}, nil)
 		if tracer != nil || len(warnings) > 0 {
-			t.Errorf("%v: %v, %q", env, tracer, warnings)
+			t.Errorf("%v: got %v and the warnings %q, want neither", env, tracer, warnings)
 		}
 	}
 	var tracer *Tracer

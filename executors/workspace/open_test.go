@@ -63,7 +63,7 @@ func TestOpenRace(t *testing.T) {
 		text, err := io.ReadAll(f)
 		f.Close()
 		if err == nil && string(text) != "cwd/d/f" {
-			t.Fatalf("read %q", text)
+			t.Fatalf("read %q, want the file of the root", text)
 		}
 	}
 }

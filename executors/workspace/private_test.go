@@ -46,7 +46,7 @@ func TestPrivate(t *testing.T) {
 			t.Errorf("Resolve(%s): %v", path, err)
 		}
 		if want != (abs == "") {
-			t.Errorf("Resolve(%s) gives %q", path, abs)
+			t.Errorf("Resolve(%s) = %q, want it refused %t", path, abs, want)
 		}
 	}
 	// As if Resolve had been skipped.
@@ -181,7 +181,7 @@ func TestPrivateRace(t *testing.T) {
 			n, _ := f.Read(text)
 			f.Close()
 			if !strings.HasPrefix(string(text[:n]), "home/w/d") {
-				t.Fatalf("read %q", text[:n])
+				t.Fatalf("read %q, want a file below home/w/d", text[:n])
 			}
 		}
 		d, err := r.MakeDir(filepath.Dir(abs))

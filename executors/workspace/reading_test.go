@@ -220,7 +220,7 @@ func TestReadingFolds(t *testing.T) {
 func TestCheckPattern(t *testing.T) {
 	for _, bad := range []string{"", "//", "a[", "{a", "a/../b", "~user/x", "a\x00", strings.Repeat("a", 2000), strings.Repeat("{a}", 9)} {
 		if CheckPattern(bad) == nil {
-			t.Errorf("%.20q is taken", bad)
+			t.Errorf("CheckPattern(%.20q) = nil, want an error", bad)
 		}
 	}
 	for _, good := range []string{"/", "~", "~/x", "**/.env", "*.pem", "a..b", "[~]x", "/home/*/.ssh/*"} {

@@ -164,7 +164,7 @@ func FuzzResolve(f *testing.F) {
 			return
 		}
 		if abs != cwd && !strings.HasPrefix(abs, cwd+"/") || abs != filepath.Clean(abs) {
-			t.Fatalf("Resolve(%q) = %q", path, abs)
+			t.Fatalf("Resolve(%q) = %q, want a clean path below %s", path, abs, cwd)
 		}
 		if real, err := filepath.EvalSymlinks(abs); err == nil && real != abs {
 			t.Fatalf("Resolve(%q) = %q, which leads to %q", path, abs, real)

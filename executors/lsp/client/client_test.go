@@ -102,7 +102,7 @@ func TestDiagnosticsBeforeTheFirstEdit(t *testing.T) {
 	}
 	own, others = s.edit("error: old\nerror: new\nbreaks b: gone\nbreaks old: more\n", "x\nbreaks b: gone\n")
 	if len(own)+len(others) > 0 {
-		t.Errorf("%q, others %q", own, others)
+		t.Errorf("got %q, others %q, want none", own, others)
 	}
 }
 
@@ -155,7 +155,7 @@ func TestHostileServers(t *testing.T) {
 			t.Parallel()
 			s := begin(t, habit, patient)
 			if own, others := s.edit("x\n", "error: one\n"); len(own)+len(others) > 0 {
-				t.Errorf("%q %q", own, others)
+				t.Errorf("got %q, others %q, want none", own, others)
 			}
 			<-s.Ended()
 			if err := s.Err(); err == nil || !strings.HasPrefix(err.Error(), want) {
@@ -173,7 +173,7 @@ func TestSilentServers(t *testing.T) {
 			t.Parallel()
 			s := begin(t, habit, Timeouts{Start: 100 * time.Millisecond, Load: 100 * time.Millisecond, Silent: 20 * time.Millisecond, Quiet: 10 * time.Millisecond})
 			if own, others := s.edit("x\n", "error: one\n"); len(own)+len(others) > 0 {
-				t.Errorf("%q %q", own, others)
+				t.Errorf("got %q, others %q, want none", own, others)
 			}
 		})
 	}

@@ -120,6 +120,6 @@ func TestMaxTemp(t *testing.T) {
 		t.Errorf("exit %+v, %v", exit, err)
 	}
 	if text, _, _ := p.Output(); text != "up\n\nzeph-acp: "+TempExceeded+"\n" {
-		t.Errorf("output %q", text)
+		t.Errorf("got the output %q, want up and the reason", text)
 	}
 }
