@@ -87,23 +87,7 @@ func (s *Session) readContents(ctx context.Context, old, found index) error {
 		found[path] = e
 	}
 	slices.Sort(unread)
-	var reading errgroup.Group
-	reading.SetLimit(runtime.GOMAXPROCS(0))
-	states := make([]State, len(unread))
-	for from := 0; from < len(unread); from += filesPerReader {
-		reading.Go(func() error {
-			r := s.reader()
-			defer r.close()
-			for i := from; i < min(from+filesPerReader, len(unread)); i++ {
-				if ctx.Err() != nil {
-					return context.Cause(ctx)
-				}
-				states[i] = r.state(unread[i])
-			}
-			return nil
-		})
-	}
-	err := reading.Wait()
+	states, err := s.readStates(ctx, unread)
 	for i, path := range unread {
 		e := found[path]
 		e.State = states[i]
@@ -112,6 +96,28 @@ func (s *Session) readContents(ctx context.Context, old, found index) error {
 		}
 	}
 	return err
+}
+
+// readStates returns the states of files. If ctx ends, those that were not read are empty.
+func (s *Session) readStates(ctx context.Context, paths []string) ([]State, error) {
+	var reading errgroup.Group
+	reading.SetLimit(runtime.GOMAXPROCS(0))
+	states := make([]State, len(paths))
+	for from := 0; from < len(paths); from += filesPerReader {
+		part := paths[from:min(from+filesPerReader, len(paths))]
+		reading.Go(func() error {
+			r := s.reader()
+			defer r.close()
+			for i, path := range part {
+				if ctx.Err() != nil {
+					return context.Cause(ctx)
+				}
+				states[from+i] = r.state(path)
+			}
+			return nil
+		})
+	}
+	return states, reading.Wait()
 }
 
 // topDirs returns the session's directories that lie in no other one.
