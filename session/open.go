@@ -75,11 +75,7 @@ func (s *Session) setUp(client *acp.Client, p acp.NewSessionRequest, want settin
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.client, s.dirs, s.agent, s.tools, s.announced = client, p.AdditionalDirectories, o.Agent, o.Tools, false
-	s.settings = settings{mode: o.Mode, modelName: model.Name(), model: model}
-	if s.hasMode(want.mode) {
-		s.settings.mode = want.mode
-	}
-	s.settings.setThought(want.thought)
+	s.adopt(want, model, o.Mode)
 	s.warnings, s.beforeTurn = append(s.warnings, o.Warnings...), o.BeforeTurn
 	s.journal.setDirs(p.AdditionalDirectories)
 	return nil
@@ -124,11 +120,7 @@ func (s *Session) applySettings(ctx context.Context, want settings) {
 	s.sessions.notifySelected(m)
 	s.mu.Lock()
 	was := s.settings
-	s.settings = settings{mode: was.mode, modelName: m.Name(), model: m}
-	if s.hasMode(want.mode) {
-		s.settings.mode = want.mode
-	}
-	s.settings.setThought(want.thought)
+	s.adopt(want, m, was.mode)
 	changed := s.settings != was
 	s.mu.Unlock()
 	if changed {
@@ -136,29 +128,23 @@ func (s *Session) applySettings(ctx context.Context, want settings) {
 	}
 }
 
+// adopt uses a model, and the mode and the level of thought of want. If want's mode does not
+// exist, it uses another one. The caller holds mu.
+func (s *Session) adopt(want settings, m llm.Model, otherMode string) {
+	s.settings = settings{mode: otherMode, modelName: m.Name(), model: m}
+	if s.hasMode(want.mode) {
+		s.settings.mode = want.mode
+	}
+	s.settings.setThought(want.thought)
+}
+
 // Load opens a session and sends its whole history.
 func (s *Sessions) Load(ctx context.Context, client *acp.Client, p acp.LoadSessionRequest) (acp.Session, error) {
-	return s.load(ctx, client, p, true)
-}
-
-// Resume opens a session without sending its history.
-func (s *Sessions) Resume(ctx context.Context, client *acp.Client, p acp.LoadSessionRequest) (acp.Session, error) {
-	return s.load(ctx, client, p, false)
-}
-
-// load opens a session, and sends its history if replay is set.
-func (s *Sessions) load(ctx context.Context, client *acp.Client, p acp.LoadSessionRequest, replay bool) (acp.Session, error) {
 	sess, t, events, err := s.findOrRestore(ctx, client, p)
 	if err != nil {
 		return nil, err
 	}
 	defer t.End()
-	if !replay {
-		sess.mu.Lock()
-		sess.usageUnsent = true
-		sess.mu.Unlock()
-		return sess, nil
-	}
 	// The replay runs between two turns, so that it is complete and in order.
 	if err := t.wait(); err != nil {
 		return nil, err
@@ -175,6 +161,19 @@ func (s *Sessions) load(ctx context.Context, client *acp.Client, p acp.LoadSessi
 		return client.Update(ctx, id, u)
 	})
 	return sess, err
+}
+
+// Resume opens a session without sending its history.
+func (s *Sessions) Resume(ctx context.Context, client *acp.Client, p acp.LoadSessionRequest) (acp.Session, error) {
+	sess, t, _, err := s.findOrRestore(ctx, client, p)
+	if err != nil {
+		return nil, err
+	}
+	defer t.End()
+	sess.mu.Lock()
+	defer sess.mu.Unlock()
+	sess.usageUnsent = true
+	return sess, nil
 }
 
 // findOrRestore returns a session and a turn in its queue. A session that is not open is

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"reflect"
@@ -116,26 +117,23 @@ func (s *Session) options() []acp.ConfigOption {
 	if !slices.ContainsFunc(model.Options, func(c acp.ConfigChoice) bool { return c.Value == s.settings.modelName }) {
 		model.Options = append(model.Options, acp.ConfigChoice{Value: s.settings.modelName, Name: s.settings.modelName})
 	}
-	options := []acp.ConfigOption{mode, model}
-	if levels := llm.Levels(s.settings.model); len(levels) > 0 {
-		thought := acp.ConfigOption{
-			ID: optionThought, Name: "Thinking", Description: "How much the model thinks before it answers", Category: acp.CategoryThought,
-			Value:   acp.OptionValue{Text: defaultThought},
-			Options: []acp.ConfigChoice{{Value: defaultThought, Name: "Default"}},
-		}
-		if s.settings.thought != "" {
-			thought.Value.Text = s.settings.thought
-		}
-		for _, level := range levels {
-			name := strings.ToUpper(level[:1]) + level[1:]
-			if level == "xhigh" {
-				name = "Extra high"
-			}
-			thought.Options = append(thought.Options, acp.ConfigChoice{Value: level, Name: name})
-		}
-		options = append(options, thought)
+	levels := llm.Levels(s.settings.model)
+	if len(levels) == 0 {
+		return []acp.ConfigOption{mode, model}
 	}
-	return options
+	thought := acp.ConfigOption{
+		ID: optionThought, Name: "Thinking", Description: "How much the model thinks before it answers", Category: acp.CategoryThought,
+		Value:   acp.OptionValue{Text: cmp.Or(s.settings.thought, defaultThought)},
+		Options: []acp.ConfigChoice{{Value: defaultThought, Name: "Default"}},
+	}
+	for _, level := range levels {
+		name := strings.ToUpper(level[:1]) + level[1:]
+		if level == "xhigh" {
+			name = "Extra high"
+		}
+		thought.Options = append(thought.Options, acp.ConfigChoice{Value: level, Name: name})
+	}
+	return []acp.ConfigOption{mode, model, thought}
 }
 
 // hasMode reports whether a mode has that id.

@@ -78,10 +78,7 @@ func (s *Session) Cancel() {
 
 // CancelChild cancels the inner turn of a child session.
 func (s *Session) CancelChild(id string) {
-	s.mu.Lock()
-	a := s.agent
-	s.mu.Unlock()
-	a.CancelInner(id)
+	s.runner().CancelInner(id)
 }
 
 // errSessionClosed is the cause that cancels the queued turns of a closed
