@@ -1,7 +1,6 @@
 package session
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -107,30 +106,38 @@ func (s *Session) rewind(ctx context.Context, rest string) (string, error) {
 	if len(args) == 0 {
 		return s.listTurns(ctx)
 	}
-	var run *rewindRun
-	var err error
-	if args[0] == "redo" && len(args) == 1 {
-		run, err = s.planRedo(ctx)
-	} else if n, numErr := strconv.Atoi(args[0]); numErr != nil || len(args) > 2 || len(args) == 2 && !isRewindMode(args[1]) {
-		list, err := s.listTurns(ctx)
-		return "Nothing was changed: `/rewind` takes the number of a turn and `files`, `conversation` or `both`; or `redo`.\n\n" + list, err
-	} else {
-		run, err = s.planRewind(ctx, func(t transcript.Turn) bool { return t.Number == n }, cmp.Or(append(args, "")[1], transcript.RewindBoth))
-	}
-	switch {
-	case err == nil:
+	run, err := s.planTyped(ctx, args)
+	if err == nil {
 		return s.confirmRewind(ctx, run)
-	case ctx.Err() != nil:
-		return "", context.Cause(ctx)
-	case errors.Is(err, ErrNoTurn):
-		list, err := s.listTurns(ctx)
-		return fmt.Sprintf("Nothing was changed: the conversation has no turn %s.\n\n%s", args[0], list), err
 	}
-	return fmt.Sprintf("Nothing was changed: %v.", err), nil
+	if ctx.Err() != nil {
+		return "", context.Cause(ctx)
+	}
+	if errors.Is(err, ErrNoTurn) {
+		err = fmt.Errorf("the conversation has no turn %s", args[0])
+	} else if !errors.Is(err, errRewindUsage) {
+		return fmt.Sprintf("Nothing was changed: %v.", err), nil
+	}
+	list, listErr := s.listTurns(ctx)
+	return fmt.Sprintf("Nothing was changed: %v.\n\n%s", err, list), listErr
 }
 
-func isRewindMode(mode string) bool {
-	return mode == transcript.RewindFiles || mode == transcript.RewindConversation || mode == transcript.RewindBoth
+var errRewindUsage = errors.New("`/rewind` takes the number of a turn and `files`, `conversation` or `both`; or `redo`")
+
+// planTyped plans the rewind or redo that the user typed.
+func (s *Session) planTyped(ctx context.Context, args []string) (*rewindRun, error) {
+	if len(args) == 1 && args[0] == "redo" {
+		return s.planRedo(ctx)
+	}
+	mode := transcript.RewindBoth
+	if len(args) == 2 {
+		mode = args[1]
+	}
+	n, err := strconv.Atoi(args[0])
+	if err != nil || len(args) > 2 || !transcript.IsRewindMode(mode) {
+		return nil, errRewindUsage
+	}
+	return s.planRewind(ctx, func(t transcript.Turn) bool { return t.Number == n }, mode)
 }
 
 // listTurns lists the turns for the user.

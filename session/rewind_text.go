@@ -35,14 +35,14 @@ func filesChanged(n int) string {
 	case n == 0:
 		return "no files changed"
 	}
-	return plural(n, "file") + " changed"
+	return fileCount(n) + " changed"
 }
 
-func plural(n int, noun string) string {
+func fileCount(n int) string {
 	if n == 1 {
-		return "1 " + noun
+		return "1 file"
 	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return fmt.Sprintf("%d files", n)
 }
 
 // title returns the question whether to rewind, without its question mark.
@@ -85,46 +85,21 @@ const maxShownFiles = 20
 // previewFiles writes lists of the files: the restored ones, those that differ and those
 // that are lost.
 func (r *rewindRun) previewFiles(b *strings.Builder) {
-	list := func(title string, line func(PlannedFile) string) {
-		n := 0
-		for _, f := range r.plan.Files {
-			text := line(f)
-			if text == "" {
-				continue
-			}
-			if n == 0 {
-				b.WriteString(title + "\n")
-			}
-			if n++; n <= maxShownFiles {
-				b.WriteString("- " + text + "\n")
-			}
-		}
-		if n > maxShownFiles {
-			fmt.Fprintf(b, "- and %d more\n", n-maxShownFiles)
-		}
-		if n > 0 {
-			b.WriteString("\n")
+	var restored, differing, lost []string
+	for _, f := range r.plan.Files {
+		name := "`" + strings.ReplaceAll(f.Name, "`", "'") + "`"
+		switch {
+		case f.Lost != "":
+			lost = append(lost, name+": "+f.Lost)
+		case f.Differs != "":
+			differing = append(differing, fmt.Sprintf("%s %s: %s", f.Change, name, f.Differs))
+		default:
+			restored = append(restored, f.Change+" "+name)
 		}
 	}
-	name := func(f PlannedFile) string { return "`" + strings.ReplaceAll(f.Name, "`", "'") + "`" }
-	list("Files:", func(f PlannedFile) string {
-		if f.Differs != "" || f.Lost != "" {
-			return ""
-		}
-		return f.Change + " " + name(f)
-	})
-	list("Files that are not as the agent left them, which need a separate yes:", func(f PlannedFile) string {
-		if f.Differs == "" || f.Lost != "" {
-			return ""
-		}
-		return fmt.Sprintf("%s %s: %s", f.Change, name(f), f.Differs)
-	})
-	list("Files that cannot be restored:", func(f PlannedFile) string {
-		if f.Lost == "" {
-			return ""
-		}
-		return name(f) + ": " + f.Lost
-	})
+	writeList(b, "Files:", restored)
+	writeList(b, "Files that are not as the agent left them, which need a separate yes:", differing)
+	writeList(b, "Files that cannot be restored:", lost)
 	if len(r.plan.Files) == 0 {
 		b.WriteString("No file has to change.\n\n")
 	}
@@ -136,6 +111,21 @@ func (r *rewindRun) previewFiles(b *strings.Builder) {
 	}
 }
 
+// writeList writes a list of files, unless it is empty.
+func writeList(b *strings.Builder, title string, lines []string) {
+	if len(lines) == 0 {
+		return
+	}
+	b.WriteString(title + "\n")
+	for _, line := range lines[:min(maxShownFiles, len(lines))] {
+		b.WriteString("- " + line + "\n")
+	}
+	if more := len(lines) - maxShownFiles; more > 0 {
+		fmt.Fprintf(b, "- and %d more\n", more)
+	}
+	b.WriteString("\n")
+}
+
 // report describes the result for the user.
 func (r *rewindRun) report(out FilesOutcome) string {
 	var b strings.Builder
@@ -145,7 +135,7 @@ func (r *rewindRun) report(out FilesOutcome) string {
 		fmt.Fprintf(&b, "Back to before turn %d", r.event.Turn)
 	}
 	if r.event.Mode != transcript.RewindConversation {
-		fmt.Fprintf(&b, ": %s restored", plural(len(out.Changed), "file"))
+		fmt.Fprintf(&b, ": %s restored", fileCount(len(out.Changed)))
 	}
 	b.WriteString(".")
 	if r.event.Mode == transcript.RewindFiles {

@@ -12,6 +12,11 @@ const (
 	RewindBoth         = "both"
 )
 
+// IsRewindMode reports whether a rewind can restore the named parts.
+func IsRewindMode(s string) bool {
+	return s == RewindFiles || s == RewindConversation || s == RewindBoth
+}
+
 // Rewound records that the files, the conversation or both were restored to their state
 // before a turn. The events of the turns stay in the log, but no longer count.
 type Rewound struct {
@@ -31,7 +36,7 @@ func (Rewound) Kind() string { return "rewound" }
 func (r Rewound) Conversation() bool { return r.Mode != RewindFiles }
 
 func (r Rewound) check() error {
-	if !slices.Contains([]string{RewindFiles, RewindConversation, RewindBoth}, r.Mode) {
+	if !IsRewindMode(r.Mode) {
 		return fmt.Errorf("unknown mode %q", r.Mode)
 	}
 	return nil

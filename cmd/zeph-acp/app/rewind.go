@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -159,11 +160,8 @@ func (p rewindParams) request() (r session.RewindRequest, err error) {
 			r.MessageID = named.MessageID
 		}
 	}
-	switch r.Mode {
-	case transcript.RewindFiles, transcript.RewindConversation, transcript.RewindBoth:
-	case "":
-		r.Mode = transcript.RewindBoth
-	default:
+	r.Mode = cmp.Or(r.Mode, transcript.RewindBoth)
+	if !transcript.IsRewindMode(r.Mode) {
 		return r, &acp.ParamsError{Field: "mode", Reason: "must be files, conversation or both"}
 	}
 	if r.MessageID == "" && !r.Redo {
