@@ -235,7 +235,7 @@ func (s *Session) confirmRewind(ctx context.Context, run *rewindRun) (string, er
 	}
 	force := false
 	if names := run.differing(); len(names) > 0 {
-		force = ask(differTitle(len(names)), "- `"+strings.Join(names[:min(maxShownFiles, len(names))], "`\n- `")+"`")
+		force = ask(differTitle(len(names)), differingList(names))
 	}
 	if ctx.Err() != nil {
 		return "", context.Cause(ctx)

@@ -87,19 +87,18 @@ const maxShownFiles = 20
 func (r *rewindRun) previewFiles(b *strings.Builder) {
 	var restored, differing, lost []string
 	for _, f := range r.plan.Files {
-		name := "`" + strings.ReplaceAll(f.Name, "`", "'") + "`"
 		switch {
 		case f.Lost != "":
-			lost = append(lost, name+": "+f.Lost)
+			lost = append(lost, codeSpan(f.Name)+": "+f.Lost)
 		case f.Differs != "":
-			differing = append(differing, fmt.Sprintf("%s %s: %s", f.Change, name, f.Differs))
+			differing = append(differing, fmt.Sprintf("%s %s: %s", f.Change, codeSpan(f.Name), f.Differs))
 		default:
-			restored = append(restored, f.Change+" "+name)
+			restored = append(restored, f.Change+" "+codeSpan(f.Name))
 		}
 	}
-	writeList(b, "Files:", restored)
-	writeList(b, "Files that are not as the agent left them, which need a separate yes:", differing)
-	writeList(b, "Files that cannot be restored:", lost)
+	writeList(b, "Files:\n", restored)
+	writeList(b, "Files that are not as the agent left them, which need a separate yes:\n", differing)
+	writeList(b, "Files that cannot be restored:\n", lost)
 	if len(r.plan.Files) == 0 {
 		b.WriteString("No file has to change.\n\n")
 	}
@@ -111,12 +110,25 @@ func (r *rewindRun) previewFiles(b *strings.Builder) {
 	}
 }
 
+// differingList lists the names of files that differ.
+func differingList(names []string) string {
+	var b strings.Builder
+	var lines []string
+	for _, name := range names {
+		lines = append(lines, codeSpan(name))
+	}
+	writeList(&b, "", lines)
+	return strings.TrimRight(b.String(), "\n")
+}
+
+func codeSpan(name string) string { return "`" + strings.ReplaceAll(name, "`", "'") + "`" }
+
 // writeList writes a list of files, unless it is empty.
 func writeList(b *strings.Builder, title string, lines []string) {
 	if len(lines) == 0 {
 		return
 	}
-	b.WriteString(title + "\n")
+	b.WriteString(title)
 	for _, line := range lines[:min(maxShownFiles, len(lines))] {
 		b.WriteString("- " + line + "\n")
 	}
