@@ -121,12 +121,9 @@ func (s *Sessions) Import(ctx context.Context, e Export) (id string, err error) 
 	if s.Imported != nil {
 		ends = append(ends, s.Imported()...)
 	}
+	last := rows[len(rows)-1].Time
 	for _, event := range ends {
-		data, err := transcript.Encode(event)
-		if err != nil {
-			return "", err
-		}
-		rows = append(rows, store.Event{Time: rows[len(rows)-1].Time, Kind: event.Kind(), Data: data})
+		rows = append(rows, storedForm(event, last))
 	}
 	row := store.Session{ID: e.ID, CWD: filepath.Clean(e.CWD), Dirs: e.Dirs, Title: e.Title}
 	if _, err := s.Store.Session(ctx, row.ID); err == nil || row.ID == "" {

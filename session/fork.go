@@ -83,11 +83,7 @@ func (s *Sessions) storeCopy(ctx context.Context, source store.Session, rows []s
 	}
 	kept := slices.Clone(rows[:cut])
 	for _, e := range append(ends, copiedMark) {
-		data, err := transcript.Encode(e)
-		if err != nil {
-			return "", err
-		}
-		kept = append(kept, store.Event{Time: s.Now(), Kind: e.Kind(), Data: data})
+		kept = append(kept, storedForm(e, s.Now()))
 	}
 	for _, later := range rows[cut:] {
 		if later.Kind == (transcript.Setting{}).Kind() {

@@ -131,12 +131,17 @@ func (j *journal) add(events []transcript.Event) {
 		case transcript.Title:
 			j.session.Title = e.Title
 		}
-		data, err := transcript.Encode(e)
-		if err != nil { // every event can be marshalled
-			panic(err)
-		}
-		j.pending = append(j.pending, store.Event{Time: j.now(), Kind: e.Kind(), Data: data})
+		j.pending = append(j.pending, storedForm(e, j.now()))
 	}
+}
+
+// storedForm returns an event in the form of the store.
+func storedForm(e transcript.Event, at time.Time) store.Event {
+	data, err := transcript.Encode(e)
+	if err != nil { // every event can be marshalled
+		panic(err)
+	}
+	return store.Event{Time: at, Kind: e.Kind(), Data: data}
 }
 
 // The arguments of flush.

@@ -356,11 +356,7 @@ func TestKilledTurn(t *testing.T) {
 		transcript.Answer{Model: "script:one"},
 		transcript.Call{Shown: acp.ToolCall{Update: acp.UpdateToolCall, ToolCallID: "t", Title: "sleep", Status: acp.ToolPending}},
 	} {
-		data, err := json.Marshal(e)
-		if err != nil {
-			t.Fatal(err)
-		}
-		rows = append(rows, store.Event{Time: time.Now(), Kind: e.Kind(), Data: data})
+		rows = append(rows, storedForm(e, time.Now()))
 	}
 	if _, err := db.Append(t.Context(), store.Batch{Session: store.Session{ID: "k", CWD: dir}, Create: true, Events: rows}); err != nil {
 		t.Fatal(err)

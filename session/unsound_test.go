@@ -18,8 +18,7 @@ import (
 )
 
 // twoTurns returns a log of two turns with every kind of event.
-func twoTurns(t *testing.T) (rows []store.Event) {
-	t.Helper()
+func twoTurns() (rows []store.Event) {
 	text := func(s string) acp.ToolContent {
 		b := acp.TextBlock(s)
 		return acp.ToolContent{Type: "content", Content: &b}
@@ -51,11 +50,9 @@ func twoTurns(t *testing.T) (rows []store.Event) {
 		})
 	}
 	for _, e := range append(turn("a"), turn("b")...) {
-		data, err := json.Marshal(e)
-		if err != nil {
-			t.Fatal(err)
-		}
-		rows = append(rows, store.Event{Seq: int64(len(rows) + 1), Time: time.Unix(1, 0), Kind: e.Kind(), Data: data})
+		row := storedForm(e, time.Unix(1, 0))
+		row.Seq = int64(len(rows) + 1)
+		rows = append(rows, row)
 	}
 	return rows
 }
@@ -63,7 +60,7 @@ func twoTurns(t *testing.T) (rows []store.Event) {
 // One unreadable event, of any kind, costs only itself. The remaining events
 // can be shown and form a history that every provider accepts.
 func TestUnsoundEvent(t *testing.T) {
-	whole := twoTurns(t)
+	whole := twoTurns()
 	for i := range whole {
 		for _, broken := range []string{`"x"`, `{`, `{"messageId":"p","content":[{"type":"hologram"},{"type":"text","text":"and this"}],"entries":[{}],"shown":{},"reason":"odd","id":7}`} {
 			if _, err := transcript.Decode(whole[i].Kind, []byte(broken)); err == nil {
@@ -97,7 +94,7 @@ func TestUnsoundEvent(t *testing.T) {
 // An event of an unknown kind is named: a later version may have written it, or its
 // kind is damaged.
 func TestUnknownKind(t *testing.T) {
-	rows := twoTurns(t)
+	rows := twoTurns()
 	rows[3].Kind = "plam"
 	events, lost := decode(rows)
 	if len(events) != len(rows)-1 || len(lost) != 1 || lost[0].Error() != `event 4: unknown kind "plam", damaged or of a newer zeph-acp` {
@@ -150,7 +147,7 @@ func followsTheProtocol(events []transcript.Event) error {
 // session continues.
 func TestLoadUnsound(t *testing.T) {
 	path, dir := filepath.Join(t.TempDir(), "zeph.db"), t.TempDir()
-	rows := twoTurns(t)
+	rows := twoTurns()
 	rows[7].Data = []byte(`{"shown":{"sessionUpdate":"tool_call","toolCallId":"ta1","kind":"levitate","title":"x"}}`)
 	rows[8].Data = []byte(`{`)
 	db := store.New(path, store.Options{})
