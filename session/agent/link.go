@@ -58,16 +58,8 @@ func (t *turn) readLinks(ctx context.Context, prompt []acp.ContentBlock) (map[in
 			continue
 		}
 		tried++
-		input, err := json.Marshal(args)
-		if err != nil {
+		if err := t.runForPart(ctx, texts, i, tool, args); err != nil {
 			return texts, err
-		}
-		result, err := t.runForPart(ctx, i, llm.ToolCall{ID: fmt.Sprint("link_", i), Name: tool, Input: input})
-		if err != nil {
-			return texts, err
-		}
-		if !result.Failed {
-			texts[i] = result.Text
 		}
 	}
 	return texts, nil
@@ -82,29 +74,30 @@ func (t *turn) runCommands(ctx context.Context, commands, texts map[int]string) 
 	t.origin, t.phase = executors.Agent, executors.PhasePlanner
 	defer func() { t.origin, t.phase = executors.Model, executors.PhaseExecutor }()
 	for _, i := range slices.Sorted(maps.Keys(commands)) {
-		input, err := json.Marshal(map[string]string{"command": commands[i]})
-		if err != nil {
+		if err := t.runForPart(ctx, texts, i, "bash", map[string]string{"command": commands[i]}); err != nil {
 			return err
-		}
-		result, err := t.runForPart(ctx, i, llm.ToolCall{ID: fmt.Sprint("line_", i), Name: "bash", Input: input})
-		if err != nil {
-			return err
-		}
-		if !result.Failed {
-			texts[i] = result.Text
 		}
 	}
 	return nil
 }
 
-// runForPart announces and runs a call whose result replaces a part of the prompt.
-func (t *turn) runForPart(ctx context.Context, part int, call llm.ToolCall) (*llm.ToolResult, error) {
-	r, err := t.announce(ctx, call)
+// runForPart announces and runs a call whose result replaces a part of the prompt, and adds the
+// result to texts unless the call fails.
+func (t *turn) runForPart(ctx context.Context, texts map[int]string, part int, tool string, args map[string]string) error {
+	input, err := json.Marshal(args)
 	if err != nil {
-		return nil, err
+		return err
+	}
+	r, err := t.announce(ctx, llm.ToolCall{ID: fmt.Sprint("part_", part), Name: tool, Input: input})
+	if err != nil {
+		return err
 	}
 	r.link = part + 1
-	return r.run(ctx)
+	result, err := r.run(ctx)
+	if err == nil && !result.Failed {
+		texts[part] = result.Text
+	}
+	return err
 }
 
 // CommandIgnoresAttachments is the message if a command came with attachments.
