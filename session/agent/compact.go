@@ -67,11 +67,7 @@ func (t *turn) makeRoom(ctx context.Context) error {
 // important topic. With an error it returns the old history.
 func (a *Agent) Compact(ctx context.Context, history []llm.Message, focus string) ([]llm.Message, error) {
 	t := &turn{Agent: a, model: a.Model(), offered: a.offeredTools(a.Model()), history: history}
-	size := t.contextSize()
-	if size == 0 {
-		size = max(t.tokens(), unknownWindow)
-	}
-	err := t.compact(ctx, compactionRun{strategy: transcript.Manual, room: t.roomOf(size), force: true, focus: focus})
+	err := t.compactNow(ctx, transcript.Manual, focus)
 	return t.history, err
 }
 
@@ -81,15 +77,20 @@ func (t *turn) compress(ctx context.Context, focus string) (string, error) {
 	if n := len(t.history); n == 0 || t.history[n-1].Role != llm.Assistant { // it runs in the round of the last answer
 		return "", ErrNothingToCompact
 	}
+	before := t.tokens()
+	if err := t.compactNow(ctx, transcript.Autonomous, focus); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("The conversation before this call was summarized in your knowledge: about %d tokens became %d.", before, t.tokens()), nil
+}
+
+// compactNow makes a compaction on demand, whether there is room or not.
+func (t *turn) compactNow(ctx context.Context, strategy transcript.Strategy, focus string) error {
 	size := t.contextSize()
 	if size == 0 {
 		size = max(t.tokens(), unknownWindow)
 	}
-	before := t.tokens()
-	if err := t.compact(ctx, compactionRun{strategy: transcript.Autonomous, room: t.roomOf(size), force: true, focus: focus}); err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("The conversation before this call was summarized in your knowledge: about %d tokens became %d.", before, t.tokens()), nil
+	return t.compact(ctx, compactionRun{strategy: strategy, room: t.roomOf(size), force: true, focus: focus})
 }
 
 // compactionRun is one compaction.
