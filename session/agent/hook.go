@@ -110,17 +110,15 @@ func messageText(m llm.Message) string {
 func (r *runningCall) repeatRewritten(ctx context.Context, res executors.Result, err error) (executors.Result, error) {
 	for err == nil && r.call.Rewrite != nil {
 		releaseResult(res)
-		again := *r.call
-		again.Input, again.Attempt, again.Record = r.call.Rewrite, r.call.Attempt+1, &executors.Record{}
-		again.Rewrite, again.Rewrites = nil, r.call.Rewrites+1
-		again.Ask, again.Notes, again.Judged, again.Admit = nil, nil, nil, nil
-		if err := r.prepare(ctx, &again); err != nil {
+		again := r.nextAttempt(r.call.Rewrite)
+		again.Rewrites++
+		if err := r.prepare(ctx, again); err != nil {
 			return res, err
 		}
-		if err := r.showCorrection(ctx, &again); err != nil {
+		if err := r.showCorrection(ctx, again); err != nil {
 			return res, err
 		}
-		if res, err = r.Chain.Execute(ctx, &again); err == nil && again.Rewrite == nil {
+		if res, err = r.Chain.Execute(ctx, again); err == nil && again.Rewrite == nil {
 			res.Below("[a hook changed the input to " + executors.Truncate(string(again.Input), maxNoted) + "]")
 		}
 	}

@@ -120,19 +120,17 @@ func (r *runningCall) repeatReformatted(ctx context.Context, failed executors.Re
 		r.Log.Warn("reformat", "call", r.call.ID, "err", err)
 		return failed, nil
 	}
-	first, again := r.call, *r.call
-	again.Input, again.Attempt, again.Record = input, first.Attempt+1, &executors.Record{}
-	again.Ask, again.Admit, again.Notes = nil, nil, nil
-	if err := r.prepare(ctx, &again); err != nil {
+	first, again := r.call, r.nextAttempt(input)
+	if err := r.prepare(ctx, again); err != nil {
 		return failed, err
 	}
 	if f, ok := errors.AsType[*executors.Failure](again.PrepareErr); ok && f.Category.Quality() {
 		return failed, nil
 	}
-	if err := r.showCorrection(ctx, &again); err != nil {
+	if err := r.showCorrection(ctx, again); err != nil {
 		return failed, err
 	}
-	res, err := r.Chain.Execute(ctx, &again)
+	res, err := r.Chain.Execute(ctx, again)
 	switch {
 	case err != nil:
 		releaseResult(failed)
@@ -145,6 +143,15 @@ func (r *runningCall) repeatReformatted(ctx context.Context, failed executors.Re
 	releaseResult(failed)
 	res.Below("[the input was corrected to " + executors.Truncate(string(input), maxNoted) + "]")
 	return res, nil
+}
+
+// nextAttempt returns the call with another input, and without what the links decided about
+// this attempt.
+func (r *runningCall) nextAttempt(input json.RawMessage) *executors.Call {
+	next := *r.call
+	next.Input, next.Attempt, next.Record = input, next.Attempt+1, &executors.Record{}
+	next.Ask, next.Notes, next.Judged, next.Admit, next.Rewrite = nil, nil, nil, nil, nil
+	return &next
 }
 
 // reformat asks for a corrected input and counts the cost.
