@@ -53,7 +53,7 @@ func (b *sessionBuilder) systemPrompt() *systemPrompt {
 	}
 	return &systemPrompt{warn: warn, write: func(warn func(string)) string {
 		mask := b.mask()
-		p := prompt.Read(projectFiles{b.dirs.files}, b.dirs.roots.Dirs(), prompt.Limits{Total: b.cfg.Agent.MaxRulesBytes}, mask)
+		p := prompt.Read(projectFiles{b.dirs.files}, b.dirs.roots.Dirs(), b.cfg.Agent.MaxRulesBytes, mask)
 		for _, w := range p.Warnings {
 			warn(w)
 		}

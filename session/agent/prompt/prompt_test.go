@@ -56,7 +56,7 @@ func (p project) Has(dir string, names []string) []string {
 
 // promptOf returns the system prompt of a project, and the warnings.
 func promptOf(p project, limit int, dirs ...string) (string, []string) {
-	r := Read(p, dirs, Limits{Total: limit}, func(s string) string { return strings.ReplaceAll(s, "sk-secret", "[masked]") })
+	r := Read(p, dirs, limit, func(s string) string { return strings.ReplaceAll(s, "sk-secret", "[masked]") })
 	return System(Facts{Dirs: r.Dirs, OS: "linux", Shell: "bash", Rules: r.Rules}), r.Warnings
 }
 

@@ -25,11 +25,6 @@ type Files interface {
 	Has(dir string, names []string) []string
 }
 
-// Limits are the limits on text from the project.
-type Limits struct {
-	Total int // bytes of all files; 0 reads none
-}
-
 // maxRule is the number of bytes that are used of one file, so that a long file
 // leaves room for others.
 const maxRule = 16 << 10
@@ -56,20 +51,21 @@ type Project struct {
 var ErrDenied = errors.New("may not be read")
 
 // Read reads the instructions in a session's directories. Dirs are absolute;
-// the first is the working directory. Mask redacts every text for the model.
-func Read(files Files, dirs []string, limits Limits, mask func(string) string) Project {
-	r := reader{files: files, cwd: dirs[0], budget: limits.Total, mask: mask}
+// the first is the working directory. Of all files maxBytes bytes are read; 0 reads
+// none. Mask redacts every text for the model.
+func Read(files Files, dirs []string, maxBytes int, mask func(string) string) Project {
+	r := reader{files: files, cwd: dirs[0], budget: maxBytes, mask: mask}
 	for _, dir := range dirs {
 		r.project.Dirs = append(r.project.Dirs, Dir{Path: dir, Markers: projectFiles(files, dir)})
 	}
-	if limits.Total > 0 {
+	if maxBytes > 0 {
 		for _, dir := range dirs {
 			r.addDir(dir)
 		}
 	}
 	if n := len(r.nameOnly); n > 0 {
 		r.warn("The model gets only the names of %d rule files, and can read them: the others fill agent.max_rules_bytes (%d). The first is %s.",
-			n, limits.Total, r.nameOnly[0])
+			n, maxBytes, r.nameOnly[0])
 	}
 	return r.project
 }
