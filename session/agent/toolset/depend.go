@@ -143,24 +143,13 @@ func (s *Set) deadlocked(t *turn) bool {
 	return waiting > 0 && (free == 0 || offered == 0)
 }
 
-// Exclusion is a hidden tool and the reason.
-type Exclusion struct {
-	Tool  string
-	Unmet []string // tools that must complete first
-}
-
-// String describes the exclusion in a few words.
-func (e Exclusion) String() string {
-	return e.Tool + " (requires " + strings.Join(e.Unmet, ", ") + ")"
-}
-
-// exclusions returns the tools that would be hidden if the turn followed the rules; the
-// caller holds mu.
-func (s *Set) exclusions(t *turn) []Exclusion {
-	var out []Exclusion
+// exclusions returns the tools that would be hidden if the turn followed the rules, each with
+// the tools that must complete first; the caller holds mu.
+func (s *Set) exclusions(t *turn) []string {
+	var out []string
 	for _, tool := range t.all {
 		if unmet := s.unmet(tool.Name); len(unmet) > 0 && !s.bypasses(t, tool.Name) {
-			out = append(out, Exclusion{tool.Name, unmet})
+			out = append(out, fmt.Sprintf("%s (requires %s)", tool.Name, strings.Join(unmet, ", ")))
 		}
 	}
 	return out

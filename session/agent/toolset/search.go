@@ -167,7 +167,7 @@ func (s *Set) continuePrevious(before *turn) {
 		if !ok || s.isHidden(t, tool.Name) {
 			continue
 		}
-		if !sameTool(current, then[tool.Name]) {
+		if !current.Same(then[tool.Name]) {
 			tool = s.forModel(current)
 		}
 		t.offered = append(t.offered, tool)

@@ -2,7 +2,6 @@ package toolset
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
@@ -48,7 +47,7 @@ func (s *Set) Status() []string {
 		if t.ignoresRules {
 			lines = append(lines, "Dependencies: off in the last turn, since all tools would have had to wait")
 		} else {
-			lines = append(lines, "DependencyExclusion: "+joinExclusions(hidden))
+			lines = append(lines, "DependencyExclusion: "+strings.Join(hidden, ", "))
 		}
 	}
 	return lines
@@ -73,12 +72,4 @@ func (t *turn) toolsByReason() string {
 		}
 	}
 	return strings.Join(parts, "; ")
-}
-
-func joinExclusions(hidden []Exclusion) string {
-	texts := make([]string, 0, len(hidden))
-	for _, e := range hidden {
-		texts = append(texts, e.String())
-	}
-	return strings.Join(slices.Clip(texts), ", ")
 }

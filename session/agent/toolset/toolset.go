@@ -340,9 +340,5 @@ func (s *Set) StripCall(call llm.ToolCall) (stripped llm.ToolCall, bare bool) {
 
 // sameTools reports whether two catalogues are equal.
 func sameTools(a, b []llm.Tool) bool {
-	return slices.EqualFunc(a, b, sameTool)
-}
-
-func sameTool(a, b llm.Tool) bool {
-	return a.Name == b.Name && a.Description == b.Description && string(a.Schema) == string(b.Schema)
+	return slices.EqualFunc(a, b, llm.Tool.Same)
 }
