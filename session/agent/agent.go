@@ -246,7 +246,7 @@ func (a *Agent) Turn(ctx context.Context, history []llm.Message, in Input) (_ []
 	news := a.news(ctx, &prompt)
 	a.Record(append(t.addEarlier(in.Earlier, prompt), news.Events...)...)
 	if news.User != "" {
-		if err := a.Aside(ctx, news.User); err != nil {
+		if err := a.sayParagraph(ctx, news.User); err != nil {
 			return llm.Repair(t.history), "", err
 		}
 	}
@@ -329,9 +329,9 @@ func (a *Agent) Say(ctx context.Context, text string) error {
 	return a.Send(ctx, acp.MessageChunk{Update: acp.UpdateAgentMessage, Content: acp.TextBlock(text), MessageID: id})
 }
 
-// Aside is Say for a message that other messages follow. Some clients join the messages of a
+// sayParagraph is Say for a message that other messages follow. Some clients join the messages of a
 // turn, so it ends a paragraph.
-func (a *Agent) Aside(ctx context.Context, text string) error { return a.Say(ctx, text+"\n\n") }
+func (a *Agent) sayParagraph(ctx context.Context, text string) error { return a.Say(ctx, text+"\n\n") }
 
 // system returns the system prompt for a model; the built-in models need none.
 func (a *Agent) system(m llm.Model) string {

@@ -132,7 +132,7 @@ func (a *Agent) showFailure(ctx context.Context, ev llm.Event) error {
 	case a.Notices:
 		return a.Send(ctx, acp.Notice{Update: acp.UpdateNotice, Severity: "warning", Title: text})
 	}
-	return a.Aside(ctx, text)
+	return a.sayParagraph(ctx, text)
 }
 
 // spendCut counts the tokens of an answer that broke off.

@@ -56,7 +56,7 @@ func (w *compactionRun) reportFailure(ctx context.Context, err error, format str
 		return nil
 	}
 	w.message.end()
-	return w.Aside(ctx, fmt.Sprintf(format, err))
+	return w.sayParagraph(ctx, fmt.Sprintf(format, err))
 }
 
 // apply applies the compaction and shows it to the client.

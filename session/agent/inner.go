@@ -26,13 +26,13 @@ var (
 
 // inner is the state that only an inner turn has.
 type inner struct {
-	parent *runningCall                             // the call that delegated the task
-	caller string                                   // the caller id of the turn's calls
-	bounds func(*executors.Call) *executors.Failure // see Bounds
-	env    []string                                 // additional variables for commands, as NAME=VALUE
-	inCopy bool                                     // the turn works in a copy of the project
-	calls  atomic.Int32                             // calls so far
-	lines  map[string]int                           // the index of a call's line in parent.steps, by the call's id; guarded by parent.mu
+	parent *runningCall // the call that delegated the task
+	caller string       // the caller id of the turn's calls
+	bounds Bounds
+	env    []string       // additional variables for commands, as NAME=VALUE
+	inCopy bool           // the turn works in a copy of the project
+	calls  atomic.Int32   // calls so far
+	lines  map[string]int // the index of a call's line in parent.steps, by the call's id; guarded by parent.mu
 }
 
 // sessionTurn returns the turn of the session that t belongs to.
@@ -378,7 +378,7 @@ func shownSteps(steps []string) string {
 	return b.String()
 }
 
-// firstLine returns the first line of a text that is not empty.
+// firstLine returns the first line of a title, and marks that others follow.
 func firstLine(s string) string {
 	first, more, _ := strings.Cut(strings.TrimSpace(s), "\n")
 	if more != "" {

@@ -110,7 +110,7 @@ func (t *turn) sayLeftOut(ctx context.Context, prompt transcript.Prompt) error {
 		if transcript.CountAttachments(prompt.Content) == 0 {
 			return nil
 		}
-		return t.Aside(ctx, CommandIgnoresAttachments)
+		return t.sayParagraph(ctx, CommandIgnoresAttachments)
 	}
 	audio, images, why := 0, 0, ""
 	for _, c := range prompt.Parts() {
@@ -141,5 +141,5 @@ func (t *turn) sayLeftOut(ctx context.Context, prompt transcript.Prompt) error {
 	if len(lines) == 0 {
 		return nil
 	}
-	return t.Aside(ctx, strings.Join(lines, "\n"))
+	return t.sayParagraph(ctx, strings.Join(lines, "\n"))
 }
