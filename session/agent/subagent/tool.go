@@ -99,23 +99,23 @@ func (s *Set) run(ctx context.Context, call *executors.Call, in *input) (executo
 // acquire waits until a sub-agent may run. Those that can change something in the project
 // wait for each other first, and only then for one of the max_parallel places.
 func (s *Set) acquire(ctx context.Context, writes bool) (done func(), err error) {
-	var taken []*semaphore.Weighted
-	done = func() {
-		for _, sem := range taken {
-			sem.Release(1)
-		}
+	needed := []*semaphore.Weighted{s.working}
+	if writes {
+		needed = []*semaphore.Weighted{s.writing, s.working}
 	}
-	for _, sem := range []*semaphore.Weighted{s.writing, s.working} {
-		if sem == s.writing && !writes {
-			continue
-		}
+	for i, sem := range needed {
 		if sem.Acquire(ctx, 1) != nil {
-			done()
+			release(needed[:i])
 			return nil, context.Cause(ctx)
 		}
-		taken = append(taken, sem)
 	}
-	return done, nil
+	return func() { release(needed) }, nil
+}
+
+func release(taken []*semaphore.Weighted) {
+	for _, sem := range taken {
+		sem.Release(1)
+	}
 }
 
 // system returns the system prompt of a sub-agent. It begins with that of the session, so
@@ -135,10 +135,12 @@ type raw struct {
 
 // result returns the report of a sub-agent as the result of the call.
 func result(t Type, report executors.Report, err error) executors.Result {
-	res := executors.Result{Text: report.Text, Raw: raw{t.Name, report.Caller, report.Model, report.Calls}}
+	var res executors.Result
 	if err != nil {
 		res = executors.Failf(executors.PermanentFailure, "the sub-agent %s could not continue: %v", t.Name, err)
-		res.Text, res.Raw = report.Text, raw{t.Name, report.Caller, report.Model, report.Calls}
+	}
+	res.Text, res.Raw = report.Text, raw{t.Name, report.Caller, report.Model, report.Calls}
+	if err != nil {
 		return res
 	}
 	if strings.TrimSpace(report.Text) == "" {
