@@ -242,20 +242,14 @@ func checkAllowed(roots *workspace.Roots, path string) error {
 // there is visible.
 func (f *FS) ReadsDisk() bool { return !f.Read }
 
-// checkSaved fails if the editor's text differs from the disk.
+// checkSaved fails if the editor's text differs from the disk. A missing file has no text.
 func (f *FS) checkSaved(ctx context.Context, path string) error {
 	disk, err := f.Disk.ReadFile(ctx, path)
-	if errors.Is(err, fs.ErrNotExist) {
-		disk, err = "", nil
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	buffer, err := f.ReadFile(ctx, path)
-	if errors.Is(err, fs.ErrNotExist) {
-		buffer, err = "", nil
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	if !sameLines(buffer, disk) {

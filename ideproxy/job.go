@@ -2,6 +2,7 @@ package ideproxy
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -13,7 +14,7 @@ import (
 // command was stopped, or when its end was reported.
 func (t *Terminal) Background(ctx context.Context, cmd shell.Command) (shell.Job, error) {
 	term, err := t.create(ctx, cmd)
-	if err == errNoTerminals {
+	if errors.Is(err, errNoTerminals) {
 		return t.Local.Background(ctx, cmd)
 	}
 	if err != nil {
