@@ -24,7 +24,6 @@
 package audit
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -170,9 +169,8 @@ func (r recorder) Execute(ctx context.Context, call *executors.Call) (res execut
 	if call.Record == nil {
 		call.Record = &executors.Record{}
 	}
-	kind := cmp.Or(call.Card.Kind, call.Spec.Kind)
 	start := r.log.now()
-	entry := r.log.newEntry(call, kind, start)
+	entry := r.log.newEntry(call, start)
 	slot, err := r.log.begin(entry)
 	if err != nil {
 		return executors.Failuref(executors.PermanentFailure, "%s was not run, since it cannot be recorded in the audit log: %v", call.Tool, err).

@@ -308,8 +308,9 @@ func TestClaimSource(t *testing.T) {
 		{executors.Card{URL: "https://x"}, executors.KindRead, "web_scrape"},
 		{executors.Card{}, executors.KindSearch, "file_system"},
 		{executors.Card{Kind: executors.KindThink}, executors.KindRead, ""},
+		{executors.Card{Server: "github", URL: "https://x"}, executors.KindRead, "mcp"},
 	} {
-		if got := claimSource(tt.card, tt.kind); got != tt.want {
+		if got := claimSource(&executors.Call{Card: tt.card, Spec: executors.Tool{Kind: tt.kind}}); got != tt.want {
 			t.Errorf("%+v, %s: %q, want %q", tt.card, tt.kind, got, tt.want)
 		}
 	}

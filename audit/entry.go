@@ -103,7 +103,7 @@ const (
 )
 
 // newEntry returns the entry of a call before it runs.
-func (l *Log) newEntry(call *executors.Call, kind executors.Kind, now time.Time) *Entry {
+func (l *Log) newEntry(call *executors.Call, now time.Time) *Entry {
 	e := &Entry{
 		Timestamp: now.UTC().Format(timeFormat),
 		ID:        truncate(call.ID, maxName), Tool: truncate(call.Tool, maxName),
@@ -111,11 +111,8 @@ func (l *Log) newEntry(call *executors.Call, kind executors.Kind, now time.Time)
 		Origin: call.Origin.String(), Phase: call.Phase.String(), Attempt: call.Attempt,
 		Command: l.text(call.Card.Command, maxCommand), URL: l.text(call.Card.URL, maxText),
 		Input:       l.input(call.Input),
-		ClaimSource: claimSource(call.Card, kind),
+		ClaimSource: claimSource(call),
 		MCPServer:   truncate(call.Server(), maxName),
-	}
-	if e.MCPServer != "" {
-		e.ClaimSource = "mcp"
 	}
 	for i, p := range call.Card.Paths {
 		if i == maxPaths {
@@ -127,13 +124,16 @@ func (l *Log) newEntry(call *executors.Call, kind executors.Kind, now time.Time)
 	return e
 }
 
-// claimSource returns the source of a call's content, by the kind of the tool.
+// claimSource returns the source of a call's content, by the kind of the call.
 // A tool can set another source in the call's Record.
-func claimSource(card executors.Card, kind executors.Kind) string {
-	switch kind = cmp.Or(card.Kind, kind); {
-	case card.Command != "" || kind == executors.KindExecute:
+func claimSource(call *executors.Call) string {
+	kind := cmp.Or(call.Card.Kind, call.Spec.Kind)
+	switch {
+	case call.Server() != "":
+		return "mcp"
+	case call.Card.Command != "" || kind == executors.KindExecute:
 		return "shell"
-	case card.URL != "" || kind == executors.KindFetch:
+	case call.Card.URL != "" || kind == executors.KindFetch:
 		return "web_scrape"
 	}
 	switch kind {

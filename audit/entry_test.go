@@ -108,7 +108,7 @@ func TestManyPaths(t *testing.T) {
 		call.Card.Paths = append(call.Card.Paths, fmt.Sprintf("/w/%d", i))
 	}
 	want := append(call.Card.Paths[:maxPaths:maxPaths], fmt.Sprintf("… (%d paths)", maxPaths+2))
-	if diff := cmp.Diff(want, l.newEntry(call, "", l.now()).Paths); diff != "" {
+	if diff := cmp.Diff(want, l.newEntry(call, l.now()).Paths); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
 }

@@ -200,7 +200,7 @@ func TestRecover(t *testing.T) {
 	for _, id := range []string{"b", "c", "d"} {
 		call := newCall(`{"command":"x"}`)
 		call.ID = id
-		e := dead.newEntry(call, "", dead.now())
+		e := dead.newEntry(call, dead.now())
 		slot, err := dead.begin(e)
 		if err != nil {
 			t.Fatal(err)
@@ -248,7 +248,7 @@ func TestRecoverBesideEndedCalls(t *testing.T) {
 	l.file = dead.file
 	call := newCall(`{"command":"x"}`)
 	call.ID = "a"
-	if _, err := dead.begin(dead.newEntry(call, "", dead.now())); err != nil {
+	if _, err := dead.begin(dead.newEntry(call, dead.now())); err != nil {
 		t.Fatal(err)
 	}
 	record(t, dead, "b", "c")
@@ -306,7 +306,7 @@ func TestRecoverTornLine(t *testing.T) {
 	l.file = dead.file
 	call := newCall(`{"command":"x"}`)
 	call.ID = "a"
-	e := dead.newEntry(call, "", dead.now())
+	e := dead.newEntry(call, dead.now())
 	if _, err := dead.begin(e); err != nil {
 		t.Fatal(err)
 	}
