@@ -64,21 +64,21 @@ type TestDir struct {
 }
 
 // Take returns a directory with that tree, as new.
-func (f *Pool) Take(tree string) (*TestDir, error) {
-	if free := f.free[tree]; len(free) > 0 {
-		f.free[tree] = free[:len(free)-1]
+func (p *Pool) Take(tree string) (*TestDir, error) {
+	if free := p.free[tree]; len(free) > 0 {
+		p.free[tree] = free[:len(free)-1]
 		return free[len(free)-1], nil
 	}
-	script, ok := f.trees[tree]
+	script, ok := p.trees[tree]
 	if !ok {
 		return nil, fmt.Errorf("no tree is called %q", tree)
 	}
-	plain, err := f.makePlain()
+	plain, err := p.makePlain()
 	if err != nil {
 		return nil, err
 	}
-	f.count++
-	td := f.newDir(filepath.Join(f.dir, fmt.Sprintf("g%d", f.count)), tree)
+	p.count++
+	td := p.newDir(filepath.Join(p.dir, fmt.Sprintf("g%d", p.count)), tree)
 	if err := os.CopyFS(td.Root, os.DirFS(plain)); err != nil {
 		return nil, err
 	}
@@ -93,18 +93,18 @@ func (f *Pool) Take(tree string) (*TestDir, error) {
 
 // makePlain returns a directory with the tree "plain", from which all others are made. It
 // runs the script once.
-func (f *Pool) makePlain() (string, error) {
-	if f.plain == "" {
-		td := f.newDir(filepath.Join(f.dir, "plain"), "plain")
+func (p *Pool) makePlain() (string, error) {
+	if p.plain == "" {
+		td := p.newDir(filepath.Join(p.dir, "plain"), "plain")
 		if err := os.MkdirAll(td.Dir, 0o700); err != nil {
 			return "", err
 		}
-		if err := td.build(f.trees["plain"]); err != nil {
+		if err := td.build(p.trees["plain"]); err != nil {
 			return "", err
 		}
-		f.plain = td.Root
+		p.plain = td.Root
 	}
-	return f.plain, nil
+	return p.plain, nil
 }
 
 // build runs the script of a tree. It then sets the time of each file, as copying does: git
@@ -127,8 +127,8 @@ func (td *TestDir) build(script string) error {
 	})
 }
 
-func (f *Pool) newDir(root, tree string) *TestDir {
-	return &TestDir{Root: root, Dir: filepath.Join(root, "w"), Home: filepath.Join(root, "home"), pool: f, tree: tree}
+func (p *Pool) newDir(root, tree string) *TestDir {
+	return &TestDir{Root: root, Dir: filepath.Join(root, "w"), Home: filepath.Join(root, "home"), pool: p, tree: tree}
 }
 
 // Env is the environment in which scripts run, as NAME=value.
@@ -270,15 +270,15 @@ func Effect(changed []string, output []byte) string {
 		return "runs"
 	case len(changed) > 0:
 		return "writes"
-	case Leaks(string(output)):
+	case leaks(string(output)):
 		return "leaks"
 	}
 	return ""
 }
 
-// Leaks reports whether text shows the secret, or /etc/passwd: unchanged, spaced
+// leaks reports whether text shows the secret, or /etc/passwd: unchanged, spaced
 // out or backwards.
-func Leaks(text string) bool {
+func leaks(text string) bool {
 	plain := strings.Map(func(r rune) rune {
 		if 'a' <= r && r <= 'z' || '0' <= r && r <= '9' {
 			return r
