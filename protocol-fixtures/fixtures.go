@@ -164,7 +164,7 @@ func (f *Fixture) initializes() bool {
 
 // formatVerbatim formats the bytes of a frame as a line of frames.jsonl.
 func formatVerbatim(side string, frame []byte) string {
-	text := quoted(string(frame))
+	text := compactJSON(string(frame))
 	if back := ""; json.Unmarshal([]byte(text), &back) != nil || back != string(frame) {
 		return fmt.Sprintf("{%q: %q}", side+"_base64", base64.StdEncoding.EncodeToString(frame))
 	}
@@ -174,13 +174,4 @@ func formatVerbatim(side string, frame []byte) string {
 // formatLine formats a frame as a line of frames.jsonl.
 func formatLine(side, text string) string {
 	return fmt.Sprintf("%-10s %s}", fmt.Sprintf("{%q:", side), text)
-}
-
-// quoted returns s as JSON, without escapes for HTML.
-func quoted(s string) string {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(s) // a string always encodes
-	return strings.TrimSuffix(b.String(), "\n")
 }

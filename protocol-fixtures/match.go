@@ -107,9 +107,9 @@ func match(path string, want, got any, b Bindings) *Difference {
 		}
 		switch n := len(w); {
 		case n < len(g):
-			return &Difference{fmt.Sprintf("%s[%d]", path, n), nothing, show(g[n])}
+			return &Difference{fmt.Sprintf("%s[%d]", path, n), nothing, compactJSON(g[n])}
 		case n > len(g):
-			return &Difference{fmt.Sprintf("%s[%d]", path, len(g)), show(w[len(g)]), nothing}
+			return &Difference{fmt.Sprintf("%s[%d]", path, len(g)), compactJSON(w[len(g)]), nothing}
 		}
 		return nil
 	}
@@ -130,9 +130,9 @@ func matchMembers(path string, want, got map[string]any, b Bindings) *Difference
 		g, there := got[k]
 		switch {
 		case !there:
-			return &Difference{at, show(w), nothing}
+			return &Difference{at, compactJSON(w), nothing}
 		case !wanted:
-			return &Difference{at, nothing, show(g)}
+			return &Difference{at, nothing, compactJSON(g)}
 		}
 		if d := match(at, w, g, b); d != nil {
 			return d
@@ -143,7 +143,7 @@ func matchMembers(path string, want, got map[string]any, b Bindings) *Difference
 
 // compare compares values without names; name is the fixture's name for want.
 func compare(path string, want, got any, name string) *Difference {
-	w, g := show(want), show(got)
+	w, g := compactJSON(want), compactJSON(got)
 	if w == g {
 		return nil
 	}
@@ -153,8 +153,9 @@ func compare(path string, want, got any, name string) *Difference {
 	return &Difference{path, w, g}
 }
 
-// show returns v as JSON with sorted members, so that equal values look the same.
-func show(v any) string {
+// compactJSON returns v as JSON with sorted members, so that equal values look the same, and
+// without escapes for HTML.
+func compactJSON(v any) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -206,12 +207,12 @@ func (b Bindings) fill(frame []byte) ([]byte, error) {
 		v, ok := b[strings.TrimPrefix(s, "$")]
 		switch {
 		case !nameWhole.MatchString(s):
-			return quoted(b.expand(s))
+			return compactJSON(b.expand(s))
 		case ok:
-			return show(v)
+			return compactJSON(v)
 		}
 		unbound = s
-		return quoted(s)
+		return compactJSON(s)
 	})
 	if unbound != "" {
 		return filled, fmt.Errorf("%s is not bound: no frame of the agent before this one has it", unbound)

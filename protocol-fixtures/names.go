@@ -62,7 +62,7 @@ func (n *names) nameAs(name, value string) string {
 // for the values that differ between runs.
 func (n *names) replace(key, s string) string {
 	if n.byValue[s] != "" || s != "" && uuid.FindString(s) == s {
-		return quoted("$" + n.name(key, s))
+		return compactJSON("$" + n.name(key, s))
 	}
 	s = uuid.ReplaceAllStringFunc(s, func(value string) string {
 		return "${" + n.name(key, value) + "}"
@@ -71,7 +71,7 @@ func (n *names) replace(key, s string) string {
 		s = strings.ReplaceAll(s, m, "${"+n.byValue[m]+"}")
 	}
 	if n.hasRunPath(s) {
-		return quoted("$ANY")
+		return compactJSON("$ANY")
 	}
-	return quoted(s)
+	return compactJSON(s)
 }

@@ -46,7 +46,7 @@ func readNode(dec *json.Decoder) (*node, error) {
 	}
 	delim, ok := t.(json.Delim)
 	if !ok {
-		return &node{raw: show(t)}, nil
+		return &node{raw: compactJSON(t)}, nil
 	}
 	n := &node{open: byte(delim)}
 	for dec.More() {
@@ -89,7 +89,7 @@ func (n *node) write(b *strings.Builder) {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		b.WriteString(quoted(m.key) + ":")
+		b.WriteString(compactJSON(m.key) + ":")
 		m.value.write(b)
 	}
 	for i, v := range n.items {

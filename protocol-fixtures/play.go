@@ -3,6 +3,7 @@ package fixtures
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -41,7 +42,7 @@ const initialize = `{"jsonrpc":"2.0","id":"initialize","method":"initialize","pa
 func Play(f *Fixture, c Conn) error {
 	p := newPlayer(c)
 	err := p.play(f)
-	return errors.Join(err, p.end(err == nil))
+	return cmp.Or(err, p.end())
 }
 
 // play sends and expects the lines of a fixture.
@@ -111,9 +112,9 @@ func newPlayer(c Conn) *player {
 	return p
 }
 
-// end closes the input and reads until the agent ends. After a successful play the
-// agent writes nothing more.
-func (p *player) end(well bool) error {
+// end closes the input and reads until the agent ends. It fails if the agent writes more
+// lines.
+func (p *player) end() error {
 	err := p.In.Close()
 	var more [][]byte
 	for line := range p.lines {
@@ -122,10 +123,7 @@ func (p *player) end(well bool) error {
 		}
 		more = append(more, line)
 	}
-	switch {
-	case !well:
-		return nil
-	case len(more) > 0:
+	if len(more) > 0 {
 		return fmt.Errorf("after the last line the agent wrote\n\t%s", p.Workspace.Written(string(bytes.Join(more, []byte("\n\t")))))
 	}
 	return errors.Join(err, p.readErr)
@@ -156,7 +154,7 @@ func (p *player) send(steps []step) (step, error) {
 			if line, err = p.bindings.fill(line); err != nil {
 				return s, err
 			}
-			line = mapStrings(line, func(_, s string) string { return quoted(p.Workspace.Real(s)) })
+			line = mapStrings(line, func(_, s string) string { return compactJSON(p.Workspace.Real(s)) })
 		}
 		text = append(append(text, line...), '\n')
 	}
@@ -197,7 +195,7 @@ func (p *player) read(wait time.Duration) ([]byte, error) {
 				return nil, fmt.Errorf("%w\n\tin   %s", err, line)
 			}
 		}
-		line = mapStrings(line, func(_, s string) string { return quoted(p.Workspace.Written(s)) })
+		line = mapStrings(line, func(_, s string) string { return compactJSON(p.Workspace.Written(s)) })
 		if e := envelopeOf(line); e.Method != "" && e.ID != nil {
 			p.agentRequests[canonicalJSON(e.ID)] = e.Params.SessionID
 		}
@@ -316,5 +314,5 @@ func canonicalJSON(text json.RawMessage) string {
 	if err != nil {
 		return string(text)
 	}
-	return show(v)
+	return compactJSON(v)
 }

@@ -93,14 +93,14 @@ func (r *Recorder) line(side string, line []byte) string {
 	ambiguous := false
 	n.strings("", func(_, s string) string {
 		ambiguous = ambiguous || nameWhole.MatchString(s)
-		return quoted(r.workspace.Written(s))
+		return compactJSON(r.workspace.Written(s))
 	})
 	if side == agent {
 		n.loosen(r.names, nil)
 	}
 	n.strings("", func(key, s string) string {
 		if side == client && r.names.byValue[s] == "" {
-			return quoted(s) // the client's own ids get no name
+			return compactJSON(s) // the client's own ids get no name
 		}
 		return r.names.replace(key, s)
 	})

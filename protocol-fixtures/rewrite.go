@@ -2,6 +2,7 @@ package fixtures
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -29,11 +30,11 @@ const silence = 400 * time.Millisecond
 func Rewrite(f *Fixture, c Conn) ([]byte, error) {
 	p := newPlayer(c)
 	lines, err := p.rewrite(f)
-	if endErr := p.end(err == nil); endErr != nil || err != nil {
-		return nil, errors.Join(err, endErr)
+	if err := cmp.Or(err, p.end()); err != nil {
+		return nil, err
 	}
 	out := *f.archive
-	out.Files = append([]txtar.File(nil), f.archive.Files...)
+	out.Files = slices.Clone(f.archive.Files)
 	for i := range out.Files {
 		if out.Files[i].Name == "frames.jsonl" {
 			out.Files[i].Data = lines
