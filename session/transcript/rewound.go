@@ -161,12 +161,7 @@ type Turn struct {
 
 // Turns returns the turns of the conversation, without those of commands.
 func Turns(events []Event) []Turn {
-	numbers := map[string]int{}
-	for _, e := range events {
-		if p, ok := e.(Prompt); ok && !p.Local {
-			numbers[p.MessageID] = len(numbers) + 1
-		}
-	}
+	numbers := turnNumbers(events)
 	var turns []Turn
 	for _, e := range Effective(events) {
 		if p, ok := e.(Prompt); ok && !p.Local {
@@ -177,14 +172,17 @@ func Turns(events []Event) []Turn {
 }
 
 // LastTurnNumber returns the number of the last turn; 0 before the first one.
-func LastTurnNumber(events []Event) int {
-	seen := map[string]bool{}
+func LastTurnNumber(events []Event) int { return len(turnNumbers(events)) }
+
+// turnNumbers returns the numbers of all turns, from 1, by the ids of their prompts.
+func turnNumbers(events []Event) map[string]int {
+	numbers := map[string]int{}
 	for _, e := range events {
-		if p, ok := e.(Prompt); ok && !p.Local {
-			seen[p.MessageID] = true
+		if p, ok := e.(Prompt); ok && !p.Local && numbers[p.MessageID] == 0 {
+			numbers[p.MessageID] = len(numbers) + 1
 		}
 	}
-	return len(seen)
+	return numbers
 }
 
 // LastRedoable returns the last rewind that can be undone; false if there is no such
