@@ -47,6 +47,8 @@ func (r *Regexp) FindStringSubmatch(s string) []string { return r.re().FindStrin
 
 func (r *Regexp) FindSubmatch(b []byte) [][]byte { return r.re().FindSubmatch(b) }
 
+func (r *Regexp) FindSubmatchIndex(b []byte) []int { return r.re().FindSubmatchIndex(b) }
+
 func (r *Regexp) FindAllString(s string, n int) []string { return r.re().FindAllString(s, n) }
 
 func (r *Regexp) FindAllStringIndex(s string, n int) [][]int {

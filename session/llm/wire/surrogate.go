@@ -2,22 +2,17 @@ package wire
 
 import (
 	"bytes"
-	"regexp"
-	"sync"
+
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
 // JSON may write a character beyond U+FFFF as two escapes, its surrogates. If a server cuts
 // a text between UTF-16 units, one is at the end of an event and the other at the start of
 // the next. Decoded separately, each is an invalid character.
 var (
-	highAtEnd  = compiled(`(?i)(?:^|[^\\])(?:\\\\)*(\\ud[89ab][0-9a-f]{2})"`)
-	lowAtStart = compiled(`(?i):\s*"(\\ud[c-f][0-9a-f]{2})`)
+	highAtEnd  = lazyregexp.New(`(?i)(?:^|[^\\])(?:\\\\)*(\\ud[89ab][0-9a-f]{2})"`)
+	lowAtStart = lazyregexp.New(`(?i):\s*"(\\ud[c-f][0-9a-f]{2})`)
 )
-
-// compiled returns a function that compiles a pattern at its first use.
-func compiled(pattern string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
-}
 
 // surrogates joins the halves of characters. The zero value is ready.
 type surrogates struct {
@@ -30,11 +25,11 @@ func (s *surrogates) join(data []byte) []byte {
 		s.high = nil
 		return data
 	}
-	if at := lowAtStart().FindSubmatchIndex(data); at != nil && s.high != nil {
+	if at := lowAtStart.FindSubmatchIndex(data); at != nil && s.high != nil {
 		data = append(append(bytes.Clone(data[:at[2]]), s.high...), data[at[2]:]...)
 	}
 	s.high = nil
-	if at := highAtEnd().FindSubmatchIndex(data); at != nil {
+	if at := highAtEnd.FindSubmatchIndex(data); at != nil {
 		s.high = bytes.Clone(data[at[2]:at[3]])
 		data = append(bytes.Clone(data[:at[2]]), data[at[3]:]...)
 	}
