@@ -267,7 +267,7 @@ func (r *Runner) run(ctx context.Context, id int64, forced bool) (store.Run, err
 	case !forced && (t.Next.IsZero() || t.Next.After(r.Now())):
 		return store.Run{}, store.ErrNoTask
 	default:
-		j.Run, err = r.Store.BeginRun(ctx, t, r.nextTime(t, forced))
+		j.Run, err = r.Store.BeginRun(ctx, t, r.nextTime(t))
 	}
 	if err != nil {
 		return store.Run{}, err
@@ -283,12 +283,12 @@ func (r *Runner) run(ctx context.Context, id int64, forced bool) (store.Run, err
 }
 
 // nextTime returns when a task is due after the run that begins now.
-func (r *Runner) nextTime(t store.Task, forced bool) time.Time {
+func (r *Runner) nextTime(t store.Task) time.Time {
 	if t.Cron == "" {
 		return time.Time{}
 	}
 	now := r.Now()
-	if forced && t.Next.After(now) {
+	if t.Next.After(now) { // RunNow runs it before that
 		return t.Next
 	}
 	x, err := cron.Parse(t.Cron)
