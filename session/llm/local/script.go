@@ -10,6 +10,7 @@ import (
 	"io"
 	"iter"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -84,7 +85,8 @@ func ParseScript(name string, r io.Reader) (*Script, error) {
 		n++
 		line = bytes.TrimSpace(line)
 		if len(line) == 0 {
-			s.add(&call)
+			s.add(call)
+			call = nil
 			continue
 		}
 		if len(call) > 0 && call[len(call)-1].ends() {
@@ -96,26 +98,23 @@ func ParseScript(name string, r io.Reader) (*Script, error) {
 		}
 		call = append(call, st)
 	}
-	s.add(&call)
+	s.add(call)
 	return s, nil
 }
 
-// add appends a model call, and completes it with a stop.
-func (s *Script) add(call *[]step) {
-	if len(*call) == 0 {
+// add appends a model call, unless it is empty, and completes it with a stop.
+func (s *Script) add(call []step) {
+	if len(call) == 0 {
 		return
 	}
-	if !(*call)[len(*call)-1].ends() {
+	if !call[len(call)-1].ends() {
 		stop := llm.StopEnd
-		for _, st := range *call {
-			if st.event.Call != nil {
-				stop = llm.StopTools
-			}
+		if slices.ContainsFunc(call, func(st step) bool { return st.event.Call != nil }) {
+			stop = llm.StopTools
 		}
-		*call = append(*call, step{event: llm.Event{Stop: stop}})
+		call = append(call, step{event: llm.Event{Stop: stop}})
 	}
-	s.calls = append(s.calls, *call)
-	*call = nil
+	s.calls = append(s.calls, call)
 }
 
 func (st step) ends() bool { return st.wait || st.fail != nil || st.event.Stop != "" }
