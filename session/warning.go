@@ -29,10 +29,10 @@ func (s *Session) withdraw(text string) {
 // callBeforeTurn calls BeforeTurn of the Opening.
 func (s *Session) callBeforeTurn() {
 	s.mu.Lock()
-	look := s.beforeTurn
+	call := s.beforeTurn
 	s.mu.Unlock()
-	if look != nil {
-		look()
+	if call != nil {
+		call()
 	}
 }
 

@@ -50,9 +50,7 @@ func Collect(m llm.Model, ctx context.Context, req llm.Request) (events []llm.Ev
 func Hello() llm.Request { return llm.Request{Messages: []llm.Message{UserText("hello")}} }
 
 // UserText returns a message of the user.
-func UserText(text string) llm.Message {
-	return llm.Message{Role: llm.User, Blocks: []llm.Block{{Text: text}}}
-}
+func UserText(text string) llm.Message { return UserBlocks(llm.Block{Text: text}) }
 
 // Golden returns a file in testdata.
 func Golden(t *testing.T, name string) []byte {

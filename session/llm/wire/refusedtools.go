@@ -58,7 +58,7 @@ func (l *RefusedTools) Open(e *Endpoint, req llm.Request, open func(llm.Request)
 		req.Tools = slices.DeleteFunc(slices.Clone(all), s.leavesOut)
 		res, err := open(req)
 		if err == nil {
-			s.noteAccepted(req.Tools)
+			s.recordAccepted(req.Tools)
 			return res, nil
 		}
 		if s.first == nil {
@@ -89,8 +89,8 @@ func (s *toolSearch) leavesOut(t llm.Tool) bool {
 	return s.waiting[t.Name] || refused && r.tool.Same(t)
 }
 
-// noteAccepted notes that the server accepts these tools.
-func (s *toolSearch) noteAccepted(sent []llm.Tool) {
+// recordAccepted records that the server accepts these tools.
+func (s *toolSearch) recordAccepted(sent []llm.Tool) {
 	if s.halved == 0 {
 		return
 	}
