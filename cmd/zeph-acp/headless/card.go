@@ -18,6 +18,22 @@ import (
 // never ends must not fill the memory.
 const maxPartial = 64 << 10
 
+// partialLine is the end of a streamed text after its last complete line.
+type partialLine string
+
+// add appends a text, and returns the lines that are complete now.
+func (p *partialLine) add(text string) (lines []string) {
+	*p += partialLine(text)
+	for {
+		line, rest, ended := strings.Cut(string(*p), "\n")
+		if !ended && len(*p) < maxPartial {
+			return lines
+		}
+		lines = append(lines, line)
+		*p = partialLine(rest)
+	}
+}
+
 // card shows one tool call: a headline, its output while it runs, and its outcome.
 // Its methods are called with the screen's mutex held.
 type card struct {
@@ -32,9 +48,9 @@ type card struct {
 	gutter gutter
 	fold   fold // of the terminal's output
 
-	hasOutput   bool   // the terminal wrote something
-	partialLine string // the last line of the terminal's output, if it is incomplete
-	outputTail  string // the end of the terminal's output, for comparisons
+	hasOutput  bool        // the terminal wrote something
+	partial    partialLine // of the terminal's output
+	outputTail string      // the end of the terminal's output, for comparisons
 
 	shownDiffs  string // the diffs that were last shown
 	diffsFolded bool   // a part of them was left out
@@ -113,13 +129,7 @@ func (c *card) showOutput(text string) {
 		c.print(plainText, text)
 		return
 	}
-	c.partialLine += text
-	for {
-		line, rest, ended := strings.Cut(c.partialLine, "\n")
-		if !ended && len(c.partialLine) < maxPartial {
-			return
-		}
-		c.partialLine = rest
+	for _, line := range c.partial.add(text) {
 		c.output(line)
 	}
 }
@@ -133,9 +143,9 @@ func (c *card) output(line string) {
 
 // endOutput shows the end of the terminal's output.
 func (c *card) endOutput() {
-	if c.partialLine != "" {
-		c.output(c.partialLine)
-		c.partialLine = ""
+	if c.partial != "" {
+		c.output(string(c.partial))
+		c.partial = ""
 	}
 	missing, last := c.fold.rest()
 	if missing > 0 {

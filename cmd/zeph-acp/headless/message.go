@@ -19,7 +19,7 @@ type message struct {
 
 	newline string // held back: newlines at the end of a message leave no gap
 
-	partial string           // of a terminal: the line that is not complete
+	partial partialLine      // of a terminal
 	blank   bool             // of a terminal: an empty line comes before the next row
 	started bool             // of a terminal: it has a row
 	layout  *markdown.Stream // lays out the message; nil means that its lines are shown as they are
@@ -38,7 +38,9 @@ func (s *Screen) chunk(c acp.MessageChunk) {
 	m := &s.message
 	text = strings.ReplaceAll(m.clean.clean(text), "\r", "")
 	if s.columns() > 0 {
-		s.lines(text)
+		for _, line := range m.partial.add(text) {
+			s.line(line)
+		}
 		return
 	}
 	if !s.midLine && m.newline == "" {
@@ -72,20 +74,6 @@ func (s *Screen) newMessage(c acp.MessageChunk) message {
 	return m
 }
 
-// lines prints the lines of a message that a text completes.
-func (s *Screen) lines(text string) {
-	m := &s.message
-	m.partial += text
-	for {
-		line, rest, ended := strings.Cut(m.partial, "\n")
-		if !ended && len(m.partial) < maxPartial {
-			return
-		}
-		m.partial = rest
-		s.line(line)
-	}
-}
-
 // line prints a complete line of a message.
 func (s *Screen) line(line string) {
 	m := &s.message
@@ -114,7 +102,7 @@ func (s *Screen) printRows(rows []markdown.Row) {
 func (s *Screen) finish() {
 	m := &s.message
 	if m.partial != "" {
-		s.line(m.partial)
+		s.line(string(m.partial))
 	}
 	if m.layout != nil {
 		s.printRows(m.layout.End())

@@ -90,7 +90,7 @@ func (s *Screen) waitsFor() (phase, detail string) {
 		if c.fold.seen > c.fold.head {
 			detail = thousands(c.fold.seen) + " lines"
 		}
-		if line := strings.TrimSpace(overwritten(c.partialLine)); line != "" {
+		if line := strings.TrimSpace(overwritten(string(c.partial))); line != "" {
 			detail = executors.WholeLine(shortened(line))
 		}
 		return c.title, detail
