@@ -49,11 +49,7 @@ func runChat(cmd *cobra.Command, f *flags, r *runFlags) error {
 		return usageError(`chat needs a terminal that can move its cursor, and TERM is dumb: use "zeph-acp run"`)
 	}
 	return withRunner(cmd, f, r, func(ctx context.Context, run *runner) error {
-		name, err := pickModel(run.app, r.model)
-		if err != nil {
-			return err
-		}
-		if err := run.open(ctx, f, name); err != nil {
+		if err := run.open(ctx, f); err != nil {
 			return err
 		}
 		if run.turn.Resume != "" {
@@ -77,7 +73,7 @@ func runChat(cmd *cobra.Command, f *flags, r *runFlags) error {
 				s.Columns, s.Config = widthOf(os.Stdout), run.File
 				return s
 			},
-			Hint: chatHint(run, name),
+			Hint: chatHint(run),
 			History: chat.History{
 				Path: chat.HistoryPath(run.Paths.State, run.turn.Dir),
 				Mask: func(text string) string { masked, _ := scan.Mask(text); return masked },
@@ -94,11 +90,11 @@ func runChat(cmd *cobra.Command, f *flags, r *runFlags) error {
 
 // chatHint returns the line that says how to begin a new conversation. An old one shows its
 // turns instead.
-func chatHint(r *runner, model string) string {
+func chatHint(r *runner) string {
 	switch {
 	case r.turn.Resume != "":
 		return ""
-	case isDirect(r.app, model):
+	case isDirect(r.app, ""):
 		return "No model" + strings.TrimPrefix(errNoModel.Error(), "no model") + "."
 	}
 	return "Type a prompt. /help lists the commands, Ctrl-D leaves."

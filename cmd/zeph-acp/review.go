@@ -91,16 +91,12 @@ func review(cmd *cobra.Command, f *flags, r *reviewFlags, args []string) error {
 		run.formatAnswer = func(answer []byte) ([]byte, error) {
 			return formatFindings(answer, level, r.github, widthOf(os.Stdout)())
 		}
-		name, err := pickModel(run.app, r.model)
-		if err != nil {
-			return err
-		}
-		if isDirect(run.app, name) {
-			return errNoModel
-		}
 		r.dir = change.dir
-		if err := run.open(ctx, f, name); err != nil {
+		if err := run.open(ctx, f); err != nil {
 			return err
+		}
+		if isDirect(run.app, "") {
+			return errNoModel
 		}
 		diff, _ := run.turn.Scan.Mask(change.diff)
 		if run.turn.Prompt, err = run.completePrompt(reviewPrompt(change, diff)); err != nil {

@@ -154,18 +154,16 @@ type runner struct {
 // runPrompt acts as the editor for one turn of its own server.
 func runPrompt(cmd *cobra.Command, f *flags, r *runFlags, args []string) error {
 	return withRunner(cmd, f, r, func(ctx context.Context, run *runner) error {
-		name, err := pickModel(run.app, r.model)
-		if err != nil {
-			return err
-		}
-		if err := run.open(ctx, f, name); err != nil {
+		if err := run.open(ctx, f); err != nil {
 			return err
 		}
 		in := run.stdin()
 		if run.turn.Resume != "" && len(args) == 0 && canAsk() {
-			if args, err = run.askPrompt(ctx); err != nil {
+			asked, err := run.askPrompt(ctx)
+			if err != nil {
 				return err
 			}
+			args = asked
 		}
 		prompt, err := in.promptOf(args)
 		if err != nil {

@@ -19,8 +19,12 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/store"
 )
 
-// open prepares the turn in a new session, or in a stored one. Model is the picked one.
-func (r *runner) open(ctx context.Context, f *flags, model string) error {
+// open prepares the turn in a new session, or in a stored one.
+func (r *runner) open(ctx context.Context, f *flags) error {
+	model, err := pickModel(r.app, r.model)
+	if err != nil {
+		return err
+	}
 	if r.mode != "" {
 		if err := r.app.CheckMode(r.mode); err != nil {
 			return usageError("--mode: %w", err)
