@@ -16,26 +16,23 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/answers"
 )
 
-// projectFilter returns a function that reports whether an answer belongs to the selected projects.
-func projectFilter(in projectFlags) (func(answers.Entry) bool, error) {
+// answersOf returns the file of remembered answers, and a function that reports whether
+// an answer belongs to the selected projects. It needs no configuration, which may contain
+// mistakes.
+func (f *flags) answersOf(in projectFlags) (*answers.Store, func(answers.Entry) bool, error) {
+	dir := config.FindPaths(f.getenv).Config
+	if dir == "" {
+		return nil, nil, errors.New("no answer is remembered here: there is no home directory; set ZEPH_HOME")
+	}
+	store := &answers.Store{File: filepath.Join(dir, answers.FileName), Read: keys.ReadPrivate, Edit: keys.EditFile}
 	if in.allProjects {
-		return func(answers.Entry) bool { return true }, nil
+		return store, func(answers.Entry) bool { return true }, nil
 	}
 	roots, err := in.roots()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return func(e answers.Entry) bool { return e.Project == roots.Cwd() }, nil
-}
-
-// answersStore returns the file of remembered answers. It needs no configuration,
-// which may contain mistakes.
-func (f *flags) answersStore() (*answers.Store, error) {
-	dir := config.FindPaths(f.getenv).Config
-	if dir == "" {
-		return nil, errors.New("no answer is remembered here: there is no home directory; set ZEPH_HOME")
-	}
-	return &answers.Store{File: filepath.Join(dir, answers.FileName), Read: keys.ReadPrivate, Edit: keys.EditFile}, nil
+	return store, func(e answers.Entry) bool { return e.Project == roots.Cwd() }, nil
 }
 
 func newPermissionsList(f *flags) *cobra.Command {
@@ -65,11 +62,7 @@ type listedAnswer struct {
 
 // listAnswers prints the remembered answers of a project, or of all.
 func listAnswers(cmd *cobra.Command, f *flags, in projectFlags, asJSON bool) error {
-	store, err := f.answersStore()
-	if err != nil {
-		return err
-	}
-	wants, err := projectFilter(in)
+	store, wants, err := f.answersOf(in)
 	if err != nil {
 		return err
 	}
@@ -131,11 +124,7 @@ next such call is asked about again, also in sessions that are open.`,
 
 // forgetAnswers removes the answers that cover the texts, or all of them without texts.
 func forgetAnswers(cmd *cobra.Command, f *flags, in projectFlags, texts []string) error {
-	store, err := f.answersStore()
-	if err != nil {
-		return err
-	}
-	wants, err := projectFilter(in)
+	store, wants, err := f.answersOf(in)
 	if err != nil {
 		return err
 	}
