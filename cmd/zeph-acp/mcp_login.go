@@ -27,11 +27,7 @@ func newMCPLogin(f *flags) *cobra.Command {
 uses. The command prints the address of a page; open it in a browser on this machine.`,
 		Args: needsOne("the name of a server, or its address"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			l, err := f.load(cmd)
-			if err != nil {
-				return err
-			}
-			e, err := webServer(l, args[0])
+			l, e, err := f.webServer(cmd, args[0])
 			if err != nil {
 				return err
 			}
@@ -65,11 +61,7 @@ func newMCPLogout(f *flags) *cobra.Command {
 		Short: "Remove the login at a server on the web",
 		Args:  needsOne("the name of a server, or its address"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			l, err := f.load(cmd)
-			if err != nil {
-				return err
-			}
-			e, err := webServer(l, args[0])
+			l, e, err := f.webServer(cmd, args[0])
 			if err != nil {
 				return err
 			}
@@ -87,21 +79,26 @@ func newMCPLogout(f *flags) *cobra.Command {
 	}
 }
 
-// webServer returns the entry of a server on the web, by its name or its address.
-func webServer(l *config.Loaded, name string) (mcp.Server, error) {
+// webServer returns the configuration, and its entry of a server on the web by its name or
+// its address. An address need not be configured.
+func (f *flags) webServer(cmd *cobra.Command, name string) (*config.Loaded, mcp.Server, error) {
+	l, err := f.load(cmd)
+	if err != nil {
+		return nil, mcp.Server{}, err
+	}
 	for _, e := range l.Config.MCP.Servers {
 		switch {
 		case e.Name != name && e.URL != name:
 		case e.URL == "":
-			return e, fmt.Errorf("%s is a program, which has no login", name)
+			return nil, e, fmt.Errorf("%s is a program, which has no login", name)
 		default:
-			return e, nil
+			return l, e, nil
 		}
 	}
 	e := mcp.NewServer()
 	e.Name, e.URL = "server", name
 	if !strings.Contains(name, "://") || len(e.Validate()) > 0 {
-		return e, unknownServer(name)
+		return nil, e, unknownServer(name)
 	}
-	return e, nil
+	return l, e, nil
 }
