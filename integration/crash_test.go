@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
@@ -117,8 +119,9 @@ func killAndLoad(t *testing.T, caps string, frames int, rng *rand.Rand) {
 		return
 	}
 	checkReplay(t, killPrompts, live, replay)
-	if again, _ := b.load(live.session); encode(again.items) != encode(replay.items) {
-		t.Error("a second load differs from the first one")
+	again, _ := b.load(live.session)
+	if diff := cmp.Diff(encode(replay.items), encode(again.items)); diff != "" {
+		t.Errorf("the second load (-first +second)\n%s", diff)
 	}
 	for _, text := range []string{"/model claude", "go on"} { // this model's requests are recorded
 		b.request(quote(text), "session/prompt", promptParams(live.session, text))
