@@ -379,6 +379,12 @@ func (a *agent) script(path, text string) {
 	}
 }
 
+// permissionRequest waits for a permission request.
+func (a *agent) permissionRequest() frame {
+	a.t.Helper()
+	return a.await("a permission request", func(f frame) bool { return f.Method == "session/request_permission" })
+}
+
 // choose answers a permission request with the option of a kind.
 func (a *agent) choose(question frame, kind string) {
 	a.t.Helper()

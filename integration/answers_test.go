@@ -100,7 +100,7 @@ func TestAnswerSettlesOpenQuestion(t *testing.T) {
 	a.initialize(`{"_meta":{"cancel_request":true}}`)
 	waiting, other := a.open(), a.open()
 	a.request("1", "session/prompt", promptParams(waiting, "/bash touch one"))
-	a.await("the question", func(f frame) bool { return f.Method == "session/request_permission" })
+	a.permissionRequest()
 	a.turnAnswering(other, "/bash touch one", "allow_always")
 	a.answer("1")
 	if !strings.Contains(joinLines(a.agentFrames()), "$/cancel_request") {

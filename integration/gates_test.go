@@ -128,7 +128,7 @@ func TestLabelsOutliveTheProcess(t *testing.T) {
 	b.request(`"load"`, "session/resume", fmt.Sprintf(`{"sessionId":%q,"cwd":%q,"mcpServers":[]}`, s, b.dir))
 	b.answer(`"load"`)
 	b.request("1", "session/prompt", promptParams(s, "/bash git push"))
-	q := b.await("the question", func(f frame) bool { return f.Method == "session/request_permission" })
+	q := b.permissionRequest()
 	b.checkContains(q.line, "git push can send data out", "the file .env (private) and the file bug.eml (untrusted)")
 	if strings.Contains(q.line, "allow_always") {
 		t.Errorf("the question has an \"always\": %s", q.line)

@@ -62,7 +62,7 @@ func TestResourcePermission(t *testing.T) {
 	a := connect(t, start{env: m.Env(), config: "[mcp]\nstartup_wait_secs = 60\n"})
 	s := a.openWith(stdioServer(t, "lib", "library"))
 	a.request("1", "session/prompt", promptParams(s, "read it"))
-	q := a.await("the question", func(f frame) bool { return f.Method == "session/request_permission" })
+	q := a.permissionRequest()
 	a.checkContains(q.line, "Read `note://welcome` (MCP server lib)", "Always allow read_resource of the MCP server lib")
 	a.choose(q, "allow_always")
 	a.answer("1") // the second call is not asked about

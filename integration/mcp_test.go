@@ -196,7 +196,7 @@ func TestMCPPermission(t *testing.T) {
 	a := connect(t, start{env: m.Env(), config: "[mcp]\nstartup_wait_secs = 60\n"})
 	s := a.openWith(stdioServer(t, "io", "serve"))
 	a.request("1", "session/prompt", promptParams(s, "call it"))
-	q := a.await("the question", func(f frame) bool { return f.Method == "session/request_permission" })
+	q := a.permissionRequest()
 	a.checkContains(q.line, "echo (MCP server io)", "Always allow io__echo")
 	a.choose(q, "allow_always")
 	a.answer("1") // the second call is not asked about
@@ -258,7 +258,7 @@ func TestProjectMCPServers(t *testing.T) {
 		a.initialize()
 		s := a.open()
 		a.request("1", "session/prompt", promptParams(s, `/repo__echo {"message":"hi"}`))
-		q := a.await("the question", func(f frame) bool { return f.Method == "session/request_permission" })
+		q := a.permissionRequest()
 		a.checkContains(q.line, "Run the MCP server repo", fakemcp.Behaviour)
 		a.choose(q, kind)
 		a.answer("1")

@@ -126,7 +126,7 @@ type = "direct"
 	// During a turn.
 	p.Then(fakemodel.Answer(fakemodel.Call("c1", "bash", map[string]any{"command": "touch made"})), fakemodel.Answer(fakemodel.Say("Done.")))
 	a.request("3", "session/prompt", promptParams(s, "make it"))
-	q := a.await("the question", func(f frame) bool { return f.Method == "session/request_permission" })
+	q := a.permissionRequest()
 	a.set(t, s, "thought_level", "high")
 	a.choose(q, "allow_once")
 	a.ends("3")

@@ -118,7 +118,7 @@ func TestClientDiesAsked(t *testing.T) {
 	e.initialize()
 	s := e.open()
 	e.request(`1`, "session/prompt", promptParams(s, "write"))
-	e.await("question", func(f frame) bool { return f.Method == "session/request_permission" })
+	e.permissionRequest()
 	e.in.Close()
 	e.exits(0)
 	b := (&editor{}).start(t, start{env: p.Env(), root: e.root})

@@ -38,7 +38,7 @@ func TestStatement021_102OddAnswers(t *testing.T) {
 			a := connect(t, start{})
 			s := a.open()
 			a.request("1", "session/prompt", promptParams(s, `/write {"path":"f","content":"x"}`))
-			q := a.await("the question", func(f frame) bool { return f.Method == "session/request_permission" })
+			q := a.permissionRequest()
 			fill := strings.NewReplacer("$ALLOW", optionOf(t, q, "allow_once"), "$ID", string(q.ID)).Replace
 			if tt.before != "" {
 				a.send(fill(tt.before) + "\n")

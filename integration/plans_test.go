@@ -31,7 +31,7 @@ func TestPlanApproval(t *testing.T) {
 			a := connect(t, start{env: p.Env(), config: "[agent]\nmode = \"architect\"\n"})
 			s := a.open()
 			a.request("1", "session/prompt", promptParams(s, "plan it"))
-			asked := a.await("the question", func(f frame) bool { return f.Method == "session/request_permission" })
+			asked := a.permissionRequest()
 			var q struct {
 				Params struct{ ToolCall struct{ ToolCallID string } }
 			}

@@ -83,7 +83,7 @@ func TestSkillQuestionCancelled(t *testing.T) {
 	a := connect(t, start{root: root, env: p.Env()})
 	s := a.open()
 	a.request(`"first"`, "session/prompt", promptParams(s, "deploy"))
-	question := a.await("the question", func(f frame) bool { return f.Method == "session/request_permission" })
+	question := a.permissionRequest()
 	a.notify("session/cancel", fmt.Sprintf(`{"sessionId":%q}`, s))
 	a.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"outcome":{"outcome":"cancelled"}}}`+"\n", question.ID))
 	a.checkContains(a.answer(`"first"`).line, `"stopReason":"cancelled"`)
