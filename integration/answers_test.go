@@ -22,7 +22,7 @@ func (a *agent) turnAnswering(session, prompt, kind string) (text string, questi
 			return n > from && (f.Method == "session/request_permission" || f.Method == "" && string(f.ID) == id)
 		})
 		if f.Method == "" {
-			return joinLines(a.agentFrames()), questions
+			return a.lines(), questions
 		}
 		questions, from = append(questions, f), n
 		a.choose(f, kind)
@@ -103,7 +103,7 @@ func TestAnswerSettlesOpenQuestion(t *testing.T) {
 	a.permissionRequest()
 	a.turnAnswering(other, "/bash touch one", "allow_always")
 	a.answer("1")
-	if !strings.Contains(joinLines(a.agentFrames()), "$/cancel_request") {
+	if !strings.Contains(a.lines(), "$/cancel_request") {
 		t.Error("the open question was not withdrawn")
 	}
 	lines := a.auditLines()

@@ -111,7 +111,7 @@ func (d damagedFile) use(t *testing.T, model *fakemodel.Anthropic, cut bool, rng
 	a.request(`"turn"`, "session/prompt", promptParams(session, "go on"))
 	a.ends(`"turn"`)
 	a.stop()
-	warned := strings.Contains(joinLines(a.agentFrames()), "Warning: ")
+	warned := strings.Contains(a.lines(), "Warning: ")
 	lost := loaded.Error != nil || len(replay.items) < len(d.live.items)+len(storedPrompts)
 	if d.name == "zeph.db-wal" && lost && !warned && !unseen {
 		t.Errorf("the user does not read of the loss: %s", loaded.line)

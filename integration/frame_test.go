@@ -100,3 +100,6 @@ func joinLines(frames []frame) string {
 	}
 	return b.String()
 }
+
+// lines returns the text of all frames of the agent so far.
+func (a *agent) lines() string { return joinLines(a.agentFrames()) }

@@ -190,7 +190,7 @@ func TestStopAndContinue(t *testing.T) {
 	p.Then(fakemodel.Answer(fakemodel.Say("Four.")))
 	a.request(`4`, "session/prompt", promptParams(s, "four"))
 	a.ends(`4`)
-	if !strings.Contains(joinLines(a.agentFrames()), "Another process has taken over this session") {
+	if !strings.Contains(a.lines(), "Another process has taken over this session") {
 		t.Errorf("the user does not read that the session was taken over:\n%s", a.tail())
 	}
 	got, ok := b.load(s)
@@ -236,8 +236,8 @@ func TestNewerDatabase(t *testing.T) {
 	db.Close()
 	const want = "was written by a newer zeph-acp"
 	a.request(`2`, "session/prompt", promptParams(s, "two")) // the file became newer while it was open
-	if f := a.answer(`2`); !strings.Contains(string(f.Result), "end_turn") || !strings.Contains(joinLines(a.agentFrames()), want) {
-		t.Errorf("%s", joinLines(a.agentFrames()))
+	if f := a.answer(`2`); !strings.Contains(string(f.Result), "end_turn") || !strings.Contains(a.lines(), want) {
+		t.Errorf("%s", a.lines())
 	}
 	b := connect(t, start{env: p.Env(), root: root})
 	b.request(`1`, "session/load", fmt.Sprintf(`{"sessionId":%q,"cwd":%q,"mcpServers":[]}`, s, b.dir))
@@ -246,8 +246,8 @@ func TestNewerDatabase(t *testing.T) {
 	}
 	p.Then(fakemodel.Answer(fakemodel.Say("Three.")))
 	b.request(`2`, "session/prompt", promptParams(b.open(), "three"))
-	if f := b.answer(`2`); !strings.Contains(string(f.Result), "end_turn") || !strings.Contains(joinLines(b.agentFrames()), want) {
-		t.Errorf("%s", joinLines(b.agentFrames()))
+	if f := b.answer(`2`); !strings.Contains(string(f.Result), "end_turn") || !strings.Contains(b.lines(), want) {
+		t.Errorf("%s", b.lines())
 	}
 }
 

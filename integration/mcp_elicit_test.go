@@ -22,15 +22,6 @@ func (a *agent) question(number int) frame {
 	})
 }
 
-// lines returns all frames of the agent as text.
-func (a *agent) lines() string {
-	var b strings.Builder
-	for _, f := range a.agentFrames() {
-		b.WriteString(f.line + "\n")
-	}
-	return b.String()
-}
-
 // TestMCPElicitation answers the questions of servers, for a revision that asks within
 // a call and one that asks for a second call.
 func TestMCPElicitation(t *testing.T) {

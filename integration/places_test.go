@@ -54,7 +54,7 @@ func oneTurn(t *testing.T, p *fakemodel.Anthropic, s start) string {
 	e.request(`1`, "session/prompt", promptParams(session, "work"))
 	e.ends(`1`)
 	e.alive()
-	return joinLines(e.agentFrames())
+	return e.lines()
 }
 
 // TestNoBash works without bash, and without any shell.

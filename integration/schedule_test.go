@@ -73,8 +73,8 @@ func (s *schedulingAgent) later(at string) {
 	s.turn(`/schedule_deferred {"name":"line","run_at":"` + at + `","task":"Append a line to out.txt."}`)
 }
 
-// lines returns the lines that tasks have appended.
-func (s *schedulingAgent) lines() int {
+// appended returns the number of lines that tasks have appended.
+func (s *schedulingAgent) appended() int {
 	s.t.Helper()
 	b, err := os.ReadFile(filepath.Join(s.dir, "out.txt"))
 	if err != nil && !os.IsNotExist(err) {
@@ -153,8 +153,8 @@ func TestKillDuringTask(t *testing.T) {
 	if n := len(requests); n != 3 || !strings.Contains(requests[2], "ended before the task was done") || !strings.Contains(requests[2], "tool_result") {
 		t.Fatalf("%d requests, the last one: %.3000s", n, requests[n-1])
 	}
-	if got := strings.Join(b.outcomes("line"), " "); got != "done" || b.lines() != 1 {
-		t.Errorf("runs %s, %d lines", got, b.lines())
+	if got := strings.Join(b.outcomes("line"), " "); got != "done" || b.appended() != 1 {
+		t.Errorf("runs %s, %d lines", got, b.appended())
 	}
 	for range 2 {
 		model.Then(fakemodel.Answer(fakemodel.Say("Fine.")))
@@ -198,8 +198,8 @@ func TestEndDuringTask(t *testing.T) {
 	if n := strings.Count(requests[len(requests)-1], resultPrefix); n != 1 {
 		t.Errorf("the model gets the result %d times: %.3000s", n, requests[len(requests)-1])
 	}
-	if n := b.said("The line is there."); n != 1 || b.lines() != 1 {
-		t.Errorf("the user gets the result %d times, %d lines", n, b.lines())
+	if n := b.said("The line is there."); n != 1 || b.appended() != 1 {
+		t.Errorf("the user gets the result %d times, %d lines", n, b.appended())
 	}
 }
 
@@ -214,7 +214,7 @@ func TestTaskOfSeveralAgents(t *testing.T) {
 		newScheduling(t, model, a.root, "{}").open()
 	}
 	eventually(t, patience, "the end of the run", func() bool { return strings.Join(a.outcomes("line"), " ") == "done" })
-	if n := a.lines(); n != 1 {
+	if n := a.appended(); n != 1 {
 		t.Errorf("%d lines", n)
 	}
 }

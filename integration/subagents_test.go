@@ -307,7 +307,7 @@ func TestSubAgentCancelledAlone(t *testing.T) {
 		t.Error(f.line)
 	}
 	a.checkContains(p.Requests()[len(p.Requests())-1], "[the sub-agent stopped before it was done: the user cancelled it]", "report of task 2")
-	a.checkContains(joinLines(a.agentFrames()), `"state":{"state":"idle","stopReason":"cancelled"}`, `"state":{"state":"idle","stopReason":"end_turn"}`)
+	a.checkContains(a.lines(), `"state":{"state":"idle","stopReason":"cancelled"}`, `"state":{"state":"idle","stopReason":"end_turn"}`)
 }
 
 // childWith returns the id of the child session that got a task.

@@ -276,7 +276,7 @@ func TestWorktreeCancelled(t *testing.T) {
 			if len(copies) > 0 || len(patches) != 1 || a.git("status", "--short") != "" {
 				t.Fatalf("left: %q, %q; the project: %q", copies, patches, a.git("status", "--short"))
 			}
-			a.checkContains(joinLines(a.agentFrames()), patches[0])
+			a.checkContains(a.lines(), patches[0])
 			a.git("apply", patches[0])
 			if a.text("new.txt") != "x" {
 				t.Errorf("new.txt: %q", a.text("new.txt"))
