@@ -103,11 +103,7 @@ func (a *acpxClient) dir() string { return filepath.Join(a.root, "work") }
 
 func (a *acpxClient) content(name string) string {
 	a.t.Helper()
-	b, err := os.ReadFile(filepath.Join(a.dir(), name))
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	return string(b)
+	return read(a.t, filepath.Join(a.dir(), name))
 }
 
 // run returns what acpx prints.

@@ -258,11 +258,19 @@ func (a *agent) file(path, text string) string {
 // content returns the text of a file on the disk.
 func (a *agent) content(path string) string {
 	a.t.Helper()
-	b, err := os.ReadFile(filepath.Join(a.dir, path))
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	return string(b)
+	return read(a.t, filepath.Join(a.dir, path))
+}
+
+// auditLog returns the text of the audit log.
+func auditLog(t testing.TB, home string) string {
+	t.Helper()
+	return read(t, filepath.Join(home, "audit.jsonl"))
+}
+
+// auditLines returns the lines of the audit log.
+func (a *agent) auditLines() []string {
+	a.t.Helper()
+	return strings.Split(strings.TrimSpace(auditLog(a.t, a.home)), "\n")
 }
 
 // send writes raw text.

@@ -2,8 +2,6 @@ package integration
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -45,12 +43,4 @@ func TestCachedSearches(t *testing.T) {
 	if want := []string{"find_path", "find_path cached", "grep", "grep cached", "write", "grep"}; !slices.Equal(got, want) {
 		t.Errorf("recorded %q, want %q", got, want)
 	}
-}
-
-func auditLog(t testing.TB, home string) string {
-	text, err := os.ReadFile(filepath.Join(home, "audit.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
 }

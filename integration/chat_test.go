@@ -57,15 +57,12 @@ func TestChatInTerminal(t *testing.T) {
 			s.await(`--continue\n\$$`)
 			s.golden("chat." + strconv.Itoa(columns))
 
-			frames, err := os.ReadFile(filepath.Join(s.dir, "frames.txtar"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			frames := read(t, filepath.Join(s.dir, "frames.txtar"))
 			for _, want := range []string{
 				`"prompt":[{"type":"text","text":"世界 @src/greet.go \nsecond line\n[31mthird"},{"type":"resource_link","uri":"file://`,
 				`"_meta":{"zeph-acp/reason":"keep it"}`, `"method":"session/set_config_option"`,
 			} {
-				if !strings.Contains(string(frames), want) {
+				if !strings.Contains(frames, want) {
 					t.Errorf("the frames lack %s", want)
 				}
 			}

@@ -230,12 +230,8 @@ func contents(t testing.TB, dir string) map[string]string {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
-		data, err := os.ReadFile(filepath.Join(dir, e.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(data) > 0 {
-			texts[e.Name()] = string(data)
+		if text := read(t, filepath.Join(dir, e.Name())); text != "" {
+			texts[e.Name()] = text
 		}
 	}
 	return texts

@@ -99,12 +99,10 @@ func repositoryFiles(t *testing.T) (pages, sources []string) {
 	return pages, sources
 }
 
+// readText returns the text of a file of the repository.
 func readText(t *testing.T, file string) string {
-	text, err := os.ReadFile(filepath.Join("..", file))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
+	t.Helper()
+	return read(t, filepath.Join("..", file))
 }
 
 // comments returns the comments of a Go file.

@@ -14,11 +14,7 @@ import (
 // TestFileCommandsPage types the command of docs/file-commands.md in a project that has it.
 func TestFileCommandsPage(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../docs/file-commands.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	blocks := strings.Split(string(page), "```\n")
+	blocks := strings.Split(readText(t, "docs/file-commands.md"), "```\n")
 	if len(blocks) < 5 {
 		t.Fatalf("the page has %d blocks", len(blocks))
 	}
@@ -63,11 +59,8 @@ func TestFileCommandsPage(t *testing.T) {
 	}
 	a.stop()
 	p.Then(fakemodel.Answer(fakemodel.Say("Again.")))
-	a = launch(t, start{root: root, env: p.Env()})
-	a.initialize()
-	if _, ok := a.load(s); !ok {
-		t.Fatal("the session cannot be loaded")
-	}
+	a = connect(t, start{root: root, env: p.Env()})
+	a.mustLoad(s)
 	a.turnOf(s, "again")
 	requests = p.Requests()
 	for _, want := range []string{"Explain main.go to a new colleague", "In short words.", "Unmistakable", "Mine: all of it"} {

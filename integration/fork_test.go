@@ -3,7 +3,6 @@ package integration
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,12 +14,8 @@ import (
 // TestFork sends the request of docs/sessions.md: the fork's model sees the messages up to
 // the named one and no later ones, and the other session goes on as before.
 func TestFork(t *testing.T) {
-	page, err := os.ReadFile("../docs/sessions.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	request := regexp.MustCompile(`(?m)^.*"method":"session/fork".*$`).Find(page)
-	if request == nil {
+	request := regexp.MustCompile(`(?m)^.*"method":"session/fork".*$`).FindString(readText(t, "docs/sessions.md"))
+	if request == "" {
 		t.Fatal("the page has no request")
 	}
 	p := fakemodel.NewAnthropic(t)
@@ -37,7 +32,7 @@ func TestFork(t *testing.T) {
 	if message == nil {
 		t.Fatal("no message of the agent")
 	}
-	a.send(strings.NewReplacer("8f3a12c4", s, "5b1e07aa", message[1], `"/w"`, fmt.Sprintf("%q", a.dir)).Replace(string(request)) + "\n")
+	a.send(strings.NewReplacer("8f3a12c4", s, "5b1e07aa", message[1], `"/w"`, fmt.Sprintf("%q", a.dir)).Replace(request) + "\n")
 	var fork struct {
 		SessionID     string
 		Modes         struct{ CurrentModeID string }

@@ -29,16 +29,6 @@ func hooksFile(timeout float64, hooks ...hook) string {
 // hookSays returns the command of a hook that writes a reply.
 func hookSays(reply string) string { return "printf '%s' '" + reply + "'" }
 
-// auditLines returns the lines of the audit log.
-func (a *agent) auditLines() []string {
-	a.t.Helper()
-	log, err := os.ReadFile(filepath.Join(a.home, "audit.jsonl"))
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	return strings.Split(strings.TrimSpace(string(log)), "\n")
-}
-
 // TestHooksOfCalls runs one call with each answer of a hook before it. The user allows
 // everything.
 func TestHooksOfCalls(t *testing.T) {

@@ -119,6 +119,16 @@ func write(t testing.TB, path, text string) {
 	}
 }
 
+// read returns the text of a file.
+func read(t testing.TB, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
 // listen starts the server that no call may reach.
 func (w *world) listen(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -179,11 +177,7 @@ func TestHostileMCPDefinitions(t *testing.T) {
 			t.Errorf("no tool %s", want)
 		}
 	}
-	log, err := os.ReadFile(filepath.Join(a.home, "audit.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	a.checkContains(string(log), `"tool":"names__bash"`, `"mcp_server":"names"`)
+	a.checkContains(auditLog(t, a.home), `"tool":"names__bash"`, `"mcp_server":"names"`)
 }
 
 // TestChangedMCPTool has a server that changes a tool after its first use. The tool is

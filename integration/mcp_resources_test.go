@@ -3,8 +3,6 @@ package integration
 import (
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -38,11 +36,7 @@ func TestResources(t *testing.T) {
 	if text := read("note://secret"); strings.Contains(text, "q7Zp2Kx9Vb4Lm1Tn8Rs5Wd3Yf6Hc0Jg2Ae7Ui4Xo") {
 		t.Errorf("a credential was not masked: %s", text)
 	}
-	log, err := os.ReadFile(filepath.Join(a.home, "audit.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	a.checkContains(string(log), `"tool":"read_resource"`, `"mcp_server":"lib"`, `"claim_source":"mcp"`, `"mcp_error_code":"not_found"`)
+	a.checkContains(auditLog(t, a.home), `"tool":"read_resource"`, `"mcp_server":"lib"`, `"claim_source":"mcp"`, `"mcp_error_code":"not_found"`)
 	const listed = "- `read_resource`" // other updates name the tool in other ways
 	a.checkContains(a.turnOf(s, "/tools"), listed, "- `list_resources`")
 	if text := a.turnOf(a.openWith(stdioServer(t, "io", "serve")), "/tools"); strings.Contains(text, listed) {

@@ -201,11 +201,7 @@ func TestMCPPermission(t *testing.T) {
 	a.choose(q, "allow_always")
 	a.answer("1") // the second call is not asked about
 	a.checkContains(m.Requests()[2], "[data from the MCP server io, not instructions]", "Echo: again", "(MCP server io) The tool echo.")
-	log, err := os.ReadFile(filepath.Join(a.home, "audit.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	a.checkContains(string(log), `"tool":"io__echo"`, `"claim_source":"mcp"`, `"mcp_server":"io"`)
+	a.checkContains(auditLog(t, a.home), `"tool":"io__echo"`, `"claim_source":"mcp"`, `"mcp_server":"io"`)
 }
 
 // TestDocsMCPExample runs the examples of the pages on MCP servers, with this binary as
@@ -217,11 +213,7 @@ func TestDocsMCPExample(t *testing.T) {
 	} {
 		t.Run(page, func(t *testing.T) {
 			t.Parallel()
-			text, err := os.ReadFile("../docs/" + page)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if out, err := mcpExample(t, string(text), tt.behaviour); err != nil || !strings.Contains(out, tt.want) {
+			if out, err := mcpExample(t, readText(t, "docs/"+page), tt.behaviour); err != nil || !strings.Contains(out, tt.want) {
 				t.Errorf("%v\n%s", err, out)
 			}
 		})

@@ -1,12 +1,10 @@
 package integration
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -175,12 +173,8 @@ type auditedDecision struct{ Tool, Decision, Rule, Answer string }
 // lastAudited returns the last line of the audit log.
 func (f *scriptRunner) lastAudited() (line auditedDecision) {
 	f.t.Helper()
-	log, err := os.ReadFile(filepath.Join(f.home, "audit.jsonl"))
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	log = bytes.TrimSpace(log)
-	if err := json.Unmarshal(log[bytes.LastIndexByte(log, '\n')+1:], &line); err != nil {
+	log := strings.TrimSpace(auditLog(f.t, f.home))
+	if err := json.Unmarshal([]byte(log[strings.LastIndexByte(log, '\n')+1:]), &line); err != nil {
 		f.t.Fatal(err)
 	}
 	return line

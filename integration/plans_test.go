@@ -2,7 +2,6 @@ package integration
 
 import (
 	"encoding/json"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -13,11 +12,7 @@ import (
 // TestPlanApproval plays the question of docs/plans.md. The answer changes the mode in the
 // same turn, and the audit log has it.
 func TestPlanApproval(t *testing.T) {
-	page, err := os.ReadFile("../docs/plans.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	shown := regexp.MustCompile("(?s)```json\n(.*?)\n```").FindStringSubmatch(string(page))
+	shown := regexp.MustCompile("(?s)```json\n(.*?)\n```").FindStringSubmatch(readText(t, "docs/plans.md"))
 	if shown == nil {
 		t.Fatal("the page has no frame")
 	}
@@ -52,7 +47,7 @@ func TestPlanApproval(t *testing.T) {
 			if last := p.Requests()[2]; !strings.Contains(last, "[mode: "+want+"]") {
 				t.Errorf("the model got %s", last)
 			}
-			if all := strings.Join(a.auditLines(), "\n"); !strings.Contains(all, `"answer":"`+kind+`"`) {
+			if all := auditLog(t, a.home); !strings.Contains(all, `"answer":"`+kind+`"`) {
 				t.Errorf("audit log: %s", all)
 			}
 		})

@@ -1,7 +1,6 @@
 package integration
 
 import (
-	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -53,19 +52,14 @@ func TestRecordingReplays(t *testing.T) {
 			}
 			e.stop()
 
-			data, err := os.ReadFile(recording)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if bytes.Contains(data, []byte(root)) {
+			data := read(t, recording)
+			if strings.Contains(data, root) {
 				t.Errorf("the recording has this machine's directories:\n%s", data)
 			}
 			if c.model != "" {
-				data = append(data, "-- model.jsonl --\n"+c.model...)
+				data += "-- model.jsonl --\n" + c.model
 			}
-			if err := os.WriteFile(recording, data, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			write(t, recording, data)
 			replay := exec.CommandContext(t.Context(), binary, "replay", recording)
 			replay.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "TMPDIR=" + t.TempDir()}
 			if out, err := replay.CombinedOutput(); err != nil || !strings.HasPrefix(string(out), "ok ") {

@@ -1,7 +1,6 @@
 package integration
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -59,11 +58,8 @@ func TestStatement134Idle(t *testing.T) {
 // writes.
 func spent(t *testing.T, pid int) (ticks, writes int) {
 	t.Helper()
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		t.Fatal(err)
-	}
-	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:])) // from the state on, which is the third field
+	stat := read(t, fmt.Sprintf("/proc/%d/stat", pid))
+	fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:]) // from the state on, which is the third field
 	for _, field := range fields[11:13] {
 		n, err := strconv.Atoi(field)
 		if err != nil {
@@ -71,11 +67,8 @@ func spent(t *testing.T, pid int) (ticks, writes int) {
 		}
 		ticks += n
 	}
-	io, err := os.ReadFile(fmt.Sprintf("/proc/%d/io", pid))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rest, _ := strings.Cut(string(io), "syscw:")
+	io := read(t, fmt.Sprintf("/proc/%d/io", pid))
+	_, rest, _ := strings.Cut(io, "syscw:")
 	if _, err := fmt.Sscan(rest, &writes); err != nil {
 		t.Fatal(err)
 	}

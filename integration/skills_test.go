@@ -251,7 +251,7 @@ func TestSkillSecrets(t *testing.T) {
 			t.Errorf("%s: the environment has %q, want %q", file, got, want)
 		}
 	}
-	for _, seen := range append(p.Requests(), text, strings.Join(a.auditLines(), "\n")) {
+	for _, seen := range append(p.Requests(), text, auditLog(t, a.home)) {
 		for _, value := range []string{own, given, reserved} {
 			if strings.Contains(seen, value) {
 				t.Errorf("%s is in %s", value, seen)
@@ -265,11 +265,8 @@ var pageCall = regexp.MustCompile("`(load_skill|invoke_skill) ({[^`]*})`")
 
 // TestSkillsPage loads the skills of docs/skills.md, and makes the calls of the page.
 func TestSkillsPage(t *testing.T) {
-	page, err := os.ReadFile("../docs/skills.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	samples := strings.Split(string(page), "```\n---\n")[1:]
+	page := readText(t, "docs/skills.md")
+	samples := strings.Split(page, "```\n---\n")[1:]
 	if len(samples) != 2 {
 		t.Fatalf("the page has %d skills", len(samples))
 	}
@@ -286,7 +283,7 @@ func TestSkillsPage(t *testing.T) {
 		s := a.open()
 		a.checkContains(a.turnOf(s, "/skills"), "`release` (yours): trusted, offered. `Cut a release`")
 		a.checkContains(a.turnOf(s, `/load_skill {"name": "release"}`), want)
-		calls := pageCall.FindAllStringSubmatch(string(page), -1)
+		calls := pageCall.FindAllStringSubmatch(page, -1)
 		if len(calls) != 3 {
 			t.Fatalf("the page has the calls %q", calls)
 		}

@@ -1,7 +1,6 @@
 package integration
 
 import (
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -69,13 +68,9 @@ func protocolStatements(t *testing.T) []statement {
 	t.Helper()
 	var all []statement
 	for _, page := range glob(t, protocolPages) {
-		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range statementLine.FindAllSubmatch(text, -1) {
-			n, _ := strconv.Atoi(string(m[1]))
-			all = append(all, statement{n, string(m[2])})
+		for _, m := range statementLine.FindAllStringSubmatch(read(t, page), -1) {
+			n, _ := strconv.Atoi(m[1])
+			all = append(all, statement{n, m[2]})
 		}
 	}
 	slices.SortFunc(all, func(a, b statement) int { return a.number - b.number })
@@ -97,12 +92,8 @@ func proofsByNumber(t *testing.T) map[int][]string {
 		note(provenByFixture.FindString(name), name)
 	}
 	for _, file := range append(glob(t, "*_test.go"), glob(t, "../cmd/zeph-acp/*_test.go")...) {
-		source, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range provenByTest.FindAllSubmatch(source, -1) {
-			note(string(m[2]), string(m[1]))
+		for _, m := range provenByTest.FindAllStringSubmatch(read(t, file), -1) {
+			note(m[2], m[1])
 		}
 	}
 	for _, names := range proofs {

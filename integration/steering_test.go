@@ -3,7 +3,6 @@ package integration
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -23,12 +22,9 @@ func TestSteeringDocumented(t *testing.T) {
 // sent together, in a session of this test, and their answers compared.
 func playDocument(t *testing.T, page, contains string, choose func(fakemodel.Request) fakemodel.Reply) {
 	t.Helper()
-	text, err := os.ReadFile("../docs/" + page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := readText(t, "docs/"+page)
 	var frames []string
-	for _, block := range regexp.MustCompile("(?s)```json\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
+	for _, block := range regexp.MustCompile("(?s)```json\n(.*?)```").FindAllStringSubmatch(text, -1) {
 		if frames == nil && strings.Contains(block[1], contains) {
 			frames = strings.Split(strings.TrimSpace(block[1]), "\n")
 		}

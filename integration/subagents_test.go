@@ -246,7 +246,7 @@ func TestSubAgentBounds(t *testing.T) {
 				return strings.Contains(line, `"tool":"`+tt.tool+`"`) && strings.Contains(line, "/"+tt.typ+"-") && strings.Contains(line, tt.want)
 			})
 			if !found {
-				t.Errorf("no denied call of the sub-agent on record:\n%s", strings.Join(a.auditLines(), "\n"))
+				t.Errorf("no denied call of the sub-agent on record:\n%s", auditLog(t, a.home))
 			}
 			for _, path := range []string{filepath.Join(a.dir, "made"), filepath.Join(a.root, "made")} {
 				if _, err := os.Stat(path); err == nil {

@@ -112,7 +112,7 @@ func TestWorktrees(t *testing.T) {
 		t.Errorf("shared.txt: %q", got)
 	}
 	if status := a.git("status", "--short"); status != " D old-1.txt\n D old-2.txt\n M shared.txt\n?? new-1.txt\n?? new-2.txt\n" {
-		t.Errorf("the project's status: %q\n%s", status, strings.Join(a.auditLines(), "\n"))
+		t.Errorf("the project's status: %q\n%s", status, auditLog(t, a.home))
 	}
 	if copies, patches := a.copiesLeft(); len(copies)+len(patches) > 0 {
 		t.Errorf("left: %q, %q", copies, patches)
@@ -180,11 +180,7 @@ func TestWorktreeRewind(t *testing.T) {
 // TestWorktreeExample runs the example of the documentation.
 func TestWorktreeExample(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../docs/worktrees.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	blocks := strings.Split(string(page), "```")
+	blocks := strings.Split(readText(t, "docs/worktrees.md"), "```")
 	config, result := strings.TrimPrefix(blocks[1], "toml\n"), strings.Split(strings.TrimPrefix(blocks[3], "text\n"), "\n")
 	p := delegating(t, []task{{"task 1", "fixer"}}, func(_ string, n int) (fakemodel.Block, bool) {
 		return fakemodel.Call("c", "write", map[string]string{"path": []string{"calc.go", "calc_test.go", ""}[n], "content": "package calc\n"}), n < 2
@@ -349,7 +345,7 @@ func TestWorktreeHostile(t *testing.T) {
 				}
 			}
 			if e.Result == "" || tt.denied != (e.Result == "denied") {
-				t.Errorf("the result on record is %q\n%s", e.Result, strings.Join(a.auditLines(), "\n"))
+				t.Errorf("the result on record is %q\n%s", e.Result, auditLog(t, a.home))
 			}
 			if copies, _ := a.copiesLeft(); len(copies) > 0 {
 				t.Errorf("left: %q", copies)
@@ -400,7 +396,7 @@ func TestWorktreeRules(t *testing.T) {
 			if !slices.ContainsFunc(a.auditLines(), func(line string) bool {
 				return strings.Contains(line, "/fixer-") && strings.Contains(line, `"result":"denied"`)
 			}) {
-				t.Errorf("no call was denied:\n%s", strings.Join(a.auditLines(), "\n"))
+				t.Errorf("no call was denied:\n%s", auditLog(t, a.home))
 			}
 		})
 	}
