@@ -35,61 +35,55 @@ func TestRememberedAnswers(t *testing.T) {
 	t.Parallel()
 	root := home(t)
 	file := filepath.Join(root, "zeph", "permissions.toml")
-	asked := func(a *agent, session, prompt, kind string) int {
+	asks := func(a *agent, session, prompt, kind string, want int) {
 		t.Helper()
-		_, questions := a.turnAnswering(session, prompt, kind)
-		return len(questions)
+		if _, questions := a.turnAnswering(session, prompt, kind); len(questions) != want {
+			t.Errorf("%s: %d permission requests, want %d", prompt, len(questions), want)
+		}
 	}
 	begin := func() (*agent, string) {
 		a := connect(t, start{root: root})
 		return a, a.open()
 	}
 	a, s := begin()
-	if asked(a, s, `/write {"path":"f","content":"1"}`, "allow_always") != 1 || asked(a, s, "/bash touch g", "reject_always") != 1 {
-		t.Error("a new session did not ask")
-	}
+	asks(a, s, `/write {"path":"f","content":"1"}`, "allow_always", 1)
+	asks(a, s, "/bash touch g", "reject_always", 1)
 	other := a.open()
-	if asked(a, other, `/write {"path":"f","content":"2"}`, "reject_once") != 0 {
-		t.Error("another session of the project asks again")
-	}
+	asks(a, other, `/write {"path":"f","content":"2"}`, "reject_once", 0)
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm()&0o077 != 0 {
-		t.Errorf("%v, %v", info, err)
+		t.Errorf("%v, %v, want a file that only the user can read", info, err)
 	}
 	a.stop()
 
 	b, s := begin()
-	if asked(b, s, `/write {"path":"f","content":"3"}`, "reject_once") != 0 || b.content("f") != "3" {
-		t.Error("the answer did not survive the process")
+	writes := func(content string) {
+		t.Helper()
+		asks(b, s, `/write {"path":"f","content":"`+content+`"}`, "reject_once", 0)
+		if got := b.content("f"); got != content {
+			t.Errorf("the file has %q, want %q", got, content)
+		}
 	}
+	writes("3")
 	text, questions := b.turnAnswering(s, "/bash touch g", "allow_once")
 	if len(questions) > 0 || !strings.Contains(text, "You rejected this for good. To be asked again") {
-		t.Error("the rejection did not survive the process")
+		t.Errorf("%d permission requests, want none; the turn:\n%s\nwant that the call was rejected for good", len(questions), text)
 	}
 	b.request("9", "session/new", fmt.Sprintf(`{"cwd":%q,"mcpServers":[]}`, filepath.Join(root, "home")))
 	elsewhere, _, _ := strings.Cut(strings.SplitN(b.answer("9").line, `"sessionId":"`, 2)[1], `"`)
-	if asked(b, elsewhere, `/write {"path":"f","content":"4"}`, "reject_once") != 1 {
-		t.Error("the answer holds for another directory")
-	}
+	asks(b, elsewhere, `/write {"path":"f","content":"4"}`, "reject_once", 1)
 
 	b.checkContains(b.turnOf(s, "/permissions"), "allow tool `write`, line ", "reject command `touch g`, line ")
 
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	write(t, file, strings.ReplaceAll(string(data), `tool = "write"`, `tool = "edit"`))
-	if asked(b, s, `/write {"path":"f","content":"5"}`, "reject_once") != 1 {
-		t.Error("an edit of the file has no effect")
-	}
-	write(t, file, string(data)+"[[")
+	answers := read(t, file)
+	write(t, file, strings.ReplaceAll(answers, `tool = "write"`, `tool = "edit"`))
+	asks(b, s, `/write {"path":"f","content":"5"}`, "reject_once", 1)
+	write(t, file, answers+"[[")
 	text, questions = b.turnAnswering(s, `/write {"path":"f","content":"6"}`, "reject_once")
 	if len(questions) != 1 || !strings.Contains(questions[0].line, "permissions.toml: line ") || strings.Contains(questions[0].line, "allow_always") {
 		t.Errorf("a damaged file: %s", text)
 	}
-	write(t, file, string(data))
-	if asked(b, s, `/write {"path":"f","content":"7"}`, "reject_once") != 0 || b.content("f") != "7" {
-		t.Error("a repaired file has no effect")
-	}
+	write(t, file, answers)
+	writes("7")
 }
 
 // TestAnswerSettlesOpenQuestion answers "always" in one session while another one of the
@@ -106,8 +100,7 @@ func TestAnswerSettlesOpenQuestion(t *testing.T) {
 	if !strings.Contains(a.lines(), "$/cancel_request") {
 		t.Error("the open question was not withdrawn")
 	}
-	lines := a.auditLines()
-	if n := strings.Count(strings.Join(lines, "\n"), `"result":"success"`); n != 2 {
-		t.Errorf("%d calls ran", n)
+	if n := strings.Count(auditLog(t, a.home), `"result":"success"`); n != 2 {
+		t.Errorf("%d calls ran, want 2", n)
 	}
 }
