@@ -35,7 +35,7 @@ type answerReader struct {
 	start    string // text at the beginning that is held back: blank lines, or a possible tag
 
 	// Text after a call is held back until another call follows, or the answer ends.
-	line    string          // the incomplete line at the end
+	line    strings.Builder // the incomplete line at the end
 	held    strings.Builder // the complete lines
 	fence   fence           // of the block around the line
 	invents bool            // the rest of the answer is dropped, since it begins with an invented result
@@ -105,6 +105,8 @@ func (a *answerReader) readStart(text string) {
 	}
 	rest := strings.TrimLeft(a.start, " \t\r\n")
 	switch {
+	case len(a.start)-len(rest) > maxOpening:
+		a.beginText()
 	case !a.thought && strings.HasPrefix(rest, thinkOpen):
 		a.thinking, a.thought, a.start = true, true, ""
 		a.readStart(rest[len(thinkOpen):])
@@ -151,7 +153,7 @@ func (a *answerReader) finish() {
 		a.beginText()
 	}
 	a.scan.finish()
-	if a.line != "" {
+	if a.line.Len() > 0 {
 		a.endLine()
 	}
 	a.releaseHeld()
@@ -208,7 +210,7 @@ func (a *answerReader) addText(text string) {
 		return
 	}
 	for piece := range strings.Lines(text) {
-		a.line += piece
+		a.line.WriteString(piece)
 		if strings.HasSuffix(piece, "\n") {
 			a.endLine()
 		}
@@ -217,8 +219,8 @@ func (a *answerReader) addText(text string) {
 
 // endLine checks a line after a call for an invented result.
 func (a *answerReader) endLine() {
-	line := a.line
-	a.line = ""
+	line := a.line.String()
+	a.line.Reset()
 	bare := strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
 	switch {
 	case a.invents:

@@ -17,7 +17,7 @@ type fence struct {
 func openFence(line string) fence {
 	f := fence{indent: len(line) - len(strings.TrimLeft(line, " "))}
 	rest := line[f.indent:]
-	if f.indent > 3 || rest == "" || rest[0] != '`' && rest[0] != '~' {
+	if len(line) > maxOpening || f.indent > 3 || rest == "" || rest[0] != '`' && rest[0] != '~' {
 		return fence{}
 	}
 	f.mark = rest[0]
@@ -36,7 +36,7 @@ func openFence(line string) fence {
 func mayBeFence(begin string) bool {
 	rest := strings.TrimLeft(begin, " ")
 	switch {
-	case len(begin)-len(rest) > 3:
+	case len(begin) > maxOpening, len(begin)-len(rest) > 3:
 		return false
 	case rest == "":
 		return true

@@ -177,8 +177,10 @@ func (s *scanner) mayBeJSON(body string) bool {
 	if !s.model || s.open.lang != "json" {
 		return false
 	}
-	body = strings.TrimLeft(body, " \t\n")
-	if body == "" {
+	if len(body) > maxOpening {
+		body = body[:maxOpening]
+	}
+	if body = strings.TrimLeft(body, " \t\n"); body == "" {
 		return true
 	}
 	body, ok := strings.CutPrefix(body, "{")

@@ -8,6 +8,11 @@ import (
 // answer: those of most models, and Gemini's.
 var thinkTags = [][2]string{{thinkOpen, thinkClose}, {"<thought>", "</thought>"}}
 
+// maxOpening is how much text is held back, in bytes, because it may still begin a tag or
+// a block. A model may write blank lines or backticks without end, and each piece of them
+// is looked at with all earlier ones.
+const maxOpening = 4 << 10
+
 // ThoughtSplitter separates the reasoning at the beginning of an answer from its text.
 // Tags further on are text: the answer may be about them. The zero value is ready for
 // use.
@@ -47,6 +52,9 @@ func (t *ThoughtSplitter) part(piece string) (thought, text string) {
 	t.held += piece
 	if t.close == "" {
 		rest := strings.TrimLeft(t.held, " \t\r\n")
+		if len(t.held)-len(rest) > maxOpening {
+			return t.End()
+		}
 		undecided := rest == ""
 		for _, tag := range thinkTags {
 			if after, ok := strings.CutPrefix(rest, tag[0]); ok {

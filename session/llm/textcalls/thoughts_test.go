@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
 func TestTagged(t *testing.T) {
@@ -27,6 +29,28 @@ func TestTagged(t *testing.T) {
 			if diff := cmp.Diff(want, [2]string{thought, rest}); diff != "" {
 				t.Errorf("%q cut at %d (-want +got)\n%s", text, cut, diff)
 			}
+		}
+	}
+}
+
+// Blank lines, or backticks, without end are passed on, since each piece of them would be
+// looked at with all earlier ones.
+func TestEndlessBeginning(t *testing.T) {
+	for _, piece := range []string{"\n", " ", "`", "~"} {
+		var g ThoughtSplitter
+		a := newAnswerReader(llm.Request{Tools: []llm.Tool{{Name: "bash"}}})
+		passed, read := 0, 0
+		for range 3 * maxOpening {
+			_, text := g.ReadText(piece)
+			passed += len(text)
+			a.read(llm.Event{Text: piece})
+			a.send(func(ev llm.Event, _ error) bool {
+				read += len(ev.Text)
+				return true
+			})
+		}
+		if passed < 2*maxOpening-1 || read < 2*maxOpening-1 {
+			t.Errorf("of %d of %q the first reader passed on %d, the second %d", 3*maxOpening, piece, passed, read)
 		}
 	}
 }
