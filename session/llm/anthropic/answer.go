@@ -61,9 +61,9 @@ type answerReader struct {
 	callCount int    // number of calls emitted
 	ids       wire.CallIDs
 
-	thought  thoughtBlock // the thought in progress; Type is empty if there is none
-	thinking strings.Builder
-	calls    []*openCall // not emitted yet
+	thought             thoughtBlock // the thought in progress; Type is empty if there is none
+	thinking, signature strings.Builder
+	calls               []*openCall // not emitted yet
 	wire.ArgumentCount
 }
 
@@ -153,6 +153,7 @@ func (a *answerReader) startBlock(index int, b *streamBlock, emit func(llm.Event
 	case "thinking", "redacted_thinking":
 		a.thought = b.thoughtBlock
 		a.thinking.WriteString(b.Thinking)
+		a.signature.WriteString(b.Signature)
 		return b.Thinking == "" || emit(llm.Event{Thought: b.Thinking})
 	case "tool_use":
 		a.Add(len(b.Input))
@@ -172,7 +173,7 @@ func (a *answerReader) readDelta(e *streamEvent, emit func(llm.Event) bool) bool
 		a.thinking.WriteString(d.Thinking)
 		return emit(llm.Event{Thought: d.Thinking})
 	case d.Signature != "":
-		a.thought.Signature += d.Signature
+		a.signature.WriteString(d.Signature)
 	case d.PartialJSON != "":
 		if c := a.findCall(e.Index); c != nil {
 			c.args.WriteString(d.PartialJSON)
@@ -195,9 +196,10 @@ func (a *answerReader) findCall(index int) *openCall {
 // endThought emits the part of a thought that has to be sent back.
 func (a *answerReader) endThought(emit func(llm.Event) bool) bool {
 	t := a.thought
-	t.Thinking = a.thinking.String()
+	t.Thinking, t.Signature = a.thinking.String(), a.signature.String()
 	a.thought = thoughtBlock{}
 	a.thinking.Reset()
+	a.signature.Reset()
 	if t.Signature == "" && t.Data == "" && (!a.unsigned || t.Thinking == "") {
 		return true // without a signature it would be refused
 	}

@@ -29,16 +29,24 @@ type openCall struct {
 	index    *int
 	id, name string
 	args     strings.Builder
+	last     byte // of the arguments, without white space
 	extra    json.RawMessage
+}
+
+// write adds a piece of the arguments.
+func (c *openCall) write(args string) {
+	c.args.WriteString(args)
+	if args = strings.TrimSpace(args); args != "" {
+		c.last = args[len(args)-1]
+	}
 }
 
 // isWhole reports whether the arguments are complete.
 func (c *openCall) isWhole() bool {
-	text := strings.TrimSpace(c.args.String())
-	if !strings.HasSuffix(text, "}") { // parsing everything for each piece would be slow
+	if c.last != '}' { // parsing everything for each piece would be slow
 		return false
 	}
-	args := []byte(text)
+	args := []byte(strings.TrimSpace(c.args.String()))
 	return json.Valid(args) && llm.IsObject(args)
 }
 
@@ -70,7 +78,7 @@ func (cs *chatCalls) add(d *chatCallDelta, names wire.ToolNames) {
 	if d.ExtraContent != nil && string(d.ExtraContent) != "null" {
 		c.extra = d.ExtraContent
 	}
-	c.args.WriteString(args)
+	c.write(args)
 }
 
 // find returns the call that a piece belongs to, or nil if it begins one.
