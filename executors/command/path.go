@@ -87,7 +87,7 @@ func (c *Command) Paths() []Path {
 		case known && !isURL(a.Text):
 			out = append(out, c.path(a))
 		case a.Literal && looksLikePath(a):
-			out = append(out, c.maybePath(a))
+			out = append(append(out, c.maybePath(a)), c.valuePaths(a)...)
 		case a.Literal && !fetches:
 			out = append(out, c.valuePaths(a)...)
 		}

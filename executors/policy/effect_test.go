@@ -294,3 +294,21 @@ func TestFilesBesideAllowedCommands(t *testing.T) {
 	}
 	giveBack(t, td)
 }
+
+// A rule that allows any command does not let it read outside by a word without a slash, which may
+// be the name of a link, or by a file of arguments.
+func TestNamesOfLinks(t *testing.T) {
+	pool := newPool(t)
+	td := take(t, pool, "plain")
+	rules := []policy.Rule{{Pattern: "*", Action: policy.Allow}}
+	for script, want := range map[string]bool{
+		"node link": false, "mycat link": false, "mycat -f link": false, "mycat -flink": false, "mycat --file=link": false, "mycat a,link": false, "git hash-object link": false, "python3 -c 'open(\"link\")'": false, "openssl base64 -in link": false,
+		"x=link; mycat $x": false, "mycat @/etc/passwd": false, "mycat @linkdir/x": false,
+		"mycat a.txt": true, "mycat @src/list": true, "echo link | ./evil": true, "mycat unlinked": true, "cd src && mycat link": true,
+	} {
+		if _, ok, _ := judgeByRules(t, td, "code", script, rules); ok != want {
+			t.Errorf("%q runs without a question: %v", script, ok)
+		}
+	}
+	giveBack(t, td)
+}

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -59,6 +60,7 @@ func (g guardCheck) findOutside(s *command.Script) (outside string, ask []string
 			all = append(all, command.Path{Text: c.Dirs[0], Abs: c.Dirs, Sure: true})
 		}
 	}
+	all = append(all, g.mentionedLinks(s)...)
 	temp, t := g.tempDirs(), follow.Trail{Lstat: g.stats.Lstat}
 	if file := processFile(s); file != "" {
 		outside = file
@@ -86,6 +88,27 @@ func (g guardCheck) findOutside(s *command.Script) (outside string, ask []string
 	}
 	slices.Sort(ask)
 	return outside, slices.Compact(ask)
+}
+
+// mentionedLinks returns the words that look like no path, but are the names of symbolic links. A
+// program that no table lists may open them.
+func (g guardCheck) mentionedLinks(s *command.Script) []command.Path {
+	var out []command.Path
+	for _, c := range s.Commands {
+		if c.Guess {
+			continue
+		}
+		for _, m := range c.Mentions() {
+			m.Sure = false
+			if slices.ContainsFunc(m.Abs, func(abs string) bool {
+				info, err := g.stats.Lstat(abs)
+				return err == nil && info.Mode()&fs.ModeSymlink != 0
+			}) {
+				out = append(out, m)
+			}
+		}
+	}
+	return out
 }
 
 // checkReach blocks a script that names a file on another machine, or a device. It comes before
