@@ -185,6 +185,18 @@ func (c *client) turn(ctx context.Context, t *testing.T, a *Agent, history []llm
 	return history, reason, err
 }
 
+// turns runs n turns with the same prompt, and returns the history.
+func (c *client) turns(t *testing.T, a *Agent, n int, prompt string) (history []llm.Message) {
+	t.Helper()
+	for range n {
+		var err error
+		if history, _, err = c.turn(t.Context(), t, a, history, text(prompt)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return history
+}
+
 // joinChunks joins the chunks of a message and omits intermediate states.
 func joinChunks(lines []string) []string {
 	var out []string

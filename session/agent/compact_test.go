@@ -100,17 +100,12 @@ func TestSmallerModel(t *testing.T) {
 	c := &client{}
 	large := &fakeModel{name: "large", window: 200_000, output: 4_000, rounds: 3}
 	a, _ := compacting(t, large, c)
-	var history []llm.Message
-	var err error
-	for range 20 {
-		if history, _, err = c.turn(t.Context(), t, a, history, text("look")); err != nil {
-			t.Fatal(err)
-		}
-	}
+	history := c.turns(t, a, 20, "look")
 	less := &fakeModel{name: "small", window: 8_000, output: 2_000, rounds: 3}
 	a.Model = func() llm.Model { return less }
-	var reason acp.StopReason
 	for range 3 {
+		var reason acp.StopReason
+		var err error
 		if history, reason, err = c.turn(t.Context(), t, a, history, text("go on")); err != nil || reason != acp.StopEndTurn {
 			t.Fatal(reason, err, c.lines[len(c.lines)-1])
 		}
@@ -125,13 +120,7 @@ func TestNothingIsLost(t *testing.T) {
 	c := &client{}
 	m := &fakeModel{window: 16_000, output: 3_000, rounds: 9}
 	a, kept := compacting(t, m, c)
-	var history []llm.Message
-	for range 3 {
-		var err error
-		if history, _, err = c.turn(t.Context(), t, a, history, text("look")); err != nil {
-			t.Fatal(err)
-		}
-	}
+	c.turns(t, a, 3, "look")
 	for _, e := range c.log {
 		comp, ok := e.(transcript.Compaction)
 		if !ok {
@@ -241,10 +230,7 @@ func TestRefusedAgain(t *testing.T) {
 			c := &client{}
 			m := &fakeModel{window: 100_000, output: 3000}
 			a, _ := compacting(t, m, c)
-			var history []llm.Message
-			for range 5 {
-				history, _, _ = c.turn(t.Context(), t, a, history, text("look"))
-			}
+			history := c.turns(t, a, 5, "look")
 			bad := &dislikes{fakeModel: m, status: tt.status}
 			m.sum = func(context.Context, string) (string, error) { return "S", tt.sum }
 			a.Model = func() llm.Model { return bad }

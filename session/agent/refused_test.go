@@ -30,10 +30,7 @@ func TestRefusedAsTooLong(t *testing.T) {
 			c := &client{}
 			m := &fakeModel{window: 100_000, output: 3000}
 			a, _ := compacting(t, m, c)
-			var history []llm.Message
-			for range 5 {
-				history, _, _ = c.turn(t.Context(), t, a, history, text("look"))
-			}
+			history := c.turns(t, a, 5, "look")
 			a.Model = func() llm.Model { return &refusing{m, &tt.refusals, tt.begun} }
 			history, reason, err := c.turn(t.Context(), t, a, history, text("go on"))
 			if _, ok := errors.AsType[*llm.Error](err); ok != tt.fails || !tt.fails && reason != acp.StopEndTurn {
@@ -76,10 +73,7 @@ func TestRefusedAfterACut(t *testing.T) {
 	c := &client{}
 	m := &fakeModel{window: 100_000, output: 3000}
 	a, _ := compacting(t, m, c)
-	var history []llm.Message
-	for range 5 {
-		history, _, _ = c.turn(t.Context(), t, a, history, text("look"))
-	}
+	history := c.turns(t, a, 5, "look")
 	calls := 0
 	a.Model = func() llm.Model { return &cutting{m, &calls} }
 	history, _, err := c.turn(t.Context(), t, a, history, text("go on"))
@@ -110,10 +104,7 @@ func TestCompactionCountsCallsAnew(t *testing.T) {
 	c := &client{}
 	m := &fakeModel{window: 100_000, output: 3000}
 	a, _ := compacting(t, m, c)
-	var history []llm.Message
-	for range 5 {
-		history, _, _ = c.turn(t.Context(), t, a, history, text("look"))
-	}
+	history := c.turns(t, a, 5, "look")
 	u := &turn{Agent: a, model: m, history: history}
 	again := outcome{call: "read a", text: "a"}
 	u.doom.observe([]outcome{again})
@@ -170,10 +161,7 @@ func TestFailedSummaryHasEnded(t *testing.T) {
 		}
 		return c.send(ctx, u)
 	}
-	var history []llm.Message
-	for range 12 {
-		history, _, _ = c.turn(t.Context(), t, a, history, text("look "+strings.Repeat("and again ", 100)))
-	}
+	c.turns(t, a, 12, "look "+strings.Repeat("and again ", 100))
 	if failed == 0 || completed == 0 {
 		t.Errorf("%d failed, %d completed", failed, completed)
 	}
@@ -206,10 +194,7 @@ func TestRefusedByFallback(t *testing.T) {
 	c := &client{}
 	m := &fakeModel{window: 100_000, output: 3000}
 	a, _ := compacting(t, m, c)
-	var history []llm.Message
-	for range 5 {
-		history, _, _ = c.turn(t.Context(), t, a, history, text("look"))
-	}
+	history := c.turns(t, a, 5, "look")
 	asked, refusals := 0, 1
 	a.Model = func() llm.Model { return standIn{m, &refusing{m, &refusals, nil}, &asked} }
 	if _, reason, err := c.turn(t.Context(), t, a, history, text("go on")); err != nil || reason != acp.StopEndTurn || asked != 3 { // refused, a look, the end
