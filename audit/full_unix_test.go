@@ -38,7 +38,7 @@ func TestDiskFull(t *testing.T) {
 	l.unwritten = append(l.unwritten, finished{body, 0})
 	l.mu.Unlock()
 	if err == nil {
-		t.Error("it was written")
+		t.Error("append to a file at its size limit: got no error")
 	}
 	if now, err := os.Stat(l.file); err != nil || now.Size() != info.Size() {
 		t.Errorf("%d bytes, were %d, %v", now.Size(), info.Size(), err)

@@ -148,7 +148,7 @@ func TestNotRecorded(t *testing.T) {
 				t.Skip("the log cannot be spoilt this way here:", err)
 			}
 			res, err := chain(l, func(context.Context, *executors.Call) (executors.Result, error) {
-				t.Error("it ran")
+				t.Error("a call that cannot be recorded ran")
 				return executors.Result{}, nil
 			}).Execute(t.Context(), newCall(`{"command":"x"}`))
 			if err != nil || res.Category() != executors.PermanentFailure || !strings.Contains(res.ForModel(), "was not run") {

@@ -64,7 +64,7 @@ func TestMatch(t *testing.T) {
 func TestMatchLeavesBindings(t *testing.T) {
 	b := Bindings{}
 	if Match([]byte(`{"a":"$A","b":1}`), []byte(`{"a":"x","b":2}`), b) == nil {
-		t.Error("they match")
+		t.Error("frames with different values of b match")
 	}
 	if len(b) > 0 {
 		t.Errorf("bound %v", b)

@@ -121,7 +121,7 @@ func TestPlayToADeadServer(t *testing.T) {
 	go func() { _, _ = in.Read(make([]byte, 1)); in.Close(); out.Close() }()
 	err := Play(f, Conn{In: clientOut, Out: clientIn})
 	if err == nil {
-		t.Error("it played")
+		t.Error("Play with a server that ended: got no error")
 	}
 }
 

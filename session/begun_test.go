@@ -43,7 +43,7 @@ func TestCancelledInTheQueueIsStored(t *testing.T) {
 	before, queued := sess.Begin(t.Context(), nil), sess.Begin(t.Context(), nil)
 	sess.Cancel()
 	if _, err := queued.Run([]acp.ContentBlock{acp.TextBlock("second")}); err == nil {
-		t.Error("it ran")
+		t.Error("a cancelled turn ran")
 	}
 	queued.End()
 	before.End()
@@ -63,7 +63,7 @@ func TestCancelledInTheQueueIsStored(t *testing.T) {
 	for _, m := range transcript.History(events) {
 		for _, b := range m.Blocks {
 			if strings.Contains(b.Text, "second") {
-				t.Error("a model would get it")
+				t.Errorf("the history has the text of a cancelled prompt: %q", b.Text)
 			}
 		}
 	}

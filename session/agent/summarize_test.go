@@ -66,8 +66,8 @@ func TestOutputSummarizerAsks(t *testing.T) {
 		t.Errorf("%v, %+v", err, q)
 	}
 	direct := &OutputSummarizer{Model: func() llm.Model { return local.Direct{} }}
-	if direct.MaxBytes() != 0 {
-		t.Error("what is built in sums nothing up")
+	if got := direct.MaxBytes(); got != 0 {
+		t.Errorf("MaxBytes with the built-in model: got %d, want 0", got)
 	}
 }
 

@@ -113,7 +113,7 @@ func TestTokens(t *testing.T) {
 	if got := Tokens(req); got != 168+4+imageTokens {
 		t.Errorf("Tokens = %d", got)
 	}
-	if Tokens(Request{}) != 0 {
-		t.Error("nothing takes tokens")
+	if got := Tokens(Request{}); got != 0 {
+		t.Errorf("Tokens of an empty request: got %d, want 0", got)
 	}
 }

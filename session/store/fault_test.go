@@ -271,7 +271,7 @@ func TestDamageStopsWriting(t *testing.T) {
 		t.Fatalf("what is not damaged: %v", err)
 	}
 	if _, err := db.Events(t.Context(), "s", 0); err == nil {
-		t.Fatal("no error")
+		t.Fatal("Events of a damaged session: got no error")
 	}
 	for range 3 {
 		for what, err := range callAll(t, db) {

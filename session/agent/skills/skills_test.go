@@ -341,8 +341,11 @@ func TestBounds(t *testing.T) {
 
 func TestConfig(t *testing.T) {
 	all := func(string) bool { return true }
-	if len(Defaults().Validate()) > 0 || (Config{MaxRounds: 201}).Validate()["max_rounds"] == "" {
-		t.Error("wrong limits")
+	if problems := Defaults().Validate(); len(problems) > 0 {
+		t.Errorf("the defaults have the problems %q", problems)
+	}
+	if (Config{MaxRounds: 201}).Validate()["max_rounds"] == "" {
+		t.Error("max_rounds = 201 was accepted")
 	}
 	keys := tighten.New(all)
 	if got, ignored := Defaults().Tighten(Config{Enabled: true, MaxRounds: 5}, keys), keys.Ignored(); got != (Config{Enabled: true, MaxRounds: 5}) || ignored != nil {

@@ -66,12 +66,12 @@ func TestClaudeThought(t *testing.T) {
 		})
 	}
 	if llm.Levels(local.Direct{}) != nil || llm.Levels(&local.Script{}) != nil {
-		t.Error("only Claude has levels")
+		t.Error("a built-in model or a script has levels")
 	}
 	levels := llm.Levels(New(Config{Model: "claude-opus-5-5"}))
 	levels[0] = "changed"
 	if llm.Levels(New(Config{Model: "claude-opus-5-5"}))[0] != "low" {
-		t.Error("who changes the list changes it for all")
+		t.Error("a change of the returned list changes the list of other models")
 	}
 }
 

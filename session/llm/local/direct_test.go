@@ -31,7 +31,7 @@ func converse(t *testing.T, history []llm.Message) (calls []string, answer strin
 			llm.Message{Role: llm.Assistant, Blocks: []llm.Block{{Call: c}}},
 			llm.Message{Role: llm.User, Blocks: []llm.Block{{Result: &llm.ToolResult{ID: c.ID, Failed: strings.Contains(string(c.Input), "bad")}}}})
 	}
-	t.Fatal("no end")
+	t.Fatalf("the model did not end its turn after the calls %q", calls)
 	return nil, ""
 }
 
@@ -134,8 +134,8 @@ func TestSlashWithText(t *testing.T) {
 			if string(got.Input) != c.input || (got.Problem == "") != (c.input != "") || Hint(tool) != c.hint {
 				t.Errorf("input %s, problem %q, hint %q", got.Input, got.Problem, Hint(tool))
 			}
-			if len(textcalls.Required(textcalls.Params(tool))) == 0 && string(slashCall(tool, "", 1).Input) != "{}" {
-				t.Error("nothing is not enough")
+			if got := string(slashCall(tool, "", 1).Input); got != "{}" && len(textcalls.Required(textcalls.Params(tool))) == 0 {
+				t.Errorf("input without a text: got %s, want {}", got)
 			}
 		})
 	}

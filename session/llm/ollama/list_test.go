@@ -33,7 +33,7 @@ func TestOllamaList(t *testing.T) {
 		t.Errorf("no models: %v, %v", got, err)
 	}
 	if _, err := modelAt(llmtest.ServeOllama(t, "", "").URL, "").List(t.Context()); err == nil {
-		t.Error("404 is no list")
+		t.Error("List from a server that answers 404: got no error")
 	}
 }
 

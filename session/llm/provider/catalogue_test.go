@@ -247,7 +247,7 @@ func FuzzParseLists(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		lists, err := parseLists(data)
 		if err != nil && lists != nil {
-			t.Error("lists beside an error")
+			t.Errorf("parseLists returned the error %v and %d lists, want none", err, len(lists))
 		}
 		for _, l := range lists {
 			for _, m := range l.Models {

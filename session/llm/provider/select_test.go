@@ -116,8 +116,8 @@ func TestSelectEnvironment(t *testing.T) {
 	if _, err := llmtest.Collect(m, t.Context(), llmtest.Hello()); err != nil || s.Headers[0].Get("X-Api-Key") != "k" {
 		t.Errorf("Stream: %v", err)
 	}
-	if llm.Ready(local.Direct{}) != nil {
-		t.Error("Direct needs no key")
+	if err := llm.Ready(local.Direct{}); err != nil {
+		t.Errorf("Ready of the built-in model: got %v, want nil", err)
 	}
 }
 

@@ -29,7 +29,7 @@ func TestAutoToolUse(t *testing.T) {
 	m := textcalls.Auto(s, refused)
 	req := llm.Request{Messages: []llm.Message{llmtest.UserText("hi")}, Tools: llmtest.Tools()}
 	if llm.CallsInText(m) {
-		t.Error("calls in text before it refused")
+		t.Error("CallsInText before a refusal: got true, want false")
 	}
 	for i, want := range []string{"ls", "pwd"} {
 		got, err := llmtest.Collect(m, t.Context(), req)
