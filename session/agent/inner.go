@@ -1,13 +1,11 @@
 package agent
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync/atomic"
 
 	"github.com/zeph-acp/zeph-acp/acp"
@@ -304,85 +302,4 @@ func (t *turn) lastText() string {
 		}
 	}
 	return ""
-}
-
-// addStep records a call of an inner turn, as a line of the call that delegated the task. The
-// process may end before that call does. If the client does not see the child session, it is shown
-// the line.
-func (t *turn) addStep(call *executors.Call) {
-	if t.inner == nil {
-		return
-	}
-	parent := t.inner.parent
-	line := executors.Truncate(executors.Shown(call.Tool)+" "+firstLine(call.Card.Title), maxStep)
-	parent.Record(transcript.Step{ToolCallID: parent.call.ID, ID: parent.id, Text: line, Caller: t.inner.caller, Shown: &acp.ToolCall{
-		Update: acp.UpdateToolCall, ToolCallID: call.ID, Title: call.Card.Title, Name: executors.Shown(call.Tool), Status: acp.ToolPending,
-		Kind: string(cmp.Or(call.Card.Kind, call.Spec.Kind, executors.KindOther)), Locations: locations(call.Card.Locations),
-	}})
-	if !t.shownAsSteps() {
-		return
-	}
-	parent.mu.Lock()
-	t.inner.lines[call.ID] = len(parent.steps)
-	parent.steps = append(parent.steps, line)
-	parent.mu.Unlock()
-	parent.showSteps()
-}
-
-// failStep records that a call of an inner turn failed, and marks its line.
-func (t *turn) failStep(call *executors.Call) {
-	if t.inner == nil {
-		return
-	}
-	parent := t.inner.parent
-	parent.Record(transcript.Step{ToolCallID: parent.call.ID, ID: parent.id, Caller: t.inner.caller, Shown: &acp.ToolCall{
-		Update: acp.UpdateToolCallPatch, ToolCallID: call.ID, Status: acp.ToolFailed,
-	}})
-	if !t.shownAsSteps() {
-		return
-	}
-	parent.mu.Lock()
-	i, ok := t.inner.lines[call.ID]
-	if ok {
-		parent.steps[i] += " (failed)"
-	}
-	parent.mu.Unlock()
-	if ok {
-		parent.showSteps()
-	}
-}
-
-// showSteps sends the steps so far, in order.
-func (r *runningCall) showSteps() {
-	r.showing.Lock()
-	defer r.showing.Unlock()
-	r.sendProgress(acp.ToolCall{Update: acp.UpdateToolCallPatch, ToolCallID: r.call.ID, Content: r.content(nil)})
-}
-
-// Limits on the steps that are shown.
-const (
-	maxStep  = 200 // bytes of a line
-	maxSteps = 30  // lines
-)
-
-// shownSteps returns the last of the steps, each as a line.
-func shownSteps(steps []string) string {
-	var b strings.Builder
-	if left := len(steps) - maxSteps; left > 0 {
-		fmt.Fprintf(&b, "… %d earlier steps\n", left)
-		steps = steps[left:]
-	}
-	for _, s := range steps {
-		b.WriteString("- " + s + "\n")
-	}
-	return b.String()
-}
-
-// firstLine returns the first line of a title, and marks that others follow.
-func firstLine(s string) string {
-	first, more, _ := strings.Cut(strings.TrimSpace(s), "\n")
-	if more != "" {
-		first += " …"
-	}
-	return cmp.Or(first, "a call")
 }
