@@ -16,6 +16,14 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
+// noProvider rejects arguments of a command about keys, which takes a provider as a flag.
+func noProvider(cmd *cobra.Command, args []string) error {
+	if len(args) == 1 && !strings.Contains(args[0], " ") {
+		return usageError("%s takes no argument: try %q", path(cmd), cmd.CommandPath()+" --provider "+args[0])
+	}
+	return noArgs(cmd, args)
+}
+
 // noCommand rejects arguments of a command that only has subcommands.
 func noCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
@@ -31,7 +39,9 @@ func noCommand(cmd *cobra.Command, args []string) error {
 	switch near := nearest(args[0], names); {
 	case near != "":
 		hint = fmt.Sprintf("did you mean %q?", near)
-	case !cmd.HasParent() && len(args) > 1:
+	case cmd.HasParent():
+		hint = "want " + strings.Join(names, ", ")
+	case len(args) > 1 || strings.Contains(args[0], " "):
 		hint = fmt.Sprintf("a prompt needs %q before it", cmd.Name()+" run")
 	}
 	return usageError("unknown command %q: %s", args[0], hint)

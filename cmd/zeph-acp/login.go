@@ -28,7 +28,7 @@ from its next session or prompt on. Without a terminal the key is read from stdi
 
   zeph-acp login
   pass anthropic | zeph-acp login --provider claude`,
-		Args: noArgs,
+		Args: noProvider,
 		RunE: func(cmd *cobra.Command, _ []string) error { return login(cmd, f, name) },
 	}
 	cmd.Flags().StringVar(&name, "provider", "", "store the key of the provider `NAME`: claude, openai, gemini, or the name of one in the configuration")

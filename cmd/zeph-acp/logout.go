@@ -13,7 +13,7 @@ func newLogout(f *flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "logout",
 		Short: "Remove stored keys",
-		Args:  noArgs,
+		Args:  noProvider,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return logout(cmd, f, name) },
 	}
 	cmd.Flags().StringVar(&name, "provider", "", "remove the key of the provider `NAME` alone")

@@ -27,6 +27,9 @@ func flagError(cmd *cobra.Command, err error) error {
 		if near := nearFlag(cmd, name); near != "" {
 			return usageError("%s: did you mean --%s?", text, near)
 		}
+		if run, _, err := cmd.Find([]string{"run"}); err == nil && run != cmd && run.Flags().Lookup(name) != nil {
+			return usageError("%s: write it after %q", text, run.CommandPath())
+		}
 	}
 	return usageError("%s: try %q", text, cmd.CommandPath()+" --help")
 }
@@ -91,6 +94,5 @@ func nearFlag(cmd *cobra.Command, name string) string {
 // one of the same length wins: swapped letters are more common than missing ones.
 func nearest(typed string, names []string) string {
 	off := func(name string) int { return max(len(name)-len(typed), len(typed)-len(name)) }
-	slices.SortStableFunc(names, func(a, b string) int { return off(a) - off(b) })
-	return toml.Nearest(typed, names)
+	return toml.Nearest(typed, slices.SortedStableFunc(slices.Values(names), func(a, b string) int { return off(a) - off(b) }))
 }
