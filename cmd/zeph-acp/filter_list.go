@@ -47,6 +47,7 @@ func listRules(w io.Writer, f *filter.Filter) error {
 	for _, r := range f.Rules() {
 		width = max(width, len(oneLine(r.Name)))
 	}
+	rest := max(textWidth()-width-2, minColumn)
 	out := bufio.NewWriter(w)
 	for _, r := range f.Rules() {
 		words, ok := strategyDescriptions[r.Strategy]
@@ -54,7 +55,7 @@ func listRules(w io.Writer, f *filter.Filter) error {
 			words = r.Strategy
 		}
 		name := oneLine(r.Name)
-		for _, line := range append(wrapText(words, textWidth-width-2), wrapText("for "+exampleCommands(r.Match), textWidth-width-4)...) {
+		for _, line := range append(wrapText(words, rest), wrapText("for "+exampleCommands(r.Match), rest-2)...) {
 			fmt.Fprintf(out, "%-*s  %s\n", width, name, line)
 			name = ""
 		}

@@ -59,7 +59,7 @@ func newMCPList(f *flags) *cobra.Command {
 				}
 				rows = append(rows, row)
 			}
-			return writeRows(cmd.OutOrStdout(), rows, isTerminal(os.Stdout))
+			return writeRows(cmd.OutOrStdout(), rows, screenWidth())
 		},
 	}
 }

@@ -125,7 +125,7 @@ func listEntries(cmd *cobra.Command, entries []memory.Entry) error {
 		}
 		rows = append(rows, []string{strconv.FormatInt(e.ID, 10), at, cmp.Or(oneLine(e.Project), "*"), oneLine(e.Text)})
 	}
-	return writeRows(cmd.OutOrStdout(), rows, screen)
+	return writeRows(cmd.OutOrStdout(), rows, screenWidth())
 }
 
 func newMemoryShow(f *flags) *cobra.Command {

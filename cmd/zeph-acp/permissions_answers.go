@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -91,7 +90,7 @@ func listAnswers(cmd *cobra.Command, f *flags, in projectFlags, asJSON bool) err
 		}
 		rows = append(rows, row)
 	}
-	return writeRows(out, rows, isTerminal(os.Stdout))
+	return writeRows(out, rows, screenWidth())
 }
 
 // answerName returns the answer by its name in the file.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless/layout"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/session/store"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
@@ -177,12 +178,17 @@ func countWords(text string, words []string) (n int) {
 // printFound prints each session on a line, and its messages below.
 func printFound(w io.Writer, found []foundSession, all []store.Session, home string) error {
 	var b strings.Builder
-	n := shortID(all)
+	n, width := shortID(all), textWidth()
 	for _, h := range found {
 		id, at := oneLine(h.ID[:min(n, len(h.ID))]), h.Updated.Local().Format(timeLayout)
-		fmt.Fprintf(&b, "%s  %s  %s  %s\n", id, at, oneLine(tilde(h.CWD, home)), oneLine(h.Title))
+		dir, title := oneLine(tilde(h.CWD, home)), oneLine(h.Title)
+		if screenWidth() > 0 {
+			dir = fitEnd(dir, width/3)
+			title = layout.Cut(title, width-layout.Columns(id+at+dir)-6)
+		}
+		fmt.Fprintf(&b, "%s  %s  %s  %s\n", id, at, dir, title)
 		for _, m := range h.Matches {
-			for i, line := range wrapText(oneLine(m.Text), textWidth-len("    agent: ")) {
+			for i, line := range wrapText(oneLine(m.Text), max(width-len("    agent: "), minColumn)) {
 				role := m.Role + ":"
 				if i > 0 {
 					role = ""

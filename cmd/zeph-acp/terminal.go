@@ -36,6 +36,14 @@ func columns() int {
 	return 80
 }
 
+// screenWidth returns the width of the terminal on stdout; 0 if stdout is not a terminal.
+func screenWidth() int {
+	if !isTerminal(os.Stdout) {
+		return 0
+	}
+	return columns()
+}
+
 // confirmed asks a person a question in the terminal and reports whether the answer is yes. If it
 // is not, a line on stderr begins with refusal, such as "Nothing was written". Without a terminal
 // it asks no one, and the line ends with hint.

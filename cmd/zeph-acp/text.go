@@ -17,14 +17,21 @@ func oneLine(text string) string {
 // timeLayout is the layout of times for people.
 const timeLayout = "2006-01-02 15:04"
 
-// textWidth is the maximum width of a line of text, in characters.
-const textWidth = 100
+// textWidth returns the width of a line of text on stdout, in columns: at most 100, and that of
+// a narrower terminal.
+func textWidth() int {
+	const most = 100
+	if width := screenWidth(); width > 0 {
+		return min(width, most)
+	}
+	return most
+}
 
 // wrapText breaks a text between words.
 func wrapText(text string, width int) []string {
 	var lines []string
 	for _, word := range strings.Fields(text) {
-		if n := len(lines) - 1; n >= 0 && len(lines[n])+1+len(word) <= width {
+		if n := len(lines) - 1; n >= 0 && layout.Columns(lines[n])+1+layout.Columns(word) <= width {
 			lines[n] += " " + word
 		} else {
 			lines = append(lines, word)
@@ -73,9 +80,9 @@ func padded(text string, width int) string {
 	return text + strings.Repeat(" ", max(width-layout.Columns(text), 0))
 }
 
-// writeRows prints rows: for a person with aligned columns, and for programs with tabs between
-// them.
-func writeRows(w io.Writer, rows [][]string, screen bool) error {
+// writeRows prints rows: for a person with aligned columns in a terminal of that width, and for
+// programs, if width is 0, with tabs between them. A long last column has several lines.
+func writeRows(w io.Writer, rows [][]string, width int) error {
 	var widest []int
 	for _, row := range rows {
 		for i, text := range row[:len(row)-1] { // the last column needs no room
@@ -88,18 +95,24 @@ func writeRows(w io.Writer, rows [][]string, screen bool) error {
 	var b strings.Builder
 	for _, row := range rows {
 		last := len(row) - 1
-		for i, text := range row[:last] {
-			if screen {
-				b.WriteString(padded(text, widest[i]) + "  ")
-			} else {
-				b.WriteString(text + "\t")
-			}
+		if width == 0 {
+			b.WriteString(strings.Join(row, "\t") + "\n")
+			continue
 		}
-		b.WriteString(row[last] + "\n")
+		before := ""
+		for i, text := range row[:last] {
+			before += padded(text, widest[i]) + "  "
+		}
+		indent := layout.Columns(before)
+		lines := wrapLine(row[last], max(width-indent, minColumn))
+		b.WriteString(before + strings.Join(lines, "\n"+strings.Repeat(" ", indent)) + "\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
+
+// minColumn is the least width of a column with a text of several words.
+const minColumn = 20
 
 // tilde returns a path with "~" in place of the home directory.
 func tilde(path, home string) string {

@@ -7,13 +7,18 @@ import (
 
 func TestWriteRows(t *testing.T) {
 	rows := [][]string{{"1", "日本", "a fact"}, {"20", "*", "another one"}, {"3", "x"}}
-	for screen, want := range map[bool]string{
-		false: "1\t日本\ta fact\n20\t*\tanother one\n3\tx\n",
-		true:  "1   日本  a fact\n20  *     another one\n3   x\n",
+	for width, want := range map[int]string{
+		0:  "1\t日本\ta fact\n20\t*\tanother one\n3\tx\n",
+		80: "1   日本  a fact\n20  *     another one\n3   x\n",
 	} {
 		var b strings.Builder
-		if err := writeRows(&b, rows, screen); err != nil || b.String() != want {
-			t.Errorf("screen %t: %v\n%s", screen, err, &b)
+		if err := writeRows(&b, rows, width); err != nil || b.String() != want {
+			t.Errorf("width %d: %v\n%s", width, err, &b)
 		}
+	}
+	var b strings.Builder
+	const want = "7  a fact of several words\n   that needs two lines\n"
+	if err := writeRows(&b, [][]string{{"7", "a fact of several words that needs two lines"}}, 28); err != nil || b.String() != want {
+		t.Errorf("%v\n%s", err, &b)
 	}
 }

@@ -72,7 +72,7 @@ func toolsText(w io.Writer, tools []executors.Tool) error {
 		if err != nil {
 			return err
 		}
-		for i, line := range append(wrapText(summary, max(textWidth-width-2, 20)), params...) {
+		for i, line := range append(wrapText(summary, max(textWidth()-width-2, minColumn)), params...) {
 			name := t.Name
 			if i > 0 {
 				name = ""
