@@ -331,6 +331,14 @@ func (a *agent) closeSession(session string) {
 	}
 }
 
+// runTurn runs a turn that must end well.
+func (a *agent) runTurn(session, text string) {
+	a.t.Helper()
+	id := fmt.Sprintf(`"turn-%d"`, len(a.agentFrames()))
+	a.request(id, "session/prompt", promptParams(session, text))
+	a.ends(id)
+}
+
 // ends waits for the answer to a prompt and checks that the turn ended well.
 func (a *agent) ends(id string) {
 	a.t.Helper()

@@ -1,7 +1,6 @@
 package integration
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -23,8 +22,7 @@ func TestBackgroundReports(t *testing.T) {
 	a.script("serve.sh", "while [ ! -e stop ]; do sleep 0.02; done; echo bye")
 	a.initialize()
 	s := a.open()
-	a.request("1", "session/prompt", promptParams(s, "start it"))
-	a.answer("1")
+	a.runTurn(s, "start it")
 	a.request("2", "session/prompt", promptParams(s, "wait for it"))
 	a.await("the wait", func(f frame) bool {
 		return strings.Contains(f.line, "output of bg1") && strings.Contains(f.line, `"tool_call"`)
@@ -38,19 +36,12 @@ func TestBackgroundReports(t *testing.T) {
 		t.Errorf("the model got %s", all[3])
 	}
 	a.file("stop", "")
-	jobs := func(id string) string {
-		a.request(id, "session/prompt", promptParams(s, "/jobs"))
-		a.answer(id)
-		return a.lines()
-	}
-	asked := 0
 	eventually(t, patience, "end of the command", func() bool {
-		asked++
-		return strings.Contains(jobs(fmt.Sprintf(`"jobs-%d"`, asked)), "exit 0; bash_output shows its output")
+		a.runTurn(s, "/jobs")
+		return strings.Contains(a.lines(), "exit 0; bash_output shows its output")
 	})
-	for i, id := range []string{"4", "5"} {
-		a.request(id, "session/prompt", promptParams(s, "and now?"))
-		a.answer(id)
+	for i := range 2 {
+		a.runTurn(s, "and now?")
 		const told = "[background] bg1 ended in the background (exit 0): `./serve.sh`. bash_output bg1 returns its output."
 		if got := strings.Count(p.Requests()[4+i], told); got != 1 {
 			t.Errorf("request %d tells it %d times: %s", 4+i, got, p.Requests()[4+i])

@@ -183,8 +183,7 @@ func TestStatement113CancelQueued(t *testing.T) {
 		t.Errorf("the model got %d requests", n)
 	}
 	p.Then(fakemodel.Answer(fakemodel.Say("Here.")))
-	a.request(`4`, "session/prompt", promptParams(s, "next"))
-	a.ends(`4`)
+	a.runTurn(s, "next")
 }
 
 // TestStatement120CancelRequest ends a prompt by $/cancel_request.

@@ -34,11 +34,7 @@ func newKilledAgent(t *testing.T, root string) *killedAgent {
 // must runs a turn that must end well, and returns the text of its last update.
 func (v *killedAgent) must(session, text string) string {
 	v.t.Helper()
-	id := fmt.Sprintf(`"must-%d"`, len(v.agentFrames()))
-	v.request(id, "session/prompt", promptParams(session, text))
-	if f := v.answer(id); stopReason(f) != "end_turn" {
-		v.t.Fatalf("%.100q: %s", text, f.line)
-	}
+	v.runTurn(session, text)
 	last := ""
 	for _, f := range v.agentFrames() {
 		if u, ok := f.update(); ok && u.Kind == "tool_call_update" {

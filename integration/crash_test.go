@@ -124,8 +124,7 @@ func killAndLoad(t *testing.T, caps string, frames int, rng *rand.Rand) {
 		t.Errorf("the second load (-first +second)\n%s", diff)
 	}
 	for _, text := range []string{"/model claude", "go on"} { // this model's requests are recorded
-		b.request(quote(text), "session/prompt", promptParams(live.session, text))
-		b.ends(quote(text))
+		b.runTurn(live.session, text)
 	}
 	checkHistory(t, p, live)
 }

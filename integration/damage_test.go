@@ -69,8 +69,7 @@ func storedSession(t *testing.T, name string) damagedFile {
 	f := damagedFile{root: a.root, name: name, session: a.open()}
 	for n, text := range storedPrompts {
 		p.Then(fakemodel.Answer(readsFile), fakemodel.Answer(fakemodel.Say(strings.Repeat(fmt.Sprintf("a long answer %d ", n), 400))))
-		a.request(fmt.Sprint(n), "session/prompt", promptParams(f.session, text))
-		a.answer(fmt.Sprint(n))
+		a.runTurn(f.session, text)
 	}
 	f.live = a.shownTo()
 	if name == "zeph.db" {
@@ -108,8 +107,7 @@ func (d damagedFile) use(t *testing.T, model *fakemodel.Anthropic, cut bool, rng
 	}
 	a.request(`"list"`, "session/list", `{}`)
 	a.answer(`"list"`)
-	a.request(`"turn"`, "session/prompt", promptParams(session, "go on"))
-	a.ends(`"turn"`)
+	a.runTurn(session, "go on")
 	a.stop()
 	warned := strings.Contains(a.lines(), "Warning: ")
 	lost := loaded.Error != nil || len(replay.items) < len(d.live.items)+len(storedPrompts)

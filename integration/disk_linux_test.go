@@ -150,9 +150,7 @@ func (d *diskSession) turn(e *editor, session string, n int, call fakemodel.Bloc
 	d.t.Helper()
 	before := len(e.agentFrames())
 	d.model.Then(fakemodel.Answer(call), fakemodel.Answer(fakemodel.Say(fmt.Sprintf("Answer %d.", n))))
-	id := fmt.Sprintf(`"turn-%d-%d"`, n, before)
-	e.request(id, "session/prompt", promptParams(session, fmt.Sprintf("prompt %d", n)))
-	e.ends(id)
+	e.runTurn(session, fmt.Sprintf("prompt %d", n))
 	return e.agentFrames()[before:]
 }
 

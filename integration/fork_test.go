@@ -42,9 +42,7 @@ func TestFork(t *testing.T) {
 		t.Fatalf("%v: %+v", err, fork)
 	}
 	for session, want := range map[string][]string{fork.SessionID: {"one", "<one>", "three"}, s: {"one", "<one>", "two", "<two>", "three"}} {
-		id := `"in ` + session + `"`
-		a.request(id, "session/prompt", promptParams(session, "three"))
-		a.answer(id)
+		a.runTurn(session, "three")
 		var said []string
 		for _, m := range p.Request(len(p.Requests()) - 1).Messages {
 			for _, b := range m.Content {
@@ -79,33 +77,27 @@ func TestForkRewind(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a := connect(t, start{config: "[agent]\nmode = \"auto\"\n"})
 			s := a.open()
-			a.request(`"w"`, "session/prompt", promptParams(s, `/write {"path":"a.txt","content":"one"}`))
-			a.answer(`"w"`)
-			a.request(`"r"`, "session/prompt", promptParams(s, `/write {"path":"b.txt","content":"one"}`))
-			a.answer(`"r"`)
+			a.runTurn(s, `/write {"path":"a.txt","content":"one"}`)
+			a.runTurn(s, `/write {"path":"b.txt","content":"one"}`)
 			a.request(`"points"`, "_session/rewind_points", fmt.Sprintf(`{"sessionId":%q}`, s))
 			second := regexp.MustCompile(`"messageId":"([^"]+)","index":2`).FindStringSubmatch(a.answer(`"points"`).line)
 			a.request(`"back"`, "_session/rewind", fmt.Sprintf(`{"sessionId":%q,"messageId":%q}`, s, second[1]))
 			a.answer(`"back"`)
 			id := copied(a, s)
-			a.request(`"redo"`, "session/prompt", promptParams(id, "/rewind redo"))
-			if a.answer(`"redo"`); !strings.Contains(a.lines(), "Nothing was changed: there is no rewind to undo") {
+			if a.runTurn(id, "/rewind redo"); !strings.Contains(a.lines(), "Nothing was changed: there is no rewind to undo") {
 				t.Error("the copy takes back the rewind of the other session")
 			}
-			a.request(`"own"`, "session/prompt", promptParams(id, `/write {"path":"a.txt","content":"two"}`))
-			a.answer(`"own"`)
+			a.runTurn(id, `/write {"path":"a.txt","content":"two"}`)
 			a.request(`"copy"`, "_session/rewind_points", fmt.Sprintf(`{"sessionId":%q}`, id))
 			points := a.answer(`"copy"`).line
 			if !strings.Contains(points, `"index":1,"text":"/write {\"path\":\"a.txt\",\"content\":\"one\"}","files":null`) || !strings.Contains(points, `"index":3,`) || !strings.Contains(points, `"files":1}]`) {
 				t.Errorf("points: %s", points)
 			}
-			for i, tt := range []struct{ prompt, want string }{
+			for _, tt := range []struct{ prompt, want string }{
 				{"/rewind 1", "Nothing was changed: the files of that turn are not kept by this session, which is a copy"},
 				{"/rewind", "its files are no longer kept"},
 			} {
-				n := fmt.Sprint(100 + i)
-				a.request(n, "session/prompt", promptParams(id, tt.prompt))
-				a.answer(n)
+				a.runTurn(id, tt.prompt)
 				if !strings.Contains(a.lines(), tt.want) {
 					t.Errorf("%s does not say %q", tt.prompt, tt.want)
 				}

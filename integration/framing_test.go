@@ -254,8 +254,7 @@ func TestStatement001_080Content(t *testing.T) {
 	p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Say(text)))
 	a := connect(t, start{env: p.Env()})
 	s := a.open()
-	a.request("1", "session/prompt", promptParams(s, text))
-	a.answer("1")
+	a.runTurn(s, text)
 	var got strings.Builder
 	for _, f := range a.agentFrames() {
 		var u struct {

@@ -57,8 +57,7 @@ func TestJudges(t *testing.T) {
 			}
 			a := connect(t, start{config: config})
 			s := a.open()
-			a.request(`1`, "session/prompt", promptParams(s, "touch them"))
-			a.answer(`1`)
+			a.runTurn(s, "touch them")
 			if diff := cmp.Diff(tt.want, judged(t, auditLog(t, a.home))); diff != "" {
 				t.Error(diff)
 			}

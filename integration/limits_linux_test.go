@@ -168,8 +168,7 @@ func TestStopAndContinue(t *testing.T) {
 	a.initialize()
 	b.initialize()
 	s := a.open()
-	a.request(`1`, "session/prompt", promptParams(s, "one"))
-	a.answer(`1`)
+	a.runTurn(s, "one")
 	began := make(chan struct{})
 	p.Then(fakemodel.Hang(began, fakemodel.Say("I think")))
 	a.request(`2`, "session/prompt", promptParams(s, "two"))
@@ -180,16 +179,14 @@ func TestStopAndContinue(t *testing.T) {
 	ageLease(t, root)
 	b.mustLoad(s)
 	p.Then(fakemodel.Answer(fakemodel.Say("Three.")))
-	b.request(`3`, "session/prompt", promptParams(s, "three"))
-	b.ends(`3`)
+	b.runTurn(s, "three")
 	if err := a.cmd.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
 	a.notify("session/cancel", `{"sessionId":`+quote(s)+`}`)
 	a.cancelledWithin(t, `2`)
 	p.Then(fakemodel.Answer(fakemodel.Say("Four.")))
-	a.request(`4`, "session/prompt", promptParams(s, "four"))
-	a.ends(`4`)
+	a.runTurn(s, "four")
 	if !strings.Contains(a.lines(), "Another process has taken over this session") {
 		t.Errorf("the user does not read that the session was taken over:\n%s", a.tail())
 	}
@@ -227,8 +224,7 @@ func TestNewerDatabase(t *testing.T) {
 	root := home(t)
 	a := connect(t, start{env: p.Env(), root: root})
 	s := a.open()
-	a.request(`1`, "session/prompt", promptParams(s, "one"))
-	a.answer(`1`)
+	a.runTurn(s, "one")
 	db := openDatabase(t, root)
 	if _, err := db.Exec("PRAGMA user_version = 99"); err != nil {
 		t.Fatal(err)
@@ -291,8 +287,7 @@ func TestClockJumps(t *testing.T) {
 			root := home(t)
 			a := connect(t, start{env: p.Env(), root: root})
 			s := a.open()
-			a.request(`1`, "session/prompt", promptParams(s, "one"))
-			a.answer(`1`)
+			a.runTurn(s, "one")
 			began := make(chan struct{})
 			p.Then(fakemodel.Hang(began, fakemodel.Say("I think")))
 			a.request(`2`, "session/prompt", promptParams(s, "two"))
@@ -311,8 +306,7 @@ func TestClockJumps(t *testing.T) {
 				t.Errorf("loaded %+v", got)
 			}
 			p.Then(fakemodel.Answer(fakemodel.Say("Three.")))
-			b.request(`3`, "session/prompt", promptParams(s, "three"))
-			b.ends(`3`)
+			b.runTurn(s, "three")
 			b.request(`4`, "session/list", `{}`)
 			if f := b.answer(`4`); !strings.Contains(f.line, s) {
 				t.Errorf("session/list: %s", f.line)

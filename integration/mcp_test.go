@@ -67,11 +67,8 @@ func (a *agent) openWith(servers ...string) string {
 // turnOf sends a prompt and returns all text that its updates have.
 func (a *agent) turnOf(session, text string) string {
 	a.t.Helper()
-	id, from := fmt.Sprintf(`"turn-%d"`, len(a.agentFrames())), len(a.agentFrames())
-	a.request(id, "session/prompt", promptParams(session, text))
-	if f := a.answer(id); f.Error != nil {
-		a.t.Fatalf("%s: %s", text, f.line)
-	}
+	from := len(a.agentFrames())
+	a.runTurn(session, text)
 	var b strings.Builder
 	for _, f := range a.agentFrames()[from:] {
 		if _, ok := f.update(); ok {

@@ -36,16 +36,11 @@ base_url = %q
 	a.file(filepath.Join(a.dir, "b.txt"), "bravo\n")
 	a.initialize()
 	s := a.open()
-	ask := func(id, text string) {
-		t.Helper()
-		a.request(id, "session/prompt", promptParams(s, text))
-		a.ends(id)
-	}
 	p.Then(fakemodel.Answer(fakemodel.Think("Look at a.", "signed-by-claude"), fakemodel.Call("toolu_1", "read", map[string]any{"path": "a.txt"})), fakemodel.Answer(fakemodel.Say("Alpha.")))
-	ask("1", "what is in a?")
+	a.runTurn(s, "what is in a?")
 
 	a.set(t, s, "model", "lab:qwen3:8b")
-	ask("2", "and in b?")
+	a.runTurn(s, "and in b?")
 	for _, want := range []string{
 		`what is in a?"`, `"tool_calls":[{"id":"toolu_1","function":{"index":0,"name":"read","arguments":{"path":"a.txt"}}}]`,
 		`"tool_name":"read","tool_call_id":"toolu_1"`, "alpha", `"content":"Alpha."`, `"content":"and in b?"`, `"num_ctx":32768`,
@@ -63,7 +58,7 @@ base_url = %q
 
 	a.set(t, s, "model", "claude:claude-opus-5-5")
 	p.Then(fakemodel.Answer(fakemodel.Say("Both read.")))
-	ask("3", "both?")
+	a.runTurn(s, "both?")
 	body := p.Requests()[2]
 	for _, want := range []string{`"toolu_1"`, `"call_1"`, "alpha", "bravo", "Bravo.", "claude-opus-5-5"} {
 		if !strings.Contains(body, want) {
@@ -104,8 +99,7 @@ func TestModelList(t *testing.T) {
 		t.Errorf("the levels are %q", level.values())
 	}
 	a.set(t, s, "thought_level", "off")
-	a.request("1", "session/prompt", promptParams(s, "hi"))
-	a.ends("1")
+	a.runTurn(s, "hi")
 	if body := o.Chat(0); !strings.Contains(body, `"model":"qwen3:8b"`) || !strings.Contains(body, `"think":false`) {
 		t.Errorf("Ollama got %s", body)
 	}
@@ -161,8 +155,7 @@ func TestWireModels(t *testing.T) {
 		t.Errorf("the models (-want +got)\n%s", diff)
 	}
 	a.set(t, s, "model", "openai:gpt-6-luna")
-	a.request("1", "session/prompt", promptParams(s, "hi"))
-	a.ends("1")
+	a.runTurn(s, "hi")
 	if all := of["openai"].Requests(); len(all) != 1 || !strings.Contains(all[0], `"model":"gpt-6-luna"`) {
 		t.Errorf("OpenAI got %s", all)
 	}

@@ -98,9 +98,7 @@ type = "direct"
 	ask := func(want string) {
 		t.Helper()
 		p.Then(fakemodel.Answer(fakemodel.Say("Here.")))
-		id := fmt.Sprintf(`"ask-%d"`, asked)
-		a.request(id, "session/prompt", promptParams(s, "hi"))
-		a.ends(id)
+		a.runTurn(s, "hi")
 		if got := p.Thinking(asked); got != want {
 			t.Errorf("the model got %s, want %s", got, want)
 		}

@@ -91,8 +91,7 @@ func TestOddClient(t *testing.T) {
 			e.file("a.txt", "a\n")
 			e.initialize(`{"fs":{"readTextFile":true,"writeTextFile":true},"terminal":true}`)
 			s := e.open()
-			e.request(`"turn"`, "session/prompt", promptParams(s, "go"))
-			e.ends(`"turn"`)
+			e.runTurn(s, "go")
 			ended := 0
 			for _, f := range e.agentFrames() {
 				if u, ok := f.update(); ok && (u.Status == "completed" || u.Status == "failed") {
@@ -104,8 +103,7 @@ func TestOddClient(t *testing.T) {
 			}
 			e.alive()
 			p.Then(fakemodel.Answer(fakemodel.Say("Still here.")))
-			e.request(`"next"`, "session/prompt", promptParams(s, "go on"))
-			e.ends(`"next"`)
+			e.runTurn(s, "go on")
 		})
 	}
 }
@@ -126,6 +124,5 @@ func TestClientDiesAsked(t *testing.T) {
 	replay := b.mustLoad(s)
 	checkReplay(t, []string{"write"}, e.shownTo(), replay)
 	p.Then(fakemodel.Answer(fakemodel.Say("I go on.")))
-	b.request(`2`, "session/prompt", promptParams(s, "go on"))
-	b.ends(`2`)
+	b.runTurn(s, "go on")
 }

@@ -143,6 +143,5 @@ func TestModelOfOneByteASecond(t *testing.T) {
 	a.notify("session/cancel", `{"sessionId":`+quote(s)+`}`)
 	a.cancelledWithin(t, `1`)
 	p.Then(fakemodel.Answer(fakemodel.Say("Here.")))
-	a.request(`2`, "session/prompt", promptParams(s, "two"))
-	a.ends(`2`)
+	a.runTurn(s, "two")
 }

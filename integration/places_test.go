@@ -51,8 +51,7 @@ func oneTurn(t *testing.T, p *fakemodel.Anthropic, s start) string {
 	e.file("long.txt", strings.Repeat("a line of a long output\n", 20_000))
 	e.initialize()
 	session := e.open()
-	e.request(`1`, "session/prompt", promptParams(session, "work"))
-	e.ends(`1`)
+	e.runTurn(session, "work")
 	e.alive()
 	return e.lines()
 }

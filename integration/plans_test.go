@@ -42,8 +42,7 @@ func TestPlanApproval(t *testing.T) {
 			if updated != (want != "architect") {
 				t.Errorf("current_mode_update: %v", updated)
 			}
-			a.request("2", "session/prompt", promptParams(s, "and now?"))
-			a.answer("2")
+			a.runTurn(s, "and now?")
 			if last := p.Requests()[2]; !strings.Contains(last, "[mode: "+want+"]") {
 				t.Errorf("the model got %s", last)
 			}

@@ -113,20 +113,12 @@ func TestStatement065_094CommandsAndTheModel(t *testing.T) {
 	p := fakemodel.NewAnthropic(t)
 	a := connect(t, start{env: p.Env()})
 	s := a.open()
-	prompts := 0
-	prompt := func(text string) {
-		t.Helper()
-		prompts++
-		id := fmt.Sprint(prompts)
-		a.request(id, "session/prompt", promptParams(s, text))
-		a.ends(id)
-	}
 	asked := 0
 	// ask sends a prompt that needs one request, and returns the request.
 	ask := func(text, reply string) []string {
 		t.Helper()
 		p.Then(fakemodel.Answer(fakemodel.Say(reply)))
-		prompt(text)
+		a.runTurn(s, text)
 		asked++
 		return p.Request(asked - 1).History()
 	}
@@ -139,7 +131,7 @@ func TestStatement065_094CommandsAndTheModel(t *testing.T) {
 	const mode = "user: [mode: code] You may change files and run commands; the user is asked for permission."
 	check("first", ask("hi", "Hello."), mode, "user: hi")
 	for _, local := range []string{"/help", "/status", "/tools", "/sessions", "/model", "/mode", "/mode code", "/list_directory"} {
-		prompt(local)
+		a.runTurn(s, local)
 	}
 	called := []string{mode, "user: hi", "assistant: Hello.", "user: /list_directory", "assistant: tool_use", "user: tool_result", "assistant: list_directory: done."}
 	check("after a tool", ask("next", "Yes."), append(called, "user: next")...)
@@ -162,14 +154,13 @@ func TestStatement065_094CommandsAndTheModel(t *testing.T) {
 	check("after /compact", slices.Delete(compact, 2, 3), mode, "user: [Summary of the conversation so far, in place of its messages]\nThey talked.",
 		"user: /nope x", "assistant: What is that?", "user: and now?")
 
-	prompt("/clear")
+	a.runTurn(s, "/clear")
 	check("after /clear", ask("fresh", "Fresh."), mode, "user: fresh")
 
 	a.closeSession(s)
 	before := len(a.agentFrames())
 	a.request(`"resume"`, "session/resume", fmt.Sprintf(`{"sessionId":%q,"cwd":%q}`, s, a.dir))
 	a.answer(`"resume"`)
-	prompts++
 	a.alive()
 	for _, f := range a.agentFrames()[before:] {
 		if u, ok := f.update(); ok && u.Kind != "available_commands_update" {
@@ -184,8 +175,7 @@ func TestStatement065_094CommandsAndTheModel(t *testing.T) {
 func TestPromptTextLimit(t *testing.T) {
 	a := connect(t, start{})
 	s := a.open()
-	a.request("1", "session/prompt", promptParams(s, strings.Repeat("x", 1<<20)))
-	a.ends("1")
+	a.runTurn(s, strings.Repeat("x", 1<<20))
 	a.request("2", "session/prompt", promptParams(s, strings.Repeat("x", 1<<20+1)))
 	if f := a.answer("2"); f.Error == nil || f.Error.Code != -32602 || !strings.Contains(f.Error.Message, "1048577") || !strings.Contains(f.Error.Message, "1048576") {
 		t.Errorf("one byte more: %.300s", f.line)

@@ -38,8 +38,7 @@ func TestStatement134Idle(t *testing.T) {
 	t.Parallel()
 	a := connect(t, start{})
 	s := a.open()
-	a.request("1", "session/prompt", promptParams(s, "/bash echo hi"))
-	a.answer("1")
+	a.runTurn(s, "/bash echo hi")
 	a.alive()
 	ticks, writes := spent(t, a.cmd.Process.Pid)
 	for range 5 {
@@ -103,8 +102,7 @@ func TestStatement016BigPromptMemory(t *testing.T) {
 			a.request(`1`, "session/prompt", `{"sessionId":`+quote(s)+`,"prompt":[{"type":"text","text":"look"},`+block+`]}`)
 			a.ends(`1`)
 			first := statusKiB(t, a.cmd.Process.Pid, "VmHWM") >> 10
-			a.request(`2`, "session/prompt", promptParams(s, "and?"))
-			a.answer(`2`)
+			a.runTurn(s, "and?")
 			second := statusKiB(t, a.cmd.Process.Pid, "VmHWM") >> 10
 			b := connect(t, start{root: a.root})
 			b.mustLoad(s)

@@ -37,10 +37,7 @@ func newRewinder(t *testing.T, root, caps string) (r *rewindAgent, before, after
 	r.file("image.bin", "\x00\xff\x01")
 	before = r.files()
 	r.session = r.open()
-	r.request("1", "session/prompt", promptParams(r.session, "/bash for f in d?/*; do echo more >> $f; done; rm -r d5 image.bin; mkdir new; echo x > new/file; ln -s d1 link"))
-	if f := r.answer("1"); stopReason(f) != "end_turn" {
-		t.Fatal(f.line)
-	}
+	r.runTurn(r.session, "/bash for f in d?/*; do echo more >> $f; done; rm -r d5 image.bin; mkdir new; echo x > new/file; ln -s d1 link")
 	r.point = r.points("2")[0]
 	return r, before, r.files()
 }
@@ -100,8 +97,7 @@ func (r *rewindAgent) after(t *testing.T, caps string) (next *rewindAgent, said 
 	next.start(t, start{root: r.root})
 	next.initialize(caps)
 	next.mustLoad(r.session)
-	next.request("10", "session/prompt", promptParams(r.session, "/status"))
-	next.answer("10")
+	next.runTurn(r.session, "/status")
 	for _, f := range next.agentFrames() {
 		if u, ok := f.update(); ok && u.Kind != "tool_call_update" {
 			said += string(u.Content)

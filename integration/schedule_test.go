@@ -33,7 +33,6 @@ type schedulingAgent struct {
 	*agent
 	model   *fakemodel.Anthropic
 	session string
-	prompts int
 }
 
 // newScheduling starts an agent, in the home of an earlier one if root is not empty.
@@ -49,12 +48,7 @@ func newScheduling(t *testing.T, model *fakemodel.Anthropic, root, capabilities 
 // turn runs a turn that must end well.
 func (s *schedulingAgent) turn(text string) {
 	s.t.Helper()
-	s.prompts++
-	id := fmt.Sprintf(`"turn-%d"`, s.prompts)
-	s.request(id, "session/prompt", promptParams(s.session, text))
-	if f := s.answer(id); stopReason(f) != "end_turn" {
-		s.t.Fatalf("%s: %s", text, f.line)
-	}
+	s.runTurn(s.session, text)
 }
 
 // load loads the session of another agent.

@@ -25,8 +25,7 @@ func TestStatement036EmptyEnvironment(t *testing.T) {
 func TestStatement002NoHome(t *testing.T) {
 	a := connect(t, start{env: []string{"ZEPH_HOME=/nonexistent/zeph", "HOME=/nonexistent"}})
 	s := a.open()
-	a.request("1", "session/prompt", promptParams(s, "/bash echo hi"))
-	a.ends("1")
+	a.runTurn(s, "/bash echo hi")
 }
 
 // TestStatement002BrokenConfig starts with an invalid config.toml. One line on
@@ -74,8 +73,7 @@ func TestStatement002NoNoise(t *testing.T) {
 	a.alive()
 	a.initialize()
 	s := a.open()
-	a.request("1", "session/prompt", promptParams(s, "/bash echo hi"))
-	a.answer("1")
+	a.runTurn(s, "/bash echo hi")
 	if f := a.agentFrames()[0]; !strings.HasPrefix(string(f.ID), `"alive`) {
 		t.Errorf("the first line is %q", f.line)
 	}
@@ -91,8 +89,7 @@ func TestStatement002NoNoise(t *testing.T) {
 func TestStatement003Quiet(t *testing.T) {
 	a := connect(t, start{})
 	s := a.open()
-	a.request("1", "session/prompt", promptParams(s, "/bash echo to stderr >&2; exit 3"))
-	a.answer("1")
+	a.runTurn(s, "/bash echo to stderr >&2; exit 3")
 	a.request("2", "session/set_mode", `{"sessionId":`+quote(s)+`,"modeId":"none"}`)
 	a.closeSession(s)
 	a.in.Close()

@@ -106,8 +106,7 @@ func TestSteeringRace(t *testing.T) {
 			}
 			outcomes[fmt.Sprintf("%s of %d.", name, turn)] = r.Outcome
 		}
-		a.request(id("after"), "session/prompt", promptParams(s, fmt.Sprint("after ", turn)))
-		a.answer(id("after"))
+		a.runTurn(s, fmt.Sprint("after ", turn))
 		all := p.Requests()
 		for text, outcome := range outcomes {
 			want := 0

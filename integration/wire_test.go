@@ -190,17 +190,16 @@ func TestWireSwitch(t *testing.T) {
 		if i > 0 {
 			a.set(t, s, "model", p.Model)
 		}
-		before, id := len(p.Requests()), fmt.Sprint(i)
+		before, question := len(p.Requests()), fmt.Sprint("question ", i)
 		p.Then("call", "thoughts")
-		a.request(id, "session/prompt", promptParams(s, "question "+id))
-		a.ends(id)
+		a.runTurn(s, question)
 		bodies := p.Requests()[before:]
 		if len(bodies) != 2 {
 			t.Fatalf("%s was asked %d times", name, len(bodies))
 		}
 		for j, body := range bodies {
 			isRead(t, p, body, i+j)
-			if !strings.Contains(body, `question 0"`) || !strings.Contains(body, `question `+id+`"`) || strings.Count(body, "Hello!") != i {
+			if !strings.Contains(body, `question 0"`) || !strings.Contains(body, question+`"`) || strings.Count(body, "Hello!") != i {
 				t.Errorf("%s lost an earlier message:\n%s", name, ending(body))
 			}
 			for other, o := range of {
