@@ -37,7 +37,9 @@ func (m *Stream) beginTable(l []byte) {
 	}
 	for _, b := range []byte(tableSeparators) {
 		if bytes.IndexByte(l, b) >= 0 || b == barSeparator && bytes.Contains(l, []byte("\u2502")) {
-			m.columns = namedColumns(l, b)
+			if b != ',' && b != ';' || !bytes.Contains(l, []byte{b, ' '}) { // else the words of a sentence or a program
+				m.columns = namedColumns(l, b)
+			}
 			return
 		}
 	}

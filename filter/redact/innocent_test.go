@@ -678,6 +678,9 @@ PASSWORD=[REDACTED:secret]
 | -p | required | the password of the user |
 | -q | optional | no-op in v1.2.3 |
 ---
+import user, password
+import host, port2x9q
+---
 user,password
 alice,${DB_PASSWORD}
 bob,<password>
