@@ -134,6 +134,9 @@ var commonAnchors = sync.OnceValue(func() *anchors {
 	for _, name := range quotedNames {
 		s.insert(anchor{text: []byte(name), find: (*Stream).scanQuoted})
 	}
+	for _, name := range settingNames {
+		s.insert(anchor{text: []byte(name), find: (*Stream).scanSetting})
+	}
 	s.insert(anchor{text: []byte("AUTH "), find: (*Stream).scanRedisLogin})
 	s.insert(anchor{text: []byte("setvariable variable="), find: (*Stream).scanPipelineVariable})
 	s.insert(anchor{text: []byte("cryptsetup "), find: func(m *Stream, l []byte, from, _ int) { m.scanPiped(l, from) }})

@@ -703,6 +703,12 @@ this.token = $9473610dff0d13f5$var$nullToken;
 ---
 unexpected token "}"
 ---
+token identifier_of_a_variable_2
+---
+secret db-credentials-7f9c-production
+---
+public_key AAAAC3NzaC1lZDI1NTE5AAAAIBf0xK9mQ2vLtR7kQm2XzV9bLs4Wd8Yc
+---
 var i="Unknown token ",l=(0,y.default)(u,6),D=l[0];
 ---
 AUTH OK

@@ -33,6 +33,23 @@ func (m *Stream) scanQuoted(l []byte, _, body int) {
 	}
 }
 
+// settingNames are the ends of names that configuration files separate from a bare value by a
+// blank, on a line of their own: shared_key VALUE.
+var settingNames = []string{"_key ", "-key ", "secret ", "token "}
+
+// scanSetting looks for a value that is the rest of the line after a name at its beginning.
+func (m *Stream) scanSetting(l []byte, _, body int) {
+	const shortest = 16
+	from := nameStart(l, body-1)
+	value := bytes.TrimRight(l[body:], " \t\r;")
+	if len(value) < shortest || bytes.IndexByte(value, ' ') >= 0 || len(bytes.TrimSpace(l[:from])) > 0 {
+		return
+	}
+	if n := classifyName(l[from : body-1]); n >= tokenName && isBelievable(value, n, bareForm) && isRandom(value) {
+		m.addHit(body, body+len(value), namedSecret)
+	}
+}
+
 // encodedNames are "password" and "PASSWORD" in Base64, at each alignment and without the
 // digits that the bytes around them share.
 var encodedNames = []string{"cGFzc3dvcm", "Bhc3N3b3Jk", "wYXNzd29yZ", "UEFTU1dPUk", "BBU1NXT1JE", "QQVNTV09SR"}

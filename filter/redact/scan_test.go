@@ -427,6 +427,7 @@ func TestScanFinds(t *testing.T) {
 		"a header of nginx":           {`proxy_set_header X-Api-Key "` + alnum2 + `";`, "secret", []string{alnum2}},
 		"authorization of nginx":      {`proxy_set_header Authorization "Basic Ym9iOkhiOXlwencjNEVr";`, "authorization", []string{"Ym9iOkhiOXlwencjNEVr"}},
 		"a key of BIND":               {`  secret "q1Zc7mXr0TnVb4KdWy8LpGh2Js6FaEo9UiRkBt3MxDw=";`, "secret", []string{"q1Zc7mXr0TnVb4KdWy8LpGh2Js6FaEo9UiRkBt3MxDw="}},
+		"a setting of Fluentd":        {"  shared_key " + alnum2, "secret", []string{alnum2}},
 		"a preshared key":             {`%any : PSK "xK9mQ2vLtR7"`, "secret", []string{"xK9mQ2vLtR7"}},
 		"a call of JDBC":              {`DriverManager.getConnection(url, "root", "xK9mQ2vL")`, "secret", []string{"xK9mQ2vL"}},
 		"a trace of PHP":              {`#0 /a.php(3): PDO->__construct('mysql:host=h', 'root', 'xK9mQ2vL')`, "secret", []string{"xK9mQ2vL"}},
