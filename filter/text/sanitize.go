@@ -25,6 +25,7 @@ type Sanitizer struct {
 
 	raw          []byte // the beginning of a line that has not ended
 	state        []byte // the visible text of a line with control characters
+	returned     bool   // the next text overwrites state
 	continued    bool   // raw continues a line whose beginning was emitted
 	emitted      bool   // a line was emitted
 	blankPending bool   // a blank line is emitted if another line follows
@@ -189,20 +190,23 @@ const (
 
 // lineWithControls sanitises a line whose first control character is at first.
 func (s *Sanitizer) lineWithControls(line []byte, first int) {
-	s.state = append(s.state[:0], line[:first]...)
+	s.state, s.returned = append(s.state[:0], line[:first]...), false
 	for i := first; i < len(line); {
 		b := line[i]
 		switch {
 		case b == escape:
 			n, _ := sequenceLength(line[i:])
-			if returnsToStart(line[i : i+n]) {
+			switch seq := line[i : i+n]; {
+			case erasesLine(seq), s.returned && erasesRest(seq):
 				s.overwrite()
+			case returnsToStart(seq):
+				s.returned = true
 			}
 			i += n
 			continue
 		case b == '\r':
-			s.overwrite()
-		case b == '\b':
+			s.returned = true
+		case b == '\b' && !s.returned:
 			_, n := utf8.DecodeLastRune(s.state)
 			s.state = s.state[:len(s.state)-n]
 		case b == 0xc2 && i+1 < len(line) && line[i+1] >= 0x80 && line[i+1] < 0xa0: // a control character of Latin-1
@@ -212,6 +216,9 @@ func (s *Sanitizer) lineWithControls(line []byte, first int) {
 			}
 			i++
 		case PlainByte[b]:
+			if s.returned {
+				s.overwrite()
+			}
 			end := i + 1
 			for end < len(line) && PlainByte[line[end]] && line[end] != 0xc2 {
 				end++
@@ -225,9 +232,10 @@ func (s *Sanitizer) lineWithControls(line []byte, first int) {
 	s.emit(s.state)
 }
 
-// overwrite returns to the start of the line. It drops the current state unless
-// that reports a problem.
+// overwrite drops the current state unless that reports a problem. A return to the start of
+// the line alone drops nothing, as in the line end CR CR LF.
 func (s *Sanitizer) overwrite() {
+	s.returned = false
 	if Important(s.state) {
 		s.emit(s.state)
 	}
@@ -300,19 +308,23 @@ func parametersLength(line []byte) int {
 	return len(line)
 }
 
-// returnsToStart reports whether an escape sequence returns to the start of the line
-// or erases it.
+// returnsToStart reports whether an escape sequence returns to the start of the line.
 func returnsToStart(seq []byte) bool {
-	if len(seq) < 3 || seq[1] != '[' {
-		return false
-	}
-	switch arg := string(seq[2 : len(seq)-1]); seq[len(seq)-1] {
-	case 'K':
-		return arg == "2"
-	case 'G':
-		return arg == "" || arg == "0" || arg == "1"
-	}
-	return false
+	return isControl(seq, 'G', "") || isControl(seq, 'G', "0") || isControl(seq, 'G', "1")
+}
+
+// erasesLine reports whether an escape sequence erases the whole line.
+func erasesLine(seq []byte) bool { return isControl(seq, 'K', "2") }
+
+// erasesRest reports whether an escape sequence erases the line from the cursor on.
+func erasesRest(seq []byte) bool {
+	return isControl(seq, 'K', "") || isControl(seq, 'K', "0") || isControl(seq, 'J', "") || isControl(seq, 'J', "0")
+}
+
+// isControl reports whether an escape sequence is a control sequence with this end and
+// argument.
+func isControl(seq []byte, final byte, arg string) bool {
+	return len(seq) == len("\x1b[")+len(arg)+1 && seq[1] == '[' && seq[len(seq)-1] == final && string(seq[2:len(seq)-1]) == arg
 }
 
 // Sanitize sanitises a text in memory. Each line of the result ends in a line
