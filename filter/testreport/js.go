@@ -24,6 +24,7 @@ type jsTests struct {
 	frameLine    []byte          // the last unmarked line of a code frame
 	failedIndent int             // indentation of the failed test in jsTree
 	inHints      bool            // jest's advice about code that it cannot parse
+	isVitest     bool            // " RUN  v1" was seen
 	notedTests   int             // lines about skipped or repeated tests
 }
 
@@ -51,13 +52,15 @@ func claimsJS(l []byte) bool {
 	switch l[0] {
 	case 'P', 'F':
 		return isJSFile(l)
+	case 'D':
+		return begins(l, "Determining test suites to run...")
 	case 'T':
 		return begins(l, "Test Suites: ") || begins(l, "Tests:       ")
 	case ' ':
 		if signOf(bytes.TrimLeft(l, " ")) != noSign {
 			return true
 		}
-		return begins(l, " RUN  v") || begins(l, " Test Files  ") || begins(l, " FAIL  ") || isJSCount(l)
+		return begins(l, " RUN  v") || begins(l, " RUNS  ") || begins(l, " Test Files  ") || begins(l, " FAIL  ") || isJSCount(l)
 	case 0xe2:
 		return signOf(l) != noSign || begins(l, "▶ ") || begins(l, "ℹ tests ")
 	case '(':
@@ -250,7 +253,10 @@ func (j *jsTests) handleIndented(l, inner []byte, indent int) bool {
 		j.titles.handleFailure(indent, j.testPass)
 		j.handleNumber(l, inner)
 		return true
-	case begins(l, " RUN  v"), begins(l, "   Start at  "), begins(l, "  Start at  "), begins(inner, "RUNS "):
+	case begins(l, " RUN  v"):
+		j.isVitest = true
+		return true
+	case begins(l, "   Start at  "), begins(l, "  Start at  "), begins(inner, "RUNS "), j.isVitest && isVitestProgress(inner):
 		return true
 	case text.HasAnyPrefix(inner, "Test Files  ", "Tests  ", "Snapshots  ", "Errors  ", "Type Errors  ", "Duration  ") && indent <= 6:
 		j.leavePart()

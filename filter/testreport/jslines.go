@@ -42,6 +42,17 @@ var jsCountSuffixes = newPrefixes(
 	" interrupted", " todo",
 )
 
+// isVitestProgress matches the counts that vitest draws in a terminal during a run. Those of its
+// summary are aligned.
+func isVitestProgress(inner []byte) bool {
+	for _, name := range [...]string{"Test Files ", "Tests ", "Start at ", "Duration "} {
+		if begins(inner, name) {
+			return len(inner) > len(name) && inner[len(name)] >= '0' && inner[len(name)] <= '9'
+		}
+	}
+	return false
+}
+
 // testSign is the meaning of the sign before the name of a test.
 type testSign uint8
 

@@ -59,6 +59,16 @@ func TestTestSummary(t *testing.T) {
 			in:   "PHPUnit 9.6.0 by Sebastian Bergmann and contributors.\n\n..F                                 3 / 3 (100%)\n\nTime: 00:00.010, Memory: 6.00 MB\n\nThere was 1 failure:\n\n1) CartTest::testSum\nFailed asserting that 3 matches expected 4.\n\n/home/dev/project/CartTest.php:7\n\nFAILURES!\nTests: 3, Assertions: 3, Failures: 1.\n",
 			keep: []string{"There was 1 failure:", "1) CartTest::testSum", "matches expected 4", "CartTest.php:7", "Failures: 1."}, gone: []string{"PHPUnit 9", "..F"},
 		},
+		"vitest, progress of a terminal": {
+			run:  strategy.Run{Exit: 1},
+			in:   " RUN  v4.0.0 /p\n ❯ cart.test.js [queued]\n\n Test Files 0 passed (1)\n      Tests 0 passed (0)\n   Start at 18:12:59\n   Duration 329ms\n ❯ cart.test.js (2 tests | 1 failed) 40ms\n     × sums 15ms\n\n FAIL  cart.test.js > sums\nAssertionError: expected 3 to be 4\n ❯ cart.test.js:3:76\n\n Test Files  1 failed (1)\n      Tests  1 failed | 1 passed (2)\n   Start at  18:12:58\n   Duration  400ms\n",
+			keep: []string{"× sums", "expected 3 to be 4", "Test Files  1 failed (1)", "Tests  1 failed | 1 passed (2)"}, gone: []string{"0 passed", "queued", "18:12:59", "329ms"},
+		},
+		"jest, progress of a terminal": {
+			run:  strategy.Run{Exit: 1},
+			in:   "Determining test suites to run...\n\n" + strings.Repeat(" RUNS  cart.test.js\n\n", 9) + "FAIL cart.test.js\n  ● cart › sums\n\n    Expected: 1\n    Received: 2\n\nTests:       1 failed, 1 total\n",
+			keep: []string{"FAIL cart.test.js", "Received: 2", "1 failed, 1 total"}, gone: []string{"RUNS", "Determining"},
+		},
 		"tap, subtests in braces": {
 			run:  strategy.Run{Exit: 1},
 			in:   "TAP version 13\n1..1\nnot ok 1 - cart.test.js # time=31.41ms {\n    1..2\n    not ok 1 - cart # time=30.39ms {\n        1..3\n        ok 1 - adds # time=3.52ms\n        not ok 2 - sums # time=6.08ms\n            ---\n            error:\n                message: \"expected 3 to be 4\"\n            at: \"cart.test.js:3:76\"\n            ...\n        ok 3 - drops # time=0.1ms\n    }\n    ok 2 - shop # time=1.1ms {\n        1..1\n        ok 1 - opens # time=0.52ms\n    }\n}\n",
