@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
@@ -33,7 +34,7 @@ func formatFindings(answer []byte, level int, github bool, columns int) (text []
 	}
 	all := review.Findings
 	rank := func(f finding) int { return slices.Index(severities, f.Severity) }
-	slices.SortStableFunc(all, func(a, b finding) int { return rank(a) - rank(b) })
+	sort.SliceStable(all, func(i, j int) bool { return rank(all[i]) < rank(all[j]) })
 	var b bytes.Buffer
 	count := map[string]int{}
 	bad := 0

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -94,5 +95,7 @@ func nearFlag(cmd *cobra.Command, name string) string {
 // one of the same length wins: swapped letters are more common than missing ones.
 func nearest(typed string, names []string) string {
 	off := func(name string) int { return max(len(name)-len(typed), len(typed)-len(name)) }
-	return toml.Nearest(typed, slices.SortedStableFunc(slices.Values(names), func(a, b string) int { return off(a) - off(b) }))
+	byOff := slices.Clone(names)
+	sort.SliceStable(byOff, func(i, j int) bool { return off(byOff[i]) < off(byOff[j]) })
+	return toml.Nearest(typed, byOff)
 }

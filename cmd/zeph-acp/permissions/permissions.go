@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
@@ -110,7 +111,7 @@ func covers(key, tool string) bool {
 // those that would be looser.
 func (i *Import) finish() *Import {
 	rank := map[executors.Decision]int{executors.Deny: 0, executors.Ask: 1, executors.Allow: 2}
-	slices.SortStableFunc(i.Rules, func(a, b Rule) int { return rank[a.Action] - rank[b.Action] })
+	sort.SliceStable(i.Rules, func(a, b int) bool { return rank[i.Rules[a].Action] < rank[i.Rules[b].Action] })
 	i.tighten()
 	return i
 }

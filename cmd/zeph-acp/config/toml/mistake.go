@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"unicode"
@@ -71,8 +72,9 @@ func (ms Mistakes) In(where string) Mistakes {
 	for i := range ms {
 		ms[i].Where = where
 	}
-	slices.SortFunc(ms, func(a, b Mistake) int {
-		return cmp.Or(a.Line-b.Line, cmp.Compare(a.Key, b.Key), cmp.Compare(a.Text, b.Text))
+	sort.Slice(ms, func(i, j int) bool {
+		a, b := ms[i], ms[j]
+		return cmp.Or(a.Line-b.Line, cmp.Compare(a.Key, b.Key), cmp.Compare(a.Text, b.Text)) < 0
 	})
 	keyed := map[int]bool{}
 	for _, m := range ms {
