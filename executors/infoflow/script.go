@@ -86,24 +86,21 @@ func directions(c *command.Command) flow {
 	case strings.Contains(sendingPrograms, program):
 		return sends
 	}
-	byWord := programs()[c.Program()]
+	words := programs[c.Program()]
 	if word := decidingWord(c); word != "" {
-		return byWord[word]
+		return words.of(word)
 	}
-	var possible flow
 	if _, open := c.Subcommand(); open {
-		for _, d := range byWord {
-			possible |= d
-		}
+		return words.any()
 	}
-	return possible
+	return 0
 }
 
 // decidingWord returns the word of a command that programs lists: an option or one of
 // the first operands, as in "docker image push".
 func decidingWord(c *command.Command) string {
-	byWord := programs()[c.Program()]
-	if byWord == nil {
+	words, ok := programs[c.Program()]
+	if !ok {
 		return ""
 	}
 	operands := 2
@@ -116,7 +113,7 @@ func decidingWord(c *command.Command) string {
 		if !option {
 			operands--
 		}
-		if w.Literal && (option || operands >= 0) && byWord[name] != 0 {
+		if w.Literal && (option || operands >= 0) && words.of(name) != 0 {
 			return name
 		}
 	}

@@ -1,6 +1,6 @@
 package infoflow
 
-import "sync"
+import "strings"
 
 // flow is the direction of data through a program.
 type flow uint8
@@ -42,73 +42,76 @@ const (
 		"amqp-publish lpr lp ngrok sentry-cli telegram-send "
 )
 
-// programs lists the programs for which the first operands, or an option, decide.
-var programs = sync.OnceValue(func() map[string]map[string]flow {
-	return map[string]map[string]flow{
-		// Hosts of code.
-		"bzr":    {"ci": sends, "commit": sends, "push": sends, "send": sends},
-		"darcs":  {"push": sends, "send": sends},
-		"fossil": {"push": sends, "sync": both},
-		"git": {
-			"--remote":     sends,
-			"fetch-pack":   sends,
-			"http-push":    sends,
-			"imap-send":    sends,
-			"lfs":          sends,
-			"ls-remote":    sends,
-			"p4":           both,
-			"push":         sends,
-			"request-pull": sends,
-			"send-email":   sends,
-			"send-pack":    sends,
-			"subtree":      sends,
-			"svn":          both,
-		},
-		"hg":  {"email": sends, "push": sends},
-		"jj":  {"git": sends},
-		"svn": {"ci": sends, "commit": sends, "copy": sends, "import": sends},
-		// Registries.
-		"buildah": {"push": sends},
-		"bun":     {"publish": sends},
-		"cargo":   {"owner": sends, "publish": sends, "search": sends},
-		"deno":    {"publish": sends},
-		"docker":  {"--push": sends, "login": sends, "push": sends},
-		"dotnet":  {"nuget": sends},
-		"gem":     {"push": sends},
-		"gradle":  {"publish": sends},
-		"helm":    {"push": sends},
-		"mvn":     {"deploy": sends},
-		"nerdctl": {"--push": sends, "login": sends, "push": sends},
-		"npm":     {"publish": sends, "search": sends, "view": sends},
-		"pnpm":    {"publish": sends},
-		"podman":  {"--push": sends, "login": sends, "push": sends},
-		"poetry":  {"publish": sends},
-		"uv":      {"publish": sends},
-		"yarn":    {"npm": sends, "publish": sends},
-		// Others.
-		"getent": {
-			"ahosts":   sends,
-			"ahostsv4": sends,
-			"ahostsv6": sends,
-			"hosts":    sends,
-			"networks": sends,
-		},
-		"gpg": {
-			"--fetch-keys":   both,
-			"--keyserver":    sends,
-			"--locate-keys":  sends,
-			"--recv-keys":    sends,
-			"--refresh-keys": sends,
-			"--search-keys":  sends,
-			"--send-keys":    sends,
-		},
-		"openssl":   {"ocsp": both, "s_client": both},
-		"pulumi":    {"up": sends},
-		"tailscale": {"file": sends},
-		"terraform": {"apply": sends},
-		"tofu":      {"apply": sends},
+// wordFlows are the first operands and the options of a program that decide the direction,
+// separated by spaces.
+type wordFlows struct{ sends, both string }
+
+// of returns the direction that a word decides.
+func (f wordFlows) of(word string) flow {
+	word = " " + word + " "
+	switch {
+	case strings.Contains(" "+f.both+" ", word):
+		return both
+	case strings.Contains(" "+f.sends+" ", word):
+		return sends
 	}
-})
+	return 0
+}
+
+// any returns the direction if the word is not known.
+func (f wordFlows) any() flow {
+	switch {
+	case f.both != "":
+		return both
+	case f.sends != "":
+		return sends
+	}
+	return 0
+}
+
+// programs lists the programs for which a word decides.
+var programs = map[string]wordFlows{
+	// Hosts of code.
+	"bzr":    {sends: "ci commit push send"},
+	"darcs":  {sends: "push send"},
+	"fossil": {sends: "push", both: "sync"},
+	"git": {
+		sends: "--remote fetch-pack http-push imap-send lfs ls-remote push request-pull send-email send-pack subtree",
+		both:  "p4 svn",
+	},
+	"hg":  {sends: "email push"},
+	"jj":  {sends: "git"},
+	"svn": {sends: "ci commit copy import"},
+	// Registries.
+	"buildah": {sends: "push"},
+	"bun":     {sends: "publish"},
+	"cargo":   {sends: "owner publish search"},
+	"deno":    {sends: "publish"},
+	"docker":  {sends: "--push login push"},
+	"dotnet":  {sends: "nuget"},
+	"gem":     {sends: "push"},
+	"gradle":  {sends: "publish"},
+	"helm":    {sends: "push"},
+	"mvn":     {sends: "deploy"},
+	"nerdctl": {sends: "--push login push"},
+	"npm":     {sends: "publish search view"},
+	"pnpm":    {sends: "publish"},
+	"podman":  {sends: "--push login push"},
+	"poetry":  {sends: "publish"},
+	"uv":      {sends: "publish"},
+	"yarn":    {sends: "npm publish"},
+	// Others.
+	"getent": {sends: "ahosts ahostsv4 ahostsv6 hosts networks"},
+	"gpg": {
+		sends: "--keyserver --locate-keys --recv-keys --refresh-keys --search-keys --send-keys",
+		both:  "--fetch-keys",
+	},
+	"openssl":   {both: "ocsp s_client"},
+	"pulumi":    {sends: "up"},
+	"tailscale": {sends: "file"},
+	"terraform": {sends: "apply"},
+	"tofu":      {sends: "apply"},
+}
 
 // silentPrograms are programs that show no content of the files that they name, by their
 // first operands.

@@ -13,50 +13,60 @@ import (
 //	https://www.iana.org/assignments/iana-ipv4-special-registry
 //	https://www.iana.org/assignments/iana-ipv6-special-registry
 //	https://www.iana.org/assignments/multicast-addresses
-var specialBlocks = []struct {
-	block netip.Prefix
-	what  string
-}{
-	{netip.MustParsePrefix("0.0.0.0/8"), "this network"},
-	{netip.MustParsePrefix("10.0.0.0/8"), "a private network"},
-	{netip.MustParsePrefix("100.64.0.0/10"), "shared address space"},
-	{netip.MustParsePrefix("127.0.0.0/8"), "this machine"},
-	{netip.MustParsePrefix("168.63.129.16/32"), "a cloud's metadata service"}, // Azure's: within a public block
-	{netip.MustParsePrefix("169.254.0.0/16"), "link-local or a cloud's metadata service"},
-	{netip.MustParsePrefix("172.16.0.0/12"), "a private network"},
-	{netip.MustParsePrefix("192.0.0.0/24"), "reserved for protocols"},
-	{netip.MustParsePrefix("192.0.2.0/24"), "for documentation"},
-	{netip.MustParsePrefix("192.31.196.0/24"), "an AS112 sink"},
-	{netip.MustParsePrefix("192.52.193.0/24"), "a multicast tunnel"},
-	{netip.MustParsePrefix("192.88.99.0/24"), "a 6to4 relay"},
-	{netip.MustParsePrefix("192.168.0.0/16"), "a private network"},
-	{netip.MustParsePrefix("192.175.48.0/24"), "an AS112 sink"},
-	{netip.MustParsePrefix("198.18.0.0/15"), "for benchmarks"},
-	{netip.MustParsePrefix("198.51.100.0/24"), "for documentation"},
-	{netip.MustParsePrefix("203.0.113.0/24"), "for documentation"},
-	{netip.MustParsePrefix("224.0.0.0/4"), "multicast"},
-	{netip.MustParsePrefix("240.0.0.0/4"), "reserved or broadcast"},
+var specialBlocks = parseBlocks([][2]string{
+	{"0.0.0.0/8", "this network"},
+	{"10.0.0.0/8", "a private network"},
+	{"100.64.0.0/10", "shared address space"},
+	{"127.0.0.0/8", "this machine"},
+	{"168.63.129.16/32", "a cloud's metadata service"}, // Azure's: within a public block
+	{"169.254.0.0/16", "link-local or a cloud's metadata service"},
+	{"172.16.0.0/12", "a private network"},
+	{"192.0.0.0/24", "reserved for protocols"},
+	{"192.0.2.0/24", "for documentation"},
+	{"192.31.196.0/24", "an AS112 sink"},
+	{"192.52.193.0/24", "a multicast tunnel"},
+	{"192.88.99.0/24", "a 6to4 relay"},
+	{"192.168.0.0/16", "a private network"},
+	{"192.175.48.0/24", "an AS112 sink"},
+	{"198.18.0.0/15", "for benchmarks"},
+	{"198.51.100.0/24", "for documentation"},
+	{"203.0.113.0/24", "for documentation"},
+	{"224.0.0.0/4", "multicast"},
+	{"240.0.0.0/4", "reserved or broadcast"},
 
-	{netip.MustParsePrefix("::1/128"), "this machine"},
-	{netip.MustParsePrefix("::/128"), "the unspecified address"},
-	{netip.MustParsePrefix("::ffff:0:0/96"), "IPv4 in IPv6"},
-	{netip.MustParsePrefix("::ffff:0:0:0/96"), "IPv4 in IPv6"}, // RFC 2765, obsolete
-	{netip.MustParsePrefix("::/96"), "IPv4 in IPv6"},
-	{netip.MustParsePrefix("64:ff9b:1::/48"), "a local translation of IPv4"},
-	{netip.MustParsePrefix("100::/64"), "discarded"},
-	{netip.MustParsePrefix("100:0:0:1::/64"), "a dummy"},
-	{netip.MustParsePrefix("2001::/32"), "a Teredo tunnel"},
-	{netip.MustParsePrefix("2001::/23"), "reserved for protocols"},
-	{netip.MustParsePrefix("2001:db8::/32"), "for documentation"},
-	{netip.MustParsePrefix("2002::/16"), "a 6to4 tunnel"},
-	{netip.MustParsePrefix("2620:4f:8000::/48"), "an AS112 sink"},
-	{netip.MustParsePrefix("3ffe::/16"), "the former 6bone"},
-	{netip.MustParsePrefix("3fff::/20"), "for documentation"},
-	{netip.MustParsePrefix("5f00::/16"), "segment routing"},
-	{netip.MustParsePrefix("fc00::/7"), "a private network"},
-	{netip.MustParsePrefix("fe80::/10"), "link-local"},
-	{netip.MustParsePrefix("fec0::/10"), "a private network"},
-	{netip.MustParsePrefix("ff00::/8"), "multicast"},
+	{"::1/128", "this machine"},
+	{"::/128", "the unspecified address"},
+	{"::ffff:0:0/96", "IPv4 in IPv6"},
+	{"::ffff:0:0:0/96", "IPv4 in IPv6"}, // RFC 2765, obsolete
+	{"::/96", "IPv4 in IPv6"},
+	{"64:ff9b:1::/48", "a local translation of IPv4"},
+	{"100::/64", "discarded"},
+	{"100:0:0:1::/64", "a dummy"},
+	{"2001::/32", "a Teredo tunnel"},
+	{"2001::/23", "reserved for protocols"},
+	{"2001:db8::/32", "for documentation"},
+	{"2002::/16", "a 6to4 tunnel"},
+	{"2620:4f:8000::/48", "an AS112 sink"},
+	{"3ffe::/16", "the former 6bone"},
+	{"3fff::/20", "for documentation"},
+	{"5f00::/16", "segment routing"},
+	{"fc00::/7", "a private network"},
+	{"fe80::/10", "link-local"},
+	{"fec0::/10", "a private network"},
+	{"ff00::/8", "multicast"},
+})
+
+type namedBlock struct {
+	block netip.Prefix
+	name  string
+}
+
+func parseBlocks(rows [][2]string) []namedBlock {
+	blocks := make([]namedBlock, len(rows))
+	for i, row := range rows {
+		blocks[i] = namedBlock{netip.MustParsePrefix(row[0]), row[1]}
+	}
+	return blocks
 }
 
 var (
@@ -73,7 +83,7 @@ func addressProblem(a netip.Addr, near []netip.Prefix) string {
 	}
 	for _, s := range specialBlocks {
 		if s.block.Contains(a) {
-			return s.what
+			return s.name
 		}
 	}
 	if a.Is6() {

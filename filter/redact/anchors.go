@@ -117,7 +117,7 @@ var commonAnchors = sync.OnceValue(func() *anchors {
 			if n := end - body; n < p.shortest || p.longest > 0 && n > p.longest {
 				return 0
 			}
-			for p.body != text.CapitalSet && end > body && (l[end-1] == '.' || l[end-1] == '-') { // punctuation of the sentence
+			for p.body != &text.CapitalSet && end > body && (l[end-1] == '.' || l[end-1] == '-') { // punctuation of the sentence
 				end--
 			}
 			if v := l[body:min(end, body+256)]; isLowEntropy(v) || exampleWords.Find(v) || p.random && !isRandom(v) {
@@ -166,9 +166,9 @@ var commonAnchors = sync.OnceValue(func() *anchors {
 	s.insert(anchor{text: []byte(" FROM stdin"), find: (*Stream).scanCopied})
 	s.insert(anchor{text: []byte(" | "), find: (*Stream).scanCell})
 	s.insert(anchor{text: []byte(" \u2502 "), find: (*Stream).scanCell})
-	s.insert(anchor{text: []byte(".atlasv1."), kind: cloudToken, leftSet: text.AlnumSet, valueEnd: atlasToken})
-	s.insert(anchor{text: []byte("AZDO"), kind: azureKey, leftSet: text.AlnumSet, valueEnd: signedKey(76, 4)})
-	s.insert(anchor{text: []byte("JQQJ99"), kind: azureKey, leftSet: text.AlnumSet, valueEnd: signedKey(52, 26)})
+	s.insert(anchor{text: []byte(".atlasv1."), kind: cloudToken, leftSet: &text.AlnumSet, valueEnd: atlasToken})
+	s.insert(anchor{text: []byte("AZDO"), kind: azureKey, leftSet: &text.AlnumSet, valueEnd: signedKey(76, 4)})
+	s.insert(anchor{text: []byte("JQQJ99"), kind: azureKey, leftSet: &text.AlnumSet, valueEnd: signedKey(52, 26)})
 	return s
 })
 

@@ -20,8 +20,10 @@ var (
 
 // SetOf returns the set of the bytes in a text. Two bytes around a hyphen stand for
 // a range.
-func SetOf(in string) *ByteSet {
-	c := &ByteSet{}
+//
+//go:noinline
+func SetOf(in string) ByteSet {
+	c := ByteSet{}
 	for i := 0; i < len(in); i++ {
 		if i+2 < len(in) && in[i+1] == '-' {
 			for b := int(in[i]); b <= int(in[i+2]); b++ {
@@ -145,10 +147,12 @@ func Unindent(line []byte) []byte {
 }
 
 // ByteTexts converts strings to byte slices.
+//
+//go:noinline
 func ByteTexts(list ...string) [][]byte {
-	var out [][]byte
-	for _, s := range list {
-		out = append(out, []byte(s))
+	out := make([][]byte, len(list))
+	for i, s := range list {
+		out[i] = []byte(s)
 	}
 	return out
 }

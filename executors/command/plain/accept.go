@@ -157,7 +157,7 @@ func (p *acceptedCommand) checkEnd(files []File) error {
 		switch {
 		case !f.Opens || !slices.Contains(endlessDevices, f.Text):
 		case !p.bounded:
-			return fmt.Errorf("%s has no end", f.Text)
+			return errorf("%s has no end", f.Text)
 		default:
 			files[i].Opens = false
 		}
@@ -223,7 +223,7 @@ func (p *program) parse(b *builder, words []Word) (*parsedOptions, []File, error
 		case !w.literal() && p.operands == textOperands && !p.noDoubleDash && p.check == nil:
 			s.out.operands = append(s.out.operands, w) // "--" is before it
 		case !w.literal():
-			return nil, nil, fmt.Errorf("%s may be an option", w.source)
+			return nil, nil, errorf("%s may be an option", w.source)
 		case w.text() == "--" && !p.noDoubleDash:
 			s.afterDoubleDash = true
 		default:
@@ -256,9 +256,9 @@ func (s *scanner) option(text string) error {
 		o, ok := s.options[name]
 		switch {
 		case !ok:
-			return fmt.Errorf("the option %s is not known to be read-only", name)
+			return errorf("the option %s is not known to be read-only", name)
 		case o.valueKind == 0 && glued:
-			return fmt.Errorf("the option %s has no value", name)
+			return errorf("the option %s has no value", name)
 		case o.valueKind == 0 || o.valueKind == '?' && !glued:
 			s.add(parsedOption{name: name})
 			return nil
@@ -277,7 +277,7 @@ func (s *scanner) option(text string) error {
 		rest := text[1+i+len(string(c)):]
 		switch {
 		case !ok:
-			return fmt.Errorf("the option %s is not known to be read-only", name)
+			return errorf("the option %s is not known to be read-only", name)
 		case o.valueKind == 0 || o.valueKind == '?' && rest == "":
 			s.add(parsedOption{name: name})
 		case rest != "":
@@ -292,12 +292,12 @@ func (s *scanner) option(text string) error {
 // setFromNextWord sets an option to the next word.
 func (s *scanner) setFromNextWord(name string, o option) error {
 	if len(s.words) == 0 {
-		return fmt.Errorf("the option %s has no value", name)
+		return errorf("the option %s has no value", name)
 	}
 	w := s.words[0]
 	s.words = s.words[1:]
 	if !w.literal() {
-		return fmt.Errorf("the value of the option %s is computed", name)
+		return errorf("the value of the option %s is computed", name)
 	}
 	return s.set(name, o, w.text())
 }
@@ -305,11 +305,11 @@ func (s *scanner) setFromNextWord(name string, o option) error {
 func (s *scanner) set(name string, o option, value string) error {
 	switch {
 	case o.valueKind == '#' && !number.MatchString(value):
-		return fmt.Errorf("the value of the option %s is not a number", name)
+		return errorf("the value of the option %s is not a number", name)
 	case o.valueKind != '#' && strings.HasPrefix(value, "-") && (s.program.ownParser || value == "--" || o.valueKind == ':'):
-		return fmt.Errorf("the value of the option %s begins with -", name)
+		return errorf("the value of the option %s begins with -", name)
 	case o.valueKind == ':' && value == "":
-		return fmt.Errorf("the value of the option %s is empty", name)
+		return errorf("the value of the option %s is empty", name)
 	case o.valueKind == ':':
 		s.files = append(s.files, File{Text: value, Dirs: s.dirs, Opens: !s.program.opensNothing})
 	}
@@ -365,7 +365,7 @@ func (p *program) accept(b *builder, name string, words []Word) (*acceptedComman
 	}
 	for _, w := range opts.operands {
 		if w.Glob && p.maxOperands > 0 { // the second file may be one that is written
-			return nil, fmt.Errorf("%s may be more files than %s reads", w.source, name)
+			return nil, errorf("%s may be more files than %s reads", w.source, name)
 		}
 		out.words = append(out.words, w.source)
 	}
@@ -404,7 +404,7 @@ func (p *program) checkParsed(o *parsedOptions, name string) error {
 	case p.expandsAtFiles && o.mayExpandAtFiles():
 		return errors.New("it would read its words from a file")
 	case p.operands == noOperands && len(o.operands) > 0, p.maxOperands > 0 && len(o.operands) > p.maxOperands:
-		return fmt.Errorf("it has more operands than %s reads", name)
+		return errorf("it has more operands than %s reads", name)
 	}
 	return nil
 }
@@ -416,7 +416,7 @@ func (p *program) fileOperands(o *parsedOptions, name string) ([]Word, error) {
 		return o.operands, nil
 	}
 	if pattern := o.operands[0]; !pattern.known() {
-		return nil, fmt.Errorf("%s is a pattern of %s that is computed at run time", pattern.source, name)
+		return nil, errorf("%s is a pattern of %s that is computed at run time", pattern.source, name)
 	}
 	return o.operands[1:], nil
 }
@@ -424,7 +424,7 @@ func (p *program) fileOperands(o *parsedOptions, name string) ([]Word, error) {
 // operandFiles returns the files that an operand names.
 func (p *program) operandFiles(b *builder, w Word) ([]File, error) {
 	if len(w.Values) == 0 {
-		return nil, fmt.Errorf("%s is a file name that is computed at run time", w.source)
+		return nil, errorf("%s is a file name that is computed at run time", w.source)
 	}
 	var out []File
 	for _, v := range w.Values {
@@ -432,7 +432,7 @@ func (p *program) operandFiles(b *builder, w Word) ([]File, error) {
 		case v == "":
 			return nil, errors.New("a file has an empty name")
 		case strings.HasPrefix(v, "@"): // some programs read more names from such a file
-			return nil, fmt.Errorf("%s may be a list of other files", v)
+			return nil, errorf("%s may be a list of other files", v)
 		case v != "-":
 			out = append(out, File{Text: v, Dirs: b.dirs, Glob: w.Glob, Opens: !p.opensNothing, Follows: p.followedLinks})
 		}
@@ -455,7 +455,7 @@ func (b *builder) acceptWords(c *Command) (*acceptedCommand, error) {
 	name := c.words[0].text()
 	if dir, base := path.Split(name); dir != "" {
 		if !slices.Contains(systemDirs, dir) {
-			return nil, fmt.Errorf("%s is not a program of the system", name)
+			return nil, errorf("%s is not a program of the system", name)
 		}
 		name = base
 	}
@@ -477,11 +477,11 @@ func (b *builder) acceptWords(c *Command) (*acceptedCommand, error) {
 	}
 	p, ok := programs()[name]
 	if !ok {
-		return nil, fmt.Errorf("%s is not known to be read-only", name)
+		return nil, errorf("%s is not known to be read-only", name)
 	}
 	out, err := p.accept(b, program, args)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, errorf("%s: %w", name, err)
 	}
 	return out, nil
 }
@@ -499,3 +499,8 @@ func PrintsOnly(name string) bool {
 	p, ok := programs()[name]
 	return ok && p.operands == textOperands
 }
+
+// errorf is fmt.Errorf, which the compiler would copy into eighty callers.
+//
+//go:noinline
+func errorf(format string, args ...any) error { return fmt.Errorf(format, args...) }

@@ -2,7 +2,6 @@ package plain
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
@@ -70,9 +69,9 @@ func acceptArchive(b *builder, c *Command, args []Word, archive int, starts ...s
 	for i, w := range args {
 		switch {
 		case !w.literal():
-			return nil, fmt.Errorf("%s is computed at run time", w.source)
+			return nil, errorf("%s is computed at run time", w.source)
 		case i >= archive && (w.text() == "" || strings.IndexByte("-@+", w.text()[0]) >= 0):
-			return nil, fmt.Errorf("%s may be an option", w.source)
+			return nil, errorf("%s may be an option", w.source)
 		}
 	}
 	if archive >= len(args) {

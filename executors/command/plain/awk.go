@@ -2,7 +2,6 @@ package plain
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -14,7 +13,7 @@ var awk = &program{options: "-F= -v=", operands: patternThenFiles, showsContents
 		return errors.New("it has no program")
 	}
 	if err := awkComputes(o.operands[0].text()); err != nil {
-		return fmt.Errorf("its program may do more than compute and print: %w", err)
+		return errorf("its program may do more than compute and print: %w", err)
 	}
 	isVariable := func(g parsedOption) bool { return g.name == "-v" && !awkVariable.MatchString(g.value) }
 	if slices.ContainsFunc(o.options, isVariable) {
@@ -53,7 +52,7 @@ var (
 func awkComputes(text string) error {
 	for _, unsafe := range awkUnsafe {
 		if strings.Contains(text, unsafe) {
-			return fmt.Errorf("it has %q", unsafe)
+			return errorf("it has %q", unsafe)
 		}
 	}
 	_, printed, _ := strings.Cut(text, "print")
@@ -66,10 +65,10 @@ func awkComputes(text string) error {
 		switch {
 		case strings.HasSuffix(word, "("):
 			if !strings.Contains(awkCalls, " "+name+" ") {
-				return fmt.Errorf("it calls %s", name)
+				return errorf("it calls %s", name)
 			}
 		case name != strings.ToLower(name) && !strings.Contains(awkNames, " "+name+" "):
-			return fmt.Errorf("it uses %s", name)
+			return errorf("it uses %s", name)
 		}
 	}
 	return nil

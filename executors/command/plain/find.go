@@ -2,7 +2,6 @@ package plain
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -25,7 +24,7 @@ func acceptFind(b *builder, c *Command, args []Word) (*acceptedCommand, error) {
 	out := &acceptedCommand{words: []string{quoteProgram(c.words[0].text())}}
 	args, err := out.addStartingPoints(b, args)
 	if err != nil {
-		return nil, fmt.Errorf("find: %w", err)
+		return nil, errorf("find: %w", err)
 	}
 	start, runs := len(out.words), false
 	var e findExpression
@@ -39,11 +38,11 @@ func acceptFind(b *builder, c *Command, args []Word) (*acceptedCommand, error) {
 		case w.text() == "-exec":
 			n, err := out.addExec(b, c, args[i:])
 			if err != nil {
-				return nil, fmt.Errorf("find: %w", err)
+				return nil, errorf("find: %w", err)
 			}
 			i, runs = i+n-1, true
 		case strings.ContainsAny(w.text(), " "):
-			return nil, fmt.Errorf("find: %q is not known to be read-only", w.text())
+			return nil, errorf("find: %q is not known to be read-only", w.text())
 		case strings.Contains(findBare, name):
 			e.hasActions = e.hasActions || strings.Contains(findActions, name)
 			e.hasPrint0 = e.hasPrint0 || w.text() == "-print0"
@@ -62,7 +61,7 @@ func acceptFind(b *builder, c *Command, args []Word) (*acceptedCommand, error) {
 			out.words = append(out.words, w.source, value.source)
 			i++
 		default:
-			return nil, fmt.Errorf("find: %s is not known to be read-only", w.source)
+			return nil, errorf("find: %s is not known to be read-only", w.source)
 		}
 	}
 	if runs { // it prints more than names

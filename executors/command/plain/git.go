@@ -2,7 +2,6 @@ package plain
 
 import (
 	"errors"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -158,7 +157,7 @@ func gitFirstOperand(words ...string) func(*parsedOptions) error {
 			}
 		}
 		if !slices.Contains(words, first) {
-			return fmt.Errorf("%q is not known to be read-only", first)
+			return errorf("%q is not known to be read-only", first)
 		}
 		return nil
 	}
@@ -228,12 +227,12 @@ func acceptGit(b *builder, c *Command, args []Word) (*acceptedCommand, error) {
 	sub := args[0].text()
 	p, ok := gitCommands()[sub]
 	if !ok {
-		return nil, fmt.Errorf("git %s is not known to be read-only", sub)
+		return nil, errorf("git %s is not known to be read-only", sub)
 	}
 	c.Dirs = dirs
 	out, err := p.acceptGitCommand(b, c, sub, args[1:], dirs)
 	if err != nil {
-		return nil, fmt.Errorf("git %s: %w", sub, err)
+		return nil, errorf("git %s: %w", sub, err)
 	}
 	out.words = slices.Concat([]string{quoteProgram(c.words[0].text())}, globalWords, quoted(gitGlobalOptions), out.words)
 	out.files = append(out.files, files...)
@@ -309,7 +308,7 @@ func (p *program) checkGitOperands(opts *parsedOptions, paths int, ended bool) e
 func (out *acceptedCommand) addGitOperands(operands []Word, hasPattern bool, dirs []string) error {
 	for i, w := range operands {
 		if w.mayBegin('-') {
-			return fmt.Errorf("%s is computed at run time", w.source)
+			return errorf("%s is computed at run time", w.source)
 		}
 		if slices.ContainsFunc(w.Values, signatureFormat.MatchString) {
 			return errors.New("its format checks signatures")
@@ -329,7 +328,7 @@ func (out *acceptedCommand) addGitPaths(sub string, paths []Word, dirs []string)
 	added := make([]Word, 0, len(paths))
 	for _, w := range paths {
 		if w.mayBegin('-') && (!w.Glob || parsesPaths) {
-			return nil, fmt.Errorf("%s may be an option", w.source)
+			return nil, errorf("%s may be an option", w.source)
 		}
 		if w.beginsWithWildcard() {
 			w = w.inCurrentDir() // the name of a file may be ":(top)"
@@ -420,7 +419,7 @@ func (p *program) splitPaths(b *builder, args []Word) (before, paths []Word, end
 // pattern. Outside of a repository, "git diff" compares any files.
 func (out *acceptedCommand) addOperand(w Word, path bool, dirs []string) (err error) {
 	if len(w.Values) == 0 {
-		return fmt.Errorf("%s is computed at run time", w.source)
+		return errorf("%s is computed at run time", w.source)
 	}
 	for _, v := range w.Values {
 		if !path {
@@ -471,7 +470,7 @@ func (g parsedOption) checksSignatures() bool {
 // repository, or one that is surely a file.
 func appendOutside(list []File, text string, glob bool, dirs []string) ([]File, error) {
 	if strings.HasPrefix(text, ":") && strings.Contains(text, "..") {
-		return nil, fmt.Errorf("%s may be a file outside of the repository", text)
+		return nil, errorf("%s may be a file outside of the repository", text)
 	}
 	if filepath.IsAbs(text) || slices.Contains(strings.Split(text, "/"), "..") {
 		return append(list, File{Text: text, Dirs: dirs, Glob: glob}), nil

@@ -2,7 +2,6 @@ package plain
 
 import (
 	"errors"
-	"fmt"
 	"runtime"
 	"slices"
 	"strings"
@@ -195,7 +194,7 @@ func acceptXargs(b *builder, c *Command, args []Word) (*acceptedCommand, error) 
 		case len(text) > 2 && strings.Contains("-n-P-L", text[:2]) && strings.Trim(text[2:], "0123456789") == "":
 			out.words = append(out.words, text[:2], text[2:])
 		default:
-			return nil, fmt.Errorf("xargs: the option %s is not known to be read-only", text)
+			return nil, errorf("xargs: the option %s is not known to be read-only", text)
 		}
 	}
 	if i == len(args) || !args[i].literal() {
@@ -203,7 +202,7 @@ func acceptXargs(b *builder, c *Command, args []Word) (*acceptedCommand, error) 
 	}
 	inner, err := b.acceptForFiles(c, args[i:], replaceString)
 	if err != nil {
-		return nil, fmt.Errorf("xargs: %w", err)
+		return nil, errorf("xargs: %w", err)
 	}
 	out.words, out.files = append(out.words, inner.words...), inner.files
 	out.xargs = &xargsCommand{showsContents: inner.showsContents}
@@ -227,7 +226,7 @@ func (b *builder) acceptForFiles(c *Command, words []Word, replaceString string)
 		last := len(words) - 1
 		isPlace := func(w Word) bool { return strings.Contains(w.source, replaceString) }
 		if !words[last].literal() || words[last].text() != replaceString || slices.ContainsFunc(words[:last], isPlace) {
-			return nil, fmt.Errorf("the last word, and no other, must be %s", replaceString)
+			return nil, errorf("the last word, and no other, must be %s", replaceString)
 		}
 		words = words[:last]
 	}
@@ -241,10 +240,10 @@ func (b *builder) acceptForFiles(c *Command, words []Word, replaceString string)
 	}
 	how, ok := programs()[inner.Program()]
 	if !ok || how.noDoubleDash || how.singleDash || how.expandsAtFiles || how.maxOperands > 0 || how.operands == noOperands {
-		return nil, fmt.Errorf("%s does not read a list of files", inner.Words[0])
+		return nil, errorf("%s does not read a list of files", inner.Words[0])
 	}
 	for _, e := range p.env {
-		return nil, fmt.Errorf("it sets %s", e)
+		return nil, errorf("it sets %s", e)
 	}
 	out := &fileCommand{words: p.words, files: p.files, showsContents: how.showsContents || listsLinks(p.words)}
 	out.opensFiles = out.showsContents || !how.opensNothing && how.operands != textOperands

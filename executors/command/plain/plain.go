@@ -26,7 +26,6 @@ package plain
 
 import (
 	"errors"
-	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -123,7 +122,7 @@ const (
 // allow.
 func Parse(script string, sh Shell, allow func(c *Command, why error) error) (*Form, error) {
 	if len(script) > maxScript {
-		return nil, fmt.Errorf("it is longer than %d KiB", maxScript>>10)
+		return nil, errorf("it is longer than %d KiB", maxScript>>10)
 	}
 	for _, r := range script {
 		if r < ' ' && r != '\n' && r != '\t' || r == 0x7f || r == '\uFFFD' {
@@ -132,7 +131,7 @@ func Parse(script string, sh Shell, allow func(c *Command, why error) error) (*F
 	}
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(script), "")
 	if err != nil {
-		return nil, fmt.Errorf("it cannot be parsed: %w", err)
+		return nil, errorf("it cannot be parsed: %w", err)
 	}
 	if allow == nil {
 		allow = func(_ *Command, why error) error { return why }
@@ -145,10 +144,10 @@ func Parse(script string, sh Shell, allow func(c *Command, why error) error) (*F
 		}
 	}
 	if len(text) > maxScript {
-		return nil, fmt.Errorf("its plain form is longer than %d KiB", maxScript>>10)
+		return nil, errorf("its plain form is longer than %d KiB", maxScript>>10)
 	}
 	if mark := lostExpansion(script, text); mark != "" {
-		return nil, fmt.Errorf("it has %s where its plain form has none", mark)
+		return nil, errorf("it has %s where its plain form has none", mark)
 	}
 	b.form.Script = text
 	return b.form, nil

@@ -2,7 +2,6 @@ package plain
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -62,7 +61,7 @@ func (b *builder) inputText(r *syntax.Redirect) (text string, ok bool, err error
 func (b *builder) redirect(out *redirected, r *syntax.Redirect) error {
 	if text, ok, err := b.inputText(r); err != nil || ok {
 		if r.N != nil && r.N.Value != "0" {
-			return fmt.Errorf("it redirects the descriptor %s", r.N.Value)
+			return errorf("it redirects the descriptor %s", r.N.Value)
 		}
 		out.text, out.hasText = out.text+" 0<<<"+quote(text), true
 		return err
@@ -95,20 +94,20 @@ func (b *builder) redirect(out *redirected, r *syntax.Redirect) error {
 	}
 	if r.N != nil {
 		if fd = r.N.Value; len(fd) != 1 || fd < "0" || fd > "2" || strings.HasPrefix(op, "&") {
-			return fmt.Errorf("it redirects the descriptor %s", fd)
+			return errorf("it redirects the descriptor %s", fd)
 		}
 	}
 	file := File{Text: target, Dirs: b.dirs, Opens: true}
 	switch {
 	case op == ">&":
 		if target != "1" && target != "2" {
-			return fmt.Errorf("it redirects to the descriptor %s", target)
+			return errorf("it redirects to the descriptor %s", target)
 		}
 	case target == "/dev/null":
 	case op == "<" && fd == "0":
 		out.reads = append(out.reads, file)
 	case op == "<":
-		return fmt.Errorf("it redirects the descriptor %s", fd)
+		return errorf("it redirects the descriptor %s", fd)
 	default:
 		out.writes = append(out.writes, file)
 	}

@@ -46,7 +46,7 @@ func (b *builder) list(stmts []*syntax.Stmt) (string, error) {
 // stmt returns the plain form of one statement.
 func (b *builder) stmt(s *syntax.Stmt) (text string, err error) {
 	if b.depth++; b.depth > maxNest {
-		return "", fmt.Errorf("it is nested more than %d deep", maxNest)
+		return "", errorf("it is nested more than %d deep", maxNest)
 	}
 	defer func() { b.depth-- }()
 	b.cdDirs = nil
@@ -96,7 +96,7 @@ func (b *builder) compound(cmd syntax.Command, redirs []*syntax.Redirect) (text 
 	case *syntax.TimeClause:
 		text, err = b.timed(n)
 	default:
-		return "", fmt.Errorf("it has %s", nodeName(cmd))
+		return "", errorf("it has %s", nodeName(cmd))
 	}
 	b.cdDirs = nil
 	if err != nil {
@@ -158,7 +158,7 @@ func (b *builder) addDirs(dirs []string) error {
 		}
 	}
 	if b.dirs = out; len(out) > maxDirs {
-		return fmt.Errorf("it may run in more than %d directories", maxDirs)
+		return errorf("it may run in more than %d directories", maxDirs)
 	}
 	return nil
 }
@@ -217,7 +217,7 @@ func (b *builder) loop(n *syntax.ForClause) (string, error) {
 		b.form.Files = append(b.form.Files, patterns(b, words)...) // the number of rounds shows how many there are
 	}
 	if len(items) == 0 || len(all.Values) > maxValues {
-		return "", fmt.Errorf("it loops over no word, or over more than %d", maxValues)
+		return "", errorf("it loops over no word, or over more than %d", maxValues)
 	}
 	name := b.newVariable()
 	before, was := b.vars[it.Name.Value]
@@ -232,7 +232,7 @@ func (b *builder) loop(n *syntax.ForClause) (string, error) {
 	}
 	delete(b.vars, it.Name.Value)
 	if was && before.name != "" {
-		return "", fmt.Errorf("a loop sets %s, which has another computed value", it.Name.Value)
+		return "", errorf("a loop sets %s, which has another computed value", it.Name.Value)
 	}
 	return "for " + name + " in " + strings.Join(items, " ") + "; do " + body + "; done", nil
 }

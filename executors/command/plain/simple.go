@@ -2,7 +2,6 @@ package plain
 
 import (
 	"errors"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,7 +20,7 @@ var shellVariables = lazyregexp.New(`^(_|BASH.*|CDPATH|COMP.*|COPROC|DIRSTACK|EN
 // settable returns why a script may not set the variable.
 func settable(name string) error {
 	if shellVariables.MatchString(name) {
-		return fmt.Errorf("it sets %s, which changes what the shell does", name)
+		return errorf("it sets %s, which changes what the shell does", name)
 	}
 	return nil
 }
@@ -32,7 +31,7 @@ func (b *builder) assign(list []*syntax.Assign) (string, error) {
 	var texts []string
 	for _, a := range list {
 		if a.Append || a.Naked || a.Index != nil || a.Array != nil || a.Value == nil {
-			return "", fmt.Errorf("it sets %s to more than a literal", a.Name.Value)
+			return "", errorf("it sets %s to more than a literal", a.Name.Value)
 		}
 		if err := settable(a.Name.Value); err != nil {
 			return "", err
@@ -44,14 +43,14 @@ func (b *builder) assign(list []*syntax.Assign) (string, error) {
 		before, was := b.vars[a.Name.Value]
 		switch {
 		case was && before.name != "" && len(before.word.Values) > 0:
-			return "", fmt.Errorf("it sets the variable of a loop, %s", a.Name.Value)
+			return "", errorf("it sets the variable of a loop, %s", a.Name.Value)
 		case b.conditionalDepth > 0 && (was && before.name == "" || len(w.Values) > 0):
-			return "", fmt.Errorf("it may or may not set %s", a.Name.Value)
+			return "", errorf("it may or may not set %s", a.Name.Value)
 		case len(w.Values) == 1:
 			b.vars[a.Name.Value] = variable{word: w}
 			continue
 		case len(w.Values) > 0:
-			return "", fmt.Errorf("it sets %s to more than a literal", a.Name.Value)
+			return "", errorf("it sets %s to more than a literal", a.Name.Value)
 		case before.name == "":
 			before.name = b.newVariable()
 		}
@@ -122,7 +121,7 @@ func (b *builder) command(n *syntax.CallExpr, redirs []*syntax.Redirect) (c *Com
 	}
 	for i, name := range c.Assigns {
 		if why == nil && !printsOnly(name, values[i]) {
-			why = fmt.Errorf("it sets %s", name)
+			why = errorf("it sets %s", name)
 		}
 	}
 	if c.ReadOnly = why == nil; why != nil {
@@ -152,14 +151,14 @@ func (b *builder) checkInput(p *acceptedCommand, redirs []*syntax.Redirect) erro
 // literalValue returns the value of an assignment before a command.
 func (b *builder) literalValue(a *syntax.Assign) (string, error) {
 	if a.Append || a.Naked || a.Index != nil || a.Array != nil || a.Value == nil {
-		return "", fmt.Errorf("it sets %s to more than a literal", a.Name.Value)
+		return "", errorf("it sets %s to more than a literal", a.Name.Value)
 	}
 	w, err := b.assignedValue(a.Value)
 	if err != nil {
 		return "", err
 	}
 	if !w.literal() {
-		return "", fmt.Errorf("it sets %s to more than a literal", a.Name.Value)
+		return "", errorf("it sets %s to more than a literal", a.Name.Value)
 	}
 	return w.text(), nil
 }
@@ -171,11 +170,11 @@ func (b *builder) askAllowed(c *Command, redirs []*syntax.Redirect, why error) (
 	for i, w := range c.words {
 		switch {
 		case len(w.Values) == 0:
-			return nil, fmt.Errorf("%s, and one of its words is computed at run time", why)
+			return nil, errorf("%s, and one of its words is computed at run time", why)
 		case w.varies:
-			return nil, fmt.Errorf("%s, and it is in a loop", why)
+			return nil, errorf("%s, and it is in a loop", why)
 		case w.Glob && w.mayBegin('-'):
-			return nil, fmt.Errorf("%s, and %s may match a name that begins with -", why, w.source)
+			return nil, errorf("%s, and %s may match a name that begins with -", why, w.source)
 		case i == 0:
 			p.words = append(p.words, quoteProgram(w.text()))
 		default:
@@ -187,7 +186,7 @@ func (b *builder) askAllowed(c *Command, redirs []*syntax.Redirect, why error) (
 	case err != nil:
 		return nil, err
 	case r.hasText:
-		return nil, fmt.Errorf("%s, and the script spells out its input", why)
+		return nil, errorf("%s, and the script spells out its input", why)
 	}
 	c.Writes = r.writes
 	if err := b.allow(c, why); err != nil {
@@ -205,7 +204,7 @@ func (b *builder) finish(c *Command, p *acceptedCommand, redirs []*syntax.Redire
 	}
 	if c.ReadOnly && len(r.writes) > 0 {
 		c.Writes = r.writes
-		if err := b.allow(c, fmt.Errorf("it writes %s", r.writes[0].Text)); err != nil {
+		if err := b.allow(c, errorf("it writes %s", r.writes[0].Text)); err != nil {
 			return "", err
 		}
 		b.form.ReadOnly = false

@@ -2,7 +2,6 @@ package plain
 
 import (
 	"errors"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -124,7 +123,7 @@ func acceptPrintf(b *builder, c *Command, args []Word) (*acceptedCommand, error)
 		return nil, errors.New("printf: its format is not a literal")
 	}
 	if !printfFormat.MatchString(args[0].text()) {
-		return nil, fmt.Errorf("printf: the format %s may do more than print", args[0].source)
+		return nil, errorf("printf: the format %s may do more than print", args[0].source)
 	}
 	return acceptEcho(b, c, args)
 }
@@ -343,7 +342,7 @@ func acceptPs(b *builder, c *Command, args []Word) (*acceptedCommand, error) {
 			text += " " + args[i].text()
 		}
 		if !psWords.MatchString(text) || strings.Contains(text, "env") {
-			return nil, fmt.Errorf("ps: %s may show more than the list of processes", text)
+			return nil, errorf("ps: %s may show more than the list of processes", text)
 		}
 	}
 	out := inScriptOrder(c)
@@ -365,7 +364,7 @@ func (b *builder) acceptInner(c *Command) (*acceptedCommand, error) {
 		c.Words = append(c.Words, w.text())
 	}
 	if slices.Contains(shellCommands, c.Words[0]) {
-		return nil, fmt.Errorf("%s is part of the shell", c.Words[0])
+		return nil, errorf("%s is part of the shell", c.Words[0])
 	}
 	p, err := b.accept(c)
 	if err != nil {
@@ -388,7 +387,7 @@ func acceptGo(b *builder, c *Command, args []Word) (*acceptedCommand, error) {
 	}
 	p, ok := goCommands()[sub]
 	if !ok {
-		return nil, fmt.Errorf("go %s is not known to be read-only", sub)
+		return nil, errorf("go %s is not known to be read-only", sub)
 	}
 	one := *p
 	one.insertedWords = append(strings.Fields(sub), p.insertedWords...)
@@ -396,7 +395,7 @@ func acceptGo(b *builder, c *Command, args []Word) (*acceptedCommand, error) {
 	one.startedPrograms = goStartedPrograms
 	out, err := one.accept(b, quoteProgram(c.words[0].text()), rest)
 	if err != nil {
-		return nil, fmt.Errorf("go %s: %w", sub, err)
+		return nil, errorf("go %s: %w", sub, err)
 	}
 	for _, w := range rest {
 		if w.literal() && strings.HasPrefix(w.text(), ".") { // the directory of a package may be a link
@@ -442,7 +441,7 @@ func goNames(o *parsedOptions) error {
 		text := w.text()
 		parent := strings.Contains(text, "../") || strings.Contains(text, "..") && !strings.HasSuffix(text, "...")
 		if !w.literal() || parent || strings.HasPrefix(text, "/") || strings.HasPrefix(text, "-") || strings.HasSuffix(text, ".go") {
-			return fmt.Errorf("%s may be a file", w.source)
+			return errorf("%s may be a file", w.source)
 		}
 	}
 	return nil

@@ -2,7 +2,6 @@ package plain
 
 import (
 	"errors"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -286,7 +285,7 @@ func decompresses(endings ...string) *program {
 		for _, w := range o.operands {
 			known := func(ending string) bool { return strings.HasSuffix(w.text(), ending) }
 			if !w.literal() || !slices.ContainsFunc(endings, known) {
-				return fmt.Errorf("%s may stand for a file with another name", w.source)
+				return errorf("%s may stand for a file with another name", w.source)
 			}
 		}
 		return nil
@@ -331,7 +330,7 @@ func jqReads(o *parsedOptions) error {
 		case i == 0 && (!w.literal() || jqUnsafeNames.MatchString(w.text())):
 			return errors.New("its program may do more than look at its input")
 		case w.mayBegin('-'):
-			return fmt.Errorf("%s may be an option", w.source)
+			return errorf("%s may be an option", w.source)
 		}
 	}
 	return nil
@@ -377,7 +376,7 @@ func sedPrints(o *parsedOptions) error {
 		for rest := script; strings.TrimSpace(rest) != ""; {
 			command := sedCommand.FindString(rest)
 			if command == "" {
-				return fmt.Errorf("its command %q may do more than print", strings.TrimSpace(rest))
+				return errorf("its command %q may do more than print", strings.TrimSpace(rest))
 			}
 			rest = rest[len(command):]
 		}

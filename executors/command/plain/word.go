@@ -2,7 +2,6 @@ package plain
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -121,7 +120,7 @@ func (b *builder) words(src *syntax.Word) ([]Word, error) {
 	var out []Word
 	for one, err := range expand.BracesSeq(nil, &split) {
 		if err != nil || len(out) == maxValues {
-			return nil, fmt.Errorf("braces expand to more than %d words", maxValues)
+			return nil, errorf("braces expand to more than %d words", maxValues)
 		}
 		w, err := b.word(one)
 		if err != nil {
@@ -217,7 +216,7 @@ func (b *builder) part(p *wordBuilder, part syntax.WordPart, at position) error 
 	case *syntax.CmdSubst:
 		return b.substitution(p, n, at.quoted)
 	}
-	return fmt.Errorf("it has %s", nodeName(part))
+	return errorf("it has %s", nodeName(part))
 }
 
 var simpleEscapes = lazyregexp.New(`^([^\\]|\\[nt\\'])*$`)
@@ -343,7 +342,7 @@ func (b *builder) parameter(p *wordBuilder, n *syntax.ParamExp, quoted bool) err
 		p.addSource(`"${` + name + `}"`)
 		return nil
 	}
-	return fmt.Errorf("it uses $%s, which the script does not set to a literal", name)
+	return errorf("it uses $%s, which the script does not set to a literal", name)
 }
 
 // limit fails, if err is nil, once words with variables have become too long together. It is
@@ -365,7 +364,7 @@ var shownVariables = []string{"EDITOR", "GOBIN", "GOPATH", "GOROOT", "JAVA_HOME"
 // it and expand its wildcards.
 func (p *wordBuilder) addValue(text, name string, quoted bool) error {
 	if !quoted && !p.inValue && (text == "" || strings.IndexFunc(text, notPlain) >= 0) {
-		return fmt.Errorf("it uses $%s without quotes, and its value has spaces or other special characters", name)
+		return errorf("it uses $%s without quotes, and its value has spaces or other special characters", name)
 	}
 	return p.addQuoted(text)
 }
@@ -374,7 +373,7 @@ func (p *wordBuilder) addValue(text, name string, quoted bool) error {
 // a file name with spaces stays one word.
 func (p *wordBuilder) addLoopVariable(v variable) error {
 	if len(p.word.Values)*len(v.word.Values) > maxValues {
-		return fmt.Errorf("a word has more than %d values", maxValues)
+		return errorf("a word has more than %d values", maxValues)
 	}
 	if v.word.Glob && !p.word.Glob && hasWildcard(p.word.Values) || p.word.Glob && !v.word.Glob && hasWildcard(v.word.Values) {
 		return errors.New("a pattern has quoted wildcards")

@@ -2,7 +2,6 @@ package plain
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -64,7 +63,7 @@ func (p *acceptedCommand) wrap(wrapper []Word, program string) error {
 		return nil
 	}
 	if slices.Contains(shellCommands, program) || strings.Contains(reserved, " "+program+" ") {
-		return fmt.Errorf("%s is part of the shell", program)
+		return errorf("%s is part of the shell", program)
 	}
 	if p.cd != "" {
 		return errors.New("a cd in another program changes nothing")
