@@ -204,6 +204,8 @@ func TestSends(t *testing.T) {
 		"a file of a commit":   {call: bash("git show HEAD:main.go; git fetch origin main:main")},
 		"an image":             {bash("docker image push x"), "docker push"},
 		"an image built":       {bash("docker buildx build --push ."), "docker --push"},
+		"after an empty value": {bash(`docker build --build-arg "" --push .`), "docker --push"},
+		"after an empty word":  {bash(`getent -s "" hosts x.example`), "getent hosts"},
 		"a key":                {bash("gpg --batch --send-keys x"), "gpg --send-keys"},
 		"code of a version":    {bash("python3.12 -c 'import os'"), "the code of python3.12"},
 		"code after eval":      {bash("deno eval 'x'"), "the code of deno"},

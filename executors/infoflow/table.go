@@ -48,14 +48,23 @@ type wordFlows struct{ sends, both string }
 
 // of returns the direction that a word decides.
 func (f wordFlows) of(word string) flow {
-	word = " " + word + " "
 	switch {
-	case strings.Contains(" "+f.both+" ", word):
+	case lists(f.both, word):
 		return both
-	case strings.Contains(" "+f.sends+" ", word):
+	case lists(f.sends, word):
 		return sends
 	}
 	return 0
+}
+
+// lists reports whether one of the words, which spaces separate, is the given one.
+func lists(words, one string) bool {
+	for word := range strings.FieldsSeq(words) {
+		if word == one {
+			return true
+		}
+	}
+	return false
 }
 
 // any returns the direction if the word is not known.
