@@ -79,6 +79,7 @@ func (s *Session) completeRewind(ctx context.Context, mark []byte) error {
 		s.record(e)
 		s.history = transcript.History(append(events, e))
 	}
+	s.journal.sync() // before the mark of the files is removed
 	return s.files().Complete()
 }
 
