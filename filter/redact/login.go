@@ -209,6 +209,7 @@ func (m *Stream) scanPasswordWord(l []byte, i int) {
 		at++
 	}
 	rest := bytes.TrimRight(l[at:], " \t\r")
+	bare := bytes.TrimRight(rest, "`'\".,;:)") // without the end of a sentence, a command or a quotation
 	switch one := bytes.IndexByte(rest, ' ') < 0; {
 	case len(rest) == 0:
 	case isQuote(rest[0]):
@@ -224,8 +225,8 @@ func (m *Stream) scanPasswordWord(l []byte, i int) {
 		}
 	case one && (at-end > 1 || l[end] == '\t' || i > 4 && l[i] == 'W' && l[i-5] == '_'): // the last case is ENV DB_PASSWORD value
 		m.addIfLikely(l, at, at+len(rest))
-	case one && (isRandom(rest) || isMixedWords(rest)): // a setting, or the end of a sentence
-		m.addIfLikely(l, at, at+len(rest))
+	case one && (isRandom(bare) || isMixedWords(bare)): // a setting, or the end of a sentence
+		m.addIfLikely(l, at, at+len(bare))
 	case text.HasAnyPrefix(rest, "is ", "for ", "is: ", "set to "):
 		from := at + bytes.LastIndexByte(rest, ' ') + 1
 		m.addIfLikely(l, from, at+len(bytes.TrimRight(rest, ".")))

@@ -525,6 +525,8 @@ func TestMask(t *testing.T) {
 		"two kinds":           {"https://u:xK9mQ2vL@h/ AKIAYSHVJY65YZQUVVQL", "https://u:********@h/ [REDACTED:aws key]", "[security] 2 credentials masked: aws key, url password"},
 		"one in another":      {"https://dev:ghp_" + alnum4 + "@h/x.git", "https://dev:[REDACTED:github token]@h/x.git", "[security] 1 credential masked: github token"},
 		"known by name":       {"TOKEN=" + alnum2 + "\nand " + alnum2 + "!\n", "TOKEN=[REDACTED:secret]\nand [REDACTED:secret]!\n", "[security] 2 credentials masked: secret x2"},
+		"a password in code":  {"`influx -password xK9mQ2vLpQ7w`,\nand xK9mQ2vLpQ7w\n", "`influx -password [REDACTED]`,\nand [REDACTED]\n", "[security] 2 credentials masked: secret x2"},
+		"an argument":         {"run(login --password xK9mQ2vLpQ7w);\nand xK9mQ2vLpQ7w\n", "run(login --password [REDACTED]);\nand [REDACTED]\n", "[security] 2 credentials masked: secret x2"},
 		"learned":             {"x=correcthorse; short", "x=[REDACTED]; short", "[security] 1 credential masked: secret"},
 		"own pattern":         {"see ACME-12345678901234567890 and ACME-1", "see [REDACTED:extra pattern] and ******", "[security] 2 credentials masked: extra pattern x2"},
 		"own pattern, group":  {"the pin 1234 is", "the pin **** is", "[security] 1 credential masked: extra pattern"},
