@@ -209,7 +209,7 @@ func (m *Stream) scanPasswordWord(l []byte, i int) {
 		at++
 	}
 	rest := bytes.TrimRight(l[at:], " \t\r")
-	bare := bytes.TrimRight(rest, "`'\".,;:)") // without the end of a sentence, a command or a quotation
+	bare := withoutPunctuation(rest)
 	switch one := bytes.IndexByte(rest, ' ') < 0; {
 	case len(rest) == 0:
 	case isQuote(rest[0]):
@@ -232,6 +232,9 @@ func (m *Stream) scanPasswordWord(l []byte, i int) {
 		m.addIfLikely(l, from, at+len(bytes.TrimRight(rest, ".")))
 	}
 }
+
+// withoutPunctuation returns a value without the end of a sentence, a command or a quotation.
+func withoutPunctuation(v []byte) []byte { return bytes.TrimRight(v, "`'\".,;:)") }
 
 // addIfLikely adds a value to the hits if its bytes alone show that it is a password.
 func (m *Stream) addIfLikely(l []byte, from, to int) {

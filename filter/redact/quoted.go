@@ -41,7 +41,7 @@ var settingNames = []string{"_key ", "-key ", "secret ", "token "}
 func (m *Stream) scanSetting(l []byte, _, body int) {
 	const shortest = 16
 	from := nameStart(l, body-1)
-	value := bytes.TrimRight(l[body:], " \t\r;")
+	value := withoutPunctuation(bytes.TrimRight(l[body:], " \t\r"))
 	if len(value) < shortest || bytes.IndexByte(value, ' ') >= 0 || len(bytes.TrimSpace(l[:from])) > 0 {
 		return
 	}

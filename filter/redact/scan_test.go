@@ -527,6 +527,7 @@ func TestMask(t *testing.T) {
 		"known by name":       {"TOKEN=" + alnum2 + "\nand " + alnum2 + "!\n", "TOKEN=[REDACTED:secret]\nand [REDACTED:secret]!\n", "[security] 2 credentials masked: secret x2"},
 		"a password in code":  {"`influx -password xK9mQ2vLpQ7w`,\nand xK9mQ2vLpQ7w\n", "`influx -password [REDACTED]`,\nand [REDACTED]\n", "[security] 2 credentials masked: secret x2"},
 		"an argument":         {"run(login --password xK9mQ2vLpQ7w);\nand xK9mQ2vLpQ7w\n", "run(login --password [REDACTED]);\nand [REDACTED]\n", "[security] 2 credentials masked: secret x2"},
+		"an option":           {"  --auth-token " + alnum2 + ",\nand " + alnum2 + "\n", "  --auth-token [REDACTED:secret],\nand [REDACTED:secret]\n", "[security] 2 credentials masked: secret x2"},
 		"learned":             {"x=correcthorse; short", "x=[REDACTED]; short", "[security] 1 credential masked: secret"},
 		"own pattern":         {"see ACME-12345678901234567890 and ACME-1", "see [REDACTED:extra pattern] and ******", "[security] 2 credentials masked: extra pattern x2"},
 		"own pattern, group":  {"the pin 1234 is", "the pin **** is", "[security] 1 credential masked: extra pattern"},
