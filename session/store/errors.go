@@ -83,9 +83,11 @@ func (e *UnusableError) newer() bool {
 	return ok
 }
 
-// locked reports that another program holds a lock.
-func (e *UnusableError) locked() bool {
-	switch sqliteCode(e.Err) {
+func (e *UnusableError) locked() bool { return isLock(e.Err) }
+
+// isLock reports whether err means that another program holds a lock.
+func isLock(err error) bool {
+	switch sqliteCode(err) {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL:
 		return true
 	}

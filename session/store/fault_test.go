@@ -302,14 +302,26 @@ func TestLocked(t *testing.T) {
 	if got := texts(t, db, "s"); len(got) != 301 {
 		t.Errorf("reading while locked: %d events", len(got))
 	}
-	run(t, other, "ROLLBACK")
-	if again := db.Release(t.Context(), "s", "me"); again == nil || again.Error() != err.Error() {
-		t.Errorf("right after: %v, want what was found", again)
+	for range 3 {
+		start := time.Now()
+		if again := db.Release(t.Context(), "s", "me"); again == nil || again.Error() != err.Error() {
+			t.Errorf("right after: %v, want what was found", again)
+		}
+		if waited := time.Since(start); waited > busyTimeout/2 {
+			t.Errorf("right after, waited %v for the lock again", waited)
+		}
 	}
+	run(t, other, "ROLLBACK")
+	must(t, db, "s", false, "right after the lock")
 	c.pass(retryAfter)
-	must(t, db, "s", false, "after")
-	if got := texts(t, db, "s"); len(got) != 302 {
+	must(t, db, "s", false, "later")
+	if got := texts(t, db, "s"); len(got) != 303 {
 		t.Errorf("%d events", len(got))
+	}
+	run(t, other, "BEGIN IMMEDIATE")
+	start := time.Now()
+	if err := db.Release(t.Context(), "s", "me"); err == nil || time.Since(start) < busyTimeout/2 {
+		t.Errorf("a new lock: %v after %v, want a wait for it", err, time.Since(start))
 	}
 }
 

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"embed"
@@ -105,6 +106,18 @@ func (h *handle) inTransaction(do func(*handle) error) error {
 	_, err := h.exec(commit)
 	committed = err == nil
 	return err
+}
+
+// beginAtOnce begins a transaction, without waiting for a lock. The timeout changes when its
+// PRAGMA is compiled, so these statements cannot be prepared ones.
+func (h *handle) beginAtOnce() error {
+	ctx := context.Background()
+	if _, err := h.conn.ExecContext(ctx, "PRAGMA busy_timeout=0"); err != nil {
+		return err
+	}
+	_, err := h.exec(begin)
+	_, reset := h.conn.ExecContext(ctx, fmt.Sprintf("PRAGMA busy_timeout=%d", busyTimeout.Milliseconds()))
+	return cmp.Or(err, reset)
 }
 
 // one scans the only row of a query into dest; without a row it returns

@@ -16,7 +16,8 @@
 // ErrNoMemory, ErrFull, ErrCursor, ErrLeaseLost, ErrClosed, *LeasedError and the cause of
 // ctx is an *UnusableError: the file is locked, damaged, read-only, of a newer version,
 // and so on. The file is left unchanged, and the next use tries again: if the file
-// is locked, damaged or newer, after a few seconds at the earliest.
+// is damaged or newer, or could not be opened because of a lock, after a few seconds at the
+// earliest. Until then a write does not wait for another process that held a lock.
 //
 // Why does no method stop immediately when ctx is done? A context ends the wait
 // for another caller. A statement that has begun runs to its end, which
@@ -71,13 +72,13 @@ type DB struct {
 	sweeping   sync.WaitGroup
 	closing    chan struct{} // closed by Close
 
-	lock         *semaphore.Weighted // guards the fields below; a wait for it ends with its context
-	h            *handle             // nil until the first use and after a fault
-	openFailure  recentFailure       // the last failure to open the file
-	beginFailure recentFailure       // the last failure to begin a transaction
-	damaged      bool                // SQLite found damage: check every page before the next use
-	closed       bool
-	swept        time.Time // the time of the last sweep
+	lock        *semaphore.Weighted // guards the fields below; a wait for it ends with its context
+	h           *handle             // nil until the first use and after a fault
+	openFailure recentFailure       // the last failure to open the file
+	lockedUntil time.Time           // until then no transaction waits for a lock; zero after no failure
+	damaged     bool                // SQLite found damage: check every page before the next use
+	closed      bool
+	swept       time.Time // the time of the last sweep
 
 	loss atomic.Pointer[string] // the next result of Loss; nil if nothing was lost
 }
@@ -184,12 +185,7 @@ func (db *DB) read(ctx context.Context, do func(*handle) error) error {
 //go:noinline
 func (db *DB) write(ctx context.Context, do func(*handle) error) error {
 	return db.read(ctx, func(h *handle) error {
-		if now := db.now(); now.Before(db.beginFailure.until) {
-			return db.beginFailure.err
-		}
-		if _, err := h.exec(begin); err != nil {
-			err = db.explain(err)
-			db.beginFailure = db.newFailure(err)
+		if err := db.begin(h); err != nil {
 			return err
 		}
 		if err := h.inTransaction(do); err != nil {
@@ -198,6 +194,19 @@ func (db *DB) write(ctx context.Context, do func(*handle) error) error {
 		db.sweep()
 		return nil
 	})
+}
+
+// begin begins a transaction. For a while after a lock has made it fail, it does not wait for
+// that lock again, but uses the file if the lock is gone.
+func (db *DB) begin(h *handle) error {
+	if db.now().Before(db.lockedUntil) {
+		return h.beginAtOnce()
+	}
+	_, err := h.exec(begin)
+	if isLock(err) {
+		db.lockedUntil = db.now().Add(retryAfter)
+	}
+	return err
 }
 
 // handle returns the open database. It opens the file if none is open, if
@@ -233,7 +242,7 @@ func (db *DB) handle() (*handle, error) {
 		db.log.Warn(h.loss)
 		db.loss.Store(&h.loss)
 	}
-	db.h, db.damaged, db.openFailure, db.beginFailure = h, false, recentFailure{}, recentFailure{}
+	db.h, db.damaged, db.openFailure, db.lockedUntil = h, false, recentFailure{}, time.Time{}
 	return h, nil
 }
 
