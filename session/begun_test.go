@@ -1,6 +1,7 @@
 package session
 
 import (
+	"errors"
 	"math"
 	"path/filepath"
 	"slices"
@@ -70,6 +71,48 @@ func TestCancelledInTheQueueIsStored(t *testing.T) {
 	if end, ok := events[len(events)-1].(transcript.TurnEnd); !ok || end.Reason != acp.StopCancelled {
 		t.Errorf("ends with %+v", events[len(events)-1])
 	}
+}
+
+// A prompt that is cancelled before its turn runs, as by a cancel in the next frame, is stored
+// before it is answered. Other processes can then continue the session.
+func TestCancelledAtOnceIsStored(t *testing.T) {
+	path, dir := filepath.Join(t.TempDir(), "zeph.db"), t.TempDir()
+	w := connect(t, path, `{"text":"a"}`+"\n\n"+`{"text":"b"}`, `{}`)
+	id := w.open(dir)
+	found, err := w.all.Find(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sess := found.(*Session)
+	var stored []string
+	wantStored := func(what, prompt string) {
+		t.Helper()
+		stored = append(stored, "user_message "+prompt)
+		other := connect(t, path, `{"text":"a"}`+"\n\n"+`{"text":"b"}`, `{}`)
+		other.want(what, other.load(id, dir), "configOptions")
+		got := slices.DeleteFunc(slices.Clone(other.seen), func(u string) bool { return !strings.HasPrefix(u, "user_message") })
+		if !slices.Equal(got, stored) {
+			t.Errorf("%s: replayed %q, want %q", what, got, stored)
+		}
+		stored = append(stored, "user_message elsewhere after "+prompt)
+		other.want("continued by another process", other.prompt(id, "elsewhere after "+prompt), "end_turn")
+	}
+	cancelled := func(what, prompt string, before func()) {
+		t.Helper()
+		turn := sess.Begin(t.Context(), nil)
+		before()
+		if _, err := turn.Run([]acp.ContentBlock{acp.TextBlock(prompt)}); !errors.Is(err, acp.ErrTurnCancelled) {
+			t.Errorf("%s: %v, want a cancel", what, err)
+		}
+		wantStored(what, prompt)
+		turn.End()
+	}
+	cancelled("the first prompt", "one", sess.Cancel)
+	cancelled("a later one", "two", sess.Cancel)
+	sess.beforeTurn = sess.Cancel
+	cancelled("just before the lease", "three", func() {})
+	sess.beforeTurn = nil
+	w.want("run here", w.prompt(id, "four"), "end_turn")
 }
 
 // priced is a model with a price per token.

@@ -18,6 +18,7 @@ func (s *Session) record(events ...transcript.Event) {
 	for _, e := range events {
 		switch e := e.(type) {
 		case transcript.Prompt:
+			s.prompted = true
 			if !s.journal.hasBegun() {
 				s.mu.Lock()
 				events = append(s.initialEvents(), events...)

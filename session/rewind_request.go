@@ -95,7 +95,7 @@ func (s *Sessions) reserve(ctx context.Context, id string, do func(*Session, con
 		if err := t.wait(); err != nil {
 			return err
 		}
-		return t.hold(func(func(...transcript.Event)) error {
+		return t.hold(t.ctx, func(func(...transcript.Event)) error {
 			sess.recoverFiles(t.ctx)
 			return do(sess, t.ctx)
 		})

@@ -29,6 +29,7 @@ type Session struct {
 	// Only the running turn uses these, so they need no mutex.
 	history    []llm.Message
 	turnNumber int    // the number of the last turn that is not a command
+	prompted   bool   // the running turn has recorded its prompt
 	recovered  bool   // Files.Recover was called
 	sentTitle  string // the title last sent to the client
 

@@ -21,7 +21,7 @@ type turn struct {
 	inbox         agent.Inbox        // the texts that the user adds
 	added         *agent.Addition    // the text that this prompt added to another turn; nil if it added no text
 	before        *turn              // the turn to wait for; nil for the first, and once it has ended
-	unrun         []acp.ContentBlock // the prompt, if it was cancelled in the queue
+	unrun         []acp.ContentBlock // the prompt, if it was cancelled before it was recorded; nil once it is stored
 	done          chan struct{}      // closed when this turn and all earlier ones have ended
 }
 
@@ -53,8 +53,12 @@ func (t *turn) wait() error {
 	if t.before != nil {
 		select {
 		case <-t.before.done:
-			t.before = nil
 		case <-t.ctx.Done():
+		}
+		select {
+		case <-t.before.done:
+			t.before = nil
+		default: // cancelled in the queue
 		}
 	}
 	if t.ctx.Err() != nil {
@@ -71,26 +75,35 @@ func (t *turn) Run(prompt []acp.ContentBlock) (reason acp.StopReason, err error)
 	}
 	if err := t.wait(); err != nil {
 		t.unrun = prompt
+		if t.before == nil {
+			t.storeUnrun()
+		}
 		return "", err
 	}
 	s := t.session
 	s.announce(t.ctx)
 	s.callBeforeTurn() // before the lease, since the database may still be opening
-	err = t.hold(func(end func(...transcript.Event)) (err error) {
+	ran := false
+	err = t.hold(t.ctx, func(end func(...transcript.Event)) (err error) {
+		ran = true
 		reason, err = t.run(prompt, end)
 		if s.journal.storeError() != nil { // the lease was released: nothing else may be added to the log
 			s.showWarnings(t.ctx, "\n\n", "") // the warning that it could not be saved
 		}
 		return err
 	})
+	if !ran && t.ctx.Err() != nil {
+		t.unrun = prompt
+		t.storeUnrun()
+	}
 	return reason, err
 }
 
 // hold calls do while this process holds the lease of the session. do may call end to
-// release the lease early, with the last events of the turn.
-func (t *turn) hold(do func(end func(...transcript.Event)) error) error {
+// release the lease early, with the last events of the turn. ctx ends the wait for the store.
+func (t *turn) hold(ctx context.Context, do func(end func(...transcript.Event)) error) error {
 	s := t.session
-	end, moved, err := s.journal.begin(t.ctx, t.cancel)
+	end, moved, err := s.journal.begin(ctx, t.cancel)
 	if leased, ok := errors.AsType[*store.LeasedError](err); ok {
 		return fmt.Errorf("a turn of this session runs in another process: send the prompt again when that has ended (%w)", leased)
 	}
@@ -99,7 +112,7 @@ func (t *turn) hold(do func(end func(...transcript.Event)) error) error {
 	}
 	defer end()
 	if moved { // another process has continued the session
-		events, err := s.journal.events(t.ctx)
+		events, err := s.journal.events(ctx)
 		if err != nil {
 			return fmt.Errorf("read the session: %w", err)
 		}
@@ -111,6 +124,7 @@ func (t *turn) hold(do func(end func(...transcript.Event)) error) error {
 // run runs the prompt once its turn has come, and passes the last event to end.
 func (t *turn) run(prompt []acp.ContentBlock, end func(...transcript.Event)) (acp.StopReason, error) {
 	s := t.session
+	s.prompted = false
 	s.warnOfLoss()
 	s.recoverFiles(t.ctx)
 	s.showWarnings(t.ctx, "", "\n\n")
@@ -120,6 +134,9 @@ func (t *turn) run(prompt []acp.ContentBlock, end func(...transcript.Event)) (ac
 	}
 	if _, refused := errors.AsType[*acp.ParamsError](err); refused {
 		return "", err // the prompt was not processed as a turn
+	}
+	if !s.prompted { // cancelled, or failed, while it was prepared
+		s.recordCommand(prompt)
 	}
 	s.showWarnings(t.ctx, "\n\n", "") // before the turn's end, so that a replay shows them in this turn
 	last := transcript.TurnEnd{Reason: reason}
@@ -189,19 +206,21 @@ func (s *Session) recordCommand(prompt []acp.ContentBlock) {
 	s.record(transcript.Prompt{MessageID: s.sessions.NewID(), Content: prompt, Local: true})
 }
 
-// storeUnrun stores a prompt that was cancelled in the queue, after the earlier
+// storeUnrun stores a prompt that was cancelled before it was recorded, after the earlier
 // turns. No model sees it.
 func (t *turn) storeUnrun() {
-	s := t.session
 	if t.unrun == nil {
 		return
 	}
-	end, moved, err := s.journal.begin(context.Background(), func(error) {})
-	if err != nil || moved { // another process is using the session
-		return
+	err := t.hold(context.WithoutCancel(t.ctx), func(end func(...transcript.Event)) error {
+		t.session.recordCommand(t.unrun)
+		end(transcript.TurnEnd{Reason: acp.StopCancelled})
+		return nil
+	})
+	t.unrun = nil
+	if err != nil { // another process is using the session
+		t.session.sessions.Log.Debug("store a cancelled prompt", "session", t.session.id, "err", err)
 	}
-	s.recordCommand(t.unrun)
-	end(transcript.TurnEnd{Reason: acp.StopCancelled})
 }
 
 // End frees the place in the queue. A turn that was cancelled in the queue is
