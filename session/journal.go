@@ -319,6 +319,9 @@ func (j *journal) renewLease(lost func(error)) (stop func()) {
 			return
 		}
 		err := j.db.Heartbeat(context.Background(), j.session.ID, j.holder)
+		if errors.Is(err, store.ErrUnknown) { // it was deleted: the turn continues, and the next flush warns
+			return
+		}
 		if errors.Is(err, store.ErrLeaseLost) {
 			lost(fmt.Errorf("another process has taken over the session: %w", err))
 			return

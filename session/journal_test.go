@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -50,6 +51,39 @@ func TestRenewLease(t *testing.T) {
 		synctest.Wait()
 		if len(lost) != 1 || !errors.Is(lost[0], store.ErrLeaseLost) {
 			t.Errorf("the loss was reported as %v", lost)
+		}
+	})
+}
+
+// If the file of the store is removed during a long turn, the turn continues and the user learns
+// that it is not saved.
+func TestStoreRemovedDuringALongTurn(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows keeps an open file where it is")
+	}
+	synctest.Test(t, func(t *testing.T) {
+		log, path := slog.New(slog.DiscardHandler), filepath.Join(t.TempDir(), "zeph.db")
+		db := store.New(path, store.Options{Log: log})
+		defer db.Close()
+		var warnings []string
+		warn := func(text string) { warnings = append(warnings, text) }
+		j := &journal{db: db, holder: "ours", warn: warn, log: log, now: time.Now, session: store.Session{ID: "s"}}
+		end, _, err := j.begin(t.Context(), func(err error) { t.Errorf("the turn ended: %v", err) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		j.record(transcript.Prompt{MessageID: "m"})
+		j.sync()
+		for _, suffix := range []string{"", "-wal", "-shm"} {
+			if err := os.Remove(path + suffix); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(2 * store.LeaseTimeout)
+		synctest.Wait()
+		end(transcript.TurnEnd{})
+		if len(warnings) != 1 || !strings.Contains(warnings[0], "was deleted by another process") {
+			t.Errorf("warned %q", warnings)
 		}
 	})
 }

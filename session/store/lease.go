@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -83,12 +84,19 @@ func (db *DB) takeLease(h *handle, id, holder string) error {
 	return err
 }
 
-// Heartbeat extends the lease by another LeaseTimeout. It returns ErrLeaseLost
-// if holder does not have the lease. An overdue lease can be extended until
-// another holder takes it.
+// Heartbeat extends the lease by another LeaseTimeout. It returns ErrLeaseLost if holder does not
+// have the lease, but ErrUnknown if no one has it and the session is not stored, as after its
+// deletion. An overdue lease can be extended until another holder takes it.
 func (db *DB) Heartbeat(ctx context.Context, id, holder string) error {
 	return db.write(ctx, func(h *handle) error {
-		return h.change(ErrLeaseLost, "UPDATE leases SET beat = ? WHERE session = ? AND holder = ?", db.now().UnixMicro(), id, holder)
+		n, err := h.exec("UPDATE leases SET beat = ? WHERE session = ? AND holder = ?", db.now().UnixMicro(), id, holder)
+		if err != nil || n > 0 {
+			return err
+		}
+		if l, err := h.lease(id); err != nil || l != nil {
+			return cmp.Or(err, ErrLeaseLost)
+		}
+		return h.refusal(id)
 	})
 }
 

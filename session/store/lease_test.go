@@ -36,7 +36,7 @@ func TestLease(t *testing.T) {
 		}
 	}
 
-	beat(one, "a", ErrLeaseLost) // no one has the lease
+	beat(one, "a", ErrUnknown) // no one has the lease, and the session is not stored
 	acquire(one, "a", true)
 	acquire(one, "a", true) // a second time
 	acquire(two, "b", false)

@@ -123,7 +123,8 @@ func (h *handle) extend(b Batch, dirs string, now time.Time) (key, last int64, e
 	return key, last, err
 }
 
-// refusal returns the reason why updateSession changed no row.
+// refusal returns the reason why no row of a session or of its lease was changed: ErrUnknown if
+// the session is not stored, else ErrLeaseLost.
 func (h *handle) refusal(id string) error {
 	var key int64
 	if err := h.one([]any{&key}, "SELECT n FROM sessions WHERE id = ?", id); err != nil {

@@ -303,10 +303,13 @@ func TestDelete(t *testing.T) {
 	if err := db.Delete(t.Context(), "s"); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.Heartbeat(t.Context(), "s", "me"); !errors.Is(err, ErrLeaseLost) {
+	if err := db.Heartbeat(t.Context(), "s", "me"); !errors.Is(err, ErrUnknown) {
 		t.Errorf("a stale lease is still there: %v", err)
 	}
 	must(t, db, "s", true, "anew")
+	if err := db.Heartbeat(t.Context(), "s", "me"); !errors.Is(err, ErrLeaseLost) {
+		t.Errorf("Heartbeat without a lease: %v", err)
+	}
 	var rows int
 	if err := db.h.one([]any{&rows}, "SELECT count(*) FROM events"); err != nil || rows != 2 {
 		t.Errorf("%d rows of events, %v", rows, err)
