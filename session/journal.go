@@ -323,7 +323,7 @@ func (j *journal) renewLease(lost func(error)) (stop func()) {
 			return
 		}
 		if errors.Is(err, store.ErrLeaseLost) {
-			lost(fmt.Errorf("another process has taken over the session: %w", err))
+			lost(fmt.Errorf("%w: send the prompt again when that one has finished", err))
 			return
 		}
 		if err != nil {
