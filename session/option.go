@@ -218,9 +218,7 @@ func (s *Session) setModel(name string) error {
 func (s *Session) changeSetting(id, value string, set func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.journal.hasBegun() {
-		s.journal.record(s.initialEvents()...)
-	}
+	s.recordInitial()
 	set()
 	s.journal.record(transcript.Setting{ID: id, Value: value})
 }

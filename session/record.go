@@ -19,11 +19,9 @@ func (s *Session) record(events ...transcript.Event) {
 		switch e := e.(type) {
 		case transcript.Prompt:
 			s.prompted = true
-			if !s.journal.hasBegun() {
-				s.mu.Lock()
-				events = append(s.initialEvents(), events...)
-				s.mu.Unlock()
-			}
+			s.mu.Lock()
+			s.recordInitial()
+			s.mu.Unlock()
 			if !e.Local {
 				s.turnNumber++
 				s.files().Begin(s.turnNumber, e.MessageID)
@@ -77,9 +75,12 @@ func (s *Session) state(name string) json.RawMessage {
 	return s.states[name]
 }
 
-// initialEvents returns the first events of a new session: its settings, and whether it has a
-// user. The caller holds s.mu.
-func (s *Session) initialEvents() []transcript.Event {
+// recordInitial records the first events of a new session: its settings, and whether it has a
+// user. The caller holds s.mu, so no setting changes meanwhile.
+func (s *Session) recordInitial() {
+	if s.journal.hasBegun() {
+		return
+	}
 	events := []transcript.Event{
 		transcript.Setting{ID: optionMode, Value: s.settings.mode},
 		transcript.Setting{ID: optionModel, Value: s.settings.modelName},
@@ -88,7 +89,7 @@ func (s *Session) initialEvents() []transcript.Event {
 	if s.sessions.Unattended {
 		events = append(events, unattended)
 	}
-	return events
+	s.journal.record(events...)
 }
 
 // unattended marks the log of a session that began without a user.
