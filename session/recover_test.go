@@ -10,7 +10,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
-// killedFiles are files of which a killed process has restored a rewind.
+// killedFiles plays the files of a session whose process was killed after it had restored them
+// for a rewind, and before it recorded that.
 type killedFiles struct {
 	noFiles
 	mark     []byte
