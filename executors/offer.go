@@ -2,6 +2,7 @@ package executors
 
 import (
 	"encoding/json"
+	"strings"
 	"sync"
 )
 
@@ -47,4 +48,19 @@ func slim(v any) {
 			slim(sub)
 		}
 	}
+}
+
+const serverMarkStart, serverMarkEnd = "(MCP server ", ")"
+
+// ServerMark returns the words that begin the description of a tool of an MCP server.
+func ServerMark(server string) string { return serverMarkStart + server + serverMarkEnd }
+
+// WithoutServerMark returns the server's own description of a tool. The description of
+// a built-in tool stays unchanged.
+func WithoutServerMark(description string) string {
+	rest, ok := strings.CutPrefix(description, serverMarkStart)
+	if _, text, ended := strings.Cut(rest, serverMarkEnd); ok && ended {
+		return strings.TrimSpace(text)
+	}
+	return description
 }

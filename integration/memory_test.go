@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -123,6 +124,7 @@ type embeddingServer struct {
 	mu       sync.Mutex
 	embedded [][]string
 	results  []string
+	offered  []string // the names of the tools of the last request
 }
 
 func (s *embeddingServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -132,6 +134,7 @@ func (s *embeddingServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			Role    string
 			Content string
 		}
+		Tools []struct{ Function struct{ Name string } }
 	}
 	if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
@@ -151,6 +154,10 @@ func (s *embeddingServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		fmt.Fprintf(w, `{"data":[%s]}`, strings.Join(data, ","))
 		return
+	}
+	s.offered = nil
+	for _, tool := range body.Tools {
+		s.offered = append(s.offered, tool.Function.Name)
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	delta := `{"content":"Done."}`
@@ -191,5 +198,23 @@ func TestMemoryByMeaning(t *testing.T) {
 	}
 	if len(s.results) != 2 {
 		t.Errorf("%d results", len(s.results))
+	}
+}
+
+// TestFilterByMeaning checks that embeddings select tools, and that without them nothing is
+// left out for its score.
+func TestFilterByMeaning(t *testing.T) {
+	for model, want := range map[string]bool{"e": false, "": true} {
+		s := &embeddingServer{}
+		server := httptest.NewServer(s)
+		defer server.Close()
+		a := launch(t, start{config: fmt.Sprintf("[[llm.providers]]\nname = \"x\"\ntype = \"compatible\"\nbase_url = %q\nmodel = \"m\"\n"+
+			"embedding_model = %q\n[agent.tool_filter]\nenabled = true\ntop_k = 2\n", server.URL+"/v1", model)})
+		if out, err := commandIn(a, "run", "--cwd", a.dir, "how do we handle money").CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		if !slices.Contains(s.offered, "bash") || slices.Contains(s.offered, "diagnostics") != want {
+			t.Errorf("with the embedding model %q the model is offered %q", model, s.offered)
+		}
 	}
 }

@@ -69,7 +69,7 @@ func describe(server string, t *sdk.Tool) string {
 		text = t.Title
 	}
 	text = executors.TruncateRunes(strings.TrimSpace(stripInvisible(text)), maxDescription)
-	return strings.TrimSpace(fmt.Sprintf("(MCP server %s) %s", server, text))
+	return strings.TrimSpace(executors.ServerMark(server) + " " + text)
 }
 
 // stripInvisible returns a text without invisible characters, which people miss and models

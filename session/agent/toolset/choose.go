@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
@@ -32,18 +33,14 @@ const (
 const maxPrompt = 32 << 10
 
 // pick applies the filter. The dependencies of the picked tools are checked
-// later.
-func (s *Set) pick(ctx context.Context, t *turn, m llm.Model, prompt string, used map[string]bool) {
+// later. It returns false if the filter would have to score tools and has no
+// embeddings for that: words alone never leave out a tool.
+func (s *Set) pick(ctx context.Context, t *turn, m llm.Model, prompt string, used map[string]bool) bool {
 	t.picked = make(map[string]Reason, len(t.all))
-	all := func() {
-		for _, tool := range t.all {
-			t.picked[tool.Name] = Unfiltered
-		}
-	}
 	cfg := s.cfg.Filter
 	if cfg.Enabled != On || llm.CallsInText(m) || strings.TrimSpace(prompt) == "" {
-		all()
-		return
+		t.pickAll()
+		return true
 	}
 	var rest []int // indexes in all
 	for i, tool := range t.all {
@@ -52,7 +49,7 @@ func (s *Set) pick(ctx context.Context, t *turn, m llm.Model, prompt string, use
 			t.picked[tool.Name] = AlwaysOn
 		case t.mentioned[tool.Name]:
 			t.picked[tool.Name] = NameMentioned
-		case len(strings.Fields(tool.Description)) < cfg.MinDescriptionWords:
+		case len(strings.Fields(executors.WithoutServerMark(tool.Description))) < cfg.MinDescriptionWords:
 			t.picked[tool.Name] = ShortDescription
 		case used[tool.Name]:
 			t.picked[tool.Name] = AlreadyUsed
@@ -64,8 +61,8 @@ func (s *Set) pick(ctx context.Context, t *turn, m llm.Model, prompt string, use
 	if cfg.TopK > 0 && len(rest) > cfg.TopK {
 		scores, ok := s.rank(ctx, t, m, prompt, rest)
 		if !ok {
-			all()
-			return
+			t.pickAll()
+			return false
 		}
 		top = s.topScored(t, rest, scores)
 		t.filtered = true
@@ -73,21 +70,31 @@ func (s *Set) pick(ctx context.Context, t *turn, m llm.Model, prompt string, use
 	for _, i := range top {
 		t.picked[t.all[i].Name] = SimilarityRank
 	}
+	return true
+}
+
+// pickAll picks all tools, unfiltered.
+func (t *turn) pickAll() {
+	for _, tool := range t.all {
+		t.picked[tool.Name] = Unfiltered
+	}
 }
 
 // rank scores the tools with these indexes, roughly from 0 to 1; NaN means that
-// a tool has no vector. It returns false if nothing shows which of them fit.
+// a tool has no vector. It returns false without embeddings.
 func (s *Set) rank(ctx context.Context, t *turn, m llm.Model, prompt string, rest []int) ([]float64, bool) {
-	if e, ok := llm.EmbedderOf(m); ok && s.failures[m.Name()] < maxFailures {
-		scores, known, err := s.vectors.rank(ctx, m.Name(), e, prompt, t.all, rest)
-		if err == nil {
-			s.failures[m.Name()], t.embedded = 0, known
-			return scores, true
-		}
-		s.failures[m.Name()]++
-		s.log.Debug("tool_filter compares words, since embedding failed", "model", m.Name(), "err", err)
+	e, ok := llm.EmbedderOf(m)
+	if !ok || s.failures[m.Name()] >= maxFailures {
+		return nil, false
 	}
-	return s.lexicon.rank(prompt, t.all, rest)
+	scores, known, err := s.vectors.rank(ctx, m.Name(), e, prompt, t.all, rest)
+	if err != nil {
+		s.failures[m.Name()]++
+		s.log.Debug("tool_filter scores no tool, since embedding failed", "model", m.Name(), "err", err)
+		return nil, false
+	}
+	s.failures[m.Name()], t.embedded = 0, known
+	return scores, true
 }
 
 // topScored returns the top_k of the tools, and all without a score.

@@ -159,7 +159,7 @@ func (s *Set) exclusions(t *turn) []string {
 // which tools completed. It belongs where calls that cannot run are refused before
 // anything judges them.
 func (s *Set) Middleware(next executors.Executor) executors.Executor {
-	if len(s.graph.requires)+len(s.graph.prefers) == 0 && s.cfg.Filter.Enabled != Auto {
+	if len(s.graph.requires)+len(s.graph.prefers) == 0 && s.cfg.Filter.Enabled == Off {
 		return next
 	}
 	return gate{next, s}

@@ -189,7 +189,7 @@ func TestDeadlockIgnoresRules(t *testing.T) {
 					tt.change(c)
 				}
 			})
-			s.Begin(t.Context(), model{}, tt.prompt, tt.history, tools("deploy build"))
+			s.Begin(t.Context(), model{byWords{}}, tt.prompt, tt.history, tools("deploy build"))
 			if got := toolNames(s.Offer(model{})); got != tt.want {
 				t.Errorf("%s, want %s", got, tt.want)
 			}
@@ -218,12 +218,12 @@ func TestBoost(t *testing.T) {
 	}
 	// If two fit equally, the one that prefers a completed tool is picked.
 	pair := []llm.Tool{{Name: "a", Description: "weigh the report by one"}, {Name: "b", Description: "weigh the report by two"}}
-	s.Begin(t.Context(), model{}, "weigh the report", nil, pair)
+	s.Begin(t.Context(), model{byWords{}}, "weigh the report", nil, pair)
 	if got := toolNames(s.Offer(model{})); got != "b" {
 		t.Errorf("%s", got)
 	}
 	s.Reset()
-	s.Begin(t.Context(), model{}, "weigh the report", nil, pair)
+	s.Begin(t.Context(), model{byWords{}}, "weigh the report", nil, pair)
 	if got := toolNames(s.Offer(model{})); got != "a" {
 		t.Errorf("%s", got)
 	}

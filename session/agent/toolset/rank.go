@@ -14,7 +14,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// lexicon ranks tools by words where there are no embeddings. It uses BM25
+// lexicon ranks tools by words for tool_search. It uses BM25
 // (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009)
 // without the correction for length, since a longer description is no less
 // relevant. A word counts as itself without its ending, and by its meanings in

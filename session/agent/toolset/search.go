@@ -45,12 +45,9 @@ func serverOf(tool string) string {
 	return name
 }
 
-// shouldDefer reports whether the tools of MCP servers are left out: all tools would take
-// more than a tenth of the window, and the list of their names takes less.
-func (s *Set) shouldDefer(m llm.Model, tools []llm.Tool) bool {
-	if s.cfg.Filter.Enabled != Auto {
-		return false
-	}
+// tooManyOfServers reports whether the tools of MCP servers need too much of the window:
+// all tools would take more than a tenth of it, and the list of their names takes less.
+func tooManyOfServers(m llm.Model, tools []llm.Tool) bool {
 	all := llm.Tokens(llm.Request{Tools: tools})
 	if all*maxShare <= cmp.Or(m.Window(), unknownWindow) {
 		return false

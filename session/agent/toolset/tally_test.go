@@ -25,11 +25,11 @@ func TestTally(t *testing.T) {
 	all[4].Description = "paints walls and doors"
 	all[5].Description = "mows the lawn and hedges"
 	gated := s.Middleware(&chain{})
-	s.Begin(t.Context(), model{}, "build it, then mow the lawn", nil, all)
+	s.Begin(t.Context(), model{byWords{}}, "build it, then mow the lawn", nil, all)
 	if res, _ := gated.Execute(t.Context(), &executors.Call{Tool: "deploy", Origin: executors.Model}); !res.Failed {
 		t.Error("a hidden tool ran")
 	}
-	s.Begin(t.Context(), model{}, "paint the walls and read beta", nil, all)
+	s.Begin(t.Context(), model{byWords{}}, "paint the walls and read beta", nil, all)
 	counts := func() (lines []string) {
 		for _, line := range s.Status() {
 			if strings.Contains(line, " rules") {

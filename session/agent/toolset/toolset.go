@@ -47,7 +47,6 @@ type Set struct {
 	alwaysOn map[string]bool
 
 	thinking thinking
-	lexicon  lexicon        // of all tools, for the filter
 	failures map[string]int // failures in a row of each model's embedder
 
 	mu        sync.Mutex
@@ -160,13 +159,11 @@ func (s *Set) Begin(ctx context.Context, m llm.Model, prompt string, history []l
 	s.mu.Lock()
 	before := s.turn
 	s.turn = turn{all: tools}
-	deferring := s.shouldDefer(m, tools)
+	tooMany := s.cfg.Filter.Enabled != Off && tooManyOfServers(m, tools)
+	deferring := tooMany && s.cfg.Filter.Enabled == Auto
 	if s.cfg.Filter.Enabled != On && !s.cfg.Dependencies.Enabled && !deferring {
 		s.mu.Unlock()
 		return
-	}
-	if deferring {
-		tools = s.withSearch(tools)
 	}
 	used := s.recordHistory(history)
 	s.mu.Unlock()
@@ -179,12 +176,13 @@ func (s *Set) Begin(ctx context.Context, m llm.Model, prompt string, history []l
 		}
 	}
 	if !deferring {
-		s.pick(ctx, &t, m, prompt, used)
+		deferring = !s.pick(ctx, &t, m, prompt, used) && tooMany
 	}
 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if deferring {
+		t.all = s.withSearch(tools)
 		s.pickDeferred(&t, prompt, used)
 	}
 	t.ignoresRules = s.deadlocked(&t)

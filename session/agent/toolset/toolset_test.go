@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"iter"
 	"log/slog"
 	"slices"
@@ -86,7 +87,7 @@ func TestEverythingOff(t *testing.T) {
 
 func TestFilter(t *testing.T) {
 	tools := append(catalogue(t), llm.Tool{Name: "odd", Description: "Odd."})
-	inText := textcalls.Wrap(model{})
+	embeds, inText := model{byWords{}}, textcalls.Wrap(model{byWords{}})
 	for name, tt := range map[string]struct {
 		prompt  string
 		history []llm.Message
@@ -94,13 +95,13 @@ func TestFilter(t *testing.T) {
 		want    string
 		status  string
 	}{
-		"by words": {"lösche den Ordner build", nil, model{}, "bash read list_directory delete_path odd",
-			"Tools of the last prompt: 5 of 67 (AlwaysOn: bash, read; SimilarityRank: list_directory, delete_path; ShortDescription: odd)"},
-		"by name": {"use Weather__Forecast, and CREATE_ISSUE!", nil, model{}, "bash read github__create_issue github__add_issue_comment jira__create_ticket weather__forecast odd", ""},
-		"used": {"delete the folder build", calls("stripe__list_invoices", "unknown", "read"), model{}, "bash read list_directory delete_path stripe__list_invoices odd",
-			"Tools of the last prompt: 6 of 67 (AlwaysOn: bash, read; AlreadyUsed: stripe__list_invoices; SimilarityRank: list_directory, delete_path; ShortDescription: odd)"},
-		"no prompt":         {" \n", nil, model{}, toolNames(tools), "Tools of the last prompt: 67 of 67 (Unfiltered: 67)"},
-		"nothing to go by":  {"yes please", nil, model{}, toolNames(tools), ""},
+		"by fit": {"lösche den Ordner build", nil, embeds, "bash read delete_path terraform__plan odd",
+			"Tools of the last prompt: 5 of 67 (AlwaysOn: bash, read; SimilarityRank: delete_path, terraform__plan; ShortDescription: odd)"},
+		"by name": {"use Weather__Forecast, and CREATE_ISSUE!", nil, embeds, "bash read github__create_issue github__add_issue_comment jira__create_ticket weather__forecast odd", ""},
+		"used": {"delete the folder build", calls("stripe__list_invoices", "unknown", "read"), embeds, "bash read delete_path stripe__list_invoices terraform__plan odd",
+			"Tools of the last prompt: 6 of 67 (AlwaysOn: bash, read; AlreadyUsed: stripe__list_invoices; SimilarityRank: delete_path, terraform__plan; ShortDescription: odd)"},
+		"no prompt":         {" \n", nil, embeds, toolNames(tools), "Tools of the last prompt: 67 of 67 (Unfiltered: 67)"},
+		"no embeddings":     {"delete the folder build", nil, model{}, toolNames(tools), "Tools of the last prompt: 67 of 67 (Unfiltered: 67)"},
 		"calls in the text": {"delete the folder build", nil, inText, toolNames(tools), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -117,7 +118,7 @@ func TestFilter(t *testing.T) {
 				t.Errorf("not in the catalogue's order: %s", got)
 			}
 			status := s.Status()
-			if status[0] != "Filter: top_k=2, always_on=3, embeddings=0" || tt.status != "" && !slices.Contains(status, tt.status) {
+			if !strings.HasPrefix(status[0], "Filter: top_k=2, always_on=3, embeddings=") || tt.status != "" && !slices.Contains(status, tt.status) {
 				t.Errorf("%q", status)
 			}
 		})
@@ -141,14 +142,14 @@ func inOrder(tools []llm.Tool, got string) bool {
 func TestCalledToolStays(t *testing.T) {
 	s, tools := set(filtering), catalogue(t)
 	s.cfg.TAFC.Enabled, s.thinking.threshold = true, 0
-	s.Begin(t.Context(), model{}, "delete the folder build", nil, tools)
+	s.Begin(t.Context(), model{byWords{}}, "delete the folder build", nil, tools)
 	first, _ := json.Marshal(s.Offer(model{}))
 	for _, name := range []string{"delete_path", "maps__directions", "no_such_tool", "maps__directions", "bash_stop"} {
 		s.StripCall(llm.ToolCall{ID: "1", Name: name, Input: json.RawMessage(`{}`)})
 		s.Offer(model{})
 	}
 	got := s.Offer(model{})
-	if toolNames(got) != "bash read list_directory delete_path maps__directions bash_stop" {
+	if toolNames(got) != "bash read delete_path terraform__plan maps__directions bash_stop" {
 		t.Errorf("%s", toolNames(got))
 	}
 	if again, _ := json.Marshal(got[:4]); string(again) != string(first) {
@@ -172,7 +173,7 @@ func TestCalledToolStays(t *testing.T) {
 func TestPreviousToolsSuffice(t *testing.T) {
 	s, tools := set(filtering), catalogue(t)
 	offered := func(prompt string, history []llm.Message) string {
-		s.Begin(t.Context(), model{}, prompt, history, tools)
+		s.Begin(t.Context(), model{byWords{}}, prompt, history, tools)
 		return toolNames(s.Offer(model{}))
 	}
 	spoken := calls("bash")
@@ -187,15 +188,32 @@ func TestPreviousToolsSuffice(t *testing.T) {
 	if !strings.Contains(other, "weather__forecast") || strings.Contains(other, "delete_path") {
 		t.Errorf("%q", other)
 	}
-	if got := offered("yes", spoken); got != toolNames(tools) {
-		t.Errorf("%q", got)
-	}
 	if got := offered("delete the folder build", spoken); got != first {
-		t.Errorf("what was offered to a prompt that tells nothing stays: %q", got)
+		t.Errorf("back at the first prompt: %q", got)
 	}
 	if got := offered("delete the folder build", nil); got != first {
 		t.Errorf("%q", got)
 	}
+}
+
+// byWords embeds a text by its words, so that tools fit the prompts that share words with
+// them, or meanings of words.
+type byWords struct{}
+
+func (byWords) Embed(_ context.Context, texts []string) ([][]float32, error) {
+	out := make([][]float32, 0, len(texts))
+	for _, text := range texts {
+		v := make([]float32, 4096)
+		for _, word := range wordsOf(text) {
+			for _, term := range termsOf(word) {
+				h := fnv.New32a()
+				h.Write([]byte(term))
+				v[h.Sum32()%4096] = 1
+			}
+		}
+		out = append(out, v)
+	}
+	return out, nil
 }
 
 // embedder returns vectors by the topics of texts.
@@ -244,17 +262,62 @@ func TestEmbeddings(t *testing.T) {
 		t.Errorf("%q", status)
 	}
 
-	// Without embeddings it compares words, and it soon stops asking.
+	// Without embeddings nothing is left out, and it soon stops asking.
 	for _, broken := range []*embedder{{err: errors.New("not here")}, {wrong: true}} {
 		s, e = set(filtering), broken
 		for range maxFailures + 2 {
-			if got := offered("delete the folder build"); got != "bash read list_directory delete_path" {
+			if got := offered("delete the folder build"); got != toolNames(tools) {
 				t.Errorf("%s", got)
 			}
 		}
 		if len(e.asked) != maxFailures {
 			t.Errorf("asked %d times", len(e.asked))
 		}
+	}
+}
+
+// The mark of an MCP server does not count as part of a description.
+func TestShortDescription(t *testing.T) {
+	s, tools := set(filtering), catalogue(t)
+	for name, about := range map[string]string{"a__x": "", "a__y": "Mows lawns", "a__z": "Mows all lawns", "odd": "(MCP server a) odd", "odd2": "(MCP"} {
+		if strings.Contains(name, "__") {
+			about = strings.TrimSpace(executors.ServerMark("server of many words") + " " + about)
+		}
+		tools = append(tools, llm.Tool{Name: name, Description: about})
+	}
+	s.Begin(t.Context(), model{byWords{}}, "delete the folder build", nil, tools)
+	for name, want := range map[string]Reason{"a__x": ShortDescription, "a__y": ShortDescription, "a__z": "", "odd": ShortDescription, "odd2": ShortDescription} {
+		if got := s.turn.picked[name]; got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
+// A filter without embeddings scores nothing. Tools of MCP servers that would fill the
+// window are then found by tool_search; the mark of the server is no reason to offer one.
+func TestNoEmbedder(t *testing.T) {
+	e := &embedder{}
+	for name, tt := range map[string]struct {
+		m    llm.Model
+		want string
+	}{
+		"none":   {small{}, "18 tool_search"},
+		"broken": {small{model{&embedder{err: errors.New("not here")}}}, "18 tool_search"},
+		"room":   {model{}, "18 " + strings.TrimPrefix(toolNames(catalogue(t)[18:]), "")},
+		"works":  {small{model{e}}, "2 docker__list_containers docker__container_logs"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := set(filtering)
+			s.Begin(t.Context(), tt.m, "container", nil, catalogue(t))
+			if got := offers(s, tt.m); got != tt.want {
+				t.Errorf("%s, want %s", got, tt.want)
+			}
+			gated := s.Middleware(&chain{})
+			call := &executors.Call{Tool: "slack__post_message", Origin: executors.Model}
+			if res, _ := gated.Execute(t.Context(), call); res.Failed != strings.HasSuffix(tt.want, "tool_search") {
+				t.Errorf("slack__post_message: %+v", res)
+			}
+		})
 	}
 }
 
@@ -350,7 +413,7 @@ func BenchmarkChoose(b *testing.B) {
 				s, tools := set(cfg), many(b, n)
 				b.ReportAllocs()
 				for b.Loop() {
-					s.Begin(b.Context(), model{}, prompt, nil, tools)
+					s.Begin(b.Context(), model{byWords{}}, prompt, nil, tools)
 					s.Offer(model{})
 				}
 			})
