@@ -144,7 +144,7 @@ func reviewPrompt(c change, diff string) []acp.ContentBlock {
 	return prompt
 }
 
-// readDiff reads a diff, or another output of git, of at most that many bytes.
+// readDiff reads a diff of at most that many bytes.
 func readDiff(in io.Reader, limit int) (string, error) {
 	data, err := io.ReadAll(io.LimitReader(in, int64(limit)+1))
 	if err == nil && len(data) > limit {

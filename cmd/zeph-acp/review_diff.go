@@ -1,18 +1,18 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
 	"github.com/zeph-acp/zeph-acp/executors"
-	"github.com/zeph-acp/zeph-acp/executors/command"
+	"github.com/zeph-acp/zeph-acp/executors/program"
+	"github.com/zeph-acp/zeph-acp/executors/worktree"
 )
 
 // change is a change to review.
@@ -37,7 +37,7 @@ func (r *runner) change(ctx context.Context, base string, paths []string) (c cha
 		c.diff, err = readDiff(os.Stdin, limit)
 		return c, err
 	}
-	g := git{ctx: ctx, dir: c.dir, env: r.gitEnv()}
+	g := newGit(ctx, app.Programs(r.app.Config, r.app.Reaper), c.dir)
 	top, err := g.line("rev-parse", "--show-toplevel")
 	if err != nil {
 		return c, fmt.Errorf("%s is not in a git repository (%w): pipe a diff to \"zeph-acp review -\"", c.dir, err)
@@ -46,7 +46,10 @@ func (r *runner) change(ctx context.Context, base string, paths []string) (c cha
 	if err != nil {
 		return c, usageError("--base: %w", err)
 	}
-	args := append([]string{"diff", "--no-ext-diff", "--no-textconv", "--submodule=short", "--no-color", since, "--"}, paths...)
+	if err := g.disableFilters(); err != nil {
+		return c, err
+	}
+	args := append([]string{"diff", "--no-ext-diff", "--no-textconv", "--submodule=short", "--ignore-submodules=dirty", "--no-color", since, "--"}, paths...)
 	if c.diff, err = g.text(limit, args...); err != nil {
 		return c, err
 	}
@@ -69,21 +72,63 @@ func (r *runner) change(ctx context.Context, base string, paths []string) (c cha
 	return c, nil
 }
 
-// gitEnv returns the environment of git, in which it starts no program of the repository.
-func (r *runner) gitEnv() []string {
-	return append(os.Environ(), append(command.GitSafeEnv(), "GIT_PAGER=cat", "LC_ALL=C")...)
-}
-
 // git runs git in a directory.
 type git struct {
-	ctx context.Context // of one command of the user
-	dir string
-	env []string
+	ctx      context.Context // of one command of the user
+	programs *program.Runner
+	dir      string
+	read     []string // the directories of the repository
+	settings []string // NAME=value, which override those of the repository
+}
+
+func newGit(ctx context.Context, programs *program.Runner, dir string) *git {
+	g := &git{ctx: ctx, programs: programs, dir: dir, read: programs.FindRepository(ctx, dir).Dirs()}
+	for _, name := range worktree.Variables { // the user's own, as in a hook of git
+		if value := os.Getenv(name); value != "" {
+			g.read = append(g.read, filepath.SplitList(value)...)
+		}
+	}
+	return g
+}
+
+// disableFilters keeps git from running the programs that a repository names for the contents of
+// its files. Even in the box they could change what the model sees, and they would fail for lack
+// of rights where they store files, as LFS does.
+func (g *git) disableFilters() error {
+	names, err := g.text(maxSettings, "config", "--list", "--name-only", "-z")
+	if err != nil {
+		return err
+	}
+	seen := map[string]bool{}
+	for name := range strings.SplitSeq(names, "\x00") {
+		driver, _ := cutLast(name, ".")
+		if !strings.HasPrefix(driver, "filter.") || seen[driver] {
+			continue
+		}
+		if strings.ContainsAny(driver, "=\n") { // -c cannot name it
+			return fmt.Errorf("the settings of the repository have a filter of an unusual name: %s", executors.Quoted(executors.WholeLine(driver)))
+		}
+		seen[driver] = true
+		g.settings = append(g.settings, driver+".clean=", driver+".smudge=", driver+".process=", driver+".required=false")
+	}
+	return nil
+}
+
+// maxSettings bounds the names of all settings, in bytes.
+const maxSettings = 4 << 20
+
+// cutLast cuts a text around the last separator.
+func cutLast(text, separator string) (before, after string) {
+	i := strings.LastIndex(text, separator)
+	if i < 0 {
+		return text, ""
+	}
+	return text[:i], text[i+len(separator):]
 }
 
 // since returns the commit that the working tree is compared with: where it left the base,
 // else its last commit, or an empty tree before the first one.
-func (g git) since(base string) (string, error) {
+func (g *git) since(base string) (string, error) {
 	if strings.HasPrefix(base, "-") {
 		return "", fmt.Errorf("%q is not a branch or commit", base)
 	}
@@ -105,7 +150,7 @@ func (g git) since(base string) (string, error) {
 
 // unknownPath returns an error about the first path that is no file of the repository, which
 // is probably misspelled. In CI a review of nothing would pass.
-func (g git) unknownPath(paths []string) error {
+func (g *git) unknownPath(paths []string) error {
 	for _, path := range paths {
 		file := path
 		if !filepath.IsAbs(file) {
@@ -125,36 +170,19 @@ func (g git) unknownPath(paths []string) error {
 const maxGitLine = 256 << 10
 
 // line returns the output of git as one line.
-func (g git) line(args ...string) (string, error) {
+func (g *git) line(args ...string) (string, error) {
 	text, err := g.text(maxGitLine, args...)
 	return strings.TrimRight(text, "\r\n"), err
 }
 
 // text returns the output of git, of at most that many bytes.
-func (g git) text(limit int, args ...string) (string, error) {
-	cmd := exec.CommandContext(g.ctx, "git", args...)
-	cmd.Dir, cmd.Env = g.dir, g.env
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return "", err
+func (g *git) text(limit int, args ...string) (string, error) {
+	out, err := g.programs.Git(g.ctx, program.Command{Args: args, Dir: g.dir, Read: g.read, MaxOutput: limit}, g.settings...)
+	if errors.Is(err, program.ErrTooLong) {
+		return "", tooLong(limit)
 	}
-	if err := cmd.Start(); err != nil {
-		return "", err
+	if e, ok := errors.AsType[*program.ExitError](err); ok && e.Message != "" {
+		return "", errors.New(e.Message)
 	}
-	text, err := readDiff(out, limit)
-	if err != nil {
-		_ = cmd.Process.Kill() // it would wait for a reader
-		_ = cmd.Wait()
-		return "", err
-	}
-	if err := cmd.Wait(); err != nil {
-		first, _, _ := strings.Cut(stderr.String(), "\n")
-		if first == "" {
-			return "", err
-		}
-		return "", errors.New(first)
-	}
-	return text, nil
+	return strings.ToValidUTF8(string(out), "\uFFFD"), err
 }

@@ -7,12 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/zeph-acp/zeph-acp/executors/program"
 )
 
 // Limits on the changes that are brought back.
@@ -226,7 +227,7 @@ func (c *Copy) patch(ctx context.Context, paths, strays []string) ([]byte, error
 	for _, path := range strays {
 		more, err := c.runMeta(ctx, nil, "diff", "--no-index", "--binary", "--full-index", "--no-ext-diff", "--no-textconv",
 			"--", "/dev/null", path)
-		if err != nil && !exitedWith(err, exitFilesDiffer) {
+		if err != nil && !program.ExitedWith(err, exitFilesDiffer) {
 			return patch, err
 		}
 		patch = append(patch, more...)
@@ -251,7 +252,7 @@ func (c *Copy) merge(ctx context.Context, ours, base, theirs string) (text strin
 		}
 	}
 	out, err := c.git.run(ctx, dir, "merge-file", "-p", "-q", "ours", "base", "theirs")
-	if _, ok := errors.AsType[*exec.ExitError](err); ok { // the number of conflicts, or a text that git cannot merge
+	if _, ok := errors.AsType[*program.ExitError](err); ok { // the number of conflicts, or a text that git cannot merge
 		return "", false, nil
 	}
 	return string(out), err == nil, err

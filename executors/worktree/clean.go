@@ -70,5 +70,9 @@ func (c *Copy) rescue(ctx context.Context) (k Kept, err error) {
 	if c.git, err = newGit(c.options); err != nil {
 		return k, err
 	}
+	c.git.dirs = []string{c.Root, c.Meta}
+	if borrowed, err := os.ReadFile(filepath.Join(c.Meta, alternatesName)); err == nil { // which initRepository wrote
+		c.git.dirs = append(c.git.dirs, filepath.FromSlash(strings.TrimSpace(string(borrowed))))
+	}
 	return c.Keep(ctx, nil)
 }

@@ -1,7 +1,6 @@
 package worktree
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -12,63 +11,66 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/program"
 )
 
 // git runs git without hooks, filters and the network.
 type git struct {
-	program string
-	env     []string
+	runner *program.Runner
+	env    []string
+	dirs   []string // of the project's repository, which git reads
 }
 
+// newGit returns git for the copies in the directory o.State.
 func newGit(o Options) (git, error) {
-	program, err := exec.LookPath("git")
-	if err != nil {
+	if _, err := exec.LookPath("git"); err != nil {
 		return git{}, refusal("git is not installed, and this sub-agent works in a copy that git makes")
 	}
-	if rel, err := filepath.Rel(o.Project, program); err == nil && filepath.IsLocal(rel) {
-		return git{}, refusal("the program git is a file of the project: %s", program)
-	}
-	env := slices.DeleteFunc(slices.Clone(o.Env), func(v string) bool { return strings.HasPrefix(strings.ToUpper(v), "GIT_") })
-	return git{program, append(env, "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "LC_ALL=C")}, nil
+	r := *o.Programs
+	r.Env = slices.DeleteFunc(slices.Clone(r.Env), func(v string) bool { return strings.HasPrefix(strings.ToUpper(v), "GIT_") })
+	return git{runner: &r}, nil
 }
 
-// safeSettings are settings of every command. They override a repository's own settings of the
-// same names.
+// safeSettings are settings of every command but those that read the user's settings.
 var safeSettings = []string{
-	"core.hooksPath=" + os.DevNull, "core.fsmonitor=false", "core.untrackedCache=false", "protocol.allow=never", "submodule.recurse=false",
-	"gc.auto=0", "maintenance.auto=false", "core.looseCompression=0", "core.bigFileThreshold=8m",
-	"core.autocrlf=false", "core.safecrlf=false", "core.quotePath=false",
+	"core.looseCompression=0", "core.bigFileThreshold=8m", "core.autocrlf=false", "core.safecrlf=false", "core.quotePath=false",
+}
+
+// place is where a command runs.
+type place struct {
+	dir   string
+	write []string // files and directories that the command may write
+	env   []string
 }
 
 // run runs git in a directory and returns its output. The error has the first line of
 // git's message.
 func (g git) run(ctx context.Context, dir string, args ...string) ([]byte, error) {
-	return g.runWith(ctx, dir, nil, nil, args...)
+	return g.runAt(ctx, place{dir: dir}, nil, args...)
 }
 
-// runWith is run with further variables and an input.
-func (g git) runWith(ctx context.Context, dir string, env []string, stdin io.Reader, args ...string) ([]byte, error) {
-	var all []string
-	for _, s := range safeSettings {
-		all = append(all, "-c", s)
-	}
-	cmd := exec.CommandContext(ctx, g.program, append(all, args...)...)
-	cmd.Dir, cmd.Env, cmd.Stdin = dir, append(slices.Clone(g.env), env...), stdin
-	cmd.WaitDelay = time.Second
-	var out, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &stderr
-	err := cmd.Run()
+// runAt is run with an input.
+func (g git) runAt(ctx context.Context, at place, stdin io.Reader, args ...string) ([]byte, error) {
+	out, err := g.runner.Git(ctx, program.Command{
+		Args: args, Dir: at.dir, Env: at.env, Stdin: stdin, Read: g.dirs, Write: at.write,
+	}, safeSettings...)
+	return out, describe(ctx, args[0], err)
+}
+
+// describe returns the error of a git command with its message.
+func describe(ctx context.Context, command string, err error) error {
 	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
+		return context.Cause(ctx)
 	}
-	if err != nil {
-		line, _, _ := strings.Cut(strings.TrimSpace(stderr.String()), "\n")
-		return out.Bytes(), &gitError{args[0], cmp.Or(strings.TrimPrefix(line, "fatal: "), err.Error()), err}
+	if e, ok := errors.AsType[*program.ExitError](err); ok {
+		return &gitError{command, cmp.Or(strings.TrimPrefix(e.Message, "fatal: "), e.Error()), err}
 	}
-	return out.Bytes(), nil
+	if errors.Is(err, program.ErrOfProject) {
+		return refusal("%v", err)
+	}
+	return err
 }
 
 // gitError is the failure of a git command.
@@ -79,12 +81,6 @@ type gitError struct {
 
 func (e *gitError) Error() string { return fmt.Sprintf("git %s: %s", e.command, e.message) }
 func (e *gitError) Unwrap() error { return e.err }
-
-// exitedWith reports whether err is that of a command with this exit status.
-func exitedWith(err error, status int) bool {
-	e, ok := errors.AsType[*exec.ExitError](err)
-	return ok && e.ExitCode() == status
-}
 
 // repository is the repository of a project.
 type repository struct {
@@ -186,7 +182,7 @@ func (c *Copy) initAgentRepository(ctx context.Context) error {
 		if err != nil {
 			continue // it is not set
 		}
-		if _, err := c.git.run(ctx, c.Root, "config", "--file", filepath.Join(own, "config"), key,
+		if _, err := c.git.runAt(ctx, place{dir: c.Root, write: []string{own}}, nil, "config", "--file", filepath.Join(own, "config"), key,
 			strings.TrimSuffix(string(value), "\n")); err != nil {
 			return err
 		}
@@ -196,9 +192,7 @@ func (c *Copy) initAgentRepository(ctx context.Context) error {
 
 // runPlain runs a command that only reads the user's settings, without safeSettings.
 func (g git) runPlain(ctx context.Context, dir string, args ...string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, g.program, args...)
-	cmd.Dir, cmd.Env, cmd.WaitDelay = dir, g.env, time.Second
-	return cmd.Output()
+	return g.runner.Git(ctx, program.Command{Args: args, Dir: dir, Read: g.dirs})
 }
 
 // initRepository makes an empty repository that borrows the objects of the project's.
@@ -207,20 +201,23 @@ func (c *Copy) initRepository(ctx context.Context, dir string) error {
 	if strings.ContainsAny(objects, "\n\"") {
 		return refusal("git cannot borrow objects from a directory of this name: %q", objects)
 	}
+	if err := os.MkdirAll(dir, 0o700); err != nil { // git writes nothing beside it
+		return err
+	}
 	if _, err := c.runIn(ctx, dir, nil, "init", "--quiet", "--template=", "--object-format="+c.repository.format); err != nil {
 		return err
 	}
 	// An absolute path in its settings would lead the next program to this copy.
-	if _, err := c.git.run(ctx, c.Root, "config", "--file", filepath.Join(dir, "config"), "--unset-all",
-		"core.worktree"); err != nil {
-		if !exitedWith(err, exitNotSet) {
+	if _, err := c.git.runAt(ctx, place{dir: c.Root, write: []string{dir}}, nil, "config", "--file", filepath.Join(dir, "config"),
+		"--unset-all", "core.worktree"); err != nil {
+		if !program.ExitedWith(err, exitNotSet) {
 			return err
 		}
 	}
 	if err := os.MkdirAll(filepath.Join(dir, "info"), 0o700); err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(dir, "objects", "info", "alternates"), []byte(filepath.ToSlash(objects)+"\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, alternatesName), []byte(filepath.ToSlash(objects)+"\n"), 0o600); err != nil {
 		return err
 	}
 	from, err := os.OpenRoot(c.repository.common)
@@ -243,6 +240,10 @@ func (c *Copy) initRepository(ctx context.Context, dir string) error {
 	}
 	return nil
 }
+
+// alternatesName is the name of the file, in a repository, with the directory whose objects it
+// borrows.
+var alternatesName = filepath.Join("objects", "info", "alternates")
 
 // exitNotSet is the exit status of git config for a setting that is not set.
 const exitNotSet = 5
@@ -290,14 +291,16 @@ func (c *Copy) runMeta(ctx context.Context, stdin io.Reader, args ...string) ([]
 	return c.runIn(ctx, c.Meta, stdin, args...)
 }
 
-// runIn runs a command of the repository dir, whose files are those of the copy.
+// runIn runs a command of the repository dir, whose files are those of the copy. The command
+// writes only that repository.
 func (c *Copy) runIn(ctx context.Context, dir string, stdin io.Reader, args ...string) ([]byte, error) {
-	return c.git.runWith(ctx, c.Root, []string{"GIT_DIR=" + dir, "GIT_WORK_TREE=" + c.Root}, stdin, args...)
+	at := place{dir: c.Root, write: []string{dir}, env: []string{"GIT_DIR=" + dir, "GIT_WORK_TREE=" + c.Root}}
+	return c.git.runAt(ctx, at, stdin, args...)
 }
 
 // writeTree stores the files of the copy and returns the name of their tree.
 func (c *Copy) writeTree(ctx context.Context) (string, error) {
-	if _, err := c.runMeta(ctx, nil, "add", "--all", "--ignore-errors", "."); err != nil && !exitedWith(err, exitAddFailed) {
+	if _, err := c.runMeta(ctx, nil, "add", "--all", "--ignore-errors", "."); err != nil && !program.ExitedWith(err, exitAddFailed) {
 		return "", err
 	}
 	out, err := c.runMeta(ctx, nil, "write-tree")

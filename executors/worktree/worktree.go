@@ -32,9 +32,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/program"
 )
 
 // DirName is the name of the directory for copies, below the state directory.
@@ -47,10 +49,11 @@ var Variables = []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMM
 
 // Options describe a copy. All are required, unless stated otherwise.
 type Options struct {
-	Project string   // the session's working directory, absolute and without links
-	State   string   // the directory for all copies, absolute
-	Name    string   // of the sub-agent; a part of the name of a kept patch
-	Env     []string // of git
+	Project string // the session's working directory, absolute and without links
+	State   string // the directory for all copies, absolute
+	Name    string // of the sub-agent; a part of the name of a kept patch
+	// Programs runs git. Its variables that begin with GIT_ are ignored.
+	Programs *program.Runner
 	// Refuses reports whether a file, an absolute path, must not be copied; nil copies all.
 	Refuses func(abs string) bool
 }
@@ -76,6 +79,7 @@ func Make(ctx context.Context, o Options) (*Copy, error) {
 	if err != nil {
 		return nil, err
 	}
+	g.dirs = g.runner.FindRepository(ctx, o.Project).Dirs()
 	from, err := g.find(ctx, o.Project)
 	if err != nil {
 		return nil, err
@@ -102,6 +106,7 @@ func (c *Copy) create(ctx context.Context, files fileList) error {
 	if err := c.reserve(); err != nil {
 		return err
 	}
+	c.git.dirs = append(slices.Clip(c.git.dirs), c.Root, c.Meta)
 	if err := c.copyFiles(ctx, files); err != nil {
 		return err
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/program"
 )
 
 // project is a repository of a test.
@@ -88,7 +89,7 @@ func (p *project) commit(files map[string]string) {
 }
 
 func (p *project) options() Options {
-	return Options{Project: p.dir, State: p.state, Name: "fixer", Env: os.Environ()}
+	return Options{Project: p.dir, State: p.state, Name: "fixer", Programs: &program.Runner{Env: os.Environ()}}
 }
 
 func (p *project) make(o Options) *Copy {

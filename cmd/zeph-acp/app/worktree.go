@@ -34,7 +34,7 @@ type subagentCopy struct {
 func (b *sessionBuilder) newWorktree(ctx context.Context, name string) (*subagentCopy, error) {
 	private := b.dirs.roots.Private()
 	c, err := worktree.Make(ctx, worktree.Options{
-		Project: b.dirs.roots.Cwd(), State: b.app.worktrees.dir, Name: name, Env: b.environment(),
+		Project: b.dirs.roots.Cwd(), State: b.app.worktrees.dir, Name: name, Programs: Programs(b.cfg, b.app.Reaper),
 		Refuses: func(abs string) bool {
 			_, refused := b.dirs.files.Readable().Refuses(abs)
 			return refused || private.Hides(abs)
@@ -260,7 +260,7 @@ func (w *worktrees) clean(a *App) {
 	w.stop = stop
 	w.mu.Unlock()
 	w.cleaning.Go(func() {
-		kept, err := worktree.Clean(ctx, worktree.Options{State: w.dir, Env: os.Environ()})
+		kept, err := worktree.Clean(ctx, worktree.Options{State: w.dir, Programs: Programs(a.Config, a.Reaper)})
 		if err != nil && ctx.Err() == nil {
 			a.Log.Warn("remove the copies of killed processes", "err", err)
 		}

@@ -7,8 +7,11 @@ import (
 	"os/exec"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+	"github.com/zeph-acp/zeph-acp/executors/program"
 	"github.com/zeph-acp/zeph-acp/executors/shell"
+	"github.com/zeph-acp/zeph-acp/executors/shell/process"
 	"github.com/zeph-acp/zeph-acp/executors/shell/sandbox"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
@@ -19,7 +22,7 @@ func shellProgram(ctx context.Context) []Finding {
 	if err != nil {
 		return []Finding{failure("neither bash nor sh is in PATH, so no command runs", "install bash (on Windows: Git for Windows)")}
 	}
-	out, err := exec.CommandContext(ctx, path, "-c", "echo it runs").CombinedOutput()
+	out, err := run(ctx, program.Command{Name: path, Args: []string{"-c", "echo it runs"}})
 	if err != nil || strings.TrimSpace(string(out)) != "it runs" {
 		return []Finding{failure(fmt.Sprintf("%s does not run commands: %v %s", path, err, out), "put another bash before it in PATH")}
 	}
@@ -35,7 +38,7 @@ func gitProgram(ctx context.Context) []Finding {
 	if err != nil {
 		return []Finding{warning("git is not in PATH", "install git: /review and many commands of models need it")}
 	}
-	out, err := exec.CommandContext(ctx, path, "--version").Output()
+	out, err := run(ctx, program.Command{Name: path, Args: []string{"--version"}})
 	if err != nil {
 		return []Finding{warning(fmt.Sprintf("%s does not run: %v", path, err), "repair it: /review and many commands of models need it")}
 	}
@@ -79,14 +82,19 @@ func runInSandbox(ctx context.Context, box *sandbox.Sandbox) error {
 	if err != nil {
 		return err
 	}
-	program, args, env, err := box.Wrap(path, []string{"-c", ":"}, os.Environ())
-	if err != nil {
-		return err
-	}
-	cmd := exec.CommandContext(ctx, program, args...)
-	cmd.Env = env
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("%w: %s", err, out)
-	}
-	return nil
+	_, err = (&program.Runner{
+		Env: shell.Env(os.Environ(), nil),
+		Confine: func(p process.Program, _, _ []string) (process.Program, error) {
+			var err error
+			p.Path, p.Args, p.Env, err = box.Wrap(p.Path, p.Args, p.Env)
+			return p, err
+		},
+	}).Run(ctx, program.Command{Name: path, Args: []string{"-c", ":"}, Dir: os.TempDir()})
+	return err
+}
+
+// run runs a program as zeph-acp runs those that it needs.
+func run(ctx context.Context, c program.Command) ([]byte, error) {
+	c.Dir = os.TempDir()
+	return app.Programs(config.Defaults(), nil).Run(ctx, c)
 }
