@@ -121,6 +121,23 @@ func TestHostilePermissions(t *testing.T) {
 		},
 		"the mode auto edits only":          {mode: "auto", first: []modelCall{text("ok.txt")}, then: bash("touch x", "make"), asked: true},
 		"the mode auto and git's own files": {mode: "auto", then: []modelCall{text(".git/config"), text(".zeph/config.toml")}, asked: true},
+		"the mode auto and files that start programs or steer agents": {
+			mode: "auto",
+			then: []modelCall{
+				text("AGENTS.md"), text("sub/CLAUDE.md"), text(".envrc"), text(".newtool/run"), text("node_modules/.bin/x"), text(".hg/hgrc"),
+				{"move_path", map[string]any{"source": "sub", "destination": ".vscode"}},
+				{"copy_path", map[string]any{"source": "a.txt", "destination": ".husky/pre-commit"}},
+				{"create_directory", map[string]any{"path": ".cursor/rules"}},
+			},
+			asked: true,
+		},
+		"a rule allows everything but files that start programs": {
+			config: rules("bash", "*", "allow"),
+			first:  bash("touch ok.txt"),
+			then: bash("cp a.txt .envrc", "tee .vscode/tasks.json < a.txt", "tar xf t.tar -C .vscode", "mv sub .husky", "ln -s a.txt AGENTS.md",
+				"sed -i s/a/b/ AGENTS.md", "cd .git && touch x", "mkdir .vscode && cp a.txt .vscode"),
+			asked: true,
+		},
 		"the mode ask and a rule": {
 			mode:   "ask",
 			config: rules("bash", "*", "allow") + rules("write", "*", "allow"),

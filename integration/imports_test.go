@@ -40,6 +40,7 @@ var importTable = []struct {
 	{"executors/command/follow", []string{"executors/command"}},
 	{"executors/command", []string{"executors/command/plain"}},
 	{"executors/workspace", nil},
+	{"executors/workspace/steering", nil},
 	{"executors/files/walk", []string{"executors", "executors/workspace"}},
 	{"executors/files/search", []string{"executors", "executors/pattern"}},
 	{"executors/files/code", []string{"executors", "executors/files/search"}},
@@ -88,7 +89,7 @@ var importTable = []struct {
 	{"executors/authorize", []string{"executors", "executors/authorize/target", "executors/pattern", "executors/wildcard"}},
 	{
 		"executors/policy",
-		[]string{"executors", "executors/answers", "executors/command", "executors/command/*", "executors/wildcard", "executors/workspace"},
+		[]string{"executors", "executors/answers", "executors/command", "executors/command/*", "executors/wildcard", "executors/workspace", "executors/workspace/*"},
 	},
 	{"executors/adversarial", []string{"executors", "executors/judge"}},
 	{"executors/infoflow", []string{"executors", "executors/command", "executors/command/follow", "executors/workspace"}},

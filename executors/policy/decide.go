@@ -32,7 +32,7 @@ type decision struct {
 
 // decide judges a call without asking the user.
 func (p permissionCheck) decide(call *executors.Call, tool executors.Tool) decision {
-	p.stats = &workspace.StatCache{}
+	p.stats, p.links = &workspace.StatCache{}, new(map[string]string)
 	var d decision
 	switch {
 	case call.Card.Command != "":
@@ -94,15 +94,14 @@ func (p permissionCheck) decideFiles(call *executors.Call, byDefault verdict) de
 	}
 	reads := call.Card.Kind == executors.KindRead || call.Card.Kind == executors.KindSearch
 	changes := byDefault.action != Allow || mode(p.Mode()).editsUnasked && !reads
-	if changes && slices.ContainsFunc(call.Card.Paths, controlsGitOrAgent) {
-		// These files control git and this agent later, so no "always" covers
-		// them.
-		d.verdict, d.keys = verdict{action: Ask, why: "default: changes in .git and .zeph always need permission"}, nil
-	} else if changes && slices.ContainsFunc(call.Card.Paths, func(file string) bool {
-		r, _ := firstMatch(rulesFor(p.rules.Permissions, call.Tool), p.namesInRules([]string{file})[0], spell)
-		return p.startsProgramsInRoots(file) && !startsPrograms(r.Pattern)
-	}) {
-		d.verdict, d.keys = verdict{action: Ask, why: startsProgramsReason}, nil
+	if changes {
+		why := p.steeredByCall(call, func(file string) string {
+			r, _ := firstMatch(rulesFor(p.rules.Permissions, call.Tool), p.namesInRules([]string{file})[0], spell)
+			return r.Pattern
+		})
+		if why != "" { // these files act later, so no "always" covers them
+			d.verdict, d.keys = verdict{action: Ask, why: why}, nil
+		}
 	}
 	if call.Card.Kind == executors.KindDelete || call.Card.Deferred {
 		d.keys = nil // ask each time, unless a rule decides: the change cannot be undone, or acts unwatched
@@ -204,7 +203,7 @@ func (p permissionCheck) decideCommand(call *executors.Call) decision {
 		}
 	}
 	d.extent = strings.Join(covers, ", ")
-	if v := p.decideWrites(src.script); v.action != "" && !onlyReads {
+	if v := p.decideWrites(call.Tool, src.script); v.action != "" && !onlyReads {
 		d.verdict = d.stronger(p.denyIfReadOnly(v))
 		neverRemember = true // the file differs from call to call
 	}
@@ -323,23 +322,21 @@ func onlyWraps(c *command.Command) bool {
 	return slices.Contains([]string{"builtin", "command", "env", "eval", "ionice", "nice", "stdbuf", "timeout"}, c.Program())
 }
 
-// decideWrites judges the files that redirections write and that commands name. Two
-// kinds need permission: files in .git and .zeph, and files that an otherwise
-// read-only command writes.
-func (p permissionCheck) decideWrites(s *command.Script) verdict {
+// decideWrites judges the files that redirections write and that commands name. Two kinds need
+// permission: files that steer programs or agents, and files that an otherwise read-only command
+// writes.
+func (p permissionCheck) decideWrites(tool string, s *command.Script) verdict {
 	onlyReads := !slices.ContainsFunc(s.Commands, func(c *command.Command) bool { return !c.ReadOnly() && !c.Wraps })
 	t := follow.Trail{Lstat: p.stats.Lstat}
 	for _, r := range s.Redirects {
 		if r.Target.Literal && harmlessDevice(r.Target.Text) {
 			continue
 		}
-		for _, place := range slices.Concat(follow.Targets(r.Path(), &t)...) {
+		for _, place := range p.placesOf(r.Path(), &t) {
 			switch {
 			case !r.Write || harmlessDevice(place):
-			case controlsGitOrAgent(place):
-				return verdict{action: Ask, why: "default: files in .git and .zeph always need permission"}
-			case p.startsProgramsInRoots(place):
-				return verdict{action: Ask, why: startsProgramsReason}
+			case p.steeredFile(place, false, "") != "":
+				return verdict{action: Ask, why: p.steeredFile(place, false, "")}
 			case onlyReads:
 				return verdict{action: Ask, why: "default: it writes " + r.Target.Text}
 			}
@@ -349,10 +346,9 @@ func (p permissionCheck) decideWrites(s *command.Script) verdict {
 		if c.ReadOnly() { // its plain form lists the files
 			continue
 		}
-		for _, f := range c.Paths() {
-			if slices.ContainsFunc(slices.Concat(follow.Targets(f, &t)...), controlsGitOrAgent) {
-				return verdict{action: Ask, why: "default: files in .git and .zeph always need permission"}
-			}
+		r, _ := firstCommandMatch(rulesFor(p.rules.Permissions, tool), p.namesInRules(c.Forms()))
+		if why := p.steeredByCommand(c, r.Pattern, &t); why != "" {
+			return verdict{action: Ask, why: why}
 		}
 	}
 	return verdict{}

@@ -90,6 +90,7 @@ type permissionCheck struct {
 	*Permission
 	*ShellPolicy
 	stats *workspace.StatCache // of the judgement; nil between judgements
+	links *map[string]string   // of the judgement: see steeringLinks
 }
 
 // namesInRules returns paths or texts with the names that rules use.

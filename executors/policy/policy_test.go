@@ -90,6 +90,7 @@ type setup struct {
 	end   *ran
 	chain executors.Executor
 	perm  *Permission
+	dir   string // the root; empty means root
 }
 
 func newSetup() *setup {
@@ -98,9 +99,10 @@ func newSetup() *setup {
 
 func (s *setup) build() *setup {
 	policy := NewShellPolicyHandle(NewShellPolicy(s.shell, s.cfg, "/home/u"))
-	g := &Guard{Policy: policy, Roots: roots(root), Home: "/home/u"}
+	at := roots(cmp.Or(s.dir, root))
+	g := &Guard{Policy: policy, Roots: at, Home: "/home/u"}
 	s.perm = &Permission{
-		Policy: policy, Roots: roots(root), Home: "/home/u",
+		Policy: policy, Roots: at, Home: "/home/u",
 		Mode: func() string { return s.mode }, Approver: s.user, Remembered: &answers.Project{},
 	}
 	s.chain = executors.Chain(s.end, g.Middleware, s.perm.Middleware)
