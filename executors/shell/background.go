@@ -49,6 +49,9 @@ type job struct {
 	line     string
 	began    time.Time
 	handle   Job  // from the Runner; nil while it is being started
+	unasked  bool // nobody was asked about the command
+	dir      string
+	begun    chan struct{} // closed when handle is set, or when the job did not start
 	reported bool // Finished has reported its end
 
 	reading chan struct{} // holds a token while a call reads the output
@@ -150,7 +153,7 @@ func discard(ctx context.Context, run Job) {
 }
 
 // reserve adds a job that is about to start.
-func (b *background) reserve(line string, limit int) (*job, *executors.Failure) {
+func (b *background) reserve(cmd Command, line string, limit int) (*job, *executors.Failure) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
@@ -164,7 +167,10 @@ func (b *background) reserve(line string, limit int) (*job, *executors.Failure) 
 			Hint("End one with bash_stop, or look at the end of one that has ended with bash_output.")
 	}
 	b.lastID++
-	j := &job{id: fmt.Sprintf("bg%d", b.lastID), line: line, began: time.Now(), reading: make(chan struct{}, 1)}
+	j := &job{
+		id: fmt.Sprintf("bg%d", b.lastID), line: line, began: time.Now(), reading: make(chan struct{}, 1),
+		unasked: cmd.ReadOnly, dir: cmd.Dir, begun: make(chan struct{}),
+	}
 	b.jobs = append(b.jobs, j)
 	b.starting.Add(1)
 	return j, nil
@@ -175,6 +181,7 @@ func (b *background) started(j *job, run Job) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	j.handle = run
+	close(j.begun)
 	return !b.closed
 }
 
@@ -186,6 +193,9 @@ func (b *background) forget(j *job, how string) {
 		b.ended = map[string]string{}
 	}
 	b.ended[j.id] = how
+	if j.handle == nil {
+		close(j.begun)
+	}
 	b.jobs = slices.DeleteFunc(b.jobs, func(other *job) bool { return other == j })
 }
 
@@ -221,12 +231,13 @@ func (b *background) find(id string) (*job, *executors.Failure) {
 
 // start runs a command in the background and returns its first output.
 func (e *Executor) start(ctx context.Context, call *executors.Call, in *bashInput, note string) (executors.Result, error) {
-	j, f := e.background.reserve(in.Command, e.cfg.MaxBackground)
+	cmd := e.command(call, in)
+	j, f := e.background.reserve(cmd, in.Command, e.cfg.MaxBackground)
 	if f != nil {
 		return f.Result(), nil
 	}
 	defer e.background.starting.Done()
-	run, err := e.Runner.Background(ctx, e.command(call, in))
+	run, err := e.Runner.Background(ctx, cmd)
 	if err != nil {
 		e.background.forget(j, "did not start")
 		if ctx.Err() != nil {

@@ -99,7 +99,7 @@ func (b *sessionBuilder) composite(local shell.Local, fs files.FS) *executors.Dy
 	tools := executors.NewDynExecutor(
 		b.tools.skills,
 		b.tools.sandbox.Middleware(b.tools.shell),
-		files.New(fs, b.dirs.files, b.cfg.Tools.File),
+		b.tools.shell.Hold(files.New(fs, b.dirs.files, b.cfg.Tools.File)),
 		web.New(b.cfg.Tools.Scrape),
 		diagnostics.New(local, b.dirs.roots, b.cfg.Tools.Diagnostics),
 		b.tools.overflow.Tools(),
