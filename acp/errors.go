@@ -49,8 +49,6 @@ type ParamsError struct {
 func (e *ParamsError) Error() string { return strings.TrimPrefix(e.Field+": "+e.Reason, ": ") }
 
 // ParamsErrorf returns a *ParamsError about a field, with a formatted reason.
-//
-//go:noinline
 func ParamsErrorf(field, format string, args ...any) error {
 	return &ParamsError{Field: field, Reason: fmt.Sprintf(format, args...)}
 }

@@ -26,7 +26,6 @@ import (
 	"io"
 	"log/slog"
 	"reflect"
-	"runtime"
 	"runtime/debug"
 	"strings"
 	"sync"
@@ -191,11 +190,7 @@ func (d *dispatcher) Handle(context.Context, *jsonrpc2.Conn, *jsonrpc2.Request) 
 		s.refuseLong(f.id)
 		return
 	}
-	large := len(f.params) > largeParams
 	s.handle(d.ctx, f.id, f.method, f.params)
-	if large {
-		debug.FreeOSMemory() // the line is no longer needed; free it before the turn allocates as much again
-	}
 }
 
 // refuseLong answers a request whose line was over the limit, unless its id belongs to a request
@@ -209,10 +204,6 @@ func (s *Server) refuseLong(id json.RawMessage) {
 		_ = s.stream.write(message{JSONRPC: "2.0", ID: id, Error: fault}) // a closed connection ends the reader as well
 	}
 }
-
-// largeParams is the size of params, in bytes, above which the memory of the
-// line is released immediately.
-const largeParams = 1 << 20
 
 // handle answers one request, or handles one notification without an answer.
 func (s *Server) handle(conn context.Context, id json.RawMessage, method string, params json.RawMessage) {
@@ -290,21 +281,8 @@ func (s *Server) spawn(f func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.ending {
-		s.runningPhases.Go(func() {
-			growStack()
-			f()
-		})
+		s.runningPhases.Go(f)
 	}
-}
-
-// growStack makes room on the stack of a new goroutine for the deep calls of a turn: 32 KiB with
-// its own calls. Otherwise the runtime copies the stack each time it doubles, which costs 4 % of
-// the time of a short turn.
-//
-//go:noinline
-func growStack() {
-	var room [28 << 10]byte
-	runtime.KeepAlive(&room)
 }
 
 // track records a request as in flight until end is called.

@@ -1,9 +1,9 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"slices"
-	"sort"
 	"strings"
 	"sync"
 	"time"
@@ -168,7 +168,7 @@ func capabilities(session *sdk.ClientSession) *sdk.ServerCapabilities {
 // usable returns the resources that have a URI, sorted.
 func usable(all []resource) []resource {
 	all = slices.DeleteFunc(all, func(r resource) bool { return !isURI(r.uri) })
-	sort.Slice(all, func(i, j int) bool { return all[i].uri < all[j].uri })
+	slices.SortFunc(all, func(a, b resource) int { return cmp.Compare(a.uri, b.uri) })
 	return slices.CompactFunc(all, func(a, b resource) bool { return a.uri == b.uri })
 }
 

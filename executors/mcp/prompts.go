@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sort"
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -76,7 +75,7 @@ func newPrompts(all []*sdk.Prompt) []prompt {
 		}
 		out = append(out, one)
 	}
-	sort.Slice(out, func(i, j int) bool { return out[i].name < out[j].name })
+	slices.SortFunc(out, func(a, b prompt) int { return cmp.Compare(a.name, b.name) })
 	return out
 }
 
