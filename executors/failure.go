@@ -89,17 +89,12 @@ type Failure struct {
 // Error returns the message alone.
 func (f *Failure) Error() string { return f.Message }
 
-// Failuref returns a Failure with a formatted message. Hundreds of places call it, where a
-// copy of it would only make the program larger.
-//
-//go:noinline
+// Failuref returns a Failure with a formatted message.
 func Failuref(c Category, format string, args ...any) *Failure {
 	return &Failure{Category: c, Message: fmt.Sprintf(format, args...)}
 }
 
 // Hint sets what to do next and returns f.
-//
-//go:noinline
 func (f *Failure) Hint(format string, args ...any) *Failure {
 	f.Suggestion = fmt.Sprintf(format, args...)
 	return f

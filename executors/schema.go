@@ -1,9 +1,10 @@
 package executors
 
 import (
+	"cmp"
 	"encoding/json"
 	"reflect"
-	"sort"
+	"slices"
 
 	"github.com/invopop/jsonschema"
 )
@@ -53,7 +54,7 @@ func (o object) offered() object {
 		}
 		out = append(out, m)
 	}
-	sort.Slice(out, func(i, j int) bool { return out[i].name < out[j].name })
+	slices.SortFunc(out, func(a, b member) int { return cmp.Compare(a.name, b.name) })
 	return out
 }
 

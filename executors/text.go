@@ -158,8 +158,6 @@ func Prefix(s string, n int) string {
 
 // Truncate returns at most the first n bytes of s, and no part of a character. It marks a cut
 // by "…".
-//
-//go:noinline
 func Truncate(s string, n int) string {
 	if len(s) <= n {
 		return s

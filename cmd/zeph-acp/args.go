@@ -58,10 +58,7 @@ func path(cmd *cobra.Command) string {
 	return strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
 }
 
-// needsOne returns a check for one argument; the error message calls it noun. An inlined copy at
-// each call would only make the program larger.
-//
-//go:noinline
+// needsOne returns a check for one argument; the error message calls it noun.
 func needsOne(noun string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {

@@ -2,10 +2,10 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
@@ -34,7 +34,7 @@ func formatFindings(answer []byte, level int, github bool, columns int) (text []
 	}
 	all := review.Findings
 	rank := func(f finding) int { return slices.Index(severities, f.Severity) }
-	sort.SliceStable(all, func(i, j int) bool { return rank(all[i]) < rank(all[j]) })
+	slices.SortStableFunc(all, func(a, b finding) int { return cmp.Compare(rank(a), rank(b)) })
 	var b bytes.Buffer
 	count := map[string]int{}
 	bad := 0

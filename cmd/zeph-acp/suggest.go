@@ -1,9 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -96,6 +96,6 @@ func nearFlag(cmd *cobra.Command, name string) string {
 func nearest(typed string, names []string) string {
 	off := func(name string) int { return max(len(name)-len(typed), len(typed)-len(name)) }
 	byOff := slices.Clone(names)
-	sort.SliceStable(byOff, func(i, j int) bool { return off(byOff[i]) < off(byOff[j]) })
+	slices.SortStableFunc(byOff, func(a, b string) int { return cmp.Compare(off(a), off(b)) })
 	return toml.Nearest(typed, byOff)
 }

@@ -2,11 +2,11 @@ package answers
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strings"
 	"unicode/utf8"
 
@@ -222,8 +222,8 @@ func (d document) entries(line int) (out []Entry, err error) {
 			}
 		}
 	}
-	sort.Slice(out, func(i, j int) bool {
-		return out[i].Project+"\x00"+out[i].key() < out[j].Project+"\x00"+out[j].key()
+	slices.SortFunc(out, func(a, b Entry) int {
+		return cmp.Or(cmp.Compare(a.Project, b.Project), cmp.Compare(a.key(), b.key()))
 	})
 	return out, nil
 }

@@ -95,9 +95,7 @@ func (c *Command) Program() string {
 // plain form, separated by single spaces.
 func (c *Command) Text() string { return join(c.Words) }
 
-// Args returns the words after the program. It is called in sixty places.
-//
-//go:noinline
+// Args returns the words after the program.
 func (c *Command) Args() []Word { return c.Words[1:] }
 
 func join(words []Word) string {
@@ -304,8 +302,6 @@ func (w *walker) parseAgain(text, where string) {
 const maxDynamic = 16
 
 // dynamic adds a reason why the script is not known before it runs.
-//
-//go:noinline
 func (w *walker) dynamic(format string, args ...any) {
 	if !w.guessing && len(w.script.Dynamic) < maxDynamic { // a guess repeats the parts that were reported before
 		w.script.Dynamic = append(w.script.Dynamic, fmt.Sprintf(format, args...))

@@ -2,7 +2,7 @@ package diagnostics
 
 import (
 	"encoding/json"
-	"sort"
+	"slices"
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
@@ -80,7 +80,7 @@ func parseVet(text string) (found []Diagnostic, rest string, ok bool) {
 			}
 		}
 	}
-	sort.Slice(found, func(i, j int) bool { return compareLocation(found[i], found[j]) < 0 })
+	slices.SortFunc(found, compareLocation)
 	return found, text[dec.InputOffset():], true
 }
 

@@ -2,7 +2,7 @@ package diagnostics
 
 import (
 	"cmp"
-	"sort"
+	"slices"
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
@@ -16,9 +16,8 @@ func Lines(found []Diagnostic, limit int) (lines []string, omitted int) {
 		d.File, d.Message, d.Code = plainLine(d.File), cut(plainLine(d.Message)), cut(plainLine(d.Code))
 		clean[i] = d
 	}
-	sort.Slice(clean, func(i, j int) bool {
-		a, b := clean[i], clean[j]
-		return cmp.Or(rank(a.Severity)-rank(b.Severity), compareLocation(a, b)) < 0
+	slices.SortFunc(clean, func(a, b Diagnostic) int {
+		return cmp.Or(rank(a.Severity)-rank(b.Severity), compareLocation(a, b))
 	})
 	for _, d := range clean[:min(len(clean), max(limit, 0))] {
 		lines = append(lines, d.line())

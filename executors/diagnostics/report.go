@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
@@ -164,7 +163,7 @@ func (r *report) full(kept []located) *executors.Spool {
 // mostSevere selects the diagnostics to show, in order. It prefers the most severe.
 func (r *report) mostSevere(limit int) []located {
 	byRank := slices.Clone(r.found)
-	sort.SliceStable(byRank, func(i, j int) bool { return rank(byRank[i].Severity) < rank(byRank[j].Severity) })
+	slices.SortStableFunc(byRank, func(a, b located) int { return cmp.Compare(rank(a.Severity), rank(b.Severity)) })
 	room := maxText
 	for i, p := range byRank {
 		if room -= len(p.line()); i == limit || room < 0 {
@@ -206,7 +205,7 @@ func (d Diagnostic) line() string {
 }
 
 func sortByLocation(found []located) {
-	sort.Slice(found, func(i, j int) bool { return compareLocation(found[i].Diagnostic, found[j].Diagnostic) < 0 })
+	slices.SortFunc(found, func(a, b located) int { return compareLocation(a.Diagnostic, b.Diagnostic) })
 }
 
 // compareLocation compares by location, so that equal diagnostics are adjacent.

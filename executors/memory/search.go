@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"sort"
+	"slices"
 	"strings"
 	"time"
 
@@ -95,9 +95,8 @@ func (m *Memory) Search(ctx context.Context, query string, limit int) ([]Hit, er
 			hits = append(hits, Hit{Entry: e, Score: scores[i]})
 		}
 	}
-	sort.SliceStable(hits, func(i, j int) bool {
-		a, b := &hits[i], &hits[j]
-		return cmp.Or(cmp.Compare(rounded(b.Score), rounded(a.Score)), b.Updated.Compare(a.Updated)) < 0
+	slices.SortStableFunc(hits, func(a, b Hit) int {
+		return cmp.Or(cmp.Compare(rounded(b.Score), rounded(a.Score)), b.Updated.Compare(a.Updated))
 	})
 	if len(hits) > 1 {
 		markNewer(hits, newWordCounts(all))

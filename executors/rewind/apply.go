@@ -1,6 +1,7 @@
 package rewind
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 
@@ -117,7 +117,7 @@ func (s *Session) restore(ctx context.Context, id string, steps []Step) map[stri
 		}
 	}
 	deepest := slices.Clone(steps)
-	sort.Slice(deepest, func(i, j int) bool { return deepest[i].Path > deepest[j].Path })
+	slices.SortFunc(deepest, func(a, b Step) int { return cmp.Compare(b.Path, a.Path) })
 	for _, step := range deepest {
 		if step.From.exists() && step.From.Mode.Type() != step.To.Mode.Type() || !step.To.exists() {
 			try(step, func() error {

@@ -3,8 +3,6 @@ package lint
 import "bytes"
 
 // appendShape appends a message without quoted texts and numbers.
-//
-//go:noinline
 func appendShape(to, msg []byte) []byte {
 	eachPart(msg, func(text []byte, varies bool) {
 		if varies {

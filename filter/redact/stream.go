@@ -252,8 +252,5 @@ func (m *Stream) learn(value []byte, k credKind) {
 	m.seen.forgetHarmless()
 }
 
-// addHit adds a value of the current line to hits. Few lines have one, and it is called in
-// sixty places.
-//
-//go:noinline
+// addHit adds a value of the current line to hits.
 func (m *Stream) addHit(from, to int, k credKind) { m.hits = append(m.hits, hit{from, to, k}) }

@@ -161,8 +161,6 @@ func announced(l []byte) (name, command string, banner, ok bool) {
 }
 
 // expr compiles a regular expression when it is first needed.
-//
-//go:noinline
 func expr(s string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(s) })
 }

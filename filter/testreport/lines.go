@@ -2,17 +2,12 @@ package testreport
 
 import "bytes"
 
-// begins is called in a hundred places, like ends and contains.
-//
-//go:noinline
 func begins(l []byte, with string) bool { return len(l) >= len(with) && string(l[:len(with)]) == with }
 
-//go:noinline
 func ends(l []byte, with string) bool {
 	return len(l) >= len(with) && string(l[len(l)-len(with):]) == with
 }
 
-//go:noinline
 func contains(l []byte, text string) bool { return bytes.Contains(l, []byte(text)) }
 
 // testKey returns the key of a test's name.

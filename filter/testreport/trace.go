@@ -361,7 +361,6 @@ func isStandardFrame(symbol, location []byte) bool {
 // built when it is first needed.
 type prefixes func() *[256][]string
 
-//go:noinline
 func newPrefixes(list ...string) prefixes {
 	return sync.OnceValue(func() *[256][]string {
 		p := &[256][]string{}

@@ -20,8 +20,6 @@ var (
 
 // SetOf returns the set of the bytes in a text. Two bytes around a hyphen stand for
 // a range.
-//
-//go:noinline
 func SetOf(in string) ByteSet {
 	c := ByteSet{}
 	for i := 0; i < len(in); i++ {
@@ -147,8 +145,6 @@ func Unindent(line []byte) []byte {
 }
 
 // ByteTexts converts strings to byte slices.
-//
-//go:noinline
 func ByteTexts(list ...string) [][]byte {
 	out := make([][]byte, len(list))
 	for i, s := range list {

@@ -34,8 +34,6 @@ func pairIndex(a, b byte) int { return int(a&31)<<5 | int(b&31) }
 
 // NewWords makes a set of words of at least three bytes each. It builds the
 // table when it is first needed, since a process uses few of the sets.
-//
-//go:noinline
 func NewWords(list ...string) *Words {
 	return &Words{table: sync.OnceValue(func() *wordTable {
 		t := &wordTable{}

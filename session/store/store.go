@@ -181,8 +181,6 @@ func (db *DB) read(ctx context.Context, do func(*handle) error) error {
 }
 
 // write runs do in a transaction, which is committed if do returns nil.
-//
-//go:noinline
 func (db *DB) write(ctx context.Context, do func(*handle) error) error {
 	return db.read(ctx, func(h *handle) error {
 		if err := db.begin(h); err != nil {

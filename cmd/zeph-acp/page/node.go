@@ -23,13 +23,9 @@ func El(tag, class string, kids ...*html.Node) *html.Node {
 }
 
 // Text returns a text.
-//
-//go:noinline
 func Text(s string) *html.Node { return &html.Node{Type: html.TextNode, Data: s} }
 
 // With adds an attribute to an element, and returns the element.
-//
-//go:noinline
 func With(n *html.Node, key, value string) *html.Node {
 	n.Attr = append(n.Attr, html.Attribute{Key: key, Val: value})
 	return n

@@ -12,10 +12,10 @@
 package permissions
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
@@ -111,7 +111,7 @@ func covers(key, tool string) bool {
 // those that would be looser.
 func (i *Import) finish() *Import {
 	rank := map[executors.Decision]int{executors.Deny: 0, executors.Ask: 1, executors.Allow: 2}
-	sort.SliceStable(i.Rules, func(a, b int) bool { return rank[i.Rules[a].Action] < rank[i.Rules[b].Action] })
+	slices.SortStableFunc(i.Rules, func(a, b Rule) int { return cmp.Compare(rank[a.Action], rank[b.Action]) })
 	i.tighten()
 	return i
 }

@@ -99,8 +99,6 @@ type resource struct {
 }
 
 // add adds a request about a resource, unless there is one that is as strict.
-//
-//go:noinline
 func (b *builder) add(r resource) {
 	key := requestKey{r.UID, r.tree}
 	if b.seen[key] {

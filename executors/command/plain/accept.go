@@ -290,7 +290,5 @@ func PrintsOnly(name string) bool {
 	return ok && p.operands == textOperands
 }
 
-// errorf is fmt.Errorf, which the compiler would copy into eighty callers.
-//
-//go:noinline
+// errorf is short for fmt.Errorf.
 func errorf(format string, args ...any) error { return fmt.Errorf(format, args...) }

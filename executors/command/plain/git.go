@@ -146,8 +146,6 @@ func gitMustList(options ...string) func(*parsedOptions) error {
 }
 
 // gitFirstOperand accepts operands whose first is one of the words; "" accepts none.
-//
-//go:noinline
 func gitFirstOperand(words ...string) func(*parsedOptions) error {
 	return func(o *parsedOptions) error {
 		first := ""

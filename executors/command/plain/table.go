@@ -275,8 +275,6 @@ var programs = sync.OnceValue(func() map[string]*program {
 
 // decompresses returns a program that prints the text of compressed files, or lists them. With
 // another ending it would look for a file with one of these.
-//
-//go:noinline
 func decompresses(endings ...string) *program {
 	return &program{options: "-dclvq --decompress --stdout --list --verbose --quiet", maxOperands: 1, showsContents: true, check: func(o *parsedOptions) error {
 		if !o.has("-c", "--stdout") && (!o.has("-l", "--list") || o.has("-d", "--decompress")) { // the last of these may count

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"runtime"
 	"slices"
-	"sort"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -257,8 +256,7 @@ func (w *walker) list(ctx context.Context, j *job, f *folder, look visit) (kids 
 	for range left.Denied {
 		j.items = append(j.items, item{problem: &problem{denied: true}})
 	}
-	// slices.SortFunc is 12 KB of machine code for each type of struct.
-	sort.Slice(entries, func(i, j int) bool { return inOrder(entries[i], entries[j]) < 0 })
+	slices.SortFunc(entries, inOrder)
 	f.ignore = f.ignore.load(f.branch, entries)
 	if len(entries) <= spanLen {
 		return w.visitEntries(j, f, f.branch, entries, look), nil

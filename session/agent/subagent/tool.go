@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"sort"
+	"slices"
 	"strings"
 
 	"golang.org/x/sync/semaphore"
@@ -48,7 +48,7 @@ func (s *Set) registry() executors.Registry {
 // bind makes the tool. Its description lists the types.
 func (s *Set) bind() {
 	text := strings.TrimSpace(toolText)
-	sort.Slice(s.types, func(i, j int) bool { return s.types[i].Name < s.types[j].Name })
+	slices.SortFunc(s.types, func(a, b Type) int { return cmp.Compare(a.Name, b.Name) })
 	for _, t := range s.types {
 		text += "\n" + t.modelLine()
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
@@ -81,7 +80,7 @@ func (g graph) cycles() [][]string {
 			visit(name)
 		}
 	}
-	sort.Slice(found, func(i, j int) bool { return slices.Compare(found[i], found[j]) < 0 })
+	slices.SortFunc(found, slices.Compare)
 	return found
 }
 

@@ -1,10 +1,10 @@
 package textcalls
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
-	"sort"
 	"strings"
 	"sync"
 
@@ -78,7 +78,7 @@ func paramsOf(schema json.RawMessage) []Param {
 		}
 		return len(in.Required)
 	}
-	sort.SliceStable(params, func(i, j int) bool { return position(params[i]) < position(params[j]) })
+	slices.SortStableFunc(params, func(a, b Param) int { return cmp.Compare(position(a), position(b)) })
 	return params
 }
 

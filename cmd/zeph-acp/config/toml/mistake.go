@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 	"unicode"
@@ -72,9 +71,8 @@ func (ms Mistakes) In(where string) Mistakes {
 	for i := range ms {
 		ms[i].Where = where
 	}
-	sort.Slice(ms, func(i, j int) bool {
-		a, b := ms[i], ms[j]
-		return cmp.Or(a.Line-b.Line, cmp.Compare(a.Key, b.Key), cmp.Compare(a.Text, b.Text)) < 0
+	slices.SortFunc(ms, func(a, b Mistake) int {
+		return cmp.Or(a.Line-b.Line, cmp.Compare(a.Key, b.Key), cmp.Compare(a.Text, b.Text))
 	})
 	keyed := map[int]bool{}
 	for _, m := range ms {
