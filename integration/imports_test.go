@@ -86,7 +86,7 @@ var importTable = []struct {
 	{"executors/hooks", []string{"executors", "executors/approval", "executors/command", "executors/command/follow", "executors/shell/process"}},
 	{"executors/authorize/target", []string{"executors", "executors/command", "executors/command/follow", "executors/workspace"}},
 	{"executors/authorize/cedarpolicy", []string{"executors", "executors/authorize", "executors/authorize/target"}},
-	{"executors/authorize", []string{"executors", "executors/authorize/target", "executors/pattern", "executors/wildcard"}},
+	{"executors/authorize", []string{"executors", "executors/authorize/target", "executors/command", "executors/pattern", "executors/wildcard"}},
 	{
 		"executors/policy",
 		[]string{"executors", "executors/answers", "executors/command", "executors/command/*", "executors/wildcard", "executors/workspace", "executors/workspace/*"},

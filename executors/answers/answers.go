@@ -7,7 +7,7 @@
 // some. The file looks like this:
 //
 //	[[project."/home/ann/app".allow]]
-//	command = "go test"     # the program and its first argument; all others may follow
+//	command = "go test -tags=a" # the program, its first argument and the options
 //
 //	[[project."/home/ann/app".reject]]
 //	exactly = "rm -rf dist" # this text only
@@ -41,7 +41,7 @@ type Kind string
 
 // The kinds.
 const (
-	Command Kind = "command" // a program with its first argument, and any further arguments
+	Command Kind = "command" // a program with its first argument and these options, with any files
 	Exactly Kind = "exactly" // one text of a command
 	Host    Kind = "host"    // commands that download from these hosts
 	Web     Kind = "web"     // tools that read pages of this host

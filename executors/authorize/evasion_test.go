@@ -184,3 +184,20 @@ func TestDenyOfSubcommand(t *testing.T) {
 		}
 	}
 }
+
+// A rule that denies a command by its text matches from every later word on.
+func TestDenyLaterWords(t *testing.T) {
+	for text, want := range map[string]executors.Decision{
+		"git --shallow-file /dev/null push": executors.Deny, "git --x push a": executors.Deny, "docker compose -f x down -v": executors.Deny,
+		"yarn workspace a publish": executors.Deny, "kubectl --profile none delete pod": executors.Deny, "docker --a compose -f b --c down": executors.Deny,
+		"git log": "", "docker compose up": "", "git commit -m 'git push'": "",
+	} {
+		a := NewPolicy(Config{Enabled: true, DefaultEffect: executors.Allow, Rules: []Rule{
+			{Effect: executors.Deny, Tool: "bash", ArgsMatch: "^(git push|docker compose down|yarn publish|kubectl delete)"},
+		}}, Options{Roots: []string{"/w"}})
+		call := &executors.Call{Tool: "bash", Card: executors.Card{Command: text, Dir: "/w"}, Record: &executors.Record{}}
+		if got := a.Judge(t.Context(), call).Decision; got == executors.Deny != (want == executors.Deny) {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/authorize/target"
+	"github.com/zeph-acp/zeph-acp/executors/command"
 )
 
 // subject is a call in the form in which rules are matched with it. It is prepared once
@@ -189,8 +190,18 @@ func (s *subject) matchDeniedPath(r rule) (executors.Decision, string) {
 func (s *subject) matchesText(r rule) bool {
 	matches := func(text []byte) bool { return r.args(text, s.stopped) }
 	return slices.ContainsFunc(s.texts, matches) || slices.ContainsFunc(s.parts, func(p part) bool {
-		return slices.ContainsFunc(p.texts, matches)
+		return slices.ContainsFunc(p.texts, matches) || p.Command != nil && s.matchesLater(p.Command, matches)
 	})
+}
+
+// matchesLater reports whether a later part of a command's words matches.
+func (s *subject) matchesLater(c *command.Command, matches func(text []byte) bool) bool {
+	found := false
+	c.Later(func(text []byte) bool {
+		found = matches(text)
+		return !found && !s.stopped()
+	})
+	return found
 }
 
 // allowedBy reports whether a rule that allows covers a part of the call.

@@ -113,3 +113,24 @@ func (w *walker) value(a *syntax.Assign) Word {
 	}
 	return w.word(a.Value)
 }
+
+// export records the variables that a command exports.
+func (w *walker) export(c *Command) {
+	args, p := c.Args(), c.Program()
+	switch p {
+	case "export", "declare", "typeset", "local", "readonly":
+		if p != "export" && !shortFlag(args, "x") && allLiteral(args) {
+			return
+		}
+		for _, a := range operands(args) {
+			name, _, _ := strings.Cut(a.Text, "=")
+			w.script.Exports = append(w.script.Exports, strings.TrimSuffix(name, "+"))
+			w.script.ExportsAll = w.script.ExportsAll || !a.Literal
+		}
+	case "set", "shopt":
+		all := func(a Word) bool { return !a.Literal || a.Text == "allexport" }
+		w.script.ExportsAll = w.script.ExportsAll || p == "set" && shortFlag(args, "a") || slices.ContainsFunc(args, all)
+	default:
+		w.script.ExportsAll = w.script.ExportsAll || IsShell(p) && (shortFlag(args, "a") || hasFlag(args, "allexport"))
+	}
+}

@@ -43,6 +43,9 @@ type Script struct {
 	Commands  []*Command // in the order of the source; nested and wrapped ones included
 	Redirects []Redirect
 	Assigns   []string // names of variables that the script sets
+	Exports   []string // names of variables that the script passes to the programs it runs
+	// ExportsAll means that the script may pass all of its variables to programs, as with set -a.
+	ExportsAll bool
 	// Dynamic describes, for people, the parts that only the running shell can
 	// compute. A judgement of the other parts does not cover the whole script.
 	Dynamic []string

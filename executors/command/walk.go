@@ -322,6 +322,9 @@ func (w *walker) command(c *Command) {
 	if !w.addCommand(c) {
 		return
 	}
+	if !w.guessing {
+		w.export(c)
+	}
 	switch c.Program() {
 	case "":
 		w.dynamic("the name of the program in %q is computed", c.Text())

@@ -153,7 +153,7 @@ var (
 func confirms(c *command.Command, pattern string) string {
 	pattern, _, _ = strings.Cut(strings.ToLower(pattern), "*")
 	for _, confirm := range confirmations {
-		if !startsWith(c, confirm.words) {
+		if !mayBeginWith(c, confirm.words) {
 			continue
 		}
 		option := confirm.dangerousOption(c)

@@ -10,6 +10,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/executors/command/follow"
+	"github.com/zeph-acp/zeph-acp/executors/wildcard"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
@@ -242,7 +243,7 @@ func (p permissionCheck) decideSimpleCommand(tool string, c *command.Command, sr
 		}
 		return verdict{action: Allow, why: ""}
 	}
-	reads := onlyReads || c.ReadOnly() && !steers(slices.Concat(c.Assigns, src.script.Assigns))
+	reads := onlyReads || c.ReadOnly() && !steers(c, src.script)
 	byDefault := verdict{action: Ask, why: "default: it is not known to be read-only"}
 	switch {
 	case reads:
@@ -262,7 +263,7 @@ func (p permissionCheck) decideSimpleCommand(tool string, c *command.Command, sr
 			v = verdict{action: Ask, why: "default: the name of the file that it runs contains a space"}
 		case open && !onlyWraps(c):
 			v = verdict{action: Ask, why: "default: parts of it are computed at run time"}
-		case !plainVariables(c.Assigns) || !plainVariables(src.script.Assigns):
+		case !plainVariables(c, src.script):
 			v = verdict{action: Ask, why: "default: it sets variables that can change which program runs"}
 		}
 	}
@@ -284,25 +285,37 @@ func runsNameWithSpace(c *command.Command) bool {
 // If no rule matches, byDefault applies.
 func (p permissionCheck) decideByCommandRules(tool string, c *command.Command, byDefault verdict) verdict {
 	v := byDefault
-	forms := p.namesInRules(c.Forms())
-	if r, ok := firstCommandMatch(rulesFor(p.rules.Permissions, tool), forms); ok {
+	if r, ok := firstCommandMatch(rulesFor(p.rules.Permissions, tool), c, p.namesInRules); ok {
 		v = r.userVerdict(tool)
 	}
-	if r, ok := firstCommandMatch(rulesFor(p.rules.repository, tool), forms); ok {
+	if r, ok := firstCommandMatch(rulesFor(p.rules.repository, tool), c, p.namesInRules); ok {
 		v = v.stronger(r.repositoryVerdict())
 	}
 	return v
 }
 
 // firstCommandMatch returns the first rule that matches a simple command. A rule
-// that allows must match the command as written, which is the first of its forms; any
-// other rule also matches the expanded forms.
-func firstCommandMatch(list []Rule, forms []string) (Rule, bool) {
+// that allows must match the command as written, which is the first of its forms. Any
+// other rule also matches the expanded forms, and from every later word on. named replaces
+// paths by the names that rules use.
+func firstCommandMatch(list []Rule, c *command.Command, named func([]string) []string) (Rule, bool) {
+	if len(list) == 0 {
+		return Rule{}, false
+	}
+	forms, words := named(c.Forms()), named(c.WordForms())
 	for _, r := range list {
-		for i, text := range forms {
-			if _, ok := firstMatch([]Rule{r}, text, asWritten); ok && (i == 0 || r.Action != Allow) {
-				return r, true
-			}
+		if _, ok := firstMatch([]Rule{r}, forms[0], asWritten); ok {
+			return r, true
+		}
+		if r.Action == Allow {
+			continue
+		}
+		again, err := wildcard.CompileWords(r.Pattern)
+		if err != nil || slices.ContainsFunc(words, again.MatchString) {
+			return r, true
+		}
+		if slices.ContainsFunc(forms[1:], func(text string) bool { _, ok := firstMatch([]Rule{r}, text, asWritten); return ok }) {
+			return r, true
 		}
 	}
 	return Rule{}, false
@@ -346,7 +359,7 @@ func (p permissionCheck) decideWrites(tool string, s *command.Script) verdict {
 		if c.ReadOnly() { // its plain form lists the files
 			continue
 		}
-		r, _ := firstCommandMatch(rulesFor(p.rules.Permissions, tool), p.namesInRules(c.Forms()))
+		r, _ := firstCommandMatch(rulesFor(p.rules.Permissions, tool), c, p.namesInRules)
 		if why := p.steeredByCommand(c, r.Pattern, &t); why != "" {
 			return verdict{action: Ask, why: why}
 		}

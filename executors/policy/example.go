@@ -67,7 +67,7 @@ func (r Rule) matchesCommand(example string) (bool, error) {
 	}
 	all, some := true, false
 	for _, c := range s.Commands {
-		_, ok := firstCommandMatch([]Rule{r}, c.Forms())
+		_, ok := firstCommandMatch([]Rule{r}, c, func(texts []string) []string { return texts })
 		some = some || ok
 		all = all && (ok || c.Guess || onlyWraps(c))
 	}

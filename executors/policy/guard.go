@@ -231,9 +231,9 @@ var downloaders = []string{"curl", "wget"}
 func (g guardCheck) blockedReason(c *command.Command) (why, key string) {
 	program := c.Program()
 	name, _, _ := strings.Cut(program, ".") // mkfs.ext4, nc.openbsd
-	builtin := startsWithAny(c, builtinBlocked) || name == "mkfs" || name == "nc"
+	builtin := mayBeginWithAny(c, builtinBlocked) || name == "mkfs" || name == "nc"
 	switch {
-	case startsWithAny(c, g.shell.BlockedCommands):
+	case mayBeginWithAny(c, g.shell.BlockedCommands):
 		return "the configuration blocks it (tools.shell.blocked_commands)", ""
 	case !g.shell.AllowNetwork && slices.Contains(downloaders, program):
 		return "the network is off (tools.shell.allow_network)", ""
@@ -248,6 +248,17 @@ func (g guardCheck) blockedReason(c *command.Command) (why, key string) {
 // startsWithAny reports whether the command begins with the words of one of the entries.
 func startsWithAny(c *command.Command, entries []string) bool {
 	return slices.ContainsFunc(entries, func(entry string) bool { return startsWith(c, entry) })
+}
+
+// mayBeginWithAny is startsWithAny for lists that restrict: options that no table lists may be
+// before each of the words.
+func mayBeginWithAny(c *command.Command, entries []string) bool {
+	return slices.ContainsFunc(entries, func(entry string) bool { return mayBeginWith(c, entry) })
+}
+
+// mayBeginWith is startsWith for entries that restrict.
+func mayBeginWith(c *command.Command, entry string) bool {
+	return startsWith(c, entry) || c.MayBegin(strings.Fields(strings.ToLower(entry)))
 }
 
 // startsWith reports whether the command begins with the words of entry.

@@ -12,6 +12,7 @@ import (
 // downloadOptions are the options of a downloader with which it connects to the hosts of its URLs
 // alone. An "always" for a host covers no others.
 type downloadOptions struct {
+	redirects  string   // the option without which it follows redirects; empty means that it follows none
 	prints     bool     // the output is the download, unless an option says otherwise
 	flags      string   // letters of options without a value
 	valued     string   // letters of options with a value
@@ -24,18 +25,19 @@ type downloadOptions struct {
 var downloadTables = map[string]downloadOptions{
 	"curl": {
 		prints: true,
-		flags:  "fgGiILNsSv46#", valued: "AbdeFHmorXuw",
+		flags:  "fgGiINsSv46#", valued: "AbdeFHmorXuw",
 		long: strings.Fields("--compressed --fail --fail-with-body --get --globoff --head --http1.1 --http2 --include --ipv4 --ipv6 " +
-			"--location --no-buffer --no-progress-meter --progress-bar --show-error --silent --verbose"),
+			"--no-buffer --no-progress-meter --progress-bar --show-error --silent --verbose"),
 		longValued: strings.Fields("--connect-timeout --cookie --data --data-ascii --data-binary --data-raw --data-urlencode --form --form-string " +
 			"--header --json --max-redirs --max-time --output --range --referer --request --retry --retry-delay --retry-max-time --url --user --user-agent --write-out"),
 		writes: strings.Fields("-o --output"),
 		sends:  strings.Fields("-d -F -H -w --data --data-ascii --data-binary --data-urlencode --form --header --json --write-out"),
 	},
 	"wget": {
-		flags: "nqvS46", valued: "OTtU",
+		redirects: "--max-redirect=0",
+		flags:     "nqvS46", valued: "OTtU",
 		long:       strings.Fields("--no-verbose --quiet --server-response --verbose"),
-		longValued: strings.Fields("--body-data --header --method --output-document --post-data --referer --timeout --tries --user-agent"),
+		longValued: strings.Fields("--body-data --header --max-redirect --method --output-document --post-data --referer --timeout --tries --user-agent"),
 		writes:     strings.Fields("-O --output-document"),
 	},
 }
@@ -106,15 +108,22 @@ func parseDownload(c *command.Command) (d download, ok bool) {
 var plainHost = lazyregexp.New(`^[a-z0-9.-]+(:[0-9]+)?$`)
 
 // hostsOf returns the hosts that a download connects to, sorted. A host has its port, if that is
-// not the usual one of its scheme. ok is false if a host is unknown, or if the command does more
-// than to print what these hosts send: it uses a proxy, reads its options from a file, writes a
-// file or sends one.
+// not the usual one of its scheme, and its scheme unless that is https. ok is false if a host is
+// unknown, or if the command does more than to print what these hosts send: it follows redirects,
+// uses a proxy, reads its options from a file, writes a file or sends one.
 func hostsOf(c *command.Command) (hosts []string, ok bool) {
 	d, ok := parseDownload(c)
 	if !ok {
 		return nil, false
 	}
 	table := downloadTables[c.Program()]
+	redirects := func(option string) bool {
+		name, _, _ := strings.Cut(table.redirects, "=")
+		return option != table.redirects && strings.HasPrefix(option, name+"=")
+	}
+	if table.redirects != "" && (!slices.Contains(d.options, table.redirects) || slices.ContainsFunc(d.options, redirects)) {
+		return nil, false
+	}
 	for _, option := range d.options {
 		name, value, _ := strings.Cut(option, "=")
 		switch {
@@ -144,7 +153,11 @@ func hostsOf(c *command.Command) (hosts []string, ok bool) {
 		if !plainHost.MatchString(host) {
 			return nil, false
 		}
-		hosts = append(hosts, strings.TrimSuffix(host, usualPorts[u.Scheme]))
+		host = strings.TrimSuffix(host, usualPorts[u.Scheme])
+		if u.Scheme != "https" {
+			host = u.Scheme + "://" + host
+		}
+		hosts = append(hosts, host)
 	}
 	slices.Sort(hosts)
 	return slices.Compact(hosts), d.prints && len(hosts) > 0

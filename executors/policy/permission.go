@@ -180,6 +180,9 @@ func (p permissionCheck) resolveQuestion(ctx context.Context, call *executors.Ca
 		if p.Approver == nil {
 			return d, nil
 		}
+		if older := p.olderAnswer(d.keys); older != "" && call.Record.Judgement == "" {
+			call.Record.Judgement = older
+		}
 		answer, err := p.ask(ctx, call, d)
 		switch {
 		case errors.Is(err, errAnsweredElsewhere):
@@ -214,6 +217,12 @@ func (p permissionCheck) answeredEarlier(call *executors.Call, d *decision) bool
 	if err != nil {
 		call.Ask = append(call.Ask, err.Error())
 	}
+	rejected := func(key string) bool { one, _ := p.Remembered.Answer([]string{key}); return one == Deny }
+	for _, key := range d.keys { // "always reject" covers the command with any further options
+		if slices.ContainsFunc(coarserKeys(key), rejected) {
+			answer = Deny
+		}
+	}
 	switch {
 	case answer == Deny:
 		d.verdict = verdict{action: Deny, why: "the user rejected this for good", userText: "You rejected this for good. To be asked again, run zeph-acp permissions forget."}
@@ -223,6 +232,20 @@ func (p permissionCheck) answeredEarlier(call *executors.Call, d *decision) bool
 		return false
 	}
 	return true
+}
+
+// olderAnswer explains why an "always" for the same program and subcommand does not settle a
+// question; "" if there is none.
+func (p permissionCheck) olderAnswer(keys []string) string {
+	for _, key := range keys {
+		for _, coarser := range coarserKeys(key) {
+			if p.alwaysAllows(coarser) {
+				covered := strings.TrimPrefix(coarser, "command ")
+				return fmt.Sprintf("Your \"always\" for %s does not cover %s.", quote(covered), quote(key[len(coarser):]))
+			}
+		}
+	}
+	return ""
 }
 
 // alwaysAllows reports whether an "always" of the user allows a key.
@@ -346,6 +369,9 @@ func (p permissionCheck) unansweredResult(call *executors.Call, tool executors.T
 	why := d.why
 	if _, err := p.Remembered.Answer(d.keys); err != nil { // a reason to ask, too
 		why += "; " + err.Error()
+	}
+	if older := p.olderAnswer(d.keys); older != "" {
+		why += "; " + older
 	}
 	rules, first := p.suggestRules(call, tool)
 	if rules == "" {

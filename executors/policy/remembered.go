@@ -60,9 +60,9 @@ var launchers = []string{"bunx", "cmake", "dotnet", "electron", "java", "javaw",
 var launcherFlags = lazyregexp.New(`^(-[muxy]|-jar|--build|--no|--no-install|--test|--yes)$`)
 
 // commandExtent returns the words of a command that an "always" covers: its program and first
-// operand, and the words after that in a group. ok is false if an option precedes one of these
-// words, so that it cannot be known.
-func commandExtent(c *command.Command, first string) (words string, ok bool) {
+// operand, and the words after that in a group. rest are the other arguments. ok is false if an
+// option precedes one of these words, so that it cannot be known.
+func commandExtent(c *command.Command, first string) (words string, rest []command.Word, ok bool) {
 	args, n := c.Args(), subcommandDepth(c)
 	flags := 0 // words before the n that may be options
 	switch {
@@ -74,16 +74,38 @@ func commandExtent(c *command.Command, first string) (words string, ok bool) {
 			flags, n = flags+1, 1
 		}
 	case n < 2:
-		return strings.TrimSpace(c.Words[0].Text + " " + first), true
+		if at := firstOperand(c); at >= 0 && first != "" {
+			args = slices.Delete(slices.Clone(args), at, at+1)
+		}
+		return strings.TrimSpace(c.Words[0].Text + " " + first), args, true
 	}
 	words = c.Words[0].Text
-	for i, w := range args[:min(flags+n, len(args))] {
+	end := min(flags+n, len(args))
+	for i, w := range args[:end] {
 		if i >= flags && strings.HasPrefix(w.Text, "-") || !w.Literal || w.Glob || strings.ContainsAny(w.Text, " \t\n") {
-			return "", false
+			return "", nil, false
 		}
 		words += " " + w.Text
 	}
-	return words, true
+	return words, args[end:], true
+}
+
+// firstOperand returns the index of the first argument that is neither an option nor the value of
+// a declared one; -1 if there is none.
+func firstOperand(c *command.Command) int {
+	declared := command.OptionsOf([]string{c.Program()})
+	isValue := false
+	for i, w := range c.Args() {
+		switch {
+		case isValue:
+			isValue = false
+		case strings.HasPrefix(w.Text, "-"):
+			isValue = declared.Use(w.Text) == command.OptionHarmlessValue
+		case w.Literal:
+			return i
+		}
+	}
+	return -1
 }
 
 // subcommandDepth returns the number of words after the program that an "always" covers.
@@ -118,16 +140,21 @@ func runsElsewhere(c *command.Command, src parsedCommand) bool {
 }
 
 // alwaysKey returns the key under which an "always" for this command is remembered, and its extent
-// in words. The extent is the program and its first operand (see commandExtent), the hosts of a
-// download, or the exact text of a command that destroys data or runs a file elsewhere. The key is
-// empty if nothing can be remembered.
+// in words. The extent is the program and its first operand (see commandExtent) with the options
+// and texts of optionExtent, the hosts of a download, or the exact text of a command that destroys
+// data or runs a file elsewhere. The key is empty if nothing can be remembered.
 func alwaysKey(c *command.Command, src parsedCommand) (key, covers string) {
 	only, exact := "exactly "+src.text, "exactly "+quote(c.Text())
 	first, open := c.Subcommand()
+	if at := firstOperand(c); at < 0 {
+		first = ""
+	} else if slices.ContainsFunc(c.Args()[:at], func(w command.Word) bool { return w.Text == first }) { // the value of an option
+		first = c.Args()[at].Text
+	}
 	switch {
 	case open:
 		return "", ""
-	case c.Program() == "" || len(c.Assigns) > 0 || c.Prefixed() || !plainVariables(src.script.Assigns):
+	case c.Program() == "" || c.Prefixed() || !plainVariables(c, src.script):
 		return only, exact
 	case slices.Contains(downloaders, c.Program()):
 		hosts, ok := hostsOf(c)
@@ -135,18 +162,22 @@ func alwaysKey(c *command.Command, src parsedCommand) (key, covers string) {
 			return only, exact
 		}
 		return "host " + strings.Join(hosts, " "), c.Program() + " to " + strings.Join(hosts, ", ")
-	case startsWithAny(c, destructive), slices.Contains(destructive, c.Program()+" "+first), confirms(c, "") != "", namesProgram(c):
+	case mayBeginWithAny(c, destructive), slices.Contains(destructive, c.Program()+" "+first), confirms(c, "") != "", namesProgram(c):
 		return only, exact
 	case runsElsewhere(c, src), runsNameWithSpace(c), strings.ContainsAny(first, " \t\n"):
 		return only, exact
 	case interprets(c) && (first == "" || hasCode(c)):
 		return only, exact
 	}
-	what, ok := commandExtent(c, first)
+	what, rest, ok := commandExtent(c, first)
 	if !ok || c.Launches() && subcommandDepth(c) < 2 && !slices.Contains(launchers, c.Program()) {
 		return only, exact
 	}
-	return "command " + what, quote(what)
+	options, ok := optionExtent(c, what, rest)
+	if !ok {
+		return only, exact
+	}
+	return "command " + what + options, quote(what + options)
 }
 
 // interprets reports whether the program runs a text in a language.

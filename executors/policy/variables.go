@@ -1,26 +1,30 @@
 package policy
 
 import (
+	"os"
 	"slices"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
-// harmlessVariables change how a program prints or builds, not which program
-// runs.
-var harmlessVariables = []string{
-	"CGO_ENABLED", "CI", "COLUMNS", "DEBUG", "FORCE_COLOR", "GOARCH", "GOOS", "LANG", "LC_ALL", "LC_CTYPE", "LINES", "NODE_ENV", "NO_COLOR", "PORT",
-	"RUST_BACKTRACE", "RUST_LOG", "TERM", "TZ", "VERBOSE",
+// plainVariables reports whether the variables that are set for a command, and those that the
+// script sets, change neither which program runs nor what it does. Only declared variables may be
+// set for a command. A variable of the script reaches no program, unless it is exported, or the
+// environment has it already.
+func plainVariables(c *command.Command, s *command.Script) bool {
+	return !slices.ContainsFunc(c.Assigns, func(n string) bool { return !command.HarmlessVariable(n) }) &&
+		!slices.ContainsFunc(s.Assigns, func(n string) bool { return !command.HarmlessVariable(n) && (s.ExportsAll || !isOwn(n, s.Exports)) })
 }
 
-// plainVariables reports whether setting the variables does not change which
-// program runs. Lower-case names are the script's own.
-func plainVariables(names []string) bool {
-	return !slices.ContainsFunc(names, func(n string) bool {
-		own := n == strings.ToLower(n) && !strings.HasSuffix(n, "_proxy")
-		return !own && !slices.Contains(harmlessVariables, n)
-	})
+// isOwn reports whether a variable is the script's own.
+func isOwn(name string, exported []string) bool {
+	if name != strings.ToLower(name) || strings.HasSuffix(name, "_proxy") || strings.HasPrefix(name, "npm_") || slices.Contains(exported, name) {
+		return false
+	}
+	_, inherited := os.LookupEnv(name)
+	return !inherited
 }
 
 // steeringVariables matches variables that change which code or files a shell or a
@@ -30,7 +34,9 @@ var steeringVariables = lazyregexp.New(`(?i)^(_?java|bash|clicolor|dyld|fd|gcc|g
 	`(command|config|dir|editor|env|file|flags|home|options|opts|pager|path|prefix|proxy|root|rc|shell|wrapper)$|preload|` +
 	`^(ifs|globignore|hostaliases|nlspath|ps[0-4]|oldpwd|pwd|res_options|visual|execignore|posixly_correct|optind|hist.*)$`)
 
-// steers reports whether one of the variables matches steeringVariables.
-func steers(names []string) bool {
-	return slices.ContainsFunc(names, func(n string) bool { return steeringVariables.MatchString(n) && !plainVariables([]string{n}) })
+// steers reports whether one of the variables that a command gets matches steeringVariables.
+func steers(c *command.Command, s *command.Script) bool {
+	steering := func(n string) bool { return steeringVariables.MatchString(n) && !command.HarmlessVariable(n) }
+	return slices.ContainsFunc(c.Assigns, steering) ||
+		slices.ContainsFunc(s.Assigns, func(n string) bool { return steering(n) && (s.ExportsAll || !isOwn(n, s.Exports)) })
 }

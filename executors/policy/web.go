@@ -22,6 +22,9 @@ func (p permissionCheck) decideWeb(call *executors.Call) decision {
 		return decision{verdict: verdict{action: Deny, why: "its URL cannot be parsed"}}
 	}
 	site := siteOf(call.Card.URL) // a redirect between host and www.host stays on one site
+	if u.Scheme != "https" {
+		site = u.Scheme + "://" + site
+	}
 	d := decision{
 		verdict: verdict{action: Ask, why: "default: web requests need permission"},
 		keys:    []string{"web " + site}, extent: "reading " + site,
