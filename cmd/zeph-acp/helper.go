@@ -1,17 +1,19 @@
 package main
 
 import (
+	"crypto/rand"
 	"os"
 	"os/exec"
 	"runtime"
+	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors/shell/process"
 	"github.com/zeph-acp/zeph-acp/executors/shell/sandbox"
 )
 
-// reaperArg is the first argument of a process that this binary starts for a
-// process.Reaper.
-const reaperArg = "__reaper"
+// reaperArg begins the first argument of a process that this binary starts for a
+// process.Reaper. The rest is random, so that no script ends it by its name.
+const reaperArg = "__reaper-"
 
 // enterHelper runs a helper of another zeph-acp if this process was started as one:
 // the sandbox of a command, which then becomes the command, or the reaper. Helpers
@@ -20,10 +22,10 @@ func enterHelper() {
 	if len(os.Args) < 2 {
 		return
 	}
-	switch os.Args[1] {
-	case sandbox.Arg:
+	switch arg := os.Args[1]; {
+	case arg == sandbox.Arg:
 		os.Exit(sandbox.Main(os.Args[2:]))
-	case reaperArg:
+	case strings.HasPrefix(arg, reaperArg):
 		hideMemory()
 		process.Reap(os.Stdin)
 		os.Exit(0)
@@ -39,7 +41,7 @@ func newReaper() *process.Reaper {
 			path, _ = os.Executable() // else nothing starts
 		}
 		cmd := exec.Command(path)
-		cmd.Args = []string{os.Args[0], reaperArg}
+		cmd.Args = []string{os.Args[0], reaperArg + strings.ToLower(rand.Text())}
 		cmd.Dir = "/"
 		cmd.Env = []string{"GOMAXPROCS=1"} // it needs neither keys nor speed
 		return cmd

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -124,7 +125,7 @@ func (st *sessionTools) Close() {
 	servers.Go(st.mcp.Close)
 	servers.Go(st.lsp.Close)
 	defer servers.Wait()
-	_ = st.shell.Close() // no caller could act on its failure
+	_ = errors.Join(st.shell.Close(), st.sandbox.Close()) // no caller could act on their failure
 	st.filter.Metrics.Flush()
 }
 

@@ -1,13 +1,10 @@
 package sandbox
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -68,7 +65,7 @@ func (s *Sandbox) plan() (out commandPlan) {
 		out.grants = append(out.grants, p.grantFor("/dev/"+name, mayRead|mayWrite|mayControl))
 	}
 	if temp := realPath(p.setup.Temp[0]); p.mustList(names(temp)) && !p.insideRoot(temp) {
-		if out.tempDir = makeTempDir(temp); out.tempDir != "" {
+		if out.tempDir = s.makeTempDir(temp); out.tempDir != "" {
 			out.grants = append(out.grants, p.grantFor(out.tempDir, mayRead|mayWrite))
 		}
 	}
@@ -78,18 +75,29 @@ func (s *Sandbox) plan() (out commandPlan) {
 	return out
 }
 
-// makeTempDir makes a directory for temporary files in temp, which the commands
-// of this user share. It returns "" if another user could access it.
-func makeTempDir(temp string) string {
-	dir := filepath.Join(temp, "zeph-acp-"+strconv.Itoa(os.Getuid()))
-	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return ""
+// makeTempDir makes a directory for temporary files in temp, which the commands of this session
+// share until Close. Its name is random, so that nobody else can make it first. It returns "" on an
+// error. The caller holds refusedFiles.mu.
+func (s *Sandbox) makeTempDir(temp string) string {
+	if s.tempDir != "" {
+		var st unix.Stat_t
+		if err := unix.Lstat(s.tempDir, &st); err == nil && st.Mode == unix.S_IFDIR|0o700 && int(st.Uid) == os.Getuid() {
+			return s.tempDir
+		}
 	}
-	var st unix.Stat_t
-	if err := unix.Lstat(dir, &st); err != nil || st.Mode != unix.S_IFDIR|0o700 || int(st.Uid) != os.Getuid() {
-		return ""
+	s.tempDir, _ = os.MkdirTemp(temp, "zeph-acp-") // 0700
+	return s.tempDir
+}
+
+// removeTempDir removes the directory of makeTempDir.
+func (s *Sandbox) removeTempDir() error {
+	s.refusedFiles.mu.Lock()
+	defer s.refusedFiles.mu.Unlock()
+	dir := s.tempDir
+	if s.tempDir = ""; dir == "" {
+		return nil
 	}
-	return dir
+	return os.RemoveAll(dir)
 }
 
 // findOwn finds the paths of zeph-acp's own files, which need not exist yet.

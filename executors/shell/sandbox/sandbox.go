@@ -78,6 +78,7 @@ type Sandbox struct {
 
 	programDirs  []string       // directories with programs in the home directory
 	outsideCache *outsideGrants // guarded by refusedFiles.mu
+	tempDir      string         // guarded by refusedFiles.mu; empty if commands use the usual directory
 
 	mu       sync.Mutex
 	lastPlan commandPlan
@@ -125,6 +126,14 @@ func New(cfg Config, setup Setup) *Sandbox {
 		s.denyScopes = append(s.denyScopes, newDenyScopes(pattern, setup.Home, s.roots)...)
 	}
 	return s
+}
+
+// Close removes the temporary files of the session's commands. No command may run any more.
+func (s *Sandbox) Close() error {
+	if s == nil {
+		return nil
+	}
+	return s.removeTempDir()
 }
 
 // on reports whether commands run restricted.

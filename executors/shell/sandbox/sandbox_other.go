@@ -30,3 +30,5 @@ func (s *Sandbox) plan() commandPlan { return commandPlan{} }
 type refusedFiles struct{}
 
 type outsideGrants struct{}
+
+func (s *Sandbox) removeTempDir() error { return nil }
