@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/protocol-fixtures/machine"
 )
 
 // These variables pass the log's directory and size limit to the process that
@@ -25,7 +26,7 @@ func TestMain(m *testing.M) {
 		size, _ := strconv.ParseInt(os.Getenv(childSize), 10, 64)
 		child(New(dir, Config{Enabled: true, MaxBytes: size}, nil))
 	}
-	os.Exit(m.Run())
+	os.Exit(machine.Tests{M: m}.Run())
 }
 
 // child makes calls until it is killed, and prints the id of each running call.

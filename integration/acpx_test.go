@@ -14,6 +14,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/integration/fakeide"
 	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
+	"github.com/zeph-acp/zeph-acp/protocol-fixtures/machine"
 )
 
 // TestAcpx runs a turn with the public client acpx. ACPX_COMMAND has its command
@@ -113,12 +114,8 @@ func (a *acpxClient) run(args ...string) string {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, a.command[0], slices.Concat(a.command[1:], []string{"--ttl", "60", "--agent", binary}, args)...)
 	cmd.Dir = a.dir()
-	packages, err := os.UserHomeDir()
-	if err != nil {
-		a.t.Fatal(err)
-	}
 	cmd.Env = append(os.Environ(), append(a.env, "ZEPH_HOME="+filepath.Join(a.root, "zeph"), "ZEPH_MODEL=", "ZEPH_CONFIG=",
-		"HOME="+filepath.Join(a.root, "home"), "npm_config_cache="+filepath.Join(packages, ".npm"))...)
+		"HOME="+filepath.Join(a.root, "home"), "npm_config_cache="+filepath.Join(machine.Home(a.t), ".npm"))...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	fakeide.OwnGroup(cmd)

@@ -15,6 +15,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/integration/fakeide"
 	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 	"github.com/zeph-acp/zeph-acp/protocol-fixtures/commands"
+	"github.com/zeph-acp/zeph-acp/protocol-fixtures/machine"
 )
 
 // treasure is the content of every secret, which must never be shown.
@@ -90,23 +91,7 @@ func newWorld(t *testing.T, config string, permit sdk.PermissionOptionKind, caps
 // farHome is home outside the directory for temporary files, which commands may use.
 func farHome(t testing.TB) string {
 	t.Helper()
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.MkdirAll(cache, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	root, err := os.MkdirTemp(cache, "zeph-acp-test-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := commands.RemoveAll(root); err != nil {
-			t.Error(err)
-		}
-	})
-	return homeIn(t, root)
+	return homeIn(t, machine.Outside(t))
 }
 
 func write(t testing.TB, path, text string) {

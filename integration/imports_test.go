@@ -169,14 +169,16 @@ func fits(pattern, pkg string) bool {
 
 // goPackage is a package of go list. Imports omits the imports of its tests.
 type goPackage struct {
-	ImportPath string
-	Imports    []string
-	Deps       []string
+	ImportPath   string
+	Imports      []string
+	Deps         []string
+	TestImports  []string
+	XTestImports []string // of tests in the package with the suffix _test
 }
 
 func list(t *testing.T, args ...string) []goPackage {
 	t.Helper()
-	cmd := exec.Command("go", append([]string{"list", "-json=ImportPath,Imports,Deps"}, args...)...)
+	cmd := exec.Command("go", append([]string{"list", "-json=ImportPath,Imports,Deps,TestImports,XTestImports"}, args...)...)
 	cmd.Dir = ".."
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
@@ -231,6 +233,24 @@ func TestBinaryHasNoTestCode(t *testing.T) {
 					t.Errorf("the binary contains %s, which is only for tests", dep)
 				}
 			}
+		}
+	}
+}
+
+// programs are the imports of tests that start programs.
+var programs = []string{"os/exec", "github.com/rogpeppe/go-internal/testscript", module + "/executors/shell/...", module + "/executors/worktree"}
+
+// TestCleanMachine checks that the tests of packages that start programs do not see the
+// user's configuration of them.
+func TestCleanMachine(t *testing.T) {
+	const machine = module + "/protocol-fixtures/machine"
+	for _, p := range list(t, "./...") {
+		tests := slices.Concat(p.TestImports, p.XTestImports)
+		starts := slices.IndexFunc(tests, func(pkg string) bool {
+			return slices.ContainsFunc(programs, func(pattern string) bool { return fits(pattern, pkg) })
+		})
+		if starts >= 0 && !slices.Contains(tests, machine) {
+			t.Errorf("tests of %s import %s: call machine.Tests in TestMain", p.ImportPath, tests[starts])
 		}
 	}
 }

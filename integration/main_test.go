@@ -13,6 +13,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/integration/fakelsp"
 	"github.com/zeph-acp/zeph-acp/integration/fakemcp"
+	"github.com/zeph-acp/zeph-acp/protocol-fixtures/machine"
 )
 
 // binary is the built command.
@@ -47,10 +48,10 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	os.Exit(run(m))
+	os.Exit(run(machine.Tests{M: m}))
 }
 
-func run(m *testing.M) int {
+func run(m machine.Tests) int {
 	dir, err := os.MkdirTemp("", "zeph-integration-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/zeph-acp/zeph-acp/protocol-fixtures/machine"
 )
 
 // TestPythonMCPServer calls a public server that is written in Python. MCP_GIT is the
@@ -39,11 +41,7 @@ func TestLaunchedMCPServersEnd(t *testing.T) {
 	}
 	for name, end := range sessionEnds {
 		t.Run(name, func(t *testing.T) {
-			dir, err := os.UserHomeDir()
-			if err != nil {
-				t.Fatal(err)
-			}
-			a := connect(t, start{config: allowMCP, env: []string{"npm_config_cache=" + filepath.Join(dir, ".npm")}})
+			a := connect(t, start{config: allowMCP, env: []string{"npm_config_cache=" + filepath.Join(machine.Home(t), ".npm")}})
 			s := a.openWith(fmt.Sprintf(`{"name":"everything","command":%q,"args":["-y","@modelcontextprotocol/server-everything@%s"],"env":[]}`, npx[0], everythingVersion))
 			a.untilReady(s, "everything")
 			pids := slices.DeleteFunc(children([]int{a.cmd.Process.Pid}), func(pid int) bool {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/integration/fakemcp"
 	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
+	"github.com/zeph-acp/zeph-acp/protocol-fixtures/machine"
 )
 
 // allowMCP is a configuration in which no call of an MCP tool is asked about. Nothing
@@ -308,11 +309,7 @@ func TestPublicMCPServers(t *testing.T) {
 		}
 		return fmt.Sprintf(`{"name":%q,"command":%q,"args":%s,"env":[]}`, name, npx[0], list)
 	}
-	dir, err := os.UserHomeDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	a := connect(t, start{config: strings.Replace(allowMCP, "60", "300", 1), env: []string{"npm_config_cache=" + filepath.Join(dir, ".npm")}})
+	a := connect(t, start{config: strings.Replace(allowMCP, "60", "300", 1), env: []string{"npm_config_cache=" + filepath.Join(machine.Home(t), ".npm")}})
 	a.file("a.txt", "the text of a file\n")
 	s := a.openWith(entry("everything", "@modelcontextprotocol/server-everything@"+everythingVersion), entry("files", "@modelcontextprotocol/server-filesystem@"+filesystemVersion, "."))
 	a.request(`"first"`, "session/prompt", promptParams(s, "/bash true")) // waits for the downloads

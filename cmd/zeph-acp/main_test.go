@@ -13,10 +13,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/zeph-acp/zeph-acp/integration/fakemcp"
+	"github.com/zeph-acp/zeph-acp/protocol-fixtures/machine"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
+	testscript.Main(machine.Tests{M: m}, map[string]func(){
 		"zeph-acp": main,
 		"fake-mcp": func() { fakemcp.Serve("serve") }, // a server for mcp.txtar
 		"no-mcp":   func() { fakemcp.Serve("exit") },  // one that does not start
@@ -35,6 +36,7 @@ func TestScript(t *testing.T) {
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", env.WorkDir)
+			env.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 			env.Setenv("ZEPH_LLM_FIND_OLLAMA", "false") // independent of the programs on this machine
 			env.Setenv("MODELS", models)
 			env.Setenv("DOCS", docs)

@@ -1,7 +1,6 @@
 package files
 
 import (
-	"bytes"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -9,7 +8,6 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -17,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/protocol-fixtures/machine"
 )
 
 // searched are public modules whose symbols TestSearchCodeModules looks for.
@@ -30,7 +29,7 @@ var searched = []string{
 func TestSearchCodeModules(t *testing.T) {
 	missed, total := 0, 0
 	for _, module := range searched {
-		dir := moduleDir(t, module)
+		dir := machine.ModuleDir(t, module)
 		roots, err := workspace.New(dir)
 		must(t, err)
 		b := &bench{t: t, dir: dir, Registry: New(Disk{Roots: roots}, roots, Defaults())}
@@ -52,22 +51,6 @@ func TestSearchCodeModules(t *testing.T) {
 	if total < 200 || missed*20 > total {
 		t.Errorf("%d of %d definitions do not come first, more than 5 %%", missed, total)
 	}
-}
-
-// moduleDir returns the directory of a module that go.mod requires.
-func moduleDir(t *testing.T, module string) string {
-	t.Helper()
-	cmd := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module)
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	dir := strings.TrimSpace(string(out))
-	if err != nil || dir == "" {
-		t.Fatalf("%s is not in the module cache: %v\n%s", module, err, &stderr)
-	}
-	dir, err = filepath.EvalSymlinks(dir)
-	must(t, err)
-	return dir
 }
 
 // symbol is a definition to look for. It has several places if files for different

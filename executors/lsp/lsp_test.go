@@ -23,6 +23,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/lsp/client"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/integration/fakelsp"
+	"github.com/zeph-acp/zeph-acp/protocol-fixtures/machine"
 )
 
 // TestMain lets the test binary be a language server.
@@ -31,7 +32,7 @@ func TestMain(m *testing.M) {
 		fakelsp.Serve(os.Args[2:])
 		return
 	}
-	os.Exit(m.Run())
+	os.Exit(machine.Tests{M: m}.Run())
 }
 
 // world is a session with file tools and a fake server for files "*.fake".

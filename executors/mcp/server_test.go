@@ -17,13 +17,14 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/protocol-fixtures/machine"
 )
 
 // TestMain lets the test binary be a server: SERVE names the behaviour.
 func TestMain(m *testing.M) {
 	mode := os.Getenv("SERVE")
 	if mode == "" {
-		os.Exit(m.Run())
+		os.Exit(machine.Tests{M: m}.Run())
 	}
 	if mode == "exit" {
 		fmt.Fprintln(os.Stderr, "no such module: left-pad")

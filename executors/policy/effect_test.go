@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,6 +16,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/policy"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/protocol-fixtures/commands"
+	"github.com/zeph-acp/zeph-acp/protocol-fixtures/machine"
 )
 
 var realEffects = flag.String("effects", "", "run the hostile scripts of the classes that match this expression as they are written, to see that they do harm; for a machine that may be lost")
@@ -26,26 +25,7 @@ var realEffects = flag.String("effects", "", "run the hostile scripts of the cla
 // commands may write freely.
 func newPool(t testing.TB) *commands.Pool {
 	t.Helper()
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.MkdirAll(cache, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	dir, err := os.MkdirTemp(cache, "zeph-acp-test-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := commands.RemoveAll(dir); err != nil {
-			t.Error(err)
-		}
-	})
-	if dir, err = filepath.EvalSymlinks(dir); err != nil {
-		t.Fatal(err)
-	}
-	pool, err := commands.NewPool("testdata", dir)
+	pool, err := commands.NewPool("testdata", machine.Outside(t))
 	if errors.Is(err, exec.ErrNotFound) {
 		t.Skip(err)
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/shell/process"
+	"github.com/zeph-acp/zeph-acp/protocol-fixtures/machine"
 )
 
 const helperVar = "SHELL_TEST_SCRIPT"
@@ -30,7 +31,7 @@ func TestMain(m *testing.M) {
 		Local{}.Run(context.Background(), Command{Line: script, Dir: "/"})
 		return
 	}
-	os.Exit(m.Run())
+	os.Exit(machine.Tests{M: m}.Run())
 }
 
 func TestLocal(t *testing.T) {

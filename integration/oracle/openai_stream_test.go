@@ -19,6 +19,7 @@ import (
 	"github.com/openai/openai-go/v3/packages/ssestream"
 	"github.com/openai/openai-go/v3/responses"
 
+	"github.com/zeph-acp/zeph-acp/protocol-fixtures/machine"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/llmtest"
 	"github.com/zeph-acp/zeph-acp/session/llm/openai"
@@ -39,7 +40,7 @@ func TestOpenAIRecordedStreams(t *testing.T) {
 // The adapter reads the stream of the SDK's own tests as the SDK does. Its usage
 // is left out: more tokens come from the cache than there are.
 func TestOpenAIOfficialStream(t *testing.T) {
-	file := filepath.Join(moduleDir(t, "github.com/openai/openai-go/v3"), "streamaccumulator_test.go")
+	file := filepath.Join(machine.ModuleDir(t, "github.com/openai/openai-go/v3"), "streamaccumulator_test.go")
 	source, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -303,14 +304,4 @@ func quoted(text string) string {
 		panic(err) // strings always encode
 	}
 	return string(raw)
-}
-
-// moduleDir returns the directory of a module that the tests use.
-func moduleDir(t *testing.T, path string) string {
-	t.Helper()
-	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", path).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.TrimSpace(string(dir))
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/zeph-acp/zeph-acp/protocol-fixtures/machine"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/llmtest"
 )
@@ -81,11 +82,7 @@ func roundTrip[T any](body []byte, apart ...string) error {
 // stringLists returns the lists of strings in a test of a module.
 func stringLists(t *testing.T, module, file string) [][]string {
 	t.Helper()
-	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	tree, err := parser.ParseFile(token.NewFileSet(), filepath.Join(strings.TrimSpace(string(dir)), file), nil, 0)
+	tree, err := parser.ParseFile(token.NewFileSet(), filepath.Join(machine.ModuleDir(t, module), file), nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,8 +3,8 @@
 //
 // [Load] finds the schemas, [Validator.Frame] checks the frames of one
 // connection. A frame of the agent must be valid by every available edition of the
-// protocol: the one in the module coder/acp-go-sdk, and each *.json in the directory
-// that ACP_SCHEMA_DIR names. A frame of a kind that an edition lacks is a fault,
+// protocol: that of the module coder/acp-go-sdk, of which editions/ has a copy, and each
+// *.json in the directory that ACP_SCHEMA_DIR names. A frame of a kind that an edition lacks is a fault,
 // unless the client asked for that kind by a capability.
 //
 // The module's edition has two files. schema.unstable.json judges the kinds that
@@ -12,10 +12,12 @@
 package schema
 
 import (
+	"compress/gzip"
+	"embed"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -24,7 +26,11 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-const module = "github.com/coder/acp-go-sdk"
+// The copy lets the fixtures run where the module is not unpacked in the module cache:
+// their packages do not import it, so the go command need not fetch it for them.
+//
+//go:embed editions
+var copies embed.FS
 
 // Load returns a validator for one connection. The schemas are read once a
 // process; t fails if they are missing.
@@ -38,12 +44,7 @@ func Load(t testing.TB) *Validator {
 }
 
 var editions = sync.OnceValues(func() ([]edition, error) {
-	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module).Output()
-	if err != nil {
-		return nil, fmt.Errorf("go list -m %s: %w", module, err)
-	}
-	dir := filepath.Join(strings.TrimSpace(string(out)), "schema")
-	sdk, err := readEdition(filepath.Join(dir, "schema.json"), filepath.Join(dir, "schema.unstable.json"))
+	sdk, err := readEdition(readCopy, "schema.json", "schema.unstable.json")
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +58,7 @@ var editions = sync.OnceValues(func() ([]edition, error) {
 			if strings.HasPrefix(filepath.Base(file), "meta.") {
 				continue // names of methods
 			}
-			e, err := readEdition(file)
+			e, err := readEdition(os.ReadFile, file)
 			if err != nil {
 				return nil, err
 			}
@@ -79,10 +80,14 @@ type file struct {
 }
 
 // readEdition reads the files of an edition, in the order in which they judge.
-func readEdition(paths ...string) (edition, error) {
+func readEdition(read func(path string) ([]byte, error), paths ...string) (edition, error) {
 	var e edition
 	for _, path := range paths {
-		f, err := readFile(path)
+		data, err := read(path)
+		if err != nil {
+			return nil, err
+		}
+		f, err := compile(path, data)
 		if err != nil {
 			return nil, err
 		}
@@ -91,12 +96,22 @@ func readEdition(paths ...string) (edition, error) {
 	return e, nil
 }
 
-// readFile compiles the types of a schema.
-func readFile(path string) (*file, error) {
-	data, err := os.ReadFile(path)
+// readCopy reads a schema of the module from its copy.
+func readCopy(name string) ([]byte, error) {
+	f, err := copies.Open("editions/" + name + ".gz")
 	if err != nil {
 		return nil, err
 	}
+	defer f.Close()
+	r, err := gzip.NewReader(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return io.ReadAll(r)
+}
+
+// compile compiles the types of a schema.
+func compile(path string, data []byte) (*file, error) {
 	var doc struct {
 		Defs map[string]struct {
 			Method string `json:"x-method"`

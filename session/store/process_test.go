@@ -14,6 +14,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/zeph-acp/zeph-acp/protocol-fixtures/machine"
 )
 
 // TestMain is also the main function of the processes that tests start and
@@ -26,7 +28,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	os.Exit(machine.Tests{M: m}.Run())
 }
 
 // patiently repeats an action while the database is locked: on a busy machine other handles

@@ -121,9 +121,12 @@ func unpack(f *fixtures.Fixture, dir string, w fixtures.Workspace) (*config.Load
 // neededVars are the variables that programs cannot run without.
 var neededVars = []string{"PATH", "HOME", "TMPDIR", "TMP", "TEMP", "USERPROFILE", "SYSTEMROOT", "COMSPEC", "PATHEXT"}
 
+// gitAlone keeps the configuration of the user and of the machine from git.
+var gitAlone = map[string]string{"GIT_CONFIG_GLOBAL": os.DevNull, "GIT_CONFIG_NOSYSTEM": "1"}
+
 // Isolate removes the variables that programs can run without from this
-// process's environment, so that no key or setting of the user reaches a
-// fixture. Restore sets them again.
+// process's environment, and git's view of the user's configuration, so that no key or
+// setting of the user reaches a fixture. Restore sets them again.
 func Isolate() (restore func()) {
 	var removed [][2]string
 	for _, e := range os.Environ() {
@@ -132,7 +135,13 @@ func Isolate() (restore func()) {
 			removed = append(removed, [2]string{name, value})
 		}
 	}
+	for name, value := range gitAlone {
+		_ = os.Setenv(name, value) // valid
+	}
 	return func() {
+		for name := range gitAlone {
+			_ = os.Unsetenv(name)
+		}
 		for _, e := range removed {
 			_ = os.Setenv(e[0], e[1]) // it was valid before
 		}

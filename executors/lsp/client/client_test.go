@@ -13,6 +13,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors/shell/process"
 	"github.com/zeph-acp/zeph-acp/integration/fakelsp"
+	"github.com/zeph-acp/zeph-acp/protocol-fixtures/machine"
 )
 
 // TestMain lets the test binary be a language server.
@@ -21,7 +22,7 @@ func TestMain(m *testing.M) {
 		fakelsp.Serve(os.Args[2:])
 		return
 	}
-	os.Exit(m.Run())
+	os.Exit(machine.Tests{M: m}.Run())
 }
 
 // patient is long enough for any machine, and does not make tests slow: nothing waits for

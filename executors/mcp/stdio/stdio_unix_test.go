@@ -16,13 +16,14 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/zeph-acp/zeph-acp/executors/shell/process"
+	"github.com/zeph-acp/zeph-acp/protocol-fixtures/machine"
 )
 
 // TestMain lets the test binary be a server: with SERVE set it serves one tool on
 // stdin and stdout.
 func TestMain(m *testing.M) {
 	if os.Getenv("SERVE") == "" {
-		os.Exit(m.Run())
+		os.Exit(machine.Tests{M: m}.Run())
 	}
 	s := sdk.NewServer(&sdk.Implementation{Name: "test", Version: "1"}, nil)
 	sdk.AddTool(s, &sdk.Tool{Name: "echo"}, func(_ context.Context, _ *sdk.CallToolRequest, in struct{ Text string }) (*sdk.CallToolResult, any, error) {
@@ -76,7 +77,7 @@ func start(t *testing.T, script string) (*Server, *logbook) {
 	}
 	book := &logbook{}
 	s, err := Start(process.Program{
-		Path: "sh", Args: []string{"-c", script}, Env: append(os.Environ(), "SERVER=SERVE=1 "+self), Dir: t.TempDir(),
+		Path: "sh", Args: []string{"-c", script}, Env: append(os.Environ(), "SERVER="+self), Dir: t.TempDir(),
 	}, book.add)
 	if err != nil {
 		t.Fatal(err)
@@ -94,14 +95,14 @@ func TestNoise(t *testing.T) {
 		script string
 		want   []string
 	}{
-		"a quiet server": {`exec env $SERVER`, []string{"stdout: noise inside of a call {"}},
+		"a quiet server": {`SERVE=1 exec "$SERVER"`, []string{"stdout: noise inside of a call {"}},
 		"banners": {
-			`echo "npm notice"; echo; echo "{not JSON"; echo "[1,2]"; echo "{}"; echo warn >&2; exec env $SERVER`,
+			`echo "npm notice"; echo; echo "{not JSON"; echo "[1,2]"; echo "{}"; echo warn >&2; SERVE=1 exec "$SERVER"`,
 			[]string{"stdout: npm notice", "stdout: {not JSON", "stdout: [1,2]", "stdout: {}", "stderr: warn", "stdout: noise inside of a call {"},
 		},
-		"a banner without an end": {`printf 'Loading... '; exec env $SERVER`, []string{"stdout: noise inside of a call {"}},
+		"a banner without an end": {`printf 'Loading... '; SERVE=1 exec "$SERVER"`, []string{"stdout: noise inside of a call {"}},
 		"much noise": {
-			`for i in $(seq 100); do echo x; done; exec env $SERVER`,
+			`for i in $(seq 100); do echo x; done; SERVE=1 exec "$SERVER"`,
 			slices.Repeat([]string{"stdout: x"}, maxNoise),
 		},
 	} {
@@ -150,7 +151,7 @@ func TestFailures(t *testing.T) {
 }
 
 func TestUnansweredProbe(t *testing.T) {
-	s, _ := start(t, `read discover; exec env $SERVER`) // it never sees the first request
+	s, _ := start(t, `read discover; SERVE=1 exec "$SERVER"`) // it never sees the first request
 	s.probe.delay = 10 * time.Millisecond
 	if _, err := connect(t, s); err != nil {
 		t.Error(err)

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/protocol-fixtures/machine"
 )
 
 // The parent-death signal belongs to the main thread. Only the goroutine that
@@ -49,7 +50,7 @@ func TestMain(m *testing.M) {
 			os.Exit(0)
 		}
 	}
-	os.Exit(m.Run())
+	os.Exit(machine.Tests{M: m}.Run())
 }
 
 // world is a home directory with zeph-acp's files, a workspace in it, and a
@@ -382,7 +383,7 @@ func TestNetwork(t *testing.T) {
 			t.Skip("this kernel's Landlock has no rules for TCP")
 		}
 		for _, mode := range []string{"connect", "bind", "listen", "fast open", "multipath"} {
-			out, _ := w.sh("$SELF __dial '" + mode + "' " + l.Addr().String())
+			out, _ := w.sh("\"$SELF\" __dial '" + mode + "' " + l.Addr().String())
 			if ok := strings.TrimSpace(out) == "<nil>"; ok != network {
 				t.Errorf("%s with network %v: %s", mode, network, out)
 			}
