@@ -1,6 +1,8 @@
 package authorize
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -140,6 +142,26 @@ func TestDenyHolds(t *testing.T) {
 	}
 	if asked > 10 {
 		t.Errorf("%d commands only ask", asked)
+	}
+}
+
+// TestDenyHoldsForBlanks checks paths that contain blanks, as a part of a word.
+func TestDenyHoldsForBlanks(t *testing.T) {
+	w := newWorkspace(t)
+	w.cwd = filepath.Join(w.dir, "my project")
+	if err := os.MkdirAll(filepath.Join(w.cwd, "my secrets"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	gate := NewPolicy(Config{Enabled: true, DefaultEffect: executors.Allow, Rules: []Rule{
+		{Effect: executors.Allow, Tool: "*"}, {Effect: executors.Deny, Tool: "*", Paths: []string{"my secrets"}},
+	}}, w.options())
+	for command, want := range map[string]executors.Decision{
+		`docker run -v "$PWD:/s" x`: executors.Deny, `docker run -v "$PWD/my secrets:/s" x`: executors.Deny, `docker run --volume="my secrets":/s x`: executors.Deny,
+		`x --from="my secrets/","other"`: executors.Deny, `x --from="my notes/":other`: executors.Allow,
+	} {
+		if v := gate.Judge(t.Context(), w.call("bash "+command)); v.Decision != want {
+			t.Errorf("%s: %+v", command, v)
+		}
 	}
 }
 

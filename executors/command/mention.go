@@ -47,6 +47,9 @@ func (c *Command) Mentions() []Path {
 		if strings.IndexFunc(w.Text, delimitsNames) >= 0 {
 			out = append(out, c.sureMention(w, w.Text))
 		}
+		if strings.ContainsAny(w.Text, " \t") {
+			out = append(out, c.namesWithBlanks(w)...)
+		}
 		if c.Program() == "sed" || c.Program() == "gsed" {
 			out = append(out, c.sedFiles(w)...)
 		}
@@ -56,6 +59,17 @@ func (c *Command) Mentions() []Path {
 	}
 	out = append(out, c.inputNames()...)
 	return out[:min(len(out), maxMentions)]
+}
+
+// namesWithBlanks lists the parts of a word that contain blanks, such as a path in
+// --volume="/home/u/my project:/w".
+func (c *Command) namesWithBlanks(w Word) (out []Path) {
+	for part := range strings.FieldsFuncSeq(w.Text, func(r rune) bool { return r != ' ' && r != '\t' && delimitsNames(r) }) {
+		if part = strings.Trim(part, " \t"); part != w.Text && strings.ContainsAny(part, " \t") {
+			out = append(out, c.sureMention(w, part))
+		}
+	}
+	return out
 }
 
 // sedFiles lists the files that a word names if it is a program of sed.
