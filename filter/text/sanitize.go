@@ -257,7 +257,7 @@ func (s *Sanitizer) emit(line []byte) {
 }
 
 // sequenceLength returns the length of the escape sequence that line begins with.
-// whole reports whether it is complete.
+// whole reports whether more of the line cannot change it.
 func sequenceLength(line []byte) (n int, whole bool) {
 	if len(line) < 2 {
 		return len(line), false
@@ -267,17 +267,19 @@ func sequenceLength(line []byte) (n int, whole bool) {
 		n = 2 + parametersLength(line[2:])
 		return n, n > 2 && line[n-1] >= 0x40
 	case b == ']', b == 'P', b == 'X', b == '^', b == '_': // a string up to BEL or ESC \
-		for i := 2; i < len(line); i++ {
+		// Without its end, only the introducer is one: the rest may be output.
+		const introducer = 2
+		for i := introducer; i < len(line); i++ {
 			switch {
 			case line[i] == bell:
 				return i + 1, true
 			case line[i] == escape && i+1 < len(line) && line[i+1] == '\\':
 				return i + 2, true
-			case line[i] == escape || line[i] == '\r': // unterminated
-				return i, true
+			case line[i] == escape && i+1 < len(line) || line[i] == '\r':
+				return introducer, true
 			}
 		}
-		return len(line), false
+		return introducer, false
 	case b >= 0x20 && b < 0x30: // such as character sets: intermediate bytes and a final one
 		for i := 2; i < len(line); i++ {
 			switch b := line[i]; {
