@@ -40,8 +40,9 @@ func (r rules) appliedTo(cfg config.Config) config.Config {
 }
 
 // rulesFile checks before each judged call whether the configuration file
-// changed: with one stat that follows links. It needs no goroutine and nothing
-// to close. It also detects changes of a file on the network, of one that is
+// changed: with one stat that follows links. A call that follows a change waits for the
+// new rules, a fifth of a second at most for a file that is written at once. It needs no
+// goroutine and nothing to close. It also detects changes of a file on the network, of one that is
 // replaced, and of one that appears later.
 //
 // A file that has mistakes, is being written or was removed changes nothing. So
@@ -51,6 +52,7 @@ type rulesFile struct {
 	start config.Config                  // the configuration at the start
 	load  func() (*config.Loaded, error) // loads the configuration as at the start
 	now   func() time.Time
+	sleep func(time.Duration)
 	log   *slog.Logger
 
 	mu          sync.Mutex
@@ -64,10 +66,14 @@ type rulesFile struct {
 // it may be half written, and half of it may be valid and allow more.
 const settleTime = 200 * time.Millisecond
 
+// maxSettling limits the time for which a call waits for a file that keeps changing. After
+// it the previous rules judge the call.
+const maxSettling = 10 * settleTime
+
 // newRulesFile returns a rulesFile that begins with a loaded configuration.
 func newRulesFile(l *config.Loaded, now func() time.Time, log *slog.Logger) *rulesFile {
 	return &rulesFile{
-		file: l.File, start: l.Config, load: l.Reload, now: now, log: log,
+		file: l.File, start: l.Config, load: l.Reload, now: now, sleep: time.Sleep, log: log,
 		rules:       rulesOf(l.Config),
 		loadedStamp: l.Stamp,
 	}
@@ -80,8 +86,8 @@ func (w *rulesFile) current() rules {
 	if w.file == "" {
 		return w.rules
 	}
-	stamp := config.StampOf(w.file)
-	if stamp.Same(w.loadedStamp) || !w.settled(stamp) {
+	stamp, ok := w.changed()
+	if !ok {
 		return w.rules
 	}
 	l, err := w.load()
@@ -106,20 +112,43 @@ func (w *rulesFile) current() rules {
 	return w.rules
 }
 
-// settled reports whether the file has been unchanged for [settleTime].
-func (w *rulesFile) settled(stamp config.Stamp) bool {
+// changed waits until a changed file has settled. It returns false if the file is as it was
+// loaded, or does not settle.
+func (w *rulesFile) changed() (config.Stamp, bool) {
+	for end := w.now().Add(maxSettling); ; {
+		stamp := config.StampOf(w.file)
+		if stamp.Same(w.loadedStamp) {
+			return stamp, false
+		}
+		rest := w.unsettled(stamp)
+		if rest <= 0 {
+			return stamp, true
+		}
+		if w.now().Add(rest).After(end) {
+			return stamp, false
+		}
+		w.sleep(rest)
+	}
+}
+
+// unsettled returns the time for which the file must still stay unchanged; 0 or less if it
+// has been unchanged for [settleTime].
+func (w *rulesFile) unsettled(stamp config.Stamp) time.Duration {
 	now := w.now()
 	if w.newSince.IsZero() || !stamp.Same(w.newStamp) {
 		w.newStamp, w.newSince = stamp, now
 	}
-	if now.Sub(w.newSince) >= settleTime {
-		return true
+	since := w.newSince
+	var changed time.Time
+	if !stamp.Missing() {
+		changed = stamp.ModTime()
+	} else if dir, err := os.Stat(filepath.Dir(w.file)); err == nil { // it changed when the file disappeared
+		changed = dir.ModTime()
 	}
-	if stamp.Missing() { // its directory changed when it disappeared, or disappeared too
-		dir, err := os.Stat(filepath.Dir(w.file))
-		return err != nil || now.Sub(dir.ModTime()) >= settleTime
+	if changed.Before(since) { // long before it was first seen
+		since = changed
 	}
-	return now.Sub(stamp.ModTime()) >= settleTime // it was last changed long before it was first seen
+	return settleTime - now.Sub(since)
 }
 
 // note replaces the pending notice about the file; "" clears it.

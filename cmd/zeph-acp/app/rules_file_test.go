@@ -31,6 +31,7 @@ func follow(t *testing.T, path string, environ ...string) *followed {
 	}
 	f := &followed{path: path, clock: time.Now()}
 	f.rulesFile = newRulesFile(l, func() time.Time { return f.clock }, slog.New(slog.DiscardHandler))
+	f.sleep = func(d time.Duration) { f.clock = f.clock.Add(d) }
 	return f
 }
 
@@ -136,19 +137,35 @@ func TestRulesStay(t *testing.T) {
 	}
 }
 
-// A file is not read while it may be half written.
+// The first call after a change has the new rules. A file is not read while it may be half
+// written: the call waits for the rest, and is judged by the old rules if that does not come.
 func TestRulesOfAHalfWrittenFile(t *testing.T) {
 	path := write(t, t.TempDir(), "config.toml", blockMake)
 	f := follow(t, path)
-	for _, text := range []string{"", "# half\n", blockMake + "allow_network = false\n"} {
-		write(t, filepath.Dir(path), "config.toml", text)
-		f.clock = time.Now()
-		if got := f.after(settleTime / 4); blocks(got) != "make" || !got.shell.AllowNetwork {
-			t.Errorf("at once after writing %q: %+v, want the rules before", text, got)
+	parts := []string{"", "# half\n", blockMake + "allow_network = false\n"}
+	f.sleep = func(d time.Duration) {
+		f.clock = f.clock.Add(d)
+		if len(parts) > 0 {
+			write(t, filepath.Dir(path), "config.toml", parts[0])
+			parts, f.clock = parts[1:], time.Now()
 		}
 	}
-	if got := f.settle(); blocks(got) != "make" || got.shell.AllowNetwork {
+	write(t, filepath.Dir(path), "config.toml", "[tools")
+	f.clock = time.Now()
+	if got := f.current(); blocks(got) != "make" || got.shell.AllowNetwork || got.version != 1 {
 		t.Errorf("after the last text: %+v, want its rules", got)
+	}
+
+	start, n := time.Now(), 0
+	f.clock = start
+	f.sleep = func(d time.Duration) {
+		f.clock = f.clock.Add(d)
+		n++
+		write(t, filepath.Dir(path), "config.toml", strings.Repeat("#", n))
+	}
+	write(t, filepath.Dir(path), "config.toml", "")
+	if got := f.current(); got.version != 1 || f.clock.Sub(start) > maxSettling {
+		t.Errorf("while the file grows: %+v after %v, want the rules before", got, f.clock.Sub(start))
 	}
 }
 
@@ -217,8 +234,16 @@ func TestMissingRulesFile(t *testing.T) {
 				t.Fatal(err)
 			}
 			f.clock = time.Now()
-			if got := f.after(settleTime / 4); name == "the file" && got.notes != nil {
-				t.Errorf("at once: notes %q, want none, since it may come back", got.notes)
+			f.sleep = func(d time.Duration) { // the file comes back
+				f.clock = f.clock.Add(d)
+				write(t, filepath.Dir(path), "config.toml", blockMake)
+			}
+			if got := f.current(); name == "the file" && got.notes != nil {
+				t.Errorf("after it came back: notes %q, want none", got.notes)
+			}
+			f.sleep = func(d time.Duration) { f.clock = f.clock.Add(d) }
+			if err := gone(path); err != nil {
+				t.Fatal(err)
 			}
 			if got := f.after(time.Minute); blocks(got) != "make" || !strings.Contains(strings.Join(got.notes, ""), "config.toml") {
 				t.Errorf("a minute later: %+v, want the rules before and a note that names config.toml", got)
