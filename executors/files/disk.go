@@ -63,7 +63,9 @@ func (d Disk) tooLarge(path string) error {
 }
 
 // WriteFile replaces the file in one step: a reader sees the old content or the new
-// one, even after a crash. It creates missing directories.
+// one, even after a crash. A file that has several names, is a mount point, or is in a
+// directory that cannot be written, is overwritten instead. WriteFile creates missing
+// directories.
 func (d Disk) WriteFile(ctx context.Context, path, text string) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -78,9 +80,22 @@ func (d Disk) WriteFile(ctx context.Context, path, text string) error {
 	if err != nil {
 		return err
 	}
-	return dir.ReplaceNew(name, ".zeph-"+rand.Text()+".tmp", func(temp string) error {
-		return writeTemp(dir, temp, text, before)
+	overwrite := func() error { return dir.Overwrite(name, strings.NewReader(text), int64(len(text))) }
+	if before != nil && workspace.Linked(before) {
+		return overwrite()
+	}
+	created := false
+	err = dir.ReplaceNew(name, ".zeph-"+rand.Text()+".tmp", func(temp string) error {
+		f, err := createTemp(dir, temp, before)
+		if created = err == nil; !created {
+			return err
+		}
+		return fill(f, text, before)
 	})
+	if before != nil && !created && workspace.Irreplaceable(err) {
+		return overwrite()
+	}
+	return err
 }
 
 // writable returns the info of the regular file at name, nil if there is no file.
@@ -96,16 +111,17 @@ func writable(dir *workspace.Dir, name string) (fs.FileInfo, error) {
 	return info, f.Close()
 }
 
-// writeTemp creates the file temp with text, and with the mode and owner of before.
-func writeTemp(dir *workspace.Dir, temp, text string, before fs.FileInfo) error {
+// createTemp creates the file temp, which will replace before.
+func createTemp(dir *workspace.Dir, temp string, before fs.FileInfo) (*os.File, error) {
 	mode := fs.FileMode(0o666)
 	if before != nil {
 		mode = 0o600 // until the mode of the replaced file is set
 	}
-	f, err := dir.Create(temp, mode)
-	if err != nil {
-		return err
-	}
+	return dir.Create(temp, mode)
+}
+
+// fill writes a new file with the mode and owner of before, and closes it.
+func fill(f *os.File, text string, before fs.FileInfo) error {
 	defer f.Close()
 	if before != nil {
 		keepOwner(f, before)

@@ -66,14 +66,23 @@ func (r *Roots) Innermost(abs string) (dir, rel string) {
 }
 
 // ReplaceNew calls create with the name temp, and renames the result to name, replacing the
-// file there, if any. If that fails, it removes temp.
+// file there, if any. A file that cannot be replaced is overwritten with the result, if that
+// is a regular file too. If that fails, ReplaceNew removes temp.
 func (d *Dir) ReplaceNew(name, temp string, create func(temp string) error) error {
 	err := create(temp)
 	if err == nil {
-		err = d.Replace(name, temp)
+		if err = d.Replace(name, temp); err == nil {
+			return nil
+		}
+		if Irreplaceable(err) && d.isRegular(name) && d.isRegular(temp) {
+			err = d.overwriteFrom(name, temp)
+		}
 	}
-	if err != nil {
-		_ = d.Remove(temp)
-	}
+	_ = d.Remove(temp)
 	return err
+}
+
+func (d *Dir) isRegular(name string) bool {
+	info, err := d.Lstat(name)
+	return err == nil && info.Mode().IsRegular()
 }

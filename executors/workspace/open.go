@@ -64,7 +64,7 @@ func (r *Roots) Open(abs string) (*os.File, fs.FileInfo, error) {
 // errExchanged reports that another process replaced the file during the open.
 var errExchanged = errors.New("it was replaced while it was opened")
 
-// Open opens the regular file name; flag is os.O_RDONLY or os.O_WRONLY. For
+// Open opens the regular file name; flag is os.O_RDONLY, os.O_WRONLY or os.O_RDWR. For
 // anything else it returns an *IrregularError, even if that has just replaced a
 // regular file. It never blocks. The caller closes the file.
 func (d *Dir) Open(name string, flag int) (*os.File, fs.FileInfo, error) {
