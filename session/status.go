@@ -14,6 +14,10 @@ import (
 // status answers the command /status.
 func (s *Session) status(context.Context, string) (string, error) {
 	broken := s.journal.storeError()
+	var tools []string
+	if s.tools != nil {
+		tools = s.tools.Status() // without the lock: it asks for the model of the session
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var b strings.Builder
@@ -53,10 +57,8 @@ func (s *Session) status(context.Context, string) (string, error) {
 	default:
 		line("Saved", "yes")
 	}
-	if s.tools != nil {
-		for _, text := range s.tools.Status() {
-			fmt.Fprintf(&b, "- %s\n", text)
-		}
+	for _, text := range tools {
+		fmt.Fprintf(&b, "- %s\n", text)
 	}
 	for _, w := range s.shownWarnings {
 		line("Warning", "%s", w)
