@@ -18,7 +18,8 @@ const timeoutExitCode = 124
 // transactional reports whether a command is undone when it fails. The user's own
 // commands are not, and a read-only command leaves nothing to undo.
 func (e *Executor) transactional(call *executors.Call) bool {
-	return e.cfg.Transactional && e.cfg.AutoRollback && e.Roots != nil && call.Origin != executors.User && call.Judged == nil
+	readOnly := call.Judged != nil && call.Judged.ReadOnly
+	return e.cfg.Transactional && e.cfg.AutoRollback && e.Roots != nil && call.Origin != executors.User && !readOnly
 }
 
 // takeSnapshot makes a snapshot of the files that a command may write. If that fails,

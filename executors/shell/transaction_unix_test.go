@@ -332,3 +332,26 @@ func TestDirectoryIsGone(t *testing.T) {
 		t.Errorf("it ran elsewhere: %v", names)
 	}
 }
+
+// TestRollbackOfAllowed checks that a command which a rule or an "always" allows is undone too,
+// and that it does not run without a required snapshot.
+func TestRollbackOfAllowed(t *testing.T) {
+	for _, required := range []bool{false, true} {
+		e, dir := transactional(t, func(c *Config) {
+			if c.SnapshotRequired = required; required {
+				c.MaxSnapshotBytes = 1
+			}
+		})
+		makeTree(t, dir, project)
+		before := readTree(t, dir)
+		c := bash("echo more >> a.txt; exit 1")
+		c.Judged = &executors.Judged{Script: "echo more >> ./a.txt; exit 1"}
+		res, err := e.Execute(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(before, readTree(t, dir)); diff != "" || (res.Category() != "") != required {
+			t.Errorf("required %t: the result is %q, the files differ: %s", required, res.ForModel(), diff)
+		}
+	}
+}
