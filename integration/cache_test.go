@@ -10,13 +10,15 @@ import (
 	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
-// TestCachedSearches runs the same searches twice. By the audit log, each repeated
+// TestCachedSearches runs the same searches and reads twice. By the audit log, each repeated
 // search comes from the result cache until a file changes.
 func TestCachedSearches(t *testing.T) {
+	read := map[string]any{"path": "d/a.go"}
 	find, grep := map[string]any{"pattern": "*.go"}, map[string]any{"pattern": "needle", "path": "d"}
 	p := fakemodel.NewAnthropic(t,
 		fakemodel.Answer(fakemodel.Call("c1", "find_path", find)), fakemodel.Answer(fakemodel.Call("c2", "find_path", find)),
 		fakemodel.Answer(fakemodel.Call("c3", "grep", grep)), fakemodel.Answer(fakemodel.Call("c4", "grep", grep)),
+		fakemodel.Answer(fakemodel.Call("r1", "read", read)), fakemodel.Answer(fakemodel.Call("r2", "read", read)),
 		fakemodel.Answer(fakemodel.Call("c5", "write", map[string]any{"path": "d/b.go", "content": "needle\n"})),
 		fakemodel.Answer(fakemodel.Call("c6", "grep", grep)), fakemodel.Answer(fakemodel.Say("Done.")))
 	e := (&ide{}).begin(t, start{env: p.Env()})
@@ -40,7 +42,7 @@ func TestCachedSearches(t *testing.T) {
 		}
 		got = append(got, entry.Tool)
 	}
-	if want := []string{"find_path", "find_path cached", "grep", "grep cached", "write", "grep"}; !slices.Equal(got, want) {
+	if want := []string{"find_path", "find_path cached", "grep", "grep cached", "read", "read cached", "write", "grep"}; !slices.Equal(got, want) {
 		t.Errorf("recorded %q, want %q", got, want)
 	}
 }

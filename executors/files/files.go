@@ -46,6 +46,9 @@ type FS interface {
 	// WriteFile replaces the whole content of the file by text. It creates missing
 	// parents and keeps the mode of an existing file.
 	WriteFile(ctx context.Context, path, text string) error
+	// ReadsDisk reports whether ReadFile returns the content on the disk. The
+	// buffers of a client can change without a trace.
+	ReadsDisk() bool
 }
 
 var (

@@ -112,7 +112,7 @@ func (t *tools) grep(ctx context.Context, _ *executors.Call, in *grepInput) (exe
 			res.Valid, res.ValidSize = watch.valid()
 		}
 	} else {
-		if t.readsDisk() {
+		if t.fs.ReadsDisk() {
 			res.Valid = t.unchanged(in.Path, tg)
 		}
 		err = t.grepFile(ctx, tg, out)

@@ -51,7 +51,7 @@ func (t *tools) read(ctx context.Context, _ *executors.Call, in *readInput) (exe
 		limit = min(limit, in.Limit)
 	}
 	var valid func() bool
-	if t.readsDisk() {
+	if t.fs.ReadsDisk() {
 		valid = t.unchangedSince(in.Path, at)
 	}
 	p := pager{name: at.display, skip: in.Offset, limit: limit, room: t.cfg.MaxReadChars - noteRoom}

@@ -72,7 +72,7 @@ func (t *tools) searchCode(ctx context.Context, _ *executors.Call, in *codeInput
 			res.Valid, res.ValidSize = s.watch.valid()
 		}
 	} else {
-		if t.readsDisk() {
+		if t.fs.ReadsDisk() {
 			res.Valid = t.unchanged(in.Path, tg)
 		}
 		err = s.file(ctx)

@@ -6,22 +6,8 @@ import (
 	"time"
 )
 
-// OnDisk is an optional interface of an [FS]. An FS without it counts as a client's
-// buffers, which can change without a trace. A type that embeds a Disk must
-// implement it again.
-type OnDisk interface {
-	// ReadsDisk reports whether ReadFile returns the content on the disk.
-	ReadsDisk() bool
-}
-
 // ReadsDisk is always true.
 func (Disk) ReadsDisk() bool { return true }
-
-// readsDisk reports whether the texts of files are those on the disk.
-func (t *tools) readsDisk() bool {
-	d, ok := t.fs.(OnDisk)
-	return ok && d.ReadsDisk()
-}
 
 // stableAge is how old a change must be to differ in time from the next change.
 // File systems store times in steps of up to two seconds (FAT).

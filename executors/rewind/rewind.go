@@ -43,6 +43,7 @@ const DirName = "zeph-rewind"
 type FS interface {
 	ReadFile(ctx context.Context, path string) (string, error)
 	WriteFile(ctx context.Context, path, text string) error
+	ReadsDisk() bool
 }
 
 // Options are the parts of a Session. All are required, unless stated otherwise.

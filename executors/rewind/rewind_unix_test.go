@@ -412,6 +412,8 @@ func (b *buffers) ReadFile(ctx context.Context, path string) (string, error) {
 	return b.disk.ReadFile(ctx, path)
 }
 
+func (b *buffers) ReadsDisk() bool { return false }
+
 func (b *buffers) WriteFile(ctx context.Context, path, text string) error {
 	b.wrote = append(b.wrote, filepath.Base(path))
 	delete(b.texts, path) // it saves
