@@ -231,7 +231,7 @@ func outcome(ctx context.Context, r *executors.Record, res executors.Result, err
 		return TimedOut, category
 	case category == executors.Cancelled:
 		return Cancelled, category
-	case r.ExitCode == nil && category.Denial():
+	case r.ExitCode == nil && res.Denied():
 		return Denied, category
 	}
 	return Failed, category

@@ -49,9 +49,13 @@ func (c Category) Quality() bool {
 	return false
 }
 
-// Denial reports whether a link refused the call, so that it was not run.
-func (c Category) Denial() bool {
-	switch c {
+// Denied reports whether this agent refused the call, so that it was not run. A refusal of a
+// server or of the system is an ordinary failure.
+func (r Result) Denied() bool {
+	if r.Failure == nil || r.Failure.External {
+		return false
+	}
+	switch r.Failure.Category {
 	case PolicyBlocked, ConfirmationRequired, QuotaBlocked:
 		return true
 	}
@@ -84,6 +88,9 @@ type Failure struct {
 	// RetryAfter is how long the other side asks to wait before the call is made
 	// again; 0 means that it did not ask.
 	RetryAfter time.Duration
+	// External is set if a server or the system classified the failure: its
+	// PolicyBlocked is no denial of ours.
+	External bool
 }
 
 // Error returns the message alone.
@@ -97,6 +104,12 @@ func Failuref(c Category, format string, args ...any) *Failure {
 // Hint sets what to do next and returns f.
 func (f *Failure) Hint(format string, args ...any) *Failure {
 	f.Suggestion = fmt.Sprintf(format, args...)
+	return f
+}
+
+// Outside sets External and returns f.
+func (f *Failure) Outside() *Failure {
+	f.External = true
 	return f
 }
 
@@ -143,5 +156,5 @@ func FailWith(err error) Result {
 	if f, ok := errors.AsType[*Failure](err); ok {
 		return f.Result()
 	}
-	return Failf(ClassifyIO(err), "%v", err)
+	return Failuref(ClassifyIO(err), "%v", err).Outside().Result()
 }

@@ -112,7 +112,7 @@ func (t *tally) end(call *executors.Call, res executors.Result) {
 	switch {
 	case !res.Failed:
 		t.recordEdits(call)
-	case res.Category().Denial():
+	case res.Denied():
 		t.refused++
 		t.denied = append(t.denied, deniedCall{call.ID, call.Tool, executors.WholeLine(call.Card.Title), reasonOf(res.Failure)})
 		return

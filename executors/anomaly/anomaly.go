@@ -101,7 +101,7 @@ type observer struct {
 
 func (o observer) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
 	res, err := o.Executor.Execute(ctx, call)
-	if err == nil && res.Category() != executors.Cancelled && !res.Category().Denial() {
+	if err == nil && res.Category() != executors.Cancelled && !res.Denied() {
 		o.detector.observe(call, failed(call, res))
 	}
 	return res, err

@@ -114,6 +114,7 @@ func TestCounts(t *testing.T) {
 		"a wrong parameter":     {executors.Failf(executors.InvalidParameters, "no"), true},
 		"a missing file":        {executors.Failf(executors.PermanentFailure, "no"), true},
 		"a denial":              {executors.Failf(executors.PolicyBlocked, "no"), false},
+		"a server's refusal":    {executors.Failuref(executors.PolicyBlocked, "403").Outside().Result(), true},
 		"an unanswered call":    {executors.Failf(executors.ConfirmationRequired, "no"), false},
 		"a call over the quota": {executors.Failf(executors.QuotaBlocked, "no"), false},
 		"a cancelled call":      {executors.Failf(executors.Cancelled, "no"), false},

@@ -96,7 +96,7 @@ type observer struct {
 
 func (o observer) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
 	res, err := o.Executor.Execute(ctx, call)
-	if !res.Category().Denial() && (err == nil || res.Text != "") { // a cancelled call without output may not have run
+	if !res.Denied() && (err == nil || res.Text != "") { // a cancelled call without output may not have run
 		o.flow.observe(call, res)
 	}
 	return res, err

@@ -133,5 +133,5 @@ func asFailure(err error) *executors.Failure {
 	if f, ok := errors.AsType[*executors.Failure](err); ok {
 		return f
 	}
-	return executors.Failuref(executors.ClassifyIO(err), "run the command: %v", err)
+	return executors.Failuref(executors.ClassifyIO(err), "run the command: %v", err).Outside()
 }

@@ -123,7 +123,7 @@ func (o Output) failure(err error) *executors.Failure {
 	}
 	switch category := executors.ClassifyExit(*o.ExitCode); *o.ExitCode {
 	case 126:
-		return executors.Failuref(category, "exit code 126: a program was found but may not be executed").
+		return executors.Failuref(category, "exit code 126: a program was found but may not be executed").Outside().
 			Hint("Do not retry this unchanged; run the file through its interpreter, or ask the user.")
 	case 127:
 		return executors.Failuref(category, "exit code 127: a program was not found").

@@ -93,7 +93,7 @@ func TestResult(t *testing.T) {
 			err: errors.New("boom"),
 			want: executors.Result{
 				Failed: true, Raw: Envelope{},
-				Failure: executors.Failuref(executors.PermanentFailure, "run the command: boom").Result().Failure,
+				Failure: executors.Failuref(executors.PermanentFailure, "run the command: boom").Outside().Result().Failure,
 			},
 		},
 	} {

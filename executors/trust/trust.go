@@ -161,7 +161,7 @@ type observer struct {
 
 func (o observer) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
 	res, err := o.Executor.Execute(ctx, call)
-	if err == nil && !res.Category().Denial() {
+	if err == nil && !res.Denied() {
 		o.trust.addSources(origins(call, res)...)
 	}
 	return res, err

@@ -134,7 +134,7 @@ type observer struct {
 
 func (o observer) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
 	res, err := o.Executor.Execute(ctx, call)
-	if err == nil && !res.Category().Denial() {
+	if err == nil && !res.Denied() {
 		o.gate.observe(call, len(res.ForModel()))
 	}
 	return res, err

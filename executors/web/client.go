@@ -186,7 +186,7 @@ func isRedirect(status int) bool {
 // statusFailure returns the failure for a status other than success.
 func statusFailure(u *url.URL, res *http.Response) *executors.Failure {
 	f := executors.Failuref(executors.ClassifyHTTPStatus(res.StatusCode), "%s answered with status %d %s", u, res.StatusCode,
-		http.StatusText(res.StatusCode))
+		http.StatusText(res.StatusCode)).Outside()
 	switch res.StatusCode {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		f.Hint("The page requires a login or refuses programs; use another source.")

@@ -294,6 +294,9 @@ func TestRefusedAnswers(t *testing.T) {
 			if res.Category() != tt.category || !strings.Contains(res.ForModel(), tt.want) || len(res.ForModel()) > 500 {
 				t.Errorf("got %s, want %s with %q", res.ForModel(), tt.category, tt.want)
 			}
+			if res.Denied() {
+				t.Errorf("a server's answer counts as our own denial: %s", res.ForModel())
+			}
 		})
 	}
 }
