@@ -111,7 +111,7 @@ func executeCount(context.Context, *Call, *count) (Result, error) { return Resul
 func TestFailureBlock(t *testing.T) {
 	got := Failuref(RateLimited, "too many\nrequests").Hint("Wait.").Result()
 	got.Text, got.Notes = "so far\n", []string{"[exit 1]"}
-	want := "[tool_error]\ncategory: rate_limited\nerror: too many requests\nsuggestion: Wait.\nretryable: false\nso far\n[exit 1]"
+	want := "[tool_error]\ncategory: rate_limited\nerror: too many requests\nsuggestion: Wait.\nretryable: true\nso far\n[exit 1]"
 	if diff := cmp.Diff(want, got.ForModel()); diff != "" || !got.Failed || got.Category() != RateLimited {
 		t.Errorf("%+v, (-want +got)\n%s", got, diff)
 	}

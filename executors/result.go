@@ -52,10 +52,10 @@ func (r Result) below(heading string) string {
 }
 
 // block returns the failure as a [tool_error] block: a heading and four lines. The
-// last line says whether the agent itself will run the call again. It is always
-// false: a result leaves the retry link only after the last try.
+// last line says whether the same call may succeed later.
 func (f *Failure) block() string {
-	return fmt.Sprintf("[tool_error]\ncategory: %s\nerror: %s\nsuggestion: %s\nretryable: false", f.Category, f.Message, f.Suggestion)
+	return fmt.Sprintf("[tool_error]\ncategory: %s\nerror: %s\nsuggestion: %s\nretryable: %t",
+		f.Category, f.Message, f.Suggestion, f.Category.Infrastructure())
 }
 
 // openers are the words that begin a sentence; any other may be a name.
