@@ -2,8 +2,8 @@
 // that fails too often.
 //
 // Put [Detector.Link] into the chain of one session, outside of the links that retry. It promises
-// that a block is reversible, and that the user is notified once. A tool is judged only after at
-// least three calls, and half of the window.
+// that a block is reversible, and that the user is notified once. A tool is judged from a full
+// window, or from the first half of it (at least three calls) if all of these failed.
 //
 // A call has failed if its result has a category, such as timeout or server_error.
 // These calls do not count as failed:
@@ -153,7 +153,11 @@ func (d *Detector) count(tool string, failed bool) (why string) {
 		d.tools[tool] = w
 	}
 	w.add(failed)
-	exceeds := w.size() >= d.cfg.minCalls() && w.rate() > d.cfg.FailureThreshold
+	first := w.size() >= d.cfg.minCalls() && w.failures == w.size()
+	if !first && w.size() < d.cfg.WindowSize {
+		return ""
+	}
+	exceeds := w.rate() > d.cfg.FailureThreshold
 	if !exceeds || w.reported {
 		w.reported = exceeds
 		return ""

@@ -164,6 +164,23 @@ func TestWindow(t *testing.T) {
 	}
 }
 
+// TestHalfWindow checks that a window which is not full is judged only while all of its calls
+// have failed.
+func TestHalfWindow(t *testing.T) {
+	s := newSession(Defaults())
+	s.call(t, "x", done)
+	for i := range 18 {
+		s.call(t, "x", broken)
+		if len(s.blocked) > 0 {
+			t.Fatalf("blocked after %d calls of a window of %d, one of which succeeded", i+2, Defaults().WindowSize)
+		}
+	}
+	s.call(t, "x", broken)
+	if diff := cmp.Diff(map[string]string{"x": "19 of its last 20 calls failed"}, s.blocked); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestDefaultsNeedEvidence(t *testing.T) {
 	s := newSession(Defaults())
 	for i := range 10 {

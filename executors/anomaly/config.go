@@ -11,7 +11,8 @@ type Config struct {
 	// Enabled watches how often the calls of each tool fail. Default true.
 	Enabled bool `toml:"enabled"`
 	// WindowSize is the number of calls of one tool that count. Default 20; 3 to
-	// 1000. A tool is judged from half of them on, at least three.
+	// 1000. A tool is judged when they are complete, or from half of them on (at least
+	// three) while all have failed.
 	WindowSize int `toml:"window_size"`
 	// FailureThreshold is the share of failed calls above which a tool fails
 	// unusually often. Default 0.7; from 0 to 1.
@@ -30,7 +31,7 @@ func Defaults() Config {
 	return Config{Enabled: true, WindowSize: 20, FailureThreshold: 0.7, AutoBlock: true}
 }
 
-// minCalls returns the number of calls that a tool needs before it is judged.
+// minCalls returns the number of calls after which a tool is judged that has always failed.
 func (c Config) minCalls() int { return max(minWindow, c.WindowSize/2) }
 
 // Validate returns a message for each wrong key.
