@@ -3,14 +3,16 @@
 // Put [Quota.Middleware] around the chain of one session, inside of audit and
 // outside of the links that judge or run calls. It promises that a call beyond the
 // quota never runs and is never dropped silently: it fails as quota_blocked, and
-// the audit line says so. A denied or failed call counts like any other; a retried
+// the audit line says so. The count survives a reopened session. A denied or failed call counts like any other; a retried
 // call counts once. Parallel calls use up the quota in the model's order.
 package quota
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
-	"sync/atomic"
+	"strconv"
+	"sync"
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/tighten"
@@ -19,15 +21,48 @@ import (
 // Quota counts the calls of one session. It may be used concurrently.
 type Quota struct {
 	Limits Limits
+	// Save receives the count after each change, for [Quota.Restore] of the reopened
+	// session; nil keeps none. It is not called while there is no limit.
+	Save func(count json.RawMessage)
 
-	used atomic.Int64
+	mu   sync.Mutex
+	used int64
 }
 
+// Name is the name of the count in the log of the session.
+const Name = "quota"
+
 // Reset sets the count to 0.
-func (q *Quota) Reset() { q.used.Store(0) }
+func (q *Quota) Reset() { q.count(func() { q.used = 0 }) }
+
+// Restore sets the count to one that Save received; no count changes nothing.
+func (q *Quota) Restore(count json.RawMessage) {
+	var used int64
+	if json.Unmarshal(count, &used) != nil || used < 0 {
+		return
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.used = used
+}
 
 // Used returns how many calls were counted, including those beyond the quota.
-func (q *Quota) Used() int { return int(q.used.Load()) }
+func (q *Quota) Used() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return int(q.used)
+}
+
+// count changes the count and saves it.
+func (q *Quota) count(change func()) (used int64) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	change()
+	if q.Save != nil && q.Limits.MaxToolCallsPerSession > 0 {
+		q.Save(strconv.AppendInt(nil, q.used, 10))
+	}
+	return q.used
+}
 
 // Middleware returns the link that counts calls of any origin.
 func (q *Quota) Middleware(next executors.Executor) executors.Executor {
@@ -49,7 +84,7 @@ func (c counter) Prepare(ctx context.Context, call *executors.Call) (executors.C
 // countOnce counts a call once; it does not count later attempts again.
 func (c counter) countOnce(call *executors.Call) {
 	if call.Slot == 0 && call.Attempt <= 1 {
-		call.Slot = c.quota.used.Add(1)
+		call.Slot = c.quota.count(func() { c.quota.used++ })
 	}
 }
 

@@ -2,6 +2,7 @@ package quota
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"strings"
 	"sync"
@@ -158,5 +159,30 @@ func TestTighten(t *testing.T) {
 	}
 	if wrong := Defaults().Validate(); len(wrong) != 0 {
 		t.Errorf("Defaults().Validate(): got %v, want none", wrong)
+	}
+}
+
+// TestReopened checks that the count survives a reopened session, and that a reset does too.
+func TestReopened(t *testing.T) {
+	var saved json.RawMessage
+	open := func() *Quota {
+		q := &Quota{Limits: Limits{MaxToolCallsPerSession: 2}, Save: func(count json.RawMessage) { saved = count }}
+		q.Restore(saved)
+		return q
+	}
+	use := func(q *Quota) bool {
+		res, err := q.Middleware(&counted{}).Execute(t.Context(), call(1))
+		return err == nil && !res.Failed
+	}
+	q := open()
+	if !use(q) || !use(q) || use(q) {
+		t.Fatal("the quota of two calls does not let exactly two pass")
+	}
+	if q = open(); use(q) || q.Used() != 4 {
+		t.Errorf("the reopened session has used %d calls, want 4, and none left", q.Used())
+	}
+	q.Reset()
+	if q = open(); !use(q) {
+		t.Error("no call passes after a reset and another reopening")
 	}
 }

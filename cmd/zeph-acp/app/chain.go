@@ -64,7 +64,7 @@ func (b *sessionBuilder) chain(terminals *ideproxy.Terminals) executors.Executor
 		sandbox:       box,
 		cache:         cache.New(b.cfg.Tools.ResultCache),
 		adversarial:   b.models.adversarial,
-		quota:         &quota.Quota{Limits: b.cfg.Tools.Limits},
+		quota:         &quota.Quota{Limits: b.cfg.Tools.Limits, Save: stateSaver(b.session, quota.Name)},
 		answers:       remembered,
 		overflow:      b.overflow(),
 		filter:        b.filter(),

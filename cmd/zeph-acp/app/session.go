@@ -10,6 +10,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/policy"
+	"github.com/zeph-acp/zeph-acp/executors/quota"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/ideproxy"
 	"github.com/zeph-acp/zeph-acp/session"
@@ -86,6 +87,7 @@ func (a *App) newAgent(s session.Setup, terminals *ideproxy.Terminals) (session.
 			a.runner().Poll()
 			b.policy.Renew()
 			st.gates.begin(s)
+			st.quota.Restore(s.State(quota.Name))
 			if !st.skills.Waiting() { // else the user is asked about some of them first
 				st.system.ready(s.Model())
 			}
