@@ -80,6 +80,14 @@ type Tool struct {
 	ModelSchema json.RawMessage
 }
 
+// TakesInput reports whether the tool has parameters.
+func (t Tool) TakesInput() bool {
+	var schema struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+	}
+	return json.Unmarshal(t.Schema, &schema) == nil && len(schema.Properties) > 0
+}
+
 // Effect is a set of effects that a tool can have. Modes, the cache, the retry
 // link and the audit log use it, never the tool's name.
 type Effect uint8

@@ -59,9 +59,9 @@ complexity_threshold = 0
 		t.Errorf("the calls did not run:\n%s", last)
 	}
 
-	// A call with only thoughts fails with the missing parameters.
+	// A call with only thoughts is skipped.
 	p.Then(
-		fakemodel.Answer(fakemodel.Call("toolu_a", "read", map[string]any{"_tafc_think": thought}), fakemodel.Call("toolu_b", "list_directory", map[string]any{"_tafc_think": thought}),
+		fakemodel.Answer(fakemodel.Call("toolu_a", "read", map[string]any{"_tafc_think": thought}), fakemodel.Call("toolu_b", "list_directory", map[string]any{"_tafc_think": thought, "path": "."}),
 			fakemodel.Call("toolu_c", "read", `{"_tafc_think": "`+thought+"\n"+thought+`", "path": "f1.txt"}`)),
 		fakemodel.Answer(fakemodel.Call("toolu_d", "diagnostics", map[string]any{"path": "f1.txt", "_tafc_think": thought})),
 		fakemodel.Answer(fakemodel.Say("Done.")))
@@ -71,6 +71,9 @@ complexity_threshold = 0
 		if !strings.Contains(second, want) {
 			t.Errorf("the model did not get %q:\n%s", want, second)
 		}
+	}
+	if log := auditLog(t, e.home); strings.Contains(log, `"input":{}`) || strings.Count(log, `"tool":"read"`) != 10 {
+		t.Errorf("the skipped call is on record, or another is not:\n%s", log)
 	}
 	if got := p.ToolBytes(10); !slices.Equal(got, first) {
 		t.Errorf("a prompt that needs the same tools has others:\n%s", got)

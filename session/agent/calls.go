@@ -106,6 +106,7 @@ type runningCall struct {
 
 	original llm.ToolCall // the model's original call
 	outcome  outcome      // set once it ran
+	skipped  bool         // the call had only thoughts: it does not run
 	silent   bool         // the client is not shown the call; it gets the result if its user was asked about the call
 	notes    string       // for the model, after the result
 
@@ -127,6 +128,10 @@ func (t *turn) announce(ctx context.Context, c llm.ToolCall) (*runningCall, erro
 		Record: &executors.Record{}, Steered: t.inbox.Arrived(),
 	}
 	r := &runningCall{turn: t, call: call, id: c.ID, original: c}
+	if t.bare[c.ID] && tool.TakesInput() {
+		r.skipped, r.silent = true, true
+		return r, nil
+	}
 	call.Notify = r.notify
 	t.setDelegation(r)
 	if t.origin == executors.Model {
@@ -173,8 +178,17 @@ func (r *runningCall) card(update string) acp.ToolCall {
 	}
 }
 
+// onlyThoughts is the model's result of a call whose hidden fields were its only ones.
+const onlyThoughts = "[skipped] This call contained only thoughts, which are not kept, so it was not run. Repeat it with its parameters."
+
 // run executes the call and shows its outcome to the client.
 func (r *runningCall) run(ctx context.Context) (*llm.ToolResult, error) {
+	if r.skipped {
+		res := executors.Result{Text: onlyThoughts}
+		r.outcome = outcomeOf(r.original, r.call.Spec, res)
+		r.notes = r.doom.nudge(r.outcome)
+		return r.finish(ctx, res, nil)
+	}
 	res, err := r.Chain.Execute(ctx, r.call)
 	res, err = r.repeatRewritten(ctx, res, err)
 	if err == nil && r.canReformat(res) {

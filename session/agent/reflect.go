@@ -15,8 +15,6 @@ func (r *runningCall) reflection(res executors.Result) string {
 	switch {
 	case !res.Failed || !res.Category().Quality() || r.call.Origin != executors.Model:
 		return ""
-	case r.bare[r.id]:
-		return "\n\n[reflect] This call contained only thoughts, which are not kept: its parameters are missing. Repeat it with them."
 	case len(r.tools) == 0: // the failure contains all information
 		return ""
 	}

@@ -92,8 +92,6 @@ func (r *runningCall) canReformat(res executors.Result) bool {
 		return false
 	case !res.Failed, r.call.PrepareErr == nil, r.hasStarted():
 		return false
-	case r.bare[r.id]: // the input does not show the intent
-		return false
 	case res.Category() != executors.InvalidParameters && res.Category() != executors.TypeMismatch:
 		return false
 	}
