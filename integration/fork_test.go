@@ -134,3 +134,34 @@ func sessionOf(t *testing.T, f frame) string {
 	}
 	return result.SessionID
 }
+
+// TestForkReferences checks that the reference to a long output works in both kinds of forks,
+// also after the first session was deleted.
+func TestForkReferences(t *testing.T) {
+	a := connect(t, start{config: "[tools.overflow]\nthreshold = 200\n"})
+	s := a.open()
+	a.runTurn(s, "/bash seq 1000")
+	reference := regexp.MustCompile(`overflow:[0-9a-f-]{36}`).FindString(a.lines())
+	a.runTurn(s, "/fork")
+	forks := regexp.MustCompile("copied to the session `([^`]+)`").FindStringSubmatch(a.lines())
+	if reference == "" || forks == nil {
+		t.Fatalf("no reference or no fork: %s", a.lines())
+	}
+	params := func(id string) string { return fmt.Sprintf(`{"sessionId":%q,"cwd":%q,"mcpServers":[]}`, id, a.dir) }
+	a.request(`"fork"`, "session/fork", params(s))
+	var fork struct{ SessionID string }
+	if err := json.Unmarshal(a.answer(`"fork"`).Result, &fork); err != nil {
+		t.Fatal(err)
+	}
+	a.request(`"load"`, "session/load", params(forks[1]))
+	a.answer(`"load"`)
+	a.request(`"delete"`, "session/delete", fmt.Sprintf(`{"sessionId":%q}`, s))
+	a.answer(`"delete"`)
+	for _, id := range []string{forks[1], fork.SessionID} {
+		before := len(a.lines())
+		a.runTurn(id, fmt.Sprintf(`/read_overflow {"id":%q,"offset":500,"limit":1}`, reference))
+		if answer := a.lines()[before:]; !strings.Contains(answer, "501") {
+			t.Errorf("the fork %s reads %s", id, answer)
+		}
+	}
+}

@@ -1,13 +1,17 @@
 package session
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
+
+	"github.com/google/uuid"
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/session/store"
@@ -93,7 +97,43 @@ func (s *Sessions) storeCopy(ctx context.Context, source store.Session, rows []s
 	if _, err := s.Store.Append(ctx, store.Batch{Session: row, Create: true, Events: kept}); err != nil {
 		return "", fmt.Errorf("store the fork: %w", err)
 	}
+	s.copyOutputs(ctx, source.ID, row.ID, kept)
 	return row.ID, nil
+}
+
+// copyOutputs copies the long outputs that events refer to, so that the references of a fork
+// lead somewhere. A lost output is no reason to refuse the fork.
+func (s *Sessions) copyOutputs(ctx context.Context, from, to string, events []store.Event) {
+	seen := map[string]bool{}
+	for _, e := range events {
+		for id := range references(e.Data) {
+			if seen[id] {
+				continue
+			}
+			seen[id] = true
+			if err := s.Store.CopyOverflow(ctx, from, to, id); err != nil && !errors.Is(err, store.ErrNoOverflow) {
+				s.Log.Warn("an output cannot be copied to a fork", "session", to, "err", err)
+			}
+		}
+	}
+}
+
+// references yields the ids of the long outputs that a stored event refers to.
+func references(data []byte) iter.Seq[string] {
+	const prefix, size = "overflow:", len("00000000-0000-0000-0000-000000000000")
+	return func(yield func(string) bool) {
+		for {
+			_, rest, ok := bytes.Cut(data, []byte(prefix))
+			if !ok {
+				return
+			}
+			data = rest
+			id := string(rest[:min(size, len(rest))])
+			if uuid.Validate(id) == nil && !yield(id) {
+				return
+			}
+		}
+	}
 }
 
 // copiedMark is the event after the part of a log that comes from another session or from a

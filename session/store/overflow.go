@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+	"sync"
 	"time"
 )
 
@@ -32,8 +33,9 @@ const (
 )
 
 // selectEntry finds an overflow by both session and id, so that no session can read
-// another's.
-const selectEntry = "SELECT o.n FROM tool_overflow o JOIN sessions s ON s.n = o.session WHERE s.id = ? AND o.id = ? AND o.parts > 0"
+// another's. It does not find one older than the third argument.
+const selectEntry = `SELECT o.n FROM tool_overflow o JOIN sessions s ON s.n = o.session
+	WHERE s.id = ? AND o.id = ? AND o.created >= ? AND o.parts > 0`
 
 const (
 	insertEntry = `INSERT INTO tool_overflow (session, id, created, parts) VALUES (?, ?, ?, 0) RETURNING n`
@@ -64,7 +66,7 @@ func (db *DB) PutOverflow(ctx context.Context, session, id string, r io.Reader) 
 		n, exists := entry, false
 		err = db.write(ctx, func(h *handle) (err error) {
 			if n == 0 {
-				n, exists, err = h.newOverflow(session, id, db.now().UnixMicro())
+				n, exists, err = h.newOverflow(session, id, db.now().UnixMicro(), db.oldest())
 			} else {
 				err = replaceNoRows(ErrNoOverflow, h.one([]any{new(int)}, "SELECT 1 FROM tool_overflow WHERE n = ? AND parts = 0", n))
 			}
@@ -89,8 +91,8 @@ func (db *DB) PutOverflow(ctx context.Context, session, id string, r io.Reader) 
 
 // newOverflow creates the entry of an overflow; exists reports that a complete
 // one exists already.
-func (h *handle) newOverflow(session, id string, now int64) (entry int64, exists bool, err error) {
-	n, err := h.exec("UPDATE tool_overflow SET created = ? WHERE n = ("+selectEntry+")", now, session, id)
+func (h *handle) newOverflow(session, id string, now, oldest int64) (entry int64, exists bool, err error) {
+	n, err := h.exec("UPDATE tool_overflow SET created = ? WHERE n = ("+selectEntry+")", now, session, id, oldest)
 	if err != nil || n > 0 {
 		return 0, n > 0, err
 	}
@@ -98,7 +100,7 @@ func (h *handle) newOverflow(session, id string, now int64) (entry int64, exists
 	if err := h.one([]any{&key}, "SELECT n FROM sessions WHERE id = ?", session); err != nil {
 		return 0, false, replaceNoRows(ErrUnknown, err)
 	}
-	// A killed process left an incomplete one.
+	// A killed process left an incomplete one, or it is too old and not removed yet.
 	if _, err := h.exec("DELETE FROM tool_overflow WHERE session = ? AND id = ?", key, id); err != nil {
 		return 0, false, err
 	}
@@ -139,14 +141,15 @@ func (db *DB) abandon(ctx context.Context, entry int64) {
 
 // Overflow returns the text of an overflow in pieces of about 100 KiB, which
 // the caller may keep. An error comes last. It is ErrNoOverflow if the session
-// has no such overflow, or if it is removed during the iteration.
+// has no such overflow, if it is older than Options.Retention, or if it is removed
+// during the iteration.
 func (db *DB) Overflow(ctx context.Context, session, id string) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		for part, parts := 0, 1; part < parts; part++ {
 			var crc int64
 			var data blob
 			err := db.read(ctx, func(h *handle) error {
-				if err := h.one([]any{&crc, &data, &parts}, selectPart, session, id, part); err != nil {
+				if err := h.one([]any{&crc, &data, &parts}, selectPart, session, id, db.oldest(), part); err != nil {
 					return replaceNoRows(ErrNoOverflow, err)
 				}
 				if int64(crc32.ChecksumIEEE(data)) != crc {
@@ -165,6 +168,37 @@ func (db *DB) Overflow(ctx context.Context, session, id string) iter.Seq2[[]byte
 	}
 }
 
+// oldest returns the time, in microseconds, before which an overflow counts as removed.
+func (db *DB) oldest() int64 {
+	if db.retention <= 0 {
+		return 0
+	}
+	return db.now().Add(-db.retention).UnixMicro()
+}
+
+// CopyOverflow copies an overflow of a session to another one. It returns ErrNoOverflow if there
+// is none.
+func (db *DB) CopyOverflow(ctx context.Context, from, to, id string) error {
+	text, out := io.Pipe()
+	var reading sync.WaitGroup
+	reading.Go(func() {
+		for piece, err := range db.Overflow(ctx, from, id) {
+			if err == nil {
+				_, err = out.Write(piece)
+			}
+			if err != nil {
+				out.CloseWithError(err)
+				return
+			}
+		}
+		out.Close()
+	})
+	err := db.PutOverflow(ctx, to, id, text)
+	text.Close() // PutOverflow reads nothing if the text exists already
+	reading.Wait()
+	return err
+}
+
 // sweep removes overflows older than Options.Retention, once a day and in the
 // background. It is called after a commit, so that it opens no file by itself, and
 // begins later, so that it delays no start. Small batches let turns run in between.
@@ -173,7 +207,7 @@ func (db *DB) sweep() {
 	if db.retention <= 0 || now.Sub(db.swept) < sweepEvery && !db.swept.IsZero() {
 		return
 	}
-	db.swept = now
+	db.swept, db.sweepPending = now, true
 	db.sweeping.Go(func() {
 		for wait := db.sweepDelay; ; wait = sweepPause {
 			select {
@@ -184,6 +218,7 @@ func (db *DB) sweep() {
 			more := false
 			err := db.write(context.Background(), func(h *handle) (err error) {
 				more, err = h.expire(db.now(), db.retention)
+				db.sweepPending = more
 				return err
 			})
 			if err != nil {
@@ -194,6 +229,27 @@ func (db *DB) sweep() {
 			}
 		}
 	})
+}
+
+// sweepAtClose removes a batch of old overflows if a sweep has not ended, so that processes
+// which end soon remove some too. It does not wait for another process.
+func (db *DB) sweepAtClose() {
+	if db.h == nil || !db.sweepPending {
+		return
+	}
+	err := db.h.beginAtOnce()
+	if err == nil {
+		err = db.h.inTransaction(func(h *handle) error {
+			more, err := h.expire(db.now(), db.retention)
+			if more {
+				_, err = h.expire(db.now(), db.retention) // the entries of these parts
+			}
+			return err
+		})
+	}
+	if err != nil {
+		db.log.Debug("remove old overflows", "err", err)
+	}
 }
 
 // expire removes a batch of old overflows.

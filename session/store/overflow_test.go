@@ -206,8 +206,8 @@ func TestRetention(t *testing.T) {
 	keep(t, db, "s", "new", "x")
 	db.sweeping.Wait()
 	c.pass(5*24*time.Hour + time.Hour)
-	if _, err := overflow(t, db, "s", "old"); err != nil {
-		t.Errorf("reading removes nothing: %v", err)
+	if _, err := overflow(t, db, "s", "old"); !errors.Is(err, ErrNoOverflow) {
+		t.Errorf("an expired text that is not removed yet can be read: %v", err)
 	}
 	must(t, db, "s", false, "sweeps")
 	db.sweeping.Wait()
@@ -223,6 +223,63 @@ func TestRetention(t *testing.T) {
 	forever, _ := openAt(t, path)
 	must(t, forever, "s", false, "a day later, without retention")
 	checkKept(t, forever, 2, 2)
+}
+
+// TestRetentionOfShortProcesses checks that a process which ends before its sweep begins removes
+// what has expired.
+func TestRetentionOfShortProcesses(t *testing.T) {
+	path := newPath(t)
+	c := &clock{now: start}
+	for range 2 {
+		db := New(path, Options{Now: c.Now, Retention: 24 * time.Hour})
+		db.sweepDelay = time.Hour
+		if c.now == start {
+			must(t, db, "s", true, "x")
+			keep(t, db, "s", "old", "x")
+		} else {
+			must(t, db, "s", false, "x")
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+		c.pass(48 * time.Hour)
+	}
+	db, _ := openAt(t, path)
+	checkKept(t, db, 0, 0)
+}
+
+// TestExpiredAgain checks that a text which has expired is stored again.
+func TestExpiredAgain(t *testing.T) {
+	c := &clock{now: start}
+	db := New(newPath(t), Options{Now: c.Now, Retention: 24 * time.Hour})
+	db.sweepDelay = time.Hour
+	defer db.Close()
+	must(t, db, "s", true, "x")
+	keep(t, db, "s", "a", "text")
+	c.pass(48 * time.Hour)
+	keep(t, db, "s", "a", "text")
+	if got, err := overflow(t, db, "s", "a"); got != "text" || err != nil {
+		t.Errorf("got %q, %v, want the text", got, err)
+	}
+}
+
+func TestCopyOverflow(t *testing.T) {
+	db, _ := openAt(t, newPath(t))
+	must(t, db, "s", true, "x")
+	must(t, db, "copy", true, "x")
+	text := strings.Repeat("0123456789abcdef", 9*partSize/16)
+	keep(t, db, "s", "a", text)
+	for range 2 {
+		if err := db.CopyOverflow(t.Context(), "s", "copy", "a"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := overflow(t, db, "copy", "a"); got != text || err != nil {
+		t.Errorf("the copy has %d bytes, %v, want %d", len(got), err, len(text))
+	}
+	if err := db.CopyOverflow(t.Context(), "s", "copy", "b"); !errors.Is(err, ErrNoOverflow) {
+		t.Errorf("copying an unknown text: %v, want %v", err, ErrNoOverflow)
+	}
 }
 
 // The data of an earlier version is readable after a migration.

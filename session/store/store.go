@@ -80,6 +80,8 @@ type DB struct {
 	closed      bool
 	swept       time.Time // the time of the last sweep
 
+	sweepPending bool // a sweep has begun and not ended
+
 	loss atomic.Pointer[string] // the next result of Loss; nil if nothing was lost
 }
 
@@ -148,6 +150,7 @@ func (db *DB) Close() error {
 		close(db.closing)
 	}
 	db.closed = true
+	db.sweepAtClose()
 	err := db.closeHandle()
 	db.lock.Release(1)
 	db.sweeping.Wait()
