@@ -86,6 +86,11 @@ func classify(err error, status status) *classifiedError {
 		e.Code, e.Category = loginCode(login)
 		return e
 	}
+	if refused, ok := errors.AsType[*statusError](err); ok {
+		e.Err = refused // without the SDK's names of the requests
+		e.Code, e.Category = httpCode(refused.code)
+		return e
+	}
 	if rpc, ok := errors.AsType[*jsonrpc.Error](err); ok && rpc.Code != codeRejected {
 		e.Code, e.Category = rpcCode(rpc)
 		return e

@@ -119,15 +119,17 @@ func (i *instance) connectRemote(ctx context.Context) (*sdk.ClientSession, error
 		if err != nil && i.entry.Transport == "" {
 			older, olderErr := i.newClient().Connect(ctx, r.transport(i.entry.URL, transportSSE), i.sessionOptions())
 			if olderErr == nil {
+				r.opened.Store(true)
 				return older, nil
 			}
 		}
 	}
 	if err != nil {
 		r.close()
-		err = classify(err, note.status())
+		return session, classify(err, note.status())
 	}
-	return session, err
+	r.opened.Store(true)
+	return session, nil
 }
 
 func (i *instance) sessionOptions() *sdk.ClientSessionOptions {

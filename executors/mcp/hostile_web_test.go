@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/zeph-acp/zeph-acp/executors"
 )
 
 // hostileWeb is a server on the web with one bad habit.
@@ -17,6 +19,9 @@ type hostileWeb struct {
 	habit   string
 	hanging atomic.Int32 // answers to its requests that it never accepts
 	most    atomic.Int32 // the most at once
+	status  int          // of the answer to the first call
+	refused atomic.Bool  // a call was answered with that status
+	opened  atomic.Int32 // sessions
 }
 
 func (h *hostileWeb) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -48,6 +53,7 @@ func (h *hostileWeb) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		<-r.Context().Done()
 		h.hanging.Add(-1)
 	case m.Method == "initialize":
+		h.opened.Add(1)
 		w.Header().Set("Mcp-Session-Id", "1")
 		answer(`{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"x","version":"1"}}`)
 	case m.Method == "tools/list":
@@ -59,6 +65,8 @@ func (h *hostileWeb) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 				return
 			}
 		}
+	case m.Method == "tools/call" && h.refused.CompareAndSwap(false, true):
+		w.WriteHeader(h.status)
 	case m.Method == "tools/call":
 		answer(`{"content":[{"type":"text","text":"ok"}]}`)
 	case m.ID != nil:
@@ -81,6 +89,7 @@ func TestHostileWebServers(t *testing.T) {
 		t.Run(habit, func(t *testing.T) {
 			t.Parallel()
 			h := &hostileWeb{habit: habit}
+			h.refused.Store(true)
 			server := httptest.NewServer(h)
 			t.Cleanup(server.Close)
 			f := newFixture(t)
@@ -105,6 +114,33 @@ func TestHostileWebServers(t *testing.T) {
 			case <-closed:
 			case <-time.After(time.Minute):
 				t.Error("the end waits for the server")
+			}
+		})
+	}
+}
+
+// TestRefusedCall checks that a status of one call fails that call, and that the connection
+// goes on.
+func TestRefusedCall(t *testing.T) {
+	for status, want := range map[int]executors.Category{
+		400: executors.PermanentFailure, 403: executors.PermanentFailure, 422: executors.PermanentFailure, 500: executors.ServerError,
+		501: executors.ServerError, 503: executors.ServerError,
+	} {
+		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			t.Parallel()
+			h := &hostileWeb{status: status}
+			server := httptest.NewServer(h)
+			t.Cleanup(server.Close)
+			f := newFixture(t)
+			e := NewServer()
+			e.Name, e.URL = "web", server.URL
+			s := f.open(e)
+			res := f.call(s, "web__call", `{}`)
+			if res.Category() != want || res.Denied() {
+				t.Errorf("the refused call: category %q, want %q; denied %t: %s", res.Category(), want, res.Denied(), res.ForModel())
+			}
+			if got := f.call(s, "web__call", `{}`).ForModel(); !strings.HasSuffix(got, "\nok") || h.opened.Load() != 1 {
+				t.Errorf("the next call: %q in session %d, want ok in session 1", got, h.opened.Load())
 			}
 		})
 	}

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -40,7 +41,8 @@ type remote struct {
 	headers      map[string]string
 	account      *oauth.Account // nil means no login
 	connections  *connections
-	sse          bool // the transport is sse, which consists only of the stream
+	sse          bool        // the transport is sse, which consists only of the stream
+	opened       atomic.Bool // a session was opened
 }
 
 // newRemote returns a connection to the address of an entry. Redirects may lead only
@@ -95,8 +97,18 @@ func address(u *url.URL) string {
 	return net.JoinHostPort(u.Hostname(), port)
 }
 
-// RoundTrip implements http.RoundTripper.
+// RoundTrip implements http.RoundTripper. Once the session is open, a refused request is an
+// error of that request: the SDK would end the whole connection for a status such as 400.
 func (r *remote) RoundTrip(req *http.Request) (*http.Response, error) {
+	res, err := r.request(req)
+	if err != nil || req.Method != http.MethodPost || !r.opened.Load() {
+		return res, err
+	}
+	return checkStatus(req, res)
+}
+
+// request makes a request in the name of the user.
+func (r *remote) request(req *http.Request) (*http.Response, error) {
 	if !strings.EqualFold(address(req.URL), r.host) {
 		return r.send(req)
 	}
