@@ -95,7 +95,7 @@ type Tools struct {
 	SubAgent        subagent.Config         `toml:"sub_agent"`
 	Scheduler       schedule.Config         `toml:"scheduler"`
 	AskUser         question.Config         `toml:"ask_user"`
-	Offer                                   // enabled, summarize_output, summarize_provider
+	Offer                                   // enabled, summarize_output, summarize_provider, max_output_chars
 	quota.Limits                            // max_tool_calls_per_session
 	policy.Config                           // [[tools.permissions.TOOL]]
 }
@@ -139,7 +139,7 @@ func Defaults() Config {
 			SubAgent:        subagent.Defaults(),
 			Scheduler:       schedule.Defaults(),
 			AskUser:         question.Defaults(),
-			Offer:           Offer{Enabled: true},
+			Offer:           Offer{Enabled: true, MaxOutputChars: defaultOutputChars},
 			Limits:          quota.Defaults(),
 			Config:          policy.Defaults(),
 			Shell:           Shell{shell.Defaults(), policy.ShellDefaults()},

@@ -318,3 +318,36 @@ func TestMakeDir(t *testing.T) {
 		t.Errorf("the directory has the mode %v, %v, want 0700", info.Mode(), err)
 	}
 }
+
+// TestOutputLimit checks that one key limits the text of all tools, unless a key of the tool is
+// set, and that a higher threshold has an effect by itself.
+func TestOutputLimit(t *testing.T) {
+	type limits struct{ Shell, Scrape, Read, Threshold int }
+	for name, tt := range map[string]struct {
+		file, repo string
+		want       limits
+	}{
+		"defaults":              {"", "", limits{50_000, 50_000, 50_000, 50_000}},
+		"all":                   {"[tools]\nmax_output_chars = 2000\n", "", limits{2000, 2000, 2000, 2000}},
+		"all but one":           {"[tools]\nmax_output_chars = 2000\n[tools.shell]\nmax_output_chars = 5000\n", "", limits{5000, 2000, 2000, 2000}},
+		"a higher threshold":    {"[tools.overflow]\nthreshold = 200000\n", "", limits{200_000, 200_000, 200_000, 200_000}},
+		"a lower threshold":     {"[tools.overflow]\nthreshold = 300\n", "", limits{50_000, 50_000, 50_000, 300}},
+		"both":                  {"[tools]\nmax_output_chars = 2000\n[tools.overflow]\nthreshold = 4000\n", "", limits{2000, 2000, 2000, 4000}},
+		"lower in the project":  {"[tools.scrape]\nmax_output_chars = 1500\n", "[tools]\nmax_output_chars = 2000\n", limits{2000, 1500, 2000, 2000}},
+		"higher in the project": {"", "[tools]\nmax_output_chars = 60000\n", limits{50_000, 50_000, 50_000, 50_000}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l, err := load(t, tt.file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			dir := t.TempDir()
+			write(t, dir, ".zeph/config.toml", tt.repo)
+			cfg, _ := Tighten(l.Config, dir)
+			got := limits{cfg.Tools.Shell.MaxOutputChars, cfg.Tools.Scrape.MaxOutputChars, cfg.Tools.File.MaxReadChars, cfg.Tools.Overflow.Threshold}
+			if got != tt.want {
+				t.Errorf("got %+v, want %+v", got, tt.want)
+			}
+		})
+	}
+}

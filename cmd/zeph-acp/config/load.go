@@ -73,6 +73,7 @@ func Load(o Options) (*Loaded, error) {
 		return nil, err
 	}
 	mistakes = append(mistakes, managedMistakes...)
+	l.Config.inheritOutputLimit(func(path string) bool { return l.origins[path] != "" })
 	mistakes = append(mistakes, l.validate(mistakes)...)
 	if len(mistakes) == 0 {
 		mistakes = l.loadPolicy()

@@ -79,7 +79,10 @@ func (c *Config) tighten(repo *Config, keys func(path string) *tighten.Keys) {
 	c.Tools.Shell.ShellRules = c.Tools.Shell.ShellRules.Tighten(repo.Tools.Shell.ShellRules, keys("tools.shell"))
 	c.Tools.File = c.Tools.File.Tighten(repo.Tools.File, keys("tools.file"))
 	c.Tools.Scrape = c.Tools.Scrape.Tighten(repo.Tools.Scrape, keys("tools.scrape"))
-	c.Tools.Offer = c.Tools.Offer.Tighten(repo.Tools.Offer, keys("tools"))
+	limit := c.Tools.MaxOutputChars
+	if c.Tools.Offer = c.Tools.Offer.Tighten(repo.Tools.Offer, keys("tools")); c.Tools.MaxOutputChars < limit {
+		c.capOutput(c.Tools.MaxOutputChars)
+	}
 	c.Tools.Limits = c.Tools.Limits.Tighten(repo.Tools.Limits, keys("tools"))
 	c.Tools.Diagnostics = c.Tools.Diagnostics.Tighten(repo.Tools.Diagnostics, keys("tools.diagnostics"))
 	c.Tools.LSP = c.Tools.LSP.Tighten(repo.Tools.LSP, keys("tools.lsp"))
