@@ -154,12 +154,15 @@ var launchers = map[string]launcher{
 
 // escapingPrograms are programs in whose own language "!" and the like run a command.
 var escapingPrograms = []string{
-	"crash", "dc", "ed", "ex", "ftp", "gdb", "less", "lldb", "mail", "mariadb", "more", "mysql", "nvim",
-	"psql", "sftp", "sqlite3", "vi", "view", "vim", "vimdiff",
+	"clickhouse-client", "cockroach", "crash", "dc", "duckdb", "ed", "ex", "ftp", "gdb", "less", "lldb", "mail", "mariadb", "more", "mycli", "mysql", "nvim",
+	"pgcli", "psql", "sftp", "sqlcmd", "sqlite3", "usql", "vi", "view", "vim", "vimdiff",
 }
 
-// escapedCommand matches a command in such a language.
-var escapedCommand = lazyregexp.New(`(?m)^[\s:+"'%.,$\d]*(?:[a-z]+!?\s+)?(?:\\?!|\.(?:shell|system)\s|(?:shell|system)\s)\s*(?s:(.+))`)
+// escapedCommand matches a command in such a language. Clients of databases also write to a command, or read from one.
+var escapedCommand = lazyregexp.New(`(?m)(?:^|;)(?:--?[\w-]+=)?[\s:+"'%.,$\d]*` +
+	`(?:(?:[a-z]+!?\s+)?(?:\\?!|!!|\.(?:shell|system)\s|(?:shell|system|pager|\\P)\s)|` +
+	`(?:\\(?:o|g|gx|w|i|copy)\b|\.(?:import|log|once|output|read|trace)\b)[^|\n]*\|)\s*(?s:(.+))` +
+	`|(?i)\bprogram\s+'([^']+)'`)
 
 // interpreters are programs that run a text in their own language.
 var interpreters = []string{
@@ -228,6 +231,7 @@ func (w *walker) guessEmbedded(c *Command) {
 	case p == "make" || p == "gmake":
 		w.guessAssigned(args)
 		w.guessRecipes(c.Input())
+		w.guessMatches(makeShell.FindAllStringSubmatch(c.Input(), maxFound))
 		for _, o := range []string{"--eval", "-E"} {
 			for _, rule := range valuesOf(args, o) {
 				_, recipe, _ := strings.Cut(rule.Text, ":")

@@ -76,6 +76,8 @@ func (w *walker) guessGit(args []Word) {
 				rest = rest[1:]
 			}
 			w.guessText(join(rest))
+		case a.Text == "merge-index":
+			w.guessLaunched(args[i+1:], launcher{})
 		case a.Text == "clone" || a.Text == "fetch" || a.Text == "pull":
 			if text, ok := valueOf(args[i+1:], "-u"); ok {
 				w.guessText(text.Text)

@@ -13,7 +13,7 @@ import (
 func TestDisguises(t *testing.T) {
 	for outcome, scripts := range map[string][]string{
 		"block": {
-			"unshare -S 0 sudo x", "setpriv --reuid 0 sudo x", "script -qc 'sudo x' /dev/null", "script --command='sudo x' f", "chronic sudo x", "gtimeout 5 sudo x", "fd -xsudo", "fd --exec=sudo",
+			"unshare -S 0 sudo x", "s?do x", "setpriv --reuid 0 sudo x", "script -qc 'sudo x' /dev/null", "script --command='sudo x' f", "chronic sudo x", "gtimeout 5 sudo x", "fd -xsudo", "fd --exec=sudo",
 			"time -f x sudo", "bash -c '$0 x' sudo", `bash -c '"$@"' x sudo ls`, "{ bash; } <<< 'sudo x'", "cat <<E | sh\nsudo x\nE", ". <(echo sudo x)", "source /dev/stdin <<< 'sudo x'",
 			"alias l='sudo ls'; l", "c=sudo; $c x", "x=; $x sudo ls", `su"$x"do ls`, "for c in sudo; do $c x; done", "for c in sudo ls; do $c x; done", "a=(sudo ls); \"${a[@]}\"", "echo sudo x | tee f | sh", "if true; then bash; fi <<< 'sudo x'", "mapfile -C 'sudo x' -c1 a",
 			"tar --to-command='sudo x' -xf a", "x='sudo ls'; eval \"$x\"", "coproc X { sudo x; }", "command -p sudo x", "env -P /x sudo x", "timeout -v 5 sudo x",
@@ -29,7 +29,7 @@ func TestDisguises(t *testing.T) {
 			"read 'a[$(rm y)]' <<< x", "bash -c '(( $1 ))' x 'a[$(rm y)]'", "while :; do echo $((i)); i='a[$(rm y)]'; done", "env x='a[$(rm y)]' bash -c '(( x ))'", "[ $x ]", "[ \"$x\" \"$y\" ]", "printf $x y",
 			"uniq a*", "find *", "go env --w X=1", "tree -R", "tree --output x", "base64 -o f a", "git log --format=%G?", "set", "export", "declare -p",
 			"git $x", "nice -z ls", "env -q ls", "ls() { ./x; }; ls", "exec 3<>/dev/tcp/host/80", "exec > out", "ps -E", "jq -n env", "jq '$ENV' f", "echo {1..99999999}",
-			"export PATH=.; ls", "export LD_PRELOAD=x; ls", "GIT_PAGER=x git log", "PS4='$(rm x)'; set -x; ls", "((PATH=1)); ls", "s?do x", "echo / | xargs rm -rf", "cd -P x && cat ../y",
+			"export PATH=.; ls", "export LD_PRELOAD=x; ls", "GIT_PAGER=x git log", "PS4='$(rm x)'; set -x; ls", "((PATH=1)); ls", "echo / | xargs rm -rf", "cd -P x && cat ../y",
 			"find . -name '*.o' -delete", "find . \\( -name a -o -name b \\) -delete", "curl x | jq .", "x=$(curl y); echo \"$x\"", "curl x > f; python3 y.py", "rm *.o", "curl x | bash y.sh", "ls\x00", "bash -c 'x' \x00",
 			"[ \"$x\" = y ] || ls", "[[ $x == y ]] && ls", "i=1; echo $((i+1))", "for i in 1 2 3; do echo $((i*2)); done", "[ $# -gt 0 ]", "export FOO=1; ls", "timeout -k 5 60 ls", "/usr/bin/env ls", "echo ${#x}", "printf '%s\\n' \"$x\"", "env FOO=1 ls",
 		},

@@ -26,7 +26,7 @@ func TestBroken(t *testing.T) {
 		"if true; then git push; fi\nfi":            "block",
 		"echo $(git push)\nfi":                      "block",
 		"ls\necho '":                                "ask",
-		"echo sudo\necho '":                         "ask",
+		"echo sudo\necho '":                         "block", // its name is a word of a script that is not understood
 		"git pull; coproc $(x)>=":                   "ask",
 		"cat <<\"E\\\"\"\ntext\nE\\\"\nls":          "ask",
 	} {

@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -27,13 +29,25 @@ var confirmations = []confirmation{
 	{"rm", "", "it deletes files"},
 	{"shred", "", "it destroys files"},
 	{"truncate", "", "it truncates files"},
+	{"unlink", "", "it deletes files"},
+	{"rimraf", "", "it deletes files"},
+	{"tar", "--remove-files", "it deletes files"},
+	{"gtar", "--remove-files", "it deletes files"},
+	{"zip", "-m --move", "it deletes files"},
+	{"7z", "-sdel", "it deletes files"},
+	{"7za", "-sdel", "it deletes files"},
+	{"7zz", "-sdel", "it deletes files"},
+	{"rsync", "--del --delete* --remove-s*", "it deletes files"},
+	{"rclone", "sync move delete purge", "it deletes files"},
+	{"aws s3 rm", "", "it deletes files"},
+	{"aws s3 sync", "--delete", "it deletes files"},
 	{"git push", "-f --force --force-with-lease --force-if-includes --mirror --delete -d --prune + :", "it rewrites or deletes branches that others use"},
 	{"git reset", "--hard --merge", "it drops changes"},
 	{"git clean", "", "it deletes files"},
 	{"git checkout", "-f --force -- . --ours --theirs --pathspec-from-file", "it drops changes"},
 	{"git checkout", "-B", "it drops commits"},
 	{"git checkout-index", "-f --force", "it drops changes"},
-	{"git read-tree", "--reset", "it drops changes"},
+	{"git read-tree", "--reset -u", "it drops changes"},
 	{"git restore", "", "it drops changes"},
 	{"git rm", "-f --force", "it drops changes"},
 	{"git switch", "-f --force --discard-changes", "it drops changes"},
@@ -77,16 +91,39 @@ var confirmations = []confirmation{
 	{"docker compose down", "-v --volumes", "it deletes volumes"},
 	{"docker compose push", "", "it publishes"},
 	{"docker push", "", "it publishes"},
+	{"docker image push", "", "it publishes"},
+	{"docker manifest push", "", "it publishes"},
+	{"docker build", "--push", "it publishes"},
+	{"docker builder build", "--push", "it publishes"},
+	{"docker buildx", "--push", "it publishes"},
+	{"docker compose build", "--push", "it publishes"},
+	{"docker image build", "--push", "it publishes"},
+	{"nerdctl push", "", "it publishes"},
+	{"nerdctl image push", "", "it publishes"},
+	{"buildah push", "", "it publishes"},
+	{"helm push", "", "it publishes"},
+	{"oras push", "", "it publishes"},
+	{"skopeo copy", "", "it publishes"},
 	{"docker system prune", "", "it deletes images and volumes"},
 	{"docker volume prune", "", "it deletes volumes"},
 	{"docker volume rm", "", "it deletes volumes"},
 	{"podman push", "", "it publishes"},
+	{"podman image push", "", "it publishes"},
+	{"podman manifest push", "", "it publishes"},
 	{"podman system prune", "", "it deletes images and volumes"},
 	{"podman volume prune", "", "it deletes volumes"},
 	{"podman volume rm", "", "it deletes volumes"},
 	{"gh repo delete", "", "it deletes a repository"},
 	{"helm uninstall", "", "it uninstalls a running release"},
+	{"helm delete", "", "it uninstalls a running release"},
+	{"helm del", "", "it uninstalls a running release"},
+	{"helm un", "", "it uninstalls a running release"},
+	{"kubectl apply", "--force --prune", "it deletes cluster resources"},
 	{"kubectl delete", "", "it deletes cluster resources"},
+	{"kubectl replace", "--force", "it deletes cluster resources"},
+	{"oc apply", "--force --prune", "it deletes cluster resources"},
+	{"oc delete", "", "it deletes cluster resources"},
+	{"oc replace", "--force", "it deletes cluster resources"},
 	{"terraform destroy", "", "it destroys infrastructure"},
 	{"tofu destroy", "", "it destroys infrastructure"},
 	{"dropdb", "", "it deletes a database"},
@@ -145,7 +182,7 @@ var databases = []string{"bq", "clickhouse-client", "cockroach", "duckdb", "mari
 var (
 	dropsData = lazyregexp.New(`(?i)\b(drop\s+(table|database|schema)|truncate\s)`)
 	// startsShell matches the commands of such clients, not of SQL, that start a program.
-	startsShell = lazyregexp.New(`(?im)\\!|\bprogram\s+'|^\s*\.(load|shell|system)\b|\bload_extension\s*\(|(^|;)\s*system\s`)
+	startsShell = lazyregexp.New(`(?im)\\(o|g|gx|w|copy)\b[^|\n]*\||^\s*\.(import|log|once|output|read|trace)\b[^|\n]*\||\\gexec\b|\\!|\bprogram\s+'|^\s*\.(load|shell|system)\b|\bload_extension\s*\(|(^|;)\s*system\s`)
 )
 
 // confirms returns why a command needs permission although a rule with this
@@ -165,6 +202,9 @@ func confirms(c *command.Command, pattern string) string {
 			return confirm.effect
 		}
 	}
+	if why := confirmsWords(c, pattern); why != "" {
+		return why
+	}
 	if word := c.RunsBySetting(); word != "" && !patternNames(pattern, "git "+word) {
 		return runsOtherProgram
 	}
@@ -179,6 +219,67 @@ func confirms(c *command.Command, pattern string) string {
 		return runsOtherProgram
 	}
 	return ""
+}
+
+// publishing matches the subcommands and tasks that publish, such as "publish" and "deploy:prod".
+var publishing = lazyregexp.New(`^(?:.*:)?(?:un)?(?:publish|deploy)(?:[:._-].*)?$|^hex\.publish$`)
+
+// publishesNothing are programs that have other uses for such a word.
+var publishesNothing = []string{"cd", "chmod", "chown", "cp", "dotnet", "git", "go", "install", "kubectl", "ln", "mkdir", "mv", "oc", "rsync", "tar", "tee", "touch", "zip"}
+
+// confirmsWords judges words that no table can list.
+func confirmsWords(c *command.Command, pattern string) string {
+	words := c.Operands()
+	if c.Program() == "git" && len(words) > 0 {
+		switch first := words[0].Text; {
+		case strings.HasPrefix(first, "credential-") && !patternNames(pattern, "git "+first):
+			return "it shows or changes passwords"
+		case first == "checkout" && checksOutFiles(c, words[1:]) && !patternNames(pattern, "git checkout --"):
+			return "it drops changes"
+		}
+	}
+	if strings.HasPrefix(c.Program(), "git-credential-") && !patternNames(pattern, c.Program()) {
+		return "it shows or changes passwords"
+	}
+	if slices.Contains(publishesNothing, c.Program()) || c.Program() != "deno" && c.Program() != "bun" && (runsText(c) || c.Interprets()) {
+		return ""
+	}
+	for word := range strings.FieldsSeq(pattern) {
+		if publishing.MatchString(word) && patternNames(pattern, c.Program()) {
+			return ""
+		}
+	}
+	for _, w := range words[:min(3, len(words))] {
+		if publishing.MatchString(w.Text) {
+			return "it publishes"
+		}
+	}
+	return ""
+}
+
+// checksOutFiles reports whether git restores files: an operand is a pattern or the name of a file, or another
+// one follows that of a commit.
+func checksOutFiles(c *command.Command, args []command.Word) bool {
+	creates, names := false, 0
+	for _, w := range args {
+		switch {
+		case strings.HasPrefix(w.Text, "-"):
+			creates = creates || inBundle(w.Text, 'b') || inBundle(w.Text, 'B') || inBundle(w.Text, 't') || w.Text == "--orphan" || w.Text == "--track"
+			continue
+		case strings.ContainsAny(w.Text, "*?[") || strings.HasPrefix(w.Text, ":"):
+			return true
+		}
+		names++
+		if creates {
+			continue
+		}
+		for _, dir := range c.Dirs {
+			if _, err := os.Lstat(filepath.Join(dir, w.Text)); err == nil {
+				return true
+			}
+		}
+	}
+	return !creates && names > 1
 }
 
 // dangerousOption returns the first dangerous option of the command, as written.

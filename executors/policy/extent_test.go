@@ -269,7 +269,7 @@ func TestRestrictingRulesMatchLaterWords(t *testing.T) {
 	s.build()
 	for script, want := range map[string]string{
 		"git --x y push": "block", "git --x push": "block", "git commit -m push": "allow", "git --x y clean": "ask", "git --x y reset --hard": "ask",
-		"kubectl --x y delete z": "ask", "docker compose -f x push": "ask", "npm --silent run publish": "allow",
+		"kubectl --x y delete z": "ask", "docker compose -f x push": "ask", "npm --silent run publish": "ask", "npm --silent run build": "allow",
 	} {
 		if got := s.outcome(t, bash(script)); got != want {
 			t.Errorf("%s: %s, want %s", script, got, want)

@@ -148,6 +148,9 @@ func (g guardCheck) judgeCall(call *executors.Call, reads bool) (blocked *execut
 		}
 		ask = append(ask, reasons...)
 	}
+	if blocked := g.checkAnyWord(p, card); blocked != nil {
+		return blocked, nil
+	}
 	return nil, boundReasons(ask)
 }
 
@@ -215,8 +218,10 @@ func (g guardCheck) checkCardPaths(card executors.Card, reads bool) (blocked *ex
 // builtinBlocked are the programs that never run, some only with these first
 // words. It includes their other names.
 var builtinBlocked = []string{
-	"sudo", "su", "doas", "pkexec", "run0", "sudoedit",
+	"sudo", "su", "doas", "pkexec", "run0", "sudoedit", "visudo", "sudo-rs", "su-rs", "ksu", "gksu", "gksudo", "kdesu", "kdesudo", "pfexec", "dzdo",
+	"runuser", "setpriv", "nsenter", "gosu", "su-exec", "setuidgid", "s6-setuidgid", "systemd-run", "machinectl login", "machinectl shell",
 	"fdisk", "cfdisk", "sfdisk", "gdisk", "sgdisk", "parted", "mke2fs", "mkswap", "wipefs", "dd", "gdd", "dcfldd", "dc3dd",
+	"mkdosfs", "mkntfs", "mkexfatfs", "mkudffs", "newfs", "cryptsetup", "blkdiscard", "lvremove", "pvremove", "vgremove",
 	"shutdown", "reboot", "halt", "poweroff", "telinit", "kexec", "init 0", "init 6",
 	"systemctl halt", "systemctl kexec", "systemctl poweroff", "systemctl reboot", "systemctl soft-reboot",
 	"loginctl halt", "loginctl poweroff", "loginctl reboot",

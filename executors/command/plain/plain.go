@@ -121,6 +121,18 @@ const (
 // The error of Parse names the unsupported part for people, or is the error of
 // allow.
 func Parse(script string, sh Shell, allow func(c *Command, why error) error) (*Form, error) {
+	return (&builder{shell: sh, allow: allow}).parse(script)
+}
+
+// Clear reports whether a script belongs to the grammar, whatever programs it runs. It then runs the commands that
+// it spells out, and no others.
+func Clear(script string, sh Shell) bool {
+	b := &builder{shell: sh, anyInput: true, allow: func(*Command, error) error { return nil }}
+	_, err := b.parse(script)
+	return err == nil
+}
+
+func (b *builder) parse(script string) (*Form, error) {
 	if len(script) > maxScript {
 		return nil, errorf("it is longer than %d KiB", maxScript>>10)
 	}
@@ -133,10 +145,10 @@ func Parse(script string, sh Shell, allow func(c *Command, why error) error) (*F
 	if err != nil {
 		return nil, errorf("it cannot be parsed: %w", err)
 	}
-	if allow == nil {
-		allow = func(_ *Command, why error) error { return why }
+	if b.allow == nil {
+		b.allow = func(_ *Command, why error) error { return why }
 	}
-	b := &builder{shell: sh, allow: allow, form: &Form{ReadOnly: true}, dirs: []string{filepath.Clean(sh.Dir)}, vars: map[string]variable{}}
+	b.form, b.dirs, b.vars = &Form{ReadOnly: true}, []string{filepath.Clean(b.shell.Dir)}, map[string]variable{}
 	text := "true" // of a script that is empty or has only comments
 	if len(file.Stmts) > 0 {
 		if text, err = b.list(file.Stmts); err != nil {

@@ -15,6 +15,8 @@ type builder struct {
 	shell Shell
 	allow func(*Command, error) error
 	form  *Form
+	// anyInput accepts commands with input that the script spells out, which their plain form lacks.
+	anyInput bool
 
 	dirs             []string // directories in which the shell may be, the likely one first
 	cdDirs           []string // directories after the last statement if that is a cd and has worked, else nil

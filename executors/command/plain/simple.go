@@ -185,7 +185,7 @@ func (b *builder) askAllowed(c *Command, redirs []*syntax.Redirect, why error) (
 	switch {
 	case err != nil:
 		return nil, err
-	case r.hasText:
+	case r.hasText && !b.anyInput:
 		return nil, errorf("%s, and the script spells out its input", why)
 	}
 	c.Writes = r.writes
