@@ -139,6 +139,9 @@ func printCheck(out io.Writer, check app.Check, asJSON bool) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
+	if check.Again != "" {
+		fmt.Fprintf(out, "It runs in the read-only sandbox. If it fails there and is called again: %s\n", check.Again)
+	}
 	for _, what := range check.Skipped {
 		fmt.Fprintf(out, "A run would also ask %s.\n", oneLine(what))
 	}

@@ -204,7 +204,7 @@ func (p permissionCheck) decideCommand(call *executors.Call) decision {
 		}
 	}
 	d.extent = strings.Join(covers, ", ")
-	if v := p.decideWrites(call.Tool, src.script); v.action != "" && !onlyReads {
+	if v := p.decideWrites(call.Tool, src.script, notPlain == nil || rulesAllowAll); v.action != "" && !onlyReads {
 		d.verdict = d.stronger(p.denyIfReadOnly(v))
 		neverRemember = true // the file differs from call to call
 	}
@@ -337,9 +337,9 @@ func onlyWraps(c *command.Command) bool {
 
 // decideWrites judges the files that redirections write and that commands name. Two kinds need
 // permission: files that steer programs or agents, and files that an otherwise read-only command
-// writes.
-func (p permissionCheck) decideWrites(tool string, s *command.Script) verdict {
-	onlyReads := !slices.ContainsFunc(s.Commands, func(c *command.Command) bool { return !c.ReadOnly() && !c.Wraps })
+// writes. allowed means that rules allow each command that writes.
+func (p permissionCheck) decideWrites(tool string, s *command.Script, allowed bool) verdict {
+	onlyReads := !allowed && !slices.ContainsFunc(s.Commands, func(c *command.Command) bool { return !c.ReadOnly() && !c.Wraps })
 	t := follow.Trail{Lstat: p.stats.Lstat}
 	for _, r := range s.Redirects {
 		if r.Target.Literal && harmlessDevice(r.Target.Text) {

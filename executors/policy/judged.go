@@ -98,11 +98,15 @@ func (p permissionCheck) topIsOutside(dir string) bool {
 // requireAllowed returns nil if a rule, or an "always" of the user, allows a command that is not
 // known to be read-only. A command that writes a file needs its own rule.
 func (p permissionCheck) requireAllowed(tool string, c *plain.Command, src parsedCommand, why error, allowed func(key string) bool) error {
-	if c.ReadOnly { // it only reads, apart from a file that it writes
+	if why == plain.ErrOnlyReads && (p.ShellPolicy == nil || len(p.rules.Permissions) == 0) {
 		return why
 	}
 	one := command.New(c.Words, c.Dirs, c.Assigns)
 	v := p.decideSimpleCommand(tool, one, src, false)
+	onlyReads := c.ReadOnly || why == plain.ErrOnlyReads // apart from a file that it writes
+	if mode(p.Mode()).readOnly || onlyReads && (v.action != Allow || v.pattern == "") {
+		return why
+	}
 	if v.action == Ask && allowed != nil && len(c.Writes) == 0 {
 		if key, _ := alwaysKey(one, src); key != "" && allowed(key) {
 			return nil
@@ -186,7 +190,12 @@ func underSystem(root string) bool { return root == string(filepath.Separator) |
 // formWithRules returns the plain form that a command has if rules allow each of its parts that
 // is not read-only.
 func (g guardCheck) formWithRules(card executors.Card) (*plain.Form, bool) {
-	allowed := func(*plain.Command, error) error { return nil }
+	allowed := func(_ *plain.Command, why error) error {
+		if why == plain.ErrOnlyReads {
+			return why
+		}
+		return nil
+	}
 	form, err := plain.Parse(card.Command, plain.Shell{Dir: card.Dir, Home: g.Home}, allowed)
 	return form, err == nil
 }

@@ -48,6 +48,10 @@ type Check struct {
 	// Links are the verdicts of the links, in their order. A link without a verdict is
 	// left out.
 	Links []executors.Verdict `json:"links"`
+	// Again is the decision if the call runs in the read-only sandbox, fails there and is
+	// repeated, with the rule for it; empty for a call that does not run there.
+	Again     executors.Decision `json:"again,omitempty"`
+	AgainRule string             `json:"again_rule,omitempty"`
 	// Fails says why the call could not run even if it is allowed.
 	Fails string `json:"fails,omitempty"`
 	// Skipped are the hooks and models that a run would also ask.
@@ -190,6 +194,18 @@ func (c *Checker) Check(ctx context.Context, tool string, input json.RawMessage)
 	}
 	out.Input = call.Input
 	out.judge(call, res)
+	if call.Judged != nil && call.Judged.ReadOnly {
+		again := *call
+		again.Ask, again.Notes, again.Admit, again.Judged, again.Record = nil, nil, nil, nil, &executors.Record{}
+		again.Skipped = func(string) {} // hooks judged it before
+		if again.Card, again.PrepareErr = c.chain.Prepare(ctx, &again); again.PrepareErr == nil {
+			again.Card.FullAccess = true
+			if _, err := c.chain.Execute(ctx, &again); err != nil {
+				return out, err
+			}
+			out.Again, out.AgainRule = executors.Decision(again.Record.Decision), again.Record.Rule
+		}
+	}
 	if c.partial && out.Decision != Invalid { // the input is not complete yet
 		out.Fails = ""
 	}

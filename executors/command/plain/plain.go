@@ -34,6 +34,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
+// ErrOnlyReads is the reason with which [Parse] asks about a command that needs no permission.
+var ErrOnlyReads = errors.New("it only reads")
+
 // Shell is the state in which a script starts.
 type Shell struct {
 	Dir  string // absolute working directory
@@ -118,8 +121,9 @@ const (
 // Parse returns the plain form of a bash script. allow decides about each
 // command that the table of read-only programs lacks, or that writes a file;
 // why is the reason for the question. A nil allow refuses all of them with why.
-// The error of Parse names the unsupported part for people, or is the error of
-// allow.
+// For a command that only reads, why is [ErrOnlyReads]: if allow returns nil, the command
+// runs as written, and the form is not read-only. The error of Parse names the unsupported part for
+// people, or is the error of allow.
 func Parse(script string, sh Shell, allow func(c *Command, why error) error) (*Form, error) {
 	return (&builder{shell: sh, allow: allow}).parse(script)
 }

@@ -124,7 +124,12 @@ func (b *builder) command(n *syntax.CallExpr, redirs []*syntax.Redirect) (c *Com
 			why = errorf("it sets %s", name)
 		}
 	}
-	if c.ReadOnly = why == nil; why != nil {
+	if why == nil && b.allow(c, ErrOnlyReads) == nil {
+		if asked, err := b.askAllowed(c, redirs, ErrOnlyReads); err == nil { // else it runs as one that only reads
+			p, why = asked, ErrOnlyReads
+		}
+	}
+	if c.ReadOnly = why == nil; why != nil && why != ErrOnlyReads {
 		if p, err = b.askAllowed(c, redirs, why); err != nil {
 			return nil, nil, err
 		}
