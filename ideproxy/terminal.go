@@ -142,7 +142,7 @@ func (t *Terminal) create(ctx context.Context, cmd shell.Command) (*acp.Terminal
 func (t *Terminal) start(ctx context.Context, cmd shell.Command, limit int) (*acp.Terminal, error) {
 	confined := t.confines(cmd)
 	if confined {
-		cmd = cmd.WithLimitedMemory()
+		cmd = cmd.WithLimits()
 	}
 	req := acp.CreateTerminalRequest{
 		SessionID: cmd.Session, Command: t.shell(), Args: cmd.Args(), CWD: cmd.Dir,

@@ -52,7 +52,7 @@ var importTable = []struct {
 	{"executors/shell", []string{"executors", "executors/command", "executors/workspace", "executors/shell/process", "executors/shell/rollback"}},
 	{"executors/shell/process", []string{"executors"}},
 	{"executors/shell/rollback", []string{"executors", "executors/command", "executors/workspace"}},
-	{"executors/shell/sandbox", []string{"executors", "executors/workspace"}},
+	{"executors/shell/sandbox", []string{"executors", "executors/shell/process", "executors/workspace"}},
 	{"executors/mcp/oauth", []string{"executors"}},
 	{"executors/mcp/oauth/oauthtest", nil},
 	{"executors/mcp/stdio", []string{"executors", "executors/shell/process"}},

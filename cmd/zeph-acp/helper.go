@@ -25,6 +25,9 @@ func enterHelper() {
 	switch arg := os.Args[1]; {
 	case arg == sandbox.Arg:
 		os.Exit(sandbox.Main(os.Args[2:]))
+	case arg == sandbox.BoxArg:
+		hideMemory()
+		os.Exit(sandbox.BoxMain(os.Args[2:]))
 	case strings.HasPrefix(arg, reaperArg):
 		hideMemory()
 		process.Reap(os.Stdin)

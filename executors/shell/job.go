@@ -40,7 +40,7 @@ func (l Local) Background(ctx context.Context, c Command) (Job, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	j := &localJob{readOnly: c.ReadOnly && l.ReadOnly != nil, limit: c.Limit, kept: newCapture(c.Limit)}
+	j := &localJob{readOnly: c.ReadOnly && l.Confine != nil, limit: c.Limit, kept: newCapture(c.Limit)}
 	var err error
 	if j.process, err = l.startShell(c, process.Program{Sink: j.write}); err != nil {
 		return nil, err

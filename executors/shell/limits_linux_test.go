@@ -13,7 +13,7 @@ import (
 // A program that runs without a question gets little memory and leaves no core dump. With
 // permission it has no limit.
 func TestMemoryLimit(t *testing.T) {
-	const script = "ulimit -d; ulimit -c; echo a | { ulimit -d; }"
+	const script = "ulimit -d; ulimit -c; ulimit -f; echo a | { ulimit -d; }"
 	run := func(readOnly bool) string {
 		out, err := shell.Local{}.Run(t.Context(), shell.Command{Line: script, Dir: "/", ReadOnly: readOnly})
 		if err != nil {
@@ -21,7 +21,7 @@ func TestMemoryLimit(t *testing.T) {
 		}
 		return out.Text
 	}
-	if got, want := run(true), "4194304\n0\n4194304\n"; got != want {
+	if got, want := run(true), "4194304\n0\n1048576\n4194304\n"; got != want {
 		t.Errorf("without a question: %q, want %q", got, want)
 	}
 	if got := run(false); strings.Contains(got, "4194304") {

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"os/exec"
 	"slices"
 	"syscall"
+	"time"
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/shell/process"
@@ -21,11 +23,13 @@ type Local struct {
 	// before it starts, and returns the program to start instead. On an error
 	// nothing is started.
 	Wrap func(process.Program) (process.Program, error)
-	// ReadOnly, if not nil, restricts the calling thread, and the programs that it
-	// starts, to reading; they write only below the directory temp. If it is nil,
-	// read-only commands run unrestricted.
-	ReadOnly func(temp string) error
-	Reaper   *process.Reaper // ends the programs if this process dies; may be nil
+	// Confine, if not nil, returns a function that confines the calling thread and the programs
+	// that it starts; they write only below the directory temp. Read-only commands run so; Wrap
+	// does not receive them. An error refuses such a command. If Confine is nil, read-only
+	// commands run unconfined.
+	Confine func() (restrict func(temp string) error, err error)
+	MaxTime time.Duration   // of a read-only command, in the background too; 0 means [process.MaxTime]
+	Reaper  *process.Reaper // ends the programs if this process dies; may be nil
 }
 
 // Run runs the command with bash, or sh where there is no bash.
@@ -51,7 +55,7 @@ func (l Local) Run(ctx context.Context, c Command) (Output, error) {
 	out := outputOf(kept)
 	out.Stdout, out.Stderr, out.CutStreams = p.Streams()
 	out.ExitCode, out.Signal = exit.Code, exit.Signal
-	out.ReadOnly = c.ReadOnly && l.ReadOnly != nil
+	out.ReadOnly = c.ReadOnly && l.Confine != nil
 	return out, err
 }
 
@@ -62,14 +66,19 @@ func (l Local) startShell(c Command, prog process.Program) (*process.Process, er
 		return nil, err
 	}
 	if c.ReadOnly {
-		c = c.WithLimitedMemory()
+		c, prog.MaxTime = c.WithLimits(), cmp.Or(l.MaxTime, process.MaxTime)
 	}
 	prog.Args, prog.Dir = c.Args(), c.Dir
 	l.Block, l.Extra = c.Env(l.Block, l.Extra)
-	if c.ReadOnly && l.ReadOnly != nil {
-		if prog, err = prog.Confined(l.ReadOnly); err != nil {
+	if c.ReadOnly && l.Confine != nil {
+		restrict, err := l.Confine()
+		if err == nil {
+			prog, err = prog.Confined(restrict, prog.MaxTime)
+		}
+		if err != nil {
 			return nil, startFailure(err, c)
 		}
+		l.Wrap = nil // its helper could not run, and would restrict less
 	}
 	p, err := l.Start(prog)
 	if err != nil {

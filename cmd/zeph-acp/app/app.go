@@ -109,6 +109,8 @@ type App struct {
 	// run in the background.
 	Background func(running func() []string)
 
+	BoxState func() string // replaces the lines of /status about the box; nil describes that of this machine
+
 	// Facts of the configuration.
 	envModel          string                  // the model that the environment selects
 	configDir         string                  // the directory of the user's files; empty means no directory

@@ -47,10 +47,10 @@ func (b *sessionBuilder) chain(terminals *ideproxy.Terminals) executors.Executor
 		Mode: b.session.Mode, Approver: b.approver(), Arbiter: b.models.arbiter,
 		Remembered: remembered, Warn: b.session.Warn, NoBash: !shell.HasBash(), ScheduledTask: b.session.Unattended,
 	}
-	box := b.newSandbox()
-	local := localShell(b.cfg, box)
+	walls, box := b.sandboxes("")
+	local := confinedShell(b.cfg, walls, box)
 	local.Reaper = b.app.Reaper
-	bash := b.shellTools(local, box, &ideproxy.Terminal{
+	bash := b.shellTools(local, walls, &ideproxy.Terminal{
 		Client: b.session.Client, Shared: terminals, Local: local, Block: local.Block, Extra: local.Extra, NoBash: permission.NoBash,
 	})
 	if b.app.Background != nil {
@@ -61,7 +61,8 @@ func (b *sessionBuilder) chain(terminals *ideproxy.Terminals) executors.Executor
 		confirm:       b.confirm(),
 		shell:         bash,
 		terminalState: func() string { return terminals.State(b.session.Client) },
-		sandbox:       box,
+		sandbox:       walls,
+		boxState:      b.app.describe(box),
 		cache:         cache.New(b.cfg.Tools.ResultCache),
 		adversarial:   b.models.adversarial,
 		quota:         &quota.Quota{Limits: b.cfg.Tools.Limits, Save: stateSaver(b.session, quota.Name)},
@@ -190,21 +191,31 @@ func (b *sessionBuilder) overflow() *overflow.Overflow {
 
 // localShell returns the shell of this machine, with secrets removed from its
 // environment.
-func localShell(cfg config.Config, box *sandbox.Sandbox) shell.Local {
+func localShell(cfg config.Config) shell.Local {
 	local := shell.Local{
-		Block:    slices.Concat(cfg.Tools.Shell.EnvBlocklist, trace.SecretVariables),
-		Extra:    command.GitSafeEnv(),
-		ReadOnly: sandbox.ReadOnly(),
+		Block: slices.Concat(cfg.Tools.Shell.EnvBlocklist, trace.SecretVariables),
+		Extra: command.GitSafeEnv(),
 	}
 	for _, p := range cfg.LLM.Providers {
 		if p.APIKeyEnv != "" {
 			local.Block = append(local.Block, p.APIKeyEnv)
 		}
 	}
+	return local
+}
+
+// confinedShell returns the shell of this machine for one session. walls confines the commands
+// that were allowed, and box those that run without a question; each may be nil.
+func confinedShell(cfg config.Config, walls *sandbox.Sandbox, box *sandbox.Box) shell.Local {
+	local := localShell(cfg)
+	local.MaxTime = time.Duration(cfg.Tools.Shell.MaxTimeout) * time.Second
 	if box != nil {
+		local.Confine = box.Confine
+	}
+	if walls != nil {
 		local.Wrap = func(p process.Program) (process.Program, error) {
 			var err error
-			p.Path, p.Args, p.Env, err = box.Wrap(p.Path, p.Args, p.Env)
+			p.Path, p.Args, p.Env, err = walls.Wrap(p.Path, p.Args, p.Env)
 			return p, err
 		}
 	}
@@ -214,15 +225,15 @@ func localShell(cfg config.Config, box *sandbox.Sandbox) shell.Local {
 // environment returns the variables of the programs that the session starts besides commands,
 // such as hooks. It has no secrets.
 func (b *sessionBuilder) environment() []string {
-	return shell.Env(os.Environ(), localShell(b.cfg, nil).Block)
+	return shell.Env(os.Environ(), localShell(b.cfg).Block)
 }
 
 // shellTools returns the tools that run commands: in the client's terminals if
 // it has any and no sandbox is required, else on this machine.
-func (b *sessionBuilder) shellTools(local shell.Local, box *sandbox.Sandbox, terminal *ideproxy.Terminal) *shell.Executor {
+func (b *sessionBuilder) shellTools(local shell.Local, walls *sandbox.Sandbox, terminal *ideproxy.Terminal) *shell.Executor {
 	tools := shell.New(local, b.dirs.roots.Cwd(), b.cfg.Tools.Shell.Config)
 	tools.Roots = b.dirs.roots
-	if terminal.Client.Capabilities().Terminal && !box.Required() { // a sandbox does not reach the client's terminals
+	if terminal.Client.Capabilities().Terminal && !walls.Required() { // a sandbox does not reach the client's terminals
 		tools.Runner = terminal
 		if !ideproxy.Ours(terminal.Client) {
 			tools.Timeout, tools.TimeoutKey = time.Duration(b.cfg.ACP.TerminalTimeoutSecs)*time.Second, "acp.terminal_timeout_secs"

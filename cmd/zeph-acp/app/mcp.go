@@ -26,7 +26,7 @@ import (
 func (a *App) mcpServers(l *config.Loaded) *mcp.Servers {
 	return &mcp.Servers{
 		Version: Version,
-		Env:     func() []string { return shell.Env(os.Environ(), localShell(a.Config, nil).Block) },
+		Env:     func() []string { return shell.Env(os.Environ(), localShell(a.Config).Block) },
 		Reaper:  func() *process.Reaper { return a.Reaper },
 		Getenv:  a.environ,
 		Log:     a.Log,

@@ -11,5 +11,5 @@ import (
 
 // Programs returns the runner of the programs that zeph-acp starts for itself, such as git.
 func Programs(cfg config.Config, reaper *process.Reaper) *program.Runner {
-	return &program.Runner{Env: shell.Env(os.Environ(), localShell(cfg, nil).Block), Reaper: reaper}
+	return &program.Runner{Env: shell.Env(os.Environ(), localShell(cfg).Block), Reaper: reaper}
 }

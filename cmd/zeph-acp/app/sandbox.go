@@ -4,16 +4,31 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/zeph-acp/zeph-acp/executors/shell/sandbox"
 )
 
-// newSandbox returns the OS sandbox of one session's local commands, or nil if it is
-// off.
-func (b *sessionBuilder) newSandbox() *sandbox.Sandbox {
+// describe returns a function that describes a box.
+func (a *App) describe(box *sandbox.Box) func() string {
+	if a.BoxState != nil {
+		return a.BoxState
+	}
+	return box.State
+}
+
+// sandboxes returns what confines the session's local commands: the sandbox of those that were
+// allowed, nil if it is off, and the box of those that run without a question, nil if there
+// is none on this system. lent is the directory of git objects that the session's repository
+// borrows, if any.
+func (b *sessionBuilder) sandboxes(lent string) (*sandbox.Sandbox, *sandbox.Box) {
 	setup := sandbox.Setup{
 		Roots: b.dirs.roots, DenyPatterns: b.cfg.Tools.File.DenyRead,
 		Network: b.cfg.Tools.Shell.AllowNetwork, Home: b.dirs.home, Getenv: b.app.environ,
+		Limit: time.Duration(b.cfg.Tools.Shell.MaxTimeout) * time.Second, Objects: lent,
+	}
+	if b.app.dataDir != "" {
+		setup.State = filepath.Join(b.app.dataDir, "box")
 	}
 	if b.dirs.temp != "" {
 		setup.Temp = []string{b.dirs.temp}
@@ -25,15 +40,15 @@ func (b *sessionBuilder) newSandbox() *sandbox.Sandbox {
 		readable := b.dirs.files.Readable()
 		setup.Refuses = func(abs string) bool { pattern, no := readable.Refuses(abs); return no && pattern != "" }
 	}
-	box := b.cfg.Tools.Sandbox
-	box.ExtraWrite = slices.Concat(box.ExtraWrite, b.cfg.Tools.Shell.ShellRules.Allowed(b.dirs.home))
+	cfg := b.cfg.Tools.Sandbox
+	cfg.ExtraWrite = slices.Concat(cfg.ExtraWrite, b.cfg.Tools.Shell.ShellRules.Allowed(b.dirs.home))
 	if b.dirs.copyTop != "" {
-		box.ExtraWrite = slices.DeleteFunc(box.ExtraWrite, func(path string) bool {
+		cfg.ExtraWrite = slices.DeleteFunc(cfg.ExtraWrite, func(path string) bool {
 			if rest, ok := strings.CutPrefix(path, "~/"); ok {
 				path = filepath.Join(b.dirs.home, rest)
 			}
 			return leadsAbove(path, b.dirs.copyTop)
 		})
 	}
-	return sandbox.New(box, setup)
+	return sandbox.New(cfg, setup), sandbox.NewBox(setup)
 }

@@ -48,6 +48,7 @@ type sessionTools struct {
 
 	// The links of the chain.
 	sandbox     *sandbox.Sandbox // nil if it is off
+	boxState    func() string    // of the box
 	rules       *rulesGates
 	hooks       *hooks.Session
 	adversarial *adversarial.Gate // nil if it is off
@@ -97,8 +98,8 @@ func (st *sessionTools) Status() []string {
 	if st.sandbox != nil {
 		lines = append(lines, st.sandbox.State())
 	}
-	if state := sandbox.ReadOnlyState(); state != "" {
-		lines = append(lines, state)
+	if state := st.boxState(); state != "" {
+		lines = append(lines, strings.Split(state, "\n")...)
 	}
 	if state := st.terminalState(); state != "" {
 		lines = append(lines, state)

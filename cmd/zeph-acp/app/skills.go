@@ -54,7 +54,7 @@ func (b *sessionBuilder) skillSources(users string, project []string) []skills.S
 // for skills, else NAME unless it belongs to a provider of models.
 func (b *sessionBuilder) skillSecret(name string) string {
 	value := b.app.environ(config.SecretPrefix + name)
-	if value == "" && !shell.Reserved(name, localShell(b.cfg, nil).Block) {
+	if value == "" && !shell.Reserved(name, localShell(b.cfg).Block) {
 		value = b.app.environ(name)
 	}
 	if value != "" {

@@ -74,8 +74,8 @@ func (b *sessionBuilder) copyPlace(c *worktree.Copy) (place, *shell.Executor, er
 			return place{}, nil, err
 		}
 	}
-	box := inCopy.newSandbox()
-	local := localShell(*cfg, box)
+	walls, box := inCopy.sandboxes(c.Objects())
+	local := confinedShell(*cfg, walls, box)
 	local.Reaper = b.app.Reaper
 	local.Block = append(local.Block, worktree.Variables...)
 	if dirs.temp != "" {
@@ -85,7 +85,7 @@ func (b *sessionBuilder) copyPlace(c *worktree.Copy) (place, *shell.Executor, er
 	bash.Roots = dirs.roots
 	fs := files.Disk{Roots: dirs.files, MaxBytes: cfg.Tools.File.MaxFileBytes}
 	tools := executors.CompositeExecutor{
-		box.Middleware(bash),
+		walls.Middleware(bash),
 		bash.Hold(files.New(fs, dirs.files, cfg.Tools.File)),
 		diagnostics.New(local, dirs.roots, cfg.Tools.Diagnostics),
 		b.tools.tools, // the others

@@ -124,7 +124,7 @@ func (c *client) createTerminal(_ context.Context, p acp.CreateTerminalRequest) 
 	prog := process.Program{Path: p.Command, Args: p.Args, Dir: p.CWD, Env: env, Tail: min(limit, maxOutput), Reaper: c.Reaper}
 	if restrict := sandbox.ReadOnly(); restrict != nil && p.Meta[ideproxy.ReadOnlyMeta] == true {
 		var err error
-		if prog, err = prog.Confined(restrict); err != nil {
+		if prog, err = prog.Confined(restrict, process.MaxTime); err != nil {
 			return nil, err
 		}
 	}

@@ -10,15 +10,18 @@ import (
 	"time"
 )
 
-// Confined returns a copy of the program that runs read-only, with a temporary
-// directory of its own. restrict removes the right to write from the calling
-// thread and the programs that it starts, except below the directory temp.
-func (prog Program) Confined(restrict func(temp string) error) (Program, error) {
+// MaxTime is how long a confined program may run if nothing else is configured.
+const MaxTime = 10 * time.Minute
+
+// Confined returns a copy of the program that runs confined, with a temporary
+// directory of its own, for at most maxTime. restrict takes rights from the calling
+// thread and the programs that it starts. They can only write below the directory temp.
+func (prog Program) Confined(restrict func(temp string) error, maxTime time.Duration) (Program, error) {
 	temp, err := os.MkdirTemp("", "zeph-acp-")
 	if err != nil {
 		return prog, err
 	}
-	prog.Temp, prog.MaxTemp = temp, maxTempBytes
+	prog.Temp, prog.MaxTemp, prog.MaxTime = temp, MaxTempBytes, maxTime
 	if real, err := filepath.EvalSymlinks(temp); err == nil {
 		temp = real
 	}
@@ -28,26 +31,35 @@ func (prog Program) Confined(restrict func(temp string) error) (Program, error) 
 	}
 	prog.Confine = func() error {
 		if err := restrict(temp); err != nil {
-			return fmt.Errorf("make the command read-only: %w", err)
+			return fmt.Errorf("confine the command: %w", err)
 		}
 		return nil
 	}
 	return prog, nil
 }
 
-// TempExceeded is the last line, after the name of this program, of the output of a program
-// whose temporary files exceeded its limit. It is in lower case.
-const TempExceeded = "stopped: its temporary files are too large"
+// TempExceeded and TimeExceeded are the last line, after the name of this program, of the output
+// of a program that exceeded a limit. They are in lower case.
+const (
+	TempExceeded = "stopped: its temporary files are too large"
+	TimeExceeded = "stopped: it ran for too long"
+)
 
-// maxTempBytes is the limit for the temporary files of a confined program. It suffices to sort
-// a large log; /tmp is often in memory.
-const maxTempBytes = 1 << 30
+// MaxTempBytes is the limit for the temporary files of a confined program, and for each
+// file that it writes. It suffices to sort a large log; /tmp is often in memory.
+const MaxTempBytes = 1 << 30
 
 // tempInterval is the interval at which the temporary files of a program are measured.
 const tempInterval = 250 * time.Millisecond
 
 // entryBytes is the space that a file or directory needs besides its content.
 const entryBytes = 4 << 10
+
+// tempExceeds reports whether the temporary files of the program need more than its limit. Files
+// that it has removed but holds open count too.
+func (p *Process) tempExceeds() bool {
+	return exceeds(p.temp, p.maxTemp-removedBytes(p.cmd.Process.Pid, p.temp))
+}
 
 // exceeds reports whether the files below a directory need more than limit bytes.
 func exceeds(dir string, limit int64) bool {

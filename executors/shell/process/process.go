@@ -63,6 +63,9 @@ type Program struct {
 	// content. A program that exceeds the limit is ended, with [TempExceeded] as the last line of
 	// its output. 0 means any number.
 	MaxTemp int64
+	// MaxTime is how long the program may run. A program that exceeds it is ended, with
+	// [TimeExceeded] as the last line of its output. 0 means without a limit.
+	MaxTime time.Duration
 	// Reaper ends the rest of the session if this process dies; may be nil.
 	Reaper *Reaper
 	// Live, if not nil, receives the first MiB of both streams as it comes, in whole
@@ -82,6 +85,7 @@ type Process struct {
 	live          *live         // nil without Program.Live
 	temp          string        // Program.Temp
 	maxTemp       int64         // Program.MaxTemp
+	maxTime       time.Duration // Program.MaxTime
 	reaper        *Reaper
 	exit          executors.Exit // set before done is closed
 
@@ -111,6 +115,7 @@ func Start(prog Program) (*Process, error) {
 		sink:          prog.Sink,
 		temp:          prog.Temp,
 		maxTemp:       prog.MaxTemp,
+		maxTime:       prog.MaxTime,
 		reaper:        prog.Reaper,
 	}
 	streams := 1
@@ -186,7 +191,7 @@ func (p *Process) supervise(readAll func(context.Context)) {
 	readCtx, stopReading := context.WithCancel(context.Background())
 	defer stopReading()
 	output.Go(func() { readAll(readCtx) })
-	tempExceeded := p.waitForEnd()
+	exceeded := p.waitForEnd()
 	endSession(p.cmd.Process.Pid)
 	p.exit = executors.Exit{Signal: "SIGKILL"}
 	select {
@@ -202,8 +207,8 @@ func (p *Process) supervise(readAll func(context.Context)) {
 	for i := range p.decoders {
 		p.write(i, p.decoders[i].finish())
 	}
-	if tempExceeded {
-		p.write(len(p.decoders)-1, []byte("\nzeph-acp: "+TempExceeded+"\n"))
+	if exceeded != "" {
+		p.write(len(p.decoders)-1, []byte("\nzeph-acp: "+exceeded+"\n"))
 	}
 	if p.live != nil {
 		p.live.close()
@@ -213,10 +218,15 @@ func (p *Process) supervise(readAll func(context.Context)) {
 	close(p.done)
 }
 
-// waitForEnd waits until the program has ended or has to end. It reports whether the reason is
-// that its temporary files are too large.
-func (p *Process) waitForEnd() (tempExceeded bool) {
-	var tick <-chan time.Time
+// waitForEnd waits until the program has ended or has to end. It returns the text about the limit
+// that it exceeded, or "".
+func (p *Process) waitForEnd() (exceeded string) {
+	var tick, over <-chan time.Time
+	if p.maxTime > 0 {
+		timer := time.NewTimer(p.maxTime)
+		defer timer.Stop()
+		over = timer.C
+	}
 	if p.temp != "" && p.maxTemp > 0 {
 		ticker := time.NewTicker(tempInterval)
 		defer ticker.Stop()
@@ -225,12 +235,14 @@ func (p *Process) waitForEnd() (tempExceeded bool) {
 	for {
 		select {
 		case <-p.exited:
-			return false
+			return ""
 		case <-p.killRequested:
-			return false
+			return ""
+		case <-over:
+			return TimeExceeded
 		case <-tick:
-			if exceeds(p.temp, p.maxTemp) {
-				return true
+			if p.tempExceeds() {
+				return TempExceeded
 			}
 		}
 	}

@@ -24,6 +24,9 @@ func signalSession(pid int, sig syscall.Signal) bool { return syscall.Kill(-pid,
 func pipeName(*os.File) string { return "" }
 func writersTo(string) []int   { return nil }
 
+// removedBytes returns 0: the open files of another process cannot be listed here.
+func removedBytes(int, string) int64 { return 0 }
+
 // newReadFunc prepares to read files.
 func newReadFunc(files []*os.File) readFunc {
 	return func(ctx context.Context, sink func(int, []byte)) { readEach(ctx, files, sink) }

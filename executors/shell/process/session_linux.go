@@ -52,16 +52,13 @@ func dropPtrace() (had bool, err error) {
 // reports whether any process was alive.
 func signalSession(sid int, sig syscall.Signal) bool {
 	syscall.Kill(-sid, sig) // the largest group at once, so that no fork escapes
-	proc, err := os.Open("/proc")
-	if err != nil {
+	members := sessionMembers(sid)
+	if len(members) == 0 { // perhaps there is no /proc
 		return syscall.Kill(-sid, 0) == nil
 	}
-	defer proc.Close()
-	names, _ := proc.Readdirnames(-1)
 	alive := false
-	for _, name := range names {
-		pid, err := strconv.Atoi(name)
-		if err != nil || !inSession(pid, sid) || zombie(pid) {
+	for _, pid := range members {
+		if zombie(pid) {
 			continue
 		}
 		syscall.Kill(pid, sig)

@@ -19,6 +19,19 @@ func exitOf(s *os.ProcessState) executors.Exit {
 	return executors.Exit{Code: &code}
 }
 
+// Status returns the exit status that a shell reports for exit: 128 + N after signal N.
+func Status(exit executors.Exit) int {
+	if exit.Code != nil {
+		return *exit.Code
+	}
+	for sig, name := range signals {
+		if name == exit.Signal {
+			return 128 + int(sig)
+		}
+	}
+	return 128
+}
+
 func signalName(sig syscall.Signal) string {
 	if name, ok := signals[sig]; ok {
 		return name

@@ -42,6 +42,17 @@ func exitOf(s *os.ProcessState) executors.Exit {
 	return executors.Exit{Code: &code}
 }
 
+// Status returns the exit status that a shell reports for exit.
+func Status(exit executors.Exit) int {
+	if exit.Code != nil {
+		return *exit.Code
+	}
+	return 128
+}
+
+// removedBytes returns 0: an open file cannot be removed.
+func removedBytes(int, string) int64 { return 0 }
+
 // pipeName and writersTo do nothing: the writers to a pipe cannot be listed here.
 func pipeName(*os.File) string { return "" }
 func writersTo(string) []int   { return nil }

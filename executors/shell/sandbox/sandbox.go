@@ -31,6 +31,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
@@ -55,10 +56,17 @@ type Setup struct {
 	// absolute path without links; nil means that there are no patterns.
 	DenyPatterns []string
 	Refuses      func(abs string) bool
-	Network      bool                // commands may use it
+	Network      bool                // commands may use it; not those in a Box
 	Home         string              // absolute; empty means unknown
 	Getenv       func(string) string // for the cache directories
 	Temp         []string            // directories for temporary files, the usual one first; nil means the system's
+	// The rest is for a Box. State is the directory for the files of launchers; empty means
+	// the system's for temporary files. Limit is how long a command may run; 0 means
+	// [process.MaxTime]. Objects is a directory from which the session's repository borrows git objects, empty
+	// if there is none.
+	State   string
+	Limit   time.Duration
+	Objects string
 	// Probe returns the ABI of Landlock; 0 comes with the reason why there is
 	// none. Nil asks the kernel.
 	Probe func() (abi int, reason string)
@@ -190,19 +198,6 @@ func (s *Sandbox) State() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return strings.Join(append([]string{text}, s.lastPlan.notes...), "; ")
-}
-
-// ReadOnlyState returns one line for people if the kernel cannot restrict
-// commands to reading, else "". See [ReadOnly].
-func ReadOnlyState() string {
-	abi, reason := Available()
-	switch {
-	case abi <= 0:
-		return "Read-only commands: not restricted by the kernel: " + reason
-	case abi < abiTCP:
-		return "Read-only commands: the kernel restricts writes, and the network by seccomp alone (Linux 6.7 and later have rules for it)"
-	}
-	return ""
 }
 
 // Wrap returns the program, arguments and environment that run path in the
