@@ -210,8 +210,8 @@ func (*emptyResult) UnmarshalJSON(b []byte) error {
 
 type fileRequest struct {
 	SessionID string  `json:"sessionId"`
-	Path      string  `json:"path"` // absolute
-	Content   *string `json:"content,omitempty"`
+	Path      string  `json:"path" texts:"-"` // absolute
+	Content   *string `json:"content,omitempty" texts:"-"`
 }
 
 // Terminal is a terminal of the client. It must be released.

@@ -19,13 +19,13 @@ import (
 // 4648, section 4, without white space. The MIME type of an image is that of
 // its bytes, whatever the client declared.
 type ContentBlock struct {
-	Type     string    `json:"type"`               // text, image, audio, resource_link or resource
-	Text     *string   `json:"text,omitempty"`     // text
-	Data     string    `json:"data,omitempty"`     // image, audio: base64
-	MIMEType string    `json:"mimeType,omitempty"` // image, audio, resource_link
-	URI      string    `json:"uri,omitempty"`      // resource_link; image: where it is from
-	Name     string    `json:"name,omitempty"`     // resource_link
-	Resource *Resource `json:"resource,omitempty"` // resource
+	Type     string    `json:"type"`                     // text, image, audio, resource_link or resource
+	Text     *string   `json:"text,omitempty"`           // text
+	Data     string    `json:"data,omitempty" texts:"-"` // image, audio: base64
+	MIMEType string    `json:"mimeType,omitempty"`       // image, audio, resource_link
+	URI      string    `json:"uri,omitempty"`            // resource_link; image: where it is from
+	Name     string    `json:"name,omitempty"`           // resource_link
+	Resource *Resource `json:"resource,omitempty"`       // resource
 }
 
 // Resource is embedded content: Text, or Blob in base64.
@@ -33,7 +33,7 @@ type Resource struct {
 	URI      string  `json:"uri"`
 	MIMEType string  `json:"mimeType,omitempty"`
 	Text     *string `json:"text,omitempty"`
-	Blob     *string `json:"blob,omitempty"`
+	Blob     *string `json:"blob,omitempty" texts:"-"`
 }
 
 // TextBlock returns a block of text.

@@ -31,7 +31,7 @@ type elicitation struct {
 	Mode            string          `json:"mode"`
 	RequestedSchema json.RawMessage `json:"requestedSchema,omitempty"`
 	ElicitationID   string          `json:"elicitationId,omitempty"`
-	URL             string          `json:"url,omitempty"`
+	URL             string          `json:"url,omitempty" texts:"-"`
 }
 
 // ElicitAction is the user's reaction to an [ElicitRequest].

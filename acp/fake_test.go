@@ -47,7 +47,7 @@ func (f *fakeSessions) New(_ context.Context, c *Client, p NewSessionRequest) (S
 func (f *fakeSessions) Load(ctx context.Context, c *Client, p LoadSessionRequest) (Session, error) {
 	s, err := f.Resume(ctx, c, p)
 	if err == nil {
-		err = c.Update(ctx, p.ID(), MessageChunk{UpdateUserMessage, TextBlock("hi"), "m"})
+		err = c.Update(ctx, p.ID(), MessageChunk{Update: UpdateUserMessage, Content: TextBlock("hi"), MessageID: "m"})
 	}
 	return s, err
 }

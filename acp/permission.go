@@ -56,10 +56,10 @@ const ReasonMeta = "zeph-acp/reason"
 // CreateTerminalRequest starts a command in the client's terminal.
 type CreateTerminalRequest struct {
 	SessionID       string        `json:"sessionId"`
-	Command         string        `json:"command"`
-	Args            []string      `json:"args,omitempty"`
-	Env             []EnvVariable `json:"env,omitempty"`
-	CWD             string        `json:"cwd,omitempty"`             // absolute
+	Command         string        `json:"command" texts:"-"`
+	Args            []string      `json:"args,omitempty" texts:"-"`
+	Env             []EnvVariable `json:"env,omitempty" texts:"-"`
+	CWD             string        `json:"cwd,omitempty" texts:"-"`   // absolute
 	OutputByteLimit int           `json:"outputByteLimit,omitempty"` // bytes kept of the tail
 
 	Meta map[string]any `json:"_meta,omitempty"`

@@ -32,6 +32,8 @@ import (
 	"time"
 
 	"github.com/sourcegraph/jsonrpc2"
+
+	"github.com/zeph-acp/zeph-acp/executors/texts"
 )
 
 // Version is the protocol version of this package.
@@ -65,7 +67,12 @@ type Server struct {
 	// Trace, if not nil, is called with every line in both directions, without
 	// its newline. It is called from two goroutines.
 	Trace func(Side, []byte)
-	Log   *slog.Logger
+	// Exit returns what is done to the texts of a session before they are sent, such as the masking
+	// of credentials; the ID may also be that of a child session, or "" for texts of no session. It
+	// spares words of the user and the model, and what the client has to carry out: commands, and
+	// texts of files to write. Nil sends everything as it is.
+	Exit func(session string) texts.Change
+	Log  *slog.Logger
 
 	stream *stream
 	client *Client
@@ -127,7 +134,7 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	closer, _ := in.(io.Closer)
 	s.stream = &stream{
 		in: bufio.NewReaderSize(in, 64<<10), closer: closer, maxLine: s.Config.MaxLineBytes,
-		out: w, trace: s.Trace, beforeWait: s.startPending, done: ctx.Done(), log: s.Log,
+		out: w, trace: s.Trace, beforeWait: s.startPending, done: ctx.Done(), log: s.Log, exit: s.Exit,
 		onEnd: func() { cancel(ErrClosed) }, // a failed call must not look like a refusal of the client
 	}
 	s.inFlight = map[string]context.CancelCauseFunc{}

@@ -357,7 +357,7 @@ func TestSlowReader(t *testing.T) {
 	f := &fakeSessions{turn: func(ctx context.Context, c *Client, _ []ContentBlock) (StopReason, error) {
 		n := 0
 		for ; ctx.Err() == nil; n++ {
-			_ = c.Update(ctx, "s1", MessageChunk{UpdateAgentMessage, TextBlock(strings.Repeat("x", 1000)), "m"})
+			_ = c.Update(ctx, "s1", MessageChunk{Update: UpdateAgentMessage, Content: TextBlock(strings.Repeat("x", 1000)), MessageID: "m"})
 		}
 		sent <- n
 		return "", context.Cause(ctx)
@@ -432,7 +432,7 @@ func FuzzFrames(f *testing.F) {
 func BenchmarkRelay(b *testing.B) {
 	f := &fakeSessions{turn: func(ctx context.Context, c *Client, _ []ContentBlock) (StopReason, error) {
 		for range b.N {
-			if err := c.Update(ctx, "s1", MessageChunk{UpdateAgentMessage, TextBlock("a token or two <b>"), "message-id"}); err != nil {
+			if err := c.Update(ctx, "s1", MessageChunk{Update: UpdateAgentMessage, Content: TextBlock("a token or two <b>"), MessageID: "message-id"}); err != nil {
 				return "", err
 			}
 		}

@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/sourcegraph/jsonrpc2"
+
+	"github.com/zeph-acp/zeph-acp/executors/texts"
 )
 
 // stream is the ObjectStream for jsonrpc2: one line is one frame.
@@ -32,6 +34,7 @@ type stream struct {
 	beforeWait func()          // called on the read goroutine before it may wait for the client
 	onEnd      func()          // called at the end of the input, before our open calls fail
 	log        *slog.Logger
+	exit       func(session string) texts.Change // see Server.Exit
 
 	frame frame // the request that ReadObject returned last; owned by the read goroutine
 	calls openCalls
@@ -71,11 +74,36 @@ func (s *stream) WriteObject(any) error { return errors.ErrUnsupported }
 
 // write encodes a frame and queues it. It never blocks on the client.
 func (s *stream) write(m any) error {
-	line, err := marshal(m)
+	line, err := marshal(s.leaving(m))
 	if err != nil {
 		return err
 	}
 	return s.out.enqueue(line)
+}
+
+// leaving returns a frame with its texts changed by Server.Exit.
+func (s *stream) leaving(frame any) any {
+	if s.exit == nil {
+		return frame
+	}
+	session := ""
+	switch m := frame.(type) {
+	case notification:
+		if p, ok := m.Params.(sessionNotification); ok {
+			if chunk, ok := p.Update.(MessageChunk); ok && chunk.Words {
+				return frame
+			}
+			session = p.SessionID
+		}
+	case message:
+		switch p := m.Params.(type) {
+		case RequestPermissionRequest:
+			session = p.SessionID
+		case elicitation:
+			session = p.SessionID
+		}
+	}
+	return texts.Map(frame, s.exit(session))
 }
 
 // reply answers the request with that id. It ignores a closed connection, which

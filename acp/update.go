@@ -45,6 +45,9 @@ type MessageChunk struct {
 	Update    string       `json:"sessionUpdate"` // UpdateUserMessage, UpdateAgentMessage or UpdateAgentThought
 	Content   ContentBlock `json:"content"`
 	MessageID string       `json:"messageId,omitempty"`
+	// Words reports that the text is the user's or the model's own. Such a text is sent as it is;
+	// see [Server.Exit].
+	Words bool `json:"-"`
 }
 
 // ToolCall announces a tool call (UpdateToolCall, which needs a title) or

@@ -32,6 +32,7 @@ import (
 	"time"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/texts"
 )
 
 // FileName is the base name of the log.
@@ -39,9 +40,9 @@ const FileName = "audit.jsonl"
 
 // Log is an audit log. It may be used concurrently.
 type Log struct {
-	file     string // absolute path
-	maxBytes int64  // 0 means no limit
-	mask     func(string) string
+	file     string                            // absolute path
+	maxBytes int64                             // 0 means no limit
+	exit     func(session string) texts.Change // masks; nil masks nothing
 	now      func() time.Time
 
 	mu        sync.Mutex
@@ -56,13 +57,13 @@ type finished struct {
 }
 
 // New returns the log in a directory. The first recorded call creates both. Without
-// a directory, or if the log is off, New returns nil, which records nothing. mask
-// redacts secrets in a text; it may be nil.
-func New(dir string, cfg Config, mask func(string) string) *Log {
+// a directory, or if the log is off, New returns nil, which records nothing. exit
+// returns what masks the secrets in the texts of a session; it may be nil.
+func New(dir string, cfg Config, exit func(session string) texts.Change) *Log {
 	if dir == "" || !cfg.Enabled {
 		return nil
 	}
-	return &Log{file: filepath.Join(dir, FileName), maxBytes: cfg.MaxBytes, mask: mask, now: time.Now}
+	return &Log{file: filepath.Join(dir, FileName), maxBytes: cfg.MaxBytes, exit: exit, now: time.Now}
 }
 
 // Close closes the file of running calls. No call may begin after it.

@@ -15,12 +15,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/texts"
 )
 
 func ptr[T any](v T) *T { return &v }
 
 // hide masks everything that looks like a secret of these tests.
-func hide(s string) string { return strings.ReplaceAll(s, "hunter2", "***") }
+func hide(string) texts.Change {
+	return texts.Change{Text: func(s string) string { return strings.ReplaceAll(s, "hunter2", "***") }}
+}
 
 func newLog(t testing.TB) *Log {
 	l := New(filepath.Join(t.TempDir(), "state"), Defaults(), hide)
@@ -261,7 +264,7 @@ func TestInput(t *testing.T) {
 		"cut secret":   {`{"a":"` + strings.Repeat("hunter2", maxMasked/7+1) + `"}`, `{"a":"` + strings.Repeat("*", 1024) + `… (131075 bytes)"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := string(l.input(json.RawMessage(tt.in))); got != tt.want {
+			if got := string(l.exitOf(&executors.Call{}).input(json.RawMessage(tt.in))); got != tt.want {
 				t.Errorf("got  %.300s\nwant %.300s", got, tt.want)
 			}
 		})

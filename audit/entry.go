@@ -104,22 +104,23 @@ const (
 
 // newEntry returns the entry of a call before it runs.
 func (l *Log) newEntry(call *executors.Call, now time.Time) *Entry {
+	m := l.exitOf(call)
 	e := &Entry{
 		Timestamp: now.UTC().Format(timeFormat),
-		ID:        truncate(call.ID, maxName), Tool: truncate(call.Tool, maxName),
-		Session: truncate(call.Session, maxName), Caller: truncate(call.Caller, maxName),
+		ID:        truncate(call.ID, maxName), Tool: m.text(call.Tool, maxName),
+		Session: truncate(call.Session, maxName), Caller: m.text(call.Caller, maxName),
 		Origin: call.Origin.String(), Phase: call.Phase.String(), Attempt: call.Attempt,
-		Command: l.text(call.Card.Command, maxCommand), URL: l.text(call.Card.URL, maxText),
-		Input:       l.input(call.Input),
+		Command: m.text(call.Card.Command, maxCommand), URL: m.text(call.Card.URL, maxText),
+		Input:       m.input(call.Input),
 		ClaimSource: claimSource(call),
-		MCPServer:   truncate(call.Server(), maxName),
+		MCPServer:   m.text(call.Server(), maxName),
 	}
 	for i, p := range call.Card.Paths {
 		if i == maxPaths {
 			e.Paths = append(e.Paths, fmt.Sprintf("… (%d paths)", len(call.Card.Paths)))
 			break
 		}
-		e.Paths = append(e.Paths, l.text(p, maxText))
+		e.Paths = append(e.Paths, m.text(p, maxText))
 	}
 	return e
 }
@@ -145,18 +146,18 @@ func claimSource(call *executors.Call) string {
 
 // addOutcome adds the outcome of the call.
 func (l *Log) addOutcome(ctx context.Context, e *Entry, call *executors.Call, res executors.Result, err error) {
-	r := call.Record
+	r, m := call.Record, l.exitOf(call)
 	e.Attempt = call.Attempt
-	e.Decision, e.Rule, e.Answer = truncate(r.Decision, maxName), l.text(r.Rule, maxText), truncate(r.Answer, maxName)
-	e.Reason = l.text(r.Reason, maxText)
-	e.Adversarial = l.text(r.Adversarial, maxText)
-	e.Gates, e.Hooks = l.gates(r.Verdicts), l.hooks(r.Hooks)
+	e.Decision, e.Rule, e.Answer = truncate(r.Decision, maxName), m.text(r.Rule, maxText), m.text(r.Answer, maxName)
+	e.Reason = m.text(r.Reason, maxText)
+	e.Adversarial = m.text(r.Adversarial, maxText)
+	e.Gates, e.Hooks = m.gates(r.Verdicts), m.hooks(r.Hooks)
 	e.PolicyMatch = policyMatch(e.Gates)
 	e.Trust = r.Trust
 	e.ClaimSource = cmp.Or(truncate(r.ClaimSource, maxName), e.ClaimSource)
-	e.MCPCode = truncate(r.Code, maxName)
+	e.MCPCode = m.text(r.Code, maxName)
 	e.ExitCode, e.Rollback = r.ExitCode, r.Rollback
-	e.Suspect = l.text(r.Suspect, maxText)
+	e.Suspect = m.text(r.Suspect, maxText)
 	e.Truncated, e.Cached = r.Truncated, r.Cached
 	e.BytesAfter = len(res.ForModel())
 	e.BytesBefore = cmp.Or(r.OutputBytes, e.BytesAfter)
@@ -168,7 +169,7 @@ func (l *Log) addOutcome(ctx context.Context, e *Entry, call *executors.Call, re
 	if err != nil {
 		// Errors quote input that cannot be parsed, which may be a thought.
 		if text := err.Error(); !strings.Contains(text, thought) {
-			e.Error = l.text(text, maxText)
+			e.Error = m.text(text, maxText)
 		}
 	}
 }
@@ -178,20 +179,20 @@ func (l *Log) addOutcome(ctx context.Context, e *Entry, call *executors.Call, re
 const maxGates = 64
 
 // gates returns the verdicts with redacted and truncated texts.
-func (l *Log) gates(verdicts []executors.Verdict) []executors.Verdict {
+func (m exit) gates(verdicts []executors.Verdict) []executors.Verdict {
 	var out []executors.Verdict
 	for _, v := range verdicts[:min(len(verdicts), maxGates)] {
-		v.Rule, v.Reason = l.text(v.Rule, maxText), l.text(v.Reason, maxText)
+		v.Rule, v.Reason = m.text(v.Rule, maxText), m.text(v.Reason, maxText)
 		out = append(out, v)
 	}
 	return out
 }
 
 // hooks returns the runs of hooks with redacted and truncated texts.
-func (l *Log) hooks(runs []executors.HookRun) []executors.HookRun {
+func (m exit) hooks(runs []executors.HookRun) []executors.HookRun {
 	var out []executors.HookRun
 	for _, r := range runs[:min(len(runs), maxGates)] {
-		r.Command, r.Source, r.Error = l.text(r.Command, maxText), l.text(r.Source, maxText), l.text(r.Error, maxText)
+		r.Command, r.Source, r.Error = m.text(r.Command, maxText), m.text(r.Source, maxText), m.text(r.Error, maxText)
 		out = append(out, r)
 	}
 	return out

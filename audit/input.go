@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/texts"
 )
 
 // thought is the prefix of the members with which a model thinks aloud. The log
@@ -15,12 +18,25 @@ const thought = "_tafc_think"
 // maxInput is the limit of the whole input, in bytes.
 const maxInput = 16 << 10
 
+// exit masks the texts of one entry.
+type exit struct{ texts.Change }
+
+func (l *Log) exitOf(call *executors.Call) exit {
+	if l.exit == nil {
+		return exit{}
+	}
+	return exit{l.exit(call.Session)}
+}
+
 // input returns a call's input for the log: without thoughts, redacted, with
 // long strings truncated. A note replaces input that is not JSON, since
 // thoughts cannot be found in it.
-func (l *Log) input(raw json.RawMessage) json.RawMessage {
+func (m exit) input(raw json.RawMessage) json.RawMessage {
 	if len(raw) == 0 {
 		return nil
+	}
+	if m.JSON != nil && len(raw) <= maxMasked && json.Valid(raw) { // by the names of members too
+		raw = m.JSON(raw)
 	}
 	var v any
 	dec := json.NewDecoder(bytes.NewReader(raw))
@@ -31,7 +47,7 @@ func (l *Log) input(raw json.RawMessage) json.RawMessage {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(l.clean(v)); err != nil || b.Len() > maxInput {
+	if err := enc.Encode(m.clean(v)); err != nil || b.Len() > maxInput {
 		return noteString("left out", len(raw))
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
@@ -42,21 +58,21 @@ func noteString(what string, size int) json.RawMessage {
 }
 
 // clean returns a JSON value without thoughts, redacted and with short strings.
-func (l *Log) clean(v any) any {
+func (m exit) clean(v any) any {
 	switch v := v.(type) {
 	case string:
-		return l.text(v, maxText)
+		return m.text(v, maxText)
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for k, member := range v {
 			if !strings.HasPrefix(k, thought) {
-				out[l.text(k, maxName)] = l.clean(member)
+				out[m.text(k, maxName)] = m.clean(member)
 			}
 		}
 		return out
 	case []any:
 		for i := range v {
-			v[i] = l.clean(v[i])
+			v[i] = m.clean(v[i])
 		}
 	}
 	return v
@@ -71,13 +87,13 @@ const (
 )
 
 // text redacts and truncates a text.
-func (l *Log) text(s string, limit int) string {
+func (m exit) text(s string, limit int) string {
 	size := len(s)
-	if l.mask != nil && size <= maxMasked {
-		s = l.mask(s)
+	if m.Text != nil && size <= maxMasked {
+		s = m.Text(s)
 		size = len(s)
-	} else if l.mask != nil {
-		s = l.mask(s[:maxMasked])
+	} else if m.Text != nil {
+		s = m.Text(s[:maxMasked])
 		s = s[:max(len(s)-maxSecret, 0)]
 	}
 	return truncateTo(s, limit, size)

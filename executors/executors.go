@@ -331,12 +331,6 @@ type Output struct {
 	Filtered bool // the last of the Notes reports how many lines a filter removed
 }
 
-// Texts is a raw output whose texts can be masked.
-type Texts interface {
-	// WithTexts returns a copy with change applied to each text.
-	WithTexts(change func(text string) string) any
-}
-
 // Status is a state of a call that links may announce.
 type Status string
 

@@ -2,7 +2,6 @@ package filter
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -84,7 +83,7 @@ func (l link) runMaskingLive(ctx context.Context, call *executors.Call) (executo
 
 // filterCommand filters the output of a command. The only error is the cause of ctx.
 func (l link) filterCommand(ctx context.Context, call *executors.Call, res *executors.Result, chosen func() chosenRules) error {
-	res.Raw = l.maskRaw(res.Raw)
+	res.Raw = l.Filter.scan.Raw(res.Raw)
 	rules, exit := chosenRules{}, -1
 	if !res.Output.Partial { // a rule that needs the whole output would misread a part of it
 		rules = chosen()
@@ -172,6 +171,7 @@ func (l link) setResult(res *executors.Result, o *Outcome, c *Counts, open bool)
 	if res.ForModel() == "" {
 		res.Text = "(no output)"
 	}
+	l.Filter.scan.Passed(res.Text)
 	res.Full.Close()
 	res.Full = nil
 	if kept != o.Full || cut {
@@ -224,7 +224,7 @@ func (l link) maskUnfiltered(call *executors.Call, res *executors.Result, err er
 // maskResult masks a result that is not the output of a command.
 func (l link) maskResult(call *executors.Call, res *executors.Result) {
 	scan := l.Filter.scan
-	res.Raw = l.maskRaw(res.Raw)
+	res.Raw = l.Filter.scan.Raw(res.Raw)
 	if scan == nil {
 		return
 	}
@@ -248,7 +248,7 @@ func (l link) maskResult(call *executors.Call, res *executors.Result) {
 }
 
 // maskAround masks the failure and the notes of a result, which surround its text.
-func (l link) maskAround(res *executors.Result) (found []redact.Finding) {
+func (l *Link) maskAround(res *executors.Result) (found []redact.Finding) {
 	mask := func(s string) string {
 		masked, more := l.Filter.scan.Visible(s)
 		found = redact.Sum(found, more)
@@ -266,53 +266,6 @@ func (l link) maskAround(res *executors.Result) (found []redact.Finding) {
 		res.Below(mask(note))
 	}
 	return found
-}
-
-// maskRaw sanitises and masks the texts of a rawOutput.
-func (l link) maskRaw(v any) any {
-	if v == nil {
-		return v
-	}
-	changed := false
-	change := func(s string) string {
-		masked, _ := l.Filter.scan.Visible(s)
-		masked = text.WithoutControls(masked)
-		changed = changed || masked != s
-		return masked
-	}
-	switch v := v.(type) {
-	case string:
-		return change(v)
-	case executors.Texts:
-		return v.WithTexts(change)
-	}
-	data, err := json.Marshal(v)
-	var tree any
-	if err != nil || json.Unmarshal(data, &tree) != nil {
-		return v
-	}
-	if tree = eachText(tree, change); !changed {
-		return v // with its members in their own order
-	}
-	return tree
-}
-
-// eachText passes all texts of a JSON value, except the names of members,
-// through change.
-func eachText(v any, change func(string) string) any {
-	switch v := v.(type) {
-	case string:
-		return change(v)
-	case []any:
-		for i := range v {
-			v[i] = eachText(v[i], change)
-		}
-	case map[string]any:
-		for name := range v {
-			v[name] = eachText(v[name], change)
-		}
-	}
-	return v
 }
 
 // contextReader is r until ctx ends.

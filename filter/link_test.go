@@ -201,18 +201,16 @@ func TestLinkBounds(t *testing.T) {
 // envelope is a rawOutput with its own texts.
 type envelope struct{ Out, Err string }
 
-func (e envelope) WithTexts(change func(string) string) any {
-	return envelope{change(e.Out), change(e.Err)}
-}
-
 func TestLinkMasksEveryTool(t *testing.T) {
 	const masked = "[REDACTED:aws key]"
 	warning := []string{"[security] 1 credential masked: aws key"}
 	coloured := fakeKey[:7] + "\x1b[1m" + fakeKey[7:] + "\x1b[0m"
-	report := struct {
+	type document struct {
 		B []string `json:"b"`
 		A int      `json:"a"`
-	}{[]string{"x", fakeKey}, 1}
+	}
+	report, maskedReport := document{[]string{"x", fakeKey}, 1}, document{[]string{"x", masked}, 1}
+	named := map[string]any{"api_key": "hV7tZq9LmX2nRc8W"}
 	for name, tt := range map[string]struct{ in, want executors.Result }{
 		"text":         {executors.Result{Text: "id " + fakeKey + "\n\n\nx"}, executors.Result{Text: "id " + masked + "\n\n\nx", Notes: warning}},
 		"none":         {executors.Result{Text: "a\r\n\n\n\x1b[1mb"}, executors.Result{Text: "a\r\n\n\n\x1b[1mb"}},
@@ -221,9 +219,10 @@ func TestLinkMasksEveryTool(t *testing.T) {
 		"raw text":     {executors.Result{Raw: "a " + coloured}, executors.Result{Raw: "a " + masked}},
 		"raw, a file":  {executors.Result{Raw: "a\n\n\n\tb\n"}, executors.Result{Raw: "a\n\n\n\tb\n"}},
 		"raw, drawn":   {executors.Result{Raw: envelope{"10%\r\x1b[32m20%\x1b[0m\r\nb", "\x1b]0;title\nshown\n"}}, executors.Result{Raw: envelope{"20%\nb", "shown\n"}}},
-		"raw, a list":  {executors.Result{Raw: []string{"\x1b[1ma", "b"}}, executors.Result{Raw: []any{"a", "b"}}},
+		"raw, a list":  {executors.Result{Raw: []string{"\x1b[1ma", "b"}}, executors.Result{Raw: []string{"a", "b"}}},
 		"envelope":     {executors.Result{Raw: envelope{"a " + fakeKey, fakeKey}}, executors.Result{Raw: envelope{"a " + masked, masked}}},
-		"report":       {executors.Result{Raw: report}, executors.Result{Raw: map[string]any{"a": 1.0, "b": []any{"x", masked}}}},
+		"report":       {executors.Result{Raw: report}, executors.Result{Raw: maskedReport}},
+		"by its name":  {executors.Result{Raw: named}, executors.Result{Raw: map[string]any{"api_key": "[REDACTED]"}}},
 		"clean report": {executors.Result{Raw: []int{1}}, executors.Result{Raw: []int{1}}},
 		"diff":         {executors.Result{Content: []executors.Content{{Diff: &executors.Diff{New: fakeKey}}}}, executors.Result{Content: []executors.Content{{Diff: &executors.Diff{New: fakeKey}}}}},
 	} {
@@ -234,7 +233,7 @@ func TestLinkMasksEveryTool(t *testing.T) {
 			}
 			off := Link{Filter: &Filter{}}
 			got, err = off.Middleware(tool{res: tt.in}).Execute(t.Context(), &executors.Call{})
-			tt.in.Raw = off.Middleware(nil).(link).maskRaw(tt.in.Raw) // still sanitised
+			tt.in.Raw = off.Filter.scan.Raw(tt.in.Raw) // still sanitised
 			if diff := cmp.Diff(tt.in, got); err != nil || diff != "" {
 				t.Errorf("without the scan: %v, (-want +got)\n%s", err, diff)
 			}

@@ -16,7 +16,7 @@ const module = "github.com/zeph-acp/zeph-acp"
 
 // anyMay are packages that every other one may import: they have no domain, and import no
 // package of the module.
-var anyMay = []string{"executors/lazyregexp", "executors/tighten"}
+var anyMay = []string{"executors/lazyregexp", "executors/texts", "executors/tighten"}
 
 // importTable lists the packages of the module that a package may import: those in
 // the first row whose pattern matches the package. Patterns are those of path.Match,

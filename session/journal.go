@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/executors/texts"
 	"github.com/zeph-acp/zeph-acp/session/store"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
@@ -27,6 +28,7 @@ type journal struct {
 	warn   func(string)
 	log    *slog.Logger
 	now    func() time.Time
+	exit   func() texts.Change // what is done to the texts of events; nil changes none
 
 	storing sync.Mutex // held during writes to the store; locked before mu
 
@@ -52,6 +54,9 @@ const storeDelay = 20 * time.Millisecond
 func (j *journal) record(events ...transcript.Event) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	if j.exit != nil {
+		events = texts.Map(events, j.exit())
+	}
 	j.add(events)
 	if j.db == nil || !slices.ContainsFunc(events, isRevealedNext) {
 		return

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/executors/texts"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/store"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
@@ -31,7 +32,7 @@ func (s *Sessions) session(row store.Session) *Session {
 		id: row.ID, sessions: s, cwd: row.CWD,
 		turns: map[*turn]struct{}{}, costs: map[string]float64{}, ended: make(chan struct{}),
 	}
-	sess.journal = journal{db: s.Store, holder: s.leaseHolder(), warn: sess.warn, log: s.Log, now: s.Now, session: row}
+	sess.journal = journal{db: s.Store, holder: s.leaseHolder(), warn: sess.warn, log: s.Log, now: s.Now, session: row, exit: func() texts.Change { return s.exit(row.ID) }}
 	return sess
 }
 
@@ -249,7 +250,7 @@ func (s *Sessions) restore(ctx context.Context, client *acp.Client, p acp.LoadSe
 	if err != nil {
 		return nil, nil, err
 	}
-	want := sess.rebuild(events)
+	want := sess.rebuild(texts.Map(events, s.exit(row.ID))) // the log may be of an earlier version, or from elsewhere
 	if err := sess.setUp(client, p.NewSessionRequest, want); err != nil {
 		return nil, nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/executors/texts"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/store"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
@@ -46,7 +47,10 @@ type Sessions struct {
 	// first updates, unless a prompt comes first. Some clients drop updates
 	// that arrive before they have processed that response.
 	Settle time.Duration
-	Log    *slog.Logger
+	// Exit returns what is done to the texts of a session's events before they are recorded, except
+	// to words of the user and the model; see acp.Server.Exit. Nil changes none.
+	Exit func(session string) texts.Change
+	Log  *slog.Logger
 
 	mu      sync.Mutex
 	holder  string // the id of this process in leases
@@ -54,6 +58,13 @@ type Sessions struct {
 	closing map[string]*Session // closed sessions whose turns have not ended yet
 	loading sync.Mutex          // serializes loading, so that no session is opened twice
 	looking sync.Mutex          // serializes otherPaths
+}
+
+func (s *Sessions) exit(session string) texts.Change {
+	if s.Exit == nil {
+		return texts.Change{}
+	}
+	return s.Exit(session)
 }
 
 // Find returns an open session, or acp.ErrUnknownSession.

@@ -53,10 +53,12 @@ type Options struct {
 	Busy     func() bool         // reports whether commands run in the background; nil means no
 	Idle     time.Duration       // after which an unused server ends; 0 means half an hour
 	Mask     func(string) string // redacts secrets
-	Warn     func(string)        // queues a line for the user
-	Log      *slog.Logger
-	NewID    func() string
-	Version  string // of this program
+	// MaskLines returns a function that redacts secrets in the lines of one stream; nil means Mask.
+	MaskLines func() func(line string) string
+	Warn      func(string) // queues a line for the user
+	Log       *slog.Logger
+	NewID     func() string
+	Version   string // of this program
 }
 
 // Session holds the language servers of one session. Its methods may be called

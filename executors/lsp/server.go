@@ -128,6 +128,15 @@ func (s *Session) start(ctx context.Context, srv *server) {
 	}
 }
 
+// logLine returns a function that logs the lines of a server's stderr.
+func (s *Session) logLine(server string) func(line string) {
+	mask := s.options.Mask
+	if s.options.MaskLines != nil {
+		mask = s.options.MaskLines()
+	}
+	return func(line string) { s.options.Log.Info("language server", "server", server, "line", mask(line)) }
+}
+
 // disable records why a server is not started again.
 func (s *Session) disable(srv *server, why string) {
 	srv.mu.Lock()
@@ -142,7 +151,7 @@ func (s *Session) launch(srv *server) error {
 		Program: process.Program{Path: srv.program, Args: srv.entry.Args, Env: s.options.Env(), Dir: srv.folder, Reaper: s.options.Reaper},
 		Folder:  srv.folder, Version: s.options.Version, Timeouts: s.options.Timeouts, QuietOnClean: srv.entry.quietOnClean,
 		Init: json.RawMessage(srv.entry.InitOptions), Settings: json.RawMessage(srv.entry.Settings),
-		Log: func(line string) { s.options.Log.Info("language server", "server", name, "line", s.options.Mask(line)) },
+		Log: s.logLine(name),
 	})
 	if err != nil {
 		return err

@@ -76,8 +76,12 @@ func (i *instance) connect(ctx context.Context) (*sdk.ClientSession, *stdio.Serv
 	if i.pool.Reaper != nil {
 		prog.Reaper = i.pool.Reaper()
 	}
+	masks := map[string]func(string) string{"stdout": i.pool.maskLines(), "stderr": i.pool.maskLines()}
 	program, err := stdio.Start(prog, func(stream, text string) {
-		i.pool.Log.Info("mcp", "server", i.entry.Name, "stream", stream, "line", i.pool.mask(text))
+		if mask := masks[stream]; mask != nil {
+			text = mask(text)
+		}
+		i.pool.Log.Info("mcp", "server", i.entry.Name, "stream", stream, "line", text)
 	})
 	if err != nil {
 		return nil, nil, err

@@ -36,6 +36,8 @@ type Servers struct {
 	Getenv  func(string) string // looks up the variables that an entry names; nil means no variables
 	Log     *slog.Logger
 	Mask    func(string) string // masks credentials in log lines; nil leaves them unmasked
+	// MaskLines returns a function that masks the lines of one stream; nil means Mask for each line.
+	MaskLines func() func(line string) string
 	// Approvals store the user's approvals; nil stores none.
 	Approvals *approval.Store
 	// Logins store the user's logins at servers on the web; nil means no logins.
@@ -128,6 +130,15 @@ func (p *Servers) Close() {
 	}
 	p.mu.Unlock()
 	all.Wait()
+}
+
+// maskLines returns a function that masks the lines of one stream, in which a private key has
+// several.
+func (p *Servers) maskLines() func(line string) string {
+	if p.MaskLines == nil {
+		return p.mask
+	}
+	return p.MaskLines()
 }
 
 func (p *Servers) mask(text string) string {

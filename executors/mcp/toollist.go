@@ -10,6 +10,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/texts"
 )
 
 // Bounds of a list of tools.
@@ -84,7 +85,7 @@ func (i *instance) requestTools(ctx context.Context, session *sdk.ClientSession)
 				continue
 			}
 			seen[t.Name] = true
-			tools = append(tools, newTool(i.entry, t))
+			tools = append(tools, newTool(i.entry, new(texts.Map(*t, texts.Change{Text: i.pool.mask}))))
 		}
 		if page.NextCursor == "" || cursors[page.NextCursor] || len(tools) == maxTools {
 			break

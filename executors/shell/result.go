@@ -15,12 +15,6 @@ type Envelope struct {
 	Truncated bool   `json:"truncated"` // stdout, stderr or the text is incomplete
 }
 
-// WithTexts implements [executors.Texts].
-func (e Envelope) WithTexts(change func(string) string) any {
-	e.Stdout, e.Stderr = change(e.Stdout), change(e.Stderr)
-	return e
-}
-
 // Outcome returns the exit code, nil if it is unknown, and the kept part of stderr.
 func (e Envelope) Outcome() (exitCode *int, stderr string) { return e.ExitCode, e.Stderr }
 

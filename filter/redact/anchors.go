@@ -82,8 +82,9 @@ func (s *anchors) insert(p anchor) {
 	table[before] = append(table[before][:len(table[before]):len(table[before])], p)
 }
 
-// contains reports whether a text was added.
-func (s *anchors) contains(l []byte) bool {
+// contains reports whether a known value was added.
+func (s *anchors) contains(value []byte) bool {
+	l := anchorText(value)
 	at := rarestByte(l)
 	table := s.texts[l[at]]
 	return table != nil && slices.ContainsFunc(table[l[at-1]], func(p anchor) bool { return bytes.Equal(p.text, l) })
@@ -188,8 +189,27 @@ var commandOperands = map[string]int{
 }
 
 // wholeAnchor returns the anchor of a known value.
+//
+// A long value is also found if its end was cut off.
 func wholeAnchor(value []byte, k credKind) anchor {
-	return anchor{text: value, kind: k, valueEnd: func(_ []byte, _, body int) int { return body }}
+	text := anchorText(value)
+	return anchor{text: text, kind: k, valueEnd: func(l []byte, _, body int) int {
+		rest := value[len(text):]
+		for len(rest) > 0 && body < len(l) && l[body] == rest[0] {
+			rest = rest[1:]
+			body++
+		}
+		return body
+	}}
+}
+
+// anchorText returns the part of a known value by which it is found.
+func anchorText(value []byte) []byte {
+	const enough = 16
+	if len(value) < enough+minLearned {
+		return value
+	}
+	return value[:enough]
 }
 
 // OnPanic, if not nil, is called with the value of a panic of a scan. Tests set it, so that

@@ -120,7 +120,7 @@ func (m *Stream) scanKeyLine(l []byte) {
 			b.open = false
 		}
 		return
-	case b.width == 0 && isKeyHeader(l):
+	case b.width == 0 && len(run) < 40 && isKeyHeader(l): // a longer run follows the place that grep prints
 		return
 	case len(run) == 0, b.lastSeen && run[0] != '=':
 	case b.width == 0:

@@ -34,6 +34,8 @@ type Scanner struct {
 
 	learning sync.Mutex
 	learned  [][]byte // without white space
+
+	session *sessionMemory // nil: the scanner is not of one session
 }
 
 // NewScanner returns a scanner that also finds patterns. If an expression has a
@@ -81,6 +83,7 @@ func (s *Scanner) Learn(values ...string) {
 		}
 	}
 	s.anchors.Store(anchors)
+	s.session.forget()
 }
 
 // Finding counts the values found of one kind.
@@ -113,7 +116,7 @@ func Warning(found []Finding) string {
 // Mask masks the credentials in a text and returns the findings. A text without
 // credentials stays unchanged. A nil Scanner finds nothing.
 func (s *Scanner) Mask(text string) (masked string, found []Finding) {
-	if s == nil || len(text) < minValue {
+	if s == nil || len(text) < minValue || s.session.isMasked(text) {
 		return text, nil
 	}
 	w := maskBufferPool.Get().(*maskBuffers)
@@ -129,11 +132,11 @@ func (s *Scanner) Mask(text string) (masked string, found []Finding) {
 		}
 		rest = more
 	}
-	found = w.End()
-	if len(found) == 0 {
-		return text, nil
+	if found = w.End(); len(found) > 0 {
+		text = withReturns(string(w.out[:len(w.out)-1]), text)
 	}
-	return withReturns(string(w.out[:len(w.out)-1]), text), found
+	s.session.add(text)
+	return text, found
 }
 
 // withReturns restores the carriage returns at the ends of lines.

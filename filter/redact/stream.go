@@ -17,7 +17,8 @@ type Stream struct {
 	found        [credKindCount]int // masked values by kind
 	lineNumber   int                // 1-based
 
-	learned        int // values learned from this output
+	session        *Scanner // learns from the output, if it is of one session; nil finds nothing
+	learned        int      // values learned from this output
 	cleanBuffer    []byte
 	spareBuffer    []byte
 	unescaped      unescapedLine
@@ -72,6 +73,7 @@ func (m *Stream) reset(s *Scanner) {
 	if s == nil {
 		return
 	}
+	m.session = s
 	m.anchors, m.userPatterns = cmp.Or(s.anchors.Load(), commonAnchors()), s.userPatterns
 }
 
@@ -236,6 +238,11 @@ const maxKnown = 64
 // where it has no name.
 func (m *Stream) learn(value []byte, k credKind) {
 	const longest = 512
+	const leastKeyLine = 40 // of the body of a key, which another text may have without its first line
+	if k == privateKey && len(value) >= leastKeyLine && len(value) <= longest {
+		m.session.learnFound(bytes.Clone(value), k)
+		return
+	}
 	if !k.foundByContext() ||
 		m.learned == maxKnown ||
 		len(value) < minLearned ||
@@ -248,7 +255,9 @@ func (m *Stream) learn(value []byte, k credKind) {
 		m.anchors = m.anchors.clone()
 	}
 	m.learned++
-	m.anchors.add(wholeAnchor(bytes.Clone(value), k))
+	value = bytes.Clone(value)
+	m.anchors.add(wholeAnchor(value, k))
+	m.session.learnFound(value, k)
 	m.seen.forgetHarmless()
 }
 

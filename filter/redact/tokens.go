@@ -28,10 +28,13 @@ func canBeginToken(l []byte, at int) bool {
 }
 
 // endsInHash reports whether the next bytes belong to a hash or another run of
-// Base64.
+// Base64. The name of a file is not one, although a slash precedes it.
 func endsInHash(before []byte) bool {
 	n := len(before)
-	return n > 0 && bytes.IndexByte([]byte("_-+/"), before[n-1]) >= 0 ||
+	if n > 0 && before[n-1] == '/' {
+		return isRandom(before[base64Start(before):])
+	}
+	return n > 0 && bytes.IndexByte([]byte("_-+"), before[n-1]) >= 0 ||
 		n > 6 && (before[n-1] == '=' || before[n-1] == ':') && text.HasAnyPrefix(before[n-7:], "sha256", "sha512", "sha384")
 }
 

@@ -40,6 +40,8 @@ func Serve(behaviour string) {
 		s = Asks(detail)
 	case "images":
 		s = Images()
+	case "leaks":
+		s = leaks(os.Getenv(Leak))
 	case "catalogue":
 		s = catalogue()
 	case "library":

@@ -75,3 +75,9 @@ func (p *Anthropic) ToolBytes(n int) []string {
 	}
 	return out
 }
+
+// DecodeLast decodes the last request into v.
+func (p *Anthropic) DecodeLast(v any) {
+	p.t.Helper()
+	p.decode(len(p.Requests())-1, v)
+}

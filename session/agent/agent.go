@@ -23,6 +23,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/texts"
 	"github.com/zeph-acp/zeph-acp/executors/trace"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/local"
@@ -36,7 +37,10 @@ type Agent struct {
 	Session string // ACP session id
 	Chain   executors.Executor
 	NewID   func() string // returns UUIDs for tool calls and messages
-	Log     *slog.Logger
+	// Exit is applied to what reaches the model and the history, such as the inputs and results of
+	// calls, but not to words of the user and the model.
+	Exit texts.Change
+	Log  *slog.Logger
 
 	Client
 	State
@@ -214,6 +218,7 @@ func (a *Agent) Turn(ctx context.Context, history []llm.Message, in Input) (_ []
 	tools := a.Chain.Tools()
 	t := &turn{
 		Agent: a, model: a.Model(), tools: tools, offered: forModel(tools), history: history, typed: typed, inbox: in.Inbox, bounds: in.Bounds,
+		maskedTo: len(history),
 	}
 	prompt := transcript.Prompt{MessageID: a.NewID(), Content: in.Content, Instead: in.Instead, Expanded: in.Expanded}
 	if reply := t.unanswerable(in, typed); reply != "" {
@@ -244,6 +249,7 @@ func (a *Agent) Turn(ctx context.Context, history []llm.Message, in Input) (_ []
 		return history, "", err
 	}
 	news := a.news(ctx, &prompt)
+	prompt, news = texts.Map(prompt, a.Exit), texts.Map(news, a.Exit)
 	a.Record(append(t.addEarlier(in.Earlier, prompt), news.Events...)...)
 	if news.User != "" {
 		if err := a.sayParagraph(ctx, news.User); err != nil {

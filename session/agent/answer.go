@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/executors/texts"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
@@ -30,13 +31,14 @@ func (t *turn) streamAnswer(ctx context.Context) (answer, error) {
 		fault    error
 		usage    *llm.Usage
 	)
+	t.maskHistory()
 	req := llm.Request{System: t.system(t.model), Messages: t.history, Tools: t.offered, Thought: t.Thought(), Cache: &t.cache}
 	for ev, err := range stream(ctx, t.model, req) {
 		if fault = err; fault != nil {
 			break
 		}
 		ev.Call = t.stripHidden(ev.Call)
-		received.add(ev) // the client's next message shows that this one is complete, so it is recorded first
+		received.add(t.masked(ev)) // the client's next message shows that this one is complete, so it is recorded first
 		if fault = t.show(ctx, ev); fault != nil {
 			break
 		}
@@ -99,6 +101,24 @@ func (t *turn) stripHidden(call *llm.ToolCall) *llm.ToolCall {
 		stripped.Input = input.Bytes()
 	}
 	return &stripped
+}
+
+// masked returns an event as the history keeps it: the input of a call is masked, since the log and
+// the client get it too.
+func (t *turn) masked(ev llm.Event) llm.Event {
+	if ev.Call != nil {
+		ev.Call = texts.Map(ev.Call, t.Exit)
+	}
+	return ev
+}
+
+// maskHistory masks the messages that this turn added to the history, except words of the user and
+// the model. The messages before the turn are masked already.
+func (t *turn) maskHistory() {
+	for i := min(t.maskedTo, len(t.history)); i < len(t.history); i++ {
+		t.history[i] = texts.Map(t.history[i], t.Exit)
+	}
+	t.maskedTo = len(t.history)
 }
 
 // show sends an event to the client.
@@ -178,7 +198,7 @@ func (t *turn) sendChunk(ctx context.Context, kind, text string) error {
 	}
 	for {
 		n := transcript.FittingLen(text)
-		err := t.Send(ctx, acp.MessageChunk{Update: kind, Content: acp.TextBlock(text[:n]), MessageID: t.message.id})
+		err := t.Send(ctx, acp.MessageChunk{Words: true, Update: kind, Content: acp.TextBlock(text[:n]), MessageID: t.message.id})
 		if text = text[n:]; err != nil || text == "" {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/executors/texts"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
@@ -78,7 +79,7 @@ func (t *turn) compress(ctx context.Context, focus string) (string, error) {
 		return "", ErrNothingToCompact
 	}
 	before := t.tokens()
-	if err := t.compactNow(ctx, transcript.Autonomous, focus); err != nil {
+	if err := t.compactNow(ctx, transcript.Autonomous, texts.Map(focus, t.Exit)); err != nil {
 		return "", err
 	}
 	return fmt.Sprintf("The conversation before this call was summarized in your knowledge: about %d tokens became %d.", before, t.tokens()), nil

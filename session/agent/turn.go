@@ -30,8 +30,10 @@ type turn struct {
 	tools   []executors.Tool
 	offered []llm.Tool
 	history []llm.Message
-	message message // the message being sent
-	doom    doom
+	// maskedTo is the number of messages whose texts are masked.
+	maskedTo int
+	message  message // the message being sent
+	doom     doom
 
 	questions questions
 	meter     llm.Meter // of history

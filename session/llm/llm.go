@@ -78,9 +78,9 @@ type Count struct {
 // Block is one piece of a message. Exactly one field is set, except that Opaque may
 // stand alone or next to Thought.
 type Block struct {
-	Text    string      `json:"text,omitempty"`
-	Thought string      `json:"thought,omitempty"`
-	Opaque  *Opaque     `json:"opaque,omitempty"`
+	Text    string      `json:"text,omitempty" texts:"-"`
+	Thought string      `json:"thought,omitempty" texts:"-"`
+	Opaque  *Opaque     `json:"opaque,omitempty" texts:"-"`
 	Image   *Image      `json:"image,omitempty"`
 	Call    *ToolCall   `json:"call,omitempty"`
 	Result  *ToolResult `json:"result,omitempty"`

@@ -33,7 +33,7 @@ type Compaction struct {
 	Prompt   int          `json:"prompt,omitempty"`
 	// Summary is the model's text. In logs of earlier versions, without Head and
 	// Shortened, it replaces all messages.
-	Summary string `json:"summary"`
+	Summary string `json:"summary" texts:"-"`
 	// Referred says that Summary is not a model's, but an outline with a reference.
 	Referred bool `json:"referred,omitempty"`
 	// Before and After are the estimated tokens of the context.

@@ -33,7 +33,7 @@ type Event interface {
 // Prompt begins a turn.
 type Prompt struct {
 	MessageID string             `json:"messageId"`
-	Content   []acp.ContentBlock `json:"content"`
+	Content   []acp.ContentBlock `json:"content" texts:"-"`
 	// Mode is the line on the mode before the prompt; empty if the mode has not
 	// changed.
 	Mode string `json:"mode,omitempty"`
@@ -41,10 +41,10 @@ type Prompt struct {
 	// it before, or if there are no memories.
 	Memory string `json:"memory,omitempty"`
 	// Instead replaces the text of Content for the model.
-	Instead string `json:"instead,omitempty"`
+	Instead string `json:"instead,omitempty" texts:"-"`
 	// Expanded replaces all of Content for the model, if Content is a command for another
 	// prompt.
-	Expanded []acp.ContentBlock `json:"expanded,omitempty"`
+	Expanded []acp.ContentBlock `json:"expanded,omitempty" texts:"-"`
 	// Alone says that the model gets only Instead, without Content.
 	Alone bool `json:"alone,omitempty"`
 	// Context is a text of hooks for the model, below the prompt.
@@ -65,7 +65,7 @@ func (p Prompt) Parts() []acp.ContentBlock {
 // command's prompt, so the client does not see it.
 type Earlier struct {
 	Assistant bool               `json:"assistant,omitempty"` // else the user
-	Content   []acp.ContentBlock `json:"content"`
+	Content   []acp.ContentBlock `json:"content" texts:"-"`
 }
 
 // Message returns the message for the model.
@@ -81,7 +81,7 @@ func (e Earlier) Message() llm.Message {
 // model.
 type Attachment struct {
 	Index int    `json:"index"` // in the prompt, from 1
-	Text  string `json:"text"`
+	Text  string `json:"text" texts:"-"`
 }
 
 // Block is a complete piece of the model's answer. Texts and thoughts were shown to the
@@ -204,13 +204,13 @@ type Setting struct {
 
 // Title is the session's title from here on.
 type Title struct {
-	Title string `json:"title"`
+	Title string `json:"title" texts:"-"`
 }
 
 // State is the state that a part of the tools keeps across restarts, from here on.
 type State struct {
 	Name  string          `json:"name"`
-	Value json.RawMessage `json:"value"`
+	Value json.RawMessage `json:"value" texts:"-"`
 }
 
 // Cleared makes the model forget everything before it.

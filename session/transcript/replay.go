@@ -90,9 +90,9 @@ func (r *replayer) replay(e Event) {
 		r.sendUserMessage(e.MessageID, e.Content)
 	case Block:
 		if e.Block.Text != "" {
-			r.sendBlock(acp.UpdateAgentMessage, e.MessageID, acp.TextBlock(e.Block.Text))
+			r.sendBlock(acp.MessageChunk{Update: acp.UpdateAgentMessage, MessageID: e.MessageID, Words: true, Content: acp.TextBlock(e.Block.Text)})
 		} else if e.Block.Thought != "" {
-			r.sendBlock(acp.UpdateAgentThought, e.MessageID, acp.TextBlock(e.Block.Thought))
+			r.sendBlock(acp.MessageChunk{Update: acp.UpdateAgentThought, MessageID: e.MessageID, Words: true, Content: acp.TextBlock(e.Block.Thought)})
 		}
 	case Note:
 		if r.inTurn {
@@ -140,7 +140,7 @@ func (r *replayer) replay(e Event) {
 
 func (r *replayer) sendUserMessage(id string, content []acp.ContentBlock) {
 	for _, b := range content {
-		r.sendBlock(acp.UpdateUserMessage, id, b)
+		r.sendBlock(acp.MessageChunk{Update: acp.UpdateUserMessage, MessageID: id, Words: true, Content: b})
 	}
 }
 
@@ -156,7 +156,7 @@ func (r *replayer) replayCompaction(e Compaction) {
 	if r.caps.Compaction && e.ID != "" {
 		r.update(e.Update())
 	} else if e.MessageID != "" {
-		r.sendBlock(acp.UpdateAgentMessage, e.MessageID, acp.TextBlock(e.Note()+"\n\n"))
+		r.sendBlock(acp.MessageChunk{Update: acp.UpdateAgentMessage, MessageID: e.MessageID, Content: acp.TextBlock(e.Note() + "\n\n")})
 	}
 }
 
@@ -178,7 +178,7 @@ func (r *replayer) endCall(u acp.ToolCall, exit *acp.TerminalExit) {
 
 func (r *replayer) sendNotes(notes ...Note) {
 	for _, n := range notes {
-		r.sendBlock(acp.UpdateAgentMessage, n.MessageID, acp.TextBlock(n.Text))
+		r.sendBlock(acp.MessageChunk{Update: acp.UpdateAgentMessage, MessageID: n.MessageID, Content: acp.TextBlock(n.Text)})
 	}
 }
 
@@ -208,7 +208,12 @@ func (r *replayer) failOpenCalls() {
 }
 
 // sendBlock sends one block of a message, a long text in pieces.
-func (r *replayer) sendBlock(kind, messageID string, b acp.ContentBlock) {
+func (r *replayer) sendBlock(chunk acp.MessageChunk) {
+	b := chunk.Content
+	send := func(b acp.ContentBlock) {
+		chunk.Content = b
+		r.update(chunk)
+	}
 	if b.Type == "text" && *b.Text == "" { // of a prompt; some clients show no more updates after it
 		return
 	}
@@ -217,10 +222,10 @@ func (r *replayer) sendBlock(kind, messageID string, b acp.ContentBlock) {
 		if n == len(*b.Text) {
 			break
 		}
-		r.update(acp.MessageChunk{Update: kind, MessageID: messageID, Content: acp.TextBlock((*b.Text)[:n])})
+		send(acp.TextBlock((*b.Text)[:n]))
 		b = acp.TextBlock((*b.Text)[n:])
 	}
-	r.update(acp.MessageChunk{Update: kind, MessageID: messageID, Content: fitAttachment(b)})
+	send(fitAttachment(b))
 }
 
 // FittingLen returns how many bytes of a text fit into one frame, in whole characters.

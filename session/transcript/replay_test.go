@@ -57,7 +57,7 @@ func TestReplayAttachments(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := replayed(t, Prompt{MessageID: "u", Content: []acp.ContentBlock{tt.block}})
-			if diff := cmp.Diff([]acp.MessageChunk{{Update: acp.UpdateUserMessage, MessageID: "u", Content: tt.want}}, got); diff != "" {
+			if diff := cmp.Diff([]acp.MessageChunk{{Update: acp.UpdateUserMessage, MessageID: "u", Content: tt.want, Words: true}}, got); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})

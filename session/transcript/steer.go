@@ -9,7 +9,7 @@ import (
 // next answer.
 type Steer struct {
 	MessageID string             `json:"messageId"`
-	Content   []acp.ContentBlock `json:"content"`
+	Content   []acp.ContentBlock `json:"content" texts:"-"`
 	// Attachments are the short forms of long embedded resources in Content.
 	Attachments []Attachment `json:"attachments,omitempty"`
 	// Context is a text of hooks for the model, below the content.

@@ -177,6 +177,8 @@ func New(l *config.Loaded, log *slog.Logger) *App {
 	}
 	a.rules = newRulesFile(l, func() time.Time { return a.Now() }, log)
 	a.filters = newFilters(l)
+	a.Log = a.maskedLog(log)
+	log = a.Log
 	a.Getenv = a.environment(l, saved)
 	a.catalogue = a.newCatalogue(l)
 	a.MCP = a.mcpServers(l)
@@ -184,7 +186,7 @@ func New(l *config.Loaded, log *slog.Logger) *App {
 	if l.Paths.Config != "" {
 		a.Answers.File = filepath.Join(l.Paths.Config, answers.FileName)
 	}
-	a.Audit = audit.New(l.Paths.State, l.Config.Audit, a.filters.mask(l.Config.Tools.Filters.Security))
+	a.Audit = audit.New(l.Paths.State, l.Config.Audit, a.exit)
 	if l.Paths.Data != "" {
 		a.Skills, a.Commands = filepath.Join(l.Paths.Data, "skills"), filepath.Join(l.Paths.Data, "commands")
 		a.Store = store.New(filepath.Join(l.Paths.Data, config.StoreFile), store.Options{
@@ -282,6 +284,7 @@ func (a *App) server(sessions *session.Sessions) *acp.Server {
 		Logout:     a.Logout,
 		Command:    program,
 		Extensions: extensions(sessions),
+		Exit:       a.exit,
 		Log:        a.Log,
 	}
 	if a.Log.Enabled(context.Background(), slog.LevelDebug) {
@@ -304,7 +307,7 @@ func (a *App) Sessions() *session.Sessions {
 			a.runner().Poll()
 			a.idle.begin()
 		},
-		Imported: importedLabels, Deleted: a.forgetFiles,
+		Imported: importedLabels, Deleted: a.forgetFiles, Exit: a.exit,
 		Modes: a.modes(), Store: a.Store, NewID: a.NewID, Now: a.Now, Settle: a.Settle, Log: a.Log,
 	}
 }

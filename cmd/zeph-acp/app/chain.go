@@ -157,6 +157,7 @@ func (b *sessionBuilder) links(p place) executors.Executor {
 		}, gates, []executors.Middleware{b.tools.filter.Middleware})...)
 	}
 	return executors.Chain(b.app.effects(p.tools), slices.Concat([]executors.Middleware{
+		b.tools.filter.Gate,
 		p.lsp.Around,
 		trace.Calls,
 		b.app.Watch,

@@ -7,6 +7,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
+	"github.com/zeph-acp/zeph-acp/executors/texts"
 	"github.com/zeph-acp/zeph-acp/filter"
 	"github.com/zeph-acp/zeph-acp/filter/redact"
 	"github.com/zeph-acp/zeph-acp/session/llm/provider"
@@ -19,28 +20,33 @@ type filters struct {
 	mu       sync.Mutex
 	keys     []string                   // the redacted keys
 	scanners map[string]*redact.Scanner // by their extra patterns, joined by NUL
+	sessions map[string]sessionScanner  // by the session's ID
 }
+
+// sessionScanner is the scanner of one session, and the one that it was made of.
+type sessionScanner struct{ own, of *redact.Scanner }
 
 func newFilters(l *config.Loaded) *filters {
 	return &filters{
 		rules:    sync.OnceValues(func() (*filter.Filter, []string) { return l.FilterRules() }),
 		scanners: map[string]*redact.Scanner{},
+		sessions: map[string]sessionScanner{},
 	}
 }
 
 // filterFor returns the filter for a configuration.
-func (f *filters) filterFor(cfg filter.Config) *filter.Filter {
+func (f *filters) filterFor(cfg filter.Config, scan *redact.Scanner) *filter.Filter {
 	rules := &filter.Filter{}
 	if cfg.Enabled {
 		rules, _ = f.rules()
 	}
-	return rules.Scanning(f.scanner(cfg.Security))
+	return rules.Scanning(scan)
 }
 
 // filter returns the link that filters the results of a session's tools.
 func (b *sessionBuilder) filter() *filter.Link {
 	link := &filter.Link{
-		Filter: b.app.filters.filterFor(b.cfg.Tools.Filters), Metrics: &filter.Metrics{},
+		Filter: b.app.filters.filterFor(b.cfg.Tools.Filters, b.scan), Metrics: &filter.Metrics{},
 		MaxChars: b.cfg.Tools.Shell.MaxOutputChars, Log: b.app.Log,
 	}
 	if b.app.Store != nil { // a nil *store.DB would be Totals that are not nil
@@ -71,7 +77,7 @@ func (f *filters) learnKeys(cfg config.Config, getenv func(string) string) (warn
 func OutputFilter(l *config.Loaded) (*filter.Filter, []string) {
 	f := newFilters(l)
 	warnings := f.learnKeys(l.Config, l.Keys().Getenv)
-	return f.filterFor(l.Config.Tools.Filters), warnings
+	return f.filterFor(l.Config.Tools.Filters, f.scanner(l.Config.Tools.Filters.Security)), warnings
 }
 
 // scanner returns the credential scanner, or nil if scanning is off.
@@ -112,6 +118,62 @@ func (f *filters) learn(key string) {
 	for _, s := range f.scanners {
 		s.Learn(key)
 	}
+	for _, s := range f.sessions {
+		s.own.Learn(key)
+	}
+}
+
+// learnEnvironment adds the values of the variables that commands do not get, if they look like
+// credentials there.
+func (f *filters) learnEnvironment(environ, passed []string) {
+	kept := map[string]bool{}
+	for _, entry := range passed {
+		kept[entry] = true
+	}
+	for _, entry := range environ {
+		_, value, _ := strings.Cut(entry, "=")
+		if _, found := new(redact.Scanner).Mask(entry); !kept[entry] && len(found) > 0 {
+			f.learn(value)
+		}
+	}
+}
+
+// forSession returns the scanner of a session; nil if scanning is off.
+func (f *filters) forSession(id string, cfg filter.Security) *redact.Scanner {
+	of := f.scanner(cfg)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s, known := f.sessions[id]
+	if !known || s.of != of {
+		s = sessionScanner{of.Session(), of}
+		f.sessions[id] = s
+	}
+	return s.own
+}
+
+// forget drops the scanner of a session that was closed.
+func (f *filters) forget(id string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.sessions, id)
+}
+
+// exit returns the change for texts that leave a session or one of its child sessions. It is that
+// of cfg for an ID that is not an open session, such as "".
+func (f *filters) exit(id string, cfg filter.Security) texts.Change {
+	id, _, _ = strings.Cut(id, "/") // of a child session
+	f.mu.Lock()
+	s, known := f.sessions[id]
+	f.mu.Unlock()
+	if known {
+		return s.own.Exit()
+	}
+	return f.scanner(cfg).Exit()
+}
+
+// exit returns the change for texts that leave a session; see [filters.exit].
+func (a *App) exit(session string) texts.Change {
+	return a.filters.exit(session, a.Config.Tools.Filters.Security)
 }
 
 // learningGetenv returns a lookup of variables that redacts each key which it finds: a key
@@ -127,9 +189,7 @@ func (f *filters) learningGetenv(stored *keys.Keys) func(name string) string {
 }
 
 // mask returns a function that redacts the credentials in a text of the session.
-func (b *sessionBuilder) mask() func(string) string {
-	return b.app.filters.mask(b.cfg.Tools.Filters.Security)
-}
+func (b *sessionBuilder) mask() func(string) string { return b.scan.Text }
 
 // mask returns a function that redacts the credentials in a text.
 func (f *filters) mask(cfg filter.Security) func(string) string {

@@ -48,7 +48,7 @@ func TestKeysAreMasked(t *testing.T) {
 	mask := f.mask(cfg.Security)
 	own := cfg
 	own.Security.ExtraPatterns = []string{"corp-[0-9]{8}"}
-	before := f.filterFor(own)
+	before := f.filterFor(own, f.scanner(own.Security))
 	if got := mask("plain saved-words"); got != "plain saved-words" {
 		t.Errorf("before the key is known, the text became %q", got)
 	}

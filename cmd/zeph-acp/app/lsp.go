@@ -20,7 +20,7 @@ func (b *sessionBuilder) languageServers(fs files.FS) *lsp.Session {
 		Hash:   b.hashFile,
 		Busy:   func() bool { return b.tools.shell.Running() > 0 },
 		Env:    b.environment,
-		Reaper: b.app.Reaper, Timeouts: client.DefaultTimeouts(), Mask: b.mask(),
+		Reaper: b.app.Reaper, Timeouts: client.DefaultTimeouts(), Mask: b.mask(), MaskLines: b.scan.Lines,
 		Warn: b.session.Warn, Log: b.app.Log, NewID: b.app.NewID, Version: Version,
 	})
 }

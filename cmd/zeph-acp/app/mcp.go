@@ -25,14 +25,15 @@ import (
 // session that uses it.
 func (a *App) mcpServers(l *config.Loaded) *mcp.Servers {
 	return &mcp.Servers{
-		Version: Version,
-		Env:     func() []string { return shell.Env(os.Environ(), localShell(a.Config).Block) },
-		Reaper:  func() *process.Reaper { return a.Reaper },
-		Getenv:  a.environ,
-		Log:     a.Log,
-		Mask:    a.filters.mask(l.Config.Tools.Filters.Security),
-		Logins:  l.Logins(),
-		Learn:   a.filters.learn,
+		Version:   Version,
+		Env:       func() []string { return shell.Env(os.Environ(), localShell(a.Config).Block) },
+		Reaper:    func() *process.Reaper { return a.Reaper },
+		Getenv:    a.environ,
+		Log:       a.Log,
+		Mask:      a.filters.mask(l.Config.Tools.Filters.Security),
+		MaskLines: func() func(string) string { return a.filters.scanner(l.Config.Tools.Filters.Security).Lines() },
+		Logins:    l.Logins(),
+		Learn:     a.filters.learn,
 
 		Approvals: a.approvals(l),
 	}

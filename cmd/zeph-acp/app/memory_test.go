@@ -144,7 +144,7 @@ func TestRecall(t *testing.T) {
 					if slices.ContainsFunc(hits, func(h memory.Hit) bool { return h.Text == want }) {
 						right++
 					} else {
-						t.Logf("%s: %s\n\twant %s\n\tgot %q", project, query, want, texts(hits))
+						t.Logf("%s: %s\n\twant %s\n\tgot %q", project, query, want, textsOf(hits))
 					}
 				}
 			}
@@ -168,13 +168,13 @@ func (c *corpus) check(t *testing.T, project, query string, hits []memory.Hit) {
 		}
 		for _, later := range hits[i+1:] {
 			if h.Newer == later.ID {
-				t.Errorf("%s: %s: an entry stands before the newer one: %q", project, query, texts(hits))
+				t.Errorf("%s: %s: an entry stands before the newer one: %q", project, query, textsOf(hits))
 			}
 		}
 	}
 }
 
-func texts(hits []memory.Hit) (out []string) {
+func textsOf(hits []memory.Hit) (out []string) {
 	for _, h := range hits {
 		out = append(out, h.Text)
 	}
@@ -272,7 +272,7 @@ func FuzzMemoryQuery(f *testing.F) {
 	f.Fuzz(func(t *testing.T, query string) {
 		hits, err := m.Search(t.Context(), query, 5)
 		if err != nil || len(hits) > 1 {
-			t.Errorf("Search(%q) = %q, %v, want the one entry of the project, or none", query, texts(hits), err)
+			t.Errorf("Search(%q) = %q, %v, want the one entry of the project, or none", query, textsOf(hits), err)
 		}
 	})
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/filter/redact"
 	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/agent/skills"
 )
@@ -145,7 +146,7 @@ func TestHostileRules(t *testing.T) {
 			}
 			var warnings []string
 			s := session.Setup{Warn: func(w string) { warnings = append(warnings, w) }}
-			b := &sessionBuilder{app: a, session: s, cfg: cfg, dirs: dirs, tools: &sessionTools{skills: &skills.Set{}}}
+			b := &sessionBuilder{app: a, session: s, cfg: cfg, scan: &redact.Scanner{}, dirs: dirs, tools: &sessionTools{skills: &skills.Set{}}}
 			got := b.systemPrompt().text()
 			if strings.Contains(got, "PRIVATE KEY") || strings.Contains(got, "REALKEY") || !strings.Contains(got, "(go.mod)") || !strings.Contains(got, tt.has) {
 				t.Errorf("want %q in\n%s", tt.has, got[strings.Index(got, "Where you are"):])

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"os"
 	"slices"
 
 	"github.com/zeph-acp/zeph-acp/acp"
@@ -11,7 +12,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/policy"
 	"github.com/zeph-acp/zeph-acp/executors/quota"
+	"github.com/zeph-acp/zeph-acp/executors/texts"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/filter/redact"
 	"github.com/zeph-acp/zeph-acp/ideproxy"
 	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/agent"
@@ -29,7 +32,8 @@ type sessionBuilder struct {
 	dirs    sessionDirs
 	policy  *policy.ShellPolicyHandle
 	models  helperModels
-	tools   *sessionTools // the parts that are made so far
+	tools   *sessionTools   // the parts that are made so far
+	scan    *redact.Scanner // masks what leaves the session; nil masks nothing
 
 	emptyStore bool // the database did not exist when the session was opened
 }
@@ -48,6 +52,7 @@ func (a *App) newSessionBuilder(s session.Setup) (b *sessionBuilder, warnings []
 	if b.dirs, dirWarnings, err = a.sessionDirs(b.cfg, roots); err != nil {
 		return nil, nil, err
 	}
+	b.scan = a.filters.forSession(s.ID, b.cfg.Tools.Filters.Security)
 	b.policy = b.shellPolicy(rules)
 	b.models, modelWarnings = b.helperModels()
 	return b, slices.Concat(warnings, rules.notes, dirWarnings, modelWarnings), nil
@@ -64,6 +69,7 @@ func (a *App) newAgent(s session.Setup, terminals *ideproxy.Terminals) (session.
 		return session.Opening{}, err
 	}
 	warnings = slices.Concat(a.Warnings, warnings, a.filters.learnKeys(a.Config, a.Getenv), a.keyWarnings())
+	a.filters.learnEnvironment(os.Environ(), b.environment())
 	chain := b.chain(terminals)
 	st := b.tools
 	warnings = append(warnings, st.skills.Warnings...)
@@ -101,7 +107,7 @@ func (a *App) newAgent(s session.Setup, terminals *ideproxy.Terminals) (session.
 func (a *App) observe(s *session.Setup) {
 	if seen, record := a.Recorded, s.Record; seen != nil {
 		s.Record = func(events ...transcript.Event) {
-			seen(events...)
+			seen(texts.Map(events, a.exit(s.ID))...)
 			record(events...)
 		}
 	}
@@ -160,7 +166,7 @@ func (a *App) keyWarnings() (warnings []string) {
 func (b *sessionBuilder) agent(chain executors.Executor) *agent.Agent {
 	return &agent.Agent{
 		Config: b.cfg.Agent.Config, Session: b.session.ID, Chain: chain, NewID: b.app.NewID, Log: b.app.Log,
-		Client: b.client(),
+		Client: b.client(), Exit: b.scan.Exit(),
 		State: agent.State{
 			Model: b.session.Model, Thought: b.session.Thought, Record: b.session.Record, Stored: b.session.Stored, Spend: b.session.Spend,
 			Mode:      func() string { return prompt.Mode(b.session.Mode()) },
@@ -190,7 +196,7 @@ func (b *sessionBuilder) agent(chain executors.Executor) *agent.Agent {
 			},
 		},
 		Helpers:  agent.Helpers{Reformat: b.models.reformatter, Compactor: b.models.compaction, OpenModel: b.app.model},
-		System:   b.tools.system.text,
+		System:   func() string { return b.scan.Text(b.tools.system.text()) },
 		Toolset:  b.tools.toolset,
 		Disabled: b.tools.disabled,
 		Hooks:    b.tools.hooks,

@@ -1,0 +1,78 @@
+package acp
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/zeph-acp/zeph-acp/executors/texts"
+)
+
+// Every text of a frame is changed by Exit of its session, except words of the user and the model, and
+// what the client carries out.
+func TestExit(t *testing.T) {
+	const secret = "hunter2"
+	input := json.RawMessage(`{"a":"` + secret + `"}`)
+	text := secret
+	card := ToolCall{
+		Update: UpdateToolCall, ToolCallID: "c", Title: secret, RawInput: input, RawOutput: map[string]any{"out": secret},
+		Content:   []ToolContent{BlockContent(TextBlock(secret)), {Type: "diff", Path: "/" + secret, OldText: &text, NewText: &text}},
+		Locations: []ToolCallLocation{{Path: "/" + secret}}, Meta: &ToolMeta{Output: &TerminalBytes{Data: secret}},
+	}
+	update := func(u SessionUpdate) func(context.Context, *Client) {
+		return func(ctx context.Context, c *Client) { _ = c.Update(ctx, "s1/child", u) }
+	}
+	for name, tt := range map[string]struct {
+		send func(context.Context, *Client)
+		kept int // occurrences of the secret
+	}{
+		"card":    {update(card), 0},
+		"plan":    {update(PlanUpdate{Update: UpdatePlan, Entries: []PlanEntry{{Content: secret}}}), 0},
+		"notice":  {update(Notice{Update: UpdateNotice, Title: secret}), 0},
+		"message": {update(MessageChunk{Update: UpdateAgentMessage, Content: TextBlock(secret)}), 0},
+		"words":   {update(MessageChunk{Update: UpdateAgentMessage, Content: TextBlock(secret), Words: true}), 1},
+		"permission": {func(_ context.Context, c *Client) {
+			sendOnly(c, "session/request_permission", RequestPermissionRequest{SessionID: "s1", ToolCall: card, Options: []PermissionOption{{Name: secret}}})
+		}, 0},
+		"elicitation": {func(_ context.Context, c *Client) {
+			sendOnly(c, "elicitation/create", elicitation{SessionID: "s1", Message: secret, RequestedSchema: input, URL: "https://" + secret})
+		}, 1},
+		"write": {func(_ context.Context, c *Client) {
+			sendOnly(c, "fs/write_text_file", fileRequest{SessionID: "s1", Path: "/" + secret, Content: &text})
+		}, 2},
+		"terminal": {func(_ context.Context, c *Client) {
+			sendOnly(c, "terminal/create", CreateTerminalRequest{SessionID: "s1", Command: secret, Args: []string{secret}, Env: []EnvVariable{{secret, secret}}})
+		}, 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := &fakeSessions{turn: func(ctx context.Context, c *Client, _ []ContentBlock) (StopReason, error) {
+				tt.send(ctx, c)
+				return StopEndTurn, nil
+			}}
+			s := newServer(t, f)
+			s.Exit = func(string) texts.Change {
+				return texts.Change{
+					Text: func(s string) string { return strings.ReplaceAll(s, secret, "***") },
+					JSON: func(d json.RawMessage) json.RawMessage {
+						return json.RawMessage(strings.ReplaceAll(string(d), secret, "***"))
+					},
+				}
+			}
+			w := serve(t, s)
+			w.send(open)
+			w.read()
+			w.send(promptFrame("1"))
+			if line := w.read(); strings.Count(line, secret) != tt.kept {
+				t.Errorf("the secret occurs %d times, want %d: %s", strings.Count(line, secret), tt.kept, line)
+			}
+		})
+	}
+}
+
+// sendOnly sends a request whose answer nobody waits for.
+func sendOnly(c *Client, method string, params any) {
+	if call, err := c.send(context.Background(), method, params); err == nil {
+		call.ignoreAnswer()
+	}
+}
