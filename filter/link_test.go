@@ -218,7 +218,7 @@ func TestLinkMasksEveryTool(t *testing.T) {
 		"in colours":   {executors.Result{Text: coloured}, executors.Result{Text: masked, Notes: warning}},
 		"raw text":     {executors.Result{Raw: "a " + coloured}, executors.Result{Raw: "a " + masked}},
 		"raw, a file":  {executors.Result{Raw: "a\n\n\n\tb\n"}, executors.Result{Raw: "a\n\n\n\tb\n"}},
-		"raw, drawn":   {executors.Result{Raw: envelope{"10%\r\x1b[32m20%\x1b[0m\r\nb", "\x1b]0;title\nshown\n"}}, executors.Result{Raw: envelope{"20%\nb", "shown\n"}}},
+		"raw, drawn":   {executors.Result{Raw: envelope{"10%\r\x1b[32m20%\x1b[0m\r\nb", "\x1b]0;title\ashown\n"}}, executors.Result{Raw: envelope{"20%\nb", "shown\n"}}},
 		"raw, a list":  {executors.Result{Raw: []string{"\x1b[1ma", "b"}}, executors.Result{Raw: []string{"a", "b"}}},
 		"envelope":     {executors.Result{Raw: envelope{"a " + fakeKey, fakeKey}}, executors.Result{Raw: envelope{"a " + masked, masked}}},
 		"report":       {executors.Result{Raw: report}, executors.Result{Raw: maskedReport}},
