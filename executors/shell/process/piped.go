@@ -40,7 +40,8 @@ func StartPiped(prog Program) (*Piped, error) {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = readers[0], writers[1], writers[2]
 	theirs, ours := []*os.File{readers[0], writers[1], writers[2]}, []*os.File{writers[0], readers[1], readers[2]}
 	started := make(chan error)
-	go p.startAndWait(prog.Confine, prog.Reaper.addPipe(writers[1], prog.Temp), started)
+	output := prog.Reaper.addPipe(writers[1], prog.Temp)
+	goOnThread(func() { p.startAndWait(prog.Confine, output, started) })
 	err = <-started
 	closeAll(theirs)
 	if err != nil {

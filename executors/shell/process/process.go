@@ -131,7 +131,8 @@ func Start(prog Program) (*Process, error) {
 	cmd.Stdout, cmd.Stderr = writers[0], writers[streams-1]
 	readAll := newReadFunc(readers) // before any process can write
 	started := make(chan error)
-	go p.startAndWait(prog.Confine, prog.Reaper.addPipe(writers[0], prog.Temp), started)
+	output := prog.Reaper.addPipe(writers[0], prog.Temp)
+	goOnThread(func() { p.startAndWait(prog.Confine, output, started) })
 	err = <-started
 	closeAll(writers)
 	if err != nil {
@@ -153,14 +154,34 @@ func Start(prog Program) (*Process, error) {
 	return p, nil
 }
 
+// goOnThread runs f in a goroutine that is locked to a thread of its own. It is never the main
+// thread: the kernel takes the rights of that thread for those of the whole process. If it had
+// dropped rights, the programs that it started could open this process's files.
+func goOnThread(f func()) {
+	go func() {
+		runtime.LockOSThread()
+		if !onMainThread() {
+			f()
+			return
+		}
+		locked := make(chan struct{})
+		go func() {
+			runtime.LockOSThread() // another thread, since the main one is locked
+			close(locked)
+			f()
+		}()
+		<-locked
+		runtime.UnlockOSThread()
+	}()
+}
+
 // startAndWait starts the program and waits for it on one thread. Linux kills a child with
-// Pdeathsig when the thread that started it ends. So this goroutine stays locked to the thread
-// until the child has ended. A thread that dropped rights is never unlocked, so it ends with this
+// Pdeathsig when the thread that started it ends. So the goroutine stays locked to the thread
+// until the child has ended. A thread that dropped rights is never unlocked, so it ends with the
 // goroutine.
 //
 // output is the name of the output pipe, which the reaper has.
 func (p *Process) startAndWait(confine func() error, output string, started chan<- error) {
-	runtime.LockOSThread()
 	dropped, err := dropPtrace()
 	if err == nil && confine != nil {
 		err = confine()

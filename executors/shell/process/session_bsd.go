@@ -12,6 +12,8 @@ func ownSession() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: tru
 
 func helperSession() *syscall.SysProcAttr { return ownSession() }
 
+func onMainThread() bool { return false }
+
 // dropPtrace does nothing: no process of these systems opens the files of another.
 func dropPtrace() (hadPtrace bool, err error) { return false, nil }
 

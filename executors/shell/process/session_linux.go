@@ -22,23 +22,33 @@ func ownSession() *syscall.SysProcAttr {
 // process do not reach.
 func helperSession() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
+// onMainThread reports whether this thread is the main one.
+func onMainThread() bool { return unix.Gettid() == os.Getpid() }
+
 // dropPtrace drops CAP_SYS_PTRACE from this thread and the programs that it starts.
 // It reports whether the thread had the capability. With it, root can open the
 // files and change the memory of undumpable processes. This process is one, and its
 // stdout is the stream to the client. A program can still trace its own children.
 // Root can still read memory through CAP_SYS_ADMIN, which too many programs need.
+//
+// Undumpable is not the only wall: the kernel also refuses a program with fewer capabilities than
+// this process (cap_ptrace_access_check). Where CAP_SYS_PTRACE is absent, as in most containers,
+// CAP_MKNOD is dropped for that, which programs need least.
 func dropPtrace() (had bool, err error) {
 	hdr := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var caps [2]unix.CapUserData
 	if err := unix.Capget(&hdr, &caps[0]); err != nil {
 		return false, fmt.Errorf("read the capabilities: %w", err)
 	}
-	const bit = 1 << unix.CAP_SYS_PTRACE
+	dropped := uintptr(unix.CAP_SYS_PTRACE)
 	bounded, err := unix.PrctlRetInt(unix.PR_CAPBSET_READ, unix.CAP_SYS_PTRACE, 0, 0, 0)
-	if caps[0].Permitted&bit == 0 && (err != nil || bounded == 0 || unix.Geteuid() != 0) {
-		return false, nil
+	if caps[0].Permitted&(1<<dropped) == 0 && (err != nil || bounded == 0 || unix.Geteuid() != 0) {
+		if dropped = unix.CAP_MKNOD; caps[0].Permitted&(1<<dropped) == 0 {
+			return false, nil
+		}
 	}
-	_ = unix.Prctl(unix.PR_CAPBSET_DROP, unix.CAP_SYS_PTRACE, 0, 0, 0) // otherwise a program of root regains it
+	_ = unix.Prctl(unix.PR_CAPBSET_DROP, dropped, 0, 0, 0) // otherwise a program of root regains it
+	bit := uint32(1) << dropped
 	caps[0].Effective &^= bit
 	caps[0].Permitted &^= bit
 	caps[0].Inheritable &^= bit

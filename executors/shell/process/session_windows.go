@@ -16,6 +16,8 @@ func ownSession() *syscall.SysProcAttr {
 
 func helperSession() *syscall.SysProcAttr { return ownSession() }
 
+func onMainThread() bool { return false }
+
 // dropPtrace does nothing: on Windows the owner of a process decides who may open it.
 func dropPtrace() (hadPtrace bool, err error) { return false, nil }
 
