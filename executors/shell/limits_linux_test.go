@@ -31,7 +31,7 @@ func TestMemoryLimit(t *testing.T) {
 
 // The kernel chooses a command that runs without a question first if there is no memory left.
 func TestEndsFirst(t *testing.T) {
-	l := reader(t)
+	l := reader(t, t.TempDir())
 	// The shell waits until the agent has written the file.
 	out, err := l.Run(t.Context(), shell.Command{Line: "until grep -qx 1000 /proc/self/oom_score_adj; do :; done; echo done", Dir: "/", ReadOnly: true})
 	if err != nil || out.Text != "done\n" {

@@ -51,6 +51,7 @@ func readOnlyEnv() []string {
 		"CARGO_NET_OFFLINE=true",
 		"MISE_OFFLINE=1", "MISE_AUTO_INSTALL=0", "PROTO_OFFLINE=1", "PROTO_AUTO_INSTALL=0", // version managers
 		"PYTHONDONTWRITEBYTECODE=1",
+		"PIP_NO_CACHE_DIR=1", "PIP_DISABLE_PIP_VERSION_CHECK=1",
 		"npm_config_offline=true", "npm_config_update_notifier=false", "npm_config_logs_max=0", "npm_config_timing=false",
 		"npm_config_cache=" + os.DevNull, "npm_config_logs_dir=" + os.DevNull, // "npm --version" creates those that .npmrc names
 		"GIT_CONFIG_COUNT=" + strconv.Itoa(len(gitReadOnlySettings)),

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 	"github.com/zeph-acp/zeph-acp/executors/shell/process"
 )
 
@@ -27,12 +28,20 @@ func (l *restrictedCommands) record(script string, out Output) string {
 	switch {
 	case out.ExitCode != nil && *out.ExitCode == 0:
 		return ""
-	case out.ReadOnly && out.containsAny(refusalMessages), out.containsAny(offlineMessages):
+	case out.ReadOnly && out.containsAny(refusalMessages):
+		note = "it could read only the session's directories and the system's, run no program of the session's, and neither write nor use the network"
+		if file := out.refusedFile(); file != "" {
+			note += "; " + file + " was refused"
+		}
+		note += "; if it has to, "
+	case out.containsAny(offlineMessages):
 		note = "it could neither write nor use the network; if it has to, "
 	case out.ReadOnly && out.containsAny(memoryMessages):
 		note = fmt.Sprintf("each of its programs could use at most %d GiB of memory; make it do less, or ", maxMemoryKiB>>20)
-	case out.ReadOnly && out.containsAny([]string{process.TempExceeded}):
+	case out.ReadOnly && out.containsAny(tempMessages):
 		note = "its temporary files were limited; make it do less, or "
+	case out.ReadOnly && out.containsAny([]string{process.TimeExceeded}):
+		note = "its time was limited; make it do less, or "
 	default:
 		return ""
 	}
@@ -55,6 +64,26 @@ func (l *restrictedCommands) contains(script string) bool {
 // refusalMessages are texts that programs print for EACCES and EPERM, in lower case.
 var refusalMessages = []string{"permission denied", "operation not permitted", "eacces", "eperm"}
 
+// tempMessages are texts about a limit for temporary files, in lower case.
+var tempMessages = []string{process.TempExceeded, "file size limit exceeded", "file too large"}
+
+// refusedFile returns the absolute path in the last message about a refusal, "" if there is none.
+func (o Output) refusedFile() string {
+	lines := strings.Split(o.end(), "\n")
+	for _, line := range slices.Backward(lines) {
+		lower := strings.ToLower(line)
+		if !slices.ContainsFunc(refusalMessages, func(what string) bool { return strings.Contains(lower, what) }) {
+			continue
+		}
+		if m := absolutePath.FindStringSubmatch(line); m != nil {
+			return m[1]
+		}
+	}
+	return ""
+}
+
+var absolutePath = lazyregexp.New("(?:^|[\\s'\"`‘“(:=])(/[^\\s'\"`’”:;,)]+)")
+
 // offlineMessages are texts that go prints when its plain form prevented a download, in
 // lower case.
 var offlineMessages = []string{"goproxy=off", "gotoolchain=local"}
@@ -69,12 +98,17 @@ var memoryMessages = []string{
 // maxSearched is how much of the end of an output is searched, in bytes.
 const maxSearched = 64 << 10
 
-// containsAny reports whether the end of the output contains one of the texts.
-func (o Output) containsAny(texts []string) bool {
+// end returns the end of the output.
+func (o Output) end() string {
 	end := o.Text
 	if o.Full != nil {
 		end = o.Full.Window(max(0, o.Full.Size()-maxSearched), maxSearched)
 	}
-	end = strings.ToLower(end[max(0, len(end)-maxSearched):])
+	return end[max(0, len(end)-maxSearched):]
+}
+
+// containsAny reports whether the end of the output contains one of the texts.
+func (o Output) containsAny(texts []string) bool {
+	end := strings.ToLower(o.end())
 	return slices.ContainsFunc(texts, func(what string) bool { return strings.Contains(end, what) })
 }

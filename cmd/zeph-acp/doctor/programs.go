@@ -52,7 +52,26 @@ func (e *examination) sandbox(ctx context.Context) []Finding {
 	if err != nil {
 		return []Finding{failure(err.Error(), "change to a directory that exists")}
 	}
-	box := sandbox.New(cfg.Tools.Sandbox, sandbox.Setup{Roots: roots, Network: cfg.Tools.Shell.AllowNetwork, Home: config.HomeDir(e.getenv)})
+	setup := sandbox.Setup{Roots: roots, Network: cfg.Tools.Shell.AllowNetwork, Home: config.HomeDir(e.getenv), Getenv: e.getenv}
+	return append(e.allowedCommands(ctx, sandbox.New(cfg.Tools.Sandbox, setup)), boxFindings(sandbox.NewBox(setup))...)
+}
+
+// boxFindings reports whether commands can run without a question in a box.
+func boxFindings(box *sandbox.Box) (found []Finding) {
+	if box == nil {
+		return []Finding{warning(strings.TrimPrefix(box.State(), "Box: "), "use Linux 6.2 or newer with Landlock; docs/sandbox.md says what a box is")}
+	}
+	if err := box.Ready(); err != nil {
+		return []Finding{warning("commands that only read are asked about: "+err.Error(), "start in a smaller directory, or name fewer files in deny_read")}
+	}
+	for line := range strings.Lines(box.State()) {
+		found = append(found, passed(strings.TrimSpace(strings.TrimPrefix(line, "Box: "))))
+	}
+	return found
+}
+
+// allowedCommands reports whether the commands that the user allows can be confined.
+func (e *examination) allowedCommands(ctx context.Context, box *sandbox.Sandbox) []Finding {
 	if box == nil {
 		abi, reason := sandbox.Available()
 		if abi <= 0 {

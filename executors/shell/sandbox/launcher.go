@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/zeph-acp/zeph-acp/executors/shell/process"
@@ -43,7 +44,7 @@ func runInBox(args []string) (code int, err error) {
 		Path: l.Path, Args: args[3:], Env: l.Env, Dir: dir,
 		Sink: func(text []byte) { _, _ = os.Stdout.Write(text) }, // the terminal may be gone; the program then ends with it
 	}
-	prog.Env = slices.DeleteFunc(slices.Clone(prog.Env), func(v string) bool { return len(v) > 4 && v[:4] == "PWD=" })
+	prog.Env = slices.DeleteFunc(slices.Clone(prog.Env), func(v string) bool { return strings.HasPrefix(v, "PWD=") })
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	if prog, err = prog.Confined(restrict, l.Limit); err != nil {

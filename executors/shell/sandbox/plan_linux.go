@@ -33,6 +33,8 @@ type planner struct {
 	skipped       []string       // directories beyond the limits, which commands cannot read
 	homeEntries   map[string]int // entries examined, by directory in the home directory
 	nodes         map[string]*node
+	secretPaths   []string // of a Box: files of the user in the session's directories that are never read
+	stamps        *stamps  // of a Box: receives the listed directories
 }
 
 // plan returns the present grants.
@@ -54,7 +56,7 @@ func (s *Sandbox) plan() (out commandPlan) {
 	}
 	for i, n := range starts {
 		if readable[i] {
-			out.grants = append(out.grants, p.grantFor(n.path, mayRead))
+			out.grants = append(out.grants, grantFor(n.path, mayRead))
 		}
 	}
 	out.grants = append(out.grants, p.outsideGrants(readable)...)
@@ -62,11 +64,11 @@ func (s *Sandbox) plan() (out commandPlan) {
 		out.grants = p.grantWriting(place.path, out.grants)
 	}
 	for _, name := range devices {
-		out.grants = append(out.grants, p.grantFor("/dev/"+name, mayRead|mayWrite|mayControl))
+		out.grants = append(out.grants, grantFor("/dev/"+name, mayRead|mayWrite|mayControl))
 	}
 	if temp := realPath(p.setup.Temp[0]); p.mustList(names(temp)) && !p.insideRoot(temp) {
 		if out.tempDir = s.makeTempDir(temp); out.tempDir != "" {
-			out.grants = append(out.grants, p.grantFor(out.tempDir, mayRead|mayWrite))
+			out.grants = append(out.grants, grantFor(out.tempDir, mayRead|mayWrite))
 		}
 	}
 	if len(p.skipped) > 0 {
@@ -167,7 +169,7 @@ func (p *planner) outsideGrants(readable []bool) []grant {
 	p.skipped, p.homeEntries = nil, map[string]int{}
 	top := p.walk(&node{path: "/", child: child{kind: unix.DT_DIR}})
 	if p.grantReading(top, &fresh.grants) {
-		fresh.grants = append(fresh.grants, p.grantFor("/", mayRead))
+		fresh.grants = append(fresh.grants, grantFor("/", mayRead))
 	}
 	for dir, n := range p.homeEntries {
 		if n > maxHome {
@@ -234,7 +236,7 @@ func (p *planner) grantWriting(path string, grants []grant) []grant {
 		if workspace.Within("/dev", path) { // extra_write names it
 			right |= mayRead | mayControl
 		}
-		return append(grants, p.grantFor(path, right))
+		return append(grants, grantFor(path, right))
 	}
 	_, all, err := listDir(path, p.buf)
 	if err != nil {
@@ -251,7 +253,7 @@ func (p *planner) grantWriting(path string, grants []grant) []grant {
 }
 
 // grantFor returns the grant for a single path.
-func (p *planner) grantFor(path string, right uint64) grant {
+func grantFor(path string, right uint64) grant {
 	g := grant{Dir: []byte(filepath.Dir(path)), Rights: right}
 	name := filepath.Base(path)
 	if path == "/" {

@@ -32,6 +32,8 @@ func TestMain(m *testing.M) {
 		switch os.Args[1] {
 		case Arg:
 			os.Exit(Main(os.Args[2:]))
+		case BoxArg:
+			os.Exit(BoxMain(os.Args[2:]))
 		case "__pdeathsig":
 			sig, err := unix.PrctlRetInt(unix.PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0)
 			var death int32

@@ -97,6 +97,7 @@ func (p *planner) entries(path string) (fileID, []child, error) {
 		}
 		return fileID{}, nil, errTooMany
 	}
+	p.stamps.add(path)
 	i, all, err := listDir(path, p.buf)
 	if *budget -= len(all) + 1; part != "" {
 		p.homeEntries[part] += len(all) + 1
@@ -121,7 +122,7 @@ func (p *planner) homePart(path string) string {
 // those of the patterns that may apply in n.
 func (p *planner) decide(n *node, c child, scopes []denyScope) *node {
 	sub := &node{child: c}
-	if c.kind == unix.DT_DIR || len(scopes) > 0 || len(p.ownPaths) > 0 {
+	if c.kind == unix.DT_DIR || len(scopes) > 0 || len(p.ownPaths) > 0 || len(p.secretPaths) > 0 {
 		sub.path = strings.TrimSuffix(n.path, "/") + "/" + c.name
 	}
 	if c.kind == unix.DT_DIR {
@@ -135,7 +136,7 @@ func (p *planner) decide(n *node, c child, scopes []denyScope) *node {
 	switch {
 	case n.path == "/dev" && !slices.Contains(devices, c.name):
 		sub.refused = true
-	case p.isOwn(n.path, sub.path):
+	case p.isOwn(n.path, sub.path), slices.Contains(p.secretPaths, sub.path):
 		sub.refused = true
 	case slices.Contains(p.linkedInodes, c.ino) && p.private.Hides(sub.path):
 		sub.refused = true
@@ -184,10 +185,11 @@ func (p *planner) mustList(dir []string) bool {
 	return len(p.refusedFiles.files) > 0 && p.searched(path)
 }
 
-// leadsToOwn reports whether path is or contains a file of zeph-acp, even if
+// leadsToOwn reports whether path contains a file of zeph-acp or of secretPaths, even if
 // that does not exist yet.
 func (p *planner) leadsToOwn(path string) bool {
-	return slices.ContainsFunc(p.ownPaths, func(own string) bool { return own != path && workspace.Within(path, own) })
+	inside := func(own string) bool { return own != path && workspace.Within(path, own) }
+	return slices.ContainsFunc(p.ownPaths, inside) || slices.ContainsFunc(p.secretPaths, inside)
 }
 
 // scopesIn returns the patterns that may apply in a directory or below.
