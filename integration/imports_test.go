@@ -41,6 +41,7 @@ var importTable = []struct {
 	{"executors/command", []string{"executors/command/plain"}},
 	{"executors/workspace", nil},
 	{"executors/workspace/steering", nil},
+	{"executors/workspace/named", []string{"executors/wildcard"}},
 	{"executors/files/walk", []string{"executors", "executors/workspace"}},
 	{"executors/files/search", []string{"executors", "executors/pattern"}},
 	{"executors/files/code", []string{"executors", "executors/files/search"}},
@@ -84,7 +85,7 @@ var importTable = []struct {
 	},
 	{"executors/wildcard", nil},
 	{"executors/hooks", []string{"executors", "executors/approval", "executors/command", "executors/command/follow", "executors/shell/process"}},
-	{"executors/authorize/target", []string{"executors", "executors/command", "executors/command/follow", "executors/workspace"}},
+	{"executors/authorize/target", []string{"executors", "executors/command", "executors/command/follow", "executors/workspace", "executors/workspace/named"}},
 	{"executors/authorize/cedarpolicy", []string{"executors", "executors/authorize", "executors/authorize/target"}},
 	{"executors/authorize", []string{"executors", "executors/authorize/target", "executors/command", "executors/pattern", "executors/wildcard"}},
 	{

@@ -40,7 +40,7 @@ type file struct {
 // newSubject prepares a call: it finds its targets, and the names by which rules may call
 // its tool.
 func newSubject(call *executors.Call, o Options, stopped func() bool) *subject {
-	s := &subject{Targets: target.Of(call, o.Session), call: call, options: o, level: trusted, stopped: stopped}
+	s := &subject{Targets: target.Of(call, o.session()), call: call, options: o, level: trusted, stopped: stopped}
 	o.mapPaths(&s.Targets)
 	if o.Level != nil {
 		s.level = o.Level(call)
@@ -62,6 +62,13 @@ func newSubject(call *executors.Call, o Options, stopped func() bool) *subject {
 		executors.Allow: toolNames(call.Tool, executors.Allow),
 		executors.Deny:  toolNames(call.Tool, executors.Deny),
 	}
+	return s
+}
+
+// session returns the surroundings of a call.
+func (o Options) session() target.Session {
+	s := o.Session
+	s.Roots = o.Roots
 	return s
 }
 

@@ -90,6 +90,9 @@ func (p permissionCheck) decideFiles(call *executors.Call, byDefault verdict) de
 		subjects = p.namesInRules([]string{canonical(call.Input)})
 	}
 	d.verdict = p.decideByRules(call.Tool, subjects, spell, d.verdict)
+	if call.Server() != "" {
+		d.verdict = d.stronger(p.restrictForeign(call, spell))
+	}
 	if d.action == Deny {
 		return d
 	}

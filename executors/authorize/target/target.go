@@ -24,6 +24,8 @@ import (
 type Session struct {
 	Cwd  string // absolute; relative paths of inputs start here
 	Home string // absolute; empty means unknown
+	// Roots are further directories in which foreign tools may look for relative names.
+	Roots []string
 }
 
 // Targets are the subjects of one call.
@@ -43,6 +45,8 @@ type Targets struct {
 type Part struct {
 	Command *command.Command // nil if the part is not a command
 	Texts   []string         // of the command, first as written; or of the whole input
+	// DenyOnly means that the part can only lead to a deny: what the input of a foreign tool may mean.
+	DenyOnly bool
 	// Computed means that only the running shell can determine a word of the
 	// command.
 	Computed bool
@@ -51,7 +55,7 @@ type Part struct {
 }
 
 // Guess reports whether the part is a guess, which can only be a reason to refuse.
-func (p Part) Guess() bool { return p.Command != nil && p.Command.Guess }
+func (p Part) Guess() bool { return p.DenyOnly || p.Command != nil && p.Command.Guess }
 
 // File is a file or directory.
 type File struct {
@@ -77,12 +81,17 @@ func Of(call *executors.Call, s Session) Targets {
 	default:
 		t.Parts = []Part{t.inputPart(call, values, s)}
 	}
+	if call.Server() != "" {
+		t.foreign(call, s)
+	}
 	if v := values.duplicate; v != "" && t.Unknown == "" { // programs differ in which of the two they use
 		t.Unknown = "the input has " + v + " twice"
 	}
 	count := 0
 	for _, p := range t.Parts {
-		count += 1 + len(p.Files) + len(p.URLs)
+		if !p.DenyOnly {
+			count += 1 + len(p.Files) + len(p.URLs)
+		}
 	}
 	if count > maxTargets {
 		t.Unknown = "it has too many targets"

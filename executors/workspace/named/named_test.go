@@ -1,0 +1,30 @@
+package named
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// FuzzNamed checks that no input takes long or has a relative path.
+func FuzzNamed(f *testing.F) {
+	f.Add(`{"a":["b","c"],"command":"git","args":["push"],"x":"{\"y\":\"~/z%2e\"}"}`)
+	f.Add(`"` + strings.Repeat("{a,b}/%25*", 100) + `"`)
+	f.Fuzz(func(t *testing.T, input string) {
+		for _, path := range Files(json.RawMessage(input), Session{Dirs: []string{"/w"}, Home: "/home/u"}) {
+			if !filepath.IsAbs(path) {
+				t.Errorf("%q is not absolute", path)
+			}
+		}
+		Commands(json.RawMessage(input))
+	})
+}
+
+func BenchmarkFiles(b *testing.B) {
+	b.ReportAllocs()
+	input := json.RawMessage(`{"path":"src/main.go","old":"` + strings.Repeat("some text of a file, ", 500) + `","limit":5}`)
+	for b.Loop() {
+		Files(input, Session{Dirs: []string{"/w", "/x"}, Home: "/home/u"})
+	}
+}
