@@ -46,9 +46,10 @@ const (
 	Host    Kind = "host"    // commands that download from these hosts
 	Web     Kind = "web"     // tools that read pages of this host
 	Tool    Kind = "tool"    // all calls of a tool, inside the project
+	Reads   Kind = "reads"   // commands of a program that only ask its daemon or server
 )
 
-var kinds = []Kind{Command, Exactly, Host, Web, Tool}
+var kinds = []Kind{Command, Exactly, Host, Web, Tool, Reads}
 
 // Entry is one stored answer.
 type Entry struct {

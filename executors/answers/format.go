@@ -36,13 +36,14 @@ type table struct {
 	Host    string   `toml:"host"`
 	Web     string   `toml:"web"`
 	Tool    string   `toml:"tool"`
+	Reads   string   `toml:"reads"`
 	Dirs    []string `toml:"dirs"`
 }
 
 // entry returns the entry that a table stands for.
 func (t table) entry() (Entry, error) {
 	e := Entry{Dirs: t.Dirs}
-	for i, covers := range []string{t.Command, t.Exactly, t.Host, t.Web, t.Tool} {
+	for i, covers := range []string{t.Command, t.Exactly, t.Host, t.Web, t.Tool, t.Reads} {
 		switch {
 		case covers == "":
 		case e.Kind != "":
@@ -52,7 +53,7 @@ func (t table) entry() (Entry, error) {
 		}
 	}
 	if e.Kind == "" {
-		return e, errors.New("an entry has none of command, exactly, host, web, tool")
+		return e, errors.New("an entry has none of command, exactly, host, web, tool, reads")
 	}
 	return e, nil
 }

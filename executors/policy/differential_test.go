@@ -104,7 +104,7 @@ const recorder = `
 rec() { builtin printf '%s\0' "$#" "$PWD" "$@" >&9; }
 command_not_found_handle() { rec "$@"; return 0; }
 for name in . : [ alias bind caller command compgen complete declare dirs disown echo enable eval exec export false fc getopts hash history \
-	jobs kill let local logout mapfile popd printf pushd read readarray readonly set shift shopt source suspend test times trap true type typeset ulimit umask unalias unset wait
+	jobs kill let local logout mapfile popd printf pushd readarray readonly set shift shopt source suspend test times trap true type typeset ulimit umask unalias unset wait
 do
 	[[ $name == "[" ]] && builtin eval '[() { rec "[" "$@"; }' && continue
 	builtin eval "function $name { rec $name \"\$@\"; $([[ $name == false ]] && builtin echo 'builtin return 1;') }"

@@ -42,6 +42,16 @@ var readers = map[string]reader{
 	"basename": {values: "s", texts: all}, "dirname": {texts: all}, "seq": {values: "fs", texts: all}, "sleep": {texts: all}, "which": {texts: all}, "type": {texts: all}, "expr": {texts: all}, "echo": {texts: all}, "true": {texts: all}, "false": {texts: all}, ":": {texts: all}, "pwd": {}, "cd": {texts: all},
 	"uname": {}, "id": {texts: all}, "whoami": {}, "hostname": {most: all}, "uptime": {}, "free": {values: "sc"}, "nproc": {}, "date": {values: "drIf", long: []string{"--date", "--reference"}, harm: []string{"-s", "--set", "-f", "--file"}, texts: all}, "ps": {values: "opCuUgGt", texts: all},
 	"set": {texts: all}, "exit": {texts: all}, "break": {texts: all}, "continue": {texts: all}, "shuf": {values: "nioe", harm: []string{"-o", "--output"}}, "gofmt": {harm: []string{"-w", "-cpuprofile", "-r"}}, "test": {texts: all}, "[": {texts: all}, "getconf": {texts: all}, "groups": {texts: all}, "tty": {}, "arch": {}, "lscpu": {}, "cal": {texts: all},
+	"factor": {texts: all}, "numfmt": {values: "d", texts: all}, "tsort": {}, "bc": {most: all}, "locale": {texts: all}, "printenv": {texts: all}, "lsb_release": {}, "size": {values: "t"}, "nm": {values: "t", harm: []string{"--plugin"}},
+	"readelf": {values: "xpwR", harm: []string{"-w", "--debug-dump", "--dwarf-start"}}, "objdump": {values: "jMbm", harm: []string{"--dwarf", "-W", "-K", "-L", "--process-links"}}, "yq": {values: "opI", harm: []string{"-i", "--inplace", "-f", "--from-file", "-s", "--split-exp"}, texts: 1},
+	"bat": {values: "lrmH", long: []string{"--style", "--theme"}, harm: []string{"--pager", "--config-file", "-E"}}, "shellcheck": {values: "efiosSW", harm: []string{"--rcfile", "-P", "--source-path"}}, "xmllint": {long: []string{"--xpath", "--encode", "--pretty"}, harm: []string{"--output", "-o", "--shell", "--push", "--load-trace"}},
+}
+
+// queries are programs with many commands, by the first words of those that only read.
+var queries = map[string][]string{
+	"openssl": {"x509", "req", "crl", "asn1parse", "dgst", "ciphers", "version", "list"}, "npm": {"ls", "list", "root", "prefix", "explain", "why", "pkg", "help"}, "pip": {"list", "show", "freeze", "check", "config", "help"},
+	"cargo": {"tree", "metadata", "pkgid", "locate-project", "--list", "help"}, "apt": {"list", "show", "search", "policy", "depends", "rdepends"}, "apt-cache": {"policy", "show", "search", "depends", "rdepends", "madison"},
+	"dpkg": {"-l", "-s", "-L", "-S", "-p", "--list", "--status", "--listfiles", "--search"}, "python3": {"-I"}, "bash": {"-n"}, "node": {"-c", "--check"}, "rustup": {"show", "toolchain"},
 }
 
 // harm describes the possible effects of a command other than reading inside
@@ -105,6 +115,15 @@ func harm(td *commands.TestDir, dir string, words []string) string {
 			}
 			return strings.Contains(strings.ReplaceAll(script, " ", ""), "$ENV") || slices.Contains(strings.FieldsFunc(script, func(r rune) bool { return (r < 'a' || r > 'z') && r != '_' }), "env")
 		}, []string{"-f", "--from-file", "-L", "--rawfile", "--slurpfile", "--argfile"})
+	}
+	if list, ok := queries[name]; ok {
+		bad := func(a string) bool {
+			return slices.ContainsFunc([]string{"-out", "-writerand", "-sign", "-engine", "-provider", "--prefix", "--target", "--manifest-path", "--config", "-i", "--install", "-r", "--root", "--index-url"}, func(b string) bool { return a == b || strings.HasPrefix(a, b+"=") })
+		}
+		if len(args) == 0 || !slices.Contains(list, args[0]) || slices.ContainsFunc(args, bad) {
+			return fmt.Sprintf("runs %s %q", name, args)
+		}
+		return ""
 	}
 	if slices.Contains([]string{"test", "["}, name) {
 		if i := slices.Index(args, "-v"); i >= 0 && i+1 < len(args) && strings.Contains(args[i+1], "[") {
@@ -182,8 +201,8 @@ func (r reader) judge(td *commands.TestDir, dir string, args []string) string {
 	return ""
 }
 
-// outside reports whether an existing file lies outside the test directory's working
-// directory.
+// outside reports whether a name is that of an existing file outside the working directory. The box
+// keeps a command from what a link leads to.
 func outside(td *commands.TestDir, dir, name string) bool {
 	if strings.HasPrefix(name, "@") {
 		return true
@@ -191,15 +210,15 @@ func outside(td *commands.TestDir, dir, name string) bool {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(dir, name)
 	}
-	if name == "/dev/null" || strings.HasPrefix(name, "/dev/std") {
+	if name == "/dev/null" || strings.HasPrefix(name, "/dev/std") || strings.HasPrefix(name, "/dev/fd/") || strings.HasPrefix(name, td.Dir+string(filepath.Separator)) {
+		return false
+	}
+	system := func(dir string) bool { return strings.HasPrefix(name, dir) }
+	if slices.ContainsFunc([]string{"/usr/", "/bin/", "/etc/os-release", "/etc/hostname", "/proc/version", "/proc/meminfo"}, system) {
 		return false
 	}
 	info, err := os.Stat(name)
-	if err != nil || info.IsDir() {
-		return false
-	}
-	real, err := filepath.EvalSymlinks(name)
-	return err == nil && !strings.HasPrefix(real, td.Dir+string(filepath.Separator))
+	return err == nil && !info.IsDir()
 }
 
 // scriptHarm checks a program whose script is its first operand or the value of
@@ -291,9 +310,6 @@ func findHarm(td *commands.TestDir, dir string, args []string) string {
 			if why := harm(td, dir, inner[:len(inner)-1]); why != "" {
 				return why
 			}
-			if !slices.Equal(args[max(i-3, 0):i], []string{"!", "-type", "l"}) && !slices.Contains([]string{"basename", "dirname", "du", "file", "ls", "readlink", "realpath", "stat"}, inner[0]) {
-				return "opens links"
-			}
 			i = end
 		case slices.Contains([]string{"-execdir", "-ok", "-okdir", "-delete", "-fprint", "-fprint0", "-fprintf", "-fls", "-L", "-H", "-follow", "-files0-from"}, args[i]):
 			return "has the action " + args[i]
@@ -327,11 +343,11 @@ func gitHarm(td *commands.TestDir, dir string, args []string) string {
 	if len(args) == 0 {
 		return ""
 	}
-	looks := []string{"blame", "branch", "cat-file", "check-ignore", "cherry", "config", "count-objects", "describe", "diff", "diff-files", "diff-index", "diff-tree", "for-each-ref", "grep", "log", "ls-files", "ls-tree", "merge-base", "symbolic-ref", "name-rev", "reflog", "remote", "rev-list", "rev-parse", "shortlog", "show", "show-ref", "stash", "status", "tag", "version", "worktree"}
+	looks := []string{"blame", "branch", "cat-file", "check-ignore", "cherry", "config", "count-objects", "describe", "diff", "diff-files", "diff-index", "diff-tree", "for-each-ref", "grep", "log", "ls-files", "ls-tree", "merge-base", "symbolic-ref", "submodule", "help", "notes", "bisect", "range-diff", "whatchanged", "check-mailmap", "check-attr", "name-rev", "reflog", "remote", "rev-list", "rev-parse", "shortlog", "show", "show-ref", "stash", "status", "tag", "version", "worktree"}
 	if !slices.Contains(looks, args[0]) {
 		return "runs git " + args[0]
 	}
-	bad := []string{"--output", "--ext-diff", "--textconv", "--open-files-in-pager", "--contents", "--filters", "--show-signature", "--no-index", "--upload-pack"}
+	bad := []string{"--output", "--ext-diff", "--textconv", "--open-files-in-pager", "--contents", "--filters", "--show-signature", "--upload-pack"}
 	for i, a := range args[1:] {
 		if a == "--" && args[0] != "blame" && !slices.Contains([]string{"-S", "-G", "-e", "-f", "-A", "-O", "-L", "-n", "--grep", "--author"}, args[i]) {
 			break
@@ -345,6 +361,7 @@ func gitHarm(td *commands.TestDir, dir string, args []string) string {
 		}
 	}
 	changes := map[string][]string{
+		"submodule": {"add", "update", "init", "deinit", "foreach", "sync", "absorbgitdirs", "set-url"}, "notes": {"add", "edit", "remove", "prune", "append", "copy"}, "bisect": {"start", "run", "reset", "good", "bad"}, "help": {"-w", "--web", "-i"},
 		"branch": {"-d", "-D", "-m", "-M", "-c", "-C", "-f", "-u", "--delete", "--move", "--copy", "--force", "--edit-description", "--unset-upstream"}, "tag": {"-d", "-a", "-s", "-f", "-m", "--delete"},
 		"stash": {"drop", "pop", "push", "clear", "apply", "save", "store", "branch", "create", "-q", "-m"}, "remote": {"add", "remove", "rm", "rename", "set-url", "update", "prune", "show"}, "reflog": {"expire", "delete"}, "worktree": {"add", "remove", "prune", "lock", "move"},
 		"config": {"--add", "--unset", "--global", "-f", "--file", "-e", "--edit", "--replace-all", "--remove-section"},
@@ -379,8 +396,8 @@ func TestHarm(t *testing.T) {
 	td := take(t, pool, "plain")
 	defer giveBack(t, td)
 	for line, want := range map[string]bool{
-		"ls -la": false, "sort -k 2 in": false, "sort -oPWN in": true, "sort -no PWN in": true, "sort --outp=PWN in": true, "sort -t -- -o PWN in": true, "sort -- -o": false, "uniq in PWN": true, "uniq -f 1 in": false, "find . -name -exec": false, "find . -delete": true, "find . -exec cat {} ;": true, "find . ( ! -type l -exec cat -- {} + )": false, "find . -exec ls -l {} ;": false, "find . ! -type l -exec touch {} ;": true,
-		"cat link": true, "cat a.txt": false, "grep link a.txt": false, "grep x link": true, "git log --output=PWN": true, "git -c core.pager=x log": true, "git log -- --output=PWN": false, "git branch x": false, "git branch -D x": true, "touch PWN": true, "timeout 5 touch x": true, "xargs -0 wc -l": false, "xargs touch": true,
+		"ls -la": false, "sort -k 2 in": false, "sort -oPWN in": true, "sort -no PWN in": true, "sort --outp=PWN in": true, "sort -t -- -o PWN in": true, "sort -- -o": false, "uniq in PWN": true, "uniq -f 1 in": false, "find . -name -exec": false, "find . -delete": true, "find . -exec cat {} ;": false, "find . ( ! -type l -exec cat -- {} + )": false, "find . -exec ls -l {} ;": false, "find . ! -type l -exec touch {} ;": true,
+		"cat ../out/secret.txt": true, "cat a.txt": false, "grep link a.txt": false, "git log --output=PWN": true, "git -c core.pager=x log": true, "git log -- --output=PWN": false, "git branch x": false, "git branch -D x": true, "touch PWN": true, "timeout 5 touch x": true, "xargs -0 wc -l": false, "xargs touch": true,
 		"rg -e -- --pre=x .": true, "rg --pre x": true, "tree -o x": true, "sed -n 1,5p in": false, "sed -i p in": true, "sed -n /ewe/,$p in": false, "sed -n 1wPWN in": true, "sed s/e/w/g in": false, "sed s/x/y/w in": true, `sed s/a\/b/p;/e#/p in`: true, `sed s/[/]/p;/wPWN/p in`: true, `sed s/[wer]\/x/e/g in`: false, "sed -n 3p cat": false, "jq . a.txt": false, "jq $ENV": true, "date +%s": false, "date -s 1": true, "test -v a[b]": true, "go env -w A=b": true, "go list ./...": false, "env": true, "command ls": true,
 	} {
 		if got := harm(td, td.Dir, strings.Fields(line)); (got != "") != want {

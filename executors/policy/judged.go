@@ -31,6 +31,11 @@ func (p permissionCheck) plainForm(call *executors.Call, src parsedCommand, allo
 	if err != nil {
 		return nil, err
 	}
+	if !form.ReadOnly && form.Reach == plain.ReachesOthers { // in the box, if its other commands only read as well
+		if boxed, err := plain.Parse(card.Command, plain.Shell{Dir: card.Dir, Home: p.Home}, nil); err == nil {
+			form = boxed
+		}
+	}
 	t := follow.Trail{Lstat: p.stats.Lstat}
 	for _, f := range form.Files {
 		if !f.Tested && slices.ContainsFunc(slices.Concat(follow.Targets(pathOf(f), &t)...), controlsGitOrAgent) {
@@ -44,55 +49,89 @@ func (p permissionCheck) plainForm(call *executors.Call, src parsedCommand, allo
 		if !c.ReadOnly {
 			continue
 		}
-		if err := p.checkSurroundings(c, form); err != nil {
-			return nil, err
-		}
 		for _, name := range append([]string{c.Words[0]}, c.Starts...) {
 			if found := p.programInRoots(name); found != "" {
 				return nil, fmt.Errorf("%s would run %s", name, found)
-			}
-			if err := p.checkVersionFiles(name, c.Dirs); err != nil {
-				return nil, err
 			}
 		}
 	}
 	if form.ReadOnly && card.FullAccess {
 		return nil, errors.New("it failed in the read-only sandbox")
 	}
+	outside := func(c *plain.Command) bool { // rules do not reach here: what they allow is not of the form's reading commands
+		key, _ := alwaysKey(command.New(c.Words, c.Dirs, c.Assigns), src)
+		return allowed != nil && key != "" && allowed(key)
+	}
+	if err := p.checkReach(form, outside); err != nil {
+		return nil, err
+	}
+	if form.ReadOnly && form.Emits != "" && p.InTerminal {
+		return nil, fmt.Errorf("%s may print a control sequence, which the editor's terminal obeys", form.Emits)
+	}
 	return &executors.Judged{Script: form.Script, ReadOnly: form.ReadOnly}, nil
 }
 
-// checkSurroundings checks the files that the program of a read-only command reads
-// although the command does not name them. It returns an error if they may make it run
-// another program or show files outside of the roots.
-func (p permissionCheck) checkSurroundings(c *plain.Command, form *plain.Form) error {
-	switch c.Program() {
-	case "git":
-		if err := checkGit(c.Dirs, p.LentObjects, p.private()); err != nil {
-			return fmt.Errorf("the repository may make git run a program or read other files (%w)", err)
+// errNoBox is why no command runs in a box.
+var errNoBox = errors.New("this system has none")
+
+// boxError returns why no command can run in the box now, nil if one can.
+func boxError(boxed func() error) error {
+	if boxed == nil {
+		return errNoBox
+	}
+	return boxed()
+}
+
+// checkReach returns an error if a form would open files that nothing keeps it from. In the box a
+// read-only form may open what it likes. Outside of it, it opens literal files that are no links. A
+// form with commands that rules allow runs outside of the box; allowed reports whether an "always"
+// allows a read-only command there, too.
+func (p permissionCheck) checkReach(form *plain.Form, allowed func(*plain.Command) bool) error {
+	noBox := boxError(p.Boxed)
+	if form.ReadOnly && noBox == nil {
+		return nil
+	}
+	most := plain.ReachesLiterals
+	if !form.ReadOnly { // the guard judges all files that the words of the commands name
+		most = plain.ReachesNamed
+	}
+	for _, c := range form.Commands {
+		switch {
+		case !c.ReadOnly || c.Reach <= most || !form.ReadOnly && allowed(c):
+		case noBox == nil:
+			return fmt.Errorf("%s runs without a question only in the box, and other commands of the script do not run there", quote(strings.Join(c.Words, " ")))
+		default:
+			return fmt.Errorf("%s would run without a question only in the box: %w", quote(strings.Join(c.Words, " ")), noBox)
 		}
-		if c.OpensFromTop && slices.ContainsFunc(c.Dirs, p.topIsOutside) {
-			return errors.New("the top of the repository is outside the session's directories")
+	}
+	if !form.ReadOnly {
+		return nil
+	}
+	t := follow.Trail{Lstat: p.stats.Lstat}
+	for _, f := range form.Files {
+		path := pathOf(f)
+		for i, found := range follow.Targets(path, &t) {
+			if why := p.notLiteral(path.Abs[i], found); why != "" {
+				return fmt.Errorf("%s %s, and would be read without a question only in the box: %w", f.Text, why, noBox)
+			}
 		}
-		return checkTracked(c.Dirs, c.Tracked, p.Roots, p.private())
-	case "go":
-		if !slices.Contains([]string{"version", "env", "help"}, c.Words[1]) {
-			return checkGoFiles(c.Dirs, p.Roots, p.private())
-		}
-	case "rg":
-		return p.checkIgnoreFiles(c, form)
 	}
 	return nil
 }
 
-// topIsOutside reports whether the top of the repository around dir is outside of the roots.
-func (p permissionCheck) topIsOutside(dir string) bool {
-	top := repositoryTop(dir)
-	if top == "" {
-		return false
+// notLiteral returns why a path is not that of a regular file, a directory or no file: found are the
+// places to which it leads.
+func (p permissionCheck) notLiteral(abs string, found []string) string {
+	if harmlessDevice(abs) {
+		return ""
 	}
-	_, err := p.Roots.Resolve(top)
-	return err != nil
+	if len(found) != 1 || found[0] != filepath.Clean(abs) {
+		return "is a link"
+	}
+	if info, err := p.stats.Lstat(found[0]); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return "is not a file"
+	}
+	return ""
 }
 
 // requireAllowed returns nil if a rule, or an "always" of the user, allows a command that is not
@@ -188,8 +227,8 @@ func (p permissionCheck) inRoots(path string) bool {
 func underSystem(root string) bool { return root == string(filepath.Separator) || root == "/usr" }
 
 // formWithRules returns the plain form that a command has if rules allow each of its parts that
-// is not read-only.
-func (g guardCheck) formWithRules(card executors.Card) (*plain.Form, bool) {
+// is not read-only, nil if it has none.
+func (g guardCheck) formWithRules(card executors.Card) *plain.Form {
 	allowed := func(_ *plain.Command, why error) error {
 		if why == plain.ErrOnlyReads {
 			return why
@@ -197,18 +236,41 @@ func (g guardCheck) formWithRules(card executors.Card) (*plain.Form, bool) {
 		return nil
 	}
 	form, err := plain.Parse(card.Command, plain.Shell{Dir: card.Dir, Home: g.Home}, allowed)
-	return form, err == nil
+	if err != nil {
+		return nil
+	}
+	return form
+}
+
+// runsInBox reports whether a command with this form runs in the box, or after a question. The box
+// keeps it from all files that are not its own. What a rule allows runs outside of it.
+func (g guardCheck) runsInBox(card executors.Card, form *plain.Form) bool {
+	if form == nil || !form.ReadOnly || card.FullAccess || boxError(g.Boxed) != nil {
+		return false
+	}
+	asWritten := func(forms []string) []string { return forms }
+	for _, rules := range g.rules.Permissions {
+		for _, c := range form.Commands {
+			r, ok := firstCommandMatch(rules, command.New(c.Words, c.Dirs, c.Assigns), asWritten)
+			if ok && r.Action == Allow {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // judgeNamedFiles judges the files of a plain form. They are exactly the words that its
-// read-only programs open.
-func (g guardCheck) judgeNamedFiles(form *plain.Form) (blocked *executors.Failure, ask []string) {
+// read-only programs open. In the box, it blocks what must not be read, and asks about nothing that
+// the box refuses.
+func (g guardCheck) judgeNamedFiles(form *plain.Form, inBox bool) (blocked *executors.Failure, ask []string) {
 	own := ownFiles{private: g.private(), home: g.Home, trail: follow.Trail{Lstat: g.stats.Lstat}}
 	var reads *readSearch
 	if rules := g.readRules(); rules != nil {
 		reads = &readSearch{rules: rules, home: g.Home, trail: follow.Trail{Lstat: g.stats.Lstat}}
 	}
 	temp, t := g.tempDirs(), follow.Trail{Lstat: g.stats.Lstat}
+	var uncertain []string
 	for _, f := range form.Files {
 		path := pathOf(f)
 		if own.private != nil {
@@ -222,12 +284,7 @@ func (g guardCheck) judgeNamedFiles(form *plain.Form) (blocked *executors.Failur
 				continue
 			}
 			if slices.ContainsFunc(found, func(place string) bool { return !g.mayName(place, temp) }) {
-				ask = append(ask, fmt.Sprintf("%s may be a file outside the session's directories", f.Text))
-			}
-		}
-		if f.Follows != "" && !(f.GNUFollowsNone && gnuGrep()) {
-			if err := g.checkLinksBelow(path, f.Follows); err != nil {
-				ask = append(ask, fmt.Sprintf("a symbolic link in %s may lead elsewhere: %v", f.Text, err))
+				uncertain = append(uncertain, fmt.Sprintf("%s may be a file outside the session's directories", f.Text))
 			}
 		}
 		if f.Opens && g.mayNeverEnd(path) {
@@ -237,37 +294,18 @@ func (g guardCheck) judgeNamedFiles(form *plain.Form) (blocked *executors.Failur
 	if own.namedFile != "" {
 		return ownFileFailure(own.namedFile), nil
 	}
-	ask = append(ask, own.ask...)
+	uncertain = append(uncertain, own.ask...)
 	if reads != nil {
 		if reads.refusedWord != "" {
 			return executors.Failuref(executors.PolicyBlocked, "the command reads %s: %s", reads.refusedWord, reads.why).
 				Hint("Do not try another way: the user's configuration keeps that file from you."), nil
 		}
-		ask = append(ask, reads.ask...)
+		uncertain = append(uncertain, reads.ask...)
 	}
-	return nil, ask
-}
-
-// checkLinksBelow searches the directories that a path names, and those below them, for
-// links whose names match a pattern. It returns an error if one leads outside of the
-// roots.
-func (g guardCheck) checkLinksBelow(p command.Path, pattern string) error {
-	t := follow.Trail{Lstat: g.stats.Lstat}
-	for _, abs := range p.Abs {
-		places, err := follow.Files(abs, p.Glob, &t)
-		if err != nil {
-			return err
-		}
-		for _, place := range places {
-			if info, err := g.stats.Lstat(place); err != nil || !info.IsDir() {
-				continue
-			}
-			if err := checkLinksStayInside([]string{place}, g.Roots, pattern); err != nil {
-				return err
-			}
-		}
+	if inBox {
+		return nil, ask
 	}
-	return nil
+	return nil, append(uncertain, ask...)
 }
 
 // mayNeverEnd reports whether a path leads to a device, a named pipe or the like. Reading

@@ -31,7 +31,9 @@ func (g guardCheck) judgeSockets(_ executors.Card, s *command.Script) (blocked *
 // judgePaths judges whether a script names files outside of the session's directories. The
 // read-only commands of a plain form name exactly the files of that form.
 func (g guardCheck) judgePaths(card executors.Card, s *command.Script) (blocked *executors.Failure, ask []string) {
-	outside, reasons := g.findOutside(s)
+	form := g.formWithRules(card)
+	inBox := g.runsInBox(card, form)
+	outside, reasons := g.findOutside(s, inBox)
 	if outside != "" && g.shell.OutsidePaths == "block" {
 		return executors.Failuref(executors.PolicyBlocked, "the command names %s, which is outside the session's directories", outside).
 			ForUser("The command names %s, which is outside the session's directories. The key tools.shell.allowed_paths can allow it.", outside).
@@ -40,11 +42,10 @@ func (g guardCheck) judgePaths(card executors.Card, s *command.Script) (blocked 
 	if outside != "" {
 		ask = append(ask, outside+" is outside the session's directories")
 	}
-	form, ok := g.formWithRules(card)
-	if !ok {
+	if form == nil {
 		return nil, slices.Concat(ask, reasons, s.Dynamic)
 	}
-	blocked, named := g.judgeNamedFiles(form)
+	blocked, named := g.judgeNamedFiles(form, inBox)
 	if !form.ReadOnly { // the words of its other commands may be files
 		ask = slices.Concat(ask, reasons, s.Dynamic)
 	}
@@ -52,8 +53,9 @@ func (g guardCheck) judgePaths(card executors.Card, s *command.Script) (blocked 
 }
 
 // findOutside returns the first file of a script that is certainly outside the roots, and
-// reasons to ask about files that may be outside.
-func (g guardCheck) findOutside(s *command.Script) (outside string, ask []string) {
+// reasons to ask about files that may be outside. In the box a command may also name files of the
+// system.
+func (g guardCheck) findOutside(s *command.Script, inBox bool) (outside string, ask []string) {
 	all := s.ExtractPaths()
 	for _, c := range s.Commands { // many commands read their working directory
 		if len(c.Dirs) > 0 && !slices.ContainsFunc(all, func(p command.Path) bool { return p.Text == c.Dirs[0] }) {
@@ -62,6 +64,7 @@ func (g guardCheck) findOutside(s *command.Script) (outside string, ask []string
 	}
 	all = append(all, g.mentionedLinks(s)...)
 	temp, t := g.tempDirs(), follow.Trail{Lstat: g.stats.Lstat}
+	mayName := func(place string) bool { return g.mayName(place, temp) || inBox && systemFile(place) }
 	if file := processFile(s); file != "" {
 		outside = file
 	}
@@ -73,11 +76,11 @@ func (g guardCheck) findOutside(s *command.Script) (outside string, ask []string
 			if i < len(p.Abs) && harmlessDevice(p.Abs[i]) { // before links are resolved: /dev/stderr leads to a file of ours
 				continue
 			}
-			if !slices.ContainsFunc(found, func(place string) bool { return !g.mayName(place, temp) }) {
+			if !slices.ContainsFunc(found, func(place string) bool { return !mayName(place) }) {
 				continue
 			}
 			// A pattern may match other files when the command runs.
-			if i == 0 && p.Sure && !g.mayName(found[len(found)-1], temp) {
+			if i == 0 && p.Sure && !mayName(found[len(found)-1]) {
 				if outside == "" {
 					outside = p.Text
 				}
@@ -203,6 +206,23 @@ func harmlessDevice(abs string) bool {
 	}
 	// Other descriptors may belong to the program that started the agent.
 	return abs == "/dev/fd/0" || abs == "/dev/fd/1" || abs == "/dev/fd/2"
+}
+
+// systemDirs are directories of the system without files of a user. The box grants them.
+var systemDirs = []string{"/bin", "/lib", "/lib32", "/lib64", "/sbin", "/usr/bin", "/usr/include", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libexec", "/usr/local/bin", "/usr/local/go",
+	"/usr/local/include", "/usr/local/lib", "/usr/local/share", "/usr/sbin", "/usr/share", "/usr/src"}
+
+// systemFiles are further files of the system that describe it.
+var systemFiles = []string{
+	"/etc/alpine-release", "/etc/debian_version", "/etc/fedora-release", "/etc/hostname", "/etc/hosts", "/etc/issue", "/etc/localtime", "/etc/lsb-release",
+	"/etc/os-release", "/etc/protocols", "/etc/redhat-release", "/etc/services", "/etc/shells", "/etc/timezone",
+	"/proc/cpuinfo", "/proc/filesystems", "/proc/loadavg", "/proc/meminfo", "/proc/stat", "/proc/uptime", "/proc/version",
+}
+
+// systemFile reports whether a place, a path without links, is a file of the system that anybody may
+// read.
+func systemFile(place string) bool {
+	return slices.Contains(systemFiles, place) || slices.ContainsFunc(systemDirs, func(dir string) bool { return workspace.Within(dir, place) })
 }
 
 // tempDirs returns the directories for temporary files, with symlinks and without.

@@ -49,12 +49,11 @@ type Permission struct {
 	// NameInRules returns the name that rules use for an absolute path, even in the text of a
 	// command; nil changes no name.
 	NameInRules func(text string) string
-	// LentObjects is the directory from which the session's own repository borrows objects;
-	// empty means no directory.
-	LentObjects string
-	// Private returns zeph-acp's own files. The search for git settings does
-	// not read them.
-	Private       func(*workspace.StatCache) *workspace.Private
+	// Boxed returns why no command can run in the box now, which keeps it from all files but those
+	// of the session and the system; nil if one can. A nil Boxed means that there is no box.
+	Boxed func() error
+	// InTerminal means that read-only commands run in a terminal that people see.
+	InTerminal    bool
 	Mode          func() string // returns the session's current mode
 	Approver      Approver      // nil means that no one can be asked
 	ScheduledTask bool          // the session is the run of a scheduled task, without a user
@@ -105,14 +104,6 @@ func (p *Permission) namesInRules(texts []string) []string {
 	return out
 }
 
-// private returns zeph-acp's own files as of the judgement.
-func (p permissionCheck) private() *workspace.Private {
-	if p.Private == nil {
-		return nil
-	}
-	return p.Private(p.stats)
-}
-
 func (p permissionLink) Prepare(ctx context.Context, call *executors.Call) (executors.Card, error) {
 	return p.next.Prepare(ctx, call)
 }
@@ -131,6 +122,7 @@ func (p permissionLink) Execute(ctx context.Context, call *executors.Call) (exec
 		if d, err = r.resolveQuestion(ctx, call, tool); err != nil {
 			return executors.Result{}, err
 		}
+		r.keepInBox(call, &d)
 	}
 	call.Record.Decision, call.Record.Rule = string(d.action), d.auditReason()
 	switch {
@@ -153,6 +145,18 @@ func (p permissionLink) Execute(ctx context.Context, call *executors.Call) (exec
 	call.Judged = d.judged
 	call.Notify(executors.Event{Status: executors.InProgress})
 	return p.next.Execute(ctx, call)
+}
+
+// keepInBox makes a command that only reads run in the box after a question, too. The guard has not
+// asked about files that the box refuses.
+func (p permissionCheck) keepInBox(call *executors.Call, d *decision) {
+	card := call.Card
+	if d.action != Allow || d.judged != nil || card.Command == "" || len(call.Ask) > 0 || boxError(p.Boxed) != nil {
+		return
+	}
+	if judged, err := p.plainForm(call, parse(card.Command, card.Dir, p.Home), nil); err == nil {
+		d.judged = judged
+	}
 }
 
 // resolveQuestion asks the user, unless an earlier answer or the arbiter decides. Its

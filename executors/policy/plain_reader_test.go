@@ -58,7 +58,8 @@ func readPlain(script string) ([]plainCommand, error) {
 
 var (
 	keywords   = []string{"!", "{", "if", "then", "elif", "else", "do", "time"} // a command follows
-	closers    = []string{"}", "fi", "done"}
+	closers    = []string{"}", "fi", "done", "esac"}
+	reads      = regexp.MustCompile(`^while (IFS=('[,:;|/ \t]*'|[,:/]*) )?read( -r)?( v[0-9]+)+(;|$)`)
 	leading    = regexp.MustCompile(`^[!{}a-z]+`)
 	operators  = regexp.MustCompile(`^(\|\||&&|\|&?|;|\()`)
 	plainChars = regexp.MustCompile(`^[A-Za-z0-9_./:,+@-]+`)
@@ -118,6 +119,15 @@ func (r *plainReader) command() error {
 		return r.redirections()
 	case word == "for":
 		return r.loop()
+	case word == "while":
+		head := reads.FindString(r.rest)
+		if head == "" {
+			return errors.New("a loop that does not read")
+		}
+		r.rest = r.rest[len(head):]
+		return nil
+	case word == "case":
+		return r.choice()
 	}
 	for {
 		name := settings.FindString(r.rest)
@@ -159,6 +169,38 @@ func (r *plainReader) command() error {
 	return nil
 }
 
+// choice reads "case WORD in" and each "(PATTERN) LIST ;;" after it.
+func (r *plainReader) choice() error {
+	r.rest = strings.TrimPrefix(r.rest, "case ")
+	if _, err := r.word(); err != nil {
+		return err
+	}
+	var ok bool
+	if r.rest, ok = strings.CutPrefix(r.rest, " in "); !ok {
+		return errors.New("a case that is not plain")
+	}
+	for strings.HasPrefix(r.rest, "(") {
+		for r.rest = r.rest[1:]; ; r.rest = r.rest[1:] {
+			if _, err := r.word(); err != nil {
+				return err
+			}
+			if !strings.HasPrefix(r.rest, "|") {
+				break
+			}
+		}
+		if r.rest, ok = strings.CutPrefix(r.rest, ") "); !ok {
+			return errors.New("a pattern that is not plain")
+		}
+		if err := r.list(";; "); err != nil {
+			return err
+		}
+	}
+	if r.rest, ok = strings.CutPrefix(r.rest, "esac"); !ok {
+		return errors.New("a case without an end")
+	}
+	return r.redirections()
+}
+
 // loop reads "for v1 in WORDS".
 func (r *plainReader) loop() error {
 	head := regexp.MustCompile(`^for v[0-9]+ in `).FindString(r.rest)
@@ -179,6 +221,13 @@ func (r *plainReader) loop() error {
 
 func (r *plainReader) redirections() error {
 	for {
+		if rest, ok := strings.CutPrefix(r.rest, " 0< <("); ok {
+			r.rest = rest
+			if err := r.list(")"); err != nil {
+				return err
+			}
+			continue
+		}
 		m := redirects.FindStringSubmatch(r.rest)
 		if m == nil {
 			return nil
@@ -226,6 +275,14 @@ func (r *plainReader) word() (plainWord, error) {
 			}
 			w.many = w.many || !quoted
 			add(0, ".*")
+		} else if strings.HasPrefix(r.rest, "<(") {
+			if r.rest = r.rest[2:]; strings.HasPrefix(r.rest, "(") {
+				return w, errors.New("arithmetic, or what looks like it")
+			}
+			if err := r.list(")"); err != nil {
+				return w, err
+			}
+			add(0, "/dev/fd/[0-9]+")
 		} else {
 			break
 		}
@@ -243,14 +300,17 @@ func (r *plainReader) word() (plainWord, error) {
 // refuse.
 func TestPlainReader(t *testing.T) {
 	for script, want := range map[string]string{
-		"ls":                                     "ls",
-		"ls -l 'a b' | head":                     "ls,-l,'a b' head",
-		"! ls && (cat x; pwd) || true":           "ls cat,x pwd true",
-		`for v1 in *.go; do cat -- "$v1"; done`:  `cat,--,"$v1"`,
-		`echo "$(ls src)" 2>/dev/null 1>&2`:      `ls,src echo,`,
-		"for v1 in a; do (ls) 1>/dev/null; done": "ls",
-		"if ls; then pwd; else true; fi":         "ls pwd true",
-		`echo 'it'\''s'`:                         `echo,'it'\''s'`,
+		"ls":                                              "ls",
+		"ls -l 'a b' | head":                              "ls,-l,'a b' head",
+		"! ls && (cat x; pwd) || true":                    "ls cat,x pwd true",
+		`for v1 in *.go; do cat -- "$v1"; done`:           `cat,--,"$v1"`,
+		`echo "$(ls src)" 2>/dev/null 1>&2`:               `ls,src echo,`,
+		"for v1 in a; do (ls) 1>/dev/null; done":          "ls",
+		"if ls; then pwd; else true; fi":                  "ls pwd true",
+		`echo 'it'\''s'`:                                  `echo,'it'\''s'`,
+		"diff -- <(sort a) <(sort b)":                     "sort,a sort,b diff,--,,",
+		"case a in (a|*.go) ls;; (b) pwd;; esac":          "ls pwd",
+		`while IFS= read -r v1; do wc -- "$v1"; done 0<f`: `wc,--,"$v1"`,
 	} {
 		list, err := readPlain(script)
 		if err != nil {
@@ -268,7 +328,7 @@ func TestPlainReader(t *testing.T) {
 			t.Errorf("%s: read as %s, want %s", script, strings.Join(got, " "), want)
 		}
 	}
-	for _, script := range []string{`echo "$x"`, "echo $x", "echo `ls`", "ls > f", "ls >> f", "cat <(ls)", "x=1", "PATH=bin ls", "echo {a,b}", "ls &", "echo $((1))", "((ls))", "cat <<E", "echo ~", `echo \x`, "ls 3>&1", "echo $'a'", "for x in a; do ls; done", "(ls", "a[1]=2", `echo "a"`} {
+	for _, script := range []string{`echo "$x"`, "echo $x", "echo `ls`", "ls > f", "ls >> f", "cat >(ls)", "while true; do ls; done", "case $x in (a) ls;; esac", "x=1", "PATH=bin ls", "echo {a,b}", "ls &", "echo $((1))", "((ls))", "cat <<E", "echo ~", `echo \x`, "ls 3>&1", "echo $'a'", "for x in a; do ls; done", "(ls", "a[1]=2", `echo "a"`} {
 		if list, err := readPlain(script); err == nil {
 			t.Errorf("%s is read as %v", script, list)
 		}

@@ -5,9 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -91,18 +88,22 @@ type setup struct {
 	chain executors.Executor
 	perm  *Permission
 	dir   string // the root; empty means root
+	boxed func() error
 }
 
+// inBox is a box that is ready.
+func inBox() error { return nil }
+
 func newSetup() *setup {
-	return &setup{shell: ShellDefaults(), mode: "code", user: &scripted{}, end: &ran{}}
+	return &setup{shell: ShellDefaults(), mode: "code", user: &scripted{}, end: &ran{}, boxed: inBox}
 }
 
 func (s *setup) build() *setup {
 	policy := NewShellPolicyHandle(NewShellPolicy(s.shell, s.cfg, "/home/u"))
 	at := roots(cmp.Or(s.dir, root))
-	g := &Guard{Policy: policy, Roots: at, Home: "/home/u"}
+	g := &Guard{Policy: policy, Roots: at, Home: "/home/u", Boxed: s.boxed}
 	s.perm = &Permission{
-		Policy: policy, Roots: at, Home: "/home/u",
+		Policy: policy, Roots: at, Home: "/home/u", Boxed: s.boxed,
 		Mode: func() string { return s.mode }, Approver: s.user, Remembered: &answers.Project{},
 	}
 	s.chain = executors.Chain(s.end, g.Middleware, s.perm.Middleware)
@@ -157,15 +158,15 @@ func (s *setup) outcome(t testing.TB, call *executors.Call) string {
 func TestCommands(t *testing.T) {
 	for outcome, scripts := range map[string][]string{
 		"allow": {
-			"go version", "ls", "ls -la sub | head -5", "cat a.go && wc -l a.go", "git status", "grep -rn foo .", "cd sub && ls", "cd sub && cat ../a",
+			"go version", "ls", "ls -la sub | head -5", "cat a.go && wc -l a.go", "git status", "grep -rn foo .", "cd sub && ls", "cd sub && cat ../a", "cd sub; cat ../x", "cat /etc/os-release",
 			"echo a > /dev/null", "ls 2>&1", "ls 2>/dev/null", "x=1; echo $x", "timeout 5 ls", "env ls", "cat /tmp/x", "/usr/bin/ls",
 			"echo sudo", "grep sudo f", "find . -name '*.go'", "head -n 3 a", "echo 'a > b'", "ls # sudo",
 		},
 		"ask": {
 			"make", "go test ./...", "rm a", "rm -rf build", "rm -rf ./dist/*", "ls > out", "curl https://example.com", "wget https://example.com/x", "npm install",
-			"git push", "git commit -m 'use sudo'", "$c", "bash x.sh", "python3 -c 'print(1)'", "cat $f", "cat <(make)", "find . -exec grep x {} ;",
+			"git push", "git commit -m 'use sudo'", "$c", "bash x.sh", "python3 -c 'print(1)'", "$f cat", "cat <(make)", "find . -exec grep x {} ;",
 			"PATH=. ls", "export PATH=.; ls", "cat 'a", "gcc -I/usr/include a.c", "xargs ls", "eval \"$x\"", "sed -i s/a/b/ f", "sudoku",
-			"echo x > .git/hooks/pre-commit", "cp a .zeph/config.toml", "cd sub; cat ../x", "cd \"$d\" && cat x", "printenv", "git diff --ext-diff",
+			"echo x > .git/hooks/pre-commit", "cp a .zeph/config.toml", "cd \"$d\" && cat x", "printenv", "git diff --ext-diff",
 			"docker run -v /:/host x", "make 2>&1 | tail", "ls; make", "echo $(make)", "base64 -d x | sh", "find . -name '*.o' -delete", "rm -rf \"$d\"", "cd sub; rm -rf *",
 		},
 		"block": {
@@ -659,69 +660,6 @@ func TestTighten(t *testing.T) {
 		got, ignored := tt.mine.Tighten(tt.repo, keys), keys.Ignored()
 		if diff := gocmp.Diff(tt.want, got, cmpopts.EquateEmpty()) + gocmp.Diff(tt.ignored, ignored); diff != "" {
 			t.Errorf("%s: -want +got\n%s", name, diff)
-		}
-	}
-}
-
-// A repository needs permission if its configuration makes git run a program.
-func TestGitOfAHostileRepository(t *testing.T) {
-	dir := t.TempDir()
-	write := func(text string) {
-		for _, name := range []string{"objects", "refs"} {
-			if err := os.MkdirAll(filepath.Join(dir, ".git", name), 0o700); err != nil {
-				t.Fatal(err)
-			}
-		}
-		for name, text := range map[string]string{"config": text, "HEAD": "ref: refs/heads/main\n"} {
-			if err := os.WriteFile(filepath.Join(dir, ".git", name), []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	if err := checkGit([]string{dir}, "", nil); err != nil {
-		t.Error("no repository", err)
-	}
-	write("[core]\n\tbare = false\n[remote \"origin\"]\n\turl = x\n[user]\n\tname = a command\n")
-	if err := checkGit([]string{filepath.Join(dir)}, "", nil); err != nil {
-		t.Error("a plain one", err)
-	}
-	for _, text := range []string{"[diff]\n\texternal = x", "[diff \"a\"] textconv=x", "[DIFF \"a\"]\nCommand = x", "[filter \"a\"]\n clean = x", "[core]\nfsmonitor = x", "[include]\n path = x", "[includeIf \"x\"]\n path = x", "[core]\nattributesFile=x", "[extensions]\nrefStorage = files://x"} {
-		write(text)
-		if checkGit([]string{filepath.Join(dir, "sub")}, "", nil) == nil {
-			t.Errorf("%q", text)
-		}
-	}
-}
-
-// Git searches further up where a .git is not a whole repository.
-func TestGitOfHalfARepository(t *testing.T) {
-	const main = "ref: refs/heads/main\n"
-	for name, tt := range map[string]struct {
-		dirs  []string
-		head  string
-		whole bool
-	}{
-		"whole":             {[]string{"objects", "refs"}, main, true},
-		"a commit is HEAD":  {[]string{"objects", "refs"}, strings.Repeat("0123456789", 4) + "\n", true},
-		"an empty HEAD":     {[]string{"objects", "refs"}, "", false},
-		"HEAD of something": {[]string{"objects", "refs"}, "ref: heads/main\n", false},
-		"HEAD is no file":   {[]string{"objects", "refs", "HEAD"}, main, false},
-		"no objects":        {[]string{"refs"}, main, false},
-		"no refs":           {[]string{"objects"}, main, false},
-	} {
-		git := filepath.Join(t.TempDir(), ".git")
-		for _, d := range tt.dirs {
-			if err := os.MkdirAll(filepath.Join(git, d), 0o700); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if !slices.Contains(tt.dirs, "HEAD") {
-			if err := os.WriteFile(filepath.Join(git, "HEAD"), []byte(tt.head), 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := checkGit([]string{filepath.Dir(git)}, "", nil); (err == nil) != tt.whole {
-			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

@@ -43,8 +43,8 @@ func atHome(t testing.TB, mixed bool) (s *setup, home string) {
 	r = r.Without(own)
 	s = newSetup()
 	policy := NewShellPolicyHandle(NewShellPolicy(s.shell, s.cfg, home))
-	g := &Guard{Policy: policy, Roots: r, Home: home, Private: r.PrivateWith}
-	s.perm = &Permission{Policy: policy, Roots: r, Home: home, Mode: func() string { return s.mode }, Approver: s.user, Remembered: &answers.Project{}, Private: r.PrivateWith}
+	g := &Guard{Policy: policy, Roots: r, Home: home, Private: r.PrivateWith, Boxed: inBox}
+	s.perm = &Permission{Policy: policy, Roots: r, Home: home, Mode: func() string { return s.mode }, Approver: s.user, Remembered: &answers.Project{}, Boxed: inBox}
 	s.chain = executors.Chain(s.end, g.Middleware, s.perm.Middleware)
 	return s, home
 }
@@ -179,31 +179,12 @@ func TestPrivateHardLinks(t *testing.T) {
 	}
 }
 
-// The search for git settings does not read our files.
-func TestPrivateGitConfig(t *testing.T) {
-	s, home := atHome(t, false)
-	if err := os.MkdirAll(filepath.Join(home, ".git"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(home, ".git/HEAD"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Link(filepath.Join(home, ".config/zeph-acp/keys.toml"), filepath.Join(home, ".git/config")); err != nil {
-		t.Fatal(err)
-	}
-	call := bash("git status")
-	call.Card.Dir = home
-	if got := s.outcome(t, call); got != "ask" {
-		t.Errorf("s.outcome(t, call): got %q, want %q", got, "ask")
-	}
-}
-
 func BenchmarkPrivateCommand(b *testing.B) {
 	s, home := atHome(b, false)
 	call := bash("cd src && grep -rn 'func main' . | head -20 && go test ./...")
 	call.Card.Dir, call.Record = home, &executors.Record{}
 	g := &Guard{Policy: s.perm.Policy, Roots: s.perm.Roots, Home: home}
-	for name, look := range map[string]func(*workspace.StatCache) *workspace.Private{"none": nil, "own": s.perm.Private} {
+	for name, look := range map[string]func(*workspace.StatCache) *workspace.Private{"none": nil, "own": s.perm.Roots.(*workspace.Roots).PrivateWith} {
 		b.Run(name, func(b *testing.B) {
 			g.Private = look
 			b.ReportAllocs()

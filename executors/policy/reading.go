@@ -39,11 +39,12 @@ var nonReaders = []string{"chgrp", "chmod", "chown", "mkdir", "rm", "rmdir", "to
 // for a file that is certainly read against the rules; for a directory, only if
 // the command shows the contents of its files. The sandbox covers files that a
 // program opens by itself.
-func (g guardCheck) judgeReads(_ executors.Card, s *command.Script) (blocked *executors.Failure, ask []string) {
+func (g guardCheck) judgeReads(card executors.Card, s *command.Script) (blocked *executors.Failure, ask []string) {
 	rules := g.readRules()
 	if rules == nil {
 		return nil, nil
 	}
+	inBox := g.runsInBox(card, g.formWithRules(card))
 	search := readSearch{rules: rules, home: g.Home, trail: follow.Trail{Lstat: g.stats.Lstat}}
 	for _, redirect := range s.Redirects {
 		if redirect.Read {
@@ -65,7 +66,7 @@ func (g guardCheck) judgeReads(_ executors.Card, s *command.Script) (blocked *ex
 		} else {
 			search.judgeWords(c, r)
 		}
-		if showsOthers {
+		if showsOthers && (!inBox || c.Program() == "git") { // the box lacks those files, but not their texts in a repository
 			search.ask = append(search.ask, fmt.Sprintf("%s may reach files that must not be read ([tools.file] deny_read or allow_read)", quote(c.Text())))
 		}
 	}
@@ -228,6 +229,25 @@ const (
 	allBelow              // all files below it
 	inCommit              // no files in it, and a file may exist only in a commit
 )
+
+// repositoryTop returns the top of the repository around a directory, "" if there is none.
+func repositoryTop(dir string) string {
+	real, err := filepath.EvalSymlinks(dir) // git searches upwards from there
+	for below := ""; err == nil && real != below; real, below = filepath.Dir(real), real {
+		if _, err := os.Lstat(filepath.Join(real, ".git")); err == nil {
+			return real
+		}
+	}
+	return ""
+}
+
+// from returns a path as seen from a directory.
+func from(dir, path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(dir, path)
+}
 
 // blobPaths returns the files that the words of a git command name in a commit or in the index,
 // such as "HEAD:a.go". Their paths begin at the top of the repository, unless they begin with a dot.

@@ -46,7 +46,7 @@ func readable(t *testing.T, rules workspace.ReadRules) (s *setup, dir string) {
 	s.shell.OutsidePaths = "ask"
 	policy := NewShellPolicyHandle(NewShellPolicy(s.shell, s.cfg, ""))
 	g := &Guard{Policy: policy, Roots: files, Commands: session}
-	s.perm = &Permission{Policy: policy, Roots: files, Mode: func() string { return s.mode }, Approver: s.user, Remembered: &answers.Project{}}
+	s.perm = &Permission{Policy: policy, Roots: files, Mode: func() string { return s.mode }, Approver: s.user, Remembered: &answers.Project{}, Boxed: inBox}
 	s.chain = executors.Chain(s.end, g.Middleware, s.perm.Middleware)
 	s.allow(Rule{Pattern: "rm *", Action: Allow}, Rule{Pattern: "*", Action: Allow})
 	return s, dir

@@ -141,7 +141,8 @@ func runsElsewhere(c *command.Command, src parsedCommand) bool {
 
 // alwaysKey returns the key under which an "always" for this command is remembered, and its extent
 // in words. The extent is the program and its first operand (see commandExtent) with the options
-// and texts of optionExtent, the hosts of a download, or the exact text of a command that destroys
+// and texts of optionExtent, the hosts of a download, all commands of a program that only ask its
+// service, or the exact text of a command that destroys
 // data or runs a file elsewhere. The key is empty if nothing can be remembered.
 func alwaysKey(c *command.Command, src parsedCommand) (key, covers string) {
 	only, exact := "exactly "+src.text, "exactly "+quote(c.Text())
@@ -156,6 +157,8 @@ func alwaysKey(c *command.Command, src parsedCommand) (key, covers string) {
 		return "", ""
 	case c.Program() == "" || c.Prefixed() || !plainVariables(c, src.script):
 		return only, exact
+	case c.AsksService() != "":
+		return serviceKey(c)
 	case slices.Contains(downloaders, c.Program()):
 		hosts, ok := hostsOf(c)
 		if !ok {

@@ -256,6 +256,7 @@ func (e *Executor) command(call *executors.Call, in *bashInput) Command {
 	}
 	if cmd.ReadOnly { // the user was not asked about the command, and it could print the secrets in another form
 		cmd.Secrets = nil
+		cmd.Line = "exec 0</dev/null; " + cmd.Line // in a terminal it would read what the user types
 	}
 	return cmd
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -53,6 +54,9 @@ func NewPool(testdata, dir string) (*Pool, error) {
 	return f, nil
 }
 
+// Trees returns the names of all trees.
+func (p *Pool) Trees() []string { return slices.Sorted(maps.Keys(p.trees)) }
+
 // TestDir is a working directory for scripts, with a home directory and files around both.
 type TestDir struct {
 	Root   string // contains Dir, Home and the files around them
@@ -62,6 +66,9 @@ type TestDir struct {
 	tree   string
 	before map[string]string
 }
+
+// Tree returns the name of the directory's tree.
+func (td *TestDir) Tree() string { return td.tree }
 
 // Take returns a directory with that tree, as new.
 func (p *Pool) Take(tree string) (*TestDir, error) {
@@ -218,6 +225,9 @@ func Changes(before, after map[string]string) (changed []string) {
 	return changed
 }
 
+// maxHashed is the size of the largest file whose content is part of a snapshot.
+const maxHashed = 64 << 20
+
 // Snapshot describes the files below root, by slash-separated path. It leaves out those in
 // except, which are paths of that form.
 func Snapshot(root string, except []string) (map[string]string, error) {
@@ -240,6 +250,8 @@ func Snapshot(root string, except []string) (map[string]string, error) {
 		}
 		what := info.Mode().String()
 		switch {
+		case info.Mode().IsRegular() && info.Size() > maxHashed:
+			what = fmt.Sprintf("%s %d", what, info.Size())
 		case info.Mode().IsRegular():
 			data, err := os.ReadFile(path)
 			if err != nil {

@@ -37,22 +37,23 @@ import (
 // deny come before the question to the user. No "always" bypasses a gate. docs/design.md explains
 // the order.
 func (b *sessionBuilder) chain(terminals *ideproxy.Terminals) executors.Executor {
+	walls, box := b.sandboxes("")
 	guard := &policy.Guard{
 		Policy: b.policy, Roots: b.dirs.files, Commands: b.dirs.roots, Home: b.dirs.home,
-		Private: b.dirs.roots.PrivateWith,
+		Private: b.dirs.roots.PrivateWith, Boxed: box.Ready,
 	}
 	remembered := b.app.Answers.Project(b.dirs.roots.Cwd(), b.dirs.roots.Dirs()[1:]...)
 	permission := &policy.Permission{
-		Policy: b.policy, Roots: b.dirs.files, Home: b.dirs.home, Private: b.dirs.roots.PrivateWith,
+		Policy: b.policy, Roots: b.dirs.files, Home: b.dirs.home, Boxed: box.Ready,
 		Mode: b.session.Mode, Approver: b.approver(), Arbiter: b.models.arbiter,
 		Remembered: remembered, Warn: b.session.Warn, NoBash: !shell.HasBash(), ScheduledTask: b.session.Unattended,
 	}
-	walls, box := b.sandboxes("")
 	local := confinedShell(b.cfg, walls, box)
 	local.Reaper = b.app.Reaper
 	bash := b.shellTools(local, walls, &ideproxy.Terminal{
 		Client: b.session.Client, Shared: terminals, Local: local, Block: local.Block, Extra: local.Extra, NoBash: permission.NoBash,
 	})
+	permission.InTerminal = bash.HasTerminal
 	if b.app.Background != nil {
 		b.app.Background(bash.Commands)
 	}

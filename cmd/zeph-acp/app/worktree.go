@@ -91,13 +91,13 @@ func (b *sessionBuilder) copyPlace(c *worktree.Copy) (place, *shell.Executor, er
 		b.tools.tools, // the others
 	}
 	permission := *b.tools.place.permission
-	permission.Roots, permission.Private = dirs.files, dirs.roots.PrivateWith
-	permission.NameInRules, permission.LentObjects = dirs.toRuleNames, c.Objects()
+	permission.Roots, permission.NameInRules, permission.Boxed = dirs.files, dirs.toRuleNames, box.Ready
+	permission.InTerminal = false
 	p := place{
 		sessionDirs: *dirs,
 		guard: &policy.Guard{
 			Policy: b.policy, Roots: dirs.files, Commands: dirs.roots, Home: dirs.home, Private: dirs.roots.PrivateWith,
-			NamesForbidden: c.NamesProject,
+			NamesForbidden: c.NamesProject, Boxed: box.Ready,
 		},
 		permission: &permission,
 		rules:      inCopy.rulesGates(tools),

@@ -25,9 +25,7 @@ type acceptedCommand struct {
 
 	// xargsInput describes how the command may precede xargs; nil if it must not.
 	xargsInput *nameLister
-	// xargs is set if the command is an xargs, and describes the command that it
-	// runs.
-	xargs *xargsCommand
+	xargs      bool // the command is an xargs
 }
 
 func (p *acceptedCommand) print() string { return strings.Join(slices.Concat(p.env, p.words), " ") }
@@ -66,11 +64,8 @@ type program struct {
 	// program changes or runs anything, and "--" precedes the operands.
 	leadingWildcard bool
 
-	opensNothing     bool     // it looks at its operands without opening them
-	showsContents    bool     // it shows the contents of the files that it reads
-	recursiveOptions []string // options with which it reads the files below a directory
-	followedLinks    string   // see File.Follows
-	expandsAtFiles   bool     // it replaces a word "@FILE" by the words in that file
+	opensNothing   bool // it looks at its operands without opening them
+	expandsAtFiles bool // it replaces a word "@FILE" by the words in that file
 	// bounds are the options whose value is how many bytes it reads at most, unless it also has
 	// one of unbounds.
 	bounds, unbounds string
@@ -170,14 +165,6 @@ func (p *program) accept(b *builder, name string, words []Word) (*acceptedComman
 		}
 		out.files = append(out.files, fs...)
 	}
-	if opts.has(p.recursiveOptions...) {
-		if len(read) == 0 {
-			out.files = append(out.files, File{Text: ".", Dirs: b.dirs})
-		}
-		for i := range out.files {
-			out.files[i].Follows, out.files[i].GNUFollowsNone = "*", true
-		}
-	}
 	out.xargsInput = p.nameLister(opts, len(read) == 0, out)
 	return out, nil
 }
@@ -205,7 +192,7 @@ func (p *program) fileOperands(o *parsedOptions, name string) ([]Word, error) {
 	if !hasPattern || len(o.operands) == 0 {
 		return o.operands, nil
 	}
-	if pattern := o.operands[0]; !pattern.known() {
+	if pattern := o.operands[0]; !pattern.known() && (len(pattern.Values) > 0 || pattern.splits) {
 		return nil, errorf("%s is a pattern of %s that is computed at run time", pattern.source, name)
 	}
 	return o.operands[1:], nil
@@ -213,7 +200,10 @@ func (p *program) fileOperands(o *parsedOptions, name string) ([]Word, error) {
 
 // operandFiles returns the files that an operand names.
 func (p *program) operandFiles(b *builder, w Word) ([]File, error) {
-	if len(w.Values) == 0 {
+	switch {
+	case w.pipe:
+		return nil, nil
+	case len(w.Values) == 0 && (w.splits && p.maxOperands > 0 || p.noDoubleDash): // it may be written, or an option
 		return nil, errorf("%s is a file name that is computed at run time", w.source)
 	}
 	var out []File
@@ -224,7 +214,7 @@ func (p *program) operandFiles(b *builder, w Word) ([]File, error) {
 		case strings.HasPrefix(v, "@"): // some programs read more names from such a file
 			return nil, errorf("%s may be a list of other files", v)
 		case v != "-":
-			out = append(out, File{Text: v, Dirs: b.dirs, Glob: w.Glob, Opens: !p.opensNothing, Follows: p.followedLinks})
+			out = append(out, File{Text: v, Dirs: b.dirs, Glob: w.Glob, Opens: !p.opensNothing})
 		}
 	}
 	return out, nil

@@ -8,7 +8,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
-var awk = &program{options: "-F= -v=", operands: patternThenFiles, showsContents: true, check: func(o *parsedOptions) error {
+var awk = &program{options: "-F= -v=", operands: patternThenFiles, check: func(o *parsedOptions) error {
 	if len(o.operands) == 0 || !o.operands[0].literal() {
 		return errors.New("it has no program")
 	}

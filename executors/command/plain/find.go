@@ -85,8 +85,7 @@ type findExpression struct {
 	hasPrint0  bool
 }
 
-// appendSeparatedByNUL appends the expression to words in a form that prints names for "xargs -0". It
-// excludes links, since a link may lead out of the workspace.
+// appendSeparatedByNUL appends the expression to words in a form that prints names for "xargs -0".
 func (e findExpression) appendSeparatedByNUL(words []string) ([]string, error) {
 	if e.hasActions && !(e.hasPrint0 && endsInOnePrint0(e.words)) {
 		return nil, errors.New("find: xargs would get more than names from it")
@@ -95,7 +94,6 @@ func (e findExpression) appendSeparatedByNUL(words []string) ([]string, error) {
 	if e.hasPrint0 {
 		expression = expression[:len(expression)-1]
 	}
-	words = append(words, `'!'`, "-type", "l")
 	if len(expression) > 0 {
 		words = slices.Concat(words, []string{`'('`}, expression, []string{`')'`})
 	}
@@ -103,8 +101,7 @@ func (e findExpression) appendSeparatedByNUL(words []string) ([]string, error) {
 }
 
 // addExec adds an action "-exec COMMAND {} ;" or "-exec COMMAND {} +", and returns the number of
-// its words. The names never begin with a dash, since no starting point does. A link may lead
-// out of the workspace, so the command does not run for links if it opens files.
+// its words. The names never begin with a dash, since no starting point does.
 func (out *acceptedCommand) addExec(b *builder, c *Command, args []Word) (n int, err error) {
 	end := slices.IndexFunc(args, func(w Word) bool { return w.literal() && w.text() == ";" })
 	plus := slices.IndexFunc(args, func(w Word) bool { return w.literal() && w.text() == "+" })
@@ -121,13 +118,7 @@ func (out *acceptedCommand) addExec(b *builder, c *Command, args []Word) (n int,
 	if err != nil {
 		return 0, err
 	}
-	if inner.opensFiles {
-		out.words = append(out.words, `'('`, `'!'`, "-type", "l")
-	}
 	out.words = slices.Concat(out.words, []string{"-exec"}, inner.words, []string{"'{}'", args[end].source})
-	if inner.opensFiles {
-		out.words = append(out.words, `')'`)
-	}
 	out.files = append(out.files, inner.files...)
 	return end + 1, nil
 }

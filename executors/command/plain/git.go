@@ -52,7 +52,7 @@ var gitCommands = sync.OnceValue(func() map[string]*program {
 		"show": log,
 		"diff": {
 			options: gitFormat + gitDiffs +
-				"--cached --staged --merge-base --cc --base --ours --theirs -0",
+				"--cached --staged --merge-base --cc --base --ours --theirs -0 --no-index",
 			insertedWords: slices.Concat(onlyReads, []string{"--ignore-submodules=dirty"}),
 		},
 		"diff-files": {options: gitFormat + gitDiffs + "-q", insertedWords: slices.Concat(onlyReads, []string{"--ignore-submodules=dirty"})},
@@ -123,10 +123,17 @@ var gitCommands = sync.OnceValue(func() map[string]*program {
 				"--column? --no-column --ignore-case",
 			check: gitMustList("-l", "--list", "--contains", "--merged", "--no-merged"),
 		},
-		"remote":   {options: "-v --verbose", check: gitFirstOperand("", "get-url")},
-		"stash":    {options: gitFormat + gitDiffs, check: gitFirstOperand("list", "show"), insertedWords: onlyReads},
-		"worktree": {options: "--porcelain -z -v", maxOperands: 1, check: gitFirstOperand("list")},
-		"reflog":   {options: gitFormat + gitRevs, check: gitFirstOperand("", "show", "HEAD"), insertedWords: onlyReads},
+		"remote":        {options: "-v --verbose", check: gitFirstOperand("", "get-url")},
+		"stash":         {options: gitFormat + gitDiffs, check: gitFirstOperand("list", "show"), insertedWords: onlyReads},
+		"worktree":      {options: "--porcelain -z -v", maxOperands: 1, check: gitFirstOperand("list")},
+		"submodule":     {options: "--cached --recursive", check: gitFirstOperand("", "status", "summary")},
+		"help":          {options: "-agc --all --guides --config -m --man", check: plainNames},
+		"notes":         {check: gitFirstOperand("list", "show")},
+		"bisect":        {check: gitFirstOperand("log"), maxOperands: 1},
+		"range-diff":    {options: gitDiffs + "--creation-factor# --no-dual-color --left-only --right-only", insertedWords: []string{"--no-ext-diff", "--no-textconv"}},
+		"whatchanged":   log,
+		"check-mailmap": {operands: textOperands},
+		"reflog":        {options: gitFormat + gitRevs, check: gitFirstOperand("", "show", "HEAD"), insertedWords: onlyReads},
 		"config": {
 			options: "-z --get --get-all --show-origin --show-scope --name-only --local --global --system --bool --int " +
 				"--path --type= --default=",
@@ -258,28 +265,21 @@ func (p *program) acceptGitCommand(b *builder, c *Command, sub string, args []Wo
 		opens:  slices.Contains([]string{"blame", "diff", "grep"}, sub),
 	}
 	hasPattern := sub == "grep" && !opts.has("-e")
-	if err := out.addGitOperands(operands, hasPattern, dirs); err != nil {
+	if err := out.addGitOperands(operands, hasPattern, p.check == nil && p.maxOperands == 0, dirs); err != nil {
 		return nil, err
 	}
 	if ended {
 		out.words = append(out.words, "--")
 	}
-	if paths, err = out.addGitPaths(sub, paths, dirs); err != nil {
+	if err := out.addGitPaths(sub, paths, dirs); err != nil {
 		return nil, err
 	}
-	if operands = append(operands, paths...); hasPattern && len(operands) > 0 && !operands[0].Glob {
-		operands = operands[1:]
-	}
-	c.OpensFromTop = sub == "grep" && slices.ContainsFunc(operands, mayBeginAtTop)
-	c.Tracked = trackedUse(sub)
 	if listsNames(sub, opts) {
-		fromTop := slices.ContainsFunc(operands, func(w Word) bool { return w.mayBegin(':') })
-		out.xargsInput = out.gitNameLister(func() {
-			c.OpensFromTop, c.Tracked = c.OpensFromTop || fromTop, max(c.Tracked, TrackedRead)
-		})
-		if sub == "ls-files" && !opts.has("-o", "--others", "--full-name") && slices.Equal(dirs, b.dirs) && !fromTop {
-			out.xargsInput.showContents = func() { c.Tracked = TrackedShown } // tracked files below this directory
-		}
+		after := len(out.words) - 1 // words after the subcommand
+		out.xargsInput = &nameLister{separateByNUL: func() error {
+			out.words = slices.Insert(out.words, len(out.words)-after, "-z")
+			return nil
+		}}
 	}
 	return out, nil
 }
@@ -302,9 +302,14 @@ func (p *program) checkGitOperands(opts *parsedOptions, paths int, ended bool) e
 }
 
 // addGitOperands adds the operands before "--". hasPattern means that the first of them is a
-// regular expression.
-func (out *acceptedCommand) addGitOperands(operands []Word, hasPattern bool, dirs []string) error {
+// regular expression. mayCompute means that a word may be computed: in the box, no option of the
+// subcommand does harm.
+func (out *acceptedCommand) addGitOperands(operands []Word, hasPattern, mayCompute bool, dirs []string) error {
 	for i, w := range operands {
+		if len(w.Values) == 0 && mayCompute && !w.pipe {
+			out.words = append(out.words, w.source)
+			continue
+		}
 		if w.mayBegin('-') {
 			return errorf("%s is computed at run time", w.source)
 		}
@@ -318,63 +323,29 @@ func (out *acceptedCommand) addGitOperands(operands []Word, hasPattern bool, dir
 	return nil
 }
 
-// addGitPaths adds the paths after "--", and returns them as they are added.
-func (out *acceptedCommand) addGitPaths(sub string, paths []Word, dirs []string) ([]Word, error) {
+// addGitPaths adds the paths after "--".
+func (out *acceptedCommand) addGitPaths(sub string, paths []Word, dirs []string) error {
 	// After "--" too, blame parses the second of two words as a revision or an option, and describe
 	// passes all of them on to name-rev.
 	parsesPaths := slices.Contains([]string{"blame", "describe"}, sub)
-	added := make([]Word, 0, len(paths))
 	for _, w := range paths {
 		if w.mayBegin('-') && (!w.Glob || parsesPaths) {
-			return nil, errorf("%s may be an option", w.source)
+			return errorf("%s may be an option", w.source)
 		}
 		if w.beginsWithWildcard() {
 			w = w.inCurrentDir() // the name of a file may be ":(top)"
 		}
 		if err := out.addOperand(w, true, dirs); err != nil {
-			return nil, err
+			return err
 		}
-		added = append(added, w)
 	}
-	return added, nil
-}
-
-// trackedUse returns the use that a subcommand itself makes of tracked files. Those that only
-// compare their contents with the index show nothing of them.
-func trackedUse(sub string) TrackedUse {
-	switch sub {
-	case "describe", "grep":
-		return TrackedFollowed
-	case "diff", "diff-files", "diff-index":
-		return TrackedRead
-	}
-	return TrackedUnused
-}
-
-// gitNameLister describes how xargs may read the names that a git command prints. It calls read
-// if xargs reads them.
-func (out *acceptedCommand) gitNameLister(read func()) *nameLister {
-	after := len(out.words) - 1 // words after the subcommand
-	return &nameLister{mayListLinks: true, separateByNUL: func() error {
-		read()
-		out.words = slices.Insert(out.words, len(out.words)-after, "-z")
-		return nil
-	}}
-}
-
-// gitFromTop matches a path of git that begins at the top of the repository.
-var gitFromTop = lazyregexp.New(`^:(/|\([^)]*top)`)
-
-// mayBeginAtTop reports whether a path of git may begin at the top of the repository. A pattern may
-// match a name such as ":(top)".
-func mayBeginAtTop(w Word) bool {
-	return w.Glob && w.mayBegin(':') || slices.ContainsFunc(w.Values, gitFromTop.MatchString)
+	return nil
 }
 
 // subcommandWords returns the words of a subcommand before its operands, and the operands.
 func (p *program) subcommandWords(sub string, opts *parsedOptions) (words []string, operands []Word, err error) {
 	words, operands = append([]string{sub}, quoted(p.insertedWords)...), opts.operands
-	if slices.Contains([]string{"stash", "worktree", "reflog", "remote"}, sub) && len(operands) > 0 {
+	if slices.Contains([]string{"bisect", "notes", "stash", "submodule", "worktree", "reflog", "remote"}, sub) && len(operands) > 0 {
 		words, operands = slices.Insert(words, 1, operands[0].source), operands[1:]
 	}
 	for _, g := range opts.options {

@@ -93,7 +93,7 @@ func (p *program) parse(b *builder, words []Word) (*parsedOptions, []File, error
 		switch {
 		case s.afterDoubleDash || !w.mayBegin('-') || w.literal() && w.text() == "-":
 			s.out.operands = append(s.out.operands, w)
-		case len(w.Values) == 0 && !w.splits && p.operands == textOperands && !p.noDoubleDash:
+		case w.pipe, len(w.Values) == 0 && !p.noDoubleDash && (p.operands != textOperands || !w.splits):
 			s.out.operands = append(s.out.operands, w) // likewise
 		case w.Glob && p.leadingWildcard && !strings.HasPrefix(w.Values[0], "-"), w.varies && !p.noDoubleDash:
 			s.out.operands = append(s.out.operands, w) // "--" is before it

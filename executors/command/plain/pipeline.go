@@ -13,13 +13,6 @@ import (
 type nameLister struct {
 	separateByNUL func() error // makes the command separate the names by NUL
 	readsNames    bool         // the command prints some of the names that it reads
-	mayListLinks  bool         // some of the names may be links
-	showContents  func()       // adds the condition that no link among the names leads outside; nil if that cannot be checked
-}
-
-// xargsCommand is the command of an xargs.
-type xargsCommand struct {
-	showsContents bool // the command shows the content of files, or of linked directories
 }
 
 // pipeline prints commands whose output the next one reads.
@@ -46,8 +39,8 @@ func (b *builder) pipeline(n *syntax.BinaryCmd) (string, error) {
 			if err == nil {
 				err = b.checkNames(list[i].p, s.Redirs)
 			}
-			if err == nil && list[i].p.xargs != nil {
-				err = feedXargs(before, ops[:i], list[i].p.xargs)
+			if err == nil && list[i].p.xargs {
+				err = feedXargs(before, ops[:i])
 			}
 		} else {
 			texts[i], err = b.stmt(s)
@@ -85,7 +78,7 @@ func (b *builder) checkNames(p *acceptedCommand, redirs []*syntax.Redirect) erro
 	if err != nil || len(r.reads) == 0 && !r.hasText && !strings.Contains(r.text, " 2>&1") {
 		return err
 	}
-	if p.xargs != nil && (len(r.reads) > 0 || r.hasText) {
+	if p.xargs && (len(r.reads) > 0 || r.hasText) {
 		return errComputedNames
 	}
 	p.xargsInput = nil
@@ -110,16 +103,10 @@ var errComputedNames = errors.New("xargs: its files are computed at run time")
 
 // feedXargs makes the commands before xargs separate names by NUL, so that xargs does not
 // split a name.
-func feedXargs(before []*acceptedCommand, ops []string, x *xargsCommand) error {
+func feedXargs(before []*acceptedCommand, ops []string) error {
 	for i, p := range slices.Backward(before) {
 		if p == nil || p.xargsInput == nil || ops[i] != " | " {
 			return errComputedNames
-		}
-		if p.xargsInput.mayListLinks && x.showsContents {
-			if p.xargsInput.showContents == nil {
-				return errors.New("xargs: it may show what a link leads to")
-			}
-			p.xargsInput.showContents()
 		}
 		if err := p.xargsInput.separateByNUL(); err != nil {
 			return err
@@ -156,7 +143,7 @@ func (p *program) nameLister(o *parsedOptions, stdin bool, out *acceptedCommand)
 		return nil
 	case "fd", "fdfind":
 		if o.hasOnly(p.listOptions) {
-			return &nameLister{separateByNUL: add("-0"), mayListLinks: true}
+			return &nameLister{separateByNUL: add("-0")}
 		}
 		return nil
 	}
@@ -205,17 +192,15 @@ func acceptXargs(b *builder, c *Command, args []Word) (*acceptedCommand, error) 
 		return nil, errorf("xargs: %w", err)
 	}
 	out.words, out.files = append(out.words, inner.words...), inner.files
-	out.xargs = &xargsCommand{showsContents: inner.showsContents}
+	out.xargs = true
 	return out, nil
 }
 
 // fileCommand is a read-only command. Another program adds names of files to it. Its
 // words end with "--" or with operands after it.
 type fileCommand struct {
-	words         []string
-	files         []File
-	opensFiles    bool // it opens the files, or lists what is in linked directories
-	showsContents bool // it shows what it finds there
+	words []string
+	files []File
 }
 
 // acceptForFiles accepts a read-only command that xargs or find runs for files. If the names
@@ -245,33 +230,13 @@ func (b *builder) acceptForFiles(c *Command, words []Word, replaceString string)
 	for _, e := range p.env {
 		return nil, errorf("it sets %s", e)
 	}
-	out := &fileCommand{words: p.words, files: p.files, showsContents: how.showsContents || listsLinks(p.words)}
-	out.opensFiles = out.showsContents || !how.opensNothing && how.operands != textOperands
+	out := &fileCommand{words: p.words, files: p.files}
 	if !slices.Contains(out.words, "--") {
 		// The operands are the last words, and more of them are added.
 		n := len(out.words) - operandCount(b, how, inner.words[1:])
 		out.words = slices.Insert(slices.Clone(out.words), n, "--")
 	}
 	return out, nil
-}
-
-// listsLinks reports whether a command lists the directory to which a link among its operands
-// leads.
-func listsLinks(words []string) bool {
-	switch words[0] {
-	case "fd", "fdfind", "tree":
-		return true
-	case "ls":
-		// A later option for the form of the list has the effect that "-l" shows no link itself.
-		has := func(options ...string) bool {
-			return slices.ContainsFunc(words, func(w string) bool {
-				name, _, _ := strings.Cut(strings.Trim(w, "'"), "=")
-				return slices.Contains(options, name)
-			})
-		}
-		return !has("-d", "--directory") && (!has("-l", "-n") || has("-1", "-C", "-m", "-x", "--format"))
-	}
-	return false
 }
 
 // operandCount returns how many of the words after the program are operands.

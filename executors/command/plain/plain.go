@@ -9,9 +9,10 @@
 // nothing else.
 //
 // The grammar has simple commands, pipelines, "&&", "||", ";", "!", "cd", "time",
-// subshells, "if" and "for". It has redirections of /dev/null, of one
+// subshells, "if", "for", "case" and "while read". It has redirections of /dev/null, of one
 // descriptor to another, and of files, and literal texts as input. Words are
-// literals, file name patterns, $HOME, $PWD and variables that the script sets. A
+// literals, file name patterns, $HOME, $PWD, variables that the script sets, computed
+// numbers, and the output of commands, also as a file. A
 // "[[" with simple tests becomes "[". Everything else is an error that names the
 // unsupported part. Comments are left out.
 //
@@ -55,6 +56,11 @@ type Form struct {
 	Files []File
 	// Commands are all commands in the order of the script.
 	Commands []*Command
+	// Reach is the widest of its read-only commands.
+	Reach Reach
+	// Emits is a word by which a command may print a control character, which a terminal
+	// obeys; empty means that there is none.
+	Emits string
 }
 
 // File is a file that a command names.
@@ -64,10 +70,6 @@ type File struct {
 	Glob   bool     // Text is a pattern of file names
 	Opens  bool     // the program reads it, and perhaps all of it
 	Tested bool     // only its existence, type or age is tested
-	// Follows is a pattern of the links that the program follows in the file, if that is a
-	// directory. Empty means that it follows none.
-	Follows        string
-	GNUFollowsNone bool // GNU's version of the program follows none anyway
 }
 
 // Command is one simple command.
@@ -78,31 +80,10 @@ type Command struct {
 	Dirs     []string // absolute directories in which it may run
 	Writes   []File   // targets of its redirections, other than /dev/null
 	ReadOnly bool     // the table has it
-	// Tracked is the use of the files that the index of git names.
-	Tracked TrackedUse
-	// OpensFromTop means that git shows the contents of files below the top of the repository, or
-	// names them to a program. The top may be above the working directory.
-	OpensFromTop bool
+	Reach    Reach    // of a read-only command
 
 	words []Word // Words with further details of each
 }
-
-// TrackedUse is the use that a command makes of the files that the index of git names. Each
-// value includes the ones before it.
-type TrackedUse int
-
-// The uses of tracked files.
-const (
-	// TrackedUnused means that no program opens the files by their names in the index.
-	TrackedUnused TrackedUse = iota
-	// TrackedRead means that git opens the files, or that another program gets their names.
-	TrackedRead
-	// TrackedFollowed means that git also reads through a link in place of a tracked directory,
-	// or uses the settings of a tracked repository.
-	TrackedFollowed
-	// TrackedShown means that another program shows the contents of the files, and follows links.
-	TrackedShown
-)
 
 // Program returns the name that the command is called by, without its directory.
 func (c *Command) Program() string { return c.Words[0][strings.LastIndexByte(c.Words[0], '/')+1:] }
@@ -162,7 +143,7 @@ func (b *builder) parse(script string) (*Form, error) {
 	if len(text) > maxScript {
 		return nil, errorf("its plain form is longer than %d KiB", maxScript>>10)
 	}
-	if mark := lostExpansion(script, text); mark != "" {
+	if mark := lostExpansion(script, text, b.computed); mark != "" {
 		return nil, errorf("it has %s where its plain form has none", mark)
 	}
 	b.form.Script = text
@@ -173,12 +154,16 @@ func (b *builder) parse(script string) (*Form, error) {
 var bracedName = lazyregexp.New(`\$\{[A-Za-z_][A-Za-z0-9_]*\}`)
 
 // lostExpansion returns an expansion character, such as "$", that occurs more often in
-// the script than in its plain form. It compares only bytes, so a mistake of the parser
+// the script than in its plain form, which has the values of computed expressions. It compares only bytes, so a mistake of the parser
 // cannot affect it.
-func lostExpansion(script, form string) string {
+func lostExpansion(script, form string, computed int) string {
 	script, form = bracedName.ReplaceAllString(script, ""), bracedName.ReplaceAllString(form, "")
 	for _, mark := range []string{"$(", "`", "<(", ">(", "${"} {
-		if strings.Count(script, mark) > strings.Count(form, mark) {
+		n := strings.Count(script, mark)
+		if mark == "$(" {
+			n -= computed
+		}
+		if n > strings.Count(form, mark) {
 			return mark
 		}
 	}
@@ -197,7 +182,7 @@ func ReadOnly(words []Word) bool {
 	}
 	b := &builder{form: &Form{}, vars: map[string]variable{}}
 	_, err := b.accept(c)
-	return err == nil
+	return err == nil && !opensComputed(c)
 }
 
 // Literal returns the word whose text is known.

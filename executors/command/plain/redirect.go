@@ -77,6 +77,10 @@ func (b *builder) redirect(out *redirected, r *syntax.Redirect) error {
 		out.text += " 0<" + w.source
 		return nil
 	}
+	if r.Op == syntax.RdrIn && (r.N == nil || r.N.Value == "0") && w.pipe {
+		out.text += " 0< " + w.source
+		return nil
+	}
 	if !w.literal() || w.text() == "" {
 		return errors.New("the file of a redirection is computed")
 	}

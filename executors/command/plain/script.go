@@ -25,6 +25,7 @@ type builder struct {
 	conditionalDepth int // statements around this one that may not run
 	variableCount    int // variables so far that the plain form sets
 
+	computed     int // arithmetic expressions so far that the plain form has the values of
 	patternCount int // words so far that are patterns of file names
 	expansion    int // bytes of the texts of words with variables, after each variable
 }
@@ -93,6 +94,10 @@ func (b *builder) compound(cmd syntax.Command, redirs []*syntax.Redirect) (text 
 		text, err = b.conditional(n)
 	case *syntax.ForClause:
 		text, err = b.loop(n)
+	case *syntax.CaseClause:
+		text, err = b.caseClause(n)
+	case *syntax.WhileClause:
+		text, err = b.whileRead(n)
 	case *syntax.TestClause:
 		text, err = b.tests(n.X)
 	case *syntax.TimeClause:
@@ -105,9 +110,11 @@ func (b *builder) compound(cmd syntax.Command, redirs []*syntax.Redirect) (text 
 		return "", err
 	}
 	r, err := b.redirects(redirs)
-	if err == nil && (len(r.reads) > 0 || len(r.writes) > 0) {
+	_, reads := cmd.(*syntax.WhileClause)
+	if err == nil && (len(r.reads) > 0 && !reads || len(r.writes) > 0) {
 		err = errors.New("it has a redirection of several commands")
 	}
+	b.form.Files = append(b.form.Files, r.reads...)
 	if r.hasText && slices.ContainsFunc(b.form.Commands[before:], func(c *Command) bool { return !c.ReadOnly }) {
 		err = errors.New("the script spells out the input of several commands")
 	}

@@ -75,7 +75,7 @@ func (b *builder) simple(n *syntax.CallExpr, redirs []*syntax.Redirect) (string,
 	switch {
 	case err != nil:
 		return "", err
-	case p.xargs != nil:
+	case p.xargs:
 		return "", errComputedNames
 	}
 	return b.finish(c, p, redirs)
@@ -218,6 +218,7 @@ func (b *builder) finish(c *Command, p *acceptedCommand, redirs []*syntax.Redire
 		if err := p.checkEnd(r.reads); err != nil {
 			return "", err
 		}
+		b.form.note(c, p)
 	} else { // a rule may allow an input without an end
 		for i := range r.reads {
 			r.reads[i].Opens = false

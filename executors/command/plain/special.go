@@ -50,6 +50,14 @@ func specialAccept(name string) acceptFunc {
 		return acceptGit
 	case "go":
 		return acceptGo
+	case "openssl":
+		return acceptOpenssl
+	case "python", "python3":
+		return acceptPython
+	case "apt", "apt-cache", "apt-mark", "cargo", "npm", "pip", "pip3", "rustc", "rustup":
+		return func(b *builder, c *Command, args []Word) (*acceptedCommand, error) {
+			return acceptSubcommand(name, b, c, args)
+		}
 	}
 	return nil
 }
@@ -371,6 +379,7 @@ func (b *builder) acceptInner(c *Command) (*acceptedCommand, error) {
 		return nil, err
 	}
 	c.ReadOnly, c.Starts = true, p.starts
+	b.form.note(c, p)
 	b.form.Commands = append(b.form.Commands, c)
 	return p, nil
 }

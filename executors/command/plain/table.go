@@ -10,13 +10,12 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
 
-// versions are programs whose version may be queried. The list omits programs that first load code
-// from the directory or start another version of themselves, such as those of juliaup, yarn and
-// gradle. Policy checks the files by which a directory selects the version of cargo and rustc.
+// versions are programs whose version may be queried. A file of the directory may select another
+// version of some, or code that they load, which then runs in the box.
 var versions = []string{
-	"bash", "bun", "cargo", "clang", "clang-format", "cmake", "cc", "curl", "deno", "docker", "fd", "fdfind", "g++", "gcc", "git", "gofmt", "grep", "java",
-	"javac", "jq", "kubectl", "lua", "make", "ninja", "node", "npm", "openssl", "perl", "php", "pip", "pip3", "podman", "protoc", "psql", "python", "python3",
-	"redis-cli", "rg", "ruby", "ruff", "rustc", "sed", "shellcheck", "sqlite3", "ssh", "tar", "tree", "tsc", "uv", "zig", "zsh",
+	"ansible", "aws", "bash", "bat", "batcat", "black", "bun", "bundle", "cargo", "clang", "clang-format", "cmake", "cc", "curl", "deno", "docker", "dotnet", "eslint", "fd", "fdfind", "flake8", "g++", "gcc", "gh", "git", "gofmt", "golangci-lint", "grep", "helm", "java",
+	"javac", "jq", "kubectl", "lua", "make", "mvn", "mypy", "ninja", "node", "npm", "npx", "openssl", "perl", "php", "pip", "pip3", "pnpm", "podman", "poetry", "prettier", "pylint", "pytest", "protoc", "psql", "python", "python3",
+	"redis-cli", "rg", "rspec", "ruby", "rubocop", "rustup", "swift", "terraform", "yarn", "yq", "ruff", "rustc", "sed", "shellcheck", "sqlite3", "ssh", "tar", "tree", "tsc", "uv", "zig", "zsh",
 }
 
 // versionOptions are the options that print the version of a program, if these are not
@@ -82,9 +81,8 @@ const fdOptions = "-HIuaisgFp01 -e= -t= -d# -E= -S= --extension= --type= --max-d
 // the environment or uses the network by these options.
 var programs = sync.OnceValue(func() map[string]*program {
 	grep := &program{
-		options: grepOptions, operands: patternThenFiles, leadingWildcard: true, showsContents: true,
-		recursiveOptions: []string{"-r", "--recursive", "-d", "--directories"},
-		listOptions:      grepLists, lineFilters: grepFilters, nullOption: "-z",
+		options: grepOptions, operands: patternThenFiles, leadingWildcard: true,
+		listOptions: grepLists, lineFilters: grepFilters, nullOption: "-z",
 	}
 	other := *grep
 	other.startedPrograms = []string{"grep"} // these are scripts
@@ -94,31 +92,31 @@ var programs = sync.OnceValue(func() map[string]*program {
 	gzip, gunzip := decompresses(".gz", ".tgz", ".z"), decompresses(".gz", ".tgz", ".z")
 	gunzip.startedPrograms = []string{"gzip"}                      // this is a script
 	bzip.options = "-dcvq --decompress --stdout --verbose --quiet" // it lists nothing
-	return map[string]*program{
+	all := map[string]*program{
 		"gzip": gzip, "gunzip": gunzip, "bzip2": bzip, "xz": xz, "zstd": zstd,
 		"arch":     {operands: noOperands},
 		"basename": {options: "-az -s= --multiple --suffix= --zero", operands: textOperands},
 		"dirname":  {options: "-z --zero", operands: textOperands},
-		"base64":   {options: "-dD -w# --decode --wrap#", operands: fileOperands, maxOperands: 1, showsContents: true},
+		"base64":   {options: "-dD -w# --decode --wrap#", operands: fileOperands, maxOperands: 1},
 		"cal":      {options: "-13y", operands: textOperands},
 		"cat": {
 			options: "-AbEenstTuv --show-all --number-nonblank --show-ends --number --squeeze-blank --show-tabs " +
 				"--show-nonprinting",
-			leadingWildcard: true, showsContents: true,
+			leadingWildcard: true,
 		},
-		"tac": {options: "-br -s= --before --regex --separator=", leadingWildcard: true, showsContents: true},
+		"tac": {options: "-br -s= --before --regex --separator=", leadingWildcard: true},
 		"nl": {
 			options:         "-p -b= -d= -f= -h= -i# -l# -n= -s= -v# -w# --body-numbering= --number-width# --number-separator=",
-			leadingWildcard: true, showsContents: true,
+			leadingWildcard: true,
 		},
 		"head": {
 			options:         "-qvz -# -n# -c# --lines# --bytes# --quiet --silent --verbose",
-			leadingWildcard: true, showsContents: true, lineFilters: "-n --lines -# -q", nullOption: "-z",
+			leadingWildcard: true, lineFilters: "-n --lines -# -q", nullOption: "-z",
 			bounds: "-c --bytes", unbounds: "-n --lines",
 		},
 		"tail": {
 			options:         "-qvzfFr -# -n# -c# -s# --lines# --bytes# --quiet --silent --verbose --follow?",
-			leadingWildcard: true, showsContents: true, lineFilters: "-n --lines -# -q", nullOption: "-z",
+			leadingWildcard: true, lineFilters: "-n --lines -# -q", nullOption: "-z",
 		},
 		"wc": {options: "-clmwL --lines --words --bytes --chars --max-line-length", leadingWildcard: true},
 		"ls": {
@@ -131,38 +129,36 @@ var programs = sync.OnceValue(func() map[string]*program {
 		"cut": {
 			options: "-b= -sn -z -c= -f= -d= --fields= --delimiter= --characters= --bytes= --only-delimited --complement " +
 				"--output-delimiter=",
-			showsContents: true,
 		},
 		"tr": {options: "-cCdst --complement --delete --squeeze-repeats --truncate-set1", operands: textOperands},
 		"sort": {
 			options: "-bdfgiMhnRrVcCmsuz -k= -t= --numeric-sort --reverse --unique --human-numeric-sort --version-sort " +
 				"--key= --field-separator= --ignore-case --general-numeric-sort --stable --check? --month-sort " +
-				"--dictionary-order --ignore-leading-blanks --ignore-nonprinting --random-sort --zero-terminated",
-			showsContents: true, lineFilters: "-r -u -n -V -f -d -b --reverse --unique", nullOption: "-z",
+				"--dictionary-order --ignore-leading-blanks --ignore-nonprinting --random-sort --zero-terminated", lineFilters: "-r -u -n -V -f -d -b --reverse --unique", nullOption: "-z",
 		},
 		"uniq": {
 			options: "-cdDiuz -f# -s# -w# --count --repeated --unique --ignore-case --skip-fields# --skip-chars# " +
 				"--check-chars#",
-			maxOperands: 1, showsContents: true, lineFilters: "-i -u -d", nullOption: "-z",
+			maxOperands: 1, lineFilters: "-i -u -d", nullOption: "-z",
 		},
-		"comm":     {options: "-123z --check-order --nocheck-order --total --output-delimiter=", maxOperands: 2, showsContents: true},
-		"paste":    {options: "-sz -d= --serial --delimiters=", showsContents: true},
-		"join":     {options: "-i -t= -1# -2# -a# -v# -e= -o= -j#", maxOperands: 2, showsContents: true},
-		"rev":      {showsContents: true},
-		"fold":     {options: "-bs -w# --width# --spaces", showsContents: true},
-		"fmt":      {options: "-sut -w# -# --width#", showsContents: true},
-		"expand":   {options: "-i -t= --tabs=", showsContents: true},
-		"unexpand": {options: "-a -t= --tabs=", showsContents: true},
-		"column":   {options: "-txJ -s= -c# -o= --table --separator= --output-separator= --columns#", showsContents: true},
-		"pr":       {options: "-tmdn -l# -w# -h=", showsContents: true},
+		"comm":     {options: "-123z --check-order --nocheck-order --total --output-delimiter=", maxOperands: 2},
+		"paste":    {options: "-sz -d= --serial --delimiters="},
+		"join":     {options: "-i -t= -1# -2# -a# -v# -e= -o= -j#", maxOperands: 2},
+		"rev":      {},
+		"fold":     {options: "-bs -w# --width# --spaces"},
+		"fmt":      {options: "-sut -w# -# --width#"},
+		"expand":   {options: "-i -t= --tabs="},
+		"unexpand": {options: "-a -t= --tabs="},
+		"column":   {options: "-txJ -s= -c# -o= --table --separator= --output-separator= --columns#"},
+		"pr":       {options: "-tmdn -l# -w# -h="},
 		"diff": {
 			options: "-abBcdeEinNpqstTuwyZ -U# -C# -W# --unified? --context? --color? --brief --side-by-side " +
 				"--ignore-all-space --ignore-case --ignore-space-change --ignore-trailing-space --ignore-blank-lines " +
 				"--suppress-common-lines --strip-trailing-cr --width# --text --new-file --report-identical-files " +
 				"--label= --minimal --normal --left-column",
-			followedLinks: "*", maxOperands: 2, showsContents: true,
+			maxOperands: 2,
 		},
-		"cmp": {options: "-bls -i# -n# --print-bytes --verbose --silent --quiet --bytes#", followedLinks: "*", maxOperands: 2},
+		"cmp": {options: "-bls -i# -n# --print-bytes --verbose --silent --quiet --bytes#", maxOperands: 2},
 		"stat": {
 			opensNothing: true, options: "-Lx -c= -f= --format= --printf= --terse --dereference", leadingWildcard: true, check: statFormat,
 		},
@@ -192,10 +188,10 @@ var programs = sync.OnceValue(func() map[string]*program {
 		"sha512sum": sum,
 		"cksum":     {leadingWildcard: true},
 		"sum":       {options: "-rs", leadingWildcard: true},
-		"od":        {options: "-acdbxvos -A= -t= -j# -N# -w? --address-radix= --format= --skip-bytes# --read-bytes#", showsContents: true, bounds: "-N --read-bytes", unbounds: "-j --skip-bytes"},
-		"hexdump":   {options: "-bcCdovx -n# -s# --canonical --length# --skip#", showsContents: true, bounds: "-n --length", unbounds: "-s --skip"},
-		"xxd":       {options: "-b -u -p -i -E -l# -s# -c# -g#", maxOperands: 1, showsContents: true, singleDash: true, bounds: "-l", unbounds: "-s"},
-		"strings":   {options: "-ao -n# -t= -e= -# --all --bytes# --radix= --encoding=", showsContents: true, expandsAtFiles: true},
+		"od":        {options: "-acdbxvos -A= -t= -j# -N# -w? --address-radix= --format= --skip-bytes# --read-bytes#", bounds: "-N --read-bytes", unbounds: "-j --skip-bytes"},
+		"hexdump":   {options: "-bcCdovx -n# -s# --canonical --length# --skip#", bounds: "-n --length", unbounds: "-s --skip"},
+		"xxd":       {options: "-b -u -p -i -E -l# -s# -c# -g#", maxOperands: 1, singleDash: true, bounds: "-l", unbounds: "-s"},
+		"strings":   {options: "-ao -n# -t= -e= -# --all --bytes# --radix= --encoding=", expandsAtFiles: true},
 		"readlink": {
 			options:      "-femnqsvz --canonicalize --canonicalize-existing --canonicalize-missing --no-newline",
 			opensNothing: true, leadingWildcard: true,
@@ -216,7 +212,6 @@ var programs = sync.OnceValue(func() map[string]*program {
 		"getconf":  {operands: textOperands},
 		"free":     {options: "-bkmghtw --human", operands: noOperands},
 		"lscpu":    {operands: noOperands},
-		"locale":   {operands: noOperands},
 		"pgrep":    {options: "-flaxcnoi", operands: textOperands},
 		"sw_vers":  {options: "-productName -productVersion -buildVersion", singleDash: true, operands: noOperands},
 		"seq":      {options: "-w -f= -s= --equal-width --separator= --format=", operands: textOperands},
@@ -224,7 +219,7 @@ var programs = sync.OnceValue(func() map[string]*program {
 		"which":    {options: "-a", operands: textOperands},
 		"type":     {options: "-atpPf", operands: textOperands},
 		"command":  {options: "-vV", operands: textOperands, check: queriesCommand},
-		"shuf":     {options: "-n# -z -r --head-count#", maxOperands: 1, showsContents: true},
+		"shuf":     {options: "-n# -z -r --head-count#", maxOperands: 1},
 		"tree": {
 			options: "-adfishDFCnpugtrvUJX -L# -I= -P= --dirsfirst --noreport --gitignore --du --prune --filelimit# " +
 				"--sort= --charset= --matchdirs --ignore-case --filesfirst",
@@ -244,17 +239,17 @@ var programs = sync.OnceValue(func() map[string]*program {
 				"--sort= --sortr= --max-depth# --max-count# --max-columns# --context# --after-context# " +
 				"--before-context# --no-messages --quiet --trim --replace= --vimgrep --type-list --passthru " +
 				"--no-filename --with-filename --null --regexp= --file: --pretty --text --threads# --max-filesize=",
-			operands: patternThenFiles, showsContents: true, nullOption: "-0", listOptions: rgLists,
+			operands: patternThenFiles, nullOption: "-0", listOptions: rgLists,
 			insertedWords: []string{"--no-config", "--no-ignore-messages"},
 		},
 		"jq": {
 			options: "-rcSnesMCaj --raw-output --compact-output --sort-keys --null-input --exit-status --slurp " +
 				"--monochrome-output --color-output --ascii-output --join-output --raw-input -R --tab --indent#",
-			operands: patternThenFiles, ownParser: true, noDoubleDash: true, showsContents: true, check: jqReads,
+			operands: patternThenFiles, ownParser: true, noDoubleDash: true, check: jqReads,
 		},
 		"sed": {
 			options:  "-nEruz -e= --expression= --quiet --silent --regexp-extended --posix --unbuffered --null-data",
-			operands: patternThenFiles, showsContents: true, check: sedPrints,
+			operands: patternThenFiles, check: sedPrints,
 		},
 		"awk":      awk,
 		"gawk":     awk,
@@ -267,16 +262,18 @@ var programs = sync.OnceValue(func() map[string]*program {
 		"break":    {operands: textOperands, maxOperands: 1, check: numericOperands},
 		"continue": {operands: textOperands, maxOperands: 1, check: numericOperands},
 		"gofmt": {
-			options: "-l -d -s -e", followedLinks: "*.go", singleDash: true, noDoubleDash: true, showsContents: true,
+			options: "-l -d -s -e", singleDash: true, noDoubleDash: true,
 			startedPrograms: []string{"diff"}, // before Go 1.19
 		},
 	}
+	addBoxed(all)
+	return all
 })
 
 // decompresses returns a program that prints the text of compressed files, or lists them. With
 // another ending it would look for a file with one of these.
 func decompresses(endings ...string) *program {
-	return &program{options: "-dclvq --decompress --stdout --list --verbose --quiet", maxOperands: 1, showsContents: true, check: func(o *parsedOptions) error {
+	return &program{options: "-dclvq --decompress --stdout --list --verbose --quiet", maxOperands: 1, check: func(o *parsedOptions) error {
 		if !o.has("-c", "--stdout") && (!o.has("-l", "--list") || o.has("-d", "--decompress")) { // the last of these may count
 			return errors.New("it may write the text of the file")
 		}

@@ -28,6 +28,8 @@ type Word struct {
 	// splits means that the word has a computed part without quotes, which
 	// becomes any number of words.
 	splits bool
+	// pipe means that the word is a file with the output of commands.
+	pipe bool
 }
 
 // literal reports whether the word has exactly one text, known before it runs.
@@ -215,6 +217,14 @@ func (b *builder) part(p *wordBuilder, part syntax.WordPart, at position) error 
 		return b.parameter(p, n, at.quoted)
 	case *syntax.CmdSubst:
 		return b.substitution(p, n, at.quoted)
+	case *syntax.ProcSubst:
+		if at.first && at.last && !p.inValue {
+			return b.processSubstitution(p, n)
+		}
+	case *syntax.ArithmExp:
+		if !n.Bracket && !n.Unsigned {
+			return b.arithmetic(p, n)
+		}
 	}
 	return errorf("it has %s", nodeName(part))
 }
