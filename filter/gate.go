@@ -3,8 +3,11 @@ package filter
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/command"
+	"github.com/zeph-acp/zeph-acp/executors/marks"
 	"github.com/zeph-acp/zeph-acp/executors/texts"
 )
 
@@ -24,6 +27,9 @@ type gate struct {
 func (g gate) Prepare(ctx context.Context, call *executors.Call) (executors.Card, error) {
 	g.Filter.scan.JSON(call.Input) // learns values, which a failure may quote without their surroundings
 	card, err := g.Executor.Prepare(ctx, call)
+	if err == nil && g.Filter.scan != nil {
+		err = refuseMark(call, card)
+	}
 	return card, g.maskError(err)
 }
 
@@ -50,6 +56,36 @@ func (g gate) Execute(ctx context.Context, call *executors.Call) (executors.Resu
 	scan.Passed(res.ForModel())
 	scan.Passed(res.ForPeople())
 	return res, g.maskError(err)
+}
+
+// refuseMark returns the failure of a call that would write a mark into a file or send it elsewhere:
+// a command that does more than read, a web request, or a call of an MCP server. The file tools put
+// the values back instead. It is nil for other calls.
+func refuseMark(call *executors.Call, card executors.Card) error {
+	text, what := "", ""
+	switch {
+	case card.Command != "":
+		if onlyReads(card.Command) {
+			return nil
+		}
+		text, what = card.Command, "the command"
+	case card.URL != "":
+		text, what = card.URL, "the address"
+	case call.Server() != "" || card.Server != "":
+		text, what = string(call.Input), "the input"
+	}
+	mark, line := marks.Find(text)
+	if mark == "" {
+		return nil
+	}
+	return executors.Failuref(executors.InvalidParameters, "line %d of %s has %s, which stands for a masked value", line, what, mark).
+		Hint("Nothing was run. Use edit or write, which keep the values of lines that stay as read shows them, or a variable that has the value, or ask the user.")
+}
+
+// onlyReads reports whether each command of a script only reads, without redirections.
+func onlyReads(script string) bool {
+	s, err := command.Parse(script, command.Shell{})
+	return err == nil && len(s.Redirects) == 0 && !slices.ContainsFunc(s.Commands, func(c *command.Command) bool { return !c.ReadOnly() })
 }
 
 // maskError masks the text of an error. A failure stays a failure.

@@ -2,8 +2,10 @@ package filter
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -79,6 +81,41 @@ func TestGateMasksDiffs(t *testing.T) {
 	got, err := link.Gate(link.Middleware(tool{res: in})).Execute(t.Context(), &executors.Call{})
 	if d := cmp.Diff(want, got); err != nil || d != "" {
 		t.Errorf("%v, (-want +got)\n%s", err, d)
+	}
+}
+
+// prepares returns a card.
+type prepares struct {
+	failing
+	card executors.Card
+}
+
+func (p prepares) Prepare(context.Context, *executors.Call) (executors.Card, error) {
+	return p.card, nil
+}
+
+// A mark does not leave for a file, a web server or an MCP server. Reading and searching for it is fine.
+func TestGateRefusesMarks(t *testing.T) {
+	for name, tt := range map[string]struct {
+		card    executors.Card
+		input   string
+		refused string
+	}{
+		"here-document": {executors.Card{Command: "cat > .env <<E\nA=[REDACTED:secret]\nE"}, "{}", "line 2 of the command has [REDACTED:secret]"},
+		"sed":           {executors.Card{Command: "sed -i 's/x/[REDACTED]/' f"}, "{}", "line 1 of the command has [REDACTED]"},
+		"request":       {executors.Card{Command: "curl -H 'Authorization: Bearer [REDACTED:authorization]' x.dev"}, "{}", "line 1"},
+		"grep":          {executors.Card{Command: "grep -n '[REDACTED:secret]' f"}, "{}", ""},
+		"no mark":       {executors.Card{Command: "echo REDACTED > f"}, "{}", ""},
+		"web":           {executors.Card{URL: "https://x.dev/?token=[REDACTED]"}, "{}", "the address has [REDACTED]"},
+		"MCP":           {executors.Card{Server: "s"}, `{"body":"[REDACTED:secret]"}`, "the input has [REDACTED:secret]"},
+		"a file tool":   {executors.Card{}, `{"content":"[REDACTED:secret]"}`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := testLink(t).Gate(prepares{card: tt.card}).Prepare(t.Context(), &executors.Call{Input: json.RawMessage(tt.input)})
+			if got := fmt.Sprint(err); (err == nil) != (tt.refused == "") || !strings.Contains(got, tt.refused) && err != nil {
+				t.Errorf("got %v, want %q", err, tt.refused)
+			}
+		})
 	}
 }
 

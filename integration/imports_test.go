@@ -45,7 +45,8 @@ var importTable = []struct {
 	{"executors/files/walk", []string{"executors", "executors/workspace"}},
 	{"executors/files/search", []string{"executors", "executors/pattern"}},
 	{"executors/files/code", []string{"executors", "executors/files/search"}},
-	{"executors/files", []string{"executors", "executors/workspace", "executors/pattern", "executors/files/*"}},
+	{"executors/marks", nil},
+	{"executors/files", []string{"executors", "executors/marks", "executors/workspace", "executors/pattern", "executors/files/*"}},
 	{"executors/automaton", nil},
 	{"executors/lazyregexp", nil},
 	{"executors/pattern", []string{"executors/automaton"}},
@@ -105,7 +106,7 @@ var importTable = []struct {
 	{"executors/program", []string{"executors", "executors/shell/process"}},
 	{"executors/memory", []string{"executors", "executors/vector", "executors/workspace"}},
 	{"executors/*", []string{"executors", "executors/backoff", "executors/command", "executors/workspace", "executors/pattern"}},
-	{"filter", []string{"executors", "executors/command", "executors/workspace", "filter/*"}},
+	{"filter", []string{"executors", "executors/command", "executors/marks", "executors/workspace", "filter/*"}},
 	{"filter/text", []string{"executors", "executors/automaton"}}, // spools its lines
 	{"filter/redact", []string{"filter/text"}},
 	{"filter/strategy", []string{"filter/text"}},

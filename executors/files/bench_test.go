@@ -93,7 +93,7 @@ func race(b *testing.B, w *bench, cfg Config, tool string, input in, metric stri
 	roots, err := workspace.New(w.dir)
 	must(b, err)
 	roots = roots.Without(&workspace.Own{Places: []workspace.Place{{Dir: filepath.Join(w.dir, "../.config/zeph-acp"), Files: []string{"keys.toml"}}}})
-	w.Registry = New(Disk{Roots: roots}, roots, cfg)
+	w.Registry = New(Disk{Roots: roots}, roots, cfg, nil)
 	call := w.call(tool, input)
 	var ours, theirs time.Duration
 	var lines [2]int
@@ -179,7 +179,7 @@ func BenchmarkSearchCode(b *testing.B) {
 	w := largeTree(b)
 	roots, err := workspace.New(w.dir)
 	must(b, err)
-	w.Registry = New(Disk{Roots: roots}, roots, Defaults())
+	w.Registry = New(Disk{Roots: roots}, roots, Defaults(), nil)
 	for _, tt := range []struct{ name, query string }{
 		{"symbol/rare", "zephNeedle"}, {"symbol/frequent", "requestHandler"}, {"symbol/part", "Needle"}, {"words/rare", "zeph needle"}, {"words/frequent", "request handler"}, {"words/lines", "config value"},
 	} {

@@ -38,7 +38,7 @@ func guarded(t testing.TB, buffered bool, deny, allow []string) *bench {
 		}
 		fsys = b.buf
 	}
-	b.Registry = New(fsys, roots, cfg)
+	b.Registry = New(fsys, roots, cfg, nil)
 	return b
 }
 
@@ -149,7 +149,7 @@ func TestAllowed(t *testing.T) {
 	must(t, err)
 	roots, _, err := cfg.Roots(session)
 	must(t, err)
-	b.Registry = New(Disk{Roots: roots}, roots, cfg)
+	b.Registry = New(Disk{Roots: roots}, roots, cfg, nil)
 	for tool, input := range map[string]in{
 		"read": {"path": dir + "/outside/open"}, "grep": {"path": dir + "/outside", "pattern": "o"}, "find_path": {"path": dir + "/outside", "pattern": "*"},
 		"list_directory": {"path": "../outside"}, "copy_path": {"source": dir + "/outside", "destination": "copied"},
@@ -184,7 +184,7 @@ func TestAllowedPaths(t *testing.T) {
 	if len(warnings) != 2 || !strings.Contains(warnings[0], "does not exist") || !strings.Contains(warnings[1], "is not a directory") {
 		t.Error(warnings)
 	}
-	b.Registry = New(Disk{Roots: roots}, roots, cfg)
+	b.Registry = New(Disk{Roots: roots}, roots, cfg, nil)
 	for _, path := range []string{"../more/f", "~/p/f"} {
 		if res := b.run("edit", in{"path": path, "old_string": b.content(strings.Replace(path, "~", "../home", 1)), "new_string": "z"}); res.Failed {
 			t.Errorf("got %s, want success", res.ForModel())

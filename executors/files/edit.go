@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/marks"
 )
 
 type editInput struct {
@@ -38,7 +39,7 @@ func (t *tools) planEdit(ctx context.Context, in *editInput) (change, error) {
 	if err := t.checkGrowth(raw, in, c.display); err != nil {
 		return c, err
 	}
-	text, lines, err := applyEdit(raw, in, c.display)
+	text, lines, err := applyEdit(raw, in, c.display, t.mask)
 	if err != nil {
 		return c, err
 	}
@@ -74,8 +75,9 @@ func (t *tools) checkGrowth(raw string, in *editInput, name string) error {
 }
 
 // applyEdit returns raw with the edit, and the 1-based lines of the edit. The
-// comparison ignores line endings and the byte order mark.
-func applyEdit(raw string, in *editInput, name string) (text string, lines []int, err error) {
+// comparison ignores line endings and the byte order mark. The model may name the text with its
+// credentials masked, as it has read it; their values stay.
+func applyEdit(raw string, in *editInput, name string, mask func(string) string) (text string, lines []int, err error) {
 	d := parse(raw)
 	from := unixLines(strings.TrimPrefix(in.OldString, executors.ByteOrderMark))
 	to := unixLines(strings.TrimPrefix(in.NewString, executors.ByteOrderMark))
@@ -87,10 +89,19 @@ func applyEdit(raw string, in *editInput, name string) (text string, lines []int
 		return "", nil, executors.Failuref(executors.InvalidParameters, "old_string is empty, but %s is not", name).
 			Hint("Set it to the text to replace. To insert lines, replace a line by itself and the new lines. Use write to replace the whole file.")
 	}
-	offsets := occurrences(d.text, from)
+	original, offsets := d.text, occurrences(d.text, from)
+	masked := original
+	if len(offsets) == 0 || marks.MayHave(to) {
+		masked = mask(original)
+	}
+	if len(offsets) == 0 && strings.Count(masked, "\n") == strings.Count(original, "\n") {
+		if offsets = occurrences(masked, from); len(offsets) > 0 {
+			d.text = masked
+		}
+	}
 	switch {
 	case len(offsets) == 0:
-		return "", nil, notFound(d.text, from, to, name)
+		return "", nil, notFound(masked, from, to, name)
 	case !in.ReplaceAll && ambiguous(d.text, from, offsets):
 		where := lineNumbers(d.text, offsets)
 		if len(where) == 1 { // it overlaps itself
@@ -102,7 +113,29 @@ func applyEdit(raw string, in *editInput, name string) (text string, lines []int
 			name, lineList(where)).
 			Hint("Add surrounding lines to old_string until it is unique, or set replace_all to change every one.")
 	}
-	return d.replace(offsets, len(from), to).String(), lineNumbers(d.text, offsets), nil
+	where := lineNumbers(d.text, offsets)
+	d = d.replace(offsets, len(from), to)
+	if masked != original {
+		restored, line := marks.Restore(original, masked, d.text)
+		if line > 0 {
+			return "", nil, markLeft(d.text, line, name)
+		}
+		d.text = restored
+	} else if mark, _ := marks.Find(to); mark != "" && !strings.Contains(original, mark) {
+		_, line := marks.Restore(original, masked, d.text)
+		return "", nil, markLeft(d.text, line, name)
+	}
+	return d.String(), where, nil
+}
+
+// markLeft is the failure of a change that would write a mark into a line of a file.
+func markLeft(text string, line int, name string) error {
+	mark := "a mark"
+	if line > 0 {
+		mark, _ = marks.Find(strings.Split(text, "\n")[line-1])
+	}
+	return executors.Failuref(executors.InvalidParameters, "line %d of the new text of %s has %s, which stands for a masked value", line, name, mark).
+		Hint("Nothing was written. Keep a line with a masked value exactly as read shows it: its value stays. To change such a line, write the new value, or ask the user.")
 }
 
 // occurrences returns the offsets of s in text from left to right, without overlap.

@@ -167,7 +167,7 @@ func FuzzEdit(f *testing.F) {
 				t.Skip("a lone carriage return, a second mark, or what is refused as no text")
 			}
 		}
-		got, lines, err := applyEdit(raw, &editInput{OldString: old, NewString: new, ReplaceAll: all}, "f")
+		got, lines, err := applyEdit(raw, &editInput{OldString: old, NewString: new, ReplaceAll: all}, "f", strings.Clone)
 		d := parse(raw)
 		if d.String() != raw {
 			t.Fatalf("%q became %q without an edit", raw, d.String())
@@ -212,7 +212,7 @@ func BenchmarkEdit(b *testing.B) {
 	b.SetBytes(int64(text.Len()))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, _, err := applyEdit(text.String(), &edit, "f"); err != nil {
+		if _, _, err := applyEdit(text.String(), &edit, "f", strings.Clone); err != nil {
 			b.Fatal(err)
 		}
 	}

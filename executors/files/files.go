@@ -77,13 +77,17 @@ var (
 )
 
 // New returns the file tools of one session. The roots are the result of
-// [Config.Roots]; fsys must have the same roots.
-func New(fsys FS, roots *workspace.Roots, cfg Config) executors.Registry {
+// [Config.Roots]; fsys must have the same roots. mask masks the credentials in a text, as the model
+// reads it; nil masks none.
+func New(fsys FS, roots *workspace.Roots, cfg Config, mask func(string) string) executors.Registry {
+	if mask == nil {
+		mask = func(text string) string { return text }
+	}
 	const (
 		reads   = executors.Reads | executors.Idempotent
 		changes = executors.Reads | executors.Mutates
 	)
-	t := &tools{fs: fsys, roots: roots, cfg: cfg, budget: walk.MaxEntries}
+	t := &tools{fs: fsys, roots: roots, cfg: cfg, mask: mask, budget: walk.MaxEntries}
 	tool := func(name, text string, effect executors.Effect, kind executors.Kind) executors.Tool {
 		return executors.Tool{Name: name, Description: strings.TrimSpace(text), Effect: effect, Kind: kind}
 	}
@@ -107,6 +111,7 @@ type tools struct {
 	fs     FS
 	roots  *workspace.Roots // for reading
 	cfg    Config
+	mask   func(string) string
 	budget int // entries that one walk may visit
 }
 

@@ -84,7 +84,7 @@ func (b *bench) with(cfg Config) *bench {
 	b.t.Helper()
 	roots, err := workspace.New(b.dir)
 	must(b.t, err)
-	b.Registry = New(Disk{Roots: roots, MaxBytes: cfg.MaxFileBytes}, roots, cfg)
+	b.Registry = New(Disk{Roots: roots, MaxBytes: cfg.MaxFileBytes}, roots, cfg, nil)
 	return b
 }
 
@@ -97,7 +97,7 @@ func (b *bench) buffered(text map[string]string) *bench {
 	for name, content := range text {
 		b.buf.text[filepath.Join(b.dir, name)] = content
 	}
-	b.Registry = New(b.buf, roots, Defaults())
+	b.Registry = New(b.buf, roots, Defaults(), nil)
 	return b
 }
 
@@ -308,7 +308,7 @@ func TestLinkedCwd(t *testing.T) {
 	must(t, os.Symlink("w", link))
 	roots, err := workspace.New(link)
 	must(t, err)
-	b.Registry = New(Disk{Roots: roots}, roots, Defaults())
+	b.Registry = New(Disk{Roots: roots}, roots, Defaults(), nil)
 	for _, path := range []string{"a", filepath.Join(link, "a"), b.path("a")} {
 		card, err := b.Prepare(t.Context(), b.call("edit", in{"path": path, "old_string": "x", "new_string": "y"}))
 		want := filepath.Join(link, "a")

@@ -30,7 +30,7 @@ func FuzzTreeTools(f *testing.F) {
 		must(t, err)
 		roots, _, err := cfg.Roots(session)
 		must(t, err)
-		b.Registry = New(Disk{Roots: roots}, roots, cfg)
+		b.Registry = New(Disk{Roots: roots}, roots, cfg, nil)
 		git, outside := shape(t, b.path(".git")), shape(t, b.path("../outside"))
 		for _, tool := range []string{"create_directory", "copy_path", "move_path", "delete_path"} {
 			input := in{"source": from, "destination": to}

@@ -19,7 +19,7 @@ func TestLimits(t *testing.T) {
 	if err := disk.WriteFile(t.Context(), roots.Cwd()+"/y", strings.Repeat("y", 9<<20)); err != nil {
 		t.Fatal(err)
 	}
-	tools := New(disk, roots, Defaults())
+	tools := New(disk, roots, Defaults(), nil)
 	for name, tt := range map[string]struct{ tool, input, want string }{
 		"an edit that explodes": {"edit", `{"path":"y","old_string":"y","new_string":"` + strings.Repeat("z", 1<<16) + `","replace_all":true}`, "would grow"},
 		"a glob of braces":      {"find_path", `{"pattern":"` + strings.Repeat("{a,a}", 40) + `"}`, "too large"},
@@ -40,7 +40,7 @@ func TestPathMovedAfterItWasJudged(t *testing.T) {
 		t.Fatal(err)
 	}
 	disk := Disk{Roots: roots}
-	tools := New(disk, roots, Defaults())
+	tools := New(disk, roots, Defaults(), nil)
 	call := &executors.Call{Tool: "write", Input: []byte(`{"path":"a","content":"x"}`), Card: executors.Card{Paths: []string{roots.Cwd() + "/other"}}}
 	res, err := tools.Execute(t.Context(), call)
 	if err != nil || res.Category() != executors.PolicyBlocked {

@@ -23,7 +23,7 @@ func atHome(t *testing.T) *bench {
 	must(t, os.Link(b.path(".config/zeph-acp/keys.toml"), b.path("project/hard")))
 	must(t, os.Link(b.path(".config/zeph-acp/keys.toml"), b.path("project/.gitignore")))
 	roots := privateRoots(b)
-	b.Registry = New(Disk{Roots: roots}, roots, Defaults())
+	b.Registry = New(Disk{Roots: roots}, roots, Defaults(), nil)
 	return b
 }
 
@@ -85,7 +85,7 @@ func TestPrivateIsNotAskedFor(t *testing.T) {
 	b := atHome(t)
 	roots := privateRoots(b)
 	b.buf = &buffers{Disk: Disk{Roots: roots}, text: map[string]string{b.path(".config/zeph-acp/keys.toml"): secret, b.path("project/hard"): secret}}
-	b.Registry = New(b.buf, roots, Defaults())
+	b.Registry = New(b.buf, roots, Defaults(), nil)
 	for _, path := range []string{".config/zeph-acp/keys.toml", "project/hard"} {
 		for tool, input := range map[string]in{"read": {}, "write": {"content": "x"}, "edit": {"old_string": "sk", "new_string": "x"}, "grep": {"pattern": "sk"}} {
 			input["path"] = path

@@ -107,7 +107,7 @@ func TestSearchCodeUnread(t *testing.T) {
 	must(t, err)
 	roots, err = roots.Reading(workspace.ReadRules{Deny: []string{"**/secret/**"}})
 	must(t, err)
-	b.Registry = New(Disk{Roots: roots}, roots, cfg)
+	b.Registry = New(Disk{Roots: roots}, roots, cfg, nil)
 	want := "a.go:3 func Run ()\n[1 entry left out by deny_read or allow_read]\n[1 file larger than 1000 bytes not searched; use bash for those]"
 	if got := b.run("search_code", in{"query": "Run"}).ForModel(); got != want {
 		t.Errorf("got %q", got)
@@ -122,7 +122,7 @@ func TestSearchCodeSettled(t *testing.T) {
 	cfg.MaxFileBytes = 1000
 	roots, err := workspace.New(b.dir)
 	must(t, err)
-	b.Registry = New(Disk{Roots: roots}, roots, cfg)
+	b.Registry = New(Disk{Roots: roots}, roots, cfg, nil)
 	more := "\n[the best 1; there are more: qualify the name, set path or include, or raise max_results]"
 	large := "\n[1 file larger than 1000 bytes not searched; use bash for those]"
 	if got, want := b.run("search_code", in{"query": "Run", "max_results": 1}).ForModel(), "a.go:3 struct Run"+more; got != want {

@@ -32,7 +32,7 @@ func TestSearchCodeModules(t *testing.T) {
 		dir := machine.ModuleDir(t, module)
 		roots, err := workspace.New(dir)
 		must(t, err)
-		b := &bench{t: t, dir: dir, Registry: New(Disk{Roots: roots}, roots, Defaults())}
+		b := &bench{t: t, dir: dir, Registry: New(Disk{Roots: roots}, roots, Defaults(), nil)}
 		for _, s := range sampleSymbols(t, dir, 40) {
 			total++
 			res, err := b.Execute(t.Context(), b.call("search_code", in{"query": s.query}))

@@ -180,7 +180,7 @@ func TestRootsStay(t *testing.T) {
 	b := newBench(t, map[string]string{"p/nested/f": "x", "real/f": "y", "p/alias": "-> ../real"})
 	roots, err := workspace.New(b.dir, b.path("p/nested"), b.path("p/alias"))
 	must(t, err)
-	b.Registry = New(Disk{Roots: roots}, roots, Defaults())
+	b.Registry = New(Disk{Roots: roots}, roots, Defaults(), nil)
 	for _, path := range []string{"p", "p/nested", "p/alias", "real", b.dir} {
 		wantFailure(t, b.run("delete_path", in{"path": path}), executors.PolicyBlocked, "directory of the session")
 		wantFailure(t, b.run("move_path", in{"source": path, "destination": "elsewhere"}), executors.PolicyBlocked, "directory of the session")

@@ -101,7 +101,7 @@ func TestMoveToAnotherDevice(t *testing.T) {
 	}
 	roots, err := workspace.New(b.dir, far)
 	must(t, err)
-	b.Registry = New(Disk{Roots: roots}, roots, Defaults())
+	b.Registry = New(Disk{Roots: roots}, roots, Defaults(), nil)
 	if res := b.run("move_path", in{"source": "d", "destination": far + "/n/d"}); res.Failed || shape(t, far+"/n") != "d/ d/a=x d/l->../../nowhere" {
 		t.Errorf("got %q and the files %s, want d and its content in n", res.ForModel(), shape(t, far))
 	}

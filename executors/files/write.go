@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/marks"
 )
 
 type writeInput struct {
@@ -31,14 +32,33 @@ func (t *tools) planWrite(ctx context.Context, in *writeInput) (change, error) {
 	if c.old, err = t.overwritten(ctx, c.target); err != nil {
 		return c, err
 	}
-	c.text = in.Content
+	if c.text, err = t.withValues(c.old, in.Content, c.display); err != nil {
+		return c, err
+	}
 	how := "created"
 	if c.old != nil {
-		c.text = keepEncoding(*c.old, in.Content)
+		c.text = keepEncoding(*c.old, c.text)
 		how = "overwritten"
 	}
 	c.summary = fmt.Sprintf("Wrote %s to %s (%s)", executors.Count(len(c.text), "byte"), c.display, how)
 	return c, nil
+}
+
+// withValues returns the new content of a file with the values of masked lines that stay. It fails if
+// another line has a mark.
+func (t *tools) withValues(old *string, content, name string) (string, error) {
+	if !marks.MayHave(content) {
+		return content, nil
+	}
+	before := ""
+	if old != nil {
+		before = parse(*old).text
+	}
+	restored, line := marks.Restore(before, t.mask(before), content)
+	if line > 0 {
+		return content, markLeft(content, line, name)
+	}
+	return restored, nil
 }
 
 // newChange starts the change of a file that need not exist.

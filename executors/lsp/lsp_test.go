@@ -98,7 +98,7 @@ func newWorld(t *testing.T, habit string, change func(o *Options)) *world {
 	if w.s != nil {
 		w.s.Check = executors.Chain(w.s.Tools(), w.noting)
 	}
-	w.tools = executors.Chain(files.New(files.Disk{Roots: roots}, roots, files.Defaults()), w.s.Around, w.s.Within)
+	w.tools = executors.Chain(files.New(files.Disk{Roots: roots}, roots, files.Defaults(), nil), w.s.Around, w.s.Within)
 	return w
 }
 
@@ -464,7 +464,7 @@ func BenchmarkEdit(b *testing.B) {
 				b.Fatal(err)
 			}
 			s := New(Options{Config: Config{Enabled: enabled, WaitMS: 2000, MaxLines: 20}, Roots: roots, Find: func(string) (string, error) { return "", fs.ErrNotExist }})
-			tools := executors.Chain(files.New(files.Disk{Roots: roots}, roots, files.Defaults()), s.Around, s.Within)
+			tools := executors.Chain(files.New(files.Disk{Roots: roots}, roots, files.Defaults(), nil), s.Around, s.Within)
 			input := json.RawMessage(`{"path":"a.go","content":"package a\n"}`)
 			b.ReportAllocs()
 			for b.Loop() {

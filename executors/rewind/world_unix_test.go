@@ -74,7 +74,7 @@ func (w *world) start() {
 	}
 	bash := shell.New(shell.Local{}, w.dir, shell.Defaults())
 	w.t.Cleanup(func() { bash.Close() })
-	tools := executors.NewDynExecutor(bash, files.New(w.kept.Editor(fsys, w.fs != nil, w.fs != nil), reading, files.Defaults()))
+	tools := executors.NewDynExecutor(bash, files.New(w.kept.Editor(fsys, w.fs != nil, w.fs != nil), reading, files.Defaults(), nil))
 	w.chain = executors.Chain(tools, w.kept.Middleware)
 }
 

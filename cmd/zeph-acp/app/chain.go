@@ -101,7 +101,7 @@ func (b *sessionBuilder) composite(local shell.Local, fs files.FS) *executors.Dy
 	tools := executors.NewDynExecutor(
 		b.tools.skills,
 		b.tools.sandbox.Middleware(b.tools.shell),
-		b.tools.shell.Hold(files.New(fs, b.dirs.files, b.cfg.Tools.File)),
+		b.tools.shell.Hold(files.New(fs, b.dirs.files, b.cfg.Tools.File, b.mask())),
 		web.New(b.cfg.Tools.Scrape),
 		diagnostics.New(local, b.dirs.roots, b.cfg.Tools.Diagnostics),
 		b.tools.overflow.Tools(),
@@ -264,7 +264,7 @@ func (b *sessionBuilder) fileSystem() files.FS {
 func Catalogue() []executors.Tool {
 	return executors.NewDynExecutor(
 		shell.New(shell.Local{}, "", shell.Defaults()),
-		files.New(nil, nil, files.Defaults()),
+		files.New(nil, nil, files.Defaults(), nil),
 		web.New(web.Defaults()),
 		diagnostics.New(shell.Local{}, nil, diagnostics.Defaults()),
 		(&overflow.Overflow{Config: overflow.Defaults()}).Tools(),

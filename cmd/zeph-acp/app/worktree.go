@@ -86,7 +86,7 @@ func (b *sessionBuilder) copyPlace(c *worktree.Copy) (place, *shell.Executor, er
 	fs := files.Disk{Roots: dirs.files, MaxBytes: cfg.Tools.File.MaxFileBytes}
 	tools := executors.CompositeExecutor{
 		walls.Middleware(bash),
-		bash.Hold(files.New(fs, dirs.files, cfg.Tools.File)),
+		bash.Hold(files.New(fs, dirs.files, cfg.Tools.File, b.mask())),
 		diagnostics.New(local, dirs.roots, cfg.Tools.Diagnostics),
 		b.tools.tools, // the others
 	}
