@@ -38,15 +38,11 @@ func Replay(ctx context.Context, f *fixtures.Fixture, play func(*fixtures.Fixtur
 		return err
 	}
 	w := fixtures.Workspace(filepath.Join(dir, "w"))
-	l, err := unpack(f, dir, w)
+	l, err := unpack(f, dir, w, nil)
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.Name, err)
 	}
-	a := New(l, slog.New(slog.DiscardHandler))
-	a.Model, a.Settle, a.ProjectHooks, a.ProjectSkills, a.ProjectAgents = "", 0, true, true, true
-	a.BoxState = func() string { return "" } // it differs between machines
-	a.FindServer = fixtureServer
-	a.Getenv = keys.NewKeys(l.Paths.Config, provider.Keys(l.Config.LLM), func(string) string { return "" }).Getenv
+	a := newReplayed(l)
 	defer func() { err = errors.Join(err, a.Close()) }()
 
 	in, clientOut := io.Pipe()
@@ -61,6 +57,16 @@ func Replay(ctx context.Context, f *fixtures.Fixture, play func(*fixtures.Fixtur
 	return errors.Join(err, <-served)
 }
 
+// newReplayed returns the app of a fixture's configuration.
+func newReplayed(l *config.Loaded) *App {
+	a := New(l, slog.New(slog.DiscardHandler))
+	a.Model, a.Settle, a.ProjectHooks, a.ProjectSkills, a.ProjectAgents = "", 0, true, true, true
+	a.BoxState = func() string { return "" } // it differs between machines
+	a.FindServer = fixtureServer
+	a.Getenv = keys.NewKeys(l.Paths.Config, provider.Keys(l.Config.LLM), func(string) string { return "" }).Getenv
+	return a
+}
+
 // mainModel is the script of the model that a fixture uses unless it configures
 // providers.
 const mainModel = "model.jsonl"
@@ -73,8 +79,9 @@ func fixtureServer(name string) (string, error) {
 	return "", exec.ErrNotFound
 }
 
-// unpack writes a fixture's files below dir and returns its configuration.
-func unpack(f *fixtures.Fixture, dir string, w fixtures.Workspace) (*config.Loaded, error) {
+// unpack writes a fixture's files below dir and returns its configuration, with other values
+// for some keys.
+func unpack(f *fixtures.Fixture, dir string, w fixtures.Workspace, flags map[string]string) (*config.Loaded, error) {
 	files := map[string][]byte{
 		"config.toml": []byte(w.Real(string(f.Config))),
 	}
@@ -99,7 +106,12 @@ func unpack(f *fixtures.Fixture, dir string, w fixtures.Workspace) (*config.Load
 			return nil, err
 		}
 	}
-	l, err := config.Load(config.Options{File: filepath.Join(dir, "config.toml"), Environ: []string{"ZEPH_HOME=" + dir}})
+	return loadUnpacked(f, dir, w, flags)
+}
+
+// loadUnpacked returns the configuration of an unpacked fixture.
+func loadUnpacked(f *fixtures.Fixture, dir string, _ fixtures.Workspace, flags map[string]string) (*config.Loaded, error) {
+	l, err := config.Load(config.Options{File: filepath.Join(dir, "config.toml"), Flags: flags, Environ: []string{"ZEPH_HOME=" + dir}})
 	if err != nil {
 		return nil, err
 	}

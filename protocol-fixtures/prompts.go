@@ -1,0 +1,70 @@
+package fixtures
+
+import (
+	"encoding/json"
+
+	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
+)
+
+// Opened is a session that the client of a fixture opens with session/new.
+type Opened struct {
+	Params  json.RawMessage   // of session/new
+	Prompts []json.RawMessage // the content blocks of its prompts, in order
+}
+
+// Sessions returns the sessions that the client opens, with their prompts. It is for tests that
+// play the prompts in another way than the fixture does: under another configuration, or with
+// another client. A name such as "$S" stands for the session that was opened before its first use.
+func (f *Fixture) Sessions() []Opened {
+	var all []Opened
+	known := map[string]int{}
+	for _, s := range f.steps {
+		var frame struct {
+			Method string
+			Params struct {
+				SessionID string
+				Prompt    json.RawMessage
+			}
+		}
+		if s.side != client || s.verbatim || json.Unmarshal(s.send, &frame) != nil {
+			continue
+		}
+		switch name := frame.Params.SessionID; frame.Method {
+		case "session/new":
+			var params struct{ Params json.RawMessage }
+			_ = json.Unmarshal(s.send, &params) // it was read above
+			all = append(all, Opened{Params: params.Params})
+		case "session/prompt":
+			i, ok := known[name]
+			if !ok {
+				i = min(len(known), len(all)-1)
+				known[name] = i
+			}
+			if i >= 0 && len(frame.Params.Prompt) > 0 {
+				all[i].Prompts = append(all[i].Prompts, frame.Params.Prompt)
+			}
+		}
+	}
+	return all
+}
+
+// endless matches what may go on until it is cancelled.
+var endless = lazyregexp.New(`"wait"|sleep \d\d`)
+
+// Cancels reports whether a prompt of the fixture is cancelled, or may go on until then.
+func (f *Fixture) Cancels() bool {
+	for _, script := range f.Models {
+		if endless.MatchString(string(script)) {
+			return true
+		}
+	}
+	for _, s := range f.steps {
+		if s.side == client && endless.MatchString(string(s.send)) {
+			return true
+		}
+		if m := envelopeOf(s.send).Method; s.side == client && (m == "session/cancel" || m == "$/cancel_request") {
+			return true
+		}
+	}
+	return false
+}
