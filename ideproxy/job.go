@@ -21,7 +21,7 @@ func (t *Terminal) Background(ctx context.Context, cmd shell.Command) (shell.Job
 		return nil, err
 	}
 	waiting, end := context.WithCancel(context.WithoutCancel(ctx))
-	j := &job{term: term, done: make(chan struct{}), stopWaiting: end}
+	j := &job{term: term, readOnly: t.confines(cmd) || t.boxed(cmd), done: make(chan struct{}), stopWaiting: end}
 	go j.await(waiting, t)
 	return j, nil
 }
@@ -29,6 +29,7 @@ func (t *Terminal) Background(ctx context.Context, cmd shell.Command) (shell.Job
 // job is a command in a terminal of the client.
 type job struct {
 	term        *acp.Terminal
+	readOnly    bool               // it is confined
 	stopWaiting context.CancelFunc // of the wait for its end
 
 	done   chan struct{}
@@ -107,11 +108,11 @@ func (j *job) Exit() shell.Output {
 
 // ReadOutput implements shell.Job.
 func (j *job) ReadOutput(ctx context.Context) (shell.Output, error) {
-	out := shell.Output{Terminal: j.term.ID}
+	out := shell.Output{Terminal: j.term.ID, ReadOnly: j.readOnly}
 	select {
 	case <-j.done: // before the output is requested, which is then complete
 		out = j.Exit()
-		out.Terminal, out.Release = j.term.ID, j.term.Release
+		out.Terminal, out.ReadOnly, out.Release = j.term.ID, j.readOnly, j.term.Release
 	default:
 	}
 	shown, err := j.term.Output(ctx)

@@ -23,6 +23,7 @@ type Terminals struct {
 	mu      sync.Mutex
 	quirks  quirks        // listed, or found by a probe
 	probing chan struct{} // closed when the running probe ends; nil without one
+	noBox   string        // why unasked commands do not run in its terminals; empty if they may
 }
 
 // State returns a line for /status if the commands of a client with terminals
@@ -31,10 +32,15 @@ func (s *Terminals) State(client *acp.Client) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.decideKnown(client.Info())
-	if s.quirks.why == "" || !client.Capabilities().Terminal {
+	switch {
+	case !client.Capabilities().Terminal:
 		return ""
+	case s.quirks.why != "":
+		return "Commands: run on this machine, not in the editor's terminals: " + s.quirks.why
+	case s.noBox != "":
+		return "Commands that run without a question: on this machine, not in the editor's terminals, where their box is missing: " + s.noBox
 	}
-	return "Commands: run on this machine, not in the editor's terminals: " + s.quirks.why
+	return ""
 }
 
 // decideKnown decides for a client that [quirksOf] lists. The caller holds the mutex.

@@ -36,6 +36,9 @@ type Terminal struct {
 	Local shell.Runner
 	Block []string
 	Extra []string // NAME=value, set for every command
+	// Launch returns the program that runs argv in the box of unasked commands, with env as the
+	// whole environment; nil where there is no box.
+	Launch func(argv, env []string) (Launch, error)
 	// NoBash means that sh runs commands, since the editor's machine, which is also
 	// this one, has no bash.
 	NoBash bool
@@ -56,7 +59,7 @@ func (t *Terminal) Run(ctx context.Context, cmd shell.Command) (shell.Output, er
 	if err != nil {
 		return shell.Output{}, err
 	}
-	out := shell.Output{Terminal: term.ID, Release: term.Release, ReadOnly: t.confines(cmd)}
+	out := shell.Output{Terminal: term.ID, Release: term.Release, ReadOnly: t.confines(cmd) || t.boxed(cmd)}
 	status, err := t.wait(ctx, term, outputInterval)
 	switch {
 	case ctx.Err() == nil:
@@ -121,7 +124,11 @@ func (t *Terminal) create(ctx context.Context, cmd shell.Command) (*acp.Terminal
 	case limit <= 0 || limit > maxOutputBytes:
 		limit = maxOutputBytes
 	}
-	term, err := t.start(ctx, cmd, limit)
+	start := t.start
+	if t.boxed(cmd) {
+		start = t.startBoxed
+	}
+	term, err := start(ctx, cmd, limit)
 	if refused, ok := errors.AsType[*acp.ClientError](err); ok {
 		if refused.Unsupported() {
 			return nil, errNoTerminals

@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"log/slog"
@@ -20,6 +21,7 @@ type ide struct {
 	init sdk.InitializeResponse
 
 	caps sdk.ClientCapabilities
+	name string // of the client; empty means one whose terminals need no probe
 }
 
 // begin starts the binary and sends initialize. At the end of the test all
@@ -41,7 +43,7 @@ func (e *ide) begin(t testing.TB, s start) *ide {
 	var err error
 	e.init, err = e.conn.Initialize(t.Context(), sdk.InitializeRequest{
 		ProtocolVersion: 1, ClientCapabilities: e.caps,
-		ClientInfo: &sdk.Implementation{Name: "zeph-acp-run", Version: "0"}, // its terminals need no probe
+		ClientInfo: &sdk.Implementation{Name: cmp.Or(e.name, "zeph-acp-run"), Version: "0"},
 	})
 	if err != nil {
 		t.Fatalf("initialize: %v", err)

@@ -27,7 +27,7 @@ func enterHelper() {
 		os.Exit(sandbox.Main(os.Args[2:]))
 	case arg == sandbox.BoxArg:
 		hideMemory()
-		os.Exit(sandbox.BoxMain(os.Args[2:]))
+		os.Exit(sandbox.BoxMain(os.Args[2:], newReaper()))
 	case strings.HasPrefix(arg, reaperArg):
 		hideMemory()
 		process.Reap(os.Stdin)

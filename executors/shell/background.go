@@ -52,7 +52,7 @@ type job struct {
 	unasked  bool // nobody was asked about the command
 	dir      string
 	begun    chan struct{} // closed when handle is set, or when the job did not start
-	reported bool // Finished has reported its end
+	reported bool          // Finished has reported its end
 
 	reading chan struct{} // holds a token while a call reads the output
 }

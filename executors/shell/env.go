@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"os"
 	"slices"
 	"strings"
 )
@@ -13,6 +14,12 @@ func Env(environ, block []string) []string {
 		name, ok := variableName(v)
 		return !ok || blocked(name, block)
 	})
+}
+
+// Environ returns the whole environment of a command: the part of this process's own that a command
+// may see, and extra. See [Command.Env].
+func Environ(block, extra []string) []string {
+	return slices.Concat(Env(os.Environ(), block), Quiet(), extra)
 }
 
 // Blocked returns the names of the variables that Env removes. A runner that

@@ -90,7 +90,7 @@ func (l Local) startShell(c Command, prog process.Program) (*process.Process, er
 // Start starts a program as Run starts its shell. Its environment is prog.Env added
 // to the part of this process's environment that a command may see.
 func (l Local) Start(prog process.Program) (*process.Process, error) {
-	prog.Env = slices.Concat(Env(os.Environ(), l.Block), Quiet(), l.Extra, prog.Env)
+	prog.Env = slices.Concat(Environ(l.Block, l.Extra), prog.Env)
 	prog.Reaper = l.Reaper
 	if l.Wrap != nil {
 		var err error

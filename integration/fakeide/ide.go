@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"sync"
@@ -30,6 +31,9 @@ type IDE struct {
 	Before func(ctx context.Context, method string) error
 	// Permit returns the kind of option to choose; nil allows once.
 	Permit func(sdk.RequestPermissionRequest) sdk.PermissionOptionKind
+	// Spawn, if not nil, returns the process of a terminal: editors start programs on other machines,
+	// in containers, or through a shell.
+	Spawn func(program string, args []string) *exec.Cmd
 	// Saves makes each write of the agent reach the disk, instead of a buffer.
 	Saves bool
 

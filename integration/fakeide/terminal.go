@@ -56,7 +56,11 @@ func (e *IDE) CreateTerminal(ctx context.Context, p sdk.CreateTerminalRequest) (
 	if err := e.called(ctx, "terminal/create"); err != nil {
 		return sdk.CreateTerminalResponse{}, err
 	}
-	t := &terminal{cmd: exec.Command(p.Command, p.Args...), done: make(chan struct{})}
+	spawn := func(program string, args []string) *exec.Cmd { return exec.Command(program, args...) }
+	if e.Spawn != nil {
+		spawn = e.Spawn
+	}
+	t := &terminal{cmd: spawn(p.Command, p.Args), done: make(chan struct{})}
 	if p.OutputByteLimit != nil {
 		t.limit = *p.OutputByteLimit
 	}

@@ -109,6 +109,7 @@ type App struct {
 	// run in the background.
 	Background func(running func() []string)
 
+	Scripted bool          // the client's answers are written down, so its terminals run nothing
 	BoxState func() string // replaces the lines of /status about the box; nil describes that of this machine
 
 	// Facts of the configuration.

@@ -52,6 +52,7 @@ func (b *sessionBuilder) chain(terminals *ideproxy.Terminals) executors.Executor
 	local.Reaper = b.app.Reaper
 	bash := b.shellTools(local, walls, &ideproxy.Terminal{
 		Client: b.session.Client, Shared: terminals, Local: local, Block: local.Block, Extra: local.Extra, NoBash: permission.NoBash,
+		Launch: b.app.launchIn(box),
 	})
 	permission.InTerminal = bash.HasTerminal
 	if b.app.Background != nil {

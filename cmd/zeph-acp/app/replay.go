@@ -61,6 +61,7 @@ func Replay(ctx context.Context, f *fixtures.Fixture, play func(*fixtures.Fixtur
 func newReplayed(l *config.Loaded) *App {
 	a := New(l, slog.New(slog.DiscardHandler))
 	a.Model, a.Settle, a.ProjectHooks, a.ProjectSkills, a.ProjectAgents = "", 0, true, true, true
+	a.Scripted = true
 	a.BoxState = func() string { return "" } // it differs between machines
 	a.FindServer = fixtureServer
 	a.Getenv = keys.NewKeys(l.Paths.Config, provider.Keys(l.Config.LLM), func(string) string { return "" }).Getenv

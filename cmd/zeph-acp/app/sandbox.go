@@ -1,12 +1,14 @@
 package app
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/zeph-acp/zeph-acp/executors/shell/sandbox"
+	"github.com/zeph-acp/zeph-acp/ideproxy"
 )
 
 // describe returns a function that describes a box.
@@ -51,4 +53,24 @@ func (b *sessionBuilder) sandboxes(lent string) (*sandbox.Sandbox, *sandbox.Box)
 		})
 	}
 	return sandbox.New(cfg, setup), sandbox.NewBox(setup)
+}
+
+// launchIn returns the function that starts unasked commands in the client's terminals; nil if
+// there is no box.
+func (a *App) launchIn(box *sandbox.Box) func(argv, env []string) (ideproxy.Launch, error) {
+	if box == nil {
+		return nil
+	}
+	return func(argv, env []string) (ideproxy.Launch, error) {
+		path, args, err := box.Launcher(argv, env)
+		if err != nil {
+			return ideproxy.Launch{}, err
+		}
+		l := ideproxy.Launch{Path: path, Args: args, Ticket: args[1]}
+		if a.Scripted {
+			l.Ticket = ""
+			return l, os.Remove(args[1])
+		}
+		return l, nil
+	}
 }

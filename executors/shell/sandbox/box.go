@@ -77,8 +77,10 @@ const BoxArg = "__box"
 // did not run; a line on stderr then begins with "zeph-acp: sandbox:".
 //
 // argv[0] is looked up in PATH here. env is the whole environment of argv; that of the
-// launcher does not matter. FILE contains env and the rules. Only the user can read it, and the
-// launcher removes it; a launcher that finds none fails. Every call is for one start.
+// launcher does not matter. FILE contains env and the rules, and only the user can read it. Every
+// call is for one start: the launcher removes FILE right before it starts argv, and starts nothing
+// if it cannot. So a caller that removes FILE first knows that nothing will run. On another
+// kernel or in a container FILE remains.
 func (b *Box) Launcher(argv, env []string) (path string, args []string, err error) {
 	if b == nil {
 		return "", nil, errNoBox
@@ -86,7 +88,7 @@ func (b *Box) Launcher(argv, env []string) (path string, args []string, err erro
 	if len(argv) == 0 {
 		return "", nil, errors.New("there is no program to run")
 	}
-	l := launch{Version: launchVersion, Env: env, Limit: b.setup.Limit}
+	l := launch{Version: launchVersion, Kernel: thisKernel(), Env: env, Limit: b.setup.Limit}
 	if l.Path, err = exec.LookPath(argv[0]); err != nil {
 		return "", nil, err
 	}
@@ -107,6 +109,7 @@ func (b *Box) Launcher(argv, env []string) (path string, args []string, err erro
 // launch is the content of a launcher's file.
 type launch struct {
 	Version int
+	Kernel  string   // see thisKernel
 	Path    string   // of the program
 	Env     []string // of the program
 	Limit   time.Duration
@@ -150,7 +153,7 @@ func (l launch) write(dir string) (path string, err error) {
 	return path, nil
 }
 
-// readLaunch reads and removes a launcher's file.
+// readLaunch reads a launcher's file. It leaves the file where the launcher cannot run the program.
 func readLaunch(path string) (l launch, err error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -159,14 +162,14 @@ func readLaunch(path string) (l launch, err error) {
 	if err != nil {
 		return l, err
 	}
-	if err := os.Remove(path); err != nil {
-		return l, err
-	}
 	if err := json.Unmarshal(text, &l); err != nil {
 		return l, fmt.Errorf("the rules are damaged: %w", err)
 	}
 	if l.Version != launchVersion || l.Path == "" || l.Limit <= 0 {
 		return l, errors.New("the rules are those of another version of zeph-acp; restart it in the editor")
+	}
+	if l.Kernel != thisKernel() {
+		return l, errors.New("this terminal is on another machine, or in a container")
 	}
 	return l, nil
 }

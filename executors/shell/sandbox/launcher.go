@@ -14,9 +14,9 @@ import (
 )
 
 // BoxMain is the program that [Box.Launcher] describes; args follow [BoxArg]. It returns the exit
-// status.
-func BoxMain(args []string) int {
-	code, err := runInBox(args)
+// status. reaper ends the program's session if this process is killed.
+func BoxMain(args []string, reaper *process.Reaper) int {
+	code, err := runInBox(args, reaper)
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "%s%v\n", marker, err)
 		return exitCode
@@ -24,7 +24,7 @@ func BoxMain(args []string) int {
 	return code
 }
 
-func runInBox(args []string) (code int, err error) {
+func runInBox(args []string, reaper *process.Reaper) (code int, err error) {
 	if len(args) < 3 || args[1] != "--" {
 		return 0, errors.New("there is no program to run")
 	}
@@ -41,12 +41,15 @@ func runInBox(args []string) (code int, err error) {
 		return 0, err
 	}
 	prog := process.Program{
-		Path: l.Path, Args: args[3:], Env: l.Env, Dir: dir,
+		Path: l.Path, Args: args[3:], Env: l.Env, Dir: dir, Reaper: reaper,
 		Sink: func(text []byte) { _, _ = os.Stdout.Write(text) }, // the terminal may be gone; the program then ends with it
 	}
 	prog.Env = slices.DeleteFunc(slices.Clone(prog.Env), func(v string) bool { return strings.HasPrefix(v, "PWD=") })
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	if err := os.Remove(args[0]); err != nil { // whoever started this has given it up
+		return 0, err
+	}
 	if prog, err = prog.Confined(restrict, l.Limit); err != nil {
 		return 0, err
 	}
