@@ -171,7 +171,7 @@ func (c *Client) send(ctx context.Context, method string, params any) (openCall,
 // see [PermissionOutcome].
 func (c *Client) RequestPermission(ctx context.Context, p RequestPermissionRequest) (PermissionOutcome, error) {
 	var o PermissionOutcome
-	err := c.call(ctx, "session/request_permission", p, &o)
+	err := c.call(ctx, "session/request_permission", p.shown(), &o)
 	return o, err
 }
 

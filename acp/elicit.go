@@ -7,6 +7,8 @@ import (
 	"net/url"
 
 	"github.com/sourcegraph/jsonrpc2"
+
+	"github.com/zeph-acp/zeph-acp/executors/visible"
 )
 
 // ElicitRequest asks the user for information: with a form if Schema is set, else with a
@@ -96,7 +98,7 @@ func (c *Client) Elicit(ctx context.Context, p ElicitRequest) (ElicitResult, err
 	if err != nil {
 		return ElicitResult{}, fmt.Errorf("%s: %w", method, err)
 	}
-	wire := elicitation{SessionID: p.SessionID, ToolCallID: p.ToolCallID, Message: p.Message, Mode: "form", RequestedSchema: p.Schema}
+	wire := elicitation{SessionID: p.SessionID, ToolCallID: p.ToolCallID, Message: visible.Text(p.Message), Mode: "form", RequestedSchema: shownSchema(p.Schema)}
 	if p.Schema == nil {
 		wire.Mode, wire.ElicitationID, wire.URL = "url", p.ElicitationID, p.URL
 	}
@@ -139,8 +141,10 @@ func checkFormSchema(schema json.RawMessage) error {
 		Type       string `json:"type"`
 		Properties map[string]struct {
 			Type  string `json:"type"`
+			Enum  []any  `json:"enum"`
 			Items *struct {
 				Type string `json:"type"`
+				Enum []any  `json:"enum"`
 			} `json:"items"`
 		} `json:"properties"`
 		Required []string `json:"required"`
@@ -152,6 +156,13 @@ func checkFormSchema(schema json.RawMessage) error {
 		return fmt.Errorf("schema of a form: type is %q instead of object", s.Type)
 	}
 	for name, p := range s.Properties {
+		values := append(p.Enum, name)
+		if p.Items != nil {
+			values = append(values, p.Items.Enum...)
+		}
+		if err := checkShown(values); err != nil {
+			return fmt.Errorf("schema of a form: %w", err)
+		}
 		switch p.Type {
 		case "string", "number", "integer", "boolean":
 		case "array":

@@ -1,11 +1,12 @@
 package executors
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/zeph-acp/zeph-acp/executors/visible"
 )
 
 // Quoted returns s, one line, as a Markdown code span. Clients show titles as
@@ -47,24 +48,5 @@ func OneLine(name string) string {
 	return name
 }
 
-// WholeLine returns a script or another text on one line, without removing
-// anything. It spells out control characters, invisible ones and those that change
-// the direction of text: with them a client could show another script than the one
-// that runs.
-func WholeLine(text string) string {
-	text = strings.ReplaceAll(strings.TrimSpace(text), "\r\n", "\n")
-	var b strings.Builder
-	for _, r := range text {
-		switch {
-		case r == '\n':
-			b.WriteString(" ⏎ ")
-		case r == '\t':
-			b.WriteByte(' ')
-		case unseen(r):
-			fmt.Fprintf(&b, "<U+%04X>", r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
+// WholeLine returns a script or another text on one line, without removing anything: see [visible.Line].
+func WholeLine(text string) string { return visible.Line(text) }

@@ -27,7 +27,9 @@ func TestWholeLine(t *testing.T) {
 		"a\rb\u202ec":           "a<U+000D>b<U+202E>c",
 		"r\u200bm\u2028x":       "r<U+200B>m<U+2028>x",
 		"a\u3164b\u2800c\u115f": "a<U+3164>b<U+2800>c<U+115F>",
-		"한글 é ⚠️":               "한글 é ⚠️",
+		"한글 é ⚠":                "한글 é ⚠",
+		"⚠\ufe0f x\u00a0y":      "⚠<U+FE0F> x<U+00A0>y",
+		"\u0455udo" + "     x":  "<U+0455>udo<5 blanks>x",
 	} {
 		if got := WholeLine(in); got != want {
 			t.Errorf("WholeLine(%q) = %q, want %q", in, got, want)

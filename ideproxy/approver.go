@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/policy"
+	"github.com/zeph-acp/zeph-acp/executors/visible"
 )
 
 // Approver asks the user of the client; it is a policy.Approver.
@@ -85,9 +87,12 @@ func (a *Approver) ask(ctx context.Context, call acp.ToolCall, options []acp.Per
 	return acp.PermissionOutcome{}, fmt.Errorf("the client's outcome is %q", outcome.Outcome)
 }
 
+// maxTitle is the longest title, in characters, that clients are expected to show whole.
+const maxTitle = 80
+
 // question describes the call: its title, which is the command, its diff, the
 // sub-agent that makes it, the model's description, and the reasons of gates. A
-// title has one line, so a command of several lines is repeated below it.
+// title has one line, so a long command, and one of several lines, is repeated below it.
 func question(call *executors.Call) acp.ToolCall {
 	q := acp.ToolCall{
 		ToolCallID: call.ID, Name: call.Tool, Title: call.Card.Title, Kind: string(call.Card.Kind),
@@ -100,7 +105,12 @@ func question(call *executors.Call) acp.ToolCall {
 	for _, d := range call.Card.Diffs {
 		q.Content = append(q.Content, acp.ToolContent{Type: "diff", Path: d.Path, OldText: d.Old, NewText: &d.New})
 	}
-	if c := strings.TrimSpace(call.Card.Command); strings.Contains(c, "\n") {
+	for _, d := range call.Card.Diffs {
+		if hidden := visible.Count(d.New); len(hidden) > 0 {
+			text("The new text has characters that hide or reorder others: " + strings.Join(hidden, ", ") + ".")
+		}
+	}
+	if c := strings.TrimSpace(call.Card.Command); strings.Contains(c, "\n") || utf8.RuneCountInString(c) > maxTitle {
 		text(fenced(c))
 	}
 	if name, ok := strings.CutPrefix(call.Caller, call.Session+"/"); ok {

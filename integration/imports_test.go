@@ -16,7 +16,7 @@ const module = "github.com/zeph-acp/zeph-acp"
 
 // anyMay are packages that every other one may import: they have no domain, and import no
 // package of the module.
-var anyMay = []string{"executors/lazyregexp", "executors/texts", "executors/tighten"}
+var anyMay = []string{"executors/lazyregexp", "executors/texts", "executors/tighten", "executors/visible"}
 
 // importTable lists the packages of the module that a package may import: those in
 // the first row whose pattern matches the package. Patterns are those of path.Match,
@@ -96,6 +96,7 @@ var importTable = []struct {
 	{"executors/adversarial", []string{"executors", "executors/judge"}},
 	{"executors/infoflow", []string{"executors", "executors/command", "executors/command/follow", "executors/workspace"}},
 	{"executors/tighten", nil},
+	{"executors/visible", nil},
 	{"executors/schedule/cron", nil},
 	{"executors/schedule", []string{"executors", "executors/schedule/cron"}},
 	{"executors/rewind", []string{"executors", "executors/files/walk", "executors/workspace"}},

@@ -8,6 +8,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless/layout"
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/visible"
 )
 
 // cardFor returns the open card of a call, or opens one for a question alone.
@@ -69,7 +70,7 @@ func (c *card) showDetails(text string) {
 	if executors.WholeLine(text) == c.title {
 		return
 	}
-	for l := range strings.SplitSeq(Visible(text), "\n") {
+	for l := range strings.SplitSeq(visible.Text(text), "\n") {
 		c.spans(layout.Span{Text: layout.ExpandTabs(l)})
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"unicode"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	shown "github.com/zeph-acp/zeph-acp/executors/visible"
 )
 
 // Name is the name of the tool.
@@ -115,7 +116,9 @@ func visible(s string) string {
 		switch {
 		case r == '\n' || r == '\t':
 			return r
-		case unicode.IsControl(r), unicode.In(r, unicode.Cf, unicode.Co, unicode.Variation_Selector):
+		case unicode.IsSpace(r):
+			return ' '
+		case shown.Hidden(r):
 			return -1
 		}
 		return r
