@@ -258,6 +258,7 @@ type Card struct {
 	Kind      Kind   // empty means KindOther
 	Locations []Location
 	Paths     []string // absolute, cleaned, symlinks resolved: rules are matched against these; both ends of a move
+	Source    string   // the one of Paths that the call only reads: the source of a copy; empty if it changes all of them or none
 	NoFollow  bool     // Paths are of entries of directories: a symlink stands for itself, not for its target
 	Diffs     []Diff   // the changes of a write or an edit
 	Text      string   // Markdown that the client shows with the call, such as a plan; may be empty

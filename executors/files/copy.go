@@ -24,12 +24,29 @@ func (t *tools) planCopy(in *relocateInput) (relocation, error) {
 	if mode := r.info.Mode(); !mode.IsRegular() && !mode.IsDir() && mode&fs.ModeSymlink == 0 {
 		return r, executors.Failuref(executors.PermanentFailure, "%s is %s and can't be copied", r.from.display, workspace.Describe(mode))
 	}
+	src, name, err := t.roots.Parent(r.from.abs)
+	if err != nil {
+		return r, t.explain(err, "copy", r.from)
+	}
+	defer src.Close()
+	if !r.info.IsDir() {
+		_, err = src.Lstat(name)
+	} else if dir, wrong := src.Sub(name); wrong != nil {
+		err = wrong
+	} else {
+		dir.Close()
+	}
+	if err != nil { // else the user would be asked about a copy that is then refused
+		return r, t.explain(err, "copy", r.from)
+	}
 	return r, nil
 }
 
 func (t *tools) prepareCopy(_ context.Context, _ *executors.Call, in *relocateInput) (executors.Card, error) {
 	r, err := t.planCopy(in)
-	return r.card("copy ", executors.KindEdit, in), err
+	card := r.card("copy ", executors.KindEdit, in)
+	card.Source = r.from.abs
+	return card, err
 }
 
 func (t *tools) copy(ctx context.Context, call *executors.Call, in *relocateInput) (executors.Result, error) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/zeph-acp/zeph-acp/executors/approval"
 	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/executors/command/follow"
 )
@@ -187,6 +188,9 @@ func (s *Session) candidatePaths(text string) []string {
 		for _, word := range words {
 			paths = append(paths, absolute(base, word))
 		}
+	}
+	for _, name := range approval.Implied(words, nil) {
+		paths = append(paths, absolute(s.options.Dir, name))
 	}
 	return slices.DeleteFunc(paths, func(path string) bool {
 		rel, err := filepath.Rel(s.options.Dir, path)

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,14 +20,23 @@ const ProjectFile = ".mcp.json"
 // starts a program of the repository's choice. So a session starts it only after the
 // user has approved exactly that entry for that directory. The approval covers the files
 // of the repository that the entry names; hash returns the hash of one by its name
-// relative to dir. ${NAME} and ${NAME:-default} stand for variables of the environment.
-func ParseProject(dir string, data []byte, getenv func(string) string, hash func(name string) (string, error)) ([]Server, error) {
+// relative to dir. ${NAME} and ${NAME:-default} stand for variables of the environment, but not for those
+// for which reserved returns true: a repository must not send the keys of providers anywhere.
+func ParseProject(dir string, data []byte, getenv func(string) string, reserved func(name string) bool, hash func(name string) (string, error)) ([]Server, error) {
 	entries, wrong := ParseFile(data)
 	var servers []Server
 	for _, e := range entries {
+		var refused error
 		shown, err := json.MarshalIndent(e.view(), "", "  ")
 		if err == nil {
-			err = e.expand(getenv)
+			err = e.expand(func(name string) string {
+				if reserved(name) {
+					refused = fmt.Errorf("${%s} belongs to a model provider or to zeph-acp, and no file of a project may use it; the user's own config.toml may", name)
+					return ""
+				}
+				return getenv(name)
+			})
+			err = cmp.Or(refused, err)
 		}
 		if err == nil {
 			err = firstOf(e.Validate())
@@ -57,11 +67,16 @@ func (s Server) files(dir string, hash func(name string) (string, error)) ([]str
 	for _, text := range texts { // whole, since a name may have spaces, and in parts: --require=./a.js, sh -c "./b.sh"
 		words = append(append(words, text), strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\n\"'`;|&<>()=,:", r) })...)
 	}
-	slices.Sort(words)
-	words = slices.Compact(words)
 	if len(words) > maxWords {
 		return nil, fmt.Errorf("it has more than %d words", maxWords)
 	}
+	command := append([]string{s.Command}, s.Args...)
+	for _, text := range s.Args { // sh -c "python3 -m srv"
+		command = append(command, strings.Fields(text)...)
+	}
+	words = append(words, approval.Implied(command, filepath.SplitList(s.Env["PYTHONPATH"]))...)
+	slices.Sort(words)
+	words = slices.Compact(words)
 	var out []string
 	for _, name := range words {
 		if filepath.IsAbs(name) {

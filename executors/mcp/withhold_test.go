@@ -46,7 +46,7 @@ func TestProject(t *testing.T) {
 	parse := func(args string) Server {
 		servers, err := ParseProject(f.dir, []byte(`{"mcpServers":{"s":{"command":"${SELF}","args":[`+args+`],"env":{"SERVE":"${MODE:-tools}"}}}}`), func(name string) string {
 			return map[string]string{"SELF": entry.Command}[name]
-		}, noFiles)
+		}, noneReserved, noFiles)
 		if err != nil || len(servers) != 1 {
 			t.Fatalf("got %v, %v, want 1 of them", servers, err)
 		}
@@ -83,17 +83,28 @@ func noFiles(string) (string, error) { return "", fs.ErrNotExist }
 // An approval covers the files of the repository that the entry names.
 func TestProjectScripts(t *testing.T) {
 	for entry, want := range map[string][]string{
-		`"command":"node","args":["tools/s.js","--x"]`:                 {"tools/s.js 1"},
-		`"command":"./tools/s.js"`:                                     {"./tools/s.js 1"},
-		`"command":"/w/tools/s.js"`:                                    {"tools/s.js 1"},
-		`"command":"node","args":["--require=tools/s.js","/etc/s.js"]`: {"tools/s.js 1"},
-		`"command":"sh","args":["-c","cd x; 'tools/s.js'"]`:            {"tools/s.js 1"},
-		`"command":"${DIR}/s.js","env":{"A":"x:tools/s.js"}`:           {"tools/s.js 1"},
-		`"command":"node","args":["a b.js"]`:                           {"a b.js 2"},
-		`"command":"node","args":["../tools/s.js","/x/tools/s.js"]`:    nil,
+		`"command":"node","args":["tools/s.js","--x"]`:                      {"tools/s.js 1"},
+		`"command":"./tools/s.js"`:                                          {"./tools/s.js 1"},
+		`"command":"/w/tools/s.js"`:                                         {"tools/s.js 1"},
+		`"command":"node","args":["--require=tools/s.js","/etc/s.js"]`:      {"tools/s.js 1"},
+		`"command":"sh","args":["-c","cd x; 'tools/s.js'"]`:                 {"tools/s.js 1"},
+		`"command":"${DIR}/s.js","env":{"A":"x:tools/s.js"}`:                {"tools/s.js 1"},
+		`"command":"node","args":["a b.js"]`:                                {"a b.js 2"},
+		`"command":"node","args":["../tools/s.js","/x/tools/s.js"]`:         nil,
+		`"command":"python3","args":["-m","srv"]`:                           {"srv.py 3"},
+		`"command":"python3","args":["-m","pkg.srv"]`:                       {"pkg/__init__.py 4", "pkg/srv/__main__.py 5"},
+		`"command":"sh","args":["-c","exec python3 -um srv"]`:               {"srv.py 3"},
+		`"command":"uv","args":["run","python","-m","srv"]`:                 {"srv.py 3"},
+		`"command":"python3","args":["-m","in"],"env":{"PYTHONPATH":"lib"}`: {"lib/in.py 6"},
+		`"command":"python3","args":["srv"]`:                                nil,
+		`"command":"node","args":["tools/s"]`:                               {"tools/s.js 1"},
+		`"command":"npm","args":["start"]`:                                  {"package.json 7"},
 	} {
-		servers, err := ParseProject("/w", []byte(`{"mcpServers":{"s":{`+entry+`}}}`), func(string) string { return "/w/tools" }, func(name string) (string, error) {
-			if sum, ok := map[string]string{"tools/s.js": "1", "a b.js": "2"}[name]; ok {
+		servers, err := ParseProject("/w", []byte(`{"mcpServers":{"s":{`+entry+`}}}`), func(string) string { return "/w/tools" }, noneReserved, func(name string) (string, error) {
+			sums := map[string]string{
+				"tools/s.js": "1", "a b.js": "2", "srv.py": "3", "pkg/__init__.py": "4", "pkg/srv/__main__.py": "5", "lib/in.py": "6", "package.json": "7",
+			}
+			if sum, ok := sums[name]; ok {
 				return sum, nil
 			}
 			return "", fs.ErrNotExist
@@ -108,7 +119,7 @@ func TestProjectScripts(t *testing.T) {
 func TestChangedScript(t *testing.T) {
 	sum := "1"
 	parse := func() Server {
-		servers, err := ParseProject("/w", []byte(`{"mcpServers":{"s":{"command":"./s.js"}}}`), func(string) string { return "" }, func(string) (string, error) { return sum, nil })
+		servers, err := ParseProject("/w", []byte(`{"mcpServers":{"s":{"command":"./s.js"}}}`), func(string) string { return "" }, noneReserved, func(string) (string, error) { return sum, nil })
 		if err != nil || len(servers) != 1 {
 			t.Fatalf("%+v, %v", servers, err)
 		}
@@ -128,13 +139,25 @@ func TestChangedScript(t *testing.T) {
 	}
 }
 
+func noneReserved(string) bool { return false }
+
 func TestParseProject(t *testing.T) {
 	none := func(string) string { return "" }
-	servers, err := ParseProject("/w", []byte(`{"mcpServers":{"a":{"command":"x","args":["${MISSING}"]},"b":{"url":"https://${HOST:-example.com}/"}}}`), none, noFiles)
+	servers, err := ParseProject("/w", []byte(`{"mcpServers":{"a":{"command":"x","args":["${MISSING}"]},"b":{"url":"https://${HOST:-example.com}/"}}}`), none, noneReserved, noFiles)
 	if err == nil || !strings.Contains(err.Error(), "MISSING is not set") || len(servers) != 1 || servers[0].URL != "https://example.com/" || !servers[0].Guarded {
 		t.Errorf("%+v, %v", servers, err)
 	}
-	elsewhere, _ := ParseProject("/other", []byte(`{"mcpServers":{"b":{"url":"https://${HOST:-example.com}/"}}}`), none, noFiles)
+	for _, text := range []string{
+		`"command":"x","args":["${ANTHROPIC_API_KEY}"]`, `"command":"x","env":{"A":"${ANTHROPIC_API_KEY:-}"}`, `"url":"https://x.test/${ANTHROPIC_API_KEY}"`,
+		`"url":"https://x.test/","headers":{"A":"Bearer ${ANTHROPIC_API_KEY:-none}"}`, `"command":"${ANTHROPIC_API_KEY}"`,
+	} {
+		reserved := func(name string) bool { return name == "ANTHROPIC_API_KEY" }
+		got, err := ParseProject("/w", []byte(`{"mcpServers":{"a":{`+text+`}}}`), func(string) string { return "sk-ant-secret" }, reserved, noFiles)
+		if len(got) != 0 || err == nil || !strings.Contains(err.Error(), "ANTHROPIC_API_KEY") || strings.Contains(err.Error(), "sk-ant") {
+			t.Errorf("%s: %+v, %v", text, got, err)
+		}
+	}
+	elsewhere, _ := ParseProject("/other", []byte(`{"mcpServers":{"b":{"url":"https://${HOST:-example.com}/"}}}`), none, noneReserved, noFiles)
 	if elsewhere[0].subject.Dir == servers[0].subject.Dir {
 		t.Error("an approval holds for another directory")
 	}

@@ -124,9 +124,6 @@ type Memory struct {
 	AddLabels func(labels json.RawMessage)
 	Now       func() time.Time // nil means time.Now
 	Log       *slog.Logger
-	// Unattended reports that no user sees the saved facts, so a fact for all projects needs a
-	// permission.
-	Unattended bool
 	// DryRun reports that calls are only judged, not run: both tools are offered without
 	// reading the store.
 	DryRun bool

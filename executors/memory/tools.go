@@ -76,7 +76,7 @@ func (m *Memory) prepareSave(_ context.Context, call *executors.Call, in *saveIn
 	}
 	if in.Global {
 		card.Title = "Save to the memory of all projects"
-		card.Deferred = m.Unattended && call.Origin != executors.User
+		card.Deferred = call.Origin != executors.User // it instructs the model in other projects
 	}
 	if in.Replaces != 0 {
 		card.Title += fmt.Sprintf(" instead of entry %d", in.Replaces)

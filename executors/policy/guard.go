@@ -196,11 +196,15 @@ func (g guardCheck) checkCardPaths(card executors.Card, reads bool) (blocked *ex
 	if reads {
 		roots = g.Roots
 	}
-	resolve := roots.Resolve
-	if card.NoFollow {
-		resolve = roots.ResolveEntry
-	}
 	for _, p := range card.Paths {
+		at := roots
+		if p == card.Source {
+			at = g.Roots
+		}
+		resolve := at.Resolve
+		if card.NoFollow {
+			resolve = at.ResolveEntry
+		}
 		_, err := resolve(p)
 		if denied, ok := errors.AsType[*workspace.DeniedError](err); ok {
 			return executors.Failuref(executors.PolicyBlocked, "%v", denied)

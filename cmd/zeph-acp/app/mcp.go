@@ -156,7 +156,9 @@ func (b *sessionBuilder) projectServers() []mcp.Server {
 	}
 	var servers []mcp.Server
 	if err == nil {
-		servers, err = mcp.ParseProject(b.session.CWD, data, b.app.environ, func(name string) (string, error) { return hashProjectFile(b.session.CWD, name) })
+		servers, err = mcp.ParseProject(b.session.CWD, data, b.app.environ,
+			func(name string) bool { return shell.Reserved(name, localShell(b.cfg, nil).Block) },
+			func(name string) (string, error) { return hashProjectFile(b.session.CWD, name) })
 	}
 	if err != nil {
 		b.session.Warn(executors.Shown(mcp.ProjectFile + ": " + err.Error()))

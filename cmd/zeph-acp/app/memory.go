@@ -21,7 +21,6 @@ import (
 func (b *sessionBuilder) memory() *memory.Memory {
 	m := b.app.Memory(b.cfg, b.dirs.files)
 	m.Session, m.CWD, m.Log, m.DryRun = b.session.ID, b.session.CWD, b.app.Log, b.app.checking != nil
-	m.Unattended = b.noUser()
 	m.Labels, m.AddLabels = b.tools.gates.flow.State, b.tools.gates.flow.Add
 	if b.app.Store == nil {
 		return m
