@@ -157,7 +157,7 @@ func (b *sessionBuilder) projectServers() []mcp.Server {
 	var servers []mcp.Server
 	if err == nil {
 		servers, err = mcp.ParseProject(b.session.CWD, data, b.app.environ,
-			func(name string) bool { return shell.Reserved(name, localShell(b.cfg, nil).Block) },
+			func(name string) bool { return shell.Reserved(name, localShell(b.cfg).Block) },
 			func(name string) (string, error) { return hashProjectFile(b.session.CWD, name) })
 	}
 	if err != nil {
