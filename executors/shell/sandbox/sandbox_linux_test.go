@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 		case Arg:
 			os.Exit(Main(os.Args[2:]))
 		case BoxArg:
-			os.Exit(BoxMain(os.Args[2:]))
+			os.Exit(BoxMain(os.Args[2:], nil))
 		case "__pdeathsig":
 			sig, err := unix.PrctlRetInt(unix.PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0)
 			var death int32
