@@ -45,7 +45,7 @@ func (g gate) Execute(ctx context.Context, call *executors.Call) (executors.Resu
 	res, err := g.Executor.Execute(ctx, call)
 	around := g.maskAround(&res)
 	res.Text = scan.Text(res.Text)
-	res.Raw = scan.Raw(res.Raw)
+	res.Raw = texts.Map(res.Raw, scan.Exit())
 	res.Content = texts.Map(res.Content, scan.Exit())
 	res.Locations = texts.Map(res.Locations, scan.Exit())
 	if call.Record != nil {

@@ -12,8 +12,17 @@ import (
 // text, such as those with escape sequences in them. If it finds one, masked is
 // the sanitised text.
 func (s *Scanner) Visible(body string) (masked string, found []Finding) {
+	if s == nil || s.session.isMasked(body, asShown) {
+		return body, nil
+	}
+	masked, found = s.visible(body)
+	s.session.add(masked, asShown)
+	return masked, found
+}
+
+func (s *Scanner) visible(body string) (masked string, found []Finding) {
 	masked, found = s.Mask(body)
-	if s == nil || !text.TextHasControls(body) {
+	if !text.TextHasControls(body) {
 		return masked, found
 	}
 	shown, more := s.Mask(text.WithoutControls(body))

@@ -116,7 +116,7 @@ func Warning(found []Finding) string {
 // Mask masks the credentials in a text and returns the findings. A text without
 // credentials stays unchanged. A nil Scanner finds nothing.
 func (s *Scanner) Mask(text string) (masked string, found []Finding) {
-	if s == nil || len(text) < minValue || s.session.isMasked(text) {
+	if s == nil || len(text) < minValue || s.session.isMasked(text, asWritten) {
 		return text, nil
 	}
 	w := maskBufferPool.Get().(*maskBuffers)
@@ -135,7 +135,7 @@ func (s *Scanner) Mask(text string) (masked string, found []Finding) {
 	if found = w.End(); len(found) > 0 {
 		text = withReturns(string(w.out[:len(w.out)-1]), text)
 	}
-	s.session.add(text)
+	s.session.add(text, asWritten)
 	return text, found
 }
 

@@ -61,24 +61,30 @@ type sessionMemory struct {
 // again as fast.
 const leastRemembered = 256
 
-// slot returns the hash of a text and its place.
-func (m *sessionMemory) slot(text string) (uint64, *atomic.Uint64) {
+// slot returns the hash of a masked text and its place.
+func (m *sessionMemory) slot(text string, how uint64) (uint64, *atomic.Uint64) {
 	m.once.Do(func() { m.seed, m.masked = maphash.MakeSeed(), new([1 << 12]atomic.Uint64) })
-	h := maphash.String(m.seed, text)
+	h := maphash.String(m.seed, text) ^ how
 	return h, &m.masked[h%uint64(len(m.masked))]
 }
 
-func (m *sessionMemory) isMasked(text string) bool {
+// How a text was masked.
+const (
+	asWritten uint64 = 0                  // by Mask
+	asShown   uint64 = 0x9E3779B97F4A7C15 // by Visible; it changes the hash
+)
+
+func (m *sessionMemory) isMasked(text string, how uint64) bool {
 	if m == nil || len(text) < leastRemembered {
 		return false
 	}
-	h, slot := m.slot(text)
+	h, slot := m.slot(text, how)
 	return slot.Load() == h
 }
 
-func (m *sessionMemory) add(text string) {
+func (m *sessionMemory) add(text string, how uint64) {
 	if m != nil && len(text) >= leastRemembered {
-		h, slot := m.slot(text)
+		h, slot := m.slot(text, how)
 		slot.Store(h)
 	}
 }
@@ -97,7 +103,8 @@ func (m *sessionMemory) forget() {
 // Passed notes that a text was masked, as a stream of lines or in parts.
 func (s *Scanner) Passed(text string) {
 	if s != nil {
-		s.session.add(text)
+		s.session.add(text, asWritten)
+		s.session.add(text, asShown)
 	}
 }
 
@@ -143,12 +150,7 @@ func (s *Scanner) JSON(document json.RawMessage) json.RawMessage {
 	if s == nil || len(document) < minValue {
 		return document
 	}
-	if s.session.isMasked(string(document)) {
-		return document
-	}
-	out := s.maskJSON(document)
-	s.Passed(string(out))
-	return out
+	return s.maskJSON(document)
 }
 
 func (s *Scanner) maskJSON(document json.RawMessage) json.RawMessage {
@@ -265,15 +267,23 @@ func (s *Scanner) Raw(v any) any {
 	if _, plain := v.(string); plain {
 		return v
 	}
-	document, err := json.Marshal(v)
-	if err != nil {
+	if s == nil {
 		return v
 	}
-	masked := s.JSON(document)
-	if string(masked) == string(document) {
+	// Most values have no name that is that of a credential. Their long texts need no encoding.
+	document, err := json.Marshal(texts.Map(v, texts.Change{Text: func(t string) string {
+		if len(t) < longMember {
+			return t
+		}
+		return ""
+	}}))
+	if err != nil || string(s.JSON(document)) == string(document) {
 		return v
 	}
-	tree, err := decodeJSON(masked)
+	if document, err = json.Marshal(v); err != nil {
+		return v
+	}
+	tree, err := decodeJSON(s.JSON(document))
 	if err != nil {
 		return v
 	}
