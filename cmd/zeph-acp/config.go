@@ -63,7 +63,7 @@ func checkConfig(cmd *cobra.Command, f *flags) error {
 	if err != nil {
 		return err
 	}
-	found := l.Check(dir, l.Getenv("ZEPH_MODEL"), app.Catalogue())
+	found := l.Check(dir, l.Getenv("ZEPH_MODEL"), app.Known())
 	l.Warnings = append(l.Warnings, found.Warnings...)
 	printWarnings(cmd, l.Warnings)
 	if len(found.Mistakes) > 0 {

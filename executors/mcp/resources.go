@@ -103,6 +103,9 @@ func (s *Session) resourceRegistry() executors.Registry {
 	}
 }
 
+// ResourceTools returns the tools of a session whose MCP servers have resources.
+func ResourceTools() []executors.Tool { return new(Session).resourceRegistry().Tools() }
+
 // serverOf returns the server with a name.
 func (s *Session) serverOf(name string) (*sessionServer, error) {
 	s.mu.Lock()

@@ -13,6 +13,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/diagnostics"
 	"github.com/zeph-acp/zeph-acp/executors/files"
 	"github.com/zeph-acp/zeph-acp/executors/lsp"
+	"github.com/zeph-acp/zeph-acp/executors/mcp"
 	"github.com/zeph-acp/zeph-acp/executors/memory"
 	"github.com/zeph-acp/zeph-acp/executors/overflow"
 	"github.com/zeph-acp/zeph-acp/executors/policy"
@@ -259,6 +260,9 @@ func (b *sessionBuilder) fileSystem() files.FS {
 	}
 	return trackedFS(b.tools.rewind, fs, caps)
 }
+
+// Known returns the tools that a session may have, those of MCP servers aside.
+func Known() []executors.Tool { return slices.Concat(Catalogue(), mcp.ResourceTools()) }
 
 // Catalogue returns the tools of a session whose configuration enables all of
 // them.

@@ -78,7 +78,7 @@ func (a *App) newAgent(s session.Setup, terminals *ideproxy.Terminals) (session.
 	}
 	if b.cfg.Tools.Enabled {
 		warnings = append(warnings, st.toolset.Warnings(func() []executors.Tool {
-			return slices.Concat(chain.Tools(), st.memory.Catalogue().Tools())
+			return slices.Concat(chain.Tools(), Known())
 		})...)
 	}
 	for _, w := range warnings {

@@ -45,6 +45,7 @@ func (l *Loaded) Check(dir, model string, tools []executors.Tool) Findings {
 	l.checkIneffective(&f)
 	l.checkToolset(&f, tools)
 	l.checkAllowedPaths(&f)
+	l.checkPolicyFiles(&f)
 	f.Warnings = append(f.Warnings, l.checkFilters()...)
 	if err := l.Keys().Err(); err != nil {
 		where, text, _ := strings.Cut(err.Error(), ": ")
@@ -272,6 +273,22 @@ func (l *Loaded) checkAllowedPaths(f *Findings) {
 			if why := unusableDir(abs); why != "" {
 				l.warn(f, list.key, fmt.Sprintf("%q has no effect: %s", dir, why))
 			}
+		}
+	}
+}
+
+// checkPolicyFiles warns of files of policies that cannot be read. Their gates deny every
+// call, or did not start.
+func (l *Loaded) checkPolicyFiles(f *Findings) {
+	home := HomeDir(l.Getenv)
+	if c := l.Config.Tools.Adversarial; c.Enabled && c.PolicyFile != "" {
+		if _, err := c.Load(home); err != nil {
+			l.warn(f, "tools.adversarial_policy.policy_file", "every call that the gate judges is denied: "+withoutOperation(err).Error())
+		}
+	}
+	if c := l.Config.Tools.Policy; !c.Enabled && c.PolicyFile != "" {
+		if _, _, err := l.readPolicy("tools.policy.policy_file", c.PolicyFile); err != nil {
+			l.warn(f, "tools.policy.policy_file", "has no effect without enabled = true, and cannot be read: "+err.Error())
 		}
 	}
 }

@@ -40,10 +40,13 @@ func TestCheckOfKeys(t *testing.T) {
 		"[tools.dependencies.rules.read]\nrequires = ['grep']":                                             `tools.dependencies.rules has no effect without tools.dependencies.enabled = true`,
 		"[tools.dependencies]\nenabled = true\n[tools.dependencies.rules.read]\nrequires = ['reed']":       `read requires reed, and there is no such tool`,
 		"[tools.dependencies]\nenabled = true\n[tools.dependencies.rules.read]\nrequires = ['load_skill']": "",
-		"[agent.tool_filter]\nenabled = true\nalways_on = ['bsh']":                                         `always_on names bsh, and there is no such tool`,
-		"[agent.tool_filter]\ntop_k = 3":                                                                   `:2: key "agent.tool_filter.top_k": has no effect without enabled = true`,
-		"[agent]\ncompress_provider = 'zz'":                                                                `:2: key "agent.compress_provider": `,
-		"[tools.retry]\nparameter_reformat_provider = 'zz'":                                                `:2: key "tools.retry.parameter_reformat_provider": `,
+		"[tools.dependencies]\nenabled = true\n[tools.dependencies.rules.cancel_task]\nrequires = ['list_tasks', 'tool_search', 'read_resource']": "",
+		"[tools.adversarial_policy]\nenabled = true\npolicy_file = '/no/file'":                                                                    `:3: key "tools.adversarial_policy.policy_file": every call that the gate judges is denied: /no/file: no such file`,
+		"[tools.policy]\npolicy_file = '/nothing'":                                                                                                `:2: key "tools.policy.policy_file": has no effect without enabled = true, and cannot be read: /nothing: no such file`,
+		"[agent.tool_filter]\nenabled = true\nalways_on = ['bsh']":                                                                                `always_on names bsh, and there is no such tool`,
+		"[agent.tool_filter]\ntop_k = 3":                                                                                                          `:2: key "agent.tool_filter.top_k": has no effect without enabled = true`,
+		"[agent]\ncompress_provider = 'zz'":                                                                                                       `:2: key "agent.compress_provider": `,
+		"[tools.retry]\nparameter_reformat_provider = 'zz'":                                                                                       `:2: key "tools.retry.parameter_reformat_provider": `,
 	} {
 		file := filepath.Join(t.TempDir(), "config.toml")
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
@@ -53,7 +56,7 @@ func TestCheckOfKeys(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f := l.Check(filepath.Join(t.TempDir(), "none"), "", app.Catalogue())
+		f := l.Check(filepath.Join(t.TempDir(), "none"), "", app.Known())
 		all := f.Warnings
 		for _, m := range f.Mistakes {
 			all = append(all, m.Error())
@@ -86,7 +89,7 @@ func TestCheckOfHooks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f := l.Check(filepath.Join(t.TempDir(), "none"), "", app.Catalogue())
+		f := l.Check(filepath.Join(t.TempDir(), "none"), "", app.Known())
 		var mistakes []string
 		for _, m := range f.Mistakes {
 			mistakes = append(mistakes, m.Error())

@@ -24,7 +24,7 @@ func (e *examination) configuration(context.Context) []Finding {
 		return []Finding{failure(e.loadErr.Error(), "make the file readable, or name another one with --config")}
 	}
 	l := e.loaded
-	found := l.Check(e.Dir, l.Getenv("ZEPH_MODEL"), app.Catalogue())
+	found := l.Check(e.Dir, l.Getenv("ZEPH_MODEL"), app.Known())
 	out := mistakeFindings(found.Mistakes)
 	for _, w := range slices.Concat(l.Warnings, found.Warnings) {
 		out = append(out, warning(w, `"zeph-acp config check" lists all of them`))

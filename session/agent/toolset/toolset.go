@@ -119,7 +119,7 @@ func (s *Set) Warnings(all func() []executors.Tool) []string {
 	}
 	known := func(name string) bool {
 		_, ok := executors.Find(tools, name)
-		return ok || strings.Contains(name, "__") // of an MCP server, which may still be starting
+		return ok || name == searchName || strings.Contains(name, "__") // of an MCP server, which may still be starting
 	}
 	if s.cfg.Filter.Enabled == On {
 		for _, name := range s.cfg.Filter.AlwaysOn {
