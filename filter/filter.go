@@ -244,6 +244,9 @@ func (o *Outcome) applyRules(run strategy.Run, rules []rule, first *rulePass, ex
 			o.Text.Close()
 		}
 		o.Text = out
+		if r.name == dividingRule && by.Confidence == strategy.Fallback && by.Failed == nil && len(rules) > 1 {
+			continue // nothing to divide: the other rules alone filter the output
+		}
 		o.Rules = append(o.Rules, by)
 		o.Confidence = max(o.Confidence, by.Confidence)
 	}
