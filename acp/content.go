@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 )
 
 // ContentBlock is a part of a prompt or of a message. Type selects the members:
@@ -207,7 +209,7 @@ func (b *ContentBlock) check(field string, limit int) error {
 func (r *Resource) check(field string, limit int) error {
 	if r.Blob == nil {
 		if n := len(*r.Text); n > limit {
-			return ParamsErrorf(field+".text", "has %d bytes, over the limit of %d", n, limit)
+			return ParamsErrorf(field+".text", "has %s, over the limit of %d", quantity.Count(n, "byte"), limit)
 		}
 		return nil
 	}
@@ -243,7 +245,7 @@ func checkBase64(field string, data *string, limit int) error {
 	case n == 0:
 		return ParamsErrorf(field, "is empty")
 	case n > int64(limit):
-		return ParamsErrorf(field, "has %d bytes, over the limit of %d", n, limit)
+		return ParamsErrorf(field, "has %s, over the limit of %d", quantity.Count(n, "byte"), limit)
 	}
 	return nil
 }

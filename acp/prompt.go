@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 )
 
 // PromptRequest is the user's prompt.
@@ -67,7 +69,7 @@ func (p *PromptRequest) check(c Config) error {
 		}
 	}
 	if text > c.MaxPromptTextBytes {
-		return ParamsErrorf("prompt", "has %d bytes of text, over the limit of %d; attach long text as a file", text, c.MaxPromptTextBytes)
+		return ParamsErrorf("prompt", "has %s of text, over the limit of %d; attach long text as a file", quantity.Count(text, "byte"), c.MaxPromptTextBytes)
 	}
 	return nil
 }

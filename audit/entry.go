@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 )
 
 // Entry is the record of one call. Its texts are redacted and truncated.
@@ -117,7 +118,7 @@ func (l *Log) newEntry(call *executors.Call, now time.Time) *Entry {
 	}
 	for i, p := range call.Card.Paths {
 		if i == maxPaths {
-			e.Paths = append(e.Paths, fmt.Sprintf("… (%d paths)", len(call.Card.Paths)))
+			e.Paths = append(e.Paths, fmt.Sprintf("… (%s)", quantity.Count(len(call.Card.Paths), "path")))
 			break
 		}
 		e.Paths = append(e.Paths, m.text(p, maxText))

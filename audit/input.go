@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/executors/texts"
 )
 
@@ -54,7 +55,7 @@ func (m exit) input(raw json.RawMessage) json.RawMessage {
 }
 
 func noteString(what string, size int) json.RawMessage {
-	return fmt.Appendf(nil, `"… (%s, %d bytes)"`, what, size)
+	return fmt.Appendf(nil, `"… (%s, %s)"`, what, quantity.Count(size, "byte"))
 }
 
 // clean returns a JSON value without thoughts, redacted and with short strings.
@@ -112,5 +113,5 @@ func truncateTo(s string, limit, size int) string {
 	for limit > 0 && limit < len(s) && !utf8.RuneStart(s[limit]) {
 		limit--
 	}
-	return fmt.Sprintf("%s… (%d bytes)", s[:limit], size)
+	return fmt.Sprintf("%s… (%s)", s[:limit], quantity.Count(size, "byte"))
 }

@@ -2,11 +2,12 @@ package executors
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 )
 
 // JoinLines returns the non-empty parts, each starting on its own line.
@@ -209,25 +210,11 @@ func CutMark(missing string) string {
 }
 
 // Count returns a number with a noun, such as "1 line", "3 lines" or "2 entries".
-func Count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	if strings.HasSuffix(noun, "ch") {
-		noun += "e"
-	}
-	if stem, ok := strings.CutSuffix(noun, "y"); ok {
-		noun = stem + "ie"
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
+func Count(n int, noun string) string { return quantity.Count(n, noun) }
 
 // CountGrouped returns "1 line" or "1,234 lines".
 func CountGrouped[N int | int64](n N, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return Grouped(int64(n)) + " " + noun + "s"
+	return Grouped(int64(n)) + " " + quantity.Noun(n, noun)
 }
 
 // ByteOrderMark begins some files of UTF-8 text; it is not part of the text.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/executors/tighten"
 	"github.com/zeph-acp/zeph-acp/filter/redact"
 )
@@ -44,7 +45,7 @@ func Defaults() Config {
 func (c Config) Validate() map[string]string {
 	wrong := map[string]string{}
 	if n := len(c.Security.ExtraPatterns); n > maxExtraPatterns {
-		wrong["security.extra_patterns"] = fmt.Sprintf("has %d patterns; the limit is %d", n, maxExtraPatterns)
+		wrong["security.extra_patterns"] = fmt.Sprintf("has %s; the limit is %d", quantity.Count(n, "pattern"), maxExtraPatterns)
 	}
 	for i, expr := range c.Security.ExtraPatterns {
 		if _, err := redact.CheckPattern(expr); err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/filter/digest"
 	"github.com/zeph-acp/zeph-acp/filter/fetch"
 	"github.com/zeph-acp/zeph-acp/filter/generic"
@@ -153,7 +154,7 @@ func readFile(path string) ([]writtenRule, []string) {
 	case !info.Mode().IsRegular():
 		err = errors.New("it is not a regular file")
 	case info.Size() > maxRulesFile:
-		err = fmt.Errorf("it has %d bytes; the limit is %d", info.Size(), maxRulesFile)
+		err = fmt.Errorf("it has %s; the limit is %d", quantity.Count(info.Size(), "byte"), maxRulesFile)
 	default:
 		data, err = os.ReadFile(path)
 	}
@@ -239,7 +240,7 @@ func (w writtenRule) compile() (rule, error) {
 func compileMatch(table map[string]any) (matcher, error) {
 	var m matcher
 	if len(table) != 1 {
-		return m, fmt.Errorf("match: want exactly one of exact, prefix and regex, got %d keys", len(table))
+		return m, fmt.Errorf("match: want exactly one of exact, prefix and regex, got %s", quantity.Count(len(table), "key"))
 	}
 	for key, v := range table {
 		body, ok := v.(string)

@@ -12,6 +12,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/policy"
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/executors/visible"
 )
 
@@ -31,7 +32,7 @@ func (a *Approver) Approve(ctx context.Context, call *executors.Call, options []
 	if c := call.Card.Command; c != executors.Shown(c) {
 		// A user cannot judge a truncated command, and a frame has a maximum
 		// size.
-		return "", fmt.Errorf("a command of %d bytes is too long to ask about", len(c))
+		return "", fmt.Errorf("a command of %s is too long to ask about", quantity.Count(len(c), "byte"))
 	}
 	var offered []acp.PermissionOption
 	for _, o := range options {

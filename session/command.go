@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/local"
@@ -196,7 +197,7 @@ func (s *Session) compact(ctx context.Context, focus string) (string, error) {
 	}
 	s.history = history
 	after := llm.Tokens(llm.Request{Messages: s.history})
-	return fmt.Sprintf("Compacted: about %d tokens are now %d.\n\n%s", before, after, transcript.SummaryOf(history)), nil
+	return fmt.Sprintf("Compacted: about %s are now %d.\n\n%s", quantity.Count(before, "token"), after, transcript.SummaryOf(history)), nil
 }
 
 func (s *Session) pickModel(ctx context.Context, name string) (string, error) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/session/store"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
@@ -166,7 +167,7 @@ func (e Export) checkHead() error {
 		{"additionalDirectories", dirs, maxDirs}, {"title", len(e.Title), maxLongTitle},
 	} {
 		if part.size > part.max {
-			return acp.ParamsErrorf(part.name, "has %d bytes; the limit is %d", part.size, part.max)
+			return acp.ParamsErrorf(part.name, "has %s; the limit is %d", quantity.Count(part.size, "byte"), part.max)
 		}
 	}
 	if !filepath.IsAbs(e.CWD) {
@@ -251,7 +252,7 @@ func checkFrames(events []transcript.Event) error {
 			return acp.ParamsErrorf("events", "cannot be shown: %v", err)
 		}
 		if sized > maxUpdate {
-			return acp.ParamsErrorf("events", "one of them becomes an update of %d bytes; the limit is %d", sized, maxUpdate)
+			return acp.ParamsErrorf("events", "one of them becomes an update of %s; the limit is %d", quantity.Count(sized, "byte"), maxUpdate)
 		}
 		return nil
 	})

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/executors/texts"
 	"github.com/zeph-acp/zeph-acp/session/store"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
@@ -281,7 +282,7 @@ func (j *journal) acquire(ctx context.Context) (leased, moved bool, err error) {
 	missing := j.last - last
 	j.mu.Unlock()
 	if stored && missing > 0 { // a log only grows
-		j.warn(fmt.Sprintf("The session store was replaced by an older copy, in which the last %d events of this session are missing. It continues without them.", missing))
+		j.warn(fmt.Sprintf("The session store was replaced by an older copy, in which the end of this session (%s) is missing. It continues without that.", quantity.Count(missing, "event")))
 	}
 	return true, moved, nil
 }
@@ -430,7 +431,7 @@ var errDamaged = errors.New("its data has changed on the disk")
 
 // Unreadable returns the warning about skipped events; lost must not be empty.
 func Unreadable(lost []error) string {
-	which := fmt.Sprintf("%d events of this session cannot be read and are left out, the first: %v.", len(lost), lost[0])
+	which := fmt.Sprintf("%s of this session cannot be read and are left out, the first: %v.", quantity.Count(len(lost), "event"), lost[0])
 	if len(lost) == 1 {
 		which = fmt.Sprintf("One event of this session cannot be read and is left out: %v.", lost[0])
 	}

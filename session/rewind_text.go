@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
@@ -18,7 +19,7 @@ func turnList(points []RewindPoint) string {
 	b.WriteString("The turns of this conversation, the newest first:\n")
 	for i, p := range slices.Backward(points) {
 		if i < len(points)-maxTurns {
-			fmt.Fprintf(&b, "- and %d older ones\n", i+1)
+			fmt.Fprintf(&b, "- and %s\n", quantity.Count(i+1, "older one"))
 			break
 		}
 		fmt.Fprintf(&b, "- `%d`: %s (%s)\n", p.Number, summary(p.Text), filesChanged(p.Files))
@@ -42,7 +43,7 @@ func fileCount(n int) string {
 	if n == 1 {
 		return "1 file"
 	}
-	return fmt.Sprintf("%d files", n)
+	return quantity.Count(n, "file")
 }
 
 // title returns the question whether to rewind, without its question mark.
@@ -62,7 +63,7 @@ func differTitle(n int) string {
 	if n == 1 {
 		return "Also replace 1 file that is not as the agent left it?"
 	}
-	return fmt.Sprintf("Also replace %d files that are not as the agent left them?", n)
+	return fmt.Sprintf("Also replace %s that are not as the agent left them?", quantity.Count(n, "file"))
 }
 
 // preview describes the changes, in Markdown.

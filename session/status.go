@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
@@ -40,11 +41,11 @@ func (s *Session) status(context.Context, string) (string, error) {
 	switch window := s.settings.model.Window(); {
 	case s.usage.Size == 0:
 	case window == s.usage.Size:
-		line("Context", "%d of %d tokens (%d %%)", s.usage.Used, window, s.usage.Used*100/window)
+		line("Context", "%d of %s (%d %%)", s.usage.Used, quantity.Count(window, "token"), s.usage.Used*100/window)
 	case window > 0: // the tokens were counted by another model
-		line("Context", "about %d of %d tokens (%d %%)", s.usage.Used, window, s.usage.Used*100/window)
+		line("Context", "about %d of %s (%d %%)", s.usage.Used, quantity.Count(window, "token"), s.usage.Used*100/window)
 	default:
-		line("Context", "about %d tokens", s.usage.Used)
+		line("Context", "about %s", quantity.Count(s.usage.Used, "token"))
 	}
 	for _, currency := range slices.Sorted(maps.Keys(s.costs)) {
 		line("Cost", "%.4f %s", s.costs[currency], currency)

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 )
 
 // noArgs rejects arguments.
@@ -62,7 +64,7 @@ func path(cmd *cobra.Command) string {
 func needsOne(noun string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {
-			return usageError("want %s, got %d arguments: try %q", noun, len(args), cmd.CommandPath()+" --help")
+			return usageError("want %s, got %s: try %q", noun, quantity.Count(len(args), "argument"), cmd.CommandPath()+" --help")
 		}
 		return nil
 	}
@@ -82,7 +84,7 @@ func needsSome(noun string) cobra.PositionalArgs {
 func atMostOne(noun string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) > 1 {
-			return usageError("want at most %s, got %d arguments: try %q", noun, len(args), cmd.CommandPath()+" --help")
+			return usageError("want at most %s, got %s: try %q", noun, quantity.Count(len(args), "argument"), cmd.CommandPath()+" --help")
 		}
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/audit"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 )
 
 func newAudit(f *flags) *cobra.Command {
@@ -67,7 +68,7 @@ func printNoCalls(cmd *cobra.Command, wanted callFilter) error {
 func verifyAudit(cmd *cobra.Command, l *audit.Log) error {
 	r, err := l.Verify()
 	if broken, ok := errors.AsType[*audit.BrokenError](err); ok {
-		return fmt.Errorf("the audit log was altered: %w (%d good lines before it)", broken, r.Lines)
+		return fmt.Errorf("the audit log was altered: %w (%s before it)", broken, quantity.Count(r.Lines, "good line"))
 	}
 	if err != nil {
 		return err

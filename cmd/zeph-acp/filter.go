@@ -12,6 +12,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
 	"github.com/zeph-acp/zeph-acp/executors/command"
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/filter"
 	"github.com/zeph-acp/zeph-acp/filter/redact"
 	"github.com/zeph-acp/zeph-acp/filter/strategy"
@@ -179,6 +180,6 @@ func (l *linePrinter) line(text []byte) {
 
 func (l *linePrinter) end(what string) {
 	if l.count > maxShown {
-		fmt.Fprintf(l.w, "%s … %d more lines %s\n", l.sign, l.count-maxShown, what)
+		fmt.Fprintf(l.w, "%s … %s %s\n", l.sign, quantity.Count(l.count-maxShown, "more line"), what)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 )
 
 // exitFindings is the exit status if a finding has the level of --fail-on or a worse one.
@@ -154,7 +155,7 @@ func readDiff(in io.Reader, limit int) (string, error) {
 }
 
 func tooLong(limit int) error {
-	return fmt.Errorf("the diff has more than %d bytes (acp.max_attachment_bytes): name paths to review a part of it", limit)
+	return fmt.Errorf("the diff has more than %s (acp.max_attachment_bytes): name paths to review a part of it", quantity.Count(limit, "byte"))
 }
 
 // maxNamedFiles is the number of new files that the prompt names.

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 )
 
 // images are the types that models accept.
@@ -67,7 +68,7 @@ type lengthError struct {
 }
 
 func (e *lengthError) Error() string {
-	return fmt.Sprintf("%s has more than %d bytes", e.name, e.limit)
+	return fmt.Sprintf("%s has more than %s", e.name, quantity.Count(e.limit, "byte"))
 }
 
 // readBounded reads a regular file of at most that many bytes.

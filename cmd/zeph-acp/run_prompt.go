@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 )
 
 const (
@@ -52,7 +53,7 @@ func (in *stdin) promptOf(args []string) ([]acp.ContentBlock, error) {
 	case isBlank(before + piped + after):
 		return nil, usageError(`want a prompt: try "zeph-acp run --help"`)
 	case len(before)+len(piped)+len(after) > in.maxBytes:
-		return nil, usageError("the prompt has more than %d bytes (acp.max_line_bytes)", in.maxBytes)
+		return nil, usageError("the prompt has more than %s (acp.max_line_bytes)", quantity.Count(in.maxBytes, "byte"))
 	}
 	return in.assemble(before, piped, after), nil
 }

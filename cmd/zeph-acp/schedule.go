@@ -15,6 +15,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/session/store"
 	"github.com/zeph-acp/zeph-acp/session/tasks"
 )
@@ -94,7 +95,7 @@ func findTask(all []store.Task, name string) (store.Task, error) {
 	case 1:
 		return found[0], nil
 	}
-	return store.Task{}, fmt.Errorf("%d directories have a task %q: name one with --cwd: %s", len(found), name, strings.Join(dirs, ", "))
+	return store.Task{}, fmt.Errorf("%s have a task %q: name one with --cwd: %s", quantity.Count(len(found), "directory"), name, strings.Join(dirs, ", "))
 }
 
 func newScheduleDelete(f *flags, s *scheduleFlags) *cobra.Command {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/session/store"
 )
 
@@ -96,7 +97,7 @@ func findSession(all []store.Session, id string) (store.Session, error) {
 	for _, s := range found {
 		ids = append(ids, s.ID)
 	}
-	return store.Session{}, fmt.Errorf("%q is the prefix of %d sessions: %s", id, len(found), strings.Join(ids, ", "))
+	return store.Session{}, fmt.Errorf("%q is the prefix of %s: %s", id, quantity.Count(len(found), "session"), strings.Join(ids, ", "))
 }
 
 // sessionName returns the name of a session for messages.

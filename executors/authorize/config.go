@@ -9,6 +9,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/pattern"
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/executors/tighten"
 	"github.com/zeph-acp/zeph-acp/executors/wildcard"
 )
@@ -117,7 +118,7 @@ var effects = []executors.Decision{executors.Allow, executors.Deny}
 func validate(rules []Rule) map[string]string {
 	wrong := map[string]string{}
 	if len(rules) > MaxRules {
-		wrong["rules"] = fmt.Sprintf("has %d rules, more than the limit of %d", len(rules), MaxRules)
+		wrong["rules"] = fmt.Sprintf("has %s, more than the limit of %d", quantity.Count(len(rules), "rule"), MaxRules)
 		return wrong
 	}
 	for i, r := range rules {
@@ -167,7 +168,7 @@ func (r Rule) validate() map[string]string {
 // checkRegex returns the fault of a regular expression, "" if it is valid.
 func checkRegex(text string) string {
 	if len(text) > maxRegex {
-		return fmt.Sprintf("has %d bytes, more than the limit of %d", len(text), maxRegex)
+		return fmt.Sprintf("has %s, more than the limit of %d", quantity.Count(len(text), "byte"), maxRegex)
 	}
 	if _, err := pattern.Compile(text); err != nil {
 		if wrong, ok := err.(*syntax.Error); ok {

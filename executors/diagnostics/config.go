@@ -25,7 +25,7 @@ func Defaults() Config { return Config{Timeout: 120, MaxDiagnostics: 50} }
 func (c Config) Validate() map[string]string {
 	wrong := map[string]string{}
 	if c.Timeout < 0 {
-		wrong["timeout"] = fmt.Sprintf("must be a number of seconds, or 0 for no limit, is %d", c.Timeout)
+		wrong["timeout"] = fmt.Sprintf("must be at least 0, which is no limit, is %d", c.Timeout)
 	}
 	if c.MaxDiagnostics < 1 || c.MaxDiagnostics > maxDiagnostics {
 		wrong["max_diagnostics"] = fmt.Sprintf("must be from 1 to %d, is %d", maxDiagnostics, c.MaxDiagnostics)

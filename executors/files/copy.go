@@ -13,6 +13,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/files/walk"
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
@@ -137,8 +138,8 @@ func (c *copier) entry(ctx context.Context, src, dst place, rel string) error {
 		return nil
 	}
 	if c.entries++; c.entries > c.tools.cfg.MaxCopyEntries {
-		return executors.Failuref(executors.PermanentFailure, "%s has more than %d entries, the limit of max_copy_entries",
-			c.from.display, c.tools.cfg.MaxCopyEntries).
+		return executors.Failuref(executors.PermanentFailure, "%s has more than %s, the limit of max_copy_entries",
+			c.from.display, quantity.Count(c.tools.cfg.MaxCopyEntries, "entry")).
 			Hint("Copy parts of it, or ask the user.")
 	}
 	switch mode := info.Mode(); {
@@ -224,8 +225,8 @@ func (c *copier) file(ctx context.Context, src, dst place) error {
 		}
 		n, err := io.CopyN(to, from, chunk) // in the kernel, if it can
 		if c.bytes += n; c.bytes > int64(c.tools.cfg.MaxCopyBytes) {
-			return executors.Failuref(executors.PermanentFailure, "%s has more than %d bytes, the limit of max_copy_bytes",
-				c.from.display, c.tools.cfg.MaxCopyBytes).
+			return executors.Failuref(executors.PermanentFailure, "%s has more than %s, the limit of max_copy_bytes",
+				c.from.display, quantity.Count(c.tools.cfg.MaxCopyBytes, "byte")).
 				Hint("Copy parts of it, or ask the user.")
 		}
 		if err == io.EOF {

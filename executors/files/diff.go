@@ -7,6 +7,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 )
 
 // maxDiff bounds the diffs of one call, in bytes of JSON: a call's frame also
@@ -130,5 +131,5 @@ func cutText(s string, n int) string {
 		return s
 	}
 	head := executors.Prefix(s, n)
-	return fmt.Sprintf("%s\n[… %d more bytes]\n", head, len(s)-len(head))
+	return fmt.Sprintf("%s\n[… %s]\n", head, quantity.Count(len(s)-len(head), "more byte"))
 }

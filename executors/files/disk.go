@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
@@ -57,8 +58,8 @@ func (d Disk) limit(r io.Reader) io.Reader {
 }
 
 func (d Disk) tooLarge(path string) error {
-	return executors.Failuref(executors.PermanentFailure, "%s is larger than the limit of %d bytes",
-		executors.OneLine(d.Roots.Rel(path)), d.MaxBytes).
+	return executors.Failuref(executors.PermanentFailure, "%s is larger than the limit of %s",
+		executors.OneLine(d.Roots.Rel(path)), quantity.Count(d.MaxBytes, "byte")).
 		Hint("Page through it with read, or process it with bash.")
 }
 

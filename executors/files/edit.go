@@ -9,6 +9,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/marks"
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 )
 
 type editInput struct {
@@ -44,12 +45,11 @@ func (t *tools) planEdit(ctx context.Context, in *editInput) (change, error) {
 		return c, err
 	}
 	if len(text) > t.cfg.MaxFileBytes {
-		return c, executors.Failuref(executors.InvalidParameters, "%s would grow to %d bytes, over the limit of %d", c.display,
-			len(text), t.cfg.MaxFileBytes)
+		return c, executors.Failuref(executors.InvalidParameters, "%s would grow to %s, over the limit of %d", c.display, quantity.Count(len(text), "byte"), t.cfg.MaxFileBytes)
 	}
 	c.text, c.line = text, lines[0]
 	if c.old == nil {
-		c.summary = fmt.Sprintf("Created %s (%d bytes)", c.display, len(text))
+		c.summary = fmt.Sprintf("Created %s (%s)", c.display, quantity.Count(len(text), "byte"))
 	} else {
 		c.summary = fmt.Sprintf("Edited %s: %s at %s", c.display, executors.Count(len(lines), "replacement"), lineList(lines))
 	}
@@ -60,7 +60,7 @@ func (t *tools) planEdit(ctx context.Context, in *editInput) (change, error) {
 // before it is computed: a short text may be replaced by a long one at many places.
 func (t *tools) checkGrowth(raw string, in *editInput, name string) error {
 	if len(raw) > t.cfg.MaxFileBytes {
-		return executors.Failuref(executors.PermanentFailure, "%s has %d bytes, over the limit of %d", name, len(raw), t.cfg.MaxFileBytes).
+		return executors.Failuref(executors.PermanentFailure, "%s has %s, over the limit of %d", name, quantity.Count(len(raw), "byte"), t.cfg.MaxFileBytes).
 			Hint("Edit it with bash.")
 	}
 	n := 1
@@ -68,8 +68,7 @@ func (t *tools) checkGrowth(raw string, in *editInput, name string) error {
 		n = strings.Count(unixLines(raw), unixLines(in.OldString))
 	}
 	if size := len(raw) + n*max(0, len(in.NewString)-len(in.OldString)); size > t.cfg.MaxFileBytes {
-		return executors.Failuref(executors.InvalidParameters, "%s would grow to about %d bytes, over the limit of %d", name,
-			size, t.cfg.MaxFileBytes)
+		return executors.Failuref(executors.InvalidParameters, "%s would grow to about %s, over the limit of %d", name, quantity.Count(size, "byte"), t.cfg.MaxFileBytes)
 	}
 	return nil
 }
@@ -109,8 +108,7 @@ func applyEdit(raw string, in *editInput, name string, mask func(string) string)
 				"old_string matches in several ways from line %d of %s on", where[0], name).
 				Hint("Add surrounding text to old_string until it is unique.")
 		}
-		return "", nil, executors.Failuref(executors.InvalidParameters, "old_string occurs %d times in %s: %s", len(offsets),
-			name, lineList(where)).
+		return "", nil, executors.Failuref(executors.InvalidParameters, "old_string occurs %s in %s: %s", quantity.Count(len(offsets), "time"), name, lineList(where)).
 			Hint("Add surrounding lines to old_string until it is unique, or set replace_all to change every one.")
 	}
 	where := lineNumbers(d.text, offsets)

@@ -33,6 +33,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/files/walk"
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
@@ -222,11 +223,11 @@ func checkText(tg target, content string) error {
 		return executors.Failuref(executors.PermanentFailure, "%s is UTF-16 text, not UTF-8", tg.display).
 			Hint("Convert it in bash with iconv.")
 	case strings.IndexByte(content, 0) >= 0:
-		return executors.Failuref(executors.PermanentFailure, "%s is a binary file (%d bytes)", tg.display, len(content)).
+		return executors.Failuref(executors.PermanentFailure, "%s is a binary file (%s)", tg.display, quantity.Count(len(content), "byte")).
 			Hint("Use a program that knows its format.")
 	case !utf8.ValidString(content):
-		return executors.Failuref(executors.PermanentFailure, "%s is a binary file or text that is not UTF-8 (%d bytes)",
-			tg.display, len(content)).
+		return executors.Failuref(executors.PermanentFailure, "%s is a binary file or text that is not UTF-8 (%s)",
+			tg.display, quantity.Count(len(content), "byte")).
 			Hint("If it is text in another encoding, convert it in bash with iconv.")
 	}
 	return nil

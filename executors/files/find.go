@@ -14,6 +14,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/files/walk"
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 )
 
 type findInput struct {
@@ -139,7 +140,7 @@ func (t *tools) find(ctx context.Context, _ *executors.Call, in *findInput) (exe
 	case found.total == 0:
 		res.Text = "No files matching: " + executors.OneLine(in.Pattern)
 	case found.total > len(found.shown):
-		res.Text += fmt.Sprintf("\n[the first %d of %d matches; narrow the pattern or set path]", len(found.shown), found.total)
+		res.Text += fmt.Sprintf("\n[the first %d of %s; narrow the pattern or set path]", len(found.shown), quantity.Count(found.total, "match"))
 	}
 	res.Text += notes
 	return res, nil

@@ -13,6 +13,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/files/search"
 	"github.com/zeph-acp/zeph-acp/executors/files/walk"
 	"github.com/zeph-acp/zeph-acp/executors/pattern"
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 )
 
 type grepInput struct {
@@ -221,5 +222,5 @@ func (t *tools) largeNote(n int) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("\n[%s larger than %d bytes not searched; use bash for those]", executors.Count(n, "file"), t.cfg.MaxFileBytes)
+	return fmt.Sprintf("\n[%s larger than %s not searched; use bash for those]", executors.Count(n, "file"), quantity.Count(t.cfg.MaxFileBytes, "byte"))
 }

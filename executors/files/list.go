@@ -10,6 +10,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/files/walk"
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 )
 
 type listInput struct {
@@ -116,7 +117,7 @@ func listing(name string, entries []fs.DirEntry, maxEntries int) string {
 		b.WriteByte('\n')
 	}
 	if len(entries) > maxEntries {
-		fmt.Fprintf(&b, "[the first %d of %d entries; find_path with a pattern shows others]\n", maxEntries, len(entries))
+		fmt.Fprintf(&b, "[the first %d of %s; find_path with a pattern shows others]\n", maxEntries, quantity.Count(len(entries), "entry"))
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 )
 
 const (
@@ -150,7 +151,7 @@ func (p *pager) add(line []byte, size int) bool {
 			cut += n
 		}
 		p.cut = true
-		shown, note = line[:cut], fmt.Sprintf(" [… %d more bytes in this line]", size-cut)
+		shown, note = line[:cut], fmt.Sprintf(" [… %s in this line]", quantity.Count(size-cut, "more byte"))
 	}
 	chars := max(4, len(strconv.Itoa(p.seen))) + 1 + utf8.RuneCount(shown) + len(note) + 1
 	if chars > p.room && p.shown > 0 {

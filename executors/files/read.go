@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
@@ -34,9 +35,8 @@ func (t *tools) planRead(in *readInput) (at stattedTarget, card executors.Card, 
 	if at.info, at.err = roots.Lstat(at.abs); at.isFile() { // a client opens the locations
 		card.Locations = []executors.Location{{Path: at.client, Line: max(0, in.Offset) + 1}}
 	}
-	if in.Offset < 0 || in.Limit < 0 {
-		return at, card, executors.Failuref(executors.InvalidParameters, "offset and limit must not be negative, got %d and %d",
-			in.Offset, in.Limit)
+	if err := quantity.Check(quantity.Least{Name: "offset", Value: in.Offset}, quantity.Least{Name: "limit", Value: in.Limit}); err != nil {
+		return at, card, executors.Failuref(executors.InvalidParameters, "%v", err)
 	}
 	return at, card, nil
 }

@@ -75,7 +75,7 @@ func TestReadFails(t *testing.T) {
 	wantFailure(t, read("link"), executors.PermanentFailure, "no such file")
 	wantFailure(t, read("b.txt/x"), executors.PermanentFailure, "b.txt/x")
 	wantFailure(t, read(""), executors.InvalidParameters, "empty")
-	wantFailure(t, b.run("read", in{"path": "b.txt", "offset": -1}), executors.InvalidParameters, "negative")
+	wantFailure(t, b.run("read", in{"path": "b.txt", "offset": -1}), executors.InvalidParameters, "offset must be at least 0, got -1")
 	wantFailure(t, b.run("read", in{"path": "b.txt", "limit": "x"}), executors.TypeMismatch, "limit")
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/marks"
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 )
 
 type writeInput struct {
@@ -25,8 +26,7 @@ func (t *tools) planWrite(ctx context.Context, in *writeInput) (change, error) {
 		return c, err
 	}
 	if len(in.Content) > t.cfg.MaxFileBytes {
-		return c, executors.Failuref(executors.InvalidParameters, "content has %d bytes, over the limit of %d", len(in.Content),
-			t.cfg.MaxFileBytes).
+		return c, executors.Failuref(executors.InvalidParameters, "content has %s, over the limit of %d", quantity.Count(len(in.Content), "byte"), t.cfg.MaxFileBytes).
 			Hint("Write it in several files.")
 	}
 	if c.old, err = t.overwritten(ctx, c.target); err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/endless"
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 )
 
 const (
@@ -31,7 +32,7 @@ func formSchema(from any) (json.RawMessage, error) {
 		return nil, err
 	}
 	if len(raw) > maxForm {
-		return nil, fmt.Errorf("its form has %d bytes, more than %d", len(raw), maxForm)
+		return nil, fmt.Errorf("its form has %s, more than %d", quantity.Count(len(raw), "byte"), maxForm)
 	}
 	var s jsonschema.Schema
 	if err := json.Unmarshal(raw, &s); err != nil {
@@ -44,7 +45,7 @@ func formSchema(from any) (json.RawMessage, error) {
 		}
 	}
 	if len(s.Properties) > maxFields {
-		return nil, fmt.Errorf("its form has %d fields, more than %d", len(s.Properties), maxFields)
+		return nil, fmt.Errorf("its form has %s, more than %d", quantity.Count(len(s.Properties), "field"), maxFields)
 	}
 	out := &jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{}, PropertyOrder: fieldOrder(s)}
 	for _, name := range out.PropertyOrder {

@@ -10,6 +10,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 )
 
 const (
@@ -265,7 +266,7 @@ func (s *Session) part(c sdk.Content, images *int) Part {
 func (s *Session) text(text string) string {
 	cut := ""
 	if len(text) > maxPromptText {
-		cut = fmt.Sprintf("\n[%d more bytes are left out]", len(text)-maxPromptText)
+		cut = fmt.Sprintf("\n[%s left out]", quantity.Count(len(text)-maxPromptText, "more byte"))
 		text = text[:maxPromptText]
 	}
 	return s.pool.mask(legible(strings.ToValidUTF8(text, ""))) + cut

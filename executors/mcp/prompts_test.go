@@ -122,11 +122,11 @@ func TestMessages(t *testing.T) {
 	}
 	want := []string{
 		"false a ***␛",
-		"false " + strings.Repeat("x", 70-len("\n[5 more bytes are left out]")) + "\n[5 more bytes are left out]",
-		"true [audio, audio/wav, 1 bytes: it cannot be heard here]",
-		"false [resource x:y, application/zip, 1 bytes: it is not text]",
+		"false " + strings.Repeat("x", 70-len("\n[5 more bytes left out]")) + "\n[5 more bytes left out]",
+		"true [audio, audio/wav, 1 byte: it cannot be heard here]",
+		"false [resource x:y, application/zip, 1 byte: it is not text]",
 		"false [resource : x:]",
-		"false [image, image/svg+xml, 1 bytes: its type is not shown]",
+		"false [image, image/svg+xml, 1 byte: its type is not shown]",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -11,6 +11,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 )
 
 // The tools for the resources of all servers. They are offered once a server has
@@ -37,7 +38,7 @@ func (r resource) String() string {
 		facts = append(facts, r.mime)
 	}
 	if r.size > 0 {
-		facts = append(facts, fmt.Sprintf("%d bytes", r.size))
+		facts = append(facts, quantity.Count(r.size, "byte"))
 	}
 	if len(facts) > 0 {
 		text += " (" + strings.Join(facts, ", ") + ")"

@@ -12,6 +12,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 )
 
 const (
@@ -59,7 +60,7 @@ func (a *answerParts) add(c sdk.Content) {
 	case *sdk.ImageContent:
 		a.image(c.MIMEType, c.Data)
 	case *sdk.AudioContent:
-		a.texts = append(a.texts, fmt.Sprintf("[audio, %s, %d bytes: it cannot be heard here]", oneLine(c.MIMEType), len(c.Data)))
+		a.texts = append(a.texts, fmt.Sprintf("[audio, %s, %s: it cannot be heard here]", oneLine(c.MIMEType), quantity.Count(len(c.Data), "byte")))
 	case *sdk.ResourceLink:
 		a.texts = append(a.texts, strings.TrimSpace(fmt.Sprintf("[resource %s: %s] %s", oneLine(c.Name), oneLine(c.URI),
 			oneLine(c.Description))))
@@ -75,7 +76,7 @@ var shownImages = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 
 // image adds an image for the client, and a line in its place for the model.
 func (a *answerParts) image(mime string, data []byte) {
-	note := fmt.Sprintf("[image, %s, %d bytes", oneLine(mime), len(data))
+	note := fmt.Sprintf("[image, %s, %s", oneLine(mime), quantity.Count(len(data), "byte"))
 	switch {
 	case !slices.Contains(shownImages, mime):
 		note += ": its type is not shown"
@@ -96,8 +97,8 @@ func (a *answerParts) resource(r *sdk.ResourceContents) {
 	case strings.HasPrefix(r.MIMEType, "image/"):
 		a.image(r.MIMEType, r.Blob)
 	default:
-		a.texts = append(a.texts, fmt.Sprintf("[resource %s, %s, %d bytes: it is not text]", oneLine(r.URI),
-			oneLine(r.MIMEType), len(r.Blob)))
+		a.texts = append(a.texts, fmt.Sprintf("[resource %s, %s, %s: it is not text]", oneLine(r.URI),
+			oneLine(r.MIMEType), quantity.Count(len(r.Blob), "byte")))
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/endless"
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 )
 
 const (
@@ -30,7 +31,7 @@ func inputSchema(from any) (checked, offered json.RawMessage, err error) {
 		return nil, nil, fmt.Errorf("its schema is not JSON: %w", err)
 	}
 	if len(raw) > maxSchema {
-		return nil, nil, fmt.Errorf("its schema has %d bytes, more than %d", len(raw), maxSchema)
+		return nil, nil, fmt.Errorf("its schema has %s, more than %d", quantity.Count(len(raw), "byte"), maxSchema)
 	}
 	var root map[string]any
 	if json.Unmarshal(raw, &root) != nil || root == nil {

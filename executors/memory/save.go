@@ -9,6 +9,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 )
 
 // maxText is the longest text of an entry, in bytes.
@@ -83,7 +85,7 @@ func (m *Memory) Save(ctx context.Context, f Fact) (Saved, error) {
 		case errors.Is(err, fs.ErrNotExist): // deleted meanwhile
 			return Saved{}, noEntry(f.Replaces)
 		case errors.Is(err, ErrFull):
-			return Saved{}, refusedf(`Tell the user: "zeph-acp memory delete" makes room, and tools.memory.max_entries sets the limit.`, "there are %d entries, which is the limit", m.Config.MaxEntries)
+			return Saved{}, refusedf(`Tell the user: "zeph-acp memory delete" makes room, and tools.memory.max_entries sets the limit.`, "the limit of %s is reached", quantity.Count(m.Config.MaxEntries, "entry"))
 		}
 		return Saved{}, err
 	}
@@ -104,8 +106,7 @@ func (m *Memory) check(f *Fact) error {
 	case f.Text == "":
 		return refusedf("Write the fact as a sentence.", "the text is empty")
 	case len(f.Text) > maxText:
-		return refusedf("Save the facts one by one, each in a sentence.", "the text has %d bytes, and an entry at most %d",
-			len(f.Text), maxText)
+		return refusedf("Save the facts one by one, each in a sentence.", "the text has %s, and an entry at most %d", quantity.Count(len(f.Text), "byte"), maxText)
 	case f.Replaces < 0:
 		return noEntry(f.Replaces)
 	}

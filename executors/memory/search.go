@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 )
 
 type searchInput struct {
@@ -213,7 +214,7 @@ func (m *Memory) age(at time.Time) string {
 	case days == 1:
 		return "1 day old"
 	default:
-		return fmt.Sprintf("%d days old", days)
+		return fmt.Sprintf("%s old", quantity.Count(days, "day"))
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/pattern"
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 )
 
 //go:embed read_overflow.md
@@ -62,9 +63,8 @@ func (o *Overflow) parse(in *readInput, stopped func() bool) (id string, v view,
 			Hint("Give the reference as a result shows it, such as %s%s.", refPrefix, uuid.UUID{})
 	}
 	id = u.String()
-	if in.Offset < 0 || in.Limit < 0 {
-		return id, nil, executors.Failuref(executors.InvalidParameters, "offset and limit must not be negative, got %d and %d",
-			in.Offset, in.Limit)
+	if err := quantity.Check(quantity.Least{Name: "offset", Value: in.Offset}, quantity.Least{Name: "limit", Value: in.Limit}); err != nil {
+		return id, nil, executors.Failuref(executors.InvalidParameters, "%v", err)
 	}
 	if in.Pattern == "" {
 		return id, &page{offset: in.Offset, limit: in.Limit, room: o.Config.pageChars(), width: o.Config.rowWidth()}, nil

@@ -15,6 +15,7 @@ import (
 	"sync"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/executors/tighten"
 )
 
@@ -96,7 +97,7 @@ func (c counter) Execute(ctx context.Context, call *executors.Call) (executors.R
 			call.Record.Rule = fmt.Sprintf("quota: tools.max_tool_calls_per_session = %d", most)
 		}
 		return executors.Failuref(executors.QuotaBlocked,
-			"the session's quota of %d tool calls is used up; %s was not run", most, call.Tool).
+			"the session's quota of %s is used up; %s was not run", quantity.Count(most, "tool call"), call.Tool).
 			Hint("Call no more tools; answer with what you know, and tell the user that /clear resets the quota and that tools.max_tool_calls_per_session sets it.").
 			Result(), nil
 	}

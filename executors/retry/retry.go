@@ -16,6 +16,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/backoff"
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 )
 
 // Middleware puts the link around next; it returns next if no call is ever retried.
@@ -57,7 +58,7 @@ func (r *retrier) retry(ctx context.Context, call *executors.Call, before execut
 	schedule := r.config.limits().Begin(r.clock)
 	for tries := 1; ; tries++ {
 		if tries > r.config.MaxAttempts {
-			res.Below(fmt.Sprintf("[tried %d times]", tries))
+			res.Below(fmt.Sprintf("[tried %s]", quantity.Count(tries, "time")))
 			return res, nil
 		}
 		wait, ok := schedule.Next(res.Failure.RetryAfter)
@@ -86,7 +87,7 @@ func (r *retrier) retry(ctx context.Context, call *executors.Call, before execut
 func budgetNote(tries int, after time.Duration) string {
 	times := "once"
 	if tries > 1 {
-		times = fmt.Sprintf("%d times", tries)
+		times = quantity.Count(tries, "time")
 	}
 	if after > 0 {
 		return fmt.Sprintf("[tried %s; the server accepts another attempt in %s]", times, after.Round(time.Second))

@@ -1,6 +1,10 @@
 package rewind
 
-import "github.com/zeph-acp/zeph-acp/executors/tighten"
+import (
+	"fmt"
+
+	"github.com/zeph-acp/zeph-acp/executors/tighten"
+)
 
 // Config is the table [tools.rewind].
 type Config struct {
@@ -34,16 +38,16 @@ func Defaults() Config {
 func (c Config) Validate() map[string]string {
 	wrong := map[string]string{}
 	if c.MaxTurns < 1 || c.MaxTurns > maxTurns {
-		wrong["max_turns"] = "must be from 1 to 1000"
+		wrong["max_turns"] = fmt.Sprintf("must be from 1 to %d, is %d", maxTurns, c.MaxTurns)
 	}
 	if c.MaxFiles < 0 || c.MaxFiles > maxFiles {
-		wrong["max_files"] = "must be from 0 to 1000000"
+		wrong["max_files"] = fmt.Sprintf("must be from 0 to %d, is %d", maxFiles, c.MaxFiles)
 	}
 	if c.MaxBytes < 0 {
-		wrong["max_bytes"] = "must be a number of bytes"
+		wrong["max_bytes"] = fmt.Sprintf("must be at least 0, is %d", c.MaxBytes)
 	}
 	if c.MaxFileBytes < 0 {
-		wrong["max_file_bytes"] = "must be a number of bytes"
+		wrong["max_file_bytes"] = fmt.Sprintf("must be at least 0, is %d", c.MaxFileBytes)
 	}
 	return wrong
 }

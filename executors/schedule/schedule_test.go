@@ -161,8 +161,8 @@ func TestLimit(t *testing.T) {
 	if res := set(2); res.Failed { // a known name
 		t.Errorf("set(2): got %s, want success", res.ForModel())
 	}
-	if res := set(3); !strings.Contains(res.ForModel(), "3 tasks are set already (tools.scheduler.max_tasks)") {
-		t.Errorf("set(3): got %s, want %q in it", res.ForModel(), "3 tasks are set already (tools.scheduler.max_tasks)")
+	if res := set(3); !strings.Contains(res.ForModel(), "the limit of 3 tasks (tools.scheduler.max_tasks) is reached") {
+		t.Errorf("set(3): got %s, want %q in it", res.ForModel(), "the limit of 3 tasks (tools.scheduler.max_tasks) is reached")
 	}
 	if _, res := call(t, e, executors.Model, "cancel_task", `{"name":" n1 "}`); res.Failed {
 		t.Errorf("got %s, want success", res.ForModel())

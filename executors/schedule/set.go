@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/executors/schedule/cron"
 )
 
@@ -120,8 +121,8 @@ func (e *Executor) firstRun(expression string) (time.Time, error) {
 			break
 		}
 		if d := next.Sub(t); d < least {
-			return first, fmt.Errorf("cron %q: runs would be %d seconds apart, and tools.scheduler.min_interval_minutes = %d",
-				expression, int(d.Seconds()), e.Config.MinIntervalMinutes)
+			return first, fmt.Errorf("cron %q: runs would be %s apart, and tools.scheduler.min_interval_minutes = %d",
+				expression, quantity.Count(int(d.Seconds()), "second"), e.Config.MinIntervalMinutes)
 		}
 		t = next
 	}
@@ -137,7 +138,7 @@ func (e *Executor) set(ctx context.Context, call *executors.Call, in taskInput) 
 	replaced, err := e.Store.Put(ctx, t, e.Config.MaxTasks)
 	switch {
 	case errors.Is(err, ErrTooMany):
-		return executors.Failuref(executors.PolicyBlocked, "%d tasks are set already (tools.scheduler.max_tasks)", e.Config.MaxTasks).
+		return executors.Failuref(executors.PolicyBlocked, "the limit of %s (tools.scheduler.max_tasks) is reached", quantity.Count(e.Config.MaxTasks, "task")).
 			Hint("Ask the user which task to remove.").Result(), nil
 	case err != nil:
 		return e.storeFailure(ctx, err)

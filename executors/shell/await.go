@@ -10,6 +10,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 )
 
 const (
@@ -74,7 +75,7 @@ func (in outputInput) until() (*regexp.Regexp, *executors.Failure) {
 		return nil, nil
 	}
 	if len(in.Until) > maxPattern {
-		return nil, executors.Failuref(executors.InvalidParameters, "bash_output: until has %d bytes; the limit is %d", len(in.Until), maxPattern)
+		return nil, executors.Failuref(executors.InvalidParameters, "bash_output: until has %s; the limit is %d", quantity.Count(len(in.Until), "byte"), maxPattern)
 	}
 	re, err := regexp.Compile(in.Until)
 	if err != nil {

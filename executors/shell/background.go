@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 )
 
 // The tools for commands in the background.
@@ -163,7 +164,7 @@ func (b *background) reserve(cmd Command, line string, limit int) (*job, *execut
 		return nil, executors.Failuref(executors.PolicyBlocked, "commands do not run in the background here (tools.shell.max_background is 0)").
 			Hint("Run it without background, so that it ends by itself.")
 	case len(b.jobs) >= limit:
-		return nil, executors.Failuref(executors.PermanentFailure, "%d commands are in the background already, which is the limit (tools.shell.max_background): %s", limit, b.list()).
+		return nil, executors.Failuref(executors.PermanentFailure, "the limit of %s in the background (tools.shell.max_background) is reached: %s", quantity.Count(limit, "command"), b.list()).
 			Hint("End one with bash_stop, or look at the end of one that has ended with bash_output.")
 	}
 	b.lastID++

@@ -254,7 +254,7 @@ func TestMaxBackground(t *testing.T) {
 		run(t, e, call(Tool, npm))
 		run(t, e, call(Tool, npm))
 		got := run(t, e, call(Tool, npm))
-		for _, want := range []string{"2 commands are in the background already", "bg1: npm run dev", "bg2:", "bash_stop"} {
+		for _, want := range []string{"the limit of 2 commands in the background", "bg1: npm run dev", "bg2:", "bash_stop"} {
 			if !got.Failed || !strings.Contains(got.ForModel(), want) {
 				t.Errorf("got %q, want %q", got.ForModel(), want)
 			}

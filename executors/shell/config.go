@@ -74,19 +74,19 @@ func Defaults() Config {
 func (c Config) Validate() map[string]string {
 	wrong := map[string]string{}
 	if c.Timeout < 0 {
-		wrong["timeout"] = "must be a number of seconds, or 0 for no limit"
+		wrong["timeout"] = fmt.Sprintf("must be at least 0, which is no limit, is %d", c.Timeout)
 	}
 	if c.MaxTimeout < 1 || c.MaxTimeout > highestMaxTimeout {
-		wrong["max_timeout"] = fmt.Sprintf("must be a number of seconds from 1 to %d", highestMaxTimeout)
+		wrong["max_timeout"] = fmt.Sprintf("must be from 1 to %d seconds, is %d", highestMaxTimeout, c.MaxTimeout)
 	}
 	if c.MaxOutputBytes < minOutputBytes {
-		wrong["max_output_bytes"] = fmt.Sprintf("must be at least %d", minOutputBytes)
+		wrong["max_output_bytes"] = fmt.Sprintf("must be at least %d, is %d", minOutputBytes, c.MaxOutputBytes)
 	}
 	if c.MaxOutputChars < minOutputChars {
-		wrong["max_output_chars"] = fmt.Sprintf("must be at least %d", minOutputChars)
+		wrong["max_output_chars"] = fmt.Sprintf("must be at least %d, is %d", minOutputChars, c.MaxOutputChars)
 	}
 	if c.MaxBackground < 0 {
-		wrong["max_background"] = "must be a number of commands, or 0 for none"
+		wrong["max_background"] = fmt.Sprintf("must be at least 0, is %d", c.MaxBackground)
 	}
 	for _, glob := range c.TransactionScope {
 		if !doublestar.ValidatePattern(glob) || path.IsAbs(glob) {
@@ -99,7 +99,7 @@ func (c Config) Validate() map[string]string {
 		}
 	}
 	if c.MaxSnapshotBytes < 0 {
-		wrong["max_snapshot_bytes"] = "must be a number of bytes, or 0 for any number"
+		wrong["max_snapshot_bytes"] = fmt.Sprintf("must be at least 0, which is any number, is %d", c.MaxSnapshotBytes)
 	}
 	if slices.Contains(c.EnvBlocklist, "") {
 		wrong["env_blocklist"] = "must not contain an empty prefix"

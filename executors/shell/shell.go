@@ -39,6 +39,7 @@ import (
 	"time"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/executors/shell/rollback"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
@@ -297,7 +298,7 @@ func (e *Executor) longerTimeoutHint(timeout time.Duration) string {
 	if timeout >= time.Duration(e.cfg.MaxTimeout)*time.Second {
 		return ""
 	}
-	return fmt.Sprintf("Call it with a longer timeout, up to %d seconds. ", e.cfg.MaxTimeout)
+	return fmt.Sprintf("Call it with a longer timeout, up to %s. ", quantity.Count(e.cfg.MaxTimeout, "second"))
 }
 
 // checkInput refuses input that no shell can run, or that may not run.
@@ -306,9 +307,9 @@ func (e *Executor) checkInput(call *executors.Call, in *bashInput) *executors.Fa
 	case in.Background && len(call.Env) > 0: // it would hold the secrets for longer than the skill runs
 		return executors.Failuref(executors.PolicyBlocked, "a command with the secrets of a skill does not run in the background")
 	case in.Timeout < 0 || in.Timeout > e.cfg.MaxTimeout:
-		return executors.Failuref(executors.InvalidParameters, "bash: timeout must be from 1 to %d seconds, got %d", e.cfg.MaxTimeout, in.Timeout)
+		return executors.Failuref(executors.InvalidParameters, "bash: timeout must be from 1 to %s, got %d", quantity.Count(e.cfg.MaxTimeout, "second"), in.Timeout)
 	case len(in.Command) > maxCommandBytes:
-		return executors.Failuref(executors.InvalidParameters, "bash: command has %d bytes; the limit is %d", len(in.Command), maxCommandBytes).
+		return executors.Failuref(executors.InvalidParameters, "bash: command has %s; the limit is %d", quantity.Count(len(in.Command), "byte"), maxCommandBytes).
 			Hint("Put the script into a file with write and run that.")
 	case strings.TrimSpace(in.Command) == "":
 		return executors.Failuref(executors.InvalidParameters, "bash: command is empty").

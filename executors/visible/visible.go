@@ -11,6 +11,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 )
 
 // Hidden reports whether clients show nothing for a character, or a blank that is not the blank, or
@@ -76,7 +78,7 @@ func write(text string, blanks int, breaks func(b *strings.Builder, n int), tab 
 		case r == ' ' || r == '\t':
 			n := len(text) - len(strings.TrimLeft(text, " \t"))
 			if n > blanks {
-				fmt.Fprintf(&b, "<%d blanks>", n)
+				fmt.Fprintf(&b, "<%s>", quantity.Count(n, "blank"))
 			} else {
 				b.WriteString(strings.ReplaceAll(text[:n], "\t", tab))
 			}
@@ -151,7 +153,7 @@ func Count(text string) []string {
 	out := make([]string, len(order))
 	for i, r := range order {
 		if out[i] = fmt.Sprintf("U+%04X", r); n[r] > 1 {
-			out[i] += fmt.Sprintf(" (%d times)", n[r])
+			out[i] += fmt.Sprintf(" (%s)", quantity.Count(n[r], "time"))
 		}
 	}
 	return out

@@ -13,6 +13,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/backoff"
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 )
 
 // maxRedirects is the largest number of redirects that are followed.
@@ -59,7 +60,7 @@ func (a *allowance) run(ctx context.Context, do func(context.Context) error) err
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case within.Err() != nil:
-		return executors.Failuref(executors.Timeout, "it took longer than %d seconds", a.limitSecs)
+		return executors.Failuref(executors.Timeout, "it took longer than %s", quantity.Count(a.limitSecs, "second"))
 	}
 	return err
 }

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/text/transform"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 )
 
 // read reads the page of a successful response.
@@ -51,7 +52,7 @@ func (c *client) read(u *url.URL, res *http.Response) (webPage, error) {
 }
 
 func notText(u *url.URL, body []byte) *executors.Failure {
-	return executors.Failuref(executors.PermanentFailure, "%s is binary (%d bytes), not text", u, len(body))
+	return executors.Failuref(executors.PermanentFailure, "%s is binary (%s), not text", u, quantity.Count(len(body), "byte"))
 }
 
 // body reads the whole body of a response. The compressed and the decompressed
@@ -88,7 +89,7 @@ func (c *client) body(u *url.URL, res *http.Response) ([]byte, error) {
 func (c *client) bodyFailure(u *url.URL, err error) error {
 	switch {
 	case errors.Is(err, errTooLarge):
-		return executors.Failuref(executors.PermanentFailure, "%s is larger than %d bytes", u, c.Config.MaxBodyBytes).
+		return executors.Failuref(executors.PermanentFailure, "%s is larger than %s", u, quantity.Count(c.Config.MaxBodyBytes, "byte")).
 			Hint("Look for a smaller page; the user can raise tools.scrape.max_body_bytes.")
 	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), isCorrupt(err):
 		return executors.Failuref(executors.PermanentFailure, "%s does not have the encoding that it declares: %v", u, err)

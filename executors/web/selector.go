@@ -8,6 +8,8 @@ import (
 
 	"github.com/andybalholm/cascadia" // the selectors of goquery
 	"golang.org/x/net/html"
+
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 )
 
 // A selector and a page are both untrusted, and cascadia tries all combinations of ancestors for
@@ -39,7 +41,7 @@ type selector struct {
 func parseSelector(text string) (selector, error) {
 	var s selector
 	if len(text) > maxSelector {
-		return s, fmt.Errorf("has %d bytes, over the limit of %d", len(text), maxSelector)
+		return s, fmt.Errorf("has %s, over the limit of %d", quantity.Count(len(text), "byte"), maxSelector)
 	}
 	pieces, err := splitSelector(text)
 	if err != nil {
@@ -61,7 +63,7 @@ func parseSelector(text string) (selector, error) {
 		s.pseudo += strings.Count(p.text, ":")
 	}
 	if len(s.parts) > maxParts {
-		return s, fmt.Errorf("has %d parts, over the limit of %d", len(s.parts), maxParts)
+		return s, fmt.Errorf("has %s, over the limit of %d", quantity.Count(len(s.parts), "part"), maxParts)
 	}
 	return s, nil
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 )
 
 // maxURL is the longest URL that is requested, in bytes. Servers refuse longer
@@ -53,7 +54,7 @@ func malformed(format string, args ...any) *executors.Failure {
 // parseURL parses and normalises a URL as client.target describes.
 func parseURL(raw string) (*url.URL, host, error) {
 	if len(raw) > maxURL {
-		return nil, host{}, malformed("has %d bytes, over the limit of %d", len(raw), maxURL)
+		return nil, host{}, malformed("has %s, over the limit of %d", quantity.Count(len(raw), "byte"), maxURL)
 	}
 	// Programs interpret these characters differently, so that the checked host
 	// might not be the requested one.
@@ -88,7 +89,7 @@ func parseURL(raw string) (*url.URL, host, error) {
 		u.Path = "/"
 	}
 	if n := len(u.String()); n > maxURL { // as it is requested, with its characters escaped
-		return nil, host{}, malformed("has %d bytes, over the limit of %d", n, maxURL)
+		return nil, host{}, malformed("has %s, over the limit of %d", quantity.Count(n, "byte"), maxURL)
 	}
 	return u, h, nil
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/PuerkitoBio/goquery"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 )
 
 var (
@@ -170,7 +171,7 @@ func (c *client) scrape(ctx context.Context, call *executors.Call, in *scrapeInp
 			}
 		}
 		if found.count == 0 {
-			return fmt.Sprintf("No results for selector: %s (%d elements match it)", in.Select, len(nodes)), nil
+			return fmt.Sprintf("No results for selector: %s (%s match it)", in.Select, quantity.Count(len(nodes), "element")), nil
 		}
 		return found.text.String(), nil
 	})
@@ -201,7 +202,7 @@ func stoppedNote(after, all int) string {
 	if after == all {
 		return ""
 	}
-	return fmt.Sprintf("\n[stopped after %d of %d elements that match the selector: raise limit, or narrow select]", after, all)
+	return fmt.Sprintf("\n[stopped after %d of %s that match the selector: raise limit, or narrow select]", after, quantity.Count(all, "element"))
 }
 
 // run requests a page and returns the result of extract for it, within the

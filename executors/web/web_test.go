@@ -492,8 +492,8 @@ func TestTimeout(t *testing.T) {
 	})
 	defer close(stop)
 	c.Config.Timeout = 1
-	if res := get(t, c, "https://example.com/"); res.Category() != executors.Timeout || !strings.Contains(res.ForModel(), "1 seconds") {
-		t.Errorf(`get(t, c, "https://example.com/"): got %s, want the category %s and %q in it`, res.ForModel(), executors.Timeout, "1 seconds")
+	if res := get(t, c, "https://example.com/"); res.Category() != executors.Timeout || !strings.Contains(res.ForModel(), "longer than 1 second\n") {
+		t.Errorf(`get(t, c, "https://example.com/"): got %s, want the category %s and %q in it`, res.ForModel(), executors.Timeout, "longer than 1 second\n")
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cause := errors.New("the user cancelled")

@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 )
 
 // compiled caches patterns. They are few, and each call is matched against them.
@@ -84,7 +86,7 @@ func compile(key string, translated func() (string, error)) (*regexp.Regexp, err
 // the byte i of the pattern outside of brackets, if it differs from the usual one.
 func translate(pattern string, instead func(pattern string, i int) string) (string, error) {
 	if len(pattern) > maxPattern {
-		return "", fmt.Errorf("the pattern has %d bytes, more than the limit of %d", len(pattern), maxPattern)
+		return "", fmt.Errorf("the pattern has %s, more than the limit of %d", quantity.Count(len(pattern), "byte"), maxPattern)
 	}
 	var b strings.Builder
 	b.WriteString(`(?is)^`)

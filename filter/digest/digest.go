@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/filter/strategy"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
@@ -100,8 +101,8 @@ func (c digestParams) compile() (*digest, error) {
 	if len(c.Patterns)+len(c.Last)+len(c.Lead)+len(c.Heads)+len(c.Fold)+len(c.Blocks) == 0 && !c.Diffstat {
 		return nil, errors.New("patterns, last, lead, heads, fold and blocks are empty")
 	}
-	if c.MaxLines < 0 {
-		return nil, errors.New("max_lines must not be negative")
+	if err := quantity.Check(quantity.Least{Name: "max_lines", Value: c.MaxLines, Least: 0}); err != nil {
+		return nil, err
 	}
 	cut := text.Ends{Max: c.MaxLines, Head: c.Head, Tail: c.Tail}
 	if c.MaxLines == 0 {

@@ -2,10 +2,10 @@ package digest
 
 import (
 	"bytes"
-	"errors"
 	"slices"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/filter/strategy"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
@@ -27,8 +27,8 @@ func newKubectl(p strategy.Params) (strategy.Strategy, error) {
 	if err := p.Decode(&c); err != nil {
 		return nil, err
 	}
-	if c.Rows <= 0 {
-		return nil, errors.New("max_rows must be a number of rows")
+	if err := quantity.Check(quantity.Least{Name: "max_rows", Value: c.Rows, Least: 1}); err != nil {
+		return nil, err
 	}
 	d, err := c.compile()
 	if err != nil {

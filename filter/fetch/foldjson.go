@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
@@ -252,7 +253,7 @@ func (j *jsonFold) fold(n int, inItem bool) {
 			for j.text[head-1] == '\\' {
 				head--
 			}
-			j.edits = append(j.edits, jsonEdit{head, v.to - 1, fmt.Appendf(nil, " ... (%d bytes omitted) ...", v.to-1-head)})
+			j.edits = append(j.edits, jsonEdit{head, v.to - 1, fmt.Appendf(nil, " ... (%s omitted) ...", quantity.Count(v.to-1-head, "byte"))})
 		}
 		return
 	case '{', '[':

@@ -3,6 +3,8 @@ package fetch
 import (
 	"bytes"
 	"fmt"
+
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 )
 
 // savedFiles folds the files that wget saves: of many files, only the first ones stay.
@@ -60,7 +62,7 @@ func (f *fetchPass) writeSavedCount() {
 	f.flushSaved()
 	if f.files.omitted > 0 {
 		f.flushBody()
-		f.out.Write(fmt.Appendf(nil, "... (%d more files saved) ...", f.files.omitted))
+		f.out.Write(fmt.Appendf(nil, "... (%s saved) ...", quantity.Count(f.files.omitted, "more file")))
 	}
 }
 

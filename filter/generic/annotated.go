@@ -2,9 +2,9 @@ package generic
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/filter/strategy"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
@@ -37,8 +37,8 @@ func newStripAnnotated(p strategy.Params) (strategy.Strategy, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Threshold < 0 {
-		return nil, errors.New("long_output_threshold must not be negative")
+	if err := quantity.Check(quantity.Least{Name: "long_output_threshold", Value: c.Threshold, Least: 0}); err != nil {
+		return nil, err
 	}
 	head, tail, err := text.Ends{Max: c.Threshold, Head: c.Head, Tail: c.Tail}.Fit(10, 5)
 	if err != nil {

@@ -57,7 +57,7 @@ func TestGenericStrategies(t *testing.T) {
 func TestStrategyParameters(t *testing.T) {
 	for kind, tt := range map[string]map[string]string{
 		"strip_noise":     {``: "patterns is empty", `patterns = ["("]`: "not a regular expression", `pattern = ["x"]`: `unknown key "pattern"`, `patterns = "x"`: "patterns"},
-		"truncate":        {``: "max_lines", `max_lines = 50, tail = -1`: "negative", `max_lines = 50, context = -1`: "negative", `max_lines = 5, head = 6`: "are 6 lines, more than 5", `max_lines = 50, keep = ["("]`: "keep"},
+		"truncate":        {``: "max_lines", `max_lines = 50, tail = -1`: "negative", `max_lines = 50, context = -1`: "context must be at least 0, got -1", `max_lines = 5, head = 6`: "are 6 lines, more than 5", `max_lines = 50, keep = ["("]`: "keep"},
 		"keep_matching":   {``: "patterns is empty"},
 		"strip_annotated": {`patterns = ["x"], keep_head = 100`: "keep_head", `patterns = ["x"], summary_pattern = "("`: "summary_pattern"},
 	} {

@@ -1,9 +1,9 @@
 package generic
 
 import (
-	"errors"
 	"fmt"
 
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/filter/strategy"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
@@ -29,11 +29,10 @@ func newTruncate(p strategy.Params) (strategy.Strategy, error) {
 	if err := p.Decode(&c); err != nil {
 		return nil, err
 	}
-	if c.MaxLines <= 0 {
-		return nil, errors.New("max_lines must be a number of lines")
-	}
-	if c.Context < 0 {
-		return nil, errors.New("context must not be negative")
+	if err := quantity.Check(
+		quantity.Least{Name: "max_lines", Value: c.MaxLines, Least: 1}, quantity.Least{Name: "context", Value: c.Context, Least: 0},
+	); err != nil {
+		return nil, err
 	}
 	head, tail, err := text.Ends{Max: c.MaxLines, Head: c.Head, Tail: c.Tail}.Fit(20, 20)
 	if err != nil {

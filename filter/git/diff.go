@@ -2,13 +2,13 @@ package git
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/filter/strategy"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
@@ -33,8 +33,8 @@ func newGitDiff(p strategy.Params) (strategy.Strategy, error) {
 	if err := p.Decode(&c); err != nil {
 		return nil, err
 	}
-	if c.MaxDiffLines <= 0 || c.Context <= 0 {
-		return nil, errors.New("max_diff_lines and context must be numbers of lines")
+	if err := quantity.Check(quantity.Least{Name: "max_diff_lines", Value: c.MaxDiffLines, Least: 1}, quantity.Least{Name: "context", Value: c.Context, Least: 1}); err != nil {
+		return nil, err
 	}
 	for _, g := range c.Generated {
 		if _, err := path.Match(g, ""); err != nil {

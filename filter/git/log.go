@@ -2,11 +2,11 @@ package git
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/filter/strategy"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
@@ -33,8 +33,8 @@ func newGitLog(p strategy.Params) (strategy.Strategy, error) {
 	if err := p.Decode(&c); err != nil {
 		return nil, err
 	}
-	if c.MaxCommits <= 0 || c.MaxBodies < 0 {
-		return nil, errors.New("max_commits and max_bodies must be numbers of commits")
+	if err := quantity.Check(quantity.Least{Name: "max_commits", Value: c.MaxCommits, Least: 1}, quantity.Least{Name: "max_bodies", Value: c.MaxBodies, Least: 0}); err != nil {
+		return nil, err
 	}
 	return gitLog{c.MaxCommits, c.MaxBodies, gitDiff{maxLines: 500, context: 1, generated: generatedFiles}}, nil
 }

@@ -3,6 +3,7 @@ package git
 import (
 	"fmt"
 
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/filter/strategy"
 )
 
@@ -49,7 +50,7 @@ func (d *diffPass) writeShares() strategy.Confidence {
 	end := func() {
 		if omitted.lines > 0 {
 			confidence = strategy.Partial
-			d.out.WriteString(fmt.Sprintf("... (+%d -%d, %d lines omitted) ...", omitted.added, omitted.deleted, omitted.lines))
+			d.out.WriteString(fmt.Sprintf("... (+%d -%d, %s omitted) ...", omitted.added, omitted.deleted, quantity.Count(omitted.lines, "line")))
 		}
 		omitted, lines = omission{}, 0
 	}
@@ -87,7 +88,7 @@ func (d *diffPass) writeShares() strategy.Confidence {
 	end()
 	if unnamed > 0 {
 		confidence = strategy.Partial
-		d.out.WriteString(fmt.Sprintf("... (%d more files omitted) ...", unnamed))
+		d.out.WriteString(fmt.Sprintf("... (%s omitted) ...", quantity.Count(unnamed, "more file")))
 	}
 	if err != nil {
 		return strategy.Fallback

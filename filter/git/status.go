@@ -2,8 +2,8 @@ package git
 
 import (
 	"bytes"
-	"errors"
 
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/filter/strategy"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
@@ -22,8 +22,8 @@ func newGitStatus(p strategy.Params) (strategy.Strategy, error) {
 	if err := p.Decode(&c); err != nil {
 		return nil, err
 	}
-	if c.Changed <= 0 || c.Untracked <= 0 {
-		return nil, errors.New("max_changed and max_untracked must be numbers of files")
+	if err := quantity.Check(quantity.Least{Name: "max_changed", Value: c.Changed, Least: 1}, quantity.Least{Name: "max_untracked", Value: c.Untracked, Least: 1}); err != nil {
+		return nil, err
 	}
 	return gitStatus{c.Changed, c.Untracked}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
@@ -110,7 +111,7 @@ func (e *statusEntries) writeGrouped(out *text.Lines, many, manyOthers bool) {
 		case counts[key] >= minGrouped && strings.HasSuffix(key, "/"):
 			if !done[key] {
 				done[key] = true
-				out.WriteString(fmt.Sprintf("%s (%d files)", key, counts[key]+e.groups[key]))
+				out.WriteString(fmt.Sprintf("%s (%s)", key, quantity.Count(counts[key]+e.groups[key], "file")))
 				delete(e.groups, key)
 			}
 		case named < e.maxNamed:
@@ -189,7 +190,7 @@ func (e *statusEntries) writeGroups(out *text.Lines) {
 		switch {
 		case !ok:
 		case strings.HasSuffix(key, "/"):
-			out.WriteString(fmt.Sprintf("%s (%d files)", key, n))
+			out.WriteString(fmt.Sprintf("%s (%s)", key, quantity.Count(n, "file")))
 		default:
 			out.Write(text.Omission(n))
 		}

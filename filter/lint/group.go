@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/filter/strategy"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
@@ -50,8 +51,8 @@ func newGroupByRule(p strategy.Params) (strategy.Strategy, error) {
 	if (c.Location == "") != (c.Rule == "") {
 		return nil, errors.New("location_pattern and rule_pattern belong together")
 	}
-	if c.Rows < 2 || c.MaxErrors < 0 {
-		return nil, errors.New("table_rows must be 2 at least, and max_errors not negative")
+	if err := quantity.Check(quantity.Least{Name: "table_rows", Value: c.Rows, Least: 2}, quantity.Least{Name: "max_errors", Value: c.MaxErrors, Least: 0}); err != nil {
+		return nil, err
 	}
 	s := &groupByRule{tableRows: c.Rows, maxErrors: c.MaxErrors}
 	for _, one := range []struct {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/filter/strategy"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
@@ -210,7 +211,7 @@ func (p *listingPass) addComplaint(l []byte) {
 // endComplaints writes how many similar messages are left out.
 func (p *listingPass) endComplaints() {
 	if more := p.complaints - maxComplaints; more > 0 {
-		p.out.Write(fmt.Appendf(nil, "... (%d more lines such as the one above:%s) ...", more, p.complaintKind))
+		p.out.Write(fmt.Appendf(nil, "... (%s such as the one above:%s) ...", quantity.Count(more, "more line"), p.complaintKind))
 	}
 	p.complaints, p.complaintKind = 0, p.complaintKind[:0]
 }
@@ -225,7 +226,7 @@ func (p *listingPass) writeSections() (bool, error) {
 	count, sections := 0, 0
 	skipped := func() {
 		if skipping != "" && count > 0 {
-			r.otherLine(fmt.Appendf(nil, "%s (%d names in %d directories)", skipping, count, sections))
+			r.otherLine(fmt.Appendf(nil, "%s (%s in %s)", skipping, quantity.Count(count, "name"), quantity.Count(sections, "directory")))
 		}
 		skipping, count, sections = "", 0, 0
 	}

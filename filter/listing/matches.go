@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/filter/strategy"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
@@ -279,10 +280,10 @@ func (m *matchesPass) End() strategy.Confidence {
 		m.out.Write(text.Omission(m.omittedMessages))
 	}
 	if n := m.emptyFiles - maxEmptyFiles; n > 0 {
-		m.out.Write(fmt.Appendf(nil, "... (%d more files with 0%s", n, fileTail))
+		m.out.Write(fmt.Appendf(nil, "... (%s with 0%s", quantity.Count(n, "more file"), fileTail))
 	}
 	if n := m.complaints - maxComplaints; n > 0 {
-		m.out.Write(fmt.Appendf(nil, "... (%d more complaints%s", n, fileTail))
+		m.out.Write(fmt.Appendf(nil, "... (%s%s", quantity.Count(n, "more complaint"), fileTail))
 		return strategy.Partial
 	}
 	if m.lossy {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
@@ -184,12 +185,12 @@ func (p *listingPass) writePaths() (bool, error) {
 		p.writeDir(d)
 	}
 	if g.lost > 0 {
-		p.out.Write(fmt.Appendf(nil, "... (%d more paths) ...", g.lost))
+		p.out.Write(fmt.Appendf(nil, "... (%s) ...", quantity.Count(g.lost, "more path")))
 	}
 	if withoutZeros {
-		p.out.Write(fmt.Appendf(nil, "%s%d paths, %d of them with 0 left out)", listNotePrefix, c.paths, c.zeroCounts))
+		p.out.Write(fmt.Appendf(nil, "%s%s, %d of them with 0 left out)", listNotePrefix, quantity.Count(c.paths, "path"), c.zeroCounts))
 	} else {
-		p.out.Write(fmt.Appendf(nil, "%s%d paths)", listNotePrefix, c.paths))
+		p.out.Write(fmt.Appendf(nil, "%s%s)", listNotePrefix, quantity.Count(c.paths, "path")))
 	}
 	return true, err
 }
@@ -225,10 +226,10 @@ func (p *listingPass) writeDir(d *pathDir) {
 	var b []byte
 	switch {
 	case d.isNoise:
-		b = fmt.Appendf(b, "%s (%d paths", d.path, d.paths)
+		b = fmt.Appendf(b, "%s (%s", d.path, quantity.Count(d.paths, "path"))
 		for i, name := range d.packages {
 			if i == p.maxNames {
-				b = fmt.Appendf(b, ", %d more directories", len(d.packages)-i)
+				b = fmt.Appendf(b, ", %s", quantity.Count(len(d.packages)-i, "more directory"))
 				break
 			}
 			sep := ", "

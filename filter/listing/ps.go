@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
@@ -75,13 +76,13 @@ func (t *tablePass) ps() string {
 	cut := t.writeProcesses(rows)
 	var omitted []string
 	if kernel > 0 {
-		omitted = append(omitted, fmt.Sprintf("%d kernel threads", kernel))
+		omitted = append(omitted, quantity.Count(kernel, "kernel thread"))
 	}
 	if more != "" {
 		omitted = append(omitted, more)
 	}
 	if cut > 0 {
-		omitted = append(omitted, fmt.Sprintf("the ends of %d command lines", cut))
+		omitted = append(omitted, fmt.Sprintf("the ends of %s", quantity.Count(cut, "command line")))
 	}
 	return strings.Join(omitted, ", ")
 }
@@ -96,7 +97,7 @@ func (t *tablePass) writeProcesses(rows []processRow) (cut int) {
 			cut++
 			p.line = append(
 				bytes.Clone(text.Prefix(p.line, width)),
-				fmt.Sprintf(" ... (%d bytes)", len(p.line)-len(text.Prefix(p.line, width)))...,
+				fmt.Sprintf(" ... (%s)", quantity.Count(len(p.line)-len(text.Prefix(p.line, width)), "byte"))...,
 			)
 		}
 		t.out.Write(p.line)
@@ -156,7 +157,7 @@ func (t *tablePass) markKept(rows []processRow) string {
 		}
 		list = append(list, name)
 	}
-	return fmt.Sprintf("%d more processes: %s", leftOut, strings.Join(list, ", "))
+	return fmt.Sprintf("%s: %s", quantity.Count(leftOut, "more process"), strings.Join(list, ", "))
 }
 
 // withoutTree returns a command line without the tree that ps draws before it.

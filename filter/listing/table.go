@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/filter/strategy"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
@@ -168,7 +169,7 @@ func (t *tablePass) df() string {
 	if !ok || omitted == 0 || omitted == rows {
 		return ""
 	}
-	return fmt.Sprintf("%d pseudo file systems", omitted)
+	return quantity.Count(omitted, "pseudo file system")
 }
 
 // parseAmount parses a number with a unit.
@@ -249,7 +250,7 @@ func (t *tablePass) du() string {
 		omitted--
 		t.out.Write(last)
 	}
-	return fmt.Sprintf("%d smaller entries", omitted)
+	return quantity.Count(omitted, "smaller entry")
 }
 
 // top keeps the first processes, those with much memory and those that hang.
@@ -276,7 +277,7 @@ func (t *tablePass) top() string {
 	if !ok || omitted == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d processes", omitted)
+	return quantity.Count(omitted, "process")
 }
 
 // isStuck reports whether the state of a process indicates a problem: it waits for a
@@ -326,7 +327,7 @@ func (t *tablePass) lsof() string {
 	if !ok || mapped+others == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d rows of mapped files, %d others", mapped, others)
+	return fmt.Sprintf("%s of mapped files, %d others", quantity.Count(mapped, "row"), others)
 }
 
 // keptPerState is how many sockets of a state stay in a long table.
@@ -358,7 +359,7 @@ func (t *tablePass) sockets() string {
 	for _, s := range slices.Sorted(maps.Keys(states)) {
 		all = append(all, fmt.Sprintf("%d %s", states[s], s))
 	}
-	return fmt.Sprintf("%d more sockets: %s", omitted, strings.Join(all, ", "))
+	return fmt.Sprintf("%s: %s", quantity.Count(omitted, "more socket"), strings.Join(all, ", "))
 }
 
 // socketState returns the state of a socket that does not listen, or "".

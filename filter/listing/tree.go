@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
@@ -123,7 +124,7 @@ func (t *treeWriter) endFolded() {
 		return
 	}
 	if t.folded > 0 {
-		t.runs.otherLine(fmt.Appendf(t.foldedDir, " (%d entries)", t.folded))
+		t.runs.otherLine(fmt.Appendf(t.foldedDir, " (%s)", quantity.Count(t.folded, "entry")))
 	} else {
 		t.runs.addName(t.foldedDir)
 	}

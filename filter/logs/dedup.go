@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/filter/strategy"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
@@ -45,8 +46,8 @@ func newDedup(p strategy.Params) (strategy.Strategy, error) {
 	if err := p.Decode(&c); err != nil {
 		return nil, err
 	}
-	if c.Max <= 0 {
-		return nil, errors.New("max_unique_patterns must be a number of patterns")
+	if err := quantity.Check(quantity.Least{Name: "max_unique_patterns", Value: c.Max, Least: 1}); err != nil {
+		return nil, err
 	}
 	d := dedup{maxEntries: c.Max}
 	if c.Only != "" {
@@ -332,7 +333,7 @@ func (d *dedupPass) End() strategy.Confidence {
 
 // patternCount returns the last line of a folded log.
 func (d *dedupPass) patternCount(unique int) []byte {
-	l := fmt.Appendf(nil, "%d unique patterns (%d%s", unique, d.lines, text.PatternsSuffix)
+	l := fmt.Appendf(nil, "%s (%d%s", quantity.Count(unique, "unique pattern"), d.lines, text.PatternsSuffix)
 	if d.cutter != nil {
 		l = fmt.Appendf(l, " (capped at %d)", d.maxEntries)
 	}

@@ -18,6 +18,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
@@ -110,7 +111,7 @@ func Warning(found []Finding) string {
 	case 1:
 		return "[security] 1 credential masked: " + secretKinds[0]
 	}
-	return fmt.Sprintf("[security] %d credentials masked: %s", n, strings.Join(secretKinds, ", "))
+	return fmt.Sprintf("[security] %s masked: %s", quantity.Count(n, "credential"), strings.Join(secretKinds, ", "))
 }
 
 // Mask masks the credentials in a text and returns the findings. A text without

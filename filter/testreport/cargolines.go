@@ -3,6 +3,8 @@ package testreport
 import (
 	"bytes"
 	"fmt"
+
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 )
 
 // shortenLinkerCommand removes the middle of the command line of a linker.
@@ -12,7 +14,7 @@ func shortenLinkerCommand(l []byte) []byte {
 		return l
 	}
 	head, tail := bytes.ToValidUTF8(l[:side], nil), bytes.ToValidUTF8(l[len(l)-side:], nil)
-	return fmt.Appendf(nil, "%s ... (%d bytes omitted) ... %s", head, len(l)-2*side, tail)
+	return fmt.Appendf(nil, "%s ... (%s omitted) ... %s", head, quantity.Count(len(l)-2*side, "byte"), tail)
 }
 
 // cargoTotals adds up the totals of binaries whose tests all passed.
@@ -44,7 +46,7 @@ func (s *cargoTotals) line() []byte {
 		}
 		b = fmt.Appendf(b, "%d%s", s.counts[i], suffix)
 	}
-	return fmt.Appendf(b, " (%d runs)", s.binaries)
+	return fmt.Appendf(b, " (%s)", quantity.Count(s.binaries, "run"))
 }
 
 // isTestDots reports whether a line consists of signs for tests: "..F. 88/240".

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/filter/strategy"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
@@ -94,7 +95,7 @@ func (p *programTracePass) writeGoroutine() {
 func (p *programTracePass) writeLine(l []byte) {
 	if p.more > 0 {
 		p.trace.end()
-		p.out.Write(fmt.Appendf(nil, "... (%d more goroutines such as those above) ...", p.more))
+		p.out.Write(fmt.Appendf(nil, "... (%s such as those above) ...", quantity.Count(p.more, "more goroutine")))
 		p.out.Write(nil)
 		p.more = 0
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/filter/strategy"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
@@ -39,7 +40,7 @@ func newTestSummary(p strategy.Params) (strategy.Strategy, error) {
 	case c.MaxFailures < 1:
 		return nil, fmt.Errorf("max_failures is %d, want 1 or more", c.MaxFailures)
 	case c.Trace < 5:
-		return nil, fmt.Errorf("truncate_stack_trace is %d lines, want 5 or more", c.Trace)
+		return nil, fmt.Errorf("truncate_stack_trace is %s, want 5 or more", quantity.Count(c.Trace, "line"))
 	case c.Format == "auto":
 		c.Format = ""
 	case testFormatNamed(c.Format) == nil:

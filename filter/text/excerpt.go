@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 )
 
 // Excerpt keeps the head and the tail of a text, and between them the lines
@@ -44,7 +46,7 @@ func (b Ends) Fit(head, tail int) (int, int, error) {
 	case head < 0 || tail < 0:
 		return 0, 0, errors.New("must not be negative")
 	case head+tail > b.Max:
-		return 0, 0, fmt.Errorf("are %d lines, more than %d", head+tail, b.Max)
+		return 0, 0, fmt.Errorf("are %s, more than %d", quantity.Count(head+tail, "line"), b.Max)
 	}
 	return head, tail, nil
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/zeph-acp/zeph-acp/executors/automaton"
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 )
 
 // maxPatternLength is the longest regular expression, in characters.
@@ -27,7 +28,7 @@ type Pattern struct {
 // Compile compiles an expression. The error names its fault.
 func Compile(expr string) (*Pattern, error) {
 	if n := len([]rune(expr)); n > maxPatternLength {
-		return nil, fmt.Errorf("the pattern has %d characters; the limit is %d", n, maxPatternLength)
+		return nil, fmt.Errorf("the pattern has %s; the limit is %d", quantity.Count(n, "character"), maxPatternLength)
 	}
 	re, err := regexp.Compile(expr)
 	if err != nil {

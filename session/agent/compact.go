@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/executors/texts"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
@@ -82,7 +83,7 @@ func (t *turn) compress(ctx context.Context, focus string) (string, error) {
 	if err := t.compactNow(ctx, transcript.Autonomous, texts.Map(focus, t.Exit)); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("The conversation before this call was summarized in your knowledge: about %d tokens became %d.", before, t.tokens()), nil
+	return fmt.Sprintf("The conversation before this call was summarized in your knowledge: about %s became %d.", quantity.Count(before, "token"), t.tokens()), nil
 }
 
 // compactNow makes a compaction on demand, whether there is room or not.
@@ -237,7 +238,7 @@ func (w *compactionRun) addToDigest(
 		return d.Summary, err
 	}
 	if n := tokensOf(d.Knowledge); n > w.room.messages/knowledgeShare {
-		return "", fmt.Errorf("no room is left for more knowledge, which already has %d tokens; continue without it", n)
+		return "", fmt.Errorf("no room is left for more knowledge, which already has %s; continue without it", quantity.Count(n, "token"))
 	}
 	text, err = replace(ctx, "", old, w.bytesFor(w.room.messages/knowledgeShare))
 	d.Knowledge = append(slices.Clone(d.Knowledge), text)

@@ -95,7 +95,7 @@ func TestPromptContent(t *testing.T) {
 		}
 		got = append(got, b.Text)
 	}
-	cut := fmt.Sprintf("[The user attached /w/b.txt, %d bytes; this is its beginning]\n%s\n[%d more bytes are left out]", len(big), big[:maxShown], len(big)-maxShown)
+	cut := fmt.Sprintf("[The user attached /w/b.txt, %d bytes; this is its beginning]\n%s\n[%d more bytes left out]", len(big), big[:maxShown], len(big)-maxShown)
 	if diff := cmp.Diff([]string{
 		"look", "[The user refers to \"a b.go\": /w/a b.go]\npackage main", "[The user refers to \"file:///w/missing.go\": /w/missing.go]",
 		"[The user refers to \"passwd\": /etc/passwd]", "[The user refers to \"a thread\": zed:///thread/1]",

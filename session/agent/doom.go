@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
@@ -111,9 +112,9 @@ func (d *doom) nudge(o outcome) string {
 	switch {
 	case o.running:
 	case r.same >= doomLimit-1:
-		often = fmt.Sprintf("%d times with the same outcome", r.same)
+		often = fmt.Sprintf("%s with the same outcome", quantity.Count(r.same, "time"))
 	case r.times >= callLimit-1:
-		often = fmt.Sprintf("%d times", r.times)
+		often = quantity.Count(r.times, "time")
 	}
 	if often == "" {
 		return ""

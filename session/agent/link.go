@@ -12,6 +12,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
@@ -130,7 +131,7 @@ func (t *turn) sayLeftOut(ctx context.Context, prompt transcript.Prompt) error {
 	if images > 0 {
 		what, them := "The image was", "it"
 		if images > 1 {
-			what, them = fmt.Sprintf("%d images were", images), "them"
+			what, them = fmt.Sprintf("%s were", quantity.Count(images, "image")), "them"
 		}
 		hint := "Pick a model that does, and send " + them + " again."
 		if llm.AcceptsImages(t.model) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
@@ -58,7 +59,7 @@ func reformatQuestion(tool executors.Tool, input json.RawMessage, failure string
 		Error  string          `json:"error"`
 	}{tool.Name, tool.Schema, input, failure})
 	if err == nil && len(text) > maxReformat {
-		err = fmt.Errorf("the question is too long: %d bytes", len(text))
+		err = fmt.Errorf("the question is too long: %s", quantity.Count(len(text), "byte"))
 	}
 	return text, err
 }

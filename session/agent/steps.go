@@ -7,6 +7,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
@@ -73,7 +74,7 @@ const (
 func shownSteps(steps []string) string {
 	var b strings.Builder
 	if left := len(steps) - maxSteps; left > 0 {
-		fmt.Fprintf(&b, "… %d earlier steps\n", left)
+		fmt.Fprintf(&b, "… %s\n", quantity.Count(left, "earlier step"))
 		steps = steps[left:]
 	}
 	for _, s := range steps {

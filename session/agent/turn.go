@@ -9,6 +9,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
@@ -237,8 +238,7 @@ func (t *turn) checkFits(blocks []llm.Block) error {
 	window := t.model.Window()
 	n := llm.Tokens(llm.Request{Messages: []llm.Message{{Role: llm.User, Blocks: blocks}}})
 	if window > 0 && n > window {
-		return acp.ParamsErrorf("prompt", "takes about %d tokens, and the window of %s has %d: send less, or pick a model with a larger window",
-			n, t.model.Name(), window)
+		return acp.ParamsErrorf("prompt", "takes about %s, and the window of %s has %d: send less, or pick a model with a larger window", quantity.Count(n, "token"), t.model.Name(), window)
 	}
 	return nil
 }

@@ -3,6 +3,8 @@ package llm
 import (
 	"fmt"
 	"slices"
+
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 )
 
 // AcceptsImages reports whether the model accepts images. A model that does not gets a
@@ -119,7 +121,7 @@ func ImagePlaceholder(image *Image, m Model) string {
 func size(n int) string {
 	switch {
 	case n < 1<<10:
-		return fmt.Sprintf("%d bytes", n)
+		return quantity.Count(n, "byte")
 	case n < 1<<20:
 		return fmt.Sprintf("%d KiB", n>>10)
 	}

@@ -22,6 +22,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/executors/schedule"
 	"github.com/zeph-acp/zeph-acp/executors/schedule/cron"
 	"github.com/zeph-acp/zeph-acp/session/store"
@@ -318,7 +319,7 @@ func (r *Runner) runWithLease(ctx context.Context, j Job) (Report, error) {
 	beating.Wait()
 	switch {
 	case errors.Is(cause, errTooLong):
-		return Report{TimedOut, fmt.Sprintf("Stopped after %d minutes (tools.scheduler.max_run_minutes).", r.Config.MaxRunMinutes)}, nil
+		return Report{TimedOut, fmt.Sprintf("Stopped after %s (tools.scheduler.max_run_minutes).", quantity.Count(r.Config.MaxRunMinutes, "minute"))}, nil
 	case cause != nil:
 		return report, cause
 	}

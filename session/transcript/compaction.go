@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
@@ -116,7 +117,7 @@ func (c Compaction) Note() string {
 	case c.Referred:
 		what = "older messages are a reference"
 	}
-	return fmt.Sprintf("Compacted the conversation (%s): %s, and about %d tokens are now %d.", c.Strategy, what, c.Before, c.After)
+	return fmt.Sprintf("Compacted the conversation (%s): %s, and about %s are now %d.", c.Strategy, what, quantity.Count(c.Before, "token"), c.After)
 }
 
 // check checks a compaction that may come from elsewhere.

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
@@ -96,7 +97,7 @@ func promptBlock(c acp.ContentBlock, instead string) llm.Block {
 		return llm.Block{Text: fmt.Sprintf("[The user refers to %q: %s]", name, shownTarget(c.URI))}
 	case "resource":
 		if instead != "" {
-			return llm.Block{Text: fmt.Sprintf("[The user attached %s, %d bytes]\n%s", shownTarget(c.Resource.URI), len(*c.Resource.Text), instead)}
+			return llm.Block{Text: fmt.Sprintf("[The user attached %s, %s]\n%s", shownTarget(c.Resource.URI), quantity.Count(len(*c.Resource.Text), "byte"), instead)}
 		}
 		return llm.Block{Text: embeddedText(*c.Resource)}
 	}
@@ -106,8 +107,8 @@ func promptBlock(c acp.ContentBlock, instead string) llm.Block {
 // embeddedText returns the text for an embedded resource.
 func embeddedText(r acp.Resource) string {
 	if r.Text == nil {
-		return fmt.Sprintf("[The user attached %s, %d bytes of binary data that cannot be shown]",
-			shownTarget(r.URI), base64.StdEncoding.DecodedLen(len(*r.Blob)))
+		return fmt.Sprintf("[The user attached %s, %s of binary data that cannot be shown]",
+			shownTarget(r.URI), quantity.Count(base64.StdEncoding.DecodedLen(len(*r.Blob)), "byte"))
 	}
 	text := *r.Text
 	if len(text) <= maxEmbedded {
@@ -117,8 +118,8 @@ func embeddedText(r acp.Resource) string {
 	for !utf8.RuneStart(text[n]) {
 		n--
 	}
-	return fmt.Sprintf("[The user attached %s, %d bytes; this is its beginning]\n%s\n[%d more bytes are left out]",
-		shownTarget(r.URI), len(text), text[:n], len(text)-n)
+	return fmt.Sprintf("[The user attached %s, %s; this is its beginning]\n%s\n[%s left out]",
+		shownTarget(r.URI), quantity.Count(len(text), "byte"), text[:n], quantity.Count(len(text)-n, "more byte"))
 }
 
 // TypedText returns the text that the user typed, with the paths or addresses of files

@@ -17,6 +17,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/mcp"
 	"github.com/zeph-acp/zeph-acp/executors/memory"
 	"github.com/zeph-acp/zeph-acp/executors/overflow"
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/executors/quota"
 	"github.com/zeph-acp/zeph-acp/executors/rewind"
 	"github.com/zeph-acp/zeph-acp/executors/shell"
@@ -91,7 +92,7 @@ func (st *sessionTools) Status() []string {
 		lines = append(lines, fmt.Sprintf("Tool calls: %d of %d", min(st.quota.Used(), limit), limit))
 	}
 	if s := st.cache.Stats(); s.Hits > 0 {
-		lines = append(lines, fmt.Sprintf("Result cache: %d of %d lookups were hits", s.Hits, s.Hits+s.Misses))
+		lines = append(lines, fmt.Sprintf("Result cache: %d of %s were hits", s.Hits, quantity.Count(s.Hits+s.Misses, "lookup")))
 	}
 	lines = append(lines, st.filter.Metrics.Status(context.Background())...)
 	lines = append(lines, st.rules.status()...)

@@ -22,6 +22,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 )
 
 // Chat is a conversation in a terminal. Turn, Screen and Input are required.
@@ -117,7 +118,7 @@ func (c *Chat) onText(text string) {
 	}
 	if c.MaxBytes > 0 && len(text) > c.MaxBytes {
 		c.work.Go(func() {
-			c.screen.Say(fmt.Sprintf("Not sent: the prompt has more than %d bytes (acp.max_line_bytes).", c.MaxBytes))
+			c.screen.Say(fmt.Sprintf("Not sent: the prompt has more than %s (acp.max_line_bytes).", quantity.Count(c.MaxBytes, "byte")))
 		})
 		return
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/executors/tighten"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
@@ -139,7 +140,7 @@ func warnings(mistakes toml.Mistakes) []string {
 	var lines []string
 	for i, m := range mistakes {
 		if i == maxWarnings {
-			return append(lines, fmt.Sprintf("%s: %d more keys are ignored", toml.Printable(m.Where), len(mistakes)-i))
+			return append(lines, fmt.Sprintf("%s: %s ignored", toml.Printable(m.Where), quantity.Count(len(mistakes)-i, "more key")))
 		}
 		lines = append(lines, m.Error())
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/audit"
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/store"
@@ -287,7 +288,7 @@ func (t *builder) output(s string) string {
 func (l limit) shortened(s string) string {
 	if len(s) > l.bytes {
 		head, tail := strings.ToValidUTF8(s[:l.bytes/2], ""), strings.ToValidUTF8(s[len(s)-l.bytes/2:], "")
-		s = fmt.Sprintf("%s\n… %d bytes are left out …\n%s", head, len(s)-len(head)-len(tail), tail)
+		s = fmt.Sprintf("%s\n… %s left out …\n%s", head, quantity.Count(len(s)-len(head)-len(tail), "byte"), tail)
 	}
 	if lines := strings.Split(s, "\n"); len(lines) > l.lines {
 		return strings.Join(l.middleOut(lines), "\n")
@@ -300,7 +301,7 @@ func (l limit) middleOut(lines []string) []string {
 	if len(lines) <= l.lines {
 		return lines
 	}
-	mark := fmt.Sprintf("… %d lines are left out …", len(lines)-l.lines)
+	mark := fmt.Sprintf("… %s left out …", quantity.Count(len(lines)-l.lines, "line"))
 	return append(append(slices.Clone(lines[:l.lines/2]), mark), lines[len(lines)-l.lines/2:]...)
 }
 

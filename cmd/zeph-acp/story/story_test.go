@@ -176,7 +176,7 @@ func TestStoryShortens(t *testing.T) {
 		t.Errorf("the prompt has %d bytes, the output %d lines, the diff %d lines; want at most 70,000, 402 and 402",
 			len(s.Turns[0].Items[0].Text), strings.Count(card.Outputs[0], "\n"), len(card.Diffs[0].Lines))
 	}
-	if !strings.Contains(card.Outputs[0], "are left out …") {
+	if !strings.Contains(card.Outputs[0], "left out …") {
 		t.Error("the output does not say that lines are left out")
 	}
 	if strings.Contains(s.Turns[0].Items[0].Text, "\uFFFD") {
@@ -197,7 +197,7 @@ func TestStoryBounds(t *testing.T) {
 	}
 	s := tell(nil, append(events, done)...)
 	first, last := s.Turns[0].Items[1].Card.Outputs[0], s.Turns[0].Items[200].Card.Outputs[0]
-	if len(first) != 151*399 || len(last) > 3<<10 || !strings.Contains(last, "are left out …") {
+	if len(first) != 151*399 || len(last) > 3<<10 || !strings.Contains(last, "left out …") {
 		t.Errorf("the first output has %d bytes and the last %d, want %d and at most 3 KiB", len(first), len(last), 151*399)
 	}
 	var b strings.Builder

@@ -28,6 +28,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/authorize"
 	"github.com/zeph-acp/zeph-acp/executors/authorize/target"
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 )
 
 // maxPolicies bounds the policies of a file: each is evaluated for each request.
@@ -56,7 +57,7 @@ func Parse(file string, data []byte) (*Policies, error) {
 		return nil, withLine(err)
 	}
 	if len(list) > maxPolicies {
-		return nil, &ParseError{Text: fmt.Sprintf("has %d policies, more than the limit of %d", len(list), maxPolicies)}
+		return nil, &ParseError{Text: fmt.Sprintf("has %s, more than the limit of %d", quantity.Count(len(list), "policy"), maxPolicies)}
 	}
 	set := cedar.NewPolicySet()
 	for i, p := range list {

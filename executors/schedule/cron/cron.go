@@ -16,6 +16,8 @@ import (
 	"math/bits"
 	"strconv"
 	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 )
 
 // Expression is a parsed expression.
@@ -65,8 +67,7 @@ func Parse(text string) (Expression, error) {
 		words = append([]string{"0"}, words...)
 	case 6:
 	default:
-		return Expression{}, fmt.Errorf("%d fields: want minute, hour, day of the month, month and day of the week, such as %q",
-			len(words), "30 9 * * mon-fri")
+		return Expression{}, fmt.Errorf("%s: want minute, hour, day of the month, month and day of the week, such as %q", quantity.Count(len(words), "field"), "30 9 * * mon-fri")
 	}
 	var sets [len(fields)]uint64
 	for i, f := range fields {

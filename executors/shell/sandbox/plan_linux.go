@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
@@ -268,7 +269,7 @@ func grantFor(path string, right uint64) grant {
 // summarize returns the first paths of a list in words.
 func summarize(paths []string) string {
 	if len(paths) > 3 {
-		return fmt.Sprintf("%s and %d more directories", strings.Join(paths[:3], ", "), len(paths)-3)
+		return fmt.Sprintf("%s and %s", strings.Join(paths[:3], ", "), quantity.Count(len(paths)-3, "more directory"))
 	}
 	return strings.Join(paths, ", ")
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 )
 
 // rules are the restrictions that the helper enforces. Rights are Landlock's
@@ -108,7 +110,7 @@ func (r *rules) encodeToFit(notes *[]string) ([]string, error) {
 				largest = i
 			}
 		}
-		*notes = append(*notes, fmt.Sprintf("commands cannot read the %d files next to refused ones in %q: they are too many for the kernel's rules", len(r.Grants[largest].Names), r.Grants[largest].Dir))
+		*notes = append(*notes, fmt.Sprintf("commands cannot read the %s next to refused ones in %q: they are too many for the kernel's rules", quantity.Count(len(r.Grants[largest].Names), "file"), r.Grants[largest].Dir))
 		r.Grants = slices.Delete(r.Grants, largest, largest+1)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 )
 
 //go:embed exit_plan.md
@@ -93,7 +94,7 @@ func (e *ExitPlan) prepare(_ context.Context, _ *executors.Call, in *exitInput) 
 		return executors.Card{}, executors.Failuref(executors.InvalidParameters, "exit_plan: plan is empty").Hint("Write the whole plan into it: the user sees nothing else.")
 	}
 	if in.Plan != executors.Shown(in.Plan) {
-		return executors.Card{}, executors.Failuref(executors.InvalidParameters, "exit_plan: the plan has %d bytes, too many for a question", len(in.Plan)).
+		return executors.Card{}, executors.Failuref(executors.InvalidParameters, "exit_plan: the plan has %s, too many for a question", quantity.Count(len(in.Plan), "byte")).
 			Hint("The user approves only a plan that can be shown whole: shorten it.")
 	}
 	return executors.Card{Title: "Carry out this plan?", Kind: executors.KindSwitchMode, Text: in.Plan}, nil

@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 )
 
 // planInput is a plan as the schema describes it; its limits are not checked
@@ -34,7 +35,7 @@ const maxContent = 300
 
 func preparePlan(_ context.Context, _ *executors.Call, in *planInput) (executors.Card, error) {
 	plan, err := in.plan()
-	title := fmt.Sprintf("Update the plan (%d steps)", len(plan.Entries))
+	title := fmt.Sprintf("Update the plan (%s)", quantity.Count(len(plan.Entries), "step"))
 	switch len(plan.Entries) {
 	case 0:
 		title = "Clear the plan"

@@ -93,7 +93,7 @@ func TestSystem(t *testing.T) {
 		"large in all": {project: project{files: map[string]string{"/w/AGENTS.md": strings.Repeat("a\n", 60), "/w/CLAUDE.md": strings.Repeat("b\n", 60)}}, limit: 150,
 			has: []string{"a\n</project_file>", "[The first 30 of 120 bytes; read this file with offset 15 for the rest.]"}, warnings: []string{"first 30 bytes of CLAUDE.md"}},
 		"nothing is left": {project: project{files: map[string]string{"/w/AGENTS.md": strings.Repeat("a\n", 60), "/w/CLAUDE.md": "b", "/w/.zeph/rules/c.md": "c"}}, limit: 120,
-			has:      []string{"\n<project_file path=\"CLAUDE.md\">\n</project_file>\n[Its 1 bytes do not fit here", "rules/c.md"},
+			has:      []string{"\n<project_file path=\"CLAUDE.md\">\n</project_file>\n[Its text of 1 byte does not fit here", "rules/c.md"},
 			warnings: []string{"only the names of 2 rule files, and can read them: the others fill agent.max_rules_bytes (120). The first is CLAUDE.md."}},
 		"one long line": {project: project{files: map[string]string{"/w/AGENTS.md": strings.Repeat("é", 200)}}, limit: 101,
 			has: []string{strings.Repeat("é", 50) + "\n</project", "The first 100 of 400 bytes; read this file with offset 0"}, warnings: []string{"first 100 bytes"}},
@@ -137,7 +137,7 @@ func TestManyRules(t *testing.T) {
 		p.files["/w/.zeph/rules/"+strings.Repeat("x", i)+".md"] = strings.Repeat("y", i) + strings.Repeat(" more", 1000)
 	}
 	got, warnings := promptOf(p, 32<<10, "/w")
-	if len(got) > 70<<10 || len(warnings) > 10 || !strings.Contains(warnings[0], "450 files of .zeph/rules are left out") {
+	if len(got) > 70<<10 || len(warnings) > 10 || !strings.Contains(warnings[0], "450 files of .zeph/rules left out") {
 		t.Errorf("%d bytes, %q", len(got), warnings)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 )
 
 // Files reads the files of the project. Paths are absolute. The error for a
@@ -64,8 +66,7 @@ func Read(files Files, dirs []string, maxBytes int, mask func(string) string) Pr
 		}
 	}
 	if n := len(r.nameOnly); n > 0 {
-		r.warn("The model gets only the names of %d rule files, and can read them: the others fill agent.max_rules_bytes (%d). The first is %s.",
-			n, maxBytes, r.nameOnly[0])
+		r.warn("The model gets only the names of %s, and can read them: the others fill agent.max_rules_bytes (%d). The first is %s.", quantity.Count(n, "rule file"), maxBytes, r.nameOnly[0])
 	}
 	return r.project
 }
@@ -110,7 +111,7 @@ func (r *reader) addDir(dir string) {
 	names = slices.DeleteFunc(names, func(name string) bool { return filepath.Ext(name) != ".md" })
 	slices.Sort(names)
 	if more := len(names) - maxRuleFiles; more > 0 {
-		r.warn("%d files of %s are left out of the system prompt: the limit is %d.", more, oneLine(r.rel(rules), maxPath), maxRuleFiles)
+		r.warn("%s of %s left out of the system prompt: the limit is %d.", quantity.Count(more, "file"), oneLine(r.rel(rules), maxPath), maxRuleFiles)
 		names = names[:maxRuleFiles]
 	}
 	for _, name := range names {
@@ -138,11 +139,11 @@ func (r *reader) addFile(path string) {
 		text = truncate(text, limit)
 		size = max(size, int64(len(data)))
 		if text == "" {
-			rule.Rest = fmt.Sprintf("[Its %d bytes do not fit here: read this file if its name concerns the task.]", size)
+			rule.Rest = fmt.Sprintf("[Its text of %s does not fit here: read this file if its name concerns the task.]", quantity.Count(size, "byte"))
 			r.nameOnly = append(r.nameOnly, oneLine(rule.Path, maxPath))
 		} else {
-			rule.Rest = fmt.Sprintf("[The first %d of %d bytes; read this file with offset %d for the rest.]", len(text), size, strings.Count(text, "\n"))
-			r.warn("The model gets the first %d bytes of %s (%d bytes); it can read the rest.", len(text), oneLine(rule.Path, maxPath), size)
+			rule.Rest = fmt.Sprintf("[The first %d of %s; read this file with offset %d for the rest.]", len(text), quantity.Count(size, "byte"), strings.Count(text, "\n"))
+			r.warn("The model gets the first %s of %s (%s); it can read the rest.", quantity.Count(len(text), "byte"), oneLine(rule.Path, maxPath), quantity.Count(size, "byte"))
 		}
 	}
 	r.budget -= len(text)

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/executors/vector"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
@@ -117,7 +118,7 @@ func embeddingText(t llm.Tool) string {
 func embed(ctx context.Context, e llm.Embedder, texts []string) ([][]float32, error) {
 	vectors, err := e.Embed(ctx, texts)
 	if err == nil && len(vectors) != len(texts) {
-		err = fmt.Errorf("%d vectors for %d texts", len(vectors), len(texts))
+		err = fmt.Errorf("%s for %s", quantity.Count(len(vectors), "vector"), quantity.Count(len(texts), "text"))
 	}
 	return vectors, err
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 )
 
 // reasonOrder is the order in which /status lists the reasons.
@@ -38,7 +39,7 @@ func (s *Set) Status() []string {
 					n++
 				}
 			}
-			line += fmt.Sprintf(", which %d of %d tools have", n, len(t.all))
+			line += fmt.Sprintf(", which %d of %s have", n, quantity.Count(len(t.all), "tool"))
 		}
 		lines = append(lines, line)
 	}

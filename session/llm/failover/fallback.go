@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/zeph-acp/zeph-acp/executors/backoff"
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
@@ -130,7 +131,7 @@ func (f *fallback) whyUnable(m llm.Model, req llm.Request) *llm.Error {
 	}
 	if window, n := m.Window(), llm.Tokens(req); window > 0 && n > window {
 		f.coolDown(m, maxCooldown)
-		return &llm.Error{Provider: m.Name(), Message: fmt.Sprintf("the conversation takes about %d tokens, and its window has %d", n, window)}
+		return &llm.Error{Provider: m.Name(), Message: fmt.Sprintf("the conversation takes about %s, and its window has %d", quantity.Count(n, "token"), window)}
 	}
 	return nil
 }

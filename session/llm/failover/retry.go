@@ -7,6 +7,7 @@ import (
 	"iter"
 
 	"github.com/zeph-acp/zeph-acp/executors/backoff"
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
@@ -83,7 +84,7 @@ func exhausted(e *llm.Error, tries int) *llm.Error {
 		last.Hint = fmt.Sprintf("wait %s, then try again", llm.FormatDuration(e.RetryAfter))
 	}
 	if tries > 1 {
-		last.Hint = joinHints(fmt.Sprintf("tried %d times", tries), last.Hint)
+		last.Hint = joinHints(fmt.Sprintf("tried %s", quantity.Count(tries, "time")), last.Hint)
 	}
 	return &last
 }

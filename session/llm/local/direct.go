@@ -15,6 +15,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/textcalls"
 )
@@ -182,9 +183,9 @@ func summarizeCalls(calls []textcalls.Call, results []*llm.ToolResult) string {
 	case len(calls) == 1 && len(failed) == 0:
 		return fmt.Sprintf("%s: done.", calls[0].Tool)
 	case len(failed) == 0:
-		return fmt.Sprintf("%d calls, all done.", len(calls))
+		return fmt.Sprintf("%s, all done.", quantity.Count(len(calls), "call"))
 	}
-	return fmt.Sprintf("%d calls, %d failed: %s.", len(calls), len(failed), strings.Join(failed, "; "))
+	return fmt.Sprintf("%s, %d failed: %s.", quantity.Count(len(calls), "call"), len(failed), strings.Join(failed, "; "))
 }
 
 // failureReason returns why a call failed, in the result's own words: the error of a

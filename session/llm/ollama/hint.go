@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
 )
@@ -32,7 +33,7 @@ func (o *Model) hintFor(f *llm.Error, err error) {
 		f.Hint = fmt.Sprintf("is Ollama running at %s? Else start it with: ollama serve", o.base.Host)
 	case network:
 	case f.TooLong:
-		f.Hint, f.Retryable = fmt.Sprintf("the window is %d tokens: type /compact, or set a larger context_window", o.Window()), false
+		f.Hint, f.Retryable = fmt.Sprintf("the window is %s: type /compact, or set a larger context_window", quantity.Count(o.Window(), "token")), false
 	case strings.Contains(message, "requires more system memory"), strings.Contains(message, "out of memory"):
 		f.Hint, f.Retryable = "pick a smaller model, or set a smaller context_window", false
 	case f.Status == http.StatusNotFound && model != "" && strings.Contains(message, "not found") &&

@@ -88,7 +88,7 @@ func TestOllamaRequest(t *testing.T) {
 		`{"role":"tool","content":"A","tool_name":"read","tool_call_id":"c"},{"role":"tool","content":"[cancelled]","tool_name":"read","tool_call_id":"d"},{"role":"user","content":"and"},` +
 		`{"role":"assistant","content":"","tool_calls":[{"id":"c_2","function":{"index":0,"name":"a_b","arguments":{}}}]},` +
 		`{"role":"tool","content":"B","tool_name":"a_b","tool_call_id":"c_2"},` +
-		`{"role":"assistant","content":"Done."},{"role":"user","content":"[image/png, 1 bytes, not shown: ollama:m takes no images]"}]}`
+		`{"role":"assistant","content":"Done."},{"role":"user","content":"[image/png, 1 byte, not shown: ollama:m takes no images]"}]}`
 	if diff := cmp.Diff(want, s.Chats[0]); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
 )
@@ -78,7 +79,7 @@ type embeddings struct {
 // and some servers omit all.
 func (e embeddings) vectors(n int) ([][]float32, error) {
 	if len(e.Data) != n {
-		return nil, fmt.Errorf("it sent %d vectors for %d texts", len(e.Data), n)
+		return nil, fmt.Errorf("it sent %s for %s", quantity.Count(len(e.Data), "vector"), quantity.Count(n, "text"))
 	}
 	indexed := false
 	for _, d := range e.Data {

@@ -21,6 +21,7 @@ import (
 	"golang.org/x/image/draw"
 	"golang.org/x/image/webp"
 
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
@@ -67,7 +68,7 @@ func Fit(i llm.Image) (llm.Image, error) {
 	case c.Width <= 0 || c.Height <= 0:
 		return llm.Image{}, fmt.Errorf("it has no pixels")
 	case c.Width > maxMemory || c.Height > maxMemory/c.Width/pixelSize(c.ColorModel):
-		return llm.Image{}, fmt.Errorf("it has %d × %d pixels, which is too large", c.Width, c.Height)
+		return llm.Image{}, fmt.Errorf("it has %d × %s, which is too large", c.Width, quantity.Count(c.Height, "pixel"))
 	case max(c.Width, c.Height) <= maxSide && len(i.Data) <= maxBytes:
 		return i, nil
 	}

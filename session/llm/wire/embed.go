@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
@@ -48,7 +49,7 @@ func (e Embedder) all(ctx context.Context, texts []string) ([][]float32, error) 
 			return nil, err
 		}
 		if len(got) != len(batch) {
-			return nil, fmt.Errorf("it sent %d vectors for %d texts", len(got), len(batch))
+			return nil, fmt.Errorf("it sent %s for %s", quantity.Count(len(got), "vector"), quantity.Count(len(batch), "text"))
 		}
 		vectors = append(vectors, got...)
 	}
@@ -60,7 +61,7 @@ func (e Embedder) all(ctx context.Context, texts []string) ([][]float32, error) 
 func sameLength(vectors [][]float32) error {
 	for _, v := range vectors {
 		if len(v) == 0 || len(v) != len(vectors[0]) {
-			return fmt.Errorf("it sent vectors of %d and %d numbers", len(vectors[0]), len(v))
+			return fmt.Errorf("it sent vectors of %d and %s", len(vectors[0]), quantity.Count(len(v), "number"))
 		}
 	}
 	return nil

@@ -21,6 +21,7 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 
 	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 )
 
 // Node is a value of a TOML document, with its line. The library's decoder
@@ -213,7 +214,7 @@ func (t *tree) header(keys []string, line int, kind unstable.Kind) {
 	t.current, t.path = &Node{Line: line, Kind: unstable.Table, origin: byHeader}, (*path)(nil).child(keys...)
 	if len(keys) > maxParts {
 		t.path = nil
-		t.addMistake(line, nil, "a key of %d parts", len(keys))
+		t.addMistake(line, nil, "a key of %s", quantity.Count(len(keys), "part"))
 		return
 	}
 	parent := t.descend(t.root, nil, keys[:len(keys)-1], line, byChild)
@@ -266,7 +267,7 @@ func (t *tree) addTable(parent *Node, key string) {
 // keyValue sets the dotted keys below table to value.
 func (t *tree) keyValue(table *Node, path *path, keys []string, line int, value *unstable.Node) {
 	if len(keys) > maxParts {
-		t.addMistake(line, nil, "a key of %d parts", len(keys))
+		t.addMistake(line, nil, "a key of %s", quantity.Count(len(keys), "part"))
 		return
 	}
 	last := len(keys) - 1
