@@ -344,8 +344,15 @@ func (a *Agent) system(m llm.Model) string {
 	if a.System == nil || isDirect(m) {
 		return ""
 	}
-	return a.System()
+	text := a.System()
+	if text != "" && !llm.CallsInText(m) && len(a.Chain.Tools()) > 0 {
+		text = strings.TrimRight(text, "\n") + "\n\n" + structuredCalls + "\n"
+	}
+	return text
 }
+
+// structuredCalls is a part of the system prompt for models that call tools natively.
+const structuredCalls = "Call tools through the structured interface that you are given, never as text or fenced code blocks in an answer."
 
 func isDirect(m llm.Model) bool {
 	_, ok := m.(local.Direct)

@@ -129,7 +129,7 @@ func TestDelegateRequest(t *testing.T) {
 			tools = append(tools, tool.Name)
 		}
 	}
-	if seen.System != "You scout." || requestText(llm.Request{Messages: seen.Messages[:1]}) != "[mode: code]\nlook\n" || tools != nil || len(seen.Tools) == 0 {
+	if seen.System != "You scout.\n\n"+structuredCalls+"\n" || requestText(llm.Request{Messages: seen.Messages[:1]}) != "[mode: code]\nlook\n" || tools != nil || len(seen.Tools) == 0 {
 		t.Errorf("system %q, messages %q, tools %v of %d", seen.System, requestText(seen), tools, len(seen.Tools))
 	}
 	if d.report.Model != "fake:small" || spent != 2 {

@@ -61,7 +61,7 @@ func TestModeIsStated(t *testing.T) {
 		for _, b := range req.Messages[len(req.Messages)-1].Blocks {
 			texts = append(texts, b.Text)
 		}
-		if got := strings.Join(texts, " "); got != want[i] || req.System != "system" {
+		if got := strings.Join(texts, " "); got != want[i] || req.System != "system\n\n"+structuredCalls+"\n" {
 			t.Errorf("request %d: %q, want %q; system %q", i, got, want[i], req.System)
 		}
 		if i > 0 {

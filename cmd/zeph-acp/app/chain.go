@@ -94,7 +94,9 @@ func (b *sessionBuilder) chain(terminals *ideproxy.Terminals) executors.Executor
 	b.tools.tools = b.composite(local, fs)
 	b.tools.rules = b.rulesGates(b.tools.tools)
 	b.tools.place = place{b.dirs, guard, permission, b.tools.rules, b.tools.lsp, b.tools.rewind, b.tools.cache, b.tools.tools, fs}
-	return b.links(b.tools.place)
+	chain := b.links(b.tools.place)
+	b.tools.offered = chain.Tools
+	return chain
 }
 
 // composite returns the tools without the chain. If they are off, it only records their
@@ -160,6 +162,7 @@ func (b *sessionBuilder) links(p place) executors.Executor {
 		}, gates, []executors.Middleware{b.tools.filter.Middleware})...)
 	}
 	return executors.Chain(b.app.effects(p.tools), slices.Concat([]executors.Middleware{
+		executors.AdviseOffered,
 		b.tools.filter.Gate,
 		p.lsp.Around,
 		trace.Calls,

@@ -57,8 +57,9 @@ type sessionTools struct {
 	answers     *answers.Project // the user's "always" answers
 	quota       *quota.Quota
 	toolset     *toolset.Set
-	lsp         *lsp.Session    // nil if it is off
-	rewind      *rewind.Session // nil if no files are kept
+	offered     func() []executors.Tool // the tools of the session's chain
+	lsp         *lsp.Session            // nil if it is off
+	rewind      *rewind.Session         // nil if no files are kept
 	cache       *cache.Cache
 	overflow    *overflow.Overflow
 	filter      *filter.Link

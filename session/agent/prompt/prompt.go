@@ -18,6 +18,8 @@ package prompt
 import (
 	_ "embed"
 	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors"
 )
 
 //go:embed system.md
@@ -35,6 +37,8 @@ type Facts struct {
 	Skills []Skill
 	// NoTools reports that the model has no tools.
 	NoTools bool
+	// Absent are the tools that the prompt must not recommend; see executors.Absent.
+	Absent []string
 	// Append is a text of the user for the end; empty adds nothing.
 	Append string
 }
@@ -60,7 +64,7 @@ const (
 // System returns the system prompt.
 func System(f Facts) string {
 	var b strings.Builder
-	b.WriteString(strings.TrimSpace(systemText))
+	b.WriteString(executors.Advise(strings.TrimSpace(systemText), f.Absent))
 	b.WriteString("\n\nWhere you are:\n- Working directory: " + f.Dirs[0].show() + ". Relative paths start here.\n")
 	for _, dir := range f.Dirs[1:] {
 		b.WriteString("- Also open: " + dir.show() + "\n")

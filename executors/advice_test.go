@@ -1,0 +1,46 @@
+package executors
+
+import (
+	"context"
+	"testing"
+)
+
+func TestAdvise(t *testing.T) {
+	const bash = "Run a script.\n- Prefer read, grep, find_path, edit: they see unsaved changes.\n- Time is limited."
+	for name, tt := range map[string]struct {
+		text, want string
+		absent     []string
+	}{
+		"all offered":         {bash, bash, nil},
+		"one absent":          {bash, "Run a script.\n- Prefer read, find_path, edit: they see unsaved changes.\n- Time is limited.", []string{"grep"}},
+		"all absent":          {bash, "Run a script.\n- Time is limited.", []string{"read", "grep", "find_path", "edit"}},
+		"the last of a list":  {"Look. Use read, grep and edit rather than x. Go.", "Look. Use read and grep rather than x. Go.", []string{"edit"}},
+		"one left":            {"Use read and edit.", "Use read.", []string{"edit"}},
+		"a sentence":          {"Write it. Prefer edit.", "Write it.", []string{"edit"}},
+		"the only sentence":   {"Use fetch instead.", "", []string{"fetch"}},
+		"two recommendations": {"Page through it with read, or process it with bash.", "", []string{"bash"}},
+		"a verb":              {"- Look first: read the code. Use edit for it.", "- Look first: read the code. Use edit for it.", []string{"read"}},
+		"a part of a name":    {"Use read_overflow for the rest.", "Use read_overflow for the rest.", []string{"read"}},
+	} {
+		if got := Advise(tt.text, tt.absent); got != tt.want {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
+	}
+}
+
+func TestAdviseOffered(t *testing.T) {
+	r := Registry{
+		Bind(Tool{Name: "write", Description: "Write it. Prefer edit."}, nil, func(context.Context, *Call, *struct{}) (Result, error) {
+			return Failuref(PermanentFailure, "no").Hint("Use edit.").Result(), nil
+		}),
+		Bind(Tool{Name: "foreign", Description: "Prefer edit.", Server: "s"}, nil, func(context.Context, *Call, *struct{}) (Result, error) { return Result{}, nil }),
+	}
+	e := AdviseOffered(r)
+	if tools := e.Tools(); tools[0].Description != "Write it." || tools[1].Description != "Prefer edit." {
+		t.Errorf("%+v", tools)
+	}
+	res, err := e.Execute(t.Context(), &Call{Tool: "write", Input: []byte(`{}`)})
+	if err != nil || res.Failure.Suggestion == "Use edit." || res.Failure.Suggestion == "" {
+		t.Errorf("%v, %+v", err, res.Failure)
+	}
+}
