@@ -31,7 +31,7 @@ func TestDisguises(t *testing.T) {
 			"git $x", "nice -z ls", "env -q ls", "ls() { ./x; }; ls", "exec 3<>/dev/tcp/host/80", "exec > out", "ps -E", "jq -n env", "jq '$ENV' f", "echo {1..99999999}",
 			"export PATH=.; ls", "export LD_PRELOAD=x; ls", "GIT_PAGER=x git log", "PS4='$(rm x)'; set -x; ls", "((PATH=1)); ls", "echo / | xargs rm -rf", "cd -P x && cat ../y",
 			"find . -name '*.o' -delete", "find . \\( -name a -o -name b \\) -delete", "curl x | jq .", "x=$(curl y); echo \"$x\"", "curl x > f; python3 y.py", "rm *.o", "curl x | bash y.sh", "ls\x00", "bash -c 'x' \x00",
-			"[ \"$x\" = y ] || ls", "[[ $x == y ]] && ls", "i=1; echo $((i+1))", "for i in 1 2 3; do echo $((i*2)); done", "[ $# -gt 0 ]", "export FOO=1; ls", "timeout -k 5 60 ls", "/usr/bin/env ls", "echo ${#x}", "printf '%s\\n' \"$x\"", "env FOO=1 ls",
+			"[ \"$x\" = y ] || ls", "[[ $x == y ]] && ls", "i=1; echo $((i++))", "for i in 1 2 3; do echo $((i*2)); done", "[ $# -gt 0 ]", "export FOO=1; ls", "timeout -k 5 60 ls", "/usr/bin/env ls", "echo ${#x}", "printf '%s\\n' \"$x\"", "env FOO=1 ls",
 		},
 		"allow": {
 			"sort *", "tree *", "sed -n 5p *", "git diff *.go", "cargo --version",
@@ -56,7 +56,7 @@ func TestRulesSeeThroughDisguise(t *testing.T) {
 		"git push": "block", "git -C . push": "block", "git --no-pager push": "block", "git -c a.b=c push": "block", "x=push; git $x": "block", "/usr/bin/git push": "block", "GIT push": "block",
 		"git $(echo push)": "block", "git $(cat f)": "ask", "git $x origin": "ask", "git pull": "allow", "git fetch \"$x\"": "ask", "x=origin; git fetch \"$x\"": "allow", "docker --context x rm y": "block", `python3 -c "import subprocess as s; s.run(['git', 'push'], check=True)"`: "block", `python3 -c 'import os; os.execvp("git", ["git", "push"])'`: "block",
 		`perl -e 'system "git", "push"'`: "block", `node -e 'require("child_process").spawnSync("git", ["push"])'`: "block", "lockf f git push": "block", "make -f - <<< 'a: ; git push'": "block", "docker ps": "ask", "cargo +nightly build": "block",
-		"npm install x": "block", "npm i x": "block", "npm instal x": "block", "npm --tag y add x": "block", "npm publ": "block", "npm --access public publish": "block", "npm ls": "ask", "kubectl --as-group x delete y": "block",
+		"npm install x": "block", "npm i x": "block", "npm instal x": "block", "npm --tag y add x": "block", "npm publ": "block", "npm --access public publish": "block", "npm fund": "ask", "kubectl --as-group x delete y": "block",
 	} {
 		s := newSetup()
 		s.cfg.Permissions = map[string][]Rule{"bash": {{Pattern: "git push*", Action: Deny}, {Pattern: "git *", Action: Allow}, {Pattern: "docker rm*", Action: Deny}, {Pattern: "cargo build*", Action: Deny}, {Pattern: "npm install*", Action: Deny}, {Pattern: "npm publish*", Action: Deny}, {Pattern: "kubectl delete*", Action: Deny}}}

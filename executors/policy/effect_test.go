@@ -141,7 +141,7 @@ func TestHostileEffects(t *testing.T) {
 				continue
 			}
 			ran[run] = true
-			out, _ := runInBox(t, td, script, 10*time.Second)
+			out, _ := runInBox(t, td, script, time.Minute)
 			grounds[s.Tree] = nil
 			if effect := commands.Effect(giveBack(t, td), []byte(out)); effect != "" {
 				t.Errorf("mode %s, %s, tree %s: %q runs as %q and %s:\n%.300s", mode, s.Class, s.Tree, s.Text, script, effect, out)
@@ -217,7 +217,7 @@ func TestDaily(t *testing.T) {
 		}
 		if script != "" && !missing(s.Needs) {
 			want := td.Run(s.Text)
-			got, ok := runInBox(t, td, script, 10*time.Second)
+			got, ok := runInBox(t, td, script, time.Minute)
 			if !ok {
 				got = string(td.Run(script, command.GitSafeEnv()...))
 			}

@@ -283,8 +283,12 @@ func (g guardCheck) judgeNamedFiles(form *plain.Form, inBox bool) (blocked *exec
 			if i < len(path.Abs) && harmlessDevice(path.Abs[i]) {
 				continue
 			}
-			if slices.ContainsFunc(found, func(place string) bool { return !g.mayName(place, temp) }) {
-				uncertain = append(uncertain, fmt.Sprintf("%s may be a file outside the session's directories", f.Text))
+			if slices.ContainsFunc(found, func(place string) bool { return !g.mayName(place, temp) && !(inBox && systemFile(place)) }) {
+				list := &ask
+				if i > 0 || f.Glob {
+					list = &uncertain
+				}
+				*list = append(*list, fmt.Sprintf("%s may be a file outside the session's directories", f.Text))
 			}
 		}
 		if f.Opens && g.mayNeverEnd(path) {

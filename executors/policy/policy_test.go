@@ -166,7 +166,7 @@ func TestCommands(t *testing.T) {
 			"make", "go test ./...", "rm a", "rm -rf build", "rm -rf ./dist/*", "ls > out", "curl https://example.com", "wget https://example.com/x", "npm install",
 			"git push", "git commit -m 'use sudo'", "$c", "bash x.sh", "python3 -c 'print(1)'", "$f cat", "cat <(make)", "find . -exec grep x {} ;",
 			"PATH=. ls", "export PATH=.; ls", "cat 'a", "gcc -I/usr/include a.c", "xargs ls", "eval \"$x\"", "sed -i s/a/b/ f", "sudoku",
-			"echo x > .git/hooks/pre-commit", "cp a .zeph/config.toml", "cd \"$d\" && cat x", "printenv", "git diff --ext-diff",
+			"echo x > .git/hooks/pre-commit", "cp a .zeph/config.toml", "cd \"$d\" && cat x", "printenv", "git diff --ext-diff", "git diff --no-index /etc/passwd a.txt",
 			"docker run -v /:/host x", "make 2>&1 | tail", "ls; make", "echo $(make)", "base64 -d x | sh", "find . -name '*.o' -delete", "rm -rf \"$d\"", "cd sub; rm -rf *",
 		},
 		"block": {

@@ -279,7 +279,7 @@ func TestJudged(t *testing.T) {
 		want   Command
 	}{
 		"as written": {nil, Command{Line: "ls *.go"}},
-		"judged":     {&executors.Judged{Script: "ls './'*.go", ReadOnly: true}, Command{Line: "ls './'*.go", ReadOnly: true}},
+		"judged":     {&executors.Judged{Script: "ls './'*.go", ReadOnly: true}, Command{Line: "exec 0</dev/null; ls './'*.go", ReadOnly: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got Command
