@@ -61,8 +61,6 @@ type CreateTerminalRequest struct {
 	Env             []EnvVariable `json:"env,omitempty" texts:"-"`
 	CWD             string        `json:"cwd,omitempty" texts:"-"`   // absolute
 	OutputByteLimit int           `json:"outputByteLimit,omitempty"` // bytes kept of the tail
-
-	Meta map[string]any `json:"_meta,omitempty"`
 }
 
 // EnvVariable is an environment variable of a command.

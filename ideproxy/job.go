@@ -21,7 +21,7 @@ func (t *Terminal) Background(ctx context.Context, cmd shell.Command) (shell.Job
 		return nil, err
 	}
 	waiting, end := context.WithCancel(context.WithoutCancel(ctx))
-	j := &job{term: term, readOnly: t.confines(cmd) || t.boxed(cmd), done: make(chan struct{}), stopWaiting: end}
+	j := &job{term: term, readOnly: t.boxed(cmd), done: make(chan struct{}), stopWaiting: end}
 	go j.await(waiting, t)
 	return j, nil
 }

@@ -33,7 +33,7 @@ const (
 
 // boxed reports whether a command runs through Terminal.Launch.
 func (t *Terminal) boxed(cmd shell.Command) bool {
-	return cmd.ReadOnly && t.Launch != nil && !t.confines(cmd)
+	return cmd.ReadOnly && t.Launch != nil
 }
 
 // startBoxed starts an unasked command in a terminal, inside the box. If the terminal is not on
@@ -43,7 +43,7 @@ func (t *Terminal) startBoxed(ctx context.Context, cmd shell.Command, limit int)
 		return nil, errNoTerminals
 	}
 	block, extra := cmd.Env(t.Block, t.Extra)
-	l, err := t.Launch(append([]string{t.shell()}, cmd.WithLimits().Args()...), shell.Environ(block, extra))
+	l, err := t.Launch(append([]string{t.shell()}, cmd.Args()...), shell.Environ(block, extra))
 	if err != nil {
 		return nil, executors.Failuref(executors.PermanentFailure, "the command could not be confined: %v", err).
 			Hint("Call it again unchanged, or ask the user.")

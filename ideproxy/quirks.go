@@ -13,9 +13,7 @@ type quirks struct {
 	// readsDiskOnly means that the client reads files only from the disk, so that
 	// it need not be asked about a missing file.
 	readsDiskOnly bool
-	// confinesReadOnly means that the client runs a command read-only if [ReadOnlyMeta] is
-	// true.
-	confinesReadOnly bool
+	ours          bool // the client of this program
 	// dropsEnd means that a terminal keeps the beginning of an output over the limit,
 	// not the end.
 	dropsEnd bool
@@ -60,14 +58,9 @@ var clients = []struct {
 		name: "toad", quirks: quirks{arguments: argumentsKept},
 		source: "https://github.com/batrachianai/toad/blob/main/src/toad/widgets/terminal_tool.py", // shlex.join
 	},
-	{name: "zeph-acp-run", quirks: quirks{arguments: argumentsKept, confinesReadOnly: true}, source: "cmd/zeph-acp/headless"},
+	{name: "zeph-acp-run", quirks: quirks{arguments: argumentsKept, ours: true}, source: "cmd/zeph-acp/headless"},
 	{name: "zeph-acp-replay", quirks: quirks{arguments: argumentsKept}, source: "protocol-fixtures"},
 }
-
-// ReadOnlyMeta is the member of terminal/create's _meta that is true for a
-// command that may only read. Only the client of zeph-acp run receives it: that
-// client can make the kernel restrict the command.
-const ReadOnlyMeta = "zeph-acp/readOnly"
 
 // quirksOf returns the quirks of the client.
 func quirksOf(client acp.Implementation) quirks {
@@ -81,7 +74,7 @@ func quirksOf(client acp.Implementation) quirks {
 
 // Ours reports whether the client is that of zeph-acp run. Its terminals are those of this
 // program, so the limits of an editor do not apply.
-func Ours(client *acp.Client) bool { return quirksOf(client.Info()).confinesReadOnly }
+func Ours(client *acp.Client) bool { return quirksOf(client.Info()).ours }
 
 // noun returns the words for the client in messages.
 func noun(client *acp.Client) string {

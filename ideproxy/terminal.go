@@ -59,7 +59,7 @@ func (t *Terminal) Run(ctx context.Context, cmd shell.Command) (shell.Output, er
 	if err != nil {
 		return shell.Output{}, err
 	}
-	out := shell.Output{Terminal: term.ID, Release: term.Release, ReadOnly: t.confines(cmd) || t.boxed(cmd)}
+	out := shell.Output{Terminal: term.ID, Release: term.Release, ReadOnly: t.boxed(cmd)}
 	status, err := t.wait(ctx, term, outputInterval)
 	switch {
 	case ctx.Err() == nil:
@@ -147,23 +147,10 @@ func (t *Terminal) create(ctx context.Context, cmd shell.Command) (*acp.Terminal
 
 // start runs a command in a terminal that keeps limit bytes of output.
 func (t *Terminal) start(ctx context.Context, cmd shell.Command, limit int) (*acp.Terminal, error) {
-	confined := t.confines(cmd)
-	if confined {
-		cmd = cmd.WithLimits()
-	}
-	req := acp.CreateTerminalRequest{
+	return t.Client.CreateTerminal(ctx, acp.CreateTerminalRequest{
 		SessionID: cmd.Session, Command: t.shell(), Args: cmd.Args(), CWD: cmd.Dir,
 		Env: t.env(cmd), OutputByteLimit: limit,
-	}
-	if confined {
-		req.Meta = map[string]any{ReadOnlyMeta: true}
-	}
-	return t.Client.CreateTerminal(ctx, req)
-}
-
-// confines reports whether the client makes the kernel restrict the command.
-func (t *Terminal) confines(cmd shell.Command) bool {
-	return cmd.ReadOnly && quirksOf(t.Client.Info()).confinesReadOnly
+	})
 }
 
 // stopTerminal kills a command that exceeded its time limit.

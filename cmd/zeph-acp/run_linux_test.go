@@ -1,10 +1,59 @@
 package main
 
 import (
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/zeph-acp/zeph-acp/executors/shell/sandbox"
 )
+
+// A command of "run" that needs no question runs in the box. One that fails there asks, which nobody
+// answers here.
+func TestRunInBox(t *testing.T) {
+	if abi, why := sandbox.Available(); abi <= 0 {
+		t.Skip(why)
+	}
+	base := t.TempDir()
+	project := filepath.Join(base, "project")
+	if out, err := exec.Command("git", "init", "-q", project).CombinedOutput(); err != nil {
+		t.Skipf("%v\n%s", err, out)
+	}
+	for path, text := range map[string]string{filepath.Join(base, "outside"): "SECRET\n", filepath.Join(project, "a"): "b\na\nb\n"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("../outside", filepath.Join(project, "link")); err != nil {
+		t.Fatal(err)
+	}
+	commit := exec.Command("git", "-C", project, "-c", "user.name=n", "-c", "user.email=e@x", "commit", "-q", "--allow-empty", "-m", "first")
+	if out, err := commit.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	t.Chdir(project)
+	t.Setenv("HOME", filepath.Join(base, "home"))
+	t.Setenv("ZEPH_HOME", filepath.Join(base, "zeph"))
+	t.Setenv("ZEPH_MODEL", "direct")
+	for command, want := range map[string]struct {
+		text string
+		code int
+	}{
+		"sort a | uniq -c | sort -n": {"      1 a\n      2 b\n", 0},
+		"git log --format=%s":        {"first\n", 0},
+		"cat link":                   {"link: Permission denied", 1},
+		"grep -c nothing a":          {"0\n", 1},
+		"echo text; tail -n 1 a":     {"text\nb\n", 0},
+	} {
+		cmd := exec.Command("zeph-acp", "run", "--quiet", "/bash "+command)
+		out, err := cmd.CombinedOutput()
+		if cmd.ProcessState.ExitCode() != want.code || !strings.Contains(string(out), want.text) || strings.Contains(string(out), "SECRET") {
+			t.Errorf("%s: %v\n%s", command, err, out)
+		}
+	}
+}
 
 // Without a prompt --resume shows the session in a terminal, and asks for one.
 func TestResumeInTerminal(t *testing.T) {

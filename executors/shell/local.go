@@ -23,11 +23,9 @@ type Local struct {
 	// before it starts, and returns the program to start instead. On an error
 	// nothing is started.
 	Wrap func(process.Program) (process.Program, error)
-	// Confine, if not nil, returns a function that confines the calling thread and the programs
-	// that it starts; they write only below the directory temp. Read-only commands run so; Wrap
-	// does not receive them. An error refuses such a command. If Confine is nil, read-only
-	// commands run unconfined.
-	Confine func() (restrict func(temp string) error, err error)
+	// Confine, if not nil, returns what confines read-only commands; Wrap does not receive these.
+	// An error refuses such a command. If Confine is nil, read-only commands run unconfined.
+	Confine func() (process.Restriction, error)
 	MaxTime time.Duration   // of a read-only command, in the background too; 0 means [process.MaxTime]
 	Reaper  *process.Reaper // ends the programs if this process dies; may be nil
 }
@@ -66,11 +64,12 @@ func (l Local) startShell(c Command, prog process.Program) (*process.Process, er
 		return nil, err
 	}
 	if c.ReadOnly {
-		c, prog.MaxTime = c.WithLimits(), cmp.Or(l.MaxTime, process.MaxTime)
+		prog.MaxTime = cmp.Or(l.MaxTime, process.MaxTime)
 	}
 	prog.Args, prog.Dir = c.Args(), c.Dir
 	l.Block, l.Extra = c.Env(l.Block, l.Extra)
-	if c.ReadOnly && l.Confine != nil {
+	switch {
+	case c.ReadOnly && l.Confine != nil:
 		restrict, err := l.Confine()
 		if err == nil {
 			prog, err = prog.Confined(restrict, prog.MaxTime)
@@ -79,6 +78,8 @@ func (l Local) startShell(c Command, prog process.Program) (*process.Process, er
 			return nil, startFailure(err, c)
 		}
 		l.Wrap = nil // its helper could not run, and would restrict less
+	case c.ReadOnly:
+		prog = prog.Limited()
 	}
 	p, err := l.Start(prog)
 	if err != nil {

@@ -37,7 +37,7 @@ func (l *restrictedCommands) record(script string, out Output) string {
 	case out.containsAny(offlineMessages):
 		note = "it could neither write nor use the network; if it has to, "
 	case out.ReadOnly && out.containsAny(memoryMessages):
-		note = fmt.Sprintf("each of its programs could use at most %d GiB of memory; make it do less, or ", maxMemoryKiB>>20)
+		note = fmt.Sprintf("each of its programs could use at most %d GiB of memory; make it do less, or ", process.MaxMemoryBytes>>30)
 	case out.ReadOnly && out.containsAny(tempMessages):
 		note = "its temporary files were limited; make it do less, or "
 	case out.ReadOnly && out.containsAny([]string{process.TimeExceeded}):

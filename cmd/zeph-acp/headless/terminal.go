@@ -11,10 +11,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/shell/process"
-	"github.com/zeph-acp/zeph-acp/executors/shell/sandbox"
 	"github.com/zeph-acp/zeph-acp/filter"
 	"github.com/zeph-acp/zeph-acp/filter/redact"
-	"github.com/zeph-acp/zeph-acp/ideproxy"
 )
 
 const (
@@ -122,12 +120,6 @@ func (c *client) createTerminal(_ context.Context, p acp.CreateTerminalRequest) 
 		env = append(env, v.Name+"="+v.Value)
 	}
 	prog := process.Program{Path: p.Command, Args: p.Args, Dir: p.CWD, Env: env, Tail: min(limit, maxOutput), Reaper: c.Reaper}
-	if restrict := sandbox.ReadOnly(); restrict != nil && p.Meta[ideproxy.ReadOnlyMeta] == true {
-		var err error
-		if prog, err = prog.Confined(restrict, process.MaxTime); err != nil {
-			return nil, err
-		}
-	}
 	id, err := c.terminals.start(prog, c.Scan, c.View.Output)
 	if err != nil {
 		return nil, err

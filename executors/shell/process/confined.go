@@ -13,10 +13,14 @@ import (
 // MaxTime is how long a confined program may run if nothing else is configured.
 const MaxTime = 10 * time.Minute
 
-// Confined returns a copy of the program that runs confined, with a temporary
-// directory of its own, for at most maxTime. restrict takes rights from the calling
-// thread and the programs that it starts. They can only write below the directory temp.
-func (prog Program) Confined(restrict func(temp string) error, maxTime time.Duration) (Program, error) {
+// Restriction takes rights from the calling thread and the programs that it starts. They can
+// only write below the directory temp. killAll kills all these programs, wherever they are; it is
+// nil if the system cannot do that. It must be called on the same thread.
+type Restriction func(temp string) (killAll func(), err error)
+
+// Confined returns a copy of the program that runs confined and [Program.Limited], with a temporary
+// directory of its own, for at most maxTime.
+func (prog Program) Confined(restrict Restriction, maxTime time.Duration) (Program, error) {
 	temp, err := os.MkdirTemp("", "zeph-acp-")
 	if err != nil {
 		return prog, err
@@ -29,13 +33,19 @@ func (prog Program) Confined(restrict func(temp string) error, maxTime time.Dura
 	if cache, err := os.UserCacheDir(); err == nil && os.Getenv("GOCACHE") == "" && !exists(filepath.Join(cache, "go-build")) {
 		prog.Env = append(prog.Env, "GOCACHE="+filepath.Join(temp, "go-build")) // the go command fails without a cache
 	}
-	prog.Confine = func() error {
-		if err := restrict(temp); err != nil {
+	var killAll func()
+	prog.Confine = func() (err error) {
+		if killAll, err = restrict(temp); err != nil {
 			return fmt.Errorf("confine the command: %w", err)
 		}
 		return nil
 	}
-	return prog, nil
+	prog.AfterEnd = func() {
+		if killAll != nil {
+			killAll()
+		}
+	}
+	return prog.Limited(), nil
 }
 
 // TempExceeded and TimeExceeded are the last line, after the name of this program, of the output

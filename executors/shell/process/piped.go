@@ -24,8 +24,8 @@ type Piped struct {
 	done       chan struct{} // closed when its session has ended
 }
 
-// StartPiped starts a program in its own session. It uses Path, Args, Env, Dir, Confine, Temp and
-// Reaper of prog. When the program ends, even by itself, the rest of its session is ended too.
+// StartPiped starts a program in its own session. It uses Path, Args, Env, Dir, Confine, AfterEnd,
+// Temp and Reaper of prog. When the program ends, even by itself, the rest of its session is ended too.
 func StartPiped(prog Program) (*Piped, error) {
 	cmd := exec.Command(prog.Path, prog.Args...)
 	cmd.Dir = prog.Dir
@@ -41,7 +41,7 @@ func StartPiped(prog Program) (*Piped, error) {
 	theirs, ours := []*os.File{readers[0], writers[1], writers[2]}, []*os.File{writers[0], readers[1], readers[2]}
 	started := make(chan error)
 	output := prog.Reaper.addPipe(writers[1], prog.Temp)
-	goOnThread(func() { p.startAndWait(prog.Confine, output, started) })
+	goOnThread(func() { p.startAndWait(prog, output, started) })
 	err = <-started
 	closeAll(theirs)
 	if err != nil {

@@ -11,8 +11,8 @@
 // UTF-8 in whole runes.
 //
 // The caller restricts the program: it passes the environment and a function
-// that confines it. A program that leaves its session with setsid(2) is not
-// ended.
+// that confines it. A program that leaves its session with setsid(2) is only
+// ended if it is confined: see [Restriction].
 //
 // Why the session and not the process group? Because timeout(1) and "set -m"
 // make their own groups. Only Linux can list a session; on other systems only
@@ -56,6 +56,8 @@ type Program struct {
 	// that starts only this program. The program never has a right that this
 	// thread dropped. On an error the program does not start.
 	Confine func() error
+	// AfterEnd, if not nil, is called on the same thread when the program itself has ended.
+	AfterEnd func()
 	// Temp, if not empty, is a directory that is removed when the program's whole
 	// session has ended, or when the program did not start.
 	Temp string
@@ -132,7 +134,7 @@ func Start(prog Program) (*Process, error) {
 	readAll := newReadFunc(readers) // before any process can write
 	started := make(chan error)
 	output := prog.Reaper.addPipe(writers[0], prog.Temp)
-	goOnThread(func() { p.startAndWait(prog.Confine, output, started) })
+	goOnThread(func() { p.startAndWait(prog, output, started) })
 	err = <-started
 	closeAll(writers)
 	if err != nil {
@@ -181,17 +183,17 @@ func goOnThread(f func()) {
 // goroutine.
 //
 // output is the name of the output pipe, which the reaper has.
-func (p *Process) startAndWait(confine func() error, output string, started chan<- error) {
+func (p *Process) startAndWait(prog Program, output string, started chan<- error) {
 	dropped, err := dropPtrace()
-	if err == nil && confine != nil {
-		err = confine()
+	if err == nil && prog.Confine != nil {
+		err = prog.Confine()
 	}
 	if err != nil {
 		p.reaper.remove(output)
 		started <- err
 		return
 	}
-	if !dropped && confine == nil {
+	if !dropped && prog.Confine == nil {
 		defer runtime.UnlockOSThread()
 	}
 	if err = p.cmd.Start(); err == nil {
@@ -202,6 +204,9 @@ func (p *Process) startAndWait(confine func() error, output string, started chan
 	started <- err
 	if err == nil {
 		p.cmd.Wait() // ProcessState then holds the exit status
+		if prog.AfterEnd != nil {
+			prog.AfterEnd()
+		}
 		close(p.exited)
 	}
 }

@@ -54,11 +54,10 @@ func (b *Box) Ready() error {
 	return b.ready()
 }
 
-// Confine returns a function that puts the calling thread, and all programs that it starts, into
-// the box. Those can write only below the directory temp. The thread must be locked to its
-// goroutine and must end with it. An error is that of [Box.Ready]; the program must then not
-// start.
-func (b *Box) Confine() (restrict func(temp string) error, err error) {
+// Confine returns what puts the calling thread, and all programs that it starts, into the box. The
+// thread must be locked to its goroutine and must end with it. An error is that of [Box.Ready]; the
+// program must then not start.
+func (b *Box) Confine() (process.Restriction, error) {
 	if b == nil {
 		return nil, errNoBox
 	}

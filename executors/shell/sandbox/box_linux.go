@@ -17,6 +17,7 @@ import (
 	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
 	"golang.org/x/sys/unix"
 
+	"github.com/zeph-acp/zeph-acp/executors/shell/process"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
@@ -99,7 +100,7 @@ func (b *Box) ready() error {
 	return err
 }
 
-func (b *Box) confine() (func(temp string) error, error) {
+func (b *Box) confine() (process.Restriction, error) {
 	g, err := b.current()
 	if err != nil {
 		return nil, err
@@ -122,7 +123,7 @@ func (b *Box) rules() (json.RawMessage, error) {
 }
 
 // restriction returns what confine returned for these rules in another process.
-func restriction(text json.RawMessage) (func(temp string) error, error) {
+func restriction(text json.RawMessage) (process.Restriction, error) {
 	var r boxRules
 	if err := json.Unmarshal(text, &r); err != nil {
 		return nil, fmt.Errorf("the rules are damaged: %w", err)
@@ -256,7 +257,24 @@ func (g *boxGrants) compile() error {
 }
 
 // enter puts this thread into the box. It is the only way into it, here and in a launcher.
-func (g *boxGrants) enter(temp string) error {
+func (g *boxGrants) enter(temp string) (killAll func(), err error) {
+	if err := g.restrict(temp); err != nil || g.abi < abiScope {
+		return nil, err
+	}
+	return killScope, nil
+}
+
+// killScope kills all processes to which this thread can send signals. Since each command has a
+// Landlock domain of its own, these are its programs, those that left its session too, but not
+// this process. The kernel signals all of them before any can start another one.
+func killScope() {
+	if parent := unix.Getppid(); parent > 0 && unix.Kill(parent, 0) == nil {
+		return // the thread is not in a box
+	}
+	_ = unix.Kill(-1, unix.SIGKILL)
+}
+
+func (g *boxGrants) restrict(temp string) error {
 	// Root reads the files of others, where there is a grant. It writes only its own.
 	if err := keepCapabilities([]uintptr{unix.CAP_DAC_READ_SEARCH}); err != nil {
 		return err

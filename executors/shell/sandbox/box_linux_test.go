@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -102,7 +103,7 @@ func (b *boxed) run(t testing.TB, box *Box, script string) (text string, code in
 		t.Fatal(err)
 	}
 	prog := process.Program{Path: "/bin/bash", Args: []string{"-p", "-c", script}, Dir: b.proj, Env: b.env, Head: 1 << 16, Tail: 1 << 16}
-	if prog, err = prog.Confined(restrict, time.Minute); err != nil {
+	if prog, err = prog.Confined(restrict, cmp.Or(b.setup.Limit, time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	p, err := process.Start(prog)
@@ -449,6 +450,101 @@ func TestBoxState(t *testing.T) {
 	}
 }
 
+// A program that leaves the session ends with the command, or at its time limit. Other processes
+// of the user do not.
+func TestBoxEndsAll(t *testing.T) {
+	b := newBoxed(t)
+	if abi, _ := Available(); abi < abiScope {
+		t.Skip("this kernel does not scope signals")
+	}
+	if _, err := exec.LookPath("setsid"); err != nil {
+		t.Skip(err)
+	}
+	other := exec.Command("sleep", "100")
+	if err := other.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = other.Process.Kill(); _ = other.Wait() }()
+	for how, run := range map[string]func(testing.TB, *Box, string) (string, int){"here": b.run, "launcher": b.launch} {
+		for name, tt := range map[string]struct {
+			script string
+			limit  time.Duration
+		}{
+			"ends":       {`setsid -f env -i sleep 60 >/dev/null 2>&1; setsid -f sh -c 'echo $$; exec setsid -f sleep 61 >/dev/null 2>&1'`, time.Minute},
+			"time limit": {`setsid -f sleep 60; sleep 62`, time.Second},
+		} {
+			b.setup.Limit = tt.limit
+			began := time.Now()
+			if text, _ := run(t, NewBox(b.setup), tt.script); time.Since(began) > 30*time.Second {
+				t.Errorf("%s, %s: took %s, %q", how, name, time.Since(began), text)
+			}
+			for _, seconds := range []string{"60", "61"} {
+				ended := func() bool { return !running("sleep\x00" + seconds + "\x00") }
+				for began := time.Now(); !ended() && time.Since(began) < 5*time.Second; { // a killed process ends a little later
+					time.Sleep(time.Millisecond)
+				}
+				if !ended() {
+					t.Errorf("%s, %s: sleep %s still runs", how, name, seconds)
+				}
+			}
+		}
+	}
+	if err := other.Process.Signal(syscall.Signal(0)); err != nil || !running("sleep\x00100\x00") {
+		t.Errorf("the other process ended: %v", err)
+	}
+}
+
+// running reports whether a process with this command line is still there.
+func running(cmdline string) bool {
+	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	return slices.ContainsFunc(files, func(file string) bool {
+		text, _ := os.ReadFile(file)
+		return string(text) == cmdline
+	})
+}
+
+// The limits hold for a program that no shell runs too, here and through the launcher.
+func TestBoxLimits(t *testing.T) {
+	b := newBoxed(t)
+	box := NewBox(b.setup)
+	argv := []string{"grep", "-E", "^Max (cpu|file size|data|core)", "/proc/self/limits"}
+	restrict, err := box.Confine()
+	if err != nil {
+		t.Fatal(err)
+	}
+	prog, err := process.Program{Path: argv[0], Args: argv[1:], Dir: b.proj, Env: b.env, Tail: 1 << 16}.Confined(restrict, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := process.Start(prog)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Release()
+	if _, err := p.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	here, _, _ := p.Output()
+	path, args, err := box.Launcher(argv, b.env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	launched, err := exec.Command(path, args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, launched)
+	}
+	for how, text := range map[string]string{"here": here, "launcher": string(launched)} {
+		var got []string
+		for line := range strings.Lines(text) {
+			fields := strings.Fields(strings.TrimPrefix(line, "Max "))
+			got = append(got, fields[0]+" "+fields[len(fields)-2])
+		}
+		if want := []string{"cpu 3600", "file 1073741824", "data 4294967296", "core 0"}; !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", how, got, want)
+		}
+	}
+}
+
 func BenchmarkBox(b *testing.B) {
 	w := newBoxed(b, ".env", "*.pem")
 	w.setup.Home, w.setup.Getenv = os.Getenv("HOME"), os.Getenv
@@ -456,7 +552,7 @@ func BenchmarkBox(b *testing.B) {
 	for name, confine := range map[string]bool{"without": false, "with": true} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				prog := process.Program{Path: "/bin/true", Dir: "/", Env: w.env}
+				prog := process.Program{Path: "/bin/bash", Args: []string{"-p", "-c", ":"}, Dir: "/", Env: w.env}
 				if confine {
 					restrict, err := box.Confine()
 					if err != nil {

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+
+	"github.com/zeph-acp/zeph-acp/executors/shell/process"
 )
 
 type system struct{}
@@ -17,11 +19,11 @@ func boxMissing() string {
 	return fmt.Sprintf("there is no box for %s yet, only for Linux", runtime.GOOS)
 }
 
-func (b *Box) ready() error                              { return errNoBox }
-func (b *Box) confine() (func(temp string) error, error) { return nil, errNoBox }
-func (b *Box) rules() (json.RawMessage, error)           { return nil, errNoBox }
-func (b *Box) state() string                             { return "" }
+func (b *Box) ready() error                          { return errNoBox }
+func (b *Box) confine() (process.Restriction, error) { return nil, errNoBox }
+func (b *Box) rules() (json.RawMessage, error)       { return nil, errNoBox }
+func (b *Box) state() string                         { return "" }
 
-func restriction(json.RawMessage) (func(temp string) error, error) {
+func restriction(json.RawMessage) (process.Restriction, error) {
 	return nil, errors.New(boxMissing())
 }

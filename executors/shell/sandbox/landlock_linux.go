@@ -3,6 +3,7 @@ package sandbox
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"syscall"
 
 	ll "github.com/landlock-lsm/go-landlock/landlock/syscall" // Landlock's calls; its rules by path would follow links
@@ -58,6 +59,17 @@ func dropCapabilities(list []uintptr) error {
 		return fmt.Errorf("drop the capabilities: %w", err)
 	}
 	return nil
+}
+
+// keepCapabilities drops all capabilities of this thread except these.
+func keepCapabilities(keep []uintptr) error {
+	var dropped []uintptr
+	for c := uintptr(0); c <= unix.CAP_LAST_CAP; c++ {
+		if !slices.Contains(keep, c) {
+			dropped = append(dropped, c)
+		}
+	}
+	return dropCapabilities(dropped)
 }
 
 // newRules returns rules without grants, for the rights that require one.

@@ -14,9 +14,6 @@ func Available() (abi int, reason string) {
 	return 0, fmt.Sprintf("there is no sandbox for %s yet, only for Linux", runtime.GOOS)
 }
 
-// ReadOnly returns nil: only Linux can restrict commands to reading.
-func ReadOnly() func(temp string) error { return nil }
-
 // Main runs the helper that [Arg] starts on Linux.
 func Main([]string) int {
 	fmt.Fprintln(os.Stderr, marker+"there is no sandbox for this system")
