@@ -29,7 +29,8 @@ func onMainThread() bool { return unix.Gettid() == os.Getpid() }
 // It reports whether the thread had the capability. With it, root can open the
 // files and change the memory of undumpable processes. This process is one, and its
 // stdout is the stream to the client. A program can still trace its own children.
-// Root can still read memory through CAP_SYS_ADMIN, which too many programs need.
+// Root can still read memory through CAP_SYS_ADMIN, which too many programs need,
+// or CAP_PERFMON.
 //
 // Undumpable is not the only wall: the kernel also refuses a program with fewer capabilities than
 // this process (cap_ptrace_access_check). Where CAP_SYS_PTRACE is absent, as in most containers,
