@@ -62,6 +62,34 @@ func TestMemoryNote(t *testing.T) {
 	}
 }
 
+// A command that the box refused a file names it to the model, and the next call of it asks.
+func TestRefusalNote(t *testing.T) {
+	for text, file := range map[string]string{
+		"cat: /home/u/notes: Permission denied":                             "/home/u/notes",
+		"fatal: could not open '/home/u/.gitconfig': Permission denied":     "/home/u/.gitconfig",
+		"ls: cannot open directory '/srv': Permission denied\nmore\n":       "/srv",
+		"open /home/u/x/go.mod: operation not permitted":                    "/home/u/x/go.mod",
+		"cat: link: Permission denied":                                      "",
+		"Error: EACCES: permission denied, open '/home/u/.npmrc'\n  at f:1": "/home/u/.npmrc",
+	} {
+		code := 1
+		e := shell.New(runner{shell.Output{Text: text, ExitCode: &code, ReadOnly: true}}, "/", shell.Defaults())
+		input, _ := json.Marshal(map[string]string{"command": "cat a"})
+		call := &executors.Call{Tool: shell.Tool, Input: input, Judged: &executors.Judged{Script: "cat a", ReadOnly: true}}
+		if card, err := e.Prepare(t.Context(), call); err != nil || card.FullAccess {
+			t.Errorf("%s: the first call asks: %t, %v", text, card.FullAccess, err)
+		}
+		res, err := e.Execute(t.Context(), call)
+		if got := res.ForModel(); err != nil || !strings.Contains(got, "call it again unchanged") || strings.Contains(got, " was refused") != (file != "") ||
+			file != "" && !strings.Contains(got, "; "+file+" was refused") {
+			t.Errorf("%s: %q, %v", text, got, err)
+		}
+		if card, err := e.Prepare(t.Context(), call); err != nil || !card.FullAccess {
+			t.Errorf("%s: the next call asks: %t, %v", text, card.FullAccess, err)
+		}
+	}
+}
+
 // runner returns the same output for every command.
 type runner struct{ out shell.Output }
 
