@@ -46,6 +46,7 @@ const maxShownTools = 20
 type boxGrants struct {
 	err     error // why commands must ask; the rest is then empty
 	grants  []grant
+	write   []string // Setup.Write
 	ruleset *os.File // Landlock's, with all grants
 	abi     int
 	tools   []string // directories and files outside the system and the session, for people
@@ -167,7 +168,7 @@ func (b *Box) current() (*boxGrants, error) {
 
 // examine computes the grants.
 func (b *Box) examine() *boxGrants {
-	g := &boxGrants{abi: b.abi, stamps: stamps{at: time.Now()}}
+	g := &boxGrants{abi: b.abi, write: b.setup.Write, stamps: stamps{at: time.Now()}}
 	p := &planner{Sandbox: b.inner, buf: make([]byte, 64<<10), stamps: &g.stamps}
 	p.findOwn()
 	for _, path := range secretPaths(b.setup.Home) {
@@ -282,6 +283,9 @@ func (g *boxGrants) restrict(temp string) error {
 	writes := newRules(g.abi, false)
 	writes.FS &^= mayRead
 	writes.Grants = []grant{grantFor("/dev/null", mayWrite), grantFor(temp, mayWrite)}
+	for _, path := range g.write {
+		writes.Grants = append(writes.Grants, grantFor(path, mayWrite))
+	}
 	for _, part := range writes.Grants {
 		if len(part.Names) == 0 {
 			return fmt.Errorf("%s is missing", part.Dir)
@@ -298,7 +302,7 @@ func (g *boxGrants) restrict(temp string) error {
 		return fmt.Errorf("enforce the Landlock ruleset: %w", err)
 	}
 	runtime.KeepAlive(g.ruleset)
-	return install(func(arch uint32) []unix.SockFilter { return boxFilter(arch, g.abi) })
+	return install(func(arch uint32) []unix.SockFilter { return boxFilter(arch, g.abi, len(g.write) > 0) })
 }
 
 // grantsAge is how long grants are used without looking for new toolchains.

@@ -41,14 +41,18 @@ var typingControls = []uint32{unix.TIOCSTI, unix.TIOCLINUX, unix.TIOCSCTTY, unix
 const newNamespaces = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWIPC |
 	unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
 
-// boxFilter is the program for seccomp(2) of a box.
-func boxFilter(arch uint32, abi int) []unix.SockFilter {
+// boxFilter is the program for seccomp(2) of a box. writes reports whether programs may write files
+// that are not temporary.
+func boxFilter(arch uint32, abi int, writes bool) []unix.SockFilter {
 	const (
 		number, architecture = 0, 4 // offsets in struct seccomp_data
 		firstArg             = 16   // each has 8 bytes, the low ones first
 		x32                  = 0x40000000
 	)
 	refused := slices.Concat(changingCalls, boxCalls)
+	if writes {
+		refused = slices.DeleteFunc(refused, func(call uint32) bool { return slices.Contains(modeCalls, call) })
+	}
 	if abi < abiScope {
 		refused = append(refused, signalCalls...)
 	}

@@ -16,3 +16,9 @@ var changingCalls = slices.Concat(olderChangingCalls, []uint32{
 	unix.SYS_REMOVEXATTR, unix.SYS_LREMOVEXATTR, unix.SYS_FREMOVEXATTR, unix.SYS_REMOVEXATTRAT,
 	unix.SYS_FILE_SETATTR, unix.SYS_TRUNCATE, unix.SYS_SOCKET,
 })
+
+// modeCalls are those of changingCalls that change modes and times. A program that writes files
+// needs them, as git does for its settings.
+var modeCalls = slices.Concat(olderModeCalls, []uint32{
+	unix.SYS_FCHMOD, unix.SYS_FCHMODAT, unix.SYS_FCHMODAT2, unix.SYS_UTIMENSAT,
+})

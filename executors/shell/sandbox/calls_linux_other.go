@@ -4,3 +4,5 @@ package sandbox
 
 // olderChangingCalls are system calls that only amd64 has.
 var olderChangingCalls []uint32
+
+var olderModeCalls []uint32

@@ -67,6 +67,10 @@ type Setup struct {
 	State   string
 	Limit   time.Duration
 	Objects string
+	// Write are files and directories of a Box that its programs may write besides their own
+	// temporary files. Such programs may also change modes and times, which the kernel cannot
+	// confine to directories. Only programs that zeph-acp needs for itself have any.
+	Write []string
 	// Probe returns the ABI of Landlock; 0 comes with the reason why there is
 	// none. Nil asks the kernel.
 	Probe func() (abi int, reason string)
