@@ -63,7 +63,7 @@ type Command struct {
 type ExitError struct {
 	Name    string // of the program
 	Exit    executors.Exit
-	Message string // the first line of stderr; may be empty
+	Message string // the first line of stderr that is not a warning; may be empty
 }
 
 func (e *ExitError) Error() string {
@@ -138,10 +138,20 @@ func (r *Runner) Run(ctx context.Context, c Command) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w", c.Name, ErrTooLong)
 	}
 	if exit := p.Exit(); exit.Code == nil || *exit.Code != 0 {
-		line, _, _ := strings.Cut(strings.TrimSpace(strings.ToValidUTF8(message.String(), "\uFFFD")), "\n")
-		return out.Bytes(), &ExitError{c.Name, exit, line}
+		return out.Bytes(), &ExitError{c.Name, exit, reason(message.String())}
 	}
 	return out.Bytes(), nil
+}
+
+// reason returns the first line of a program's messages that is not a warning, else the first.
+func reason(messages string) string {
+	lines := strings.Split(strings.TrimSpace(strings.ToValidUTF8(messages, "\uFFFD")), "\n")
+	for _, line := range lines {
+		if line != "" && !strings.HasPrefix(line, "warning: ") {
+			return line
+		}
+	}
+	return lines[0]
 }
 
 // program returns the program of a command as it starts.

@@ -27,19 +27,20 @@ func TestRun(t *testing.T) {
 		want    string
 		err     string // a part of it; empty for none
 	}{
-		"output":         {command: sh(`printf 'a\377'; echo no >&2`), want: "a\377"},
-		"input":          {command: Command{Name: "cat", Dir: "/", Stdin: strings.NewReader("in")}, want: "in"},
-		"no input":       {command: Command{Name: "cat", Dir: "/"}},
-		"unread input":   {command: Command{Name: "true", Dir: "/", Stdin: strings.NewReader(strings.Repeat("x", 1<<20))}},
-		"environment":    {command: Command{Name: "sh", Args: []string{"-c", `echo "$A$B$ZEPH_TEST_KEY$PWD"`}, Dir: "/tmp", Env: []string{"B=b"}}, want: "ab/tmp\n"},
-		"fails":          {command: sh(`echo out; echo first >&2; echo second >&2; exit 3`), want: "out\n", err: "sh: first"},
-		"fails silently": {command: sh(`exit 3`), err: "sh: exit status 3"},
-		"by a signal":    {command: sh(`kill -9 $$`), err: "sh: it was ended by SIGKILL"},
-		"not installed":  {command: Command{Name: "no-such-program", Dir: "/"}, err: "no-such-program: "},
-		"too long":       {command: Command{Name: "yes", Dir: "/", MaxOutput: 10}, err: ErrTooLong.Error()},
-		"just fits":      {command: Command{Name: "echo", Args: []string{"123456789"}, Dir: "/", MaxOutput: 10}, want: "123456789\n"},
-		"too slow":       {command: Command{Name: "sleep", Args: []string{"999"}, Dir: "/", Timeout: 50 * time.Millisecond}, err: "sleep: it did not end within 50ms"},
-		"a daemon":       {command: sh(`sleep 999 & echo up`), want: "up\n"},
+		"output":          {command: sh(`printf 'a\377'; echo no >&2`), want: "a\377"},
+		"input":           {command: Command{Name: "cat", Dir: "/", Stdin: strings.NewReader("in")}, want: "in"},
+		"no input":        {command: Command{Name: "cat", Dir: "/"}},
+		"unread input":    {command: Command{Name: "true", Dir: "/", Stdin: strings.NewReader(strings.Repeat("x", 1<<20))}},
+		"environment":     {command: Command{Name: "sh", Args: []string{"-c", `echo "$A$B$ZEPH_TEST_KEY$PWD"`}, Dir: "/tmp", Env: []string{"B=b"}}, want: "ab/tmp\n"},
+		"fails":           {command: sh(`echo out; echo first >&2; echo second >&2; exit 3`), want: "out\n", err: "sh: first"},
+		"warns and fails": {command: sh(`echo warning: w >&2; echo fatal: f >&2; exit 3`), err: "sh: fatal: f"},
+		"fails silently":  {command: sh(`exit 3`), err: "sh: exit status 3"},
+		"by a signal":     {command: sh(`kill -9 $$`), err: "sh: it was ended by SIGKILL"},
+		"not installed":   {command: Command{Name: "no-such-program", Dir: "/"}, err: "no-such-program: "},
+		"too long":        {command: Command{Name: "yes", Dir: "/", MaxOutput: 10}, err: ErrTooLong.Error()},
+		"just fits":       {command: Command{Name: "echo", Args: []string{"123456789"}, Dir: "/", MaxOutput: 10}, want: "123456789\n"},
+		"too slow":        {command: Command{Name: "sleep", Args: []string{"999"}, Dir: "/", Timeout: 50 * time.Millisecond}, err: "sleep: it did not end within 50ms"},
+		"a daemon":        {command: sh(`sleep 999 & echo up`), want: "up\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out, err := runner().Run(t.Context(), tt.command)

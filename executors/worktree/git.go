@@ -29,9 +29,15 @@ func newGit(o Options) (git, error) {
 		return git{}, refusal("git is not installed, and this sub-agent works in a copy that git makes")
 	}
 	r := *o.Programs
-	r.Env = slices.DeleteFunc(slices.Clone(r.Env), func(v string) bool { return strings.HasPrefix(strings.ToUpper(v), "GIT_") })
+	r.Env = slices.DeleteFunc(slices.Clone(r.Env), func(v string) bool {
+		name, _, _ := strings.Cut(strings.ToUpper(v), "=")
+		return strings.HasPrefix(name, "GIT_") && !slices.Contains(settingVariables, name)
+	})
 	return git{runner: &r}, nil
 }
+
+// settingVariables name the files of the user's settings. The box grants them.
+var settingVariables = []string{"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"}
 
 // safeSettings are settings of every command but those that read the user's settings.
 var safeSettings = []string{
