@@ -88,8 +88,8 @@ func TestJudgedAsCommands(t *testing.T) {
 			if len(a.asked) != tt.asked {
 				t.Errorf("asked about %q, want %d questions", a.asked, tt.asked)
 			}
-			if tt.asked > 0 && !strings.Contains(strings.Join(a.options, "\n"), "Always allow `go build`, `go vet`") {
-				t.Errorf("got the options %q, want go build and go vet in them", a.options)
+			if tt.asked > 0 && !strings.Contains(strings.Join(a.options, "\n"), "Always allow `go build -o /dev/null`, `go vet`") {
+				t.Errorf("got the options %q, want go build with its -o and go vet in them", a.options)
 			}
 		})
 	}

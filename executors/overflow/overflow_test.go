@@ -121,7 +121,7 @@ func TestMiddleware(t *testing.T) {
 		"exit code": {text: long, notes: []string{"[exit 3]"},
 			want: `^line 1\n(line \d+\n)+\[… .* cut …\]\n(line \d+\n)+\[exit 3\]\n\[full output: .*\]$`, kept: long},
 		"tool error": {text: long, failure: executors.Failf(executors.Timeout, "%s", strings.Repeat("w", 500)).Failure, kept: long,
-			want: `^\[tool_error\]\n(.+\n){3}retryable: false\n(line \d+\n)+\[… .* cut …\]\n(line \d+\n)+line 2000\n\[full output: .*\]$`},
+			want: `^\[tool_error\]\n(.+\n){3}retryable: true\n(line \d+\n)+\[… .* cut …\]\n(line \d+\n)+line 2000\n\[full output: .*\]$`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := small()
