@@ -7,8 +7,6 @@ import (
 	"net/url"
 
 	"github.com/sourcegraph/jsonrpc2"
-
-	"github.com/zeph-acp/zeph-acp/executors/visible"
 )
 
 // ElicitRequest asks the user for information: with a form if Schema is set, else with a
@@ -98,7 +96,7 @@ func (c *Client) Elicit(ctx context.Context, p ElicitRequest) (ElicitResult, err
 	if err != nil {
 		return ElicitResult{}, fmt.Errorf("%s: %w", method, err)
 	}
-	wire := elicitation{SessionID: p.SessionID, ToolCallID: p.ToolCallID, Message: visible.Text(p.Message), Mode: "form", RequestedSchema: shownSchema(p.Schema)}
+	wire := elicitation{SessionID: p.SessionID, ToolCallID: p.ToolCallID, Message: shownText(p.Message), Mode: "form", RequestedSchema: shownSchema(p.Schema)}
 	if p.Schema == nil {
 		wire.Mode, wire.ElicitationID, wire.URL = "url", p.ElicitationID, p.URL
 	}

@@ -76,3 +76,40 @@ func sendOnly(c *Client, method string, params any) {
 		call.ignoreAnswer()
 	}
 }
+
+// No Markdown that the agent sends makes a client request an image, apart from the model's messages,
+// which agent and transcript rewrite. Diffs, inputs and outputs are no Markdown.
+func TestImages(t *testing.T) {
+	const image = "![x](https://evil.example)"
+	text := image
+	block := TextBlock(image)
+	for name, tt := range map[string]struct {
+		update SessionUpdate
+		kept   int
+	}{
+		"card": {ToolCall{
+			Update: UpdateToolCall, ToolCallID: "c", Title: image, RawOutput: image,
+			Content: []ToolContent{BlockContent(block), {Type: "diff", Path: "/a", OldText: &text, NewText: &text}},
+		}, 3},
+		"plan":       {PlanUpdate{Update: UpdatePlan, Entries: []PlanEntry{{Content: image}}}, 0},
+		"notice":     {Notice{Update: UpdateNotice, Title: image, Description: image}, 0},
+		"title":      {InfoUpdate{Update: UpdateInfo, Title: image}, 0},
+		"compaction": {CompactionUpdate{Update: UpdateCompaction, Summary: []ContentBlock{block}, Error: image}, 0},
+		"sub-agent":  {SubagentUpdate{Update: UpdateSubagent, Title: image, Description: image}, 0},
+		"task":       {SessionMessage{Update: UpdateSessionText, Content: []ContentBlock{block}}, 0},
+		"message":    {MessageChunk{Update: UpdateAgentMessage, Content: block}, 0},
+		"words":      {MessageChunk{Update: UpdateUserMessage, Content: block, Words: true}, 1},
+	} {
+		data, err := json.Marshal(withoutImages(tt.update))
+		if err != nil || strings.Count(string(data), image) != tt.kept {
+			t.Errorf("%s: %d images, want %d: %s", name, strings.Count(string(data), image), tt.kept, data)
+		}
+	}
+	q := RequestPermissionRequest{ToolCall: ToolCall{Title: image, Content: []ToolContent{BlockContent(block)}}, Options: []PermissionOption{{Name: image}}}
+	if data, err := json.Marshal(q.shown()); err != nil || strings.Contains(string(data), image) {
+		t.Errorf("a question: %s", data)
+	}
+	if *block.Text != image {
+		t.Errorf("the block was changed to %q", *block.Text)
+	}
+}

@@ -7,27 +7,94 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/executors/images"
 	"github.com/zeph-acp/zeph-acp/executors/visible"
 )
 
 // shown returns the question as the user must see it: no character of its texts hides or reorders
-// others. Diffs stay as they are, since clients apply them.
+// others, and none makes the client load an image. Diffs stay as they are, since clients apply them.
 func (p RequestPermissionRequest) shown() RequestPermissionRequest {
-	p.ToolCall.Title = visible.Line(p.ToolCall.Title)
+	p.ToolCall.Title = images.Links(visible.Line(p.ToolCall.Title))
 	p.ToolCall.Content = slices.Clone(p.ToolCall.Content)
 	for i, c := range p.ToolCall.Content {
 		if c.Content != nil && c.Content.Text != nil {
 			block := *c.Content
-			text := visible.Text(*block.Text)
+			text := shownText(*block.Text)
 			block.Text = &text
 			p.ToolCall.Content[i].Content = &block
 		}
 	}
 	p.Options = slices.Clone(p.Options)
 	for i := range p.Options {
-		p.Options[i].Name = visible.Line(p.Options[i].Name)
+		p.Options[i].Name = images.Links(visible.Line(p.Options[i].Name))
 	}
 	return p
+}
+
+// shownText returns a text of a question as the user must see it.
+func shownText(text string) string { return images.Links(visible.Text(text)) }
+
+// withoutImages returns an update whose Markdown has links in place of images from the net; see
+// [images]. A message of the model has them already, since it may come in pieces.
+func withoutImages(u SessionUpdate) SessionUpdate {
+	switch u := u.(type) {
+	case MessageChunk:
+		if !u.Words {
+			u.Content = u.Content.withoutImages()
+		}
+		return u
+	case ToolCall:
+		u.Title = images.Links(u.Title)
+		u.Content = mapped(u.Content, func(c ToolContent) ToolContent {
+			if c.Content != nil {
+				block := c.Content.withoutImages()
+				c.Content = &block
+			}
+			return c
+		})
+		return u
+	case PlanUpdate:
+		u.Entries = mapped(u.Entries, func(e PlanEntry) PlanEntry {
+			e.Content = images.Links(e.Content)
+			return e
+		})
+		return u
+	case Notice:
+		u.Title, u.Description = images.Links(u.Title), images.Links(u.Description)
+		return u
+	case CompactionUpdate:
+		u.Summary = mapped(u.Summary, ContentBlock.withoutImages)
+		u.Error = images.Links(u.Error)
+		return u
+	case InfoUpdate:
+		u.Title = images.Links(u.Title)
+		return u
+	case SubagentUpdate:
+		u.Title, u.Description = images.Links(u.Title), images.Links(u.Description)
+		return u
+	case SessionMessage:
+		u.Content = mapped(u.Content, ContentBlock.withoutImages)
+		return u
+	}
+	return u
+}
+
+func (b ContentBlock) withoutImages() ContentBlock {
+	if b.Text != nil {
+		if text := images.Links(*b.Text); text != *b.Text {
+			b.Text = &text
+		}
+	}
+	return b
+}
+
+// mapped returns a copy of a list with f applied to its elements.
+func mapped[T any](list []T, f func(T) T) []T {
+	list = slices.Clone(list)
+	for i, e := range list {
+		list[i] = f(e)
+	}
+	return list
 }
 
 // labels are the members of a form's schema that clients show.
@@ -72,7 +139,7 @@ func shownSchema(schema json.RawMessage) json.RawMessage {
 				continue
 			}
 			if top >= 0 && slices.Contains(labels, levels[top].key) {
-				if text := visible.Text(t); text != t {
+				if text := shownText(t); text != t {
 					at := before + int64(bytes.IndexByte(schema[before:], '"'))
 					quoted, _ := json.Marshal(text) // a string always encodes
 					out = append(append(out, schema[copied:at]...), quoted...)

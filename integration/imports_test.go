@@ -16,7 +16,7 @@ const module = "github.com/zeph-acp/zeph-acp"
 
 // anyMay are packages that every other one may import: they have no domain, and import no
 // package of the module.
-var anyMay = []string{"executors/lazyregexp", "executors/quantity", "executors/texts", "executors/tighten", "executors/visible"}
+var anyMay = []string{"executors/images", "executors/lazyregexp", "executors/quantity", "executors/texts", "executors/tighten", "executors/visible"}
 
 // importTable lists the packages of the module that a package may import: those in
 // the first row whose pattern matches the package. Patterns are those of path.Match,
@@ -48,6 +48,7 @@ var importTable = []struct {
 	{"executors/marks", nil},
 	{"executors/files", []string{"executors", "executors/marks", "executors/workspace", "executors/pattern", "executors/files/*"}},
 	{"executors/automaton", nil},
+	{"executors/images", nil},
 	{"executors/lazyregexp", nil},
 	{"executors/quantity", nil},
 	{"executors/pattern", []string{"executors/automaton"}},

@@ -61,6 +61,9 @@ func (t *turn) streamAnswer(ctx context.Context) (answer, error) {
 	if fault == nil && a.stop == "" {
 		fault = &llm.Error{Provider: t.model.Name(), Message: "the answer broke off", Hint: "try again"}
 	}
+	if err := t.endChunks(ctx); fault == nil {
+		fault = err
+	}
 	blocks := received.end(nil)
 	if ctx.Err() != nil {
 		fault = context.Cause(ctx)
@@ -130,6 +133,9 @@ func (t *turn) show(ctx context.Context, ev llm.Event) error {
 	case ev.Thought != "":
 		return t.sendChunk(ctx, acp.UpdateAgentThought, ev.Thought)
 	case ev.Wait != nil, ev.Fallback != nil:
+		if err := t.endChunks(ctx); err != nil {
+			return err
+		}
 		t.message.end()
 		return t.showFailure(ctx, ev)
 	}
@@ -190,15 +196,30 @@ type message struct {
 // end makes the next chunk begin a new message.
 func (m *message) end() { *m = message{} }
 
-// sendChunk sends a chunk of a message or of a thought. It splits a chunk that is too
-// long for a frame, as servers without streaming send it.
+// sendChunk sends a chunk of a message or of a thought, with links in place of images from
+// the net. It holds back what may be the beginning of an image. It splits a chunk that is
+// too long for a frame, as servers without streaming send it.
 func (t *turn) sendChunk(ctx context.Context, kind, text string) error {
 	if t.message.kind != kind {
+		if err := t.endChunks(ctx); err != nil {
+			return err
+		}
 		t.message = message{kind, t.NewID()}
+	}
+	return t.sendText(ctx, t.text.Write(text))
+}
+
+// endChunks sends what sendChunk holds back of the message.
+func (t *turn) endChunks(ctx context.Context) error { return t.sendText(ctx, t.text.End()) }
+
+// sendText sends text of the message.
+func (t *turn) sendText(ctx context.Context, text string) error {
+	if text == "" {
+		return nil
 	}
 	for {
 		n := transcript.FittingLen(text)
-		err := t.Send(ctx, acp.MessageChunk{Words: true, Update: kind, Content: acp.TextBlock(text[:n]), MessageID: t.message.id})
+		err := t.Send(ctx, acp.MessageChunk{Words: true, Update: t.message.kind, Content: acp.TextBlock(text[:n]), MessageID: t.message.id})
 		if text = text[n:]; err != nil || text == "" {
 			return err
 		}

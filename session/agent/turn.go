@@ -9,6 +9,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/images"
 	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
@@ -33,7 +34,8 @@ type turn struct {
 	history []llm.Message
 	// maskedTo is the number of messages whose texts are masked.
 	maskedTo int
-	message  message // the message being sent
+	message  message       // the message being sent
+	text     images.Stream // of the message
 	doom     doom
 
 	questions questions

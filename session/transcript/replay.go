@@ -27,7 +27,7 @@ func Replay(events []Event, caps acp.ClientCapabilities, send func(acp.SessionUp
 // ReplayFamily is like Replay for a session of that id, and also sends the updates of its
 // child sessions if the client shows them.
 func ReplayFamily(id string, events []Event, caps acp.ClientCapabilities, send func(session string, u acp.SessionUpdate) error) error {
-	events = Effective(events)
+	events = withoutImages(Effective(events))
 	r := replayer{
 		caps:      caps,
 		send:      func(u acp.SessionUpdate) error { return send(id, u) },
