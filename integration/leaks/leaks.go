@@ -31,7 +31,9 @@ type Leak struct {
 	Around     string // the bytes around it
 }
 
-func (l Leak) String() string { return fmt.Sprintf("%s in %s: …%q…", l.Credential, l.Where, l.Around) }
+func (l Leak) String() string {
+	return fmt.Sprintf("%s in %s: …%q…", l.Credential, l.Where, l.Around)
+}
 
 // pem is a private key; its body has no meaning.
 var pem = "-----BEGIN RSA " + "PRIVATE KEY-----\n" +

@@ -152,7 +152,12 @@ const patience = 10 * time.Second
 // Run runs a script in a plain bash with additional variables, and returns its
 // stdout and stderr.
 func (td *TestDir) Run(script string, env ...string) []byte {
-	out, _ := td.run(script, patience, env...) // the exit status does not matter
+	return td.RunWithin(patience, script, env...)
+}
+
+// RunWithin is Run with another limit for the time.
+func (td *TestDir) RunWithin(limit time.Duration, script string, env ...string) []byte {
+	out, _ := td.run(script, limit, env...) // the exit status does not matter
 	return out
 }
 
