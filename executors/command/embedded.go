@@ -189,6 +189,8 @@ var (
 	// delimitedCommand matches a command between the delimiters of Perl's qx and Ruby's %x, or in
 	// a call of m4.
 	delimitedCommand = lazyregexp.New("(?:\\bqx|%x)\\s*(?:\\(([^)\n]+)\\)|\\{([^}\n]+)\\}|\\[([^]\n]+)\\]|<([^>\n]+)>|/([^/\n]+)/|!([^!\n]+)!|\\|([^|\n]+)\\|)|syscmd\\(`?([^)'\n]+)")
+	// quoteOperator matches a text or a list of words in Perl or Ruby.
+	quoteOperator = lazyregexp.New(`(\bq[qw]?|%[qQwW]?)\s*(?:\(([^)\n]+)\)|\{([^}\n]+)\}|\[([^]\n]+)\]|<([^>\n]+)>|/([^/\n]+)/|!([^!\n]+)!|\|([^|\n]+)\|)`)
 	// pipedCommand matches a command of a pipe in awk, or between backquotes.
 	pipedCommand = lazyregexp.New(quotedCommand + `\s*\|&?\s*getline|\|&?\s*` + quotedCommand + "|`([^`\n]+)`")
 )
@@ -268,6 +270,9 @@ func (w *walker) guessEmbedded(c *Command) {
 	}
 	if slices.Contains(interpreters, p) || p == "gdb" || p == "lldb" { // these two run Python
 		for _, text := range w.interpretedTexts(c) {
+			if slices.Contains([]string{"perl", "ruby", "jruby"}, p) {
+				text = withQuotes(text)
+			}
 			w.guessMatches(callArgument.FindAllStringSubmatch(text, maxFound))
 			w.guessMatches(pipedCommand.FindAllStringSubmatch(text, maxFound))
 			w.guessMatches(delimitedCommand.FindAllStringSubmatch(text, maxFound))
@@ -340,6 +345,18 @@ func (w *walker) guessMatches(matches [][]string) {
 			}
 		}
 	}
+}
+
+// withQuotes replaces the quote operators of Perl and Ruby, such as q(a b) and %w[a b], by quotes.
+func withQuotes(text string) string {
+	return quoteOperator.ReplaceAllStringFunc(text, func(found string) string {
+		m := quoteOperator.FindStringSubmatch(found)
+		inner := strings.ReplaceAll(strings.Join(m[2:], ""), `"`, "'")
+		if strings.ContainsAny(m[1], "wW") {
+			inner = strings.Join(strings.Fields(inner), `", "`)
+		}
+		return `"` + inner + `"`
+	})
 }
 
 // guessCallLists lists the commands whose words are the arguments of functions in a text. The name

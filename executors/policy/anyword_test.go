@@ -233,6 +233,7 @@ func TestBlockedSynonyms(t *testing.T) {
 		"cmake -E env sudo id", "cmake -E time sudo id", "cmake -E env A=1 sudo id", "git merge-index sudo -a", "git merge-index -o sudo a",
 		"git -C . merge-index sudo a", "git merge-file x y z; sudo x",
 		`perl -pe 'system("sudo id")'`, `perl -ne 'exec "sudo"'`, `perl -lane 'print qx(sudo id)'`, `perl -pe '$_=qx{sudo id}'`,
+		`perl -e 'exec q(sudo), q(id)'`, `perl -e 'system qq{sudo id}'`, `perl -e 'exec qw/sudo id/'`, `ruby -e 'exec %w[sudo id]'`, `ruby -e 'system %q(sudo id)'`,
 		`ruby -e 'system "sudo id"'`, `ruby -ne '%x(sudo id)'`, "ruby -e '`sudo id`'",
 		"make -f /dev/stdin <<< 'a: ; sudo id'", "make -f - <<'E'\na:\n\tsudo id\nE", "make --file=/dev/stdin <<< 'a: ; sudo id'",
 		"gmake -f/dev/fd/0 <<< 'a: ; sudo id'", "make -f /dev/stdin <<< '$(shell sudo id)'",
