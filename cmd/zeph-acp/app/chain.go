@@ -66,6 +66,7 @@ func (b *sessionBuilder) chain(terminals *ideproxy.Terminals) executors.Executor
 		terminalState: func() string { return terminals.State(b.session.Client) },
 		sandbox:       walls,
 		boxState:      b.app.describe(box),
+		forget:        func() { b.app.filters.forget(b.session.ID) },
 		cache:         cache.New(b.cfg.Tools.ResultCache),
 		adversarial:   b.models.adversarial,
 		quota:         &quota.Quota{Limits: b.cfg.Tools.Limits, Save: stateSaver(b.session, quota.Name)},

@@ -23,8 +23,11 @@ type filters struct {
 	sessions map[string]sessionScanner  // by the session's ID
 }
 
-// sessionScanner is the scanner of one session, and the one that it was made of.
-type sessionScanner struct{ own, of *redact.Scanner }
+// sessionScanner is the scanner of one session, and the scanner that it was made of.
+type sessionScanner struct {
+	own, of *redact.Scanner
+	users   int // how often the session was opened and not closed
+}
 
 func newFilters(l *config.Loaded) *filters {
 	return &filters{
@@ -143,19 +146,25 @@ func (f *filters) forSession(id string, cfg filter.Security) *redact.Scanner {
 	of := f.scanner(cfg)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	s, known := f.sessions[id]
-	if !known || s.of != of {
-		s = sessionScanner{of.Session(), of}
-		f.sessions[id] = s
+	s := f.sessions[id]
+	if s.users == 0 || s.of != of {
+		s.own, s.of = of.Session(), of
 	}
+	s.users++
+	f.sessions[id] = s
 	return s.own
 }
 
-// forget drops the scanner of a session that was closed.
+// forget ends one use that forSession began. The last one drops the scanner of the session.
 func (f *filters) forget(id string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	delete(f.sessions, id)
+	s := f.sessions[id]
+	if s.users--; s.users > 0 {
+		f.sessions[id] = s
+	} else {
+		delete(f.sessions, id)
+	}
 }
 
 // exit returns the change for texts that leave a session or one of its child sessions. It is that

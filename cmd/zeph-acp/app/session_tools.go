@@ -58,6 +58,7 @@ type sessionTools struct {
 	quota       *quota.Quota
 	toolset     *toolset.Set
 	offered     func() []executors.Tool // the tools of the session's chain
+	forget      func()                  // drops the session's scanner of credentials
 	lsp         *lsp.Session            // nil if it is off
 	rewind      *rewind.Session         // nil if no files are kept
 	cache       *cache.Cache
@@ -130,6 +131,7 @@ func (st *sessionTools) Close() {
 	defer servers.Wait()
 	_ = errors.Join(st.shell.Close(), st.sandbox.Close()) // no caller could act on their failure
 	st.filter.Metrics.Flush()
+	st.forget()
 }
 
 // ready brings the hooks and the tools of a session up to date before a turn. typed is the
