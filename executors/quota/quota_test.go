@@ -175,8 +175,10 @@ func TestReopened(t *testing.T) {
 		return err == nil && !res.Failed
 	}
 	q := open()
-	if !use(q) || !use(q) || use(q) {
-		t.Fatal("the quota of two calls does not let exactly two pass")
+	for n, want := range []bool{true, true, false} {
+		if got := use(q); got != want {
+			t.Fatalf("call %d of a quota of two calls passed: %v, want %v", n+1, got, want)
+		}
 	}
 	if q = open(); use(q) || q.Used() != 4 {
 		t.Errorf("the reopened session has used %d calls, want 4, and none left", q.Used())

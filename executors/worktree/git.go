@@ -19,7 +19,6 @@ import (
 // git runs git without hooks, filters and the network.
 type git struct {
 	runner *program.Runner
-	env    []string
 	dirs   []string // of the project's repository, which git reads
 }
 

@@ -25,6 +25,7 @@ func leaks(text string) *mcp.Server {
 		s.AddTool(&mcp.Tool{Name: name, Description: "The tool " + name + ". " + text, InputSchema: json.RawMessage(schema)}, do)
 	}
 	add("result", func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		//lint:ignore SA1019 servers before revision 2026-07-28 log
 		_ = r.Session.Log(ctx, &mcp.LoggingMessageParams{Level: "error", Data: text})
 		_ = r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
 			ProgressToken: r.Params.GetProgressToken(), Message: text, Progress: 1, Total: 2,
