@@ -60,7 +60,7 @@ func TestOpenAIEmbed(t *testing.T) {
 		"out of order":   {answer: llmtest.Status(200, `{"data":[{"index":1,"embedding":[-1,0]},{"index":0,"embedding":[0.5,1]}]}`), want: two},
 		"as Gemini does": {answer: llmtest.Status(200, `{"data":[{"index":1,"embedding":[-1,0]},{"embedding":[0.5,1]}]}`), want: two},
 		"no index":       {answer: llmtest.Status(200, `{"data":[{"embedding":[0.5,1]},{"embedding":[-1,0]}]}`), want: two},
-		"too few":        {answer: llmtest.Status(200, `{"data":[{"index":0,"embedding":[1]}]}`), err: ": it sent 1 vectors for 2 texts", hint: "try again"},
+		"too few":        {answer: llmtest.Status(200, `{"data":[{"index":0,"embedding":[1]}]}`), err: ": it sent 1 vector for 2 texts", hint: "try again"},
 		"too many":       {answer: llmtest.Status(200, `{"data":[{"index":0,"embedding":[1]},{"index":1,"embedding":[1]},{"index":2,"embedding":[1]}]}`), err: ": it sent 3 vectors for 2 texts", hint: "try again"},
 		"one twice":      {answer: llmtest.Status(200, `{"data":[{"index":1,"embedding":[1]},{"index":1,"embedding":[1]}]}`), err: ": its vectors have wrong indexes: 1 is repeated, or not from 0 to 1", hint: "try again"},
 		"beyond":         {answer: llmtest.Status(200, `{"data":[{"index":0,"embedding":[1]},{"index":2,"embedding":[1]}]}`), err: ": its vectors have wrong indexes: 2 is repeated, or not from 0 to 1", hint: "try again"},

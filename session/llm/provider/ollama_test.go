@@ -65,7 +65,7 @@ func TestOllamaEmbed(t *testing.T) {
 		err    string
 	}{
 		"two":       {llmtest.Status(200, `{"model":"e","embeddings":[[0.5,1],[-1,0]]}`), [][]float32{{0.5, 1}, {-1, 0}}, ""},
-		"too few":   {llmtest.Status(200, `{"embeddings":[[1]]}`), nil, "ollama: it sent 1 vectors for 2 texts (try again)"},
+		"too few":   {llmtest.Status(200, `{"embeddings":[[1]]}`), nil, "ollama: it sent 1 vector for 2 texts (try again)"},
 		"uneven":    {llmtest.Status(200, `{"embeddings":[[1],[1,2]]}`), nil, "ollama: it sent vectors of 1 and 2 numbers (try again)"},
 		"not there": {llmtest.Status(404, `{"error":"model 'e' not found"}`), nil, "ollama answered 404: model 'e' not found (run: ollama pull e)"},
 	} {
