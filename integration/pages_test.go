@@ -243,7 +243,7 @@ func TestPagesAreHarmless(t *testing.T) {
 				t.Errorf("%s has %q", name, bad)
 			}
 		}
-		for _, want := range []string{"lines are left out", "The user allowed it once", "min(max(c.Discount, 0), 100)"} {
+		for _, want := range []string{"lines left out", "The user allowed it once", "min(max(c.Discount, 0), 100)"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s has no %q", name, want)
 			}
