@@ -2,6 +2,8 @@ package fixtures
 
 import (
 	"encoding/json"
+	"slices"
+	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
 )
@@ -67,4 +69,33 @@ func (f *Fixture) Cancels() bool {
 		}
 	}
 	return false
+}
+
+// Said returns the different lines of the agent's messages that begin with prefix, a list mark
+// before it left out, in their order.
+func (f *Fixture) Said(prefix string) (lines []string) {
+	for _, s := range f.steps {
+		if s.side != agent {
+			continue
+		}
+		for _, frame := range s.frames {
+			var message struct {
+				Params struct {
+					Update struct {
+						Content struct{ Text string }
+					}
+				}
+			}
+			if json.Unmarshal(frame, &message) != nil {
+				continue
+			}
+			for line := range strings.Lines(message.Params.Update.Content.Text) {
+				line = strings.TrimPrefix(strings.TrimRight(line, "\n"), "- ")
+				if strings.HasPrefix(line, prefix) && !slices.Contains(lines, line) {
+					lines = append(lines, line)
+				}
+			}
+		}
+	}
+	return lines
 }

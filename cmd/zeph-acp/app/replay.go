@@ -43,6 +43,8 @@ func Replay(ctx context.Context, f *fixtures.Fixture, play func(*fixtures.Fixtur
 		return fmt.Errorf("%s: %w", f.Name, err)
 	}
 	a := newReplayed(l)
+	said := strings.Join(f.Said("Box: "), "\n") // a recording has the lines of its machine
+	a.BoxState = func() string { return said }
 	defer func() { err = errors.Join(err, a.Close()) }()
 
 	in, clientOut := io.Pipe()
