@@ -252,6 +252,10 @@ func (w *boxWalk) linked(link string) {
 // prefix grants the libraries that belong to a directory of programs.
 func (w *boxWalk) prefix(bin string) {
 	top := filepath.Dir(bin)
+	if filepath.Base(bin) == "shims" { // of a version manager: each program reads which version to run
+		w.tool(top, boxRuns, 2)
+		return
+	}
 	if name := filepath.Base(bin); name != "bin" && name != "sbin" || w.leads(top) || top == filepath.Join(w.setup.Home, ".local") {
 		return
 	}
