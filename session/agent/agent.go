@@ -352,7 +352,7 @@ func (a *Agent) system(m llm.Model) string {
 }
 
 // structuredCalls is a part of the system prompt for models that call tools natively.
-const structuredCalls = "Call tools through the structured interface that you are given, never as text or fenced code blocks in an answer."
+const structuredCalls = "Call tools by structured calls, never as text in an answer."
 
 func isDirect(m llm.Model) bool {
 	_, ok := m.(local.Direct)
