@@ -44,6 +44,10 @@ func (t *Terminal) startBoxed(ctx context.Context, cmd shell.Command, limit int)
 	}
 	block, extra := cmd.Env(t.Block, t.Extra)
 	l, err := t.Launch(append([]string{t.shell()}, cmd.Args()...), shell.Environ(block, extra))
+	if errors.Is(err, errors.ErrUnsupported) {
+		t.Shared.setElsewhere("only programs that zeph-acp itself starts are confined on this system")
+		return nil, errNoTerminals
+	}
 	if err != nil {
 		return nil, executors.Failuref(executors.PermanentFailure, "the command could not be confined: %v", err).
 			Hint("Call it again unchanged, or ask the user.")

@@ -128,6 +128,25 @@ func TestLaunch(t *testing.T) {
 	}
 }
 
+// Where no other process can hold the box, unasked commands run here, and the editor starts nothing.
+func TestLaunchUnsupported(t *testing.T) {
+	l, here, shared := &launcher{dir: t.TempDir(), err: errors.ErrUnsupported}, &local{}, &Terminals{}
+	shared.quirks.arguments = argumentsKept
+	e := &editor{answer: func(m string, _ json.RawMessage) string {
+		t.Errorf("the editor was asked for %s", m)
+		return `{}`
+	}}
+	term := &Terminal{Client: connect(t, e), Shared: shared, Local: here, Launch: l.launch}
+	for range 2 {
+		if _, err := term.Run(t.Context(), shell.Command{Line: "cat a", Dir: "/", Session: "s1", ReadOnly: true}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(here.lines) != 2 || len(l.tickets) != 1 {
+		t.Errorf("ran here: %q; %d launches", here.lines, len(l.tickets))
+	}
+}
+
 // Where the editor starts nothing at all, it has refused, and the command does not run elsewhere.
 func TestLaunchRefused(t *testing.T) {
 	l, here := &launcher{dir: t.TempDir()}, &local{}

@@ -38,7 +38,7 @@ func runInBox(t testing.TB, td *commands.TestDir, script string, limit time.Dura
 		t.Fatalf("the box is not ready: %v", err)
 	}
 	env := slices.DeleteFunc(td.Env(), func(v string) bool { return strings.HasPrefix(v, "SECRET_TOKEN=") })
-	local := shell.Local{Confine: box.Confine, MaxTime: limit, Block: []string{"GOPATH", "GOMODCACHE", "GOCACHE", "CARGO_", "RUSTUP_"}, Extra: slices.Concat(command.GitSafeEnv(), env, []string{"RUST_BACKTRACE=0"})}
+	local := shell.Local{Confine: box.Confined, MaxTime: limit, Block: []string{"GOPATH", "GOMODCACHE", "GOCACHE", "CARGO_", "RUSTUP_"}, Extra: slices.Concat(command.GitSafeEnv(), env, []string{"RUST_BACKTRACE=0"})}
 	ctx, stop := context.WithTimeout(t.Context(), 2*time.Minute) // for a box without a limit
 	defer stop()
 	got, err := local.Run(ctx, shell.Command{Line: script, Dir: td.Dir, ReadOnly: true})

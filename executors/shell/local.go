@@ -23,9 +23,9 @@ type Local struct {
 	// before it starts, and returns the program to start instead. On an error
 	// nothing is started.
 	Wrap func(process.Program) (process.Program, error)
-	// Confine, if not nil, returns what confines read-only commands; Wrap does not receive these.
-	// An error refuses such a command. If Confine is nil, read-only commands run unconfined.
-	Confine func() (process.Restriction, error)
+	// Confine, if not nil, returns a read-only command as it runs confined; Wrap does not receive it.
+	// An error refuses the command. If Confine is nil, read-only commands run unconfined.
+	Confine func(process.Program) (process.Program, error)
 	MaxTime time.Duration   // of a read-only command, in the background too; 0 means [process.MaxTime]
 	Reaper  *process.Reaper // ends the programs if this process dies; may be nil
 }
@@ -70,11 +70,7 @@ func (l Local) startShell(c Command, prog process.Program) (*process.Process, er
 	l.Block, l.Extra = c.Env(l.Block, l.Extra)
 	switch {
 	case c.ReadOnly && l.Confine != nil:
-		restrict, err := l.Confine()
-		if err == nil {
-			prog, err = prog.Confined(restrict, prog.MaxTime)
-		}
-		if err != nil {
+		if prog, err = l.Confine(prog); err != nil {
 			return nil, startFailure(err, c)
 		}
 		l.Wrap = nil // its helper could not run, and would restrict less

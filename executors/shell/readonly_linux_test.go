@@ -32,7 +32,7 @@ func reader(t testing.TB, dir string) shell.Local {
 	if err := box.Ready(); err != nil {
 		t.Fatal(err)
 	}
-	return shell.Local{Confine: box.Confine}
+	return shell.Local{Confine: box.Confined}
 }
 
 // A read-only command changes nothing, whatever it does, and leaves nothing.

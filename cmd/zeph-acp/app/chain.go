@@ -218,7 +218,7 @@ func confinedShell(cfg config.Config, walls *sandbox.Sandbox, box *sandbox.Box) 
 	local := localShell(cfg)
 	local.MaxTime = time.Duration(cfg.Tools.Shell.MaxTimeout) * time.Second
 	if box != nil {
-		local.Confine = box.Confine
+		local.Confine = box.Confined
 	}
 	if walls != nil {
 		local.Wrap = func(p process.Program) (process.Program, error) {

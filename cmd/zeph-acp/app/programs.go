@@ -33,11 +33,7 @@ func (b *programBoxes) confine(p process.Program, read, write []string) (process
 	if box == nil || err != nil {
 		return p, err
 	}
-	restrict, err := box.Confine()
-	if err != nil {
-		return p, err
-	}
-	return p.Confined(restrict, 0)
+	return box.Confined(p)
 }
 
 // box returns the box for programs in dir; nil if there is none on this system.

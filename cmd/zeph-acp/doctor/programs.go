@@ -59,7 +59,7 @@ func (e *examination) sandbox(ctx context.Context) []Finding {
 // boxFindings reports whether commands can run without a question in a box.
 func boxFindings(box *sandbox.Box) (found []Finding) {
 	if box == nil {
-		return []Finding{warning(strings.TrimPrefix(box.State(), "Box: "), "use Linux 6.2 or newer with Landlock; docs/sandbox.md says what a box is")}
+		return []Finding{warning(strings.TrimPrefix(box.State(), "Box: "), "use Linux 6.2 or newer with Landlock, or macOS; docs/sandbox.md says what a box is")}
 	}
 	if err := box.Ready(); err != nil {
 		return []Finding{warning("commands that only read are asked about: "+err.Error(), "start in a smaller directory, or name fewer files in deny_read")}

@@ -18,20 +18,11 @@ const MaxTime = 10 * time.Minute
 // nil if the system cannot do that. It must be called on the same thread.
 type Restriction func(temp string) (killAll func(), err error)
 
-// Confined returns a copy of the program that runs confined and [Program.Limited], with a temporary
-// directory of its own, for at most maxTime.
-func (prog Program) Confined(restrict Restriction, maxTime time.Duration) (Program, error) {
-	temp, err := os.MkdirTemp("", "zeph-acp-")
+// Confined returns a copy of the program that runs confined and [Program.Bounded].
+func (prog Program) Confined(restrict Restriction) (Program, error) {
+	prog, temp, err := prog.Bounded()
 	if err != nil {
 		return prog, err
-	}
-	prog.Temp, prog.MaxTemp, prog.MaxTime = temp, MaxTempBytes, maxTime
-	if real, err := filepath.EvalSymlinks(temp); err == nil {
-		temp = real
-	}
-	prog.Env = append(slices.Clip(prog.Env), "TMPDIR="+temp)
-	if cache, err := os.UserCacheDir(); err == nil && os.Getenv("GOCACHE") == "" && !exists(filepath.Join(cache, "go-build")) {
-		prog.Env = append(prog.Env, "GOCACHE="+filepath.Join(temp, "go-build")) // the go command fails without a cache
 	}
 	var killAll func()
 	prog.Confine = func() (err error) {
@@ -45,7 +36,24 @@ func (prog Program) Confined(restrict Restriction, maxTime time.Duration) (Progr
 			killAll()
 		}
 	}
-	return prog.Limited(), nil
+	return prog, nil
+}
+
+// Bounded returns a copy of the program that is [Program.Limited] and has a temporary directory of its
+// own, whose path without links is temp.
+func (prog Program) Bounded() (_ Program, temp string, err error) {
+	if temp, err = os.MkdirTemp("", "zeph-acp-"); err != nil {
+		return prog, "", err
+	}
+	prog.Temp, prog.MaxTemp = temp, MaxTempBytes
+	if real, err := filepath.EvalSymlinks(temp); err == nil {
+		temp = real
+	}
+	prog.Env = append(slices.Clip(prog.Env), "TMPDIR="+temp)
+	if cache, err := os.UserCacheDir(); err == nil && os.Getenv("GOCACHE") == "" && !exists(filepath.Join(cache, "go-build")) {
+		prog.Env = append(prog.Env, "GOCACHE="+filepath.Join(temp, "go-build")) // the go command fails without a cache
+	}
+	return prog.Limited(), temp, nil
 }
 
 // TempExceeded and TimeExceeded are the last line, after the name of this program, of the output

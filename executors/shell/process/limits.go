@@ -17,15 +17,15 @@ const MaxMemoryBytes = 4 << 30
 const maxProcessorSeconds = 3600
 
 // Limited returns a copy of the program with limits for the memory and the processor time of it and
-// of each program that it starts, and for the size of each file that they write. Only Linux enforces
-// them.
+// of each program that it starts, and for the size of each file that they write. Windows has none;
+// macOS does not enforce the one for the memory.
 //
 // RLIMIT_DATA has counted all private writable memory since Linux 4.7. It does not count
 // address space that a program only reserves, as Go, Java and node do. A shell sets it,
 // since prlimit(2) could come after the program has started others. A program that fails for
 // lack of memory would leave a large core dump.
 func (prog Program) Limited() Program {
-	if runtime.GOOS != "linux" {
+	if runtime.GOOS != "linux" && runtime.GOOS != "darwin" {
 		return prog
 	}
 	name, script := filepath.Base(prog.Path), len(prog.Args)-1

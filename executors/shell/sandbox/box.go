@@ -20,13 +20,13 @@ import (
 //
 // A nil Box means that this system has none: see [NewBox]. Such commands then run with no
 // more confinement than those of the user, so the policy must ask about all but the plainest.
-// Test for nil before a method becomes a func value: [Box.Confine] of a nil Box fails.
+// Test for nil before a method becomes a func value: [Box.Confined] of a nil Box fails.
 type Box struct {
 	setup Setup
 	system
 }
 
-// NewBox returns the box of the session that setup describes, or nil if the kernel cannot hold
+// NewBox returns the box of the session that setup describes, or nil if the system cannot hold
 // one. setup.Network is ignored: nothing in a box reaches the network. It does not examine
 // any directory yet.
 func NewBox(setup Setup) *Box {
@@ -54,15 +54,17 @@ func (b *Box) Ready() error {
 	return b.ready()
 }
 
-// Confine returns what puts the calling thread, and all programs that it starts, into the box. The
-// thread must be locked to its goroutine and must end with it. An error is that of [Box.Ready]; the
-// program must then not start.
-func (b *Box) Confine() (process.Restriction, error) {
+// Confined returns a copy of a program that runs in the box, with all programs that it starts, and
+// [process.Program.Bounded]. An error is that of [Box.Ready]; the program must then not start.
+func (b *Box) Confined(prog process.Program) (process.Program, error) {
 	if b == nil {
-		return nil, errNoBox
+		return prog, errNoBox
 	}
-	return b.confine()
+	return b.confined(prog)
 }
+
+// maxShownTools is how many directories of toolchains [Box.State] names.
+const maxShownTools = 20
 
 // BoxArg is the first argument with which this binary must call [BoxMain], before anything
 // else.
@@ -80,6 +82,9 @@ const BoxArg = "__box"
 // call is for one start: the launcher removes FILE right before it starts argv, and starts nothing
 // if it cannot. So a caller that removes FILE first knows that nothing will run. On another
 // kernel or in a container FILE remains.
+//
+// The error is [errors.ErrUnsupported] where no other process can hold the box: argv then runs as a
+// local command.
 func (b *Box) Launcher(argv, env []string) (path string, args []string, err error) {
 	if b == nil {
 		return "", nil, errNoBox
@@ -87,11 +92,12 @@ func (b *Box) Launcher(argv, env []string) (path string, args []string, err erro
 	if len(argv) == 0 {
 		return "", nil, errors.New("there is no program to run")
 	}
-	l := launch{Version: launchVersion, Kernel: thisKernel(), Env: env, Limit: b.setup.Limit}
-	if l.Path, err = exec.LookPath(argv[0]); err != nil {
+	rules, err := b.rules()
+	if err != nil {
 		return "", nil, err
 	}
-	if l.Rules, err = b.rules(); err != nil {
+	l := launch{Version: launchVersion, Kernel: thisKernel(), Env: env, Limit: b.setup.Limit, Rules: rules}
+	if l.Path, err = exec.LookPath(argv[0]); err != nil {
 		return "", nil, err
 	}
 	own, err := os.Executable()

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -18,7 +16,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/zeph-acp/zeph-acp/executors/shell/process"
-	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
 // Rights in a box. Names in a directory can be listed only where its files can be read.
@@ -38,9 +35,6 @@ type system struct {
 	mu   sync.Mutex
 	last *boxGrants // nil before the first command
 }
-
-// maxShownTools is how many directories of toolchains [Box.State] names.
-const maxShownTools = 20
 
 // boxGrants are the grants of a box as of some time.
 type boxGrants struct {
@@ -101,12 +95,12 @@ func (b *Box) ready() error {
 	return err
 }
 
-func (b *Box) confine() (process.Restriction, error) {
+func (b *Box) confined(prog process.Program) (process.Program, error) {
 	g, err := b.current()
 	if err != nil {
-		return nil, err
+		return prog, err
 	}
-	return g.enter, nil
+	return prog.Confined(g.enter)
 }
 
 // boxRules are the rules for a launcher.
@@ -123,7 +117,7 @@ func (b *Box) rules() (json.RawMessage, error) {
 	return json.Marshal(boxRules{g.abi, g.grants})
 }
 
-// restriction returns what confine returned for these rules in another process.
+// restriction returns what confines programs by these rules in another process.
 func restriction(text json.RawMessage) (process.Restriction, error) {
 	var r boxRules
 	if err := json.Unmarshal(text, &r); err != nil {
@@ -176,7 +170,7 @@ func (b *Box) examine() *boxGrants {
 			p.secretPaths = append(p.secretPaths, path)
 		}
 	}
-	if g.err = b.shellOutside(); g.err != nil {
+	if g.err = shellOutside(b.inner.roots); g.err != nil {
 		return g
 	}
 	starts := p.walkInside()
@@ -219,26 +213,6 @@ func (b *Box) examine() *boxGrants {
 	}
 	g.err = g.compile()
 	return g
-}
-
-// shellOutside returns an error if a root contains the shell: nothing in the roots can be run.
-func (b *Box) shellOutside() error {
-	for _, name := range []string{"bash", "sh"} {
-		path, err := exec.LookPath(name)
-		if err != nil {
-			continue
-		}
-		if path, err = filepath.EvalSymlinks(path); err != nil {
-			continue
-		}
-		for _, root := range b.inner.roots {
-			if workspace.Within(root, path) {
-				return fmt.Errorf("the session's directory %s contains the programs of the system", root)
-			}
-		}
-		return nil
-	}
-	return errors.New("there is no shell")
 }
 
 // compile makes the ruleset. It stays open: adding its rules again for every command would take

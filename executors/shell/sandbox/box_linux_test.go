@@ -98,12 +98,9 @@ func writeFile(t testing.TB, path, text string) {
 // run runs a script in the box as a command without a question runs.
 func (b *boxed) run(t testing.TB, box *Box, script string) (text string, code int) {
 	t.Helper()
-	restrict, err := box.Confine()
+	prog, err := box.Confined(process.Program{Path: "/bin/bash", Args: []string{"-p", "-c", script}, Dir: b.proj, Env: b.env,
+		MaxTime: cmp.Or(b.setup.Limit, time.Minute), Head: 1 << 16, Tail: 1 << 16})
 	if err != nil {
-		t.Fatal(err)
-	}
-	prog := process.Program{Path: "/bin/bash", Args: []string{"-p", "-c", script}, Dir: b.proj, Env: b.env, Head: 1 << 16, Tail: 1 << 16}
-	if prog, err = prog.Confined(restrict, cmp.Or(b.setup.Limit, time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	p, err := process.Start(prog)
@@ -281,7 +278,7 @@ func TestBoxReady(t *testing.T) {
 	if err := none.Ready(); err == nil {
 		t.Error("no box is ready")
 	}
-	if _, err := none.Confine(); err == nil {
+	if _, err := none.Confined(process.Program{}); err == nil {
 		t.Error("no box confines")
 	}
 	b = newBoxed(t, "*.x")
@@ -508,11 +505,7 @@ func TestBoxLimits(t *testing.T) {
 	b := newBoxed(t)
 	box := NewBox(b.setup)
 	argv := []string{"grep", "-E", "^Max (cpu|file size|data|core)", "/proc/self/limits"}
-	restrict, err := box.Confine()
-	if err != nil {
-		t.Fatal(err)
-	}
-	prog, err := process.Program{Path: argv[0], Args: argv[1:], Dir: b.proj, Env: b.env, Tail: 1 << 16}.Confined(restrict, time.Minute)
+	prog, err := box.Confined(process.Program{Path: argv[0], Args: argv[1:], Dir: b.proj, Env: b.env, MaxTime: time.Minute, Tail: 1 << 16})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -557,11 +550,8 @@ func BenchmarkBox(b *testing.B) {
 			began := time.Now()
 			prog := process.Program{Path: "/bin/bash", Args: []string{"-p", "-c", ":"}, Dir: "/", Env: w.env}
 			if i == 1 {
-				restrict, err := box.Confine()
-				if err != nil {
-					b.Fatal(err)
-				}
-				if prog, err = prog.Confined(restrict, time.Minute); err != nil {
+				var err error
+				if prog, err = box.Confined(prog); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -1,9 +1,14 @@
 package sandbox
 
 import (
+	"errors"
+	"fmt"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
 // systemPrograms are directories with programs and libraries of the system. Commands in a box read
@@ -110,4 +115,24 @@ func toolFiles(home string, getenv func(string) string) []string {
 		all = append(all, path)
 	}
 	return all
+}
+
+// shellOutside returns an error if a root contains the shell: nothing in the roots can be run.
+func shellOutside(roots []string) error {
+	for _, name := range []string{"bash", "sh"} {
+		path, err := exec.LookPath(name)
+		if err != nil {
+			continue
+		}
+		if path, err = filepath.EvalSymlinks(path); err != nil {
+			continue
+		}
+		for _, root := range roots {
+			if workspace.Within(root, path) {
+				return fmt.Errorf("the session's directory %s contains the programs of the system", root)
+			}
+		}
+		return nil
+	}
+	return errors.New("there is no shell")
 }

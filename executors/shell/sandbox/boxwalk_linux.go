@@ -298,9 +298,6 @@ func (w *boxWalk) file(path string) (text string) {
 	return string(content)
 }
 
-// maxConfigFile is the size of the largest configuration file, in bytes.
-const maxConfigFile = 1 << 20
-
 // short returns a path for people.
 func (w *boxWalk) short(path string) string {
 	if rel, err := filepath.Rel(w.setup.Home, path); w.setup.Home != "" && err == nil && filepath.IsLocal(rel) {
@@ -309,7 +306,21 @@ func (w *boxWalk) short(path string) string {
 	return path
 }
 
-func isFile(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular()
+// git grants what git needs outside the session's directories.
+func (w *boxWalk) git() {
+	g := gitWalk{home: w.setup.Home, getenv: w.setup.Getenv, file: w.file, repository: w.repositoryData, stamp: w.stamps.add}
+	g.settings()
+	if w.setup.Objects != "" {
+		w.tree(w.setup.Objects, boxReads, 0)
+	}
+	for _, root := range w.roots {
+		g.around(root)
+	}
+}
+
+// repositoryData grants the data of a repository, unless it contains more than that.
+func (w *boxWalk) repositoryData(dir string) {
+	if dir != "" && !w.insideRoot(dir) && !w.leads(dir) && isFile(filepath.Join(dir, "HEAD")) {
+		w.tool(dir, boxReads, 0)
+	}
 }

@@ -48,6 +48,15 @@ func newDenyScopes(pattern, home string, roots []string) []denyScope {
 // target if the pattern's literal beginning leads through links.
 func (r denyScope) resolved(pattern string) []denyScope {
 	all := []denyScope{r.extended(nil, pattern)}
+	if real, below, ok := linkedBase(pattern); ok {
+		all = append(all, r.extended(names(real), below))
+	}
+	return all
+}
+
+// linkedBase follows the links in the literal beginning of an absolute pattern. ok is false if there
+// are none; else real has no links, and below is the rest of the pattern.
+func linkedBase(pattern string) (real, below string, ok bool) {
 	base, rest := "/", strings.TrimPrefix(pattern, "/")
 	for rest != "" {
 		name, after, _ := strings.Cut(rest, "/")
@@ -58,13 +67,10 @@ func (r denyScope) resolved(pattern string) []denyScope {
 	}
 	for at, below := base, rest; at != "/"; at, below = filepath.Dir(at), filepath.Base(at)+"/"+below {
 		if real, err := filepath.EvalSymlinks(at); err == nil {
-			if real != at {
-				all = append(all, r.extended(names(real), below))
-			}
-			break
+			return real, below, real != at
 		}
 	}
-	return all
+	return "", "", false
 }
 
 // extended appends the parts of a pattern to those of a directory.

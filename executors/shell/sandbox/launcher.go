@@ -41,7 +41,7 @@ func runInBox(args []string, reaper *process.Reaper) (code int, err error) {
 		return 0, err
 	}
 	prog := process.Program{
-		Path: l.Path, Args: args[3:], Env: l.Env, Dir: dir, Reaper: reaper,
+		Path: l.Path, Args: args[3:], Env: l.Env, Dir: dir, MaxTime: l.Limit, Reaper: reaper,
 		Sink: func(text []byte) { _, _ = os.Stdout.Write(text) }, // the terminal may be gone; the program then ends with it
 	}
 	prog.Env = slices.DeleteFunc(slices.Clone(prog.Env), func(v string) bool { return strings.HasPrefix(v, "PWD=") })
@@ -50,7 +50,7 @@ func runInBox(args []string, reaper *process.Reaper) (code int, err error) {
 	if err := os.Remove(args[0]); err != nil { // whoever started this has given it up
 		return 0, err
 	}
-	if prog, err = prog.Confined(restrict, l.Limit); err != nil {
+	if prog, err = prog.Confined(restrict); err != nil {
 		return 0, err
 	}
 	p, err := process.Start(prog)

@@ -162,3 +162,15 @@ func followLinks(path string) (writablePlace, bool) {
 	}
 	return p, true
 }
+
+// realPath follows the links of a path as far as it exists.
+func realPath(path string) string {
+	path = filepath.Clean(path)
+	if f, err := filepath.EvalSymlinks(path); err == nil {
+		return f
+	}
+	if dir := filepath.Dir(path); dir != path {
+		return filepath.Join(realPath(dir), filepath.Base(path))
+	}
+	return path
+}

@@ -128,18 +128,6 @@ func (p *planner) findOwn() {
 	p.ownPaths = paths
 }
 
-// realPath follows the links of a path as far as it exists.
-func realPath(path string) string {
-	path = filepath.Clean(path)
-	if f, err := filepath.EvalSymlinks(path); err == nil {
-		return f
-	}
-	if dir := filepath.Dir(path); dir != path {
-		return filepath.Join(realPath(dir), filepath.Base(path))
-	}
-	return path
-}
-
 // outsideGrants are the grants outside the session's directories, kept for outsideAge.
 type outsideGrants struct {
 	computedAt time.Time

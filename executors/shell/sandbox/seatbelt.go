@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
 // seatbelt describes the box of one command on macOS. Its profile is the text for
@@ -14,16 +16,20 @@ import (
 // and without links: the kernel compares the real path of a file.
 //
 // Everything that the profile does not name is denied. The last rule that fits decides, so the
-// denials of refused files follow the grants.
+// denials of refused files follow the grants. Denials are expressions that ignore case, since most
+// disks do: a path that the environment spells otherwise is then still refused.
 type seatbelt struct {
-	roots        []string // of the session; nothing in them is executed
-	read         []string // further files and directories that may be read, none of them refused
-	execute      []string // directories among read whose programs may run
-	refused      []string // files and directories that may not be read, such as zeph-acp's own
-	denyPatterns []string // of deny_read
-	home         string   // for patterns that begin with ~; empty means unknown
-	write        []string // files and directories that may be read and written
-	temp         string   // the directory for temporary files of the command
+	roots        []string    // of the session; nothing in them is executed
+	read         []string    // further files and directories that may be read
+	execute      []string    // the same, and programs in them may run
+	stores       []string    // the same, but for secretNames: tools have downloaded or built all that is in them
+	secretNames  []string    // patterns of names that may not be read outside of the roots and the system's programs
+	refused      []string    // files and directories that may not be read, such as zeph-acp's own
+	refusedGlobs [][2]string // directories, and globs of further such files in them
+	denyPatterns []string    // of deny_read
+	home         string      // for patterns that begin with ~; empty means unknown
+	write        []string    // files and directories that may be read and written
+	temp         string      // the directory for temporary files of the command
 }
 
 // sandboxExec is the program that starts others with a profile.
@@ -62,7 +68,11 @@ var (
 // expressed; commands then have to ask.
 func (s seatbelt) profile() (string, error) {
 	var b strings.Builder
-	for _, paths := range [][]string{s.roots, s.read, s.execute, s.refused, s.write, {s.temp}} {
+	refusedDirs := make([]string, len(s.refusedGlobs))
+	for i, g := range s.refusedGlobs {
+		refusedDirs[i] = g[0]
+	}
+	for _, paths := range [][]string{s.roots, s.read, s.execute, s.stores, s.refused, refusedDirs, s.write, {s.temp}} {
 		for _, p := range paths {
 			if !path.IsAbs(p) || !utf8.ValidString(p) || strings.ContainsFunc(p, func(r rune) bool { return r < ' ' || r == 0x7F }) {
 				return "", fmt.Errorf("a directory has a name that a profile of macOS cannot contain: %q", p)
@@ -72,29 +82,74 @@ func (s seatbelt) profile() (string, error) {
 			}
 		}
 	}
-	programs := slices.Concat(seatbeltPrograms, s.execute)
-	readable := slices.Concat(programs, seatbeltFiles, s.read, s.roots, s.write, []string{s.temp})
+	programs := slices.Concat(seatbeltPrograms, s.execute, s.stores)
+	system, own := slices.Concat(programs, seatbeltFiles, s.read), slices.Concat(s.roots, s.write, []string{s.temp})
 	b.WriteString("(version 1)\n(deny default)\n")
 	b.WriteString("(allow process-fork)\n(allow process-info* signal (target same-sandbox))\n(allow sysctl-read)\n")
 	rule(&b, "allow mach-lookup", "global-name", seatbeltServices)
 	rule(&b, "allow ipc-posix-shm-read*", "ipc-posix-name", []string{"apple.shm.notification_center"})
-	rule(&b, "allow file-read-metadata", "literal", slices.Concat(ancestors(readable), seatbeltLinks))
+	rule(&b, "allow file-read-metadata", "literal", slices.Concat(ancestors(slices.Concat(system, own)), seatbeltLinks))
 	rule(&b, "allow file-read*", "literal", slices.Concat([]string{"/"}, seatbeltDevices))
 	rule(&b, "allow file-read* file-write-data", "subpath", []string{"/dev/fd"})
 	rule(&b, "allow file-ioctl", "literal", []string{"/dev/dtracehelper"})
-	rule(&b, "allow file-read*", "subpath", readable)
+	rule(&b, "allow file-read*", "subpath", system)
+	s.denySecretNames(&b)
+	rule(&b, "allow file-read*", "subpath", slices.Concat(s.stores, own))
 	rule(&b, "allow process-exec* file-map-executable", "subpath", programs)
-	rule(&b, "deny process-exec* file-map-executable", "subpath", slices.Concat(s.roots, s.write, []string{s.temp}))
+	rule(&b, "deny process-exec* file-map-executable", "subpath", own)
 	rule(&b, "allow file-write-data", "literal", []string{"/dev/null", "/dev/zero", "/dev/dtracehelper"})
 	rule(&b, "allow file-write*", "subpath", append(slices.Clone(s.write), s.temp))
-	rule(&b, "deny file-read* file-write*", "subpath", s.refused)
+	for _, path := range s.refused {
+		deny(&b, "^"+literalExpression(path)+end)
+	}
+	for _, g := range s.refusedGlobs {
+		deny(&b, "^"+literalExpression(g[0])+"/"+globExpression(g[1])+end)
+	}
 	for _, pattern := range s.denyPatterns {
 		for _, expression := range s.denyExpressions(pattern) {
-			fmt.Fprintf(&b, "(deny file-read* file-write*\n  (regex #\"%s\"))\n", expression)
+			deny(&b, expression)
 		}
 	}
 	b.WriteString("(deny network*)\n")
+	if b.Len() > maxProfileBytes {
+		return "", fmt.Errorf("too many directories or patterns for a profile of macOS (%d bytes)", b.Len())
+	}
 	return b.String(), nil
+}
+
+// maxProfileBytes bounds a profile, which is an argument of a program.
+const maxProfileBytes = 256 << 10
+
+// end ends the expression of a file or of a directory with all that is in it.
+const end = "(/.*)?$"
+
+// deny writes the denial of the paths that match an expression.
+func deny(b *strings.Builder, expression string) {
+	fmt.Fprintf(b, "(deny file-read* file-write*\n  (regex #\"%s\"))\n", expression)
+}
+
+// denySecretNames denies the secret names wherever a grant is not the system's.
+func (s seatbelt) denySecretNames(b *strings.Builder) {
+	if len(s.secretNames) == 0 {
+		return
+	}
+	globs := make([]string, len(s.secretNames))
+	for i, name := range s.secretNames {
+		globs[i] = globExpression(name)
+	}
+	for _, dir := range outermost(slices.Concat(s.read, s.execute, []string{"/private/etc"})) {
+		deny(b, "^"+literalExpression(dir)+"(/.*)?/("+strings.Join(globs, "|")+")"+end)
+	}
+}
+
+// outermost returns the directories that lie in no other one, sorted.
+func outermost(dirs []string) (all []string) {
+	for _, dir := range slices.Sorted(slices.Values(dirs)) {
+		if !slices.ContainsFunc(all, func(outer string) bool { return workspace.Within(outer, dir) }) {
+			all = append(all, dir)
+		}
+	}
+	return all
 }
 
 // rule writes a rule for paths or names, none if there are no names.
@@ -127,7 +182,6 @@ func ancestors(paths []string) []string {
 // matches any.
 func (s seatbelt) denyExpressions(pattern string) []string {
 	pattern = trimPattern(pattern)
-	const end = "(/.*)?$"
 	if rest, ok := strings.CutPrefix(strings.TrimPrefix(pattern, "/"), "**/"); ok {
 		return []string{"^/(.*/)?" + globExpression(rest) + end}
 	}
@@ -142,7 +196,7 @@ func (s seatbelt) denyExpressions(pattern string) []string {
 	}
 	dirs, depth := s.roots, ""
 	if !strings.Contains(pattern, "/") { // a name at any depth; system files are nobody's secrets
-		dirs, depth = slices.Concat(s.roots, s.read, s.execute, s.write), "(.*/)?"
+		dirs, depth = outermost(slices.Concat(s.roots, s.read, s.execute, s.stores, s.write)), "(.*/)?"
 	}
 	var all []string
 	for _, dir := range dirs {

@@ -23,6 +23,9 @@ func TestSeatbeltProfile(t *testing.T) {
 		roots:        []string{`/Users/u/my "app"`, "/Users/u/lib"},
 		read:         []string{"/Users/u/.gitconfig", "/Users/u/.rustup"},
 		execute:      []string{"/Users/u/.rustup/toolchains"},
+		stores:       []string{"/Users/u/go/pkg"},
+		secretNames:  []string{".env", "id_rsa", "ssh_host_*_key"},
+		refusedGlobs: [][2]string{{"/Users/u/.zeph", "sessions.db*"}},
 		refused:      []string{`/Users/u/my "app"/.zeph-home`},
 		denyPatterns: []string{"*.pem", "secrets/", "conf/*.key", "**/.env", "~/.ssh/**", "/etc/{a,b}[0-9]?"},
 		home:         "/Users/u",
@@ -82,7 +85,8 @@ func TestSeatbeltRefuses(t *testing.T) {
 // The rules are evaluated as macOS does: the last that fits decides.
 func TestSeatbeltDecides(t *testing.T) {
 	s := seatbelt{
-		roots: []string{"/Users/u/app"}, read: []string{"/Users/u/.gitconfig", "/Users/u/go"}, execute: []string{"/Users/u/go"},
+		roots: []string{"/Users/u/app"}, read: []string{"/Users/u/.gitconfig", "/Users/u/go"}, execute: []string{"/Users/u/go", "/Users/u/venv"},
+		stores: []string{"/Users/u/go/pkg"}, secretNames: []string{".env", "auth.json"}, refusedGlobs: [][2]string{{"/Users/u/app/z", "keys*.toml"}},
 		refused: []string{"/Users/u/app/.home"}, denyPatterns: []string{"*.pem", "a.b/", "~/go/private"}, home: "/Users/u", temp: "/private/tmp/t1",
 		write: []string{"/Users/u/state/copy"},
 	}
@@ -114,6 +118,14 @@ func TestSeatbeltDecides(t *testing.T) {
 		{"file-read-data", "/Users/u/.gitconfig", true},
 		{"file-read-data", "/Users/u/go/pkg/mod/x.go", true},
 		{"file-read-data", "/Users/u/go/private/x.go", false},
+		{"file-read-data", "/Users/u/venv/lib/.ENV", false},
+		{"file-read-data", "/Users/u/venv/.env/a", false},
+		{"file-read-data", "/Users/u/go/pkg/mod/auth.json", true},
+		{"file-read-data", "/Users/u/app/auth.json", true},
+		{"file-read-data", "/Users/u/app/z/keys-2.TOML", false},
+		{"file-read-data", "/Users/u/app/z/a.toml", true},
+		{"file-read-data", "/Users/u/App/.HOME/keys.toml", false},
+		{"process-exec", "/Users/u/go/pkg/mod/tool", true},
 		{"file-read-data", "/usr/share/zoneinfo/UTC", true},
 		{"file-read-data", "/private/etc/passwd", true},
 		{"file-write-create", "/Users/u/app/x", false},

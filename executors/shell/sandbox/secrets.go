@@ -31,16 +31,20 @@ func secretPaths(home string) []string {
 // of its name.
 func secretFile(name string) bool {
 	name = strings.ToLower(name)
-	for _, pattern := range []string{
-		".npmrc", ".yarnrc*", ".netrc", "_netrc", ".pypirc", ".git-credentials", ".pgpass", ".my.cnf", ".htpasswd", ".vault-token", ".dockercfg",
-		".env", ".env.*", "id_rsa", "id_dsa", "id_ecdsa*", "id_ed25519*", "*.kdbx", "*.keytab", "shadow", "shadow-", "gshadow", "gshadow-", "sudoers",
-		"opasswd", "ssh_host_*_key", "auth.json", "settings-security.xml",
-	} {
+	for _, pattern := range secretNames {
 		if ok, _ := path.Match(pattern, name); ok {
 			return !strings.HasSuffix(name, ".pub")
 		}
 	}
 	return strings.HasPrefix(name, "credentials") && !slices.Contains(sourceExtensions, path.Ext(name))
+}
+
+// secretNames are patterns of the names of files with secrets, in lower case. Names with ".pub" at the end
+// and "credentials" with any end but that of a source are not among them.
+var secretNames = []string{
+	".npmrc", ".yarnrc*", ".netrc", "_netrc", ".pypirc", ".git-credentials", ".pgpass", ".my.cnf", ".htpasswd", ".vault-token", ".dockercfg",
+	".env", ".env.*", "id_rsa", "id_dsa", "id_ecdsa*", "id_ed25519*", "*.kdbx", "*.keytab", "shadow", "shadow-", "gshadow", "gshadow-", "sudoers",
+	"opasswd", "ssh_host_*_key", "auth.json", "settings-security.xml", "master.passwd",
 }
 
 // sourceExtensions are those of sources and documents, which are often named after what they handle.
@@ -51,10 +55,11 @@ var sourceExtensions = []string{
 // secretDir reports whether a directory outside the session's directories must not be read
 // because of its name. examined is true in the directories whose names are checked.
 func secretDir(name string, examined bool) bool {
-	return examined && slices.Contains([]string{
-		".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".password-store", "keyrings", "private", "sudoers.d",
-	}, strings.ToLower(name))
+	return examined && slices.Contains(secretDirNames, strings.ToLower(name))
 }
+
+// secretDirNames are the names of directories with secrets.
+var secretDirNames = []string{".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".password-store", "keyrings", "private", "sudoers.d"}
 
 // holdsSecret reports whether a configuration file seems to hold a password or token.
 func holdsSecret(text string) bool { return secretSetting.MatchString(text) }

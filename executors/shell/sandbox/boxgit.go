@@ -12,12 +12,21 @@ import (
 // maxGitFiles bounds the files that git's settings include.
 const maxGitFiles = 20
 
-// git grants what git needs outside the session's directories: the user's settings, and the
+// gitWalk finds what git needs outside the session's directories: the user's settings, and the
 // repository of a session in a subdirectory or a linked worktree.
-func (w *boxWalk) git() {
-	home, config := w.setup.Home, w.setup.Getenv("XDG_CONFIG_HOME")
+type gitWalk struct {
+	home       string // may be empty
+	getenv     func(string) string
+	file       func(path string) (text string) // grants a file of settings; "" if it does not
+	repository func(dir string)                // grants the data of a repository
+	stamp      func(path string)               // records a file that is read
+}
+
+// settings finds the user's settings.
+func (w gitWalk) settings() {
+	home, config := w.home, w.getenv("XDG_CONFIG_HOME")
 	var files []string
-	if path := w.setup.Getenv("GIT_CONFIG_GLOBAL"); path != "" {
+	if path := w.getenv("GIT_CONFIG_GLOBAL"); path != "" {
 		files = append(files, path)
 	} else if home != "" {
 		files = append(files, filepath.Join(home, ".gitconfig"))
@@ -37,12 +46,6 @@ func (w *boxWalk) git() {
 			files = append(files, namedFiles(file, w.file(file), home)...)
 		}
 	}
-	if w.setup.Objects != "" {
-		w.tree(w.setup.Objects, boxReads, 0)
-	}
-	for _, root := range w.roots {
-		w.repository(root)
-	}
 }
 
 // namedSetting matches a setting of git whose value is the path of a file.
@@ -60,11 +63,11 @@ func namedFiles(file, text, home string) (all []string) {
 	return all
 }
 
-// repository grants the data of the repository to which root belongs, if it lies outside. A
+// around finds the data of the repository to which root belongs, if it lies outside. A
 // repository that encloses the home directory is not one of a project.
-func (w *boxWalk) repository(root string) {
+func (w gitWalk) around(root string) {
 	for dir := root; ; dir = filepath.Dir(dir) {
-		if dir != root && (w.setup.Home != "" && workspace.Within(dir, w.setup.Home) || dir == "/") {
+		if dir != root && (w.home != "" && workspace.Within(dir, w.home) || dir == "/") {
 			return
 		}
 		dotGit := filepath.Join(dir, ".git")
@@ -76,10 +79,10 @@ func (w *boxWalk) repository(root string) {
 			}
 			continue
 		case info.IsDir() && dir != root:
-			w.repositoryData(dotGit)
+			w.repository(dotGit)
 		case info.Mode().IsRegular():
-			w.stamps.add(dotGit)
-			w.repositoryData(linkedRepository(dir))
+			w.stamp(dotGit)
+			w.repository(linkedRepository(dir))
 		}
 		for at := root; at != dir; {
 			at = filepath.Dir(at)
@@ -88,13 +91,6 @@ func (w *boxWalk) repository(root string) {
 			}
 		}
 		return
-	}
-}
-
-// repositoryData grants the data of a repository, unless it contains more than that.
-func (w *boxWalk) repositoryData(dir string) {
-	if dir != "" && !w.insideRoot(dir) && !w.leads(dir) && isFile(filepath.Join(dir, "HEAD")) {
-		w.tool(dir, boxReads, 0)
 	}
 }
 
@@ -131,6 +127,9 @@ func linkedRepository(dir string) string {
 
 var worktreeSetting = lazyregexp.New(`(?m)^\s*worktree\s*=\s*"?([^"\n]+?)"?\s*$`)
 
+// maxConfigFile is the size of the largest configuration file, in bytes.
+const maxConfigFile = 1 << 20
+
 // readShort returns the content of a small regular file without space around it, else "".
 func readShort(path string) string {
 	info, err := os.Lstat(path)
@@ -146,4 +145,9 @@ func absFrom(dir, path string) string {
 		return filepath.Clean(path)
 	}
 	return filepath.Join(dir, path)
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }
