@@ -61,15 +61,19 @@ func (t *Terminal) Run(ctx context.Context, cmd shell.Command) (shell.Output, er
 	}
 	out := shell.Output{Terminal: term.ID, Release: term.Release, ReadOnly: t.boxed(cmd)}
 	status, err := t.wait(ctx, term, outputInterval)
+	stopped := false
 	switch {
 	case ctx.Err() == nil:
 	case errors.Is(context.Cause(ctx), context.DeadlineExceeded):
 		err = context.Cause(ctx)
-		status = stopTerminal(ctx, term)
+		status, stopped = stopTerminal(ctx, term), true
 	default:
 		return out, context.Cause(ctx)
 	}
 	t.collect(ctx, term, status, &out)
+	if stopped && out.ReadOnly && out.ExitCode != nil && *out.ExitCode > 128 { // the launcher's form of a signal
+		out.ExitCode, out.Signal = nil, "SIGTERM"
+	}
 	if cmd.Notify != nil && (out.ExitCode != nil || out.Signal != "") {
 		cmd.Notify(executors.Event{Exit: &executors.Exit{Code: out.ExitCode, Signal: out.Signal}})
 	}
