@@ -70,7 +70,7 @@ func TestExit(t *testing.T) {
 	}
 }
 
-// sendOnly sends a request whose answer nobody waits for.
+// sendOnly sends a request and ignores its answer.
 func sendOnly(c *Client, method string, params any) {
 	if call, err := c.send(context.Background(), method, params); err == nil {
 		call.ignoreAnswer()

@@ -67,10 +67,10 @@ type Server struct {
 	// Trace, if not nil, is called with every line in both directions, without
 	// its newline. It is called from two goroutines.
 	Trace func(Side, []byte)
-	// Exit returns what is done to the texts of a session before they are sent, such as the masking
-	// of credentials; the ID may also be that of a child session, or "" for texts of no session. It
-	// spares words of the user and the model, and what the client has to carry out: commands, and
-	// texts of files to write. Nil sends everything as it is.
+	// Exit returns the change that a session's text needs before it is sent, such as masking
+	// credentials. The argument is the ID of a session or child session, or "" where there is
+	// none. Words of the user and the model stay unchanged, and so do commands and file contents
+	// that the client has to run or write. Nil sends everything unchanged.
 	Exit func(session string) texts.Change
 	Log  *slog.Logger
 

@@ -11,8 +11,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/visible"
 )
 
-// shown returns the question as the user must see it: no character of its texts hides or reorders
-// others, and none makes the client load an image. Diffs stay as they are, since clients apply them.
+// shown returns the question as the user must see it: without characters that hide or reorder
+// others, and without images that the client would load. Diffs stay unchanged: clients apply them.
 func (p RequestPermissionRequest) shown() RequestPermissionRequest {
 	p.ToolCall.Title = images.Links(visible.Line(p.ToolCall.Title))
 	p.ToolCall.Content = slices.Clone(p.ToolCall.Content)
@@ -31,7 +31,7 @@ func (p RequestPermissionRequest) shown() RequestPermissionRequest {
 	return p
 }
 
-// shownText returns a text of a question as the user must see it.
+// shownText returns part of a question as the user must see it.
 func shownText(text string) string { return images.Links(visible.Text(text)) }
 
 // withoutImages returns an update whose Markdown has links in place of images from the net; see

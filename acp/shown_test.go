@@ -38,7 +38,7 @@ func TestQuestionsShowEveryCharacter(t *testing.T) {
 	}
 }
 
-// The labels of a form are shown as texts of questions are. Values and the order of members stay.
+// Labels of a form are shown as other question text is. Values and the order of members stay.
 func TestShownSchema(t *testing.T) {
 	for in, want := range map[string]string{
 		`{"type":"object","properties":{"z":{"type":"string","title":"a` + "\u202e" + `b"},"a":{"title":"x","type":"string"}}}`: `{"type":"object","properties":{"z":{"type":"string","title":"a` +
@@ -57,7 +57,8 @@ func TestShownSchema(t *testing.T) {
 		t.Error("no schema became one")
 	}
 	for _, schema := range []string{
-		`{"type":"object","properties":{"a` + "\u202e" + `":{"type":"string"}}}`, `{"type":"object","properties":{"a":{"type":"string","enum":["x` + "\u00a0" + `y"]}}}`,
+		`{"type":"object","properties":{"a` + "\u202e" + `":{"type":"string"}}}`,
+		`{"type":"object","properties":{"a":{"type":"string","enum":["x` + "\u00a0" + `y"]}}}`,
 		`{"type":"object","properties":{"a":{"type":"array","items":{"type":"string","enum":["\u200bx"]}}}}`,
 	} {
 		if checkFormSchema(json.RawMessage(schema)) == nil {

@@ -81,7 +81,7 @@ func (s *stream) write(m any) error {
 	return s.out.enqueue(line)
 }
 
-// leaving returns a frame with its texts changed by Server.Exit.
+// leaving returns a frame after Server.Exit has changed its text.
 func (s *stream) leaving(frame any) any {
 	if s.exit == nil {
 		return frame

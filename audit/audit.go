@@ -58,7 +58,7 @@ type finished struct {
 
 // New returns the log in a directory. The first recorded call creates both. Without
 // a directory, or if the log is off, New returns nil, which records nothing. exit
-// returns what masks the secrets in the texts of a session; it may be nil.
+// returns the function that masks secrets in a session's text; it may be nil.
 func New(dir string, cfg Config, exit func(session string) texts.Change) *Log {
 	if dir == "" || !cfg.Enabled {
 		return nil
