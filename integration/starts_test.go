@@ -20,6 +20,7 @@ var mayStart = map[string]string{
 	"executors/shell/process/piped.go":           "makes the processes of all servers, hooks and programs",
 	"executors/shell/process/session_windows.go": "ends processes with a program of Windows",
 	"executors/shell/sandbox/helper_linux.go":    "becomes the command that it confines",
+	"executors/shell/sandbox/box_darwin.go":      "tries sandbox-exec, which is the box itself",
 	"executors/shell/sandbox/launcher.go":        "makes the process of a command in an editor's terminal, in the box",
 	"cmd/zeph-acp/helper.go":                     "starts this binary as the reaper",
 

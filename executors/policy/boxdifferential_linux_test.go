@@ -360,7 +360,7 @@ func (d *boxDifferential) toolchain(td *commands.TestDir, path string) bool {
 	}
 	return !strings.HasPrefix(path, td.Root) && slices.ContainsFunc(filepath.SplitList(os.Getenv("PATH")), func(dir string) bool {
 		top := filepath.Dir(dir)
-		return strings.HasPrefix(path, dir+"/") || filepath.Base(dir) == "bin" && top != "/" && strings.HasPrefix(path, top+"/")
+		return path == dir || strings.HasPrefix(path, dir+"/") || filepath.Base(dir) == "bin" && top != "/" && strings.HasPrefix(path, top+"/")
 	})
 }
 

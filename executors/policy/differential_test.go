@@ -98,9 +98,13 @@ type recorded struct {
 
 // recorder is the prologue of a bash in which builtins and programs only record
 // their words. Descriptor 9 receives the number of words, the directory and the
-// words, each ended by NUL. A name with a slash runs a real program; the
-// programs of the test directory record their own calls.
+// words, each ended by NUL: each script has a file of its own, since a process
+// substitution may outlive its script. Descriptor 7 is the output, which ends with
+// the last process. A name with a slash runs a real program; the programs of the
+// test directory record their own calls.
 const recorder = `
+builtin exec 7>&1
+n=0
 rec() { builtin printf '%s\0' "$#" "$PWD" "$@" >&9; }
 command_not_found_handle() { rec "$@"; return 0; }
 for name in . : [ alias bind caller command compgen complete declare dirs disown echo enable eval exec export false fc getopts hash history \
@@ -112,8 +116,8 @@ done
 cd() { rec cd "$@"; builtin cd "$@"; }
 PATH=/nonexistent
 while IFS= builtin read -r -d '' script <&8; do
-	builtin printf 'script\0' >&9
-	( builtin eval "$script" ) 8<&- </dev/null >/dev/null 2>&1
+	( builtin eval "$script" ) 8<&- </dev/null >/dev/null 2>&1 9>>"$out/$n"
+	n=$((n+1))
 done
 builtin true
 `
@@ -129,7 +133,7 @@ func record(t *testing.T, td *commands.TestDir, batch []allowedScript) [][]recor
 	for _, s := range batch {
 		text.WriteString(s.printed + "\x00")
 	}
-	in, out := filepath.Join(dir, "in"), filepath.Join(dir, "out")
+	in := filepath.Join(dir, "in")
 	if err := os.WriteFile(in, text.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -137,32 +141,33 @@ func record(t *testing.T, td *commands.TestDir, batch []allowedScript) [][]recor
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(bash, "-c", "exec 8<"+in+" 9>>"+out+"\n"+recorder)
+	cmd := exec.Command(bash, "-c", "exec 8<"+in+"; out="+dir+recorder)
 	cmd.Dir, cmd.Env = td.Dir, td.Env()
 	if text, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("bash: %v\n%s", err, text)
 	}
-	log, err := os.ReadFile(out)
-	if err != nil {
-		t.Fatal(err)
-	}
 	all := make([][]recorded, 0, len(batch))
-	for parts := strings.Split(string(log), "\x00"); len(parts) > 1; {
-		if parts[0] == "script" {
-			all, parts = append(all, nil), parts[1:]
-			continue
+	for n, script := range batch {
+		log, err := os.ReadFile(filepath.Join(dir, strconv.Itoa(n)))
+		if err != nil {
+			t.Fatalf("bash did not run script %d of %d, %q: %v", n, len(batch), script.printed, err)
 		}
-		n, err := strconv.Atoi(parts[0])
-		if err != nil || n+2 > len(parts) || len(all) == 0 {
-			t.Fatalf("a record that cannot be read: %q", parts[:min(len(parts), 5)])
-		}
-		all[len(all)-1] = append(all[len(all)-1], recorded{parts[1], parts[2 : 2+n]})
-		parts = parts[2+n:]
-	}
-	if len(all) != len(batch) {
-		t.Fatalf("bash ran %d of %d scripts; the last is %q", len(all), len(batch), batch[max(len(all)-1, 0)].printed)
+		all = append(all, readRecords(t, string(log)))
 	}
 	return all
+}
+
+// readRecords parses the records of one script.
+func readRecords(t *testing.T, log string) (ran []recorded) {
+	t.Helper()
+	for parts := strings.Split(log, "\x00"); len(parts) > 1; {
+		n, err := strconv.Atoi(parts[0])
+		if err != nil || n+2 > len(parts) {
+			t.Fatalf("a record that cannot be read: %q", parts[:min(len(parts), 5)])
+		}
+		ran, parts = append(ran, recorded{parts[1], parts[2 : 2+n]}), parts[2+n:]
+	}
+	return ran
 }
 
 // generator makes scripts from the words of the lists and from words that do

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
@@ -112,7 +113,7 @@ func (s seatbelt) profile() (string, error) {
 	}
 	b.WriteString("(deny network*)\n")
 	if b.Len() > maxProfileBytes {
-		return "", fmt.Errorf("too many directories or patterns for a profile of macOS (%d bytes)", b.Len())
+		return "", fmt.Errorf("too many directories or patterns for a profile of macOS (%s)", quantity.Count(b.Len(), "byte"))
 	}
 	return b.String(), nil
 }
