@@ -3,7 +3,7 @@ package acp
 import (
 	"fmt"
 
-	"github.com/zeph-acp/zeph-acp/executors/tighten"
+	"github.com/zeph-acp/zeph-acp/executors/workspace/tighten"
 )
 
 // Config is the table [acp].

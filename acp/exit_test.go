@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/zeph-acp/zeph-acp/executors/texts"
+	"github.com/zeph-acp/zeph-acp/filter/text/texts"
 )
 
 // Every text of a frame is changed by Exit of its session, except words of the user and the model, and

@@ -33,7 +33,7 @@ import (
 
 	"github.com/sourcegraph/jsonrpc2"
 
-	"github.com/zeph-acp/zeph-acp/executors/texts"
+	"github.com/zeph-acp/zeph-acp/filter/text/texts"
 )
 
 // Version is the protocol version of this package.

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/zeph-acp/zeph-acp/executors/images"
-	"github.com/zeph-acp/zeph-acp/executors/visible"
+	"github.com/zeph-acp/zeph-acp/filter/text/images"
+	"github.com/zeph-acp/zeph-acp/filter/text/visible"
 )
 
 // shown returns the question as the user must see it: without characters that hide or reorder

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/zeph-acp/zeph-acp/executors/visible"
+	"github.com/zeph-acp/zeph-acp/filter/text/visible"
 )
 
 // No character that clients do not show reaches a title, a label of an option or a text of a question.

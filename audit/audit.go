@@ -32,7 +32,7 @@ import (
 	"time"
 
 	"github.com/zeph-acp/zeph-acp/executors"
-	"github.com/zeph-acp/zeph-acp/executors/texts"
+	"github.com/zeph-acp/zeph-acp/filter/text/texts"
 )
 
 // FileName is the base name of the log.

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zeph-acp/zeph-acp/executors"
-	"github.com/zeph-acp/zeph-acp/executors/texts"
+	"github.com/zeph-acp/zeph-acp/filter/text/texts"
 )
 
 func ptr[T any](v T) *T { return &v }

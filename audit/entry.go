@@ -13,7 +13,7 @@ import (
 	"unicode"
 
 	"github.com/zeph-acp/zeph-acp/executors"
-	"github.com/zeph-acp/zeph-acp/executors/quantity"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
 // Entry is the record of one call. Its texts are redacted and truncated.

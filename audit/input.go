@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/zeph-acp/zeph-acp/executors"
-	"github.com/zeph-acp/zeph-acp/executors/quantity"
-	"github.com/zeph-acp/zeph-acp/executors/texts"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
+	"github.com/zeph-acp/zeph-acp/filter/text/texts"
 )
 
 // thought is the prefix of the members with which a model thinks aloud. The log

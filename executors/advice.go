@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
+	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
 )
 
 // advised are the tools that our texts for models recommend: descriptions, hints of failures,

@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/zeph-acp/zeph-acp/executors/visible"
+	"github.com/zeph-acp/zeph-acp/filter/text/visible"
 )
 
 // Quoted returns s, one line, as a Markdown code span. Clients show titles as

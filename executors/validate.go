@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema" // draft 2020-12; already a dependency of the MCP SDK, with no cost at start
 
-	"github.com/zeph-acp/zeph-acp/executors/endless"
+	"github.com/zeph-acp/zeph-acp/filter/text/endless"
 )
 
 // Validate is the link that corrects the input of calls by the tool's schema.

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/zeph-acp/zeph-acp/executors/quantity"
-	"github.com/zeph-acp/zeph-acp/executors/tighten"
+	"github.com/zeph-acp/zeph-acp/executors/workspace/tighten"
 	"github.com/zeph-acp/zeph-acp/filter/redact"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
 // Config is the table [tools.filters].

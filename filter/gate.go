@@ -7,8 +7,8 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/command"
-	"github.com/zeph-acp/zeph-acp/executors/marks"
-	"github.com/zeph-acp/zeph-acp/executors/texts"
+	"github.com/zeph-acp/zeph-acp/filter/text/marks"
+	"github.com/zeph-acp/zeph-acp/filter/text/texts"
 )
 
 // Gate is the outermost link of a chain. It masks what leaves a call besides the filtered result of

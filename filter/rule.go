@@ -13,8 +13,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
-	"github.com/zeph-acp/zeph-acp/executors/quantity"
-	"github.com/zeph-acp/zeph-acp/filter/digest"
+	"github.com/zeph-acp/zeph-acp/filter/excerpt"
 	"github.com/zeph-acp/zeph-acp/filter/fetch"
 	"github.com/zeph-acp/zeph-acp/filter/generic"
 	"github.com/zeph-acp/zeph-acp/filter/git"
@@ -25,6 +24,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/streams"
 	"github.com/zeph-acp/zeph-acp/filter/testreport"
 	"github.com/zeph-acp/zeph-acp/filter/text"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
 // maxRulesFile is the largest file of rules, in bytes.
@@ -66,7 +66,7 @@ var strategies = func() map[string]strategy.Constructor {
 	all := map[string]strategy.Constructor{}
 	for _, family := range []map[string]strategy.Constructor{
 		generic.Strategies, testreport.Strategies, lint.Strategies, logs.Strategies, git.Strategies,
-		listing.Strategies, fetch.Strategies, digest.Strategies, streams.Strategies,
+		listing.Strategies, fetch.Strategies, excerpt.Strategies, streams.Strategies,
 	} {
 		maps.Copy(all, family)
 	}

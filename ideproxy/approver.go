@@ -11,9 +11,9 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
-	"github.com/zeph-acp/zeph-acp/executors/policy"
-	"github.com/zeph-acp/zeph-acp/executors/quantity"
-	"github.com/zeph-acp/zeph-acp/executors/visible"
+	"github.com/zeph-acp/zeph-acp/executors/permission"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
+	"github.com/zeph-acp/zeph-acp/filter/text/visible"
 )
 
 // Approver asks the user of the client; it is a policy.Approver.
@@ -28,7 +28,7 @@ const cancelDelay = 200 * time.Millisecond
 
 // Approve sends the question with all the details that the user needs to judge
 // the call: several clients show nothing else.
-func (a *Approver) Approve(ctx context.Context, call *executors.Call, options []policy.Option) (string, error) {
+func (a *Approver) Approve(ctx context.Context, call *executors.Call, options []permission.Option) (string, error) {
 	if c := call.Card.Command; c != executors.Shown(c) {
 		// A user cannot judge a truncated command, and a frame has a maximum
 		// size.

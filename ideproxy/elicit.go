@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/zeph-acp/zeph-acp/acp"
-	"github.com/zeph-acp/zeph-acp/executors/mcp"
+	"github.com/zeph-acp/zeph-acp/executors/tools/mcp"
 )
 
 // User asks the user of the client on behalf of MCP servers; it is an mcp.User.

@@ -20,9 +20,9 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
-	"github.com/zeph-acp/zeph-acp/executors/files"
-	"github.com/zeph-acp/zeph-acp/executors/policy"
-	"github.com/zeph-acp/zeph-acp/executors/shell"
+	"github.com/zeph-acp/zeph-acp/executors/permission"
+	"github.com/zeph-acp/zeph-acp/executors/tools/files"
+	"github.com/zeph-acp/zeph-acp/executors/tools/shell"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
@@ -482,7 +482,7 @@ func TestApprove(t *testing.T) {
 		a := &Approver{Session: "s1", Client: connect(t, &editor{answer: func(_ string, p json.RawMessage) string { asked = string(p); return answer }})}
 		call := &executors.Call{ID: "c1", Tool: "bash", Input: json.RawMessage(`{"command":"make"}`), Ask: []string{"it is Monday"},
 			Card: executors.Card{Title: "`make`", Kind: executors.KindExecute, Command: "make"}}
-		got, err := a.Approve(t.Context(), call, []policy.Option{{ID: "allow_once", Kind: "allow_once", Name: "Allow once"}})
+		got, err := a.Approve(t.Context(), call, []permission.Option{{ID: "allow_once", Kind: "allow_once", Name: "Allow once"}})
 		if dismissed := strings.Contains(answer, `"cancelled"}}`); got != want || (err == nil) != (want != "" || dismissed) {
 			t.Errorf("%s: %q, %v", answer, got, err)
 		}

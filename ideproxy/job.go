@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/zeph-acp/zeph-acp/acp"
-	"github.com/zeph-acp/zeph-acp/executors/shell"
+	"github.com/zeph-acp/zeph-acp/executors/tools/shell"
 )
 
 // Background starts a command in a terminal. The terminal is released when the

@@ -10,7 +10,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
-	"github.com/zeph-acp/zeph-acp/executors/shell"
+	"github.com/zeph-acp/zeph-acp/executors/tools/shell"
 )
 
 // Launch is a program that runs a command in the box of unasked commands, wherever it starts on

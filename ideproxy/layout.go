@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/zeph-acp/zeph-acp/executors"
-	"github.com/zeph-acp/zeph-acp/executors/files"
+	"github.com/zeph-acp/zeph-acp/executors/tools/files"
 )
 
 // Why layouts? Many editors hold a file as a list of lines, and send these joined by

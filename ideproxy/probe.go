@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/zeph-acp/zeph-acp/acp"
-	"github.com/zeph-acp/zeph-acp/executors/shell"
+	"github.com/zeph-acp/zeph-acp/executors/tools/shell"
 )
 
 // Terminals decides for all sessions of one connection whether commands run in the

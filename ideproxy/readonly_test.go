@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/zeph-acp/zeph-acp/acp"
-	"github.com/zeph-acp/zeph-acp/executors/shell"
+	"github.com/zeph-acp/zeph-acp/executors/tools/shell"
 )
 
 // The environment of a read-only command in a terminal contains no variable

@@ -14,9 +14,9 @@ import (
 
 const module = "github.com/zeph-acp/zeph-acp"
 
-// anyMay are packages that every other one may import: they have no domain, and import no
-// package of the module.
-var anyMay = []string{"executors/images", "executors/lazyregexp", "executors/quantity", "executors/texts", "executors/tighten", "executors/visible"}
+// anyMay are packages that every other one may import: they have no domain, and import only
+// each other.
+var anyMay = []string{"filter/text/*", "executors/workspace/tighten"}
 
 // importTable lists the packages of the module that a package may import: those in
 // the first row whose pattern matches the package. Patterns are those of path.Match,
@@ -26,14 +26,13 @@ var importTable = []struct {
 	may      []string
 }{
 	{"acp", nil},
-	{"executors", []string{"executors/endless"}},
-	{"executors/endless", nil},
+	{"executors", nil},
 	{"session/llm", nil},
-	{"session/llm/wire", []string{"session/llm", "executors/backoff"}},
+	{"session/llm/wire", []string{"session/llm", "executors/links/backoff"}},
 	{"session/llm/textcalls", []string{"session/llm"}},
 	{"session/llm/llmtest", []string{"session/llm"}},
-	{"session/llm/provider", []string{"session/llm", "session/llm/*", "executors/backoff"}},
-	{"session/llm/failover", []string{"session/llm", "executors/backoff"}},
+	{"session/llm/provider", []string{"session/llm", "session/llm/*", "executors/links/backoff"}},
+	{"session/llm/failover", []string{"session/llm", "executors/links/backoff"}},
 	{"session/llm/*", []string{"session/llm", "session/llm/wire", "session/llm/textcalls"}},
 	{"protocol-fixtures/...", []string{"protocol-fixtures/..."}},
 	{"executors/command/plain", nil},
@@ -41,89 +40,83 @@ var importTable = []struct {
 	{"executors/command", []string{"executors/command/plain"}},
 	{"executors/workspace", nil},
 	{"executors/workspace/steering", nil},
-	{"executors/workspace/named", []string{"executors/wildcard"}},
-	{"executors/files/walk", []string{"executors", "executors/workspace"}},
-	{"executors/files/search", []string{"executors", "executors/pattern"}},
-	{"executors/files/code", []string{"executors", "executors/files/search"}},
-	{"executors/marks", nil},
-	{"executors/files", []string{"executors", "executors/marks", "executors/workspace", "executors/pattern", "executors/files/*"}},
-	{"executors/automaton", nil},
-	{"executors/images", nil},
-	{"executors/lazyregexp", nil},
-	{"executors/quantity", nil},
-	{"executors/pattern", []string{"executors/automaton"}},
-	{"executors/diagnostics", []string{"executors", "executors/command", "executors/workspace", "executors/shell", "executors/shell/process"}},
-	{"executors/shell", []string{"executors", "executors/command", "executors/workspace", "executors/shell/process", "executors/shell/rollback"}},
-	{"executors/shell/process", []string{"executors"}},
-	{"executors/shell/rollback", []string{"executors", "executors/command", "executors/workspace"}},
-	{"executors/shell/sandbox", []string{"executors", "executors/shell/process", "executors/workspace"}},
-	{"executors/mcp/oauth", []string{"executors"}},
-	{"executors/mcp/oauth/oauthtest", nil},
-	{"executors/mcp/stdio", []string{"executors", "executors/shell/process"}},
+	{"executors/workspace/named", nil},
+	{"executors/tools/files/walk", []string{"executors", "executors/workspace"}},
+	{"executors/tools/files/search", []string{"executors"}},
+	{"executors/tools/files/code", []string{"executors", "executors/tools/files/search"}},
+	{"executors/tools/files", []string{"executors", "executors/workspace", "executors/tools/files/*"}},
+	{"executors/tools/diagnostics", []string{"executors", "executors/command", "executors/workspace", "executors/tools/shell", "executors/process"}},
+	{"executors/tools/shell", []string{"executors", "executors/command", "executors/workspace", "executors/process", "executors/undo/rollback"}},
+	{"executors/process", []string{"executors"}},
+	{"executors/undo/rollback", []string{"executors", "executors/command", "executors/workspace"}},
+	{"executors/sandbox", []string{"executors", "executors/process", "executors/workspace"}},
+	{"executors/tools/mcp/oauth", []string{"executors"}},
+	{"executors/tools/mcp/oauth/oauthtest", nil},
+	{"executors/tools/mcp/stdio", []string{"executors", "executors/process"}},
 	{
-		"executors/mcp",
+		"executors/tools/mcp",
 		[]string{
 			"executors",
-			"executors/approval",
-			"executors/backoff",
-			"executors/endless",
-			"executors/mcp/*",
-			"executors/shell/process",
-			"executors/trace",
-			"executors/web",
+			"executors/permission/approval",
+			"executors/links/backoff",
+			"executors/tools/mcp/*",
+			"executors/process",
+			"executors/links/trace",
+			"executors/tools/web",
 		},
 	},
-	{"executors/lsp/client", []string{"executors/shell/process"}},
+	{"executors/tools/lsp/client", []string{"executors/process"}},
 	{
-		"executors/lsp",
+		"executors/tools/lsp",
 		[]string{
 			"executors",
-			"executors/approval",
-			"executors/diagnostics",
-			"executors/files/walk",
-			"executors/lsp/client",
-			"executors/shell/process",
+			"executors/permission/approval",
+			"executors/tools/diagnostics",
+			"executors/tools/files/walk",
+			"executors/tools/lsp/client",
+			"executors/process",
 			"executors/workspace",
 		},
 	},
-	{"executors/wildcard", nil},
-	{"executors/hooks", []string{"executors", "executors/approval", "executors/command", "executors/command/follow", "executors/shell/process"}},
-	{"executors/authorize/target", []string{"executors", "executors/command", "executors/command/follow", "executors/workspace", "executors/workspace/named"}},
-	{"executors/authorize/cedarpolicy", []string{"executors", "executors/authorize", "executors/authorize/target"}},
-	{"executors/authorize", []string{"executors", "executors/authorize/target", "executors/command", "executors/pattern", "executors/wildcard"}},
+	{"executors/gates/hooks", []string{"executors", "executors/permission/approval", "executors/command", "executors/command/follow", "executors/process"}},
+	{"executors/gates/rules/target", []string{"executors", "executors/command", "executors/command/follow", "executors/workspace", "executors/workspace/named"}},
+	{"executors/gates/rules/cedarpolicy", []string{"executors", "executors/gates/rules", "executors/gates/rules/target"}},
+	{"executors/gates/rules", []string{"executors", "executors/gates/rules/target", "executors/command"}},
 	{
-		"executors/policy",
-		[]string{"executors", "executors/answers", "executors/command", "executors/command/*", "executors/wildcard", "executors/workspace", "executors/workspace/*"},
+		"executors/permission",
+		[]string{"executors", "executors/permission/answers", "executors/command", "executors/command/*", "executors/workspace", "executors/workspace/*"},
 	},
-	{"executors/adversarial", []string{"executors", "executors/judge"}},
-	{"executors/infoflow", []string{"executors", "executors/command", "executors/command/follow", "executors/workspace"}},
-	{"executors/tighten", nil},
-	{"executors/visible", nil},
-	{"executors/schedule/cron", nil},
-	{"executors/schedule", []string{"executors", "executors/schedule/cron"}},
-	{"executors/rewind", []string{"executors", "executors/files/walk", "executors/workspace"}},
-	{"executors/vector", nil},
-	{"executors/otlp", nil},
-	{"executors/trace", []string{"executors", "executors/backoff", "executors/otlp"}},
-	{"executors/worktree", []string{"executors", "executors/program"}},
-	{"executors/program", []string{"executors", "executors/shell/process"}},
-	{"executors/memory", []string{"executors", "executors/vector", "executors/workspace"}},
-	{"executors/*", []string{"executors", "executors/backoff", "executors/command", "executors/workspace", "executors/pattern"}},
-	{"filter", []string{"executors", "executors/command", "executors/marks", "executors/workspace", "filter/*"}},
-	{"filter/text", []string{"executors", "executors/automaton"}}, // spools its lines
+	{"executors/gates/adversarial", []string{"executors", "executors/gates/judge"}},
+	{"executors/gates/flow", []string{"executors", "executors/command", "executors/command/follow", "executors/workspace"}},
+	{"filter/text/*", nil},
+	{"executors/workspace/tighten", nil},
+	{"executors/tools/schedule/cron", nil},
+	{"executors/tools/schedule", []string{"executors", "executors/tools/schedule/cron"}},
+	{"executors/undo/rewind", []string{"executors", "executors/tools/files/walk", "executors/workspace"}},
+	{"executors/links/trace/otlp", nil},
+	{"executors/links/trace", []string{"executors", "executors/links/backoff", "executors/links/trace/otlp"}},
+	{"executors/undo/copies", []string{"executors", "executors/process/program"}},
+	{"executors/process/program", []string{"executors", "executors/process"}},
+	{"executors/tools/memory", []string{"executors", "executors/workspace"}},
+	{"executors/gates/*", []string{"executors", "executors/command", "executors/workspace"}},
+	{"executors/links/*", []string{"executors", "executors/links/backoff", "executors/workspace"}},
+	{"executors/permission/*", []string{"executors"}},
+	{"executors/tools/*", []string{"executors", "executors/links/backoff", "executors/command", "executors/workspace"}},
+	{"filter", []string{"executors", "executors/command", "executors/workspace", "filter/*"}},
+	{"filter/text", []string{"executors"}}, // spools its lines
 	{"filter/redact", []string{"filter/text"}},
 	{"filter/strategy", []string{"filter/text"}},
 	{"filter/strategy/strategytest", []string{"filter/strategy", "filter/text"}},
 	{"filter/*", []string{"filter/strategy", "filter/text"}},
 	{"audit", []string{"executors", "executors/command", "executors/workspace"}},
-	{"ideproxy", []string{"acp", "executors", "executors/*"}},
+	{"ideproxy", []string{"acp", "executors", "executors/*", "executors/tools/*"}},
 	{"session/transcript", []string{"acp", "session/llm"}},
 	{
 		"session/agent",
 		[]string{
 			"acp",
 			"executors",
-			"executors/trace",
+			"executors/links/trace",
 			"session/llm",
 			"session/llm/local",
 			"session/llm/picture",
@@ -131,17 +124,17 @@ var importTable = []struct {
 		},
 	},
 	{"session/agent/frontmatter", nil},
-	{"session/agent/filecommand", []string{"executors", "executors/approval", "session/agent/frontmatter", "session/agent/skills"}},
+	{"session/agent/filecommand", []string{"executors", "executors/permission/approval", "session/agent/frontmatter", "session/agent/skills"}},
 	{"session/agent/question", []string{"executors"}},
-	{"session/agent/subagent", []string{"executors", "executors/approval", "session/agent/frontmatter"}},
+	{"session/agent/subagent", []string{"executors", "executors/permission/approval", "session/agent/frontmatter"}},
 	{
 		"session/agent/skills",
-		[]string{"executors", "executors/approval", "executors/command", "executors/wildcard", "session/agent/frontmatter"},
+		[]string{"executors", "executors/permission/approval", "executors/command", "session/agent/frontmatter"},
 	},
-	{"session/agent/toolset", []string{"executors", "executors/vector", "session/llm"}},
+	{"session/agent/toolset", []string{"executors", "session/llm"}},
 	{"session/agent/*", []string{"executors", "session/llm"}},
 	{"session/store", nil},
-	{"session/tasks", []string{"executors/schedule", "executors/schedule/cron", "session/store"}},
+	{"session/tasks", []string{"executors/tools/schedule", "executors/tools/schedule/cron", "session/store"}},
 	{"session", []string{"acp", "session/agent", "session/llm", "session/llm/local", "session/store", "session/transcript"}},
 	{"integration/cmd/...", nil},
 	{"integration/*", []string{"acp", "protocol-fixtures/..."}},
@@ -160,7 +153,7 @@ var forbidden = []string{
 	"github.com/google/go-cmp",
 	"testing",
 	module + "/session/llm/llmtest",
-	module + "/executors/mcp/oauth/oauthtest",
+	module + "/executors/tools/mcp/oauth/oauthtest",
 	module + "/integration",
 }
 
@@ -218,7 +211,7 @@ func TestImports(t *testing.T) {
 		}
 		for _, imported := range p.Imports {
 			ours, ok := strings.CutPrefix(imported, module+"/")
-			if !ok || slices.Contains(anyMay, ours) || slices.ContainsFunc(importTable[row].may, func(pattern string) bool { return fits(pattern, ours) }) {
+			if !ok || mayImport(anyMay, ours) || mayImport(importTable[row].may, ours) {
 				continue
 			}
 			allowed := "nothing of ours"
@@ -228,6 +221,11 @@ func TestImports(t *testing.T) {
 			t.Errorf("%s imports %s; it may import %s", pkg, ours, allowed)
 		}
 	}
+}
+
+// mayImport reports whether a list of patterns has one for the package.
+func mayImport(patterns []string, pkg string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool { return fits(pattern, pkg) })
 }
 
 func TestBinaryHasNoTestCode(t *testing.T) {
@@ -243,7 +241,7 @@ func TestBinaryHasNoTestCode(t *testing.T) {
 }
 
 // programs are the imports of tests that start programs.
-var programs = []string{"os/exec", "github.com/rogpeppe/go-internal/testscript", module + "/executors/shell/...", module + "/executors/worktree"}
+var programs = []string{"os/exec", "github.com/rogpeppe/go-internal/testscript", module + "/executors/tools/shell/...", module + "/executors/process/...", module + "/executors/sandbox", module + "/executors/undo/copies"}
 
 // TestCleanMachine checks that the tests of packages that start programs do not see the
 // user's configuration of them.

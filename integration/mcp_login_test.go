@@ -10,7 +10,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/zeph-acp/zeph-acp/executors/mcp/oauth/oauthtest"
+	"github.com/zeph-acp/zeph-acp/executors/tools/mcp/oauth/oauthtest"
 	"github.com/zeph-acp/zeph-acp/integration/fakemcp"
 )
 

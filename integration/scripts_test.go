@@ -20,7 +20,7 @@ import (
 
 var allEffects = flag.Bool("effects", false, "type every script with every runner, not only a sample")
 
-const policyData = "../executors/policy/testdata"
+const policyData = "../executors/permission/testdata"
 
 // scriptRunner is a running binary for scripts, with one session for each tree.
 type scriptRunner struct {
@@ -182,7 +182,7 @@ func (f *scriptRunner) harmless(list []commands.Script, n, from int) {
 }
 
 // TestDaily types everyday commands, each in one of the fields. None may ask, and the
-// client sees the output of a plain bash. The test of package policy judges each of
+// client sees the output of a plain bash. The test of package permission judges each of
 // them in both modes.
 func TestDaily(t *testing.T) {
 	list, err := commands.Daily(policyData)

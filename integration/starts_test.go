@@ -12,40 +12,40 @@ import (
 )
 
 // mayStart lists the places of the module that start programs, with the reason. Programs that
-// zeph-acp needs for itself start in executors/program and nowhere else. The places of the first
+// zeph-acp needs for itself start in executors/process/program and nowhere else. The places of the first
 // part make processes. The others start programs that the user has approved or named; they do it
 // through package process, which ends them with this process.
 var mayStart = map[string]string{
-	"executors/shell/process/process.go":         "makes the processes of all commands",
-	"executors/shell/process/piped.go":           "makes the processes of all servers, hooks and programs",
-	"executors/shell/process/session_windows.go": "ends processes with a program of Windows",
-	"executors/shell/sandbox/helper_linux.go":    "becomes the command that it confines",
-	"executors/shell/sandbox/box_darwin.go":      "tries sandbox-exec, which is the box itself",
-	"executors/shell/sandbox/launcher.go":        "makes the process of a command in an editor's terminal, in the box",
-	"cmd/zeph-acp/helper.go":                     "starts this binary as the reaper",
+	"executors/process/process.go":         "makes the processes of all commands",
+	"executors/process/piped.go":           "makes the processes of all servers, hooks and programs",
+	"executors/process/session_windows.go": "ends processes with a program of Windows",
+	"executors/sandbox/helper_linux.go":    "becomes the command that it confines",
+	"executors/sandbox/box_darwin.go":      "tries sandbox-exec, which is the box itself",
+	"executors/sandbox/launcher.go":        "makes the process of a command in an editor's terminal, in the box",
+	"cmd/zeph-acp/helper.go":               "starts this binary as the reaper",
 
-	"executors/program/program.go":      "the only start of programs that zeph-acp needs for itself",
-	"executors/shell/local.go":          "commands of the tool bash, which permission has decided about",
-	"executors/shell/job.go":            "the same in the background",
-	"executors/diagnostics/run.go":      "checkers of the tool diagnostics, which permission has decided about",
-	"executors/hooks/run.go":            "hooks of the user's configuration, or approved ones",
-	"executors/lsp/server.go":           "language servers of the user's configuration, or approved ones",
-	"executors/lsp/client/client.go":    "the same",
-	"executors/mcp/connect.go":          "MCP servers of the user's configuration, or approved ones",
-	"executors/mcp/stdio/stdio.go":      "the same",
-	"cmd/zeph-acp/headless/terminal.go": "terminals of the client of run and chat, for commands of the tool bash",
+	"executors/process/program/program.go": "the only start of programs that zeph-acp needs for itself",
+	"executors/tools/shell/local.go":       "commands of the tool bash, which permission has decided about",
+	"executors/tools/shell/job.go":         "the same in the background",
+	"executors/tools/diagnostics/run.go":   "checkers of the tool diagnostics, which permission has decided about",
+	"executors/gates/hooks/run.go":         "hooks of the user's configuration, or approved ones",
+	"executors/tools/lsp/server.go":        "language servers of the user's configuration, or approved ones",
+	"executors/tools/lsp/client/client.go": "the same",
+	"executors/tools/mcp/connect.go":       "MCP servers of the user's configuration, or approved ones",
+	"executors/tools/mcp/stdio/stdio.go":   "the same",
+	"cmd/zeph-acp/headless/terminal.go":    "terminals of the client of run and chat, for commands of the tool bash",
 }
 
 // starters are the functions, methods and types that start a program, by the path of their
 // package.
 var starters = map[string][]string{
-	"os/exec":                           {"Command", "CommandContext", "Cmd"},
-	"os":                                {"StartProcess"},
-	"syscall":                           {"Exec", "ForkExec", "StartProcess", "CreateProcess", "CreateProcessAsUser"},
-	"golang.org/x/sys/unix":             {"Exec"},
-	"golang.org/x/sys/windows":          {"CreateProcess", "CreateProcessAsUser", "ShellExecute"},
-	"golang.org/x/sys/execabs":          {"Command", "CommandContext", "Cmd"},
-	module + "/executors/shell/process": {"Start", "StartPiped"},
+	"os/exec":                     {"Command", "CommandContext", "Cmd"},
+	"os":                          {"StartProcess"},
+	"syscall":                     {"Exec", "ForkExec", "StartProcess", "CreateProcess", "CreateProcessAsUser"},
+	"golang.org/x/sys/unix":       {"Exec"},
+	"golang.org/x/sys/windows":    {"CreateProcess", "CreateProcessAsUser", "ShellExecute"},
+	"golang.org/x/sys/execabs":    {"Command", "CommandContext", "Cmd"},
+	module + "/executors/process": {"Start", "StartPiped"},
 	"github.com/modelcontextprotocol/go-sdk/mcp": {"CommandTransport"},
 }
 
@@ -112,7 +112,7 @@ func startsIn(t *testing.T, path string) (found []string) {
 			return false
 		case *ast.CompositeLit: // a program that somebody starts
 			if sel, ok := n.Type.(*ast.SelectorExpr); ok && sel.Sel.Name == "Program" {
-				if x, ok := sel.X.(*ast.Ident); ok && names[x.Name] == module+"/executors/shell/process" {
+				if x, ok := sel.X.(*ast.Ident); ok && names[x.Name] == module+"/executors/process" {
 					found = append(found, "process.Program")
 				}
 			}

@@ -3,7 +3,7 @@ package fixtures
 import (
 	"strings"
 
-	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
+	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
 )
 
 // Workspace is the real directory of "/w": an absolute path without symlinks.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/zeph-acp/zeph-acp/executors/quantity"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
 // noArgs rejects arguments.

@@ -8,13 +8,13 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/audit"
 	"github.com/zeph-acp/zeph-acp/executors"
-	"github.com/zeph-acp/zeph-acp/executors/adversarial"
-	"github.com/zeph-acp/zeph-acp/executors/anomaly"
-	"github.com/zeph-acp/zeph-acp/executors/authorize"
-	"github.com/zeph-acp/zeph-acp/executors/hooks"
-	"github.com/zeph-acp/zeph-acp/executors/infoflow"
-	"github.com/zeph-acp/zeph-acp/executors/trust"
-	"github.com/zeph-acp/zeph-acp/executors/utility"
+	"github.com/zeph-acp/zeph-acp/executors/gates/adversarial"
+	"github.com/zeph-acp/zeph-acp/executors/gates/anomaly"
+	"github.com/zeph-acp/zeph-acp/executors/gates/flow"
+	"github.com/zeph-acp/zeph-acp/executors/gates/hooks"
+	"github.com/zeph-acp/zeph-acp/executors/gates/rules"
+	"github.com/zeph-acp/zeph-acp/executors/gates/trust"
+	"github.com/zeph-acp/zeph-acp/executors/gates/utility"
 )
 
 // callFilter selects lines of the log.
@@ -45,12 +45,12 @@ func (c *callFilter) register(cmd *cobra.Command) {
 // gateNames are the gates in their order, as the log calls them.
 var gateNames = []string{
 	"guard",
-	authorize.PolicyGate,
-	authorize.AuthorizationGate,
+	rules.PolicyGate,
+	rules.AuthorizationGate,
 	hooks.Gate,
 	adversarial.Name,
 	trust.Name,
-	infoflow.Name,
+	flow.Name,
 	anomaly.Name,
 	utility.Name,
 	"delegation",

@@ -10,7 +10,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/editors"
-	"github.com/zeph-acp/zeph-acp/executors/policy"
+	"github.com/zeph-acp/zeph-acp/executors/permission"
 	"github.com/zeph-acp/zeph-acp/session/llm/provider"
 )
 
@@ -176,7 +176,7 @@ func modelChoices(cmd *cobra.Command, f *flags) (out []string) {
 }
 
 func modeChoices(*cobra.Command, *flags) (out []string) {
-	for _, m := range policy.Modes() {
+	for _, m := range permission.Modes() {
 		out = append(out, described(m.ID, m.Description))
 	}
 	return out

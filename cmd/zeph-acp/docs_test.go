@@ -14,7 +14,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
-	"github.com/zeph-acp/zeph-acp/executors/answers"
+	"github.com/zeph-acp/zeph-acp/executors/permission/answers"
 	"github.com/zeph-acp/zeph-acp/filter"
 )
 

@@ -7,8 +7,8 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/zeph-acp/zeph-acp/executors/shell/process"
-	"github.com/zeph-acp/zeph-acp/executors/shell/sandbox"
+	"github.com/zeph-acp/zeph-acp/executors/process"
+	"github.com/zeph-acp/zeph-acp/executors/sandbox"
 )
 
 // reaperArg begins the first argument of a process that this binary starts for a

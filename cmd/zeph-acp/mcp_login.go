@@ -12,8 +12,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/executors"
-	"github.com/zeph-acp/zeph-acp/executors/mcp"
-	"github.com/zeph-acp/zeph-acp/executors/mcp/oauth"
+	"github.com/zeph-acp/zeph-acp/executors/tools/mcp"
+	"github.com/zeph-acp/zeph-acp/executors/tools/mcp/oauth"
 )
 
 // loginTime is how long the user may take to log in.

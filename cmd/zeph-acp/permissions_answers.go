@@ -12,7 +12,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
 	"github.com/zeph-acp/zeph-acp/executors"
-	"github.com/zeph-acp/zeph-acp/executors/answers"
+	"github.com/zeph-acp/zeph-acp/executors/permission/answers"
 )
 
 // answersOf returns the file of remembered answers, and a function that reports whether

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/zeph-acp/zeph-acp/acp"
-	"github.com/zeph-acp/zeph-acp/executors/quantity"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
 // exitFindings is the exit status if a finding has the level of --fail-on or a worse one.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
 	"github.com/zeph-acp/zeph-acp/executors"
-	"github.com/zeph-acp/zeph-acp/executors/program"
-	"github.com/zeph-acp/zeph-acp/executors/worktree"
+	"github.com/zeph-acp/zeph-acp/executors/process/program"
+	"github.com/zeph-acp/zeph-acp/executors/undo/copies"
 )
 
 // change is a change to review.
@@ -83,7 +83,7 @@ type git struct {
 
 func newGit(ctx context.Context, programs *program.Runner, dir string) *git {
 	g := &git{ctx: ctx, programs: programs, dir: dir, read: programs.FindRepository(ctx, dir).Dirs()}
-	for _, name := range worktree.Variables { // the user's own, as in a hook of git
+	for _, name := range copies.Variables { // the user's own, as in a hook of git
 		if value := os.Getenv(name); value != "" {
 			g.read = append(g.read, filepath.SplitList(value)...)
 		}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/zeph-acp/zeph-acp/executors/shell/sandbox"
+	"github.com/zeph-acp/zeph-acp/executors/sandbox"
 )
 
 // A command of "run" that needs no question runs in the box. One that fails there asks, which nobody

@@ -11,7 +11,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
-	"github.com/zeph-acp/zeph-acp/executors/endless"
+	"github.com/zeph-acp/zeph-acp/filter/text/endless"
 )
 
 // exitSchema is the exit status if the answer does not fit --output-schema.

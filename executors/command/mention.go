@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors/command/plain"
-	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
+	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
 )
 
 // maxMentions bounds the parts of a command's words that are treated as files.

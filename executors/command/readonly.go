@@ -5,7 +5,7 @@ import "github.com/zeph-acp/zeph-acp/executors/command/plain"
 // GitSafeEnv are variables, as NAME=value, for every command. With them git does not
 // start the file system monitor that a repository names, and commands that only read do
 // not write the index. No variable disables the other programs that a repository's
-// configuration can make git run, so package policy checks that configuration.
+// configuration can make git run, so package permission checks that configuration.
 func GitSafeEnv() []string {
 	return []string{
 		"GIT_CONFIG_COUNT=3", "GIT_CONFIG_KEY_0=core.fsmonitor", "GIT_CONFIG_VALUE_0=false",

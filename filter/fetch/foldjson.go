@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/filter/text"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
 // Limits of folding JSON.

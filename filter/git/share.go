@@ -3,8 +3,8 @@ package git
 import (
 	"fmt"
 
-	"github.com/zeph-acp/zeph-acp/executors/quantity"
 	"github.com/zeph-acp/zeph-acp/filter/strategy"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
 // maxNamedFiles limits the files that are named.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/zeph-acp/zeph-acp/executors/automaton"
-	"github.com/zeph-acp/zeph-acp/executors/quantity"
+	"github.com/zeph-acp/zeph-acp/filter/text/automaton"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
 // maxPatternLength is the longest regular expression, in characters.

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/acp"
-	"github.com/zeph-acp/zeph-acp/executors/trace"
+	"github.com/zeph-acp/zeph-acp/executors/links/trace"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/zeph-acp/zeph-acp/executors/quantity"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
 // AcceptsImages reports whether the model accepts images. A model that does not gets a

@@ -22,9 +22,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/zeph-acp/zeph-acp/executors/quantity"
-	"github.com/zeph-acp/zeph-acp/executors/schedule"
-	"github.com/zeph-acp/zeph-acp/executors/schedule/cron"
+	"github.com/zeph-acp/zeph-acp/executors/tools/schedule"
+	"github.com/zeph-acp/zeph-acp/executors/tools/schedule/cron"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 	"github.com/zeph-acp/zeph-acp/session/store"
 )
 

@@ -15,7 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/zeph-acp/zeph-acp/executors/schedule"
+	"github.com/zeph-acp/zeph-acp/executors/tools/schedule"
 	"github.com/zeph-acp/zeph-acp/session/store"
 )
 

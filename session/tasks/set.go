@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/zeph-acp/zeph-acp/executors/schedule"
+	"github.com/zeph-acp/zeph-acp/executors/tools/schedule"
 	"github.com/zeph-acp/zeph-acp/session/store"
 )
 

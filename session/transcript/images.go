@@ -3,7 +3,7 @@ package transcript
 import (
 	"slices"
 
-	"github.com/zeph-acp/zeph-acp/executors/images"
+	"github.com/zeph-acp/zeph-acp/filter/text/images"
 )
 
 // withoutImages returns events whose messages of the model are as the client was shown them, with

@@ -24,14 +24,14 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
 	"github.com/zeph-acp/zeph-acp/executors"
-	"github.com/zeph-acp/zeph-acp/executors/answers"
-	"github.com/zeph-acp/zeph-acp/executors/mcp"
-	"github.com/zeph-acp/zeph-acp/executors/overflow"
-	"github.com/zeph-acp/zeph-acp/executors/policy"
-	"github.com/zeph-acp/zeph-acp/executors/shell/process"
-	"github.com/zeph-acp/zeph-acp/executors/trace"
+	"github.com/zeph-acp/zeph-acp/executors/links/overflow"
+	"github.com/zeph-acp/zeph-acp/executors/links/trace"
+	"github.com/zeph-acp/zeph-acp/executors/permission"
+	"github.com/zeph-acp/zeph-acp/executors/permission/answers"
+	"github.com/zeph-acp/zeph-acp/executors/process"
+	"github.com/zeph-acp/zeph-acp/executors/tools/mcp"
+	"github.com/zeph-acp/zeph-acp/executors/undo/copies"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
-	"github.com/zeph-acp/zeph-acp/executors/worktree"
 	"github.com/zeph-acp/zeph-acp/ideproxy"
 	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/agent/toolset"
@@ -174,7 +174,7 @@ func New(l *config.Loaded, log *slog.Logger) *App {
 		tracer:            tracer,
 	}
 	if l.Paths.State != "" {
-		a.worktrees.dir = filepath.Join(l.Paths.State, worktree.DirName)
+		a.worktrees.dir = filepath.Join(l.Paths.State, copies.DirName)
 	}
 	a.rules = newRulesFile(l, func() time.Time { return a.Now() }, log)
 	a.filters = newFilters(l)
@@ -317,7 +317,7 @@ func (a *App) Sessions() *session.Sessions {
 // than a managed one.
 func (a *App) modes() []acp.SessionMode {
 	var out []acp.SessionMode
-	for _, m := range policy.Modes() {
+	for _, m := range permission.Modes() {
 		out = append(out, acp.SessionMode{ID: m.ID, Name: m.Name, Description: m.Description})
 		if m.ID == a.Config.Agent.Mode && a.isManaged("agent.mode") {
 			break

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
-	"github.com/zeph-acp/zeph-acp/executors/authorize"
-	"github.com/zeph-acp/zeph-acp/executors/authorize/target"
+	"github.com/zeph-acp/zeph-acp/executors/gates/rules"
+	"github.com/zeph-acp/zeph-acp/executors/gates/rules/target"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/local"
 )
@@ -15,13 +15,13 @@ import (
 // rulesGates are the gates of [tools.policy] and [tools.authorization]; nil ones are
 // off.
 type rulesGates struct {
-	policy, authorization *authorize.Authorizer
+	policy, authorization *rules.Authorizer
 	calls                 executors.Executor // prepares the calls of /policy check
 }
 
 // rulesGates returns the gates of rules for the tools of one session.
 func (b *sessionBuilder) rulesGates(tools executors.Executor) *rulesGates {
-	o := authorize.Options{
+	o := rules.Options{
 		Session: target.Session{Cwd: b.dirs.roots.Cwd(), Home: b.dirs.home},
 		Roots:   b.dirs.roots.Dirs(), Getenv: b.app.environ, MapPaths: b.dirs.toRuleNames,
 		Level: func(call *executors.Call) string { return b.tools.gates.trust.Level(call).String() },
@@ -32,8 +32,8 @@ func (b *sessionBuilder) rulesGates(tools executors.Executor) *rulesGates {
 		}
 	}
 	return &rulesGates{
-		policy:        authorize.NewPolicy(b.cfg.Tools.Policy, o),
-		authorization: authorize.NewAuthorization(b.cfg.Tools.Authorization, o),
+		policy:        rules.NewPolicy(b.cfg.Tools.Policy, o),
+		authorization: rules.NewAuthorization(b.cfg.Tools.Authorization, o),
 		calls:         tools,
 	}
 }
@@ -80,7 +80,7 @@ func (g *rulesGates) check(ctx context.Context, tool, text string) string {
 	lines := ""
 	for _, gate := range []struct {
 		name string
-		*authorize.Authorizer
+		*rules.Authorizer
 	}{{"Policy", g.policy}, {"Authorization", g.authorization}} {
 		lines += "- " + gate.name + ": " + decision(ctx, gate.Authorizer, call) + "\n"
 	}
@@ -91,7 +91,7 @@ func (g *rulesGates) check(ctx context.Context, tool, text string) string {
 }
 
 // decision describes the decision of one gate.
-func decision(ctx context.Context, gate *authorize.Authorizer, call *executors.Call) string {
+func decision(ctx context.Context, gate *rules.Authorizer, call *executors.Call) string {
 	if gate == nil {
 		return "off"
 	}

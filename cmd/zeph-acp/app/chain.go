@@ -8,23 +8,23 @@ import (
 	"github.com/zeph-acp/zeph-acp/audit"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/executors"
-	"github.com/zeph-acp/zeph-acp/executors/cache"
 	"github.com/zeph-acp/zeph-acp/executors/command"
-	"github.com/zeph-acp/zeph-acp/executors/diagnostics"
-	"github.com/zeph-acp/zeph-acp/executors/files"
-	"github.com/zeph-acp/zeph-acp/executors/lsp"
-	"github.com/zeph-acp/zeph-acp/executors/mcp"
-	"github.com/zeph-acp/zeph-acp/executors/memory"
-	"github.com/zeph-acp/zeph-acp/executors/overflow"
-	"github.com/zeph-acp/zeph-acp/executors/policy"
-	"github.com/zeph-acp/zeph-acp/executors/quota"
-	"github.com/zeph-acp/zeph-acp/executors/rewind"
-	"github.com/zeph-acp/zeph-acp/executors/schedule"
-	"github.com/zeph-acp/zeph-acp/executors/shell"
-	"github.com/zeph-acp/zeph-acp/executors/shell/process"
-	"github.com/zeph-acp/zeph-acp/executors/shell/sandbox"
-	"github.com/zeph-acp/zeph-acp/executors/trace"
-	"github.com/zeph-acp/zeph-acp/executors/web"
+	"github.com/zeph-acp/zeph-acp/executors/links/cache"
+	"github.com/zeph-acp/zeph-acp/executors/links/overflow"
+	"github.com/zeph-acp/zeph-acp/executors/links/quota"
+	"github.com/zeph-acp/zeph-acp/executors/links/trace"
+	"github.com/zeph-acp/zeph-acp/executors/permission"
+	"github.com/zeph-acp/zeph-acp/executors/process"
+	"github.com/zeph-acp/zeph-acp/executors/sandbox"
+	"github.com/zeph-acp/zeph-acp/executors/tools/diagnostics"
+	"github.com/zeph-acp/zeph-acp/executors/tools/files"
+	"github.com/zeph-acp/zeph-acp/executors/tools/lsp"
+	"github.com/zeph-acp/zeph-acp/executors/tools/mcp"
+	"github.com/zeph-acp/zeph-acp/executors/tools/memory"
+	"github.com/zeph-acp/zeph-acp/executors/tools/schedule"
+	"github.com/zeph-acp/zeph-acp/executors/tools/shell"
+	"github.com/zeph-acp/zeph-acp/executors/tools/web"
+	"github.com/zeph-acp/zeph-acp/executors/undo/rewind"
 	"github.com/zeph-acp/zeph-acp/ideproxy"
 	"github.com/zeph-acp/zeph-acp/session/agent/native"
 	"github.com/zeph-acp/zeph-acp/session/agent/question"
@@ -39,12 +39,12 @@ import (
 // the order.
 func (b *sessionBuilder) chain(terminals *ideproxy.Terminals) executors.Executor {
 	walls, box := b.sandboxes("")
-	guard := &policy.Guard{
+	guard := &permission.Guard{
 		Policy: b.policy, Roots: b.dirs.files, Commands: b.dirs.roots, Home: b.dirs.home,
 		Private: b.dirs.roots.PrivateWith, Boxed: box.Ready,
 	}
 	remembered := b.app.Answers.Project(b.dirs.roots.Cwd(), b.dirs.roots.Dirs()[1:]...)
-	permission := &policy.Permission{
+	permission := &permission.Permission{
 		Policy: b.policy, Roots: b.dirs.files, Home: b.dirs.home, Boxed: box.Ready,
 		Mode: b.session.Mode, Approver: b.approver(), Arbiter: b.models.arbiter,
 		Remembered: remembered, Warn: b.session.Warn, NoBash: !shell.HasBash(), ScheduledTask: b.session.Unattended,
@@ -134,8 +134,8 @@ func (b *sessionBuilder) composite(local shell.Local, fs files.FS) *executors.Dy
 // a copy of the project.
 type place struct {
 	sessionDirs
-	guard      *policy.Guard
-	permission *policy.Permission
+	guard      *permission.Guard
+	permission *permission.Permission
 	rules      *rulesGates
 	lsp        *lsp.Session // nil if it is off, and in a copy
 	rewind     *rewind.Session

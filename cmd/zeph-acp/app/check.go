@@ -10,8 +10,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
 	"github.com/zeph-acp/zeph-acp/executors"
-	"github.com/zeph-acp/zeph-acp/executors/policy"
-	"github.com/zeph-acp/zeph-acp/executors/quota"
+	"github.com/zeph-acp/zeph-acp/executors/links/quota"
+	"github.com/zeph-acp/zeph-acp/executors/permission"
 	"github.com/zeph-acp/zeph-acp/ideproxy"
 	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/llm"
@@ -31,7 +31,7 @@ type Checker struct {
 	chain   executors.Executor        // of the last session
 	partial bool                      // the input is a path alone
 	ready   func(context.Context)     // reads the hooks of that session
-	policy  *policy.ShellPolicyHandle
+	policy  *permission.ShellPolicyHandle
 	assumed *assumedTools
 }
 
@@ -247,7 +247,7 @@ func (a *App) effects(tools executors.Executor) executors.Executor {
 
 // approver returns the party that answers questions about calls; nil if calls are only
 // checked.
-func (b *sessionBuilder) approver() policy.Approver {
+func (b *sessionBuilder) approver() permission.Approver {
 	if b.app.checking != nil {
 		return nil
 	}

@@ -65,7 +65,7 @@ var strictness = map[executors.Decision]int{executors.Allow: 1, executors.Ask: 2
 // TestGatesOnlyTighten judges the hostile and the daily commands with every gate off and
 // with every gate on. No gate makes a decision weaker.
 func TestGatesOnlyTighten(t *testing.T) {
-	const data = "../../../executors/policy/testdata"
+	const data = "../../../executors/permission/testdata"
 	list, err := commands.Hostile(data)
 	if err != nil {
 		t.Fatal(err)

@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"slices"
 
-	"github.com/zeph-acp/zeph-acp/executors/anomaly"
-	"github.com/zeph-acp/zeph-acp/executors/infoflow"
-	"github.com/zeph-acp/zeph-acp/executors/trust"
-	"github.com/zeph-acp/zeph-acp/executors/utility"
+	"github.com/zeph-acp/zeph-acp/executors/gates/anomaly"
+	"github.com/zeph-acp/zeph-acp/executors/gates/flow"
+	"github.com/zeph-acp/zeph-acp/executors/gates/trust"
+	"github.com/zeph-acp/zeph-acp/executors/gates/utility"
 	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
@@ -17,7 +17,7 @@ import (
 // link.
 type gates struct {
 	trust   *trust.Trust
-	flow    *infoflow.Flow
+	flow    *flow.Flow
 	anomaly *anomaly.Detector
 	utility *utility.Gate
 }
@@ -25,14 +25,14 @@ type gates struct {
 // newGates makes the gates of a session and connects those that depend on each other.
 func (b *sessionBuilder) newGates() gates {
 	g := gates{
-		trust: trust.New(b.cfg.Tools.Trust), flow: infoflow.New(b.cfg.Tools.InformationFlow, b.dirs.home),
+		trust: trust.New(b.cfg.Tools.Trust), flow: flow.New(b.cfg.Tools.InformationFlow, b.dirs.home),
 		anomaly: anomaly.New(b.cfg.Tools.Anomaly), utility: utility.New(b.cfg.Tools.Utility),
 	}
 	g.trust.Entry, g.trust.LowerOnly = b.tools.mcp.Trusted, b.app.isManaged("tools.trust")
 	g.trust.Forget = g.anomaly.Forget
 	g.trust.Save = stateSaver(b.session, trust.Name)
 	g.flow.Trusted = func(server string) bool { return g.trust.LevelOf(trust.Server(server)) == trust.Trusted }
-	g.flow.Save = stateSaver(b.session, infoflow.Name)
+	g.flow.Save = stateSaver(b.session, flow.Name)
 	g.anomaly.Block = g.trust.BlockTool
 	g.anomaly.Blocked = g.trust.BlockedTool
 	g.anomaly.Warn, g.anomaly.Withdraw, g.anomaly.Log = b.session.Warn, b.session.Withdraw, b.app.Log
@@ -50,7 +50,7 @@ func stateSaver(s session.Setup, name string) func(json.RawMessage) {
 // importedLabels returns the state of an imported session: any of its texts may be untrusted
 // or secret.
 func importedLabels() []transcript.Event {
-	return []transcript.Event{transcript.State{Name: infoflow.Name, Value: infoflow.Both("an imported session")}}
+	return []transcript.Event{transcript.State{Name: flow.Name, Value: flow.Both("an imported session")}}
 }
 
 // begin brings the gates up to date before a turn: another process may have
@@ -58,7 +58,7 @@ func importedLabels() []transcript.Event {
 func (g gates) begin(s session.Setup) {
 	g.trust.Restore(s.State(trust.Name))
 	g.trust.Begin()
-	g.flow.Restore(s.State(infoflow.Name))
+	g.flow.Restore(s.State(flow.Name))
 	g.utility.Begin()
 }
 

@@ -1,9 +1,9 @@
 package app
 
 import (
-	"github.com/zeph-acp/zeph-acp/executors/adversarial"
-	"github.com/zeph-acp/zeph-acp/executors/judge"
-	"github.com/zeph-acp/zeph-acp/executors/policy"
+	"github.com/zeph-acp/zeph-acp/executors/gates/adversarial"
+	"github.com/zeph-acp/zeph-acp/executors/gates/judge"
+	"github.com/zeph-acp/zeph-acp/executors/permission"
 	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/local"
@@ -11,7 +11,7 @@ import (
 
 // arbiter returns the judge of the mode auto-judge. The error is meant for the
 // user, who is then asked.
-func (b *sessionBuilder) arbiter() (policy.Arbiter, error) {
+func (b *sessionBuilder) arbiter() (permission.Arbiter, error) {
 	model, err := b.judgeModel("tools.judge.provider", b.cfg.Tools.Judge.Provider)
 	return &judge.Auto{Model: model, Timeout: b.cfg.Tools.Judge.Timeout(), Mask: b.mask()}, err
 }

@@ -1,10 +1,10 @@
 package app
 
 import (
-	"github.com/zeph-acp/zeph-acp/executors/approval"
-	"github.com/zeph-acp/zeph-acp/executors/files"
-	"github.com/zeph-acp/zeph-acp/executors/lsp"
-	"github.com/zeph-acp/zeph-acp/executors/lsp/client"
+	"github.com/zeph-acp/zeph-acp/executors/permission/approval"
+	"github.com/zeph-acp/zeph-acp/executors/tools/files"
+	"github.com/zeph-acp/zeph-acp/executors/tools/lsp"
+	"github.com/zeph-acp/zeph-acp/executors/tools/lsp/client"
 )
 
 // languageServers returns the language servers of a session; nil if they are off. None

@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/zeph-acp/zeph-acp/executors/shell/sandbox"
+	"github.com/zeph-acp/zeph-acp/executors/sandbox"
 	"github.com/zeph-acp/zeph-acp/protocol-fixtures/machine"
 )
 

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
-	"github.com/zeph-acp/zeph-acp/executors/infoflow"
-	"github.com/zeph-acp/zeph-acp/executors/memory"
+	"github.com/zeph-acp/zeph-acp/executors/gates/flow"
+	"github.com/zeph-acp/zeph-acp/executors/tools/memory"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/filter"
 	"github.com/zeph-acp/zeph-acp/session/llm"
@@ -131,7 +131,7 @@ func (e earlierSessions) labels(ctx context.Context, id string) (labels json.Raw
 	states, err := e.store.EventsOfKind(ctx, id, transcript.State{}.Kind())
 	for _, event := range states {
 		if decoded, err := transcript.Decode(event.Kind, event.Data); err == nil {
-			if state, ok := decoded.(transcript.State); ok && state.Name == infoflow.Name {
+			if state, ok := decoded.(transcript.State); ok && state.Name == flow.Name {
 				labels = state.Value
 			}
 		}

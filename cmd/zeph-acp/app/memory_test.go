@@ -16,8 +16,8 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
-	"github.com/zeph-acp/zeph-acp/executors/infoflow"
-	"github.com/zeph-acp/zeph-acp/executors/memory"
+	"github.com/zeph-acp/zeph-acp/executors/gates/flow"
+	"github.com/zeph-acp/zeph-acp/executors/tools/memory"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/store"
@@ -199,7 +199,7 @@ func TestEarlierMessages(t *testing.T) {
 	db := store.New(filepath.Join(t.TempDir(), "zeph.db"), store.Options{})
 	t.Cleanup(func() { db.Close() })
 	typed := []acp.ContentBlock{acp.TextBlock("rename the alpha module")}
-	labels := infoflow.Both("a page")
+	labels := flow.Both("a page")
 	var events []store.Event
 	for _, e := range []transcript.Event{
 		transcript.Prompt{MessageID: "1", Content: typed},
@@ -214,7 +214,7 @@ func TestEarlierMessages(t *testing.T) {
 		transcript.Steer{MessageID: "3", Content: []acp.ContentBlock{acp.TextBlock("and alpha's tests")}},
 		transcript.Block{MessageID: "4", Block: llm.Block{Text: "Renamed alpha; the key is hidden."}},
 		transcript.State{Name: "other", Value: []byte("1")},
-		transcript.State{Name: infoflow.Name, Value: labels},
+		transcript.State{Name: flow.Name, Value: labels},
 	} {
 		data, err := transcript.Encode(e)
 		if err != nil {

@@ -6,9 +6,9 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
-	"github.com/zeph-acp/zeph-acp/executors/adversarial"
-	"github.com/zeph-acp/zeph-acp/executors/overflow"
-	"github.com/zeph-acp/zeph-acp/executors/policy"
+	"github.com/zeph-acp/zeph-acp/executors/gates/adversarial"
+	"github.com/zeph-acp/zeph-acp/executors/links/overflow"
+	"github.com/zeph-acp/zeph-acp/executors/permission"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/llm"
@@ -89,7 +89,7 @@ type helperModels struct {
 	reformatter *agent.Reformatter  // nil: the session's model repairs its own calls
 	compaction  llm.Model           // nil: the session's model
 	summarizer  overflow.Summarizer // nil: long outputs are not summarized
-	arbiter     policy.Arbiter      // judges in the mode auto-judge
+	arbiter     permission.Arbiter  // judges in the mode auto-judge
 	adversarial *adversarial.Gate   // nil: the gate is off
 }
 

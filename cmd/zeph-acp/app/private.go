@@ -6,12 +6,12 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
-	"github.com/zeph-acp/zeph-acp/executors/answers"
-	"github.com/zeph-acp/zeph-acp/executors/approval"
-	"github.com/zeph-acp/zeph-acp/executors/hooks"
-	"github.com/zeph-acp/zeph-acp/executors/rewind"
+	"github.com/zeph-acp/zeph-acp/executors/gates/hooks"
+	"github.com/zeph-acp/zeph-acp/executors/permission/answers"
+	"github.com/zeph-acp/zeph-acp/executors/permission/approval"
+	"github.com/zeph-acp/zeph-acp/executors/undo/copies"
+	"github.com/zeph-acp/zeph-acp/executors/undo/rewind"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
-	"github.com/zeph-acp/zeph-acp/executors/worktree"
 )
 
 // privateFiles returns the files of zeph-acp, which no tool may touch: they hold keys and
@@ -41,7 +41,7 @@ func privateFiles(p config.Paths) *workspace.Own {
 		keys.Temporary(approval.FileName),
 		rewind.DirName,
 	}
-	state := []string{"audit.jsonl", "audit.jsonl*", worktree.DirName}
+	state := []string{"audit.jsonl", "audit.jsonl*", copies.DirName}
 	places := []workspace.Place{{Dir: p.Config, Files: settings}, {Dir: p.Data, Files: data}, {Dir: p.State, Files: state}}
 	if p.Config == p.Data && p.Data == p.State { // ZEPH_HOME, which may be a project of the user
 		places = []workspace.Place{{Dir: p.Config, Files: slices.Concat(settings, data, state), Mixed: true}}
@@ -58,13 +58,13 @@ func privateFiles(p config.Paths) *workspace.Own {
 // privateFilesBeside returns the private files for a sub-agent in a copy of the project. The
 // copy is below a private directory, but open to the tools; the repository next to it stays
 // private.
-func privateFilesBeside(own *workspace.Own, c *worktree.Copy) *workspace.Own {
+func privateFilesBeside(own *workspace.Own, c *copies.Copy) *workspace.Own {
 	out := &workspace.Own{}
 	if own == nil {
 		return out
 	}
 	for _, p := range own.Places {
-		if i := slices.Index(p.Files, worktree.DirName); i >= 0 {
+		if i := slices.Index(p.Files, copies.DirName); i >= 0 {
 			p.Files, p.Mixed = slices.Delete(slices.Clone(p.Files), i, i+1), true
 		}
 		out.Places = append(out.Places, p)

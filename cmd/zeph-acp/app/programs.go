@@ -8,10 +8,10 @@ import (
 	"sync"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
-	"github.com/zeph-acp/zeph-acp/executors/program"
-	"github.com/zeph-acp/zeph-acp/executors/shell"
-	"github.com/zeph-acp/zeph-acp/executors/shell/process"
-	"github.com/zeph-acp/zeph-acp/executors/shell/sandbox"
+	"github.com/zeph-acp/zeph-acp/executors/process"
+	"github.com/zeph-acp/zeph-acp/executors/process/program"
+	"github.com/zeph-acp/zeph-acp/executors/sandbox"
+	"github.com/zeph-acp/zeph-acp/executors/tools/shell"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
-	"github.com/zeph-acp/zeph-acp/executors/program"
-	"github.com/zeph-acp/zeph-acp/executors/shell/sandbox"
+	"github.com/zeph-acp/zeph-acp/executors/process/program"
+	"github.com/zeph-acp/zeph-acp/executors/sandbox"
 )
 
 // The programs that zeph-acp starts for itself reach their directories and nothing else.

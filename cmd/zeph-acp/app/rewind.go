@@ -12,9 +12,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/command"
-	"github.com/zeph-acp/zeph-acp/executors/files"
-	"github.com/zeph-acp/zeph-acp/executors/rewind"
-	"github.com/zeph-acp/zeph-acp/executors/shell/rollback"
+	"github.com/zeph-acp/zeph-acp/executors/tools/files"
+	"github.com/zeph-acp/zeph-acp/executors/undo/rewind"
+	"github.com/zeph-acp/zeph-acp/executors/undo/rollback"
 	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )

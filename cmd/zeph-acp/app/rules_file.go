@@ -15,26 +15,26 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
-	"github.com/zeph-acp/zeph-acp/executors/policy"
+	"github.com/zeph-acp/zeph-acp/executors/permission"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
-// rules are the permission rules of the configuration. They follow the file
+// ruleSet holds the permission rules of the configuration. They follow the file
 // while the agent runs; all other keys apply from the next start.
-type rules struct {
-	shell   policy.ShellRules
-	tools   policy.Config
+type ruleSet struct {
+	shell   permission.ShellRules
+	tools   permission.Config
 	version int      // grows with each change
 	notes   []string // keys of the current file that are not in force; for the user
 }
 
 // rulesOf returns the permission rules of a configuration.
-func rulesOf(cfg config.Config) rules {
-	return rules{shell: cfg.Tools.Shell.ShellRules, tools: cfg.Tools.Config}
+func rulesOf(cfg config.Config) ruleSet {
+	return ruleSet{shell: cfg.Tools.Shell.ShellRules, tools: cfg.Tools.Config}
 }
 
 // appliedTo returns cfg with these rules.
-func (r rules) appliedTo(cfg config.Config) config.Config {
+func (r ruleSet) appliedTo(cfg config.Config) config.Config {
 	cfg.Tools.Shell.ShellRules, cfg.Tools.Config = r.shell, r.tools
 	return cfg
 }
@@ -56,7 +56,7 @@ type rulesFile struct {
 	log   *slog.Logger
 
 	mu          sync.Mutex
-	rules       rules
+	rules       ruleSet
 	loadedStamp config.Stamp // of the file that was last loaded, even if it had mistakes
 	newStamp    config.Stamp // of a newer file that is not loaded yet
 	newSince    time.Time    // when that one was first seen
@@ -80,7 +80,7 @@ func newRulesFile(l *config.Loaded, now func() time.Time, log *slog.Logger) *rul
 }
 
 // current returns the rules in force.
-func (w *rulesFile) current() rules {
+func (w *rulesFile) current() ruleSet {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.file == "" {
@@ -179,7 +179,7 @@ func restartNotice(file string, keys []string) string {
 }
 
 // currentRules returns the rules that the sessions of this App follow.
-func (a *App) currentRules() rules {
+func (a *App) currentRules() ruleSet {
 	if a.rules == nil {
 		return rulesOf(a.Config)
 	}
@@ -188,8 +188,8 @@ func (a *App) currentRules() rules {
 
 // shellPolicy returns the policy of one session. It begins with the configuration, which has
 // the rules in now. It follows later changes of the rules, each tightened by the workspace's file.
-func (b *sessionBuilder) shellPolicy(now rules) *policy.ShellPolicyHandle {
-	h := policy.NewShellPolicyHandle(policy.NewShellPolicy(b.cfg.Tools.Shell.ShellRules, b.cfg.Tools.Config, b.dirs.home))
+func (b *sessionBuilder) shellPolicy(now ruleSet) *permission.ShellPolicyHandle {
+	h := permission.NewShellPolicyHandle(permission.NewShellPolicy(b.cfg.Tools.Shell.ShellRules, b.cfg.Tools.Config, b.dirs.home))
 	var mu sync.Mutex
 	h.Renew = func() {
 		mu.Lock()
@@ -197,7 +197,7 @@ func (b *sessionBuilder) shellPolicy(now rules) *policy.ShellPolicyHandle {
 		next := b.app.currentRules()
 		if next.version != now.version {
 			cfg, _ := b.app.tightened(next, b.dirs.roots)
-			h.Store(policy.NewShellPolicy(cfg.Tools.Shell.ShellRules, cfg.Tools.Config, b.dirs.home))
+			h.Store(permission.NewShellPolicy(cfg.Tools.Shell.ShellRules, cfg.Tools.Config, b.dirs.home))
 		}
 		for _, text := range now.notes {
 			if !slices.Contains(next.notes, text) {
@@ -216,7 +216,7 @@ func (b *sessionBuilder) shellPolicy(now rules) *policy.ShellPolicyHandle {
 
 // tightened returns the configuration with these rules, restricted by the
 // workspace's own file.
-func (a *App) tightened(r rules, roots *workspace.Roots) (config.Config, []string) {
+func (a *App) tightened(r ruleSet, roots *workspace.Roots) (config.Config, []string) {
 	cfg := r.appliedTo(a.Config)
 	if _, err := os.Lstat(filepath.Join(roots.Cwd(), filepath.FromSlash(config.WorkspaceFile))); errors.Is(err, fs.ErrNotExist) {
 		return cfg, nil // spares the checks below in a project without the file

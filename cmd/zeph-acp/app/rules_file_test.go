@@ -36,21 +36,21 @@ func follow(t *testing.T, path string, environ ...string) *followed {
 }
 
 // after returns the rules in force after d has passed.
-func (f *followed) after(d time.Duration) rules {
+func (f *followed) after(d time.Duration) ruleSet {
 	f.clock = f.clock.Add(d)
 	return f.current()
 }
 
 // settle returns the rules in force after the file was seen and then left
 // unchanged.
-func (f *followed) settle() rules {
+func (f *followed) settle() ruleSet {
 	f.after(time.Minute)
 	return f.after(time.Minute)
 }
 
 const blockMake = "[tools.shell]\nblocked_commands = ['make']\n"
 
-func blocks(r rules) string { return strings.Join(r.shell.BlockedCommands, " ") }
+func blocks(r ruleSet) string { return strings.Join(r.shell.BlockedCommands, " ") }
 
 // Each way of changing a file puts its new text in force.
 func TestRulesFollowTheFile(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/zeph-acp/zeph-acp/executors/shell/sandbox"
+	"github.com/zeph-acp/zeph-acp/executors/sandbox"
 	"github.com/zeph-acp/zeph-acp/ideproxy"
 )
 

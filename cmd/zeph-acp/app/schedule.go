@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/zeph-acp/zeph-acp/acp"
-	"github.com/zeph-acp/zeph-acp/executors/infoflow"
+	"github.com/zeph-acp/zeph-acp/executors/gates/flow"
 	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/store"
@@ -97,11 +97,11 @@ func TaskPrompt(t store.Task) string {
 func (a *App) labelsOf(ctx context.Context, id string) json.RawMessage {
 	_, events, _, err := a.Sessions().Stored(ctx, id)
 	if err != nil { // it was deleted
-		return infoflow.Both("a session that is not stored")
+		return flow.Both("a session that is not stored")
 	}
 	var labels json.RawMessage
 	for _, e := range events {
-		if e, ok := e.(transcript.State); ok && e.Name == infoflow.Name {
+		if e, ok := e.(transcript.State); ok && e.Name == flow.Name {
 			labels = e.Value
 		}
 	}

@@ -10,11 +10,11 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/executors"
-	"github.com/zeph-acp/zeph-acp/executors/policy"
-	"github.com/zeph-acp/zeph-acp/executors/quota"
-	"github.com/zeph-acp/zeph-acp/executors/texts"
+	"github.com/zeph-acp/zeph-acp/executors/links/quota"
+	"github.com/zeph-acp/zeph-acp/executors/permission"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/filter/redact"
+	"github.com/zeph-acp/zeph-acp/filter/text/texts"
 	"github.com/zeph-acp/zeph-acp/ideproxy"
 	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/agent"
@@ -30,7 +30,7 @@ type sessionBuilder struct {
 	session session.Setup
 	cfg     config.Config // tightened by the file of the workspace
 	dirs    sessionDirs
-	policy  *policy.ShellPolicyHandle
+	policy  *permission.ShellPolicyHandle
 	models  helperModels
 	tools   *sessionTools   // the parts that are made so far
 	scan    *redact.Scanner // masks what leaves the session; nil masks nothing

@@ -9,8 +9,8 @@ import (
 	"sync"
 
 	"github.com/zeph-acp/zeph-acp/executors"
-	"github.com/zeph-acp/zeph-acp/executors/infoflow"
-	"github.com/zeph-acp/zeph-acp/executors/schedule"
+	"github.com/zeph-acp/zeph-acp/executors/gates/flow"
+	"github.com/zeph-acp/zeph-acp/executors/tools/schedule"
 	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/store"
@@ -24,7 +24,7 @@ type sessionTasks struct {
 	*schedule.Executor // nil if the tools are off
 	app                *App
 	setup              session.Setup
-	flow               *infoflow.Flow
+	flow               *flow.Flow
 
 	mu           sync.Mutex
 	mayHaveTasks bool // the session may have set tasks, so news looks for results

@@ -9,20 +9,20 @@ import (
 	"sync/atomic"
 
 	"github.com/zeph-acp/zeph-acp/executors"
-	"github.com/zeph-acp/zeph-acp/executors/adversarial"
-	"github.com/zeph-acp/zeph-acp/executors/answers"
-	"github.com/zeph-acp/zeph-acp/executors/cache"
-	"github.com/zeph-acp/zeph-acp/executors/hooks"
-	"github.com/zeph-acp/zeph-acp/executors/lsp"
-	"github.com/zeph-acp/zeph-acp/executors/mcp"
-	"github.com/zeph-acp/zeph-acp/executors/memory"
-	"github.com/zeph-acp/zeph-acp/executors/overflow"
-	"github.com/zeph-acp/zeph-acp/executors/quantity"
-	"github.com/zeph-acp/zeph-acp/executors/quota"
-	"github.com/zeph-acp/zeph-acp/executors/rewind"
-	"github.com/zeph-acp/zeph-acp/executors/shell"
-	"github.com/zeph-acp/zeph-acp/executors/shell/sandbox"
+	"github.com/zeph-acp/zeph-acp/executors/gates/adversarial"
+	"github.com/zeph-acp/zeph-acp/executors/gates/hooks"
+	"github.com/zeph-acp/zeph-acp/executors/links/cache"
+	"github.com/zeph-acp/zeph-acp/executors/links/overflow"
+	"github.com/zeph-acp/zeph-acp/executors/links/quota"
+	"github.com/zeph-acp/zeph-acp/executors/permission/answers"
+	"github.com/zeph-acp/zeph-acp/executors/sandbox"
+	"github.com/zeph-acp/zeph-acp/executors/tools/lsp"
+	"github.com/zeph-acp/zeph-acp/executors/tools/mcp"
+	"github.com/zeph-acp/zeph-acp/executors/tools/memory"
+	"github.com/zeph-acp/zeph-acp/executors/tools/shell"
+	"github.com/zeph-acp/zeph-acp/executors/undo/rewind"
 	"github.com/zeph-acp/zeph-acp/filter"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 	"github.com/zeph-acp/zeph-acp/session/agent/filecommand"
 	"github.com/zeph-acp/zeph-acp/session/agent/skills"
 	"github.com/zeph-acp/zeph-acp/session/agent/subagent"
@@ -37,7 +37,7 @@ type sessionTools struct {
 	tools         executors.Executor // without the chain
 	disabled      []string           // the names of disabled tools
 	place         place              // the directories of the session
-	copies        copies             // the copies in which sub-agents work
+	copies        copySet            // the copies in which sub-agents work
 	shell         *shell.Executor
 	terminalState func() string // returns why commands do not run in the client's terminals; "" if they do
 	memory        *memory.Memory

@@ -22,7 +22,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
-	"github.com/zeph-acp/zeph-acp/executors/authorize"
+	"github.com/zeph-acp/zeph-acp/executors/gates/rules"
 	"github.com/zeph-acp/zeph-acp/integration/fakeide"
 	"github.com/zeph-acp/zeph-acp/integration/leaks"
 	"github.com/zeph-acp/zeph-acp/protocol-fixtures"
@@ -136,11 +136,11 @@ func (g *game) app(first bool) *App {
 	})
 	// Gates without rules of their own get some that allow most calls, since a gate that denies
 	// everything tests nothing behind it.
-	if rules := &l.Config.Tools.Policy.Rules; len(*rules) == 0 {
-		*rules = []authorize.Rule{{Effect: executors.Deny, Tool: "delete_path"}, {Effect: executors.Allow, Tool: "*"}}
+	if own := &l.Config.Tools.Policy.Rules; len(*own) == 0 {
+		*own = []rules.Rule{{Effect: executors.Deny, Tool: "delete_path"}, {Effect: executors.Allow, Tool: "*"}}
 	}
-	if rules := &l.Config.Tools.Authorization.Rules; len(*rules) == 0 {
-		*rules = []authorize.Rule{{Effect: executors.Allow, Tool: "*"}, {Effect: executors.Deny, Tool: "bash", ArgsMatch: "^rm "}}
+	if own := &l.Config.Tools.Authorization.Rules; len(*own) == 0 {
+		*own = []rules.Rule{{Effect: executors.Allow, Tool: "*"}, {Effect: executors.Deny, Tool: "bash", ArgsMatch: "^rm "}}
 	}
 	a := newReplayed(l)
 	a.Yes, a.NoUser = g.setting.on(appSwitch+"Yes"), g.setting.on(appSwitch+"NoUser")

@@ -11,19 +11,19 @@ import (
 	"sync"
 
 	"github.com/zeph-acp/zeph-acp/executors"
-	"github.com/zeph-acp/zeph-acp/executors/cache"
-	"github.com/zeph-acp/zeph-acp/executors/diagnostics"
-	"github.com/zeph-acp/zeph-acp/executors/files"
-	"github.com/zeph-acp/zeph-acp/executors/policy"
-	"github.com/zeph-acp/zeph-acp/executors/shell"
-	"github.com/zeph-acp/zeph-acp/executors/shell/sandbox"
+	"github.com/zeph-acp/zeph-acp/executors/links/cache"
+	"github.com/zeph-acp/zeph-acp/executors/permission"
+	"github.com/zeph-acp/zeph-acp/executors/sandbox"
+	"github.com/zeph-acp/zeph-acp/executors/tools/diagnostics"
+	"github.com/zeph-acp/zeph-acp/executors/tools/files"
+	"github.com/zeph-acp/zeph-acp/executors/tools/shell"
+	"github.com/zeph-acp/zeph-acp/executors/undo/copies"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
-	"github.com/zeph-acp/zeph-acp/executors/worktree"
 )
 
 // subagentCopy is a copy of the project in which one sub-agent works.
 type subagentCopy struct {
-	*worktree.Copy
+	*copies.Copy
 	app   *App
 	st    *sessionTools      // of the session that started the sub-agent
 	chain executors.Executor // of the sub-agent
@@ -33,7 +33,7 @@ type subagentCopy struct {
 // newWorktree makes a copy of the project for a sub-agent of that name.
 func (b *sessionBuilder) newWorktree(ctx context.Context, name string) (*subagentCopy, error) {
 	private := b.dirs.roots.Private()
-	c, err := worktree.Make(ctx, worktree.Options{
+	c, err := copies.Make(ctx, copies.Options{
 		Project: b.dirs.roots.Cwd(), State: b.app.worktrees.dir, Name: name, Programs: Programs(b.cfg, b.app.Reaper),
 		Refuses: func(abs string) bool {
 			_, refused := b.dirs.files.Readable().Refuses(abs)
@@ -54,7 +54,7 @@ func (b *sessionBuilder) newWorktree(ctx context.Context, name string) (*subagen
 // copyPlace returns the place of a copy. It has the tools of the session, but those that touch
 // files or run commands work in the copy. The rules of the project apply to the copy. Only
 // the copy can be changed, and commands run in a sandbox where the system has one.
-func (b *sessionBuilder) copyPlace(c *worktree.Copy) (place, *shell.Executor, error) {
+func (b *sessionBuilder) copyPlace(c *copies.Copy) (place, *shell.Executor, error) {
 	inCopy := *b
 	inCopy.cfg.Tools.File.AllowedPaths, inCopy.cfg.Tools.Sandbox.Enabled = nil, true
 	cfg, dirs := &inCopy.cfg, &inCopy.dirs
@@ -77,7 +77,7 @@ func (b *sessionBuilder) copyPlace(c *worktree.Copy) (place, *shell.Executor, er
 	walls, box := inCopy.sandboxes(c.Objects())
 	local := confinedShell(*cfg, walls, box)
 	local.Reaper = b.app.Reaper
-	local.Block = append(local.Block, worktree.Variables...)
+	local.Block = append(local.Block, copies.Variables...)
 	if dirs.temp != "" {
 		local.Extra = append(local.Extra, "TMPDIR="+dirs.temp)
 	}
@@ -90,16 +90,16 @@ func (b *sessionBuilder) copyPlace(c *worktree.Copy) (place, *shell.Executor, er
 		diagnostics.New(local, dirs.roots, cfg.Tools.Diagnostics),
 		b.tools.tools, // the others
 	}
-	permission := *b.tools.place.permission
-	permission.Roots, permission.NameInRules, permission.Boxed = dirs.files, dirs.toRuleNames, box.Ready
-	permission.InTerminal = false
+	asking := *b.tools.place.permission
+	asking.Roots, asking.NameInRules, asking.Boxed = dirs.files, dirs.toRuleNames, box.Ready
+	asking.InTerminal = false
 	p := place{
 		sessionDirs: *dirs,
-		guard: &policy.Guard{
+		guard: &permission.Guard{
 			Policy: b.policy, Roots: dirs.files, Commands: dirs.roots, Home: dirs.home, Private: dirs.roots.PrivateWith,
 			NamesForbidden: c.NamesProject, Boxed: box.Ready,
 		},
-		permission: &permission,
+		permission: &asking,
 		rules:      inCopy.rulesGates(tools),
 		cache:      cache.New(cfg.Tools.ResultCache),
 		tools:      tools,
@@ -124,7 +124,7 @@ func (w *subagentCopy) Dir() string { return w.Copy.Dir }
 // Bring makes the changes in the project.
 func (w *subagentCopy) Bring(ctx context.Context, call executors.DelegatedCall, res *executors.Result) error {
 	w.st.lsp.ExpectChanges(ctx)
-	b, err := w.Copy.Apply(ctx, worktree.Session{Current: w.current, Call: call})
+	b, err := w.Copy.Apply(ctx, copies.Session{Current: w.current, Call: call})
 	for i := range b.Diffs {
 		res.Content = append(res.Content, executors.Content{Diff: &b.Diffs[i]})
 	}
@@ -184,29 +184,29 @@ func (w *subagentCopy) Close() {
 	}
 }
 
-// copies are the copies of the project in which a session's sub-agents work.
-type copies struct {
+// copySet holds the copies of the project in which a session's sub-agents work.
+type copySet struct {
 	report func() // shows the patches of killed processes
 
 	mu  sync.Mutex
-	all []*worktree.Copy
+	all []*copies.Copy
 }
 
-func (c *copies) add(w *worktree.Copy) {
+func (c *copySet) add(w *copies.Copy) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.all = append(c.all, w)
 }
 
-func (c *copies) remove(w *worktree.Copy) {
+func (c *copySet) remove(w *copies.Copy) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.all = slices.DeleteFunc(c.all, func(other *worktree.Copy) bool { return other == w })
+	c.all = slices.DeleteFunc(c.all, func(other *copies.Copy) bool { return other == w })
 }
 
 // toProject replaces the names of files in the copies by those in the project, which rules
 // use.
-func (c *copies) toProject(text string) string {
+func (c *copySet) toProject(text string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, w := range c.all {
@@ -217,7 +217,7 @@ func (c *copies) toProject(text string) string {
 
 // nameMappers returns functions that replace the names of files in the copy where a call acts
 // by those in the project, and the reverse. They are nil if the call acts in no copy.
-func (c *copies) nameMappers(call *executors.Call) (toProject, toCopy func(string) string) {
+func (c *copySet) nameMappers(call *executors.Call) (toProject, toCopy func(string) string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	places := append([]string{call.Card.Dir}, call.Card.Paths...)
@@ -230,7 +230,7 @@ func (c *copies) nameMappers(call *executors.Call) (toProject, toCopy func(strin
 }
 
 // showPatches shows the user where the changes of killed processes are.
-func (c *copies) showPatches() {
+func (c *copySet) showPatches() {
 	if c.report != nil {
 		c.report()
 	}
@@ -244,7 +244,7 @@ type worktrees struct {
 	stop     context.CancelFunc
 
 	mu        sync.Mutex
-	leftovers []worktree.Kept // changes of killed processes, not shown to the user yet
+	leftovers []copies.Kept // changes of killed processes, not shown to the user yet
 }
 
 // clean removes the copies of killed processes, in the background.
@@ -260,7 +260,7 @@ func (w *worktrees) clean(a *App) {
 	w.stop = stop
 	w.mu.Unlock()
 	w.cleaning.Go(func() {
-		kept, err := worktree.Clean(ctx, worktree.Options{State: w.dir, Programs: Programs(a.Config, a.Reaper)})
+		kept, err := copies.Clean(ctx, copies.Options{State: w.dir, Programs: Programs(a.Config, a.Reaper)})
 		if err != nil && ctx.Err() == nil {
 			a.Log.Warn("remove the copies of killed processes", "err", err)
 		}

@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/zeph-acp/zeph-acp/executors"
-	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
+	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
 )
 
 // newline stands for a line break in the line: the editor has one line only.

@@ -14,29 +14,29 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/audit"
-	"github.com/zeph-acp/zeph-acp/executors/adversarial"
-	"github.com/zeph-acp/zeph-acp/executors/anomaly"
-	"github.com/zeph-acp/zeph-acp/executors/authorize"
-	"github.com/zeph-acp/zeph-acp/executors/cache"
-	"github.com/zeph-acp/zeph-acp/executors/diagnostics"
-	"github.com/zeph-acp/zeph-acp/executors/files"
-	"github.com/zeph-acp/zeph-acp/executors/hooks"
-	"github.com/zeph-acp/zeph-acp/executors/infoflow"
-	"github.com/zeph-acp/zeph-acp/executors/judge"
-	"github.com/zeph-acp/zeph-acp/executors/lsp"
-	"github.com/zeph-acp/zeph-acp/executors/mcp"
-	"github.com/zeph-acp/zeph-acp/executors/memory"
-	"github.com/zeph-acp/zeph-acp/executors/overflow"
-	"github.com/zeph-acp/zeph-acp/executors/policy"
-	"github.com/zeph-acp/zeph-acp/executors/quota"
-	"github.com/zeph-acp/zeph-acp/executors/retry"
-	"github.com/zeph-acp/zeph-acp/executors/rewind"
-	"github.com/zeph-acp/zeph-acp/executors/schedule"
-	"github.com/zeph-acp/zeph-acp/executors/shell"
-	"github.com/zeph-acp/zeph-acp/executors/shell/sandbox"
-	"github.com/zeph-acp/zeph-acp/executors/trust"
-	"github.com/zeph-acp/zeph-acp/executors/utility"
-	"github.com/zeph-acp/zeph-acp/executors/web"
+	"github.com/zeph-acp/zeph-acp/executors/gates/adversarial"
+	"github.com/zeph-acp/zeph-acp/executors/gates/anomaly"
+	"github.com/zeph-acp/zeph-acp/executors/gates/flow"
+	"github.com/zeph-acp/zeph-acp/executors/gates/hooks"
+	"github.com/zeph-acp/zeph-acp/executors/gates/judge"
+	"github.com/zeph-acp/zeph-acp/executors/gates/rules"
+	"github.com/zeph-acp/zeph-acp/executors/gates/trust"
+	"github.com/zeph-acp/zeph-acp/executors/gates/utility"
+	"github.com/zeph-acp/zeph-acp/executors/links/cache"
+	"github.com/zeph-acp/zeph-acp/executors/links/overflow"
+	"github.com/zeph-acp/zeph-acp/executors/links/quota"
+	"github.com/zeph-acp/zeph-acp/executors/links/retry"
+	"github.com/zeph-acp/zeph-acp/executors/permission"
+	"github.com/zeph-acp/zeph-acp/executors/sandbox"
+	"github.com/zeph-acp/zeph-acp/executors/tools/diagnostics"
+	"github.com/zeph-acp/zeph-acp/executors/tools/files"
+	"github.com/zeph-acp/zeph-acp/executors/tools/lsp"
+	"github.com/zeph-acp/zeph-acp/executors/tools/mcp"
+	"github.com/zeph-acp/zeph-acp/executors/tools/memory"
+	"github.com/zeph-acp/zeph-acp/executors/tools/schedule"
+	"github.com/zeph-acp/zeph-acp/executors/tools/shell"
+	"github.com/zeph-acp/zeph-acp/executors/tools/web"
+	"github.com/zeph-acp/zeph-acp/executors/undo/rewind"
 	"github.com/zeph-acp/zeph-acp/filter"
 	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/agent/question"
@@ -68,43 +68,43 @@ type Agent struct {
 
 // Tools is the table [tools].
 type Tools struct {
-	Shell           Shell                   `toml:"shell"`
-	File            files.Config            `toml:"file"`
-	Scrape          web.Config              `toml:"scrape"`
-	Diagnostics     diagnostics.Config      `toml:"diagnostics"`
-	LSP             lsp.Config              `toml:"lsp"`
-	Sandbox         sandbox.Config          `toml:"sandbox"`
-	Filters         filter.Config           `toml:"filters"`
-	Overflow        overflow.Config         `toml:"overflow"`
-	Memory          memory.Config           `toml:"memory"`
-	ResultCache     cache.Config            `toml:"result_cache"`
-	Retry           retry.Config            `toml:"retry"`
-	Rewind          rewind.Config           `toml:"rewind"`
-	TAFC            toolset.TAFC            `toml:"tafc"`
-	Dependencies    toolset.Dependencies    `toml:"dependencies"`
-	Hooks           hooks.Config            `toml:"hooks"`
-	Policy          authorize.Config        `toml:"policy"`
-	Authorization   authorize.Authorization `toml:"authorization"`
-	InformationFlow infoflow.Config         `toml:"information_flow"`
-	Adversarial     adversarial.Config      `toml:"adversarial_policy"`
-	Judge           judge.AutoConfig        `toml:"judge"`
-	Trust           trust.Config            `toml:"trust"`
-	Anomaly         anomaly.Config          `toml:"anomaly"`
-	Utility         utility.Config          `toml:"utility"`
-	Skills          skills.Config           `toml:"skills"`
-	SubAgent        subagent.Config         `toml:"sub_agent"`
-	Scheduler       schedule.Config         `toml:"scheduler"`
-	AskUser         question.Config         `toml:"ask_user"`
-	Offer                                   // enabled, summarize_output, summarize_provider, max_output_chars
-	quota.Limits                            // max_tool_calls_per_session
-	policy.Config                           // [[tools.permissions.TOOL]]
+	Shell             Shell                `toml:"shell"`
+	File              files.Config         `toml:"file"`
+	Scrape            web.Config           `toml:"scrape"`
+	Diagnostics       diagnostics.Config   `toml:"diagnostics"`
+	LSP               lsp.Config           `toml:"lsp"`
+	Sandbox           sandbox.Config       `toml:"sandbox"`
+	Filters           filter.Config        `toml:"filters"`
+	Overflow          overflow.Config      `toml:"overflow"`
+	Memory            memory.Config        `toml:"memory"`
+	ResultCache       cache.Config         `toml:"result_cache"`
+	Retry             retry.Config         `toml:"retry"`
+	Rewind            rewind.Config        `toml:"rewind"`
+	TAFC              toolset.TAFC         `toml:"tafc"`
+	Dependencies      toolset.Dependencies `toml:"dependencies"`
+	Hooks             hooks.Config         `toml:"hooks"`
+	Policy            rules.Config         `toml:"policy"`
+	Authorization     rules.Authorization  `toml:"authorization"`
+	InformationFlow   flow.Config          `toml:"information_flow"`
+	Adversarial       adversarial.Config   `toml:"adversarial_policy"`
+	Judge             judge.AutoConfig     `toml:"judge"`
+	Trust             trust.Config         `toml:"trust"`
+	Anomaly           anomaly.Config       `toml:"anomaly"`
+	Utility           utility.Config       `toml:"utility"`
+	Skills            skills.Config        `toml:"skills"`
+	SubAgent          subagent.Config      `toml:"sub_agent"`
+	Scheduler         schedule.Config      `toml:"scheduler"`
+	AskUser           question.Config      `toml:"ask_user"`
+	Offer                                  // enabled, summarize_output, summarize_provider, max_output_chars
+	quota.Limits                           // max_tool_calls_per_session
+	permission.Config                      // [[tools.permissions.TOOL]]
 }
 
 // Shell is the table [tools.shell]: how commands run, and which commands may
 // run.
 type Shell struct {
 	shell.Config
-	policy.ShellRules
+	permission.ShellRules
 }
 
 // Defaults returns the default configuration.
@@ -118,8 +118,8 @@ func Defaults() Config {
 			Diagnostics:     diagnostics.Defaults(),
 			LSP:             lsp.Defaults(),
 			Sandbox:         sandbox.Defaults(),
-			Policy:          authorize.Defaults(),
-			Authorization:   authorize.AuthorizationDefaults(),
+			Policy:          rules.Defaults(),
+			Authorization:   rules.AuthorizationDefaults(),
 			Filters:         filter.Defaults(),
 			Overflow:        overflow.Defaults(),
 			Memory:          memory.Defaults(),
@@ -129,7 +129,7 @@ func Defaults() Config {
 			TAFC:            toolset.TAFCDefaults(),
 			Dependencies:    toolset.DependenciesDefaults(),
 			Hooks:           hooks.Defaults(),
-			InformationFlow: infoflow.Defaults(),
+			InformationFlow: flow.Defaults(),
 			Adversarial:     adversarial.Defaults(),
 			Judge:           judge.AutoDefaults(),
 			Trust:           trust.Defaults(),
@@ -141,8 +141,8 @@ func Defaults() Config {
 			AskUser:         question.Defaults(),
 			Offer:           Offer{Enabled: true, MaxOutputChars: defaultOutputChars},
 			Limits:          quota.Defaults(),
-			Config:          policy.Defaults(),
-			Shell:           Shell{shell.Defaults(), policy.ShellDefaults()},
+			Config:          permission.Defaults(),
+			Shell:           Shell{shell.Defaults(), permission.ShellDefaults()},
 		},
 		MCP:   mcp.Defaults(),
 		ACP:   acp.Defaults(),

@@ -11,9 +11,9 @@ import (
 	"github.com/pelletier/go-toml/v2"
 	"golang.org/x/tools/txtar"
 
-	"github.com/zeph-acp/zeph-acp/executors/authorize"
-	"github.com/zeph-acp/zeph-acp/executors/policy"
-	"github.com/zeph-acp/zeph-acp/executors/web"
+	"github.com/zeph-acp/zeph-acp/executors/gates/rules"
+	"github.com/zeph-acp/zeph-acp/executors/permission"
+	"github.com/zeph-acp/zeph-acp/executors/tools/web"
 )
 
 // FuzzLoad checks that no input makes the reader panic, that the library also
@@ -56,7 +56,7 @@ func FuzzLoad(f *testing.F) {
 }
 
 // equalConfigs compares configurations by their values.
-var equalConfigs = []cmp.Option{nilIsEmpty, cmp.AllowUnexported(policy.Config{}, web.Config{}, authorize.Config{}, authorize.Authorization{}), cmpopts.IgnoreUnexported(policy.Rule{}, authorize.Rule{}), cmpopts.EquateNaNs()}
+var equalConfigs = []cmp.Option{nilIsEmpty, cmp.AllowUnexported(permission.Config{}, web.Config{}, rules.Config{}, rules.Authorization{}), cmpopts.IgnoreUnexported(permission.Rule{}, rules.Rule{}), cmpopts.EquateNaNs()}
 
 // nilIsEmpty makes empty maps and slices equal to nil ones.
 var nilIsEmpty = cmp.FilterPath(func(p cmp.Path) bool {

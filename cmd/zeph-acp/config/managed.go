@@ -14,8 +14,8 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
-	"github.com/zeph-acp/zeph-acp/executors/authorize"
-	"github.com/zeph-acp/zeph-acp/executors/mcp"
+	"github.com/zeph-acp/zeph-acp/executors/gates/rules"
+	"github.com/zeph-acp/zeph-acp/executors/tools/mcp"
 )
 
 // ManagedFile is the configuration of the administrator of a machine. Every key that it
@@ -68,8 +68,8 @@ var ruleTables = []struct {
 	path  string
 	reset func(*Tools)
 }{
-	{"tools.policy", func(t *Tools) { t.Policy = authorize.Defaults() }},
-	{"tools.authorization", func(t *Tools) { t.Authorization = authorize.AuthorizationDefaults() }},
+	{"tools.policy", func(t *Tools) { t.Policy = rules.Defaults() }},
+	{"tools.authorization", func(t *Tools) { t.Authorization = rules.AuthorizationDefaults() }},
 }
 
 // applyManaged sets the keys of the managed file over all others.

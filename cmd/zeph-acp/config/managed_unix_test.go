@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/zeph-acp/zeph-acp/executors"
-	"github.com/zeph-acp/zeph-acp/executors/mcp"
-	"github.com/zeph-acp/zeph-acp/executors/policy"
+	"github.com/zeph-acp/zeph-acp/executors/permission"
+	"github.com/zeph-acp/zeph-acp/executors/tools/mcp"
 )
 
 // loadManaged loads a user's file below a managed one, which this user may own.
@@ -68,7 +68,7 @@ action = "allow"
 		!slices.Equal(c.Tools.Shell.BlockedCommands, []string{"npm publish"}) {
 		t.Errorf("agent %+v, shell %+v, log %+v: want the managed keys, and the others as the user set them", c.Agent, c.Tools.Shell, c.Log)
 	}
-	if bash := c.Tools.Permissions["bash"]; len(bash) != 1 || bash[0].Action != policy.Deny || len(c.Tools.Permissions["fetch"]) != 1 {
+	if bash := c.Tools.Permissions["bash"]; len(bash) != 1 || bash[0].Action != permission.Deny || len(c.Tools.Permissions["fetch"]) != 1 {
 		t.Errorf("permissions %+v, want the managed rule for bash and the user's for fetch", c.Tools.Permissions)
 	}
 	for key, want := range map[string]bool{"agent.mode": true, "log": true, "tools.shell.timeout": false} {

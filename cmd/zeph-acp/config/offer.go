@@ -3,7 +3,7 @@ package config
 import (
 	"fmt"
 
-	"github.com/zeph-acp/zeph-acp/executors/tighten"
+	"github.com/zeph-acp/zeph-acp/executors/workspace/tighten"
 )
 
 // Offer is the part of the table [tools] that concerns all tools.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
-	"github.com/zeph-acp/zeph-acp/executors/authorize"
-	"github.com/zeph-acp/zeph-acp/executors/authorize/cedarpolicy"
+	"github.com/zeph-acp/zeph-acp/executors/gates/rules"
+	"github.com/zeph-acp/zeph-acp/executors/gates/rules/cedarpolicy"
 )
 
 // loadPolicy reads the files that [tools.policy] names, if it is enabled. A rule that
@@ -36,31 +36,31 @@ func (l *Loaded) loadPolicy() toml.Mistakes {
 
 // policyRules is the document of a policy_file.
 type policyRules struct {
-	Rules []authorize.Rule `toml:"rules"`
+	Rules []rules.Rule `toml:"rules"`
 }
 
 // loadRules reads the policy_file.
-func (l *Loaded) loadRules(c *authorize.Config) toml.Mistakes {
+func (l *Loaded) loadRules(c *rules.Config) toml.Mistakes {
 	const key = "tools.policy.policy_file"
 	file, data, err := l.readPolicy(key, c.PolicyFile)
 	if err != nil {
 		return toml.Mistakes{{Where: l.Origin(key), Key: key, Text: err.Error()}}
 	}
 	root, mistakes := toml.Parse(data)
-	var rules policyRules
+	var own policyRules
 	d := toml.NewDecoder()
 	d.File, d.Partial = file, len(mistakes) > 0
-	d.Decode(root, reflect.ValueOf(&rules).Elem(), "")
-	d.Validate(authorize.Authorization{Rules: rules.Rules}.Validate())
+	d.Decode(root, reflect.ValueOf(&own).Elem(), "")
+	d.Validate(rules.Authorization{Rules: own.Rules}.Validate())
 	if mistakes = append(mistakes, d.Mistakes...); len(mistakes) > 0 {
 		return mistakes.In(file)
 	}
-	c.File, c.FileRules = file, rules.Rules
+	c.File, c.FileRules = file, own.Rules
 	return nil
 }
 
 // loadCedar reads the file of Cedar policies.
-func (l *Loaded) loadCedar(c *authorize.Config) toml.Mistakes {
+func (l *Loaded) loadCedar(c *rules.Config) toml.Mistakes {
 	const key = "tools.policy.cedar"
 	file, data, err := l.readPolicy(key, c.Cedar)
 	if err != nil {
@@ -103,9 +103,9 @@ func (l *Loaded) readPolicy(key, path string) (file string, data []byte, err err
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
 		return "", nil, fmt.Errorf("%s is not a regular file", toml.Printable(file))
 	}
-	data, err = io.ReadAll(io.LimitReader(f, authorize.MaxFile+1))
-	if err == nil && len(data) > authorize.MaxFile {
-		err = fmt.Errorf("%s is larger than %d KiB", toml.Printable(file), authorize.MaxFile>>10)
+	data, err = io.ReadAll(io.LimitReader(f, rules.MaxFile+1))
+	if err == nil && len(data) > rules.MaxFile {
+		err = fmt.Errorf("%s is larger than %d KiB", toml.Printable(file), rules.MaxFile>>10)
 	}
 	return file, data, err
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/zeph-acp/zeph-acp/executors/authorize"
+	"github.com/zeph-acp/zeph-acp/executors/gates/rules"
 )
 
 // The files of [tools.policy] are read at the start, and each mistake in them is named
@@ -49,13 +49,13 @@ func TestPolicyFiles(t *testing.T) {
 		"wrong policies": {"enabled = true\ncedar = 'p.cedar'", "", "permit (\nprincipal);", `p.cedar:2: column 11: ";": exact got ) want ,`},
 		"too many rules": {
 			"enabled = true\npolicy_file = 'p.toml'",
-			strings.Repeat("[[rules]]\neffect = 'deny'\ntool = 'x'\n", authorize.MaxRules+1),
+			strings.Repeat("[[rules]]\neffect = 'deny'\ntool = 'x'\n", rules.MaxRules+1),
 			"",
 			`p.toml:1: key "rules": has 257 rules, more than the limit of 256`,
 		},
 		"a large file": {
 			"enabled = true\npolicy_file = 'p.toml'",
-			strings.Repeat("#\n", authorize.MaxFile),
+			strings.Repeat("#\n", rules.MaxFile),
 			"",
 			`config.toml:3: key "tools.policy.policy_file": D/p.toml is larger than 256 KiB`,
 		},

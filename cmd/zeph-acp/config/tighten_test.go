@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
-	"github.com/zeph-acp/zeph-acp/executors/policy"
-	"github.com/zeph-acp/zeph-acp/executors/tighten"
+	"github.com/zeph-acp/zeph-acp/executors/permission"
+	"github.com/zeph-acp/zeph-acp/executors/workspace/tighten"
 )
 
 // A section whose Tighten is not called would ignore a stricter value of a repository.
@@ -105,7 +105,7 @@ func TestTighten(t *testing.T) {
 // A wrong rule does not remove another rule, and a rule that allows is ignored.
 func TestTightenRules(t *testing.T) {
 	base := Defaults()
-	base.Tools.Permissions = map[string][]policy.Rule{"bash": {{Pattern: "go *", Action: policy.Allow}}}
+	base.Tools.Permissions = map[string][]permission.Rule{"bash": {{Pattern: "go *", Action: permission.Allow}}}
 	dir := t.TempDir()
 	file := write(t, dir, WorkspaceFile, `[[tools.permissions.bash]]
 pattern = "rm *"
@@ -135,7 +135,7 @@ env_blocklist = ["A_", 1, "B_"]
 	if diff := cmp.Diff([]string{"A_", "B_"}, got.Tools.Shell.EnvBlocklist); diff != "" {
 		t.Errorf("env_blocklist (-want +got)\n%s", diff)
 	}
-	rules := fmt.Sprintf("%+v", got.Tools.Config) // the fields are private to package policy
+	rules := fmt.Sprintf("%+v", got.Tools.Config) // the fields are private to package permission
 	for pattern, taken := range map[string]bool{"rm": true, "one": false, "two": false, "three": false, "four": true} {
 		if strings.Contains(rules, pattern+" *") != taken {
 			t.Errorf("%s: taken %v, want %v, in %s", pattern, !taken, taken, rules)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/audit"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/summary"
-	"github.com/zeph-acp/zeph-acp/executors/otlp"
+	"github.com/zeph-acp/zeph-acp/executors/links/trace/otlp"
 )
 
 // maxBatch is the number of records of one request.

@@ -23,7 +23,7 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 
 	"github.com/zeph-acp/zeph-acp/acp"
-	"github.com/zeph-acp/zeph-acp/executors/shell/process"
+	"github.com/zeph-acp/zeph-acp/executors/process"
 	"github.com/zeph-acp/zeph-acp/filter/redact"
 )
 

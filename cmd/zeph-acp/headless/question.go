@@ -8,7 +8,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless/layout"
 	"github.com/zeph-acp/zeph-acp/executors"
-	"github.com/zeph-acp/zeph-acp/executors/visible"
+	"github.com/zeph-acp/zeph-acp/filter/text/visible"
 )
 
 // cardFor returns the open card of a call, or opens one for a question alone.

@@ -20,7 +20,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
 	"github.com/zeph-acp/zeph-acp/executors"
-	"github.com/zeph-acp/zeph-acp/executors/policy"
+	"github.com/zeph-acp/zeph-acp/executors/permission"
 )
 
 // Import is the translation of a file.
@@ -37,7 +37,7 @@ type Import struct {
 // Rule is a rule of [[tools.permissions.TOOL]].
 type Rule struct {
 	Tool string // its key, which may have wildcards
-	policy.Rule
+	permission.Rule
 	source string
 }
 
@@ -50,7 +50,7 @@ type Untranslated struct {
 // add adds a rule for each pattern.
 func (i *Import) add(source string, action executors.Decision, tool string, patterns ...string) {
 	for _, p := range patterns {
-		r := Rule{Tool: tool, Rule: policy.Rule{Pattern: p, Action: action}, source: source}
+		r := Rule{Tool: tool, Rule: permission.Rule{Pattern: p, Action: action}, source: source}
 		if !slices.ContainsFunc(i.Rules, func(o Rule) bool { return o.Tool == tool && o.Pattern == p && o.Action == action }) {
 			i.Rules = append(i.Rules, r)
 		}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless/markdown"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/page"
-	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
+	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
 )
 
 // block is a paragraph or a fenced piece of code.

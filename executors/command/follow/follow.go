@@ -15,7 +15,7 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors/command"
-	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
+	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
 )
 
 // The reasons why a path is not followed: it takes too long, or its meaning depends on

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
+	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
 )
 
 // decompressors are the programs that tar starts for a compressed archive.

@@ -3,7 +3,7 @@ package plain
 import (
 	"slices"
 
-	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
+	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
 )
 
 // controlEscape matches a spelling of a control character that a terminal obeys: ESC, or one of

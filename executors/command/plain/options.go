@@ -5,7 +5,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
+	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
 )
 
 // option is one supported option of a program.

@@ -8,7 +8,7 @@ import (
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
 
-	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
+	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
 )
 
 // Word is one word of a command as the program receives it.

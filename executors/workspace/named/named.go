@@ -16,7 +16,7 @@ import (
 
 	"golang.org/x/text/unicode/norm" // file systems take composed and compatible characters for equal
 
-	"github.com/zeph-acp/zeph-acp/executors/wildcard"
+	"github.com/zeph-acp/zeph-acp/filter/text/wildcard"
 )
 
 // Limits on the work for one input.

@@ -8,7 +8,7 @@ import (
 	"mvdan.cc/sh/v3/syntax" // quotes words for bash
 
 	"github.com/zeph-acp/zeph-acp/executors"
-	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
+	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
 	"github.com/zeph-acp/zeph-acp/session/agent/frontmatter"
 	"github.com/zeph-acp/zeph-acp/session/agent/skills"
 )

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zeph-acp/zeph-acp/executors"
-	"github.com/zeph-acp/zeph-acp/executors/answers"
-	"github.com/zeph-acp/zeph-acp/executors/policy"
+	"github.com/zeph-acp/zeph-acp/executors/permission"
+	"github.com/zeph-acp/zeph-acp/executors/permission/answers"
 	"github.com/zeph-acp/zeph-acp/session/agent/native"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/local"
@@ -27,15 +27,15 @@ func (roots) ResolveEntry(path string) (string, error) { return path, nil }
 // asked counts questions and denies every call.
 type asked int
 
-func (a *asked) Approve(context.Context, *executors.Call, []policy.Option) (string, error) {
+func (a *asked) Approve(context.Context, *executors.Call, []permission.Option) (string, error) {
 	*a++
 	return "reject_once", nil
 }
 
 // chain returns the part of a session's chain that judges these calls.
-func chain(mode string, a policy.Approver, rules ...policy.Rule) executors.Executor {
-	p := &policy.Permission{
-		Policy: policy.NewShellPolicyHandle(policy.NewShellPolicy(policy.ShellDefaults(), policy.Config{Permissions: map[string][]policy.Rule{"update_plan": rules}}, "")),
+func chain(mode string, a permission.Approver, rules ...permission.Rule) executors.Executor {
+	p := &permission.Permission{
+		Policy: permission.NewShellPolicyHandle(permission.NewShellPolicy(permission.ShellDefaults(), permission.Config{Permissions: map[string][]permission.Rule{"update_plan": rules}}, "")),
 		Roots:  roots{}, Mode: func() string { return mode }, Approver: a, Remembered: &answers.Project{},
 	}
 	return executors.Chain(executors.NewDynExecutor(native.New()), executors.Validate, p.Middleware)
@@ -125,7 +125,7 @@ func TestUnfitPlan(t *testing.T) {
 func TestPlanPermission(t *testing.T) {
 	for name, tt := range map[string]struct {
 		mode      string
-		rules     []policy.Rule
+		rules     []permission.Rule
 		allowed   bool
 		questions asked
 	}{
@@ -133,9 +133,9 @@ func TestPlanPermission(t *testing.T) {
 		"architect":      {mode: "architect", allowed: true},
 		"code":           {mode: "code", allowed: true},
 		"auto":           {mode: "auto", allowed: true},
-		"denied":         {mode: "code", rules: []policy.Rule{{Pattern: "*", Action: policy.Deny}}},
-		"denied in part": {mode: "auto", rules: []policy.Rule{{Pattern: "*secret*", Action: policy.Deny}}},
-		"asked about":    {mode: "code", rules: []policy.Rule{{Pattern: "*", Action: policy.Ask}}, questions: 1},
+		"denied":         {mode: "code", rules: []permission.Rule{{Pattern: "*", Action: permission.Deny}}},
+		"denied in part": {mode: "auto", rules: []permission.Rule{{Pattern: "*secret*", Action: permission.Deny}}},
+		"asked about":    {mode: "code", rules: []permission.Rule{{Pattern: "*", Action: permission.Ask}}, questions: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var questions asked

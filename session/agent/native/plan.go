@@ -8,7 +8,7 @@ import (
 	"unicode"
 
 	"github.com/zeph-acp/zeph-acp/executors"
-	"github.com/zeph-acp/zeph-acp/executors/quantity"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
 // planInput is a plan as the schema describes it; its limits are not checked

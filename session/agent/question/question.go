@@ -19,7 +19,7 @@ import (
 	"unicode"
 
 	"github.com/zeph-acp/zeph-acp/executors"
-	shown "github.com/zeph-acp/zeph-acp/executors/visible"
+	shown "github.com/zeph-acp/zeph-acp/filter/text/visible"
 )
 
 // Name is the name of the tool.

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/zeph-acp/zeph-acp/executors"
-	"github.com/zeph-acp/zeph-acp/executors/tighten"
+	"github.com/zeph-acp/zeph-acp/executors/workspace/tighten"
 	"github.com/zeph-acp/zeph-acp/session/agent/question"
 )
 

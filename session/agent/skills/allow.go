@@ -10,7 +10,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/command"
-	"github.com/zeph-acp/zeph-acp/executors/wildcard"
+	"github.com/zeph-acp/zeph-acp/filter/text/wildcard"
 	"github.com/zeph-acp/zeph-acp/session/agent/frontmatter"
 )
 

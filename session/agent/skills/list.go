@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
-	"github.com/zeph-acp/zeph-acp/executors/approval"
+	"github.com/zeph-acp/zeph-acp/executors/permission/approval"
 )
 
 // list describes the skills in Markdown: each with its source, its trust and its state.

@@ -16,8 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/zeph-acp/zeph-acp/executors"
-	"github.com/zeph-acp/zeph-acp/executors/approval"
-	"github.com/zeph-acp/zeph-acp/executors/tighten"
+	"github.com/zeph-acp/zeph-acp/executors/permission/approval"
+	"github.com/zeph-acp/zeph-acp/executors/workspace/tighten"
 )
 
 // write writes the file of a skill.

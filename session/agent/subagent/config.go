@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
-	"github.com/zeph-acp/zeph-acp/executors/tighten"
+	"github.com/zeph-acp/zeph-acp/executors/workspace/tighten"
+	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
 )
 
 // Config is the table [tools.sub_agent].

@@ -28,7 +28,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/zeph-acp/zeph-acp/executors"
-	"github.com/zeph-acp/zeph-acp/executors/approval"
+	"github.com/zeph-acp/zeph-acp/executors/permission/approval"
 )
 
 // toolName is the name of the tool.

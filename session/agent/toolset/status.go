@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
-	"github.com/zeph-acp/zeph-acp/executors/quantity"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
 // reasonOrder is the order in which /status lists the reasons.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/session/llm"
 
-	"github.com/zeph-acp/zeph-acp/executors/backoff"
-	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
+	"github.com/zeph-acp/zeph-acp/executors/links/backoff"
+	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
 )
 
 // StatusError is a response with a status that is not success.

@@ -3,7 +3,7 @@ package wire
 import (
 	"bytes"
 
-	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
+	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
 )
 
 // JSON may write a character beyond U+FFFF as two escapes, its surrogates. If a server cuts

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
+	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
 )
 
 // waitWords matches the wait that a message asks for. In OpenAI's streams, and at Gemini, only the

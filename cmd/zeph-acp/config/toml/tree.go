@@ -20,8 +20,8 @@ import (
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
 
-	"github.com/zeph-acp/zeph-acp/executors/lazyregexp"
-	"github.com/zeph-acp/zeph-acp/executors/quantity"
+	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
 // Node is a value of a TOML document, with its line. The library's decoder

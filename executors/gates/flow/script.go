@@ -1,0 +1,236 @@
+package flow
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/command"
+	"github.com/zeph-acp/zeph-acp/executors/command/follow"
+	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
+)
+
+// script is the command of a call; nil if it has none.
+type script struct {
+	*command.Script
+	text string // as written
+	dir  string
+	err  error // it cannot be parsed
+}
+
+func (f *Flow) parse(card executors.Card) *script {
+	if card.Command == "" {
+		return nil
+	}
+	parsed, err := command.Parse(card.Command, command.Shell{Dir: card.Dir, Home: f.home})
+	if err != nil {
+		parsed = &command.Script{}
+	}
+	return &script{parsed, card.Command, card.Dir, err}
+}
+
+// sends returns the part of the script that can send data out, or "".
+func (s *script) sends() string {
+	if s == nil {
+		return ""
+	}
+	if s.err != nil {
+		return "a command that cannot be parsed"
+	}
+	for _, r := range s.Redirects {
+		if r.Socket() {
+			return "the connection " + r.Target.Text
+		}
+	}
+	for _, c := range s.Commands {
+		if how := sendingCommand(c); how != "" {
+			return how
+		}
+	}
+	return ""
+}
+
+// sendingCommand returns the name of a command that can send data out, or "".
+func sendingCommand(c *command.Command) string {
+	program := c.Program()
+	switch {
+	case program == "":
+		return "a program with a computed name"
+	case directions(c)&sends != 0:
+		if word := decidingWord(c); word != "" {
+			return program + " " + word
+		}
+		return program
+	case c.ReadOnly() || slices.Contains([]string{"echo", "printf"}, program):
+		return ""
+	case (c.Interprets() || command.IsShell(program) && !c.Wraps) && hasCode(c):
+		return "the code of " + program
+	}
+	for _, w := range c.Args() {
+		if w.Literal && address.MatchString(w.Text) {
+			return program + " with an address"
+		}
+	}
+	return ""
+}
+
+// directions returns the directions in which a command moves data. A computed
+// subcommand may be any of the program's.
+func directions(c *command.Command) flow {
+	program := " " + c.Program() + " "
+	switch {
+	case strings.Contains(twoWayPrograms, program):
+		return both
+	case strings.Contains(sendingPrograms, program):
+		return sends
+	}
+	words := programs[c.Program()]
+	if word := decidingWord(c); word != "" {
+		return words.of(word)
+	}
+	if _, open := c.Subcommand(); open {
+		return words.any()
+	}
+	return 0
+}
+
+// decidingWord returns the word of a command that programs lists: an option or one of
+// the first operands, as in "docker image push".
+func decidingWord(c *command.Command) string {
+	words, ok := programs[c.Program()]
+	if !ok {
+		return ""
+	}
+	operands := 2
+	if c.Program() == "git" { // "git stash push"
+		operands = 1
+	}
+	for _, w := range c.Operands() {
+		name, _, _ := strings.Cut(strings.ToLower(w.Text), "=")
+		option := strings.HasPrefix(name, "-")
+		if !option {
+			operands--
+		}
+		if w.Literal && (option || operands >= 0) && words.of(name) != 0 {
+			return name
+		}
+	}
+	return ""
+}
+
+// address matches a word with a place on another machine: each scheme but file://.
+var address = lazyregexp.New(`(?i)\b(?:[a-eg-z][a-z0-9+.-]*|f[a-hj-z][a-z0-9+.-]*)://|^[\w.-]+@[\w.-]+:`)
+
+// codeFlags are options of interpreters whose value is code.
+var codeFlags = []string{"-c", "-e", "-p", "-r", "--eval", "--print"}
+
+// hasCode reports whether the script itself has code for an interpreter: in an
+// option, or on standard input.
+func hasCode(c *command.Command) bool {
+	if c.Input() != "" || len(c.Inputs) > 0 || strings.HasSuffix(c.Program(), "awk") {
+		return true
+	}
+	operands := false
+	for _, w := range c.Args() {
+		name, _, _ := strings.Cut(w.Text, "=")
+		if !w.Literal || !operands && name == "eval" || slices.Contains(codeFlags, name) ||
+			len(name) > 2 && name[0] == '-' && name[1] != '-' && strings.ContainsAny(name, "ce") {
+			return true
+		}
+		operands = operands || !strings.HasPrefix(w.Text, "-")
+	}
+	return !operands
+}
+
+// reads returns, as a source, the command that prints text of strangers, or "".
+func (s *script) reads() string {
+	if s == nil {
+		return ""
+	}
+	for _, c := range s.Commands {
+		if directions(c)&reads != 0 {
+			return "the output of " + c.Program()
+		}
+	}
+	return ""
+}
+
+// maxFiles bounds the files of one script that are judged.
+const maxFiles = 512
+
+// files returns the files whose content the script may show.
+func (s *script) files() []string {
+	if s == nil {
+		return nil
+	}
+	var out []string
+	if s.err != nil {
+		out = namesIn(s.text, s.dir)
+	}
+	for _, r := range s.Redirects {
+		if r.Read {
+			out = append(out, wordFiles(r.Path())...)
+		}
+	}
+	for _, c := range s.Commands {
+		if isSilent(c) {
+			continue
+		}
+		for _, p := range slices.Concat(c.Paths(), certain(c.Mentions())) {
+			out = append(out, wordFiles(p)...)
+		}
+		if len(c.Dirs) > 0 && (c.Interprets() || command.IsShell(c.Program())) {
+			out = append(out, namesIn(c.Text()+" "+c.Input(), c.Dirs[0])...)
+		}
+	}
+	return out[:min(len(out), maxFiles)]
+}
+
+// isSilent reports whether a command shows no content of the files that it names.
+func isSilent(c *command.Command) bool {
+	operands, ok := silentPrograms[c.Program()]
+	if !ok || operands == nil {
+		return ok
+	}
+	first, open := c.Subcommand()
+	return !open && slices.Contains(operands, first)
+}
+
+// certain returns the paths that are not parts of texts.
+func certain(paths []command.Path) []command.Path {
+	return slices.DeleteFunc(paths, func(p command.Path) bool { return !p.Sure })
+}
+
+// wordFiles returns the files that a word of a command stands for: as written, and
+// those that match it if it is a pattern.
+func wordFiles(p command.Path) []string {
+	if !p.Glob {
+		return p.Abs
+	}
+	out, trail := slices.Clone(p.Abs), &follow.Trail{}
+	for _, abs := range p.Abs {
+		found, _ := follow.Files(abs, p.Glob, trail) // with an error, those found so far
+		out = append(out, found[:min(len(found), maxFiles)]...)
+	}
+	return out
+}
+
+// namesIn returns the names of files in a text, such as the code of a program.
+func namesIn(text, dir string) []string {
+	var out []string
+	for name := range strings.FieldsFuncSeq(text, endsName) {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(dir, name)
+		}
+		if out = append(out, name); len(out) == maxFiles {
+			break
+		}
+	}
+	return out
+}
+
+func endsName(r rune) bool {
+	return unicode.IsSpace(r) || strings.ContainsRune("\"'`(){}[]<>;|&,=:", r)
+}

@@ -1,0 +1,61 @@
+package permission
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/command"
+)
+
+// Arbiter decides questions in the user's place. It returns Ask if it is unsure,
+// and a reason for people with every decision. because says why the user would be
+// asked.
+type Arbiter interface {
+	Decide(ctx context.Context, call *executors.Call, because string) (executors.Decision, string)
+}
+
+// judgeName is the arbiter's name in the audit line.
+const judgeName = "auto_judge"
+
+// decidedByArbiter lets the arbiter answer a question in the mode auto-judge, once for
+// each call. It reports whether the arbiter decided, and then sets d's verdict. The arbiter decides only questions that an
+// "always" of the user could answer: the reasons of gates, deletions, and
+// changes in .git and .zeph stay with the user. So do commands that destroy or
+// publish data, and those that cannot be parsed.
+func (p permissionCheck) decidedByArbiter(ctx context.Context, call *executors.Call, d *decision) bool {
+	if p.Arbiter == nil || !mode(p.Mode()).usesArbiter || len(d.keys) == 0 ||
+		len(call.Ask) > 0 || call.Record.Judgement != "" || p.mayDamage(call.Card) {
+		return false
+	}
+	if call.Skipped != nil {
+		call.Skipped("the model that judges in this mode")
+		return false
+	}
+	action, reason := p.Arbiter.Decide(ctx, call, strings.TrimPrefix(d.why, "default: "))
+	if ctx.Err() != nil {
+		return false
+	}
+	call.Record.Verdicts = append(call.Record.Verdicts, executors.Verdict{Gate: judgeName, Decision: action, Reason: reason})
+	switch action {
+	case Allow:
+		d.verdict = verdict{action: Allow, why: "auto-judge: " + reason}
+		call.Record.Judgement = "Allowed in your place: " + reason + "."
+	case Deny:
+		d.verdict = verdict{action: Deny, why: "auto-judge: " + reason, userText: "Denied in your place: " + reason + ". The command /mode switches the mode."}
+	default:
+		call.Record.Judgement = "Asked because " + reason + "."
+		return false
+	}
+	return true
+}
+
+// mayDamage reports whether a command may destroy or publish data, or cannot be parsed.
+func (p permissionCheck) mayDamage(card executors.Card) bool {
+	if card.Command == "" {
+		return false
+	}
+	src := parse(card.Command, card.Dir, p.Home)
+	return src.err != nil || slices.ContainsFunc(src.script.Commands, func(c *command.Command) bool { return confirms(c, "") != "" })
+}

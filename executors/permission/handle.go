@@ -1,0 +1,99 @@
+package permission
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/command/follow"
+)
+
+// ShellPolicy is a snapshot of the configured policy for commands: the rules of
+// [tools.shell] and of [[tools.permissions.TOOL]], with the values derived from
+// them. It is immutable.
+type ShellPolicy struct {
+	shell      ShellRules
+	rules      Config
+	allowed    []string // allowed_paths, absolute and without symlinks
+	hidesTools bool     // some rule denies every call that it is applied to
+}
+
+// NewShellPolicy makes the policy of a valid configuration. home is absolute;
+// empty means unknown.
+//
+// Symbolic links in allowed_paths are resolved here, once. A link that later replaces
+// such a directory gives no further access.
+func NewShellPolicy(shell ShellRules, rules Config, home string) *ShellPolicy {
+	p := &ShellPolicy{shell: shell, rules: rules, allowed: shell.Allowed(home)}
+	for _, of := range []map[string][]Rule{rules.Permissions, rules.repository} {
+		for _, list := range of {
+			p.hidesTools = p.hidesTools || slices.ContainsFunc(list, Rule.deniesAll)
+		}
+	}
+	return p
+}
+
+// Allowed returns the directories of allowed_paths, absolute and without symlinks.
+func (c ShellRules) Allowed(home string) []string {
+	var dirs []string
+	for _, dir := range c.AllowedPaths {
+		if isDot(dir) {
+			continue
+		}
+		if rest, ok := strings.CutPrefix(dir, "~"); ok {
+			if home == "" {
+				continue
+			}
+			dir = filepath.Join(home, rest)
+		}
+		if found, err := follow.Path(filepath.Clean(dir), &follow.Trail{}); err == nil {
+			dirs = append(dirs, found...)
+		}
+	}
+	return dirs
+}
+
+// ShellPolicyHandle holds the current policy for the links of one session. Store replaces it
+// atomically. All links judge a call by the same policy, even if it changes while the user is
+// asked. All methods may be called concurrently.
+type ShellPolicyHandle struct {
+	// Renew, if not nil, is called before a call is judged, so that it can
+	// Store a newer policy. It is set before the first call.
+	Renew func()
+
+	current atomic.Pointer[ShellPolicy]
+	running sync.Map // *executors.Record -> *ShellPolicy: of running calls
+}
+
+// NewShellPolicyHandle returns a handle that holds p.
+func NewShellPolicyHandle(p *ShellPolicy) *ShellPolicyHandle {
+	h := &ShellPolicyHandle{}
+	h.Store(p)
+	return h
+}
+
+// Store makes p the policy for all calls that are judged from now on.
+func (h *ShellPolicyHandle) Store(p *ShellPolicy) { h.current.Store(p) }
+
+// Load returns the current policy.
+func (h *ShellPolicyHandle) Load() *ShellPolicy { return h.current.Load() }
+
+// policyFor returns the policy that judges the call until end is called. It
+// identifies a call by its record, which copies of the call share.
+func (h *ShellPolicyHandle) policyFor(call *executors.Call) (p *ShellPolicy, end func()) {
+	if p, ok := h.running.Load(call.Record); ok && call.Record != nil {
+		return p.(*ShellPolicy), func() {}
+	}
+	if h.Renew != nil {
+		h.Renew()
+	}
+	p = h.Load()
+	if call.Record == nil {
+		return p, func() {}
+	}
+	h.running.Store(call.Record, p)
+	return p, func() { h.running.Delete(call.Record) }
+}

@@ -1,0 +1,101 @@
+package files
+
+import (
+	"context"
+	"io"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
+)
+
+type readInput struct {
+	Path   string `json:"path"`
+	Offset int    `json:"offset,omitempty"`
+	Limit  int    `json:"limit,omitempty"`
+}
+
+func (t *tools) prepareRead(_ context.Context, _ *executors.Call, in *readInput) (executors.Card, error) {
+	_, card, err := t.planRead(in)
+	return card, err
+}
+
+// planRead returns the file to read, its state, and the card of the call.
+func (t *tools) planRead(in *readInput) (at stattedTarget, card executors.Card, err error) {
+	roots := t.roots.WithStats(&workspace.StatCache{})
+	if at.target, err = t.resolveTarget("path", in.Path, roots.Resolve); err != nil {
+		return at, refusedCard(executors.KindRead, in.Path), err
+	}
+	card = executors.Card{
+		Title: at.title(),
+		Kind:  executors.KindRead,
+		Paths: []string{at.abs},
+	}
+	if at.info, at.err = roots.Lstat(at.abs); at.isFile() { // a client opens the locations
+		card.Locations = []executors.Location{{Path: at.client, Line: max(0, in.Offset) + 1}}
+	}
+	if err := quantity.Check(quantity.Least{Name: "offset", Value: in.Offset}, quantity.Least{Name: "limit", Value: in.Limit}); err != nil {
+		return at, card, executors.Failuref(executors.InvalidParameters, "%v", err)
+	}
+	return at, card, nil
+}
+
+func (t *tools) read(ctx context.Context, _ *executors.Call, in *readInput) (executors.Result, error) {
+	at, card, err := t.planRead(in)
+	if err != nil {
+		return fail(ctx, err)
+	}
+	limit := t.cfg.MaxReadLines
+	if in.Limit > 0 {
+		limit = min(limit, in.Limit)
+	}
+	var valid func() bool
+	if t.fs.ReadsDisk() {
+		valid = t.unchangedSince(in.Path, at)
+	}
+	p := pager{name: at.display, skip: in.Offset, limit: limit, room: t.cfg.MaxReadChars - noteRoom}
+	full, err := t.page(ctx, at, &p)
+	if err != nil {
+		return fail(ctx, t.explain(err, "read", at.target))
+	}
+	if p.shown == 0 && len(card.Locations) > 0 { // the page begins after the end
+		card.Locations[0].Line = max(1, p.seen)
+	}
+	return executors.Result{Text: p.String(), Full: full, Locations: card.Locations, Valid: valid, Raw: rawRead{
+		Path: at.client, FirstLine: in.Offset + 1, Lines: p.shown, Total: p.total, More: p.more,
+	}}, nil
+}
+
+// page fills p from the file: from FS, or line by line from the disk if the
+// file is too large. full holds the whole lines of the page if some are cut, else
+// it is nil.
+func (t *tools) page(ctx context.Context, at stattedTarget, p *pager) (full *executors.Spool, err error) {
+	if at.isFile() && at.info.Size() > int64(t.cfg.MaxFileBytes) {
+		f, _, err := t.roots.Open(at.abs)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		if err := p.read(ctx, f); err != nil || !p.cut {
+			return nil, err
+		}
+		if _, err := f.Seek(0, io.SeekStart); err != nil {
+			return nil, err
+		}
+		return p.fullLines(ctx, f), nil
+	}
+	text, err := t.loadStatted(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkText(at.target, text); err != nil {
+		return nil, err
+	}
+	text = strings.TrimPrefix(text, executors.ByteOrderMark)
+	p.countLines(text)
+	if err := p.read(ctx, strings.NewReader(text)); err != nil {
+		return nil, err
+	}
+	return p.fullLines(ctx, strings.NewReader(text)), nil
+}

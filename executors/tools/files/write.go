@@ -1,0 +1,102 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/marks"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
+)
+
+type writeInput struct {
+	Path    string `json:"path"`
+	Content string `json:"content"`
+}
+
+// planWrite replaces the whole content. An existing file keeps its byte order
+// mark and its line endings.
+func (t *tools) planWrite(ctx context.Context, in *writeInput) (change, error) {
+	c, err := t.newChange(in.Path)
+	if err != nil {
+		return c, err
+	}
+	if len(in.Content) > t.cfg.MaxFileBytes {
+		return c, executors.Failuref(executors.InvalidParameters, "content has %s, over the limit of %d", quantity.Count(len(in.Content), "byte"), t.cfg.MaxFileBytes).
+			Hint("Write it in several files.")
+	}
+	if c.old, err = t.overwritten(ctx, c.target); err != nil {
+		return c, err
+	}
+	if c.text, err = t.withValues(c.old, in.Content, c.display); err != nil {
+		return c, err
+	}
+	how := "created"
+	if c.old != nil {
+		c.text = keepEncoding(*c.old, c.text)
+		how = "overwritten"
+	}
+	c.summary = fmt.Sprintf("Wrote %s to %s (%s)", executors.Count(len(c.text), "byte"), c.display, how)
+	return c, nil
+}
+
+// withValues returns the new content of a file with the values of masked lines that stay. It fails if
+// another line has a mark.
+func (t *tools) withValues(old *string, content, name string) (string, error) {
+	if !marks.MayHave(content) {
+		return content, nil
+	}
+	before := ""
+	if old != nil {
+		before = parse(*old).text
+	}
+	restored, line := marks.Restore(before, t.mask(before), content)
+	if line > 0 {
+		return content, markLeft(content, line, name)
+	}
+	return restored, nil
+}
+
+// newChange starts the change of a file that need not exist.
+func (t *tools) newChange(path string) (change, error) {
+	tg, err := t.resolveTarget("path", path, t.roots.Writing().Resolve)
+	if err != nil {
+		return change{title: refusedCard(executors.KindEdit, path).Title}, err
+	}
+	c := change{target: tg, title: tg.title()}
+	if strings.HasSuffix(path, "/") {
+		return c, executors.Failuref(executors.InvalidParameters, "path: %q names a directory", path).
+			Hint("Name the file in it.")
+	}
+	return c, nil
+}
+
+// overwritten is like current, but treats an unreadable file as missing.
+func (t *tools) overwritten(ctx context.Context, tg target) (*string, error) {
+	if _, refused := t.roots.Readable().Refuses(tg.abs); refused {
+		if _, err := t.roots.Writing().Lstat(tg.abs); errors.Is(err, fs.ErrNotExist) {
+			return nil, nil
+		}
+	}
+	return t.current(ctx, tg)
+}
+
+// keepEncoding returns content with the byte order mark of old, and with its "\r\n" unless
+// content has its own.
+func keepEncoding(old, content string) string {
+	if !utf8.ValidString(old) || strings.IndexByte(old, 0) >= 0 {
+		return content // a binary has no lines
+	}
+	d := parse(old)
+	if d.mostlyCRLF() && !strings.Contains(content, "\r\n") {
+		content = strings.ReplaceAll(content, "\n", "\r\n")
+	}
+	if d.bom && !strings.HasPrefix(content, executors.ByteOrderMark) {
+		content = executors.ByteOrderMark + content
+	}
+	return content
+}

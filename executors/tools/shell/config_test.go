@@ -1,0 +1,57 @@
+package shell
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/zeph-acp/zeph-acp/executors/workspace/tighten"
+)
+
+func TestValidate(t *testing.T) {
+	if wrong := Defaults().Validate(); len(wrong) > 0 {
+		t.Errorf("the defaults are wrong: %v", wrong)
+	}
+	bad := Config{Timeout: -1, MaxOutputBytes: 1, MaxOutputChars: 0, EnvBlocklist: []string{""}, MaxBackground: -1}
+	got := bad.Validate()
+	for _, key := range []string{"timeout", "max_timeout", "max_output_bytes", "max_output_chars", "env_blocklist", "max_background"} {
+		if got[key] == "" {
+			t.Errorf("%s is not refused", key)
+		}
+	}
+}
+
+func TestTighten(t *testing.T) {
+	mine := Config{Timeout: 30, MaxTimeout: 600, MaxOutputBytes: 1 << 20, MaxOutputChars: 50_000, EnvBlocklist: []string{"A_"}, MaxBackground: 8}
+	unlimited := mine
+	unlimited.Timeout = 0
+	for name, tt := range map[string]struct {
+		mine, repo Config
+		keys       []string
+		want       Config
+		ignored    []string
+	}{
+		"nothing": {mine, Config{}, nil, mine, nil},
+		"lower": {
+			mine, Config{Timeout: 5, MaxTimeout: 60, MaxOutputBytes: 4096, MaxOutputChars: 1000, EnvBlocklist: []string{"B_"}},
+			[]string{"timeout", "max_timeout", "max_output_bytes", "max_output_chars", "env_blocklist", "max_background"},
+			Config{Timeout: 5, MaxTimeout: 60, MaxOutputBytes: 4096, MaxOutputChars: 1000, EnvBlocklist: []string{"A_", "B_"}}, nil,
+		},
+		"higher": {
+			mine, Config{Timeout: 60, MaxTimeout: 601, MaxOutputBytes: 2 << 20, MaxOutputChars: 60_000}, []string{"timeout", "max_timeout", "max_output_bytes", "max_output_chars"},
+			mine, []string{"timeout", "max_timeout", "max_output_bytes", "max_output_chars"},
+		},
+		"no limit":          {mine, Config{}, []string{"timeout"}, mine, []string{"timeout"}},
+		"out of range":      {mine, Config{Timeout: -1, MaxOutputBytes: 1}, []string{"timeout", "max_output_bytes"}, mine, []string{"timeout", "max_output_bytes"}},
+		"where there is no": {unlimited, Config{Timeout: 60}, []string{"timeout"}, Config{Timeout: 60, MaxTimeout: 600, MaxOutputBytes: 1 << 20, MaxOutputChars: 50_000, EnvBlocklist: []string{"A_"}, MaxBackground: 8}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			keys := tighten.New(func(key string) bool { return slices.Contains(tt.keys, key) })
+			got, ignored := tt.mine.Tighten(tt.repo, keys), keys.Ignored()
+			if diff := cmp.Diff(tt.want, got) + cmp.Diff(tt.ignored, ignored); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
