@@ -80,7 +80,6 @@ var importTable = []struct {
 	},
 	{"executors/gates/hooks", []string{"executors", "executors/permission/approval", "executors/command", "executors/command/follow", "executors/process"}},
 	{"executors/gates/rules/target", []string{"executors", "executors/command", "executors/command/follow", "executors/workspace", "executors/workspace/named"}},
-	{"executors/gates/rules/cedarpolicy", []string{"executors", "executors/gates/rules", "executors/gates/rules/target"}},
 	{"executors/gates/rules", []string{"executors", "executors/gates/rules/target", "executors/command"}},
 	{
 		"executors/permission",

@@ -2,7 +2,6 @@ package integration
 
 import (
 	"encoding/json"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -31,10 +30,6 @@ args_match = "^git push"
 effect = "allow"
 tool = "[!l]*"
 `
-	cedarPolicies = `permit (principal, action, resource);
-forbid (principal, action == Action::"write", resource is File) when { resource.extension == ".lock" };
-@decision("ask") permit (principal, action == Action::"read", resource is File) when { resource.name == "notes" };
-`
 )
 
 // TestRulesGates checks the gates of rules through the binary: off, each alone, and
@@ -50,16 +45,17 @@ func TestRulesGates(t *testing.T) {
 		`/write {"path":"a.lock","content":"x"}`,
 		"/read notes",
 		"/list_directory .",
+		`/bash cat "$f"`,
 	}
 	for name, tt := range map[string]struct {
 		config string
 		// of each call: the gates with a verdict, and the result
 		want []string
 	}{
-		"off": {"", []string{"", "", "", "", "", "", ""}},
+		"off": {"", []string{"", "", "", "", "", "", "", ""}},
 		"policy": {
 			policyRules,
-			[]string{"policy deny", "policy deny", "policy allow", "policy allow", "policy allow", "policy allow", "policy allow"},
+			[]string{"policy deny", "policy deny", "policy allow", "policy allow", "policy allow", "policy allow", "policy allow", "policy ask"},
 		},
 		"authorization": {
 			authorizationRules,
@@ -71,25 +67,23 @@ func TestRulesGates(t *testing.T) {
 				"authorization allow",
 				"authorization allow",
 				"authorization deny",
+				"authorization ask",
 			},
 		},
-		"cedar": {"[tools.policy]\nenabled = true\ncedar = \"p.cedar\"\n", []string{
-			"policy allow", "policy allow", "policy allow", "policy allow", "policy deny", "policy ask", "policy allow",
-		}},
-		"all": {strings.Replace(policyRules, "enabled = true", "enabled = true\ncedar = \"p.cedar\"", 1) + authorizationRules, []string{
+		"both": {policyRules + authorizationRules, []string{
 			"policy deny",
 			"policy deny",
 			"policy allow, authorization deny",
 			"policy allow, authorization deny",
-			"policy deny",
-			"policy ask, authorization allow",
+			"policy allow, authorization allow",
+			"policy allow, authorization allow",
 			"policy allow, authorization deny",
+			"policy ask, authorization ask",
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			root := home(t)
-			write(t, filepath.Join(root, "zeph", "p.cedar"), cedarPolicies)
 			a := launch(t, start{config: tt.config, root: root})
 			a.file("secrets/key", "k\n")
 			a.file("notes", "n\n")
@@ -105,8 +99,8 @@ func TestRulesGates(t *testing.T) {
 				if (line.Result == denied) != refused || (line.PolicyMatch == "") != (tt.want[i] == "") || refused && line.Error != "tool call denied by policy" {
 					t.Errorf("%s: %+v", call, line)
 				}
-				if strings.Contains(tt.want[i], "policy ask") && len(asked) != 1 {
-					t.Errorf("%s: %d questions", call, len(asked))
+				if strings.HasSuffix(tt.want[i], " ask") && len(asked) != 1 {
+					t.Errorf("%s: got %d questions, want 1", call, len(asked))
 				}
 			}
 		})

@@ -31,9 +31,9 @@ func newConfigMigrate(f *flags) *cobra.Command {
 	dryRun := false
 	cmd := &cobra.Command{
 		Use:   "migrate",
-		Short: "Rename old keys in the configuration file",
-		Long: `Rename keys that had another name in older versions. Comments and layout stay,
-and the old file is kept as FILE.bak. Nothing is written if the configuration
+		Short: "Rename or remove old keys in the configuration file",
+		Long: `Rename keys that had another name in older versions, and remove keys that are no
+longer supported. Comments and layout stay, and the old file is kept as FILE.bak. Nothing is written if the configuration
 would have mistakes afterwards.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return migrateConfig(cmd, f, dryRun) },
@@ -42,7 +42,7 @@ would have mistakes afterwards.`,
 	return cmd
 }
 
-// migrateConfig renames the old keys, or prints the keys that it would rename.
+// migrateConfig replaces the old keys, or prints what it would change.
 func migrateConfig(cmd *cobra.Command, f *flags, dryRun bool) error {
 	m, err := config.Migrate(f.fileOptions())
 	if err != nil {

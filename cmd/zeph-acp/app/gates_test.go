@@ -21,7 +21,6 @@ threshold = -10.0
 [tools.policy]
 enabled = true
 default_effect = "allow"
-cedar = "all.cedar"
 [[tools.policy.rules]]
 effect = "deny"
 tool = "bash"
@@ -47,7 +46,6 @@ func BenchmarkGates(b *testing.B) {
 			dir := b.TempDir()
 			write(b, dir, "a.txt", "x\n")
 			home := b.TempDir()
-			write(b, home, "all.cedar", "permit (principal, action, resource);\n")
 			l, err := config.Load(config.Options{File: write(b, home, "config.toml", tt.config), Environ: []string{"HOME=" + b.TempDir()}})
 			if err != nil {
 				b.Fatal(err)

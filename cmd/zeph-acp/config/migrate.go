@@ -11,8 +11,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
 )
 
-// renames are the keys that had another path in older versions. In a new path
-// "[]" is an array of tables, and the key becomes its first element.
+// renames are the keys that had another path in older versions, and those that are gone.
+// In a new path "[]" is an array of tables, and the key becomes its first element.
 var renames = []toml.Rename{
 	{Old: "llm.provider", New: "llm.providers[].type"},
 	{Old: "llm.model", New: "llm.providers[].model"},
@@ -23,11 +23,15 @@ var renames = []toml.Rename{
 	{Old: "memory.context_budget_tokens", New: "agent.context_budget_tokens"},
 	{Old: "tools.permissions.glob", New: "tools.permissions.find_path", Table: true},
 	{Old: "tools.permissions.shell", New: "tools.permissions.bash", Table: true},
+	{Old: "tools.policy.cedar", Gone: "Cedar policies are no longer supported; write them as [[tools.policy.rules]]"},
 	{Old: "tools.timeout", New: "tools.shell.timeout"},
 }
 
-// renameHint names the new path of a key.
+// renameHint names the new path of a key, or says why the key is gone.
 func renameHint(r toml.Rename) string {
+	if r.New == "" {
+		return fmt.Sprintf(": %s (zeph-acp config migrate removes it)", r.Gone)
+	}
 	return fmt.Sprintf(": it is now %q (zeph-acp config migrate renames it)", r.New)
 }
 
@@ -39,18 +43,18 @@ func renamed(path string, n *toml.Node) string {
 		switch {
 		case r.Old == path && r.Of(n):
 			return renameHint(r)
-		case inside && r.Of(n.Child(key)):
+		case inside && r.New != "" && r.Of(n.Child(key)):
 			return fmt.Sprintf(": %s is now %q (zeph-acp config migrate renames it)", key, r.New)
 		}
 	}
 	return ""
 }
 
-// Migration is the plan to rename the old keys of a configuration file.
+// Migration is the plan to rename or remove the old keys of a configuration file.
 type Migration struct {
 	File      string   // absolute; may be empty
 	Found     bool     // File exists
-	Changes   []string // one line each, FILE:LINE first; empty if no key needs renaming
+	Changes   []string // one line each, FILE:LINE first; empty if there are no old keys
 	Remaining []string // mistakes that remain, one line each
 	Refused   bool     // the file is left alone, since it would not load after the Changes
 

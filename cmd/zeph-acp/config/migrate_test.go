@@ -79,7 +79,7 @@ func migrated(t *testing.T, text, want, told string) {
 	}
 }
 
-// Old paths are not keys of this version; new ones are.
+// Old paths are not keys of this version; new ones are. A key is renamed or gone.
 func TestRenames(t *testing.T) {
 	exists := func(path string) bool {
 		text := path + " = 0\n"
@@ -90,13 +90,16 @@ func TestRenames(t *testing.T) {
 		return !strings.Contains(mistakesOf(t, err), toml.UnknownKey)
 	}
 	for _, r := range renames {
+		if (r.New == "") == (r.Gone == "") || r.Gone != "" && r.Table {
+			t.Errorf("%+v: want either a new path, or a key that is gone with the reason", r)
+		}
 		if strings.HasPrefix(r.Old, "tools.permissions.") {
 			continue // any tool name is a key there
 		}
 		if exists(r.Old) {
 			t.Errorf("%s is a key", r.Old)
 		}
-		if !exists(r.New) {
+		if r.New != "" && !exists(r.New) {
 			t.Errorf("%s is not a key", r.New)
 		}
 	}
@@ -139,7 +142,7 @@ func TestMigrateApply(t *testing.T) {
 }
 
 // Migrating ends for every file. Either the result loads and has every value of
-// the file, or the file is left alone.
+// the file but the removed keys, or the file is left alone.
 func FuzzMigrate(f *testing.F) {
 	archives, err := filepath.Glob("testdata/m*/*.txtar")
 	if err != nil {
@@ -179,10 +182,25 @@ func FuzzMigrate(f *testing.F) {
 		if len(mistakes) > 0 {
 			return // its values are not defined
 		}
+		for _, r := range renames {
+			if r.Gone != "" {
+				removeKey(root, strings.Split(r.Old, "."))
+			}
+		}
 		if diff := gocmp.Diff(leaves(root), leaves(after)); diff != "" {
 			t.Errorf("values (-before +after)\n%s\n%s", diff, m.result)
 		}
 	})
+}
+
+// removeKey removes the key at a path, if the document has it.
+func removeKey(n *toml.Node, path []string) {
+	for _, key := range path[:len(path)-1] {
+		if n = n.Child(key); n == nil {
+			return
+		}
+	}
+	delete(n.Table, path[len(path)-1])
 }
 
 // leaves counts the scalars by their text.

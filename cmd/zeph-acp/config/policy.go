@@ -13,25 +13,20 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
 	"github.com/zeph-acp/zeph-acp/executors/gates/rules"
-	"github.com/zeph-acp/zeph-acp/executors/gates/rules/cedarpolicy"
 )
 
-// loadPolicy reads the files that [tools.policy] names, if it is enabled. A rule that
+// loadPolicy reads the file that [tools.policy] names, if the table is enabled. A rule that
 // is left out would allow more, so every mistake stops the start.
 func (l *Loaded) loadPolicy() toml.Mistakes {
 	c := &l.Config.Tools.Policy
-	var mistakes toml.Mistakes
 	if c.Enabled && c.PolicyFile != "" {
-		mistakes = append(mistakes, l.loadRules(c)...)
+		if mistakes := l.loadRules(c); len(mistakes) > 0 {
+			return mistakes
+		}
 	}
-	if c.Enabled && c.Cedar != "" {
-		mistakes = append(mistakes, l.loadCedar(c)...)
-	}
-	if len(mistakes) == 0 {
-		l.Warnings = append(l.Warnings, c.Warnings()...)
-		l.Warnings = append(l.Warnings, l.Config.Tools.Authorization.Warnings()...)
-	}
-	return mistakes
+	l.Warnings = append(l.Warnings, c.Warnings()...)
+	l.Warnings = append(l.Warnings, l.Config.Tools.Authorization.Warnings()...)
+	return nil
 }
 
 // policyRules is the document of a policy_file.
@@ -59,22 +54,7 @@ func (l *Loaded) loadRules(c *rules.Config) toml.Mistakes {
 	return nil
 }
 
-// loadCedar reads the file of Cedar policies.
-func (l *Loaded) loadCedar(c *rules.Config) toml.Mistakes {
-	const key = "tools.policy.cedar"
-	file, data, err := l.readPolicy(key, c.Cedar)
-	if err != nil {
-		return toml.Mistakes{{Where: l.Origin(key), Key: key, Text: err.Error()}}
-	}
-	policies, err := cedarpolicy.Parse(file, data)
-	if wrong, ok := errors.AsType[*cedarpolicy.ParseError](err); ok {
-		return toml.Mistakes{{Where: file, Line: wrong.Line, Text: wrong.Text}}
-	}
-	c.CedarFile, c.Policies = file, policies
-	return nil
-}
-
-// readPolicy reads a file of rules or policies. A relative path starts at the
+// readPolicy reads a file of rules. A relative path starts at the
 // directory of the file that has the key.
 func (l *Loaded) readPolicy(key, path string) (file string, data []byte, err error) {
 	file = path

@@ -12,63 +12,54 @@ import (
 // with its place.
 func TestPolicyFiles(t *testing.T) {
 	for name, tt := range map[string]struct {
-		keys, rules, cedar string
-		want               string // mistakes, or warnings; "D" is the directory
+		keys, rules string
+		want        string // mistakes, or warnings; "D" is the directory
 	}{
-		"rules": {"enabled = true\npolicy_file = 'p.toml'", "[[rules]]\neffect = 'allow'\ntool = '*'\n", "", ""},
-		"cedar": {"enabled = true\ncedar = 'p.cedar'", "", "permit (principal, action, resource);", ""},
+		"rules": {"enabled = true\npolicy_file = 'p.toml'", "[[rules]]\neffect = 'allow'\ntool = '*'\n", ""},
 		"off": {
-			"policy_file = 'none.toml'\ncedar = 'none.cedar'",
-			"",
+			"policy_file = 'none.toml'",
 			"",
 			"[tools.policy] is off, so its rules judge no call: set enabled = true in it",
 		},
 		"no file": {
-			"enabled = true\npolicy_file = 'none.toml'\ncedar = 'none.cedar'",
+			"enabled = true\npolicy_file = 'none.toml'",
 			"",
-			"",
-			`config.toml:3: key "tools.policy.policy_file": D/none.toml: no such file or directory` + "\n" +
-				`config.toml:4: key "tools.policy.cedar": D/none.cedar: no such file or directory`,
+			`config.toml:3: key "tools.policy.policy_file": D/none.toml: no such file or directory`,
 		},
-		"a directory": {"enabled = true\npolicy_file = '.'", "", "", `config.toml:3: key "tools.policy.policy_file": D is not a regular file`},
-		"no TOML":     {"enabled = true\npolicy_file = 'p.toml'", "x = = 1", "", "p.toml:1: unexpected character U+003D '=' at start of value"},
+		"a directory": {"enabled = true\npolicy_file = '.'", "", `config.toml:3: key "tools.policy.policy_file": D is not a regular file`},
+		"no TOML":     {"enabled = true\npolicy_file = 'p.toml'", "x = = 1", "p.toml:1: unexpected character U+003D '=' at start of value"},
 		"no paths": {
 			"enabled = true\npolicy_file = 'p.toml'",
 			"[[rules]]\neffect = 'allow'\ntool = '*'\npaths = []\n",
-			"",
 			`p.toml:4: key "rules[0].paths": is empty: without the key the rule is about calls with any files`,
 		},
 		"wrong rules": {
 			"enabled = true\npolicy_file = 'p.toml'",
 			"x = 1\n[[rules]]\neffect = 'allow'\n[[rules]]\neffect = 'deny'\ntool = '*'\nargs_match = '('\n",
-			"",
 			`p.toml:1: key "x": unknown key (known: rules)` + "\n" +
 				`p.toml:2: key "rules[0].tool": is missing: "*" matches every tool` + "\n" +
 				`p.toml:7: key "rules[1].args_match": error parsing regexp: missing closing ): ` + "`(`",
 		},
-		"wrong policies": {"enabled = true\ncedar = 'p.cedar'", "", "permit (\nprincipal);", `p.cedar:2: column 11: ";": exact got ) want ,`},
+		"Cedar": {"enabled = true\ncedar = 'p.cedar'", "", `config.toml:3: key "tools.policy.cedar": ` +
+			"unknown key: Cedar policies are no longer supported; write them as [[tools.policy.rules]] (zeph-acp config migrate removes it)"},
 		"too many rules": {
 			"enabled = true\npolicy_file = 'p.toml'",
 			strings.Repeat("[[rules]]\neffect = 'deny'\ntool = 'x'\n", rules.MaxRules+1),
-			"",
 			`p.toml:1: key "rules": has 257 rules, more than the limit of 256`,
 		},
 		"a large file": {
 			"enabled = true\npolicy_file = 'p.toml'",
 			strings.Repeat("#\n", rules.MaxFile),
-			"",
 			`config.toml:3: key "tools.policy.policy_file": D/p.toml is larger than 256 KiB`,
 		},
-		"nothing allowed": {"enabled = true", "", "", "[tools.policy] denies every call: it has no rules, and default_effect is deny"},
+		"nothing allowed": {"enabled = true", "", "[tools.policy] denies every call: it has no rules, and default_effect is deny"},
 		"an inverted deny": {
 			"enabled = true\ndefault_effect = 'allow'\n[[tools.policy.rules]]\neffect = 'deny'\ntool = '*'\ntrust_level = 'trusted'",
-			"",
 			"",
 			`D/config.toml:4: the rule denies calls at the level "trusted", but not less trusted ones`,
 		},
 		"rules by the file": {
 			"enabled = true\npolicy_file = 'p.toml'\n[[tools.policy.rules]]\neffect = 'allow'\ntool = '*'\n",
-			"",
 			"",
 			"[tools.policy] denies every call: it has no rules, and default_effect is deny",
 		},
@@ -79,7 +70,6 @@ func TestPolicyFiles(t *testing.T) {
 				t.Fatal(err)
 			}
 			write(t, dir, "p.toml", tt.rules)
-			write(t, dir, "p.cedar", tt.cedar)
 			file := write(t, dir, "config.toml", "[tools.policy]\n"+tt.keys+"\n")
 			l, err := Load(Options{File: file, Environ: []string{"HOME=" + dir}})
 			var got string

@@ -50,24 +50,9 @@ type Options struct {
 // Authorizer is the gate of one table of rules. A nil one is off.
 type Authorizer struct {
 	name    string
-	lists   []list   // the user's, then the repository's
-	cedar   Cedar    // nil: no Cedar policies
-	file    string   // of the rules; empty: the configuration
-	guarded []string // files of rules and policies, which no judged call may change
+	lists   []list // the user's, then the repository's
+	file    string // of the rules, which no judged call may change; empty: the configuration
 	options Options
-}
-
-// Cedar judges calls by Cedar policies. Its decision is never empty.
-type Cedar interface {
-	Judge(ctx context.Context, call *executors.Call, t target.Targets, s Subject) executors.Verdict
-	String() string // the file and the number of policies
-}
-
-// Subject is the session of a call as policies see it.
-type Subject struct {
-	Cwd   string
-	Roots []string // the workspace, absolute and without links
-	Level string   // of trust
 }
 
 // list is a compiled list of rules.
@@ -82,11 +67,7 @@ type list struct {
 func NewPolicy(c Config, o Options) *Authorizer {
 	var lists []list
 	if c.Enabled {
-		other := c.DefaultEffect
-		if c.Policies != nil { // Cedar decides about the other calls
-			other = ""
-		}
-		lists = append(lists, compile(c.ruleset(), other, o))
+		lists = append(lists, compile(c.ruleset(), c.DefaultEffect, o))
 	}
 	if len(c.repository) > 0 {
 		lists = append(lists, compile(c.repository, "", o))
@@ -96,7 +77,7 @@ func NewPolicy(c Config, o Options) *Authorizer {
 	}
 	a := &Authorizer{name: PolicyGate, lists: lists, options: o}
 	if c.Enabled {
-		a.cedar, a.file, a.guarded = c.Policies, c.File, c.files()
+		a.file = c.File
 	}
 	return a
 }
@@ -143,18 +124,15 @@ const maxTime = time.Second
 func (a *Authorizer) Judge(ctx context.Context, call *executors.Call) executors.Verdict {
 	begin := time.Now()
 	s := newSubject(call, a.options, func() bool { return ctx.Err() != nil || time.Since(begin) > maxTime })
-	if file := s.changedFile(a.guarded); file != "" {
+	if s.changes(a.file) {
 		return executors.Verdict{
 			Decision: executors.Deny,
-			Rule:     "the rules' own file: " + file, Reason: "the call may change the rules in " + file,
+			Rule:     "the rules' own file: " + a.file, Reason: "the call may change the rules in " + a.file,
 		}
 	}
 	var total executors.Verdict
 	for _, l := range a.lists {
 		total = stronger(total, l.judge(s))
-	}
-	if a.cedar != nil && total.Decision != executors.Deny {
-		total = stronger(total, a.cedar.Judge(ctx, call, s.Targets, Subject{Cwd: a.options.Cwd, Roots: a.options.Roots, Level: s.level}))
 	}
 	if s.stopped() {
 		return executors.Verdict{
@@ -279,13 +257,8 @@ func (a *Authorizer) String() string {
 	if a.file != "" {
 		text += " of " + a.file
 	}
-	switch {
-	case a.cedar != nil:
-		text += ", and " + a.cedar.String()
-	case a.lists[0].fallback == "":
-		text += ", no default"
-	default:
-		text += ", default " + string(a.lists[0].fallback)
+	if a.lists[0].fallback == "" {
+		return text + ", no default"
 	}
-	return text
+	return text + ", default " + string(a.lists[0].fallback)
 }

@@ -2,7 +2,6 @@ package rules
 
 import (
 	"fmt"
-	"os"
 	"regexp/syntax"
 	"slices"
 	"strings"
@@ -53,18 +52,12 @@ type Config struct {
 	// PolicyFile is a file with [[rules]], which replace Rules. It is absolute, begins
 	// with ~/, or is relative to the configuration file. Default none.
 	PolicyFile string `toml:"policy_file"`
-	// Cedar is a file of Cedar policies, which calls need to pass too. It is named as
-	// PolicyFile is. Default none.
-	Cedar string `toml:"cedar"`
 	// Rules are the rules. Default none.
 	Rules []Rule `toml:"rules"`
 
 	// File is PolicyFile as it was found, and FileRules are its rules.
 	File      string `toml:"-"`
 	FileRules []Rule `toml:"-"`
-	// CedarFile is Cedar as it was found, and Policies are its policies.
-	CedarFile string `toml:"-"`
-	Policies  Cedar  `toml:"-"`
 
 	repository []Rule // that the workspace's file adds; they deny
 }
@@ -84,7 +77,7 @@ type Authorization struct {
 const (
 	MaxRules = 256
 	maxRegex = 1 << 10 // bytes
-	// MaxFile is the size of the largest file of rules or policies, in bytes.
+	// MaxFile is the size of the largest file of rules, in bytes.
 	MaxFile = 256 << 10
 )
 
@@ -100,10 +93,8 @@ func (c Config) Validate() map[string]string {
 	if !slices.Contains(effects, c.DefaultEffect) {
 		wrong["default_effect"] = fmt.Sprintf("%q is not one of allow, deny", c.DefaultEffect)
 	}
-	for key, file := range map[string]string{"policy_file": c.PolicyFile, "cedar": c.Cedar} {
-		if strings.ContainsRune(file, 0) {
-			wrong[key] = "a file name cannot contain NUL"
-		}
+	if strings.ContainsRune(c.PolicyFile, 0) {
+		wrong["policy_file"] = "a file name cannot contain NUL"
 	}
 	return wrong
 }
@@ -182,13 +173,13 @@ func checkRegex(text string) string {
 // Warnings returns a line for each setting that does not do what it seems to do.
 func (c Config) Warnings() []string {
 	if !c.Enabled {
-		if len(c.Rules) > 0 || c.PolicyFile != "" || c.Cedar != "" {
+		if len(c.Rules) > 0 || c.PolicyFile != "" {
 			return []string{"[tools.policy] is off, so its rules judge no call: set enabled = true in it"}
 		}
 		return nil
 	}
 	var out []string
-	if len(c.ruleset()) == 0 && c.Policies == nil && c.DefaultEffect == executors.Deny {
+	if len(c.ruleset()) == 0 && c.DefaultEffect == executors.Deny {
 		out = append(out, "[tools.policy] denies every call: it has no rules, and default_effect is deny")
 	}
 	return append(out, trustWarnings(c.ruleset())...)
@@ -221,17 +212,6 @@ func (c Config) ruleset() []Rule {
 		return c.FileRules
 	}
 	return c.Rules
-}
-
-// files returns the files of rules and policies, without links.
-func (c Config) files() []string {
-	var out []string
-	for _, file := range []string{c.File, c.CedarFile} {
-		if _, err := os.Stat(file); err == nil {
-			out = append(out, file)
-		}
-	}
-	return out
 }
 
 // Tighten adopts the deny rules of a repository's file. They hold even if the user's

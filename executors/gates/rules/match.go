@@ -252,22 +252,20 @@ func (r rule) coversPaths(p target.Part) bool {
 	return some
 }
 
-// changedFile returns one of these files that the call may change; "" if it changes none.
-func (s *subject) changedFile(files []string) string {
-	if len(files) == 0 || s.call.Card.Command == "" && s.call.Spec.Effect.ReadOnly() {
-		return ""
+// changes reports whether the call may change a file. The name "" is no file.
+func (s *subject) changes(file string) bool {
+	if file == "" || s.call.Card.Command == "" && s.call.Spec.Effect.ReadOnly() {
+		return false
 	}
 	for _, p := range s.Parts {
 		if p.Command != nil && p.Command.ReadOnly() {
 			continue
 		}
-		for _, f := range p.Files {
-			if i := slices.IndexFunc(files, func(file string) bool { return covers(f, file) }); i >= 0 {
-				return files[i]
-			}
+		if slices.ContainsFunc(p.Files, func(f target.File) bool { return covers(f, file) }) {
+			return true
 		}
 	}
-	return ""
+	return false
 }
 
 // covers reports whether a target of a call is a file, or a directory with the file in it.

@@ -11,10 +11,11 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// Rename is a key or table that had another path.
+// Rename is a key or table that had another path, or a key that no longer exists.
 type Rename struct {
 	Old, New string
-	Table    bool // a table or an array of tables; otherwise a key
+	Table    bool   // a table or an array of tables; otherwise a key
+	Gone     string // without New: why the key no longer exists, and what to do
 }
 
 // Of reports whether the rename applies to the value n at its old path.
@@ -118,7 +119,7 @@ func (e *Editor) add(n *unstable.Node, header int) {
 	e.exprs = append(e.exprs, x)
 }
 
-// Migrate returns the document with the old keys renamed.
+// Migrate returns the document with the old keys renamed or removed.
 func (e *Editor) Migrate() []byte {
 	e.dropDuplicateTables()
 	for i := range e.exprs {
@@ -127,7 +128,7 @@ func (e *Editor) Migrate() []byte {
 		}
 		for _, r := range e.renames {
 			if old := strings.Split(r.Old, "."); r.Of(e.valueAt(old)) {
-				e.rename(&e.exprs[i], old, strings.Split(r.New, "."))
+				e.rename(&e.exprs[i], old, r)
 			}
 		}
 	}
@@ -148,8 +149,8 @@ func (e *Editor) Migrate() []byte {
 	return e.apply()
 }
 
-// rename renames x if its path is old or below.
-func (e *Editor) rename(x *expr, old, to []string) {
+// rename renames or removes x if its path is old or below.
+func (e *Editor) rename(x *expr, old []string, r Rename) {
 	var above []string
 	if x.kind == unstable.KeyValue && x.header >= 0 {
 		above = e.exprs[x.header].keys
@@ -158,7 +159,13 @@ func (e *Editor) rename(x *expr, old, to []string) {
 	if len(old) <= len(above) || !hasPrefix(path, old) {
 		return
 	}
-	to = slices.Concat(to, path[len(old):])
+	if r.New == "" {
+		e.edits = append(e.edits, edit{x.from, x.to, ""})
+		x.moved = true
+		e.recordChange(x, "%s is removed: %s", join(path), r.Gone)
+		return
+	}
+	to := slices.Concat(strings.Split(r.New, "."), path[len(old):])
 	table, key := to[:len(to)-1], to[len(to)-1]
 	target := e.valueAt(table)
 	staysInTable := hasPrefix(to, above) && !isArray(table) && // the key can stay in its table
@@ -318,7 +325,7 @@ func (e *Editor) valueAt(path []string) *Node {
 func (e *Editor) LineBefore(key string) int {
 	key = Unindexed(key, "[]")
 	for _, r := range e.renames {
-		if rest, ok := strings.CutPrefix(key, r.New); ok {
+		if rest, ok := strings.CutPrefix(key, r.New); ok && r.New != "" {
 			if n := e.valueAt(strings.Split(r.Old+rest, ".")); n != nil {
 				return n.Line
 			}
