@@ -313,8 +313,8 @@ func inBundle(word string, letter byte) bool {
 // patternNames reports whether the literal prefix of a pattern contains all the words.
 func patternNames(pattern, words string) bool {
 	has := strings.Fields(pattern)
-	for i, w := range has {
-		has[i] = w[strings.LastIndexByte(w, '/')+1:]
+	for _, w := range has {
+		has = append(has, w[strings.LastIndexByte(w, '/')+1:])
 	}
 	for w := range strings.FieldsSeq(strings.ToLower(words)) {
 		// "-f*" and "--force*" name the options that begin so.

@@ -8,7 +8,10 @@ func TestConfirmations(t *testing.T) {
 	for _, tt := range []struct{ pattern, script, want string }{
 		{"git *", "git commit -m x", "allow"}, {"git *", "git push", "allow"}, {"git *", "git push --force", "ask"}, {"git *", "git push -f origin x", "ask"}, {"git *", "git push -uf origin x", "ask"},
 		{"git *", "git -C . push --force", "ask"}, {"git *", "git push --force-with-lease=x", "ask"}, {"git *", "git push --forc", "ask"}, {"git *", "git push origin +main", "ask"}, {"git *", "git push origin :x", "ask"}, {"git *", "git push origin a:b", "allow"}, {"git *", "git push -", "allow"},
-		{"git push*", "git push --force", "ask"}, {"git push --force*", "git push --force x", "allow"}, {"git push --force*", "git push --force-with-lease x", "allow"}, {"git push -f *", "git push -f x", "allow"},
+		{"git push*", "git push --force", "ask"}, {"git push --force*", "git push --force x", "allow"},
+		{"go test -exec=./run ./...", "go test -exec=./run ./...", "allow"}, {"go test -exec=./run*", "go test -exec=./other ./...", "ask"},
+		{"make SHELL=./sh", "make SHELL=./sh", "allow"}, {"make x/SHELL=a", "make SHELL=a", "ask"},
+		{"git push --force*", "git push --force-with-lease x", "allow"}, {"git push -f *", "git push -f x", "allow"},
 		{"git *", "git reset --hard", "ask"}, {"git *", "git reset HEAD~1", "allow"}, {"git reset --hard*", "git reset --hard HEAD", "allow"}, {"git *", "git clean -n", "ask"}, {"git clean*", "git clean -fdx", "allow"}, {"git *", "git checkout main", "allow"}, {"git *", "git checkout -- .", "ask"}, {"git *", "git checkout .", "ask"},
 		{"git *", "git branch x", "allow"}, {"git *", "git tag v1", "allow"}, {"git *", "git gc", "allow"}, {"git *", "git checkout -b x main", "allow"}, {"git *", "git log --output-indicator-new=x -p", "allow"}, {"git log --output*", "git log --output=a", "allow"}, {"git *", "git format-patch --output-directory x", "allow"}, {"git *", "git branch -D x", "ask"}, {"git *", "git stash drop", "ask"}, {"git *", "git stash pop", "allow"},
 		{"*", "rm x", "ask"}, {"rm *", "rm x", "allow"}, {"rm*", "rm -rf build", "allow"}, {"*", "make && rm x", "ask"}, {"r*", "rm x", "ask"}, {"*", "timeout 5 rm x", "ask"}, {"*", "bash -c 'rm x'", "ask"}, {"rm x", "rm x", "allow"}, {"/bin/rm *", "/bin/rm x", "allow"},
