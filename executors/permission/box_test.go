@@ -118,3 +118,17 @@ func TestBoxAfterQuestion(t *testing.T) {
 		}
 	}
 }
+
+// A file outside the session's directories is asked about, and the command that the user allows then
+// runs as written: the box would refuse the file.
+func TestAskedOutsideFileIsRead(t *testing.T) {
+	s := newSetup()
+	s.shell.OutsidePaths = "ask"
+	s.user.give = []string{allowOnce}
+	s.build()
+	call := bash("cat /srv/notes")
+	s.do(t, call)
+	if len(s.user.asked) != 1 || len(s.end.calls) != 1 || call.Judged != nil {
+		t.Errorf("asked %q, ran %d calls, in the form %+v; want one question, and the command as written", s.user.asked, len(s.end.calls), call.Judged)
+	}
+}

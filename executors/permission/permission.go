@@ -297,7 +297,7 @@ func (p permissionCheck) applyAnswer(call *executors.Call, d *decision, answer s
 	case "":
 		d.dismissed, call.Record.Answer = true, dismissed
 	case allowOnce, allowAlways:
-		d.verdict = verdict{action: Allow, why: "the user allowed it"}
+		d.verdict, d.judged = verdict{action: Allow, why: "the user allowed it"}, nil
 	case rejectOnce, rejectAlways:
 		d.verdict = verdict{action: Deny, why: "the user rejected it", userText: "You rejected this."}
 		if reason := call.Record.Reason; reason != "" {
