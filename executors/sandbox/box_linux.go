@@ -200,6 +200,7 @@ func (b *Box) examine() *boxGrants {
 	w.system()
 	w.toolchains()
 	w.git()
+	w.allowed()
 	g.grants = append(g.grants, w.grants...)
 	slices.Sort(w.tools)
 	g.tools, g.notes = slices.Compact(w.tools), w.notes

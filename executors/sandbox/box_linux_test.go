@@ -238,6 +238,44 @@ func TestBoxAllows(t *testing.T) {
 	}
 }
 
+// Directories that the user lets commands read are read, without secrets and without running their
+// programs, even if they contain the session's directory and its home.
+func TestBoxAllowedPaths(t *testing.T) {
+	b := newBoxed(t, ".env", "*.pem")
+	lib := filepath.Dir(b.home) + "/lib"
+	for path, text := range map[string]string{
+		lib + "/sub/a.txt": "a\n", lib + "/sub/.npmrc": "SECRET", lib + "/x.pem": "DENIED", lib + "/home/.ssh/id": "SECRET", lib + "/home/a.txt": "a\n",
+		lib + "/home/proj/a.txt": "a\n", lib + "/run": "#!/bin/sh\necho SECRET\n",
+	} {
+		writeFile(t, path, text)
+	}
+	if err := os.Chmod(lib+"/run", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	read := "cat " + lib + "/sub/a.txt"
+	if text, code := b.run(t, NewBox(b.setup), read); code == 0 {
+		t.Errorf("before: exit %d, %q", code, text)
+	}
+	b.setup.Read = []string{lib, b.home + "/other", b.home, filepath.Dir(b.home)}
+	box := NewBox(b.setup)
+	for how, run := range map[string]func(testing.TB, *Box, string) (string, int){"here": b.run, "launcher": b.launch} {
+		if text, code := run(t, box, read+" "+lib+"/home/proj/a.txt a.txt"); code != 0 || text != "a\na\na\n" {
+			t.Errorf("%s: exit %d, %q", how, code, text)
+		}
+		for _, script := range []string{
+			"cat " + lib + "/sub/.npmrc", "cat " + lib + "/x.pem", "cat " + lib + "/home/.ssh/id", lib + "/run", "echo x >" + lib + "/new",
+			"cat ~/.zeph/keys.toml", "cat ~/.ssh/id_ed25519", "cat ~/notes", "cat .env",
+		} {
+			if text, code := run(t, box, script); code == 0 || strings.Contains(text, "SECRET") || strings.Contains(text, "DENIED") {
+				t.Errorf("%s, %s: exit %d, %q", how, script, code, text)
+			}
+		}
+	}
+	if state := box.State(); !strings.Contains(state, lib) || !strings.Contains(state, "~/other") {
+		t.Errorf("the state lacks the directories: %s", state)
+	}
+}
+
 // Files that appear later follow the same rules.
 func TestBoxFollowsChanges(t *testing.T) {
 	b := newBoxed(t, ".env")

@@ -306,6 +306,16 @@ func (w *boxWalk) short(path string) string {
 	return path
 }
 
+// allowed grants what the user lets commands read.
+func (w *boxWalk) allowed() {
+	for _, path := range w.setup.Read {
+		before := len(w.grants)
+		if w.tree(path, boxReads, 16); len(w.grants) > before {
+			w.tools = append(w.tools, w.short(path))
+		}
+	}
+}
+
 // git grants what git needs outside the session's directories.
 func (w *boxWalk) git() {
 	g := gitWalk{home: w.setup.Home, getenv: w.setup.Getenv, file: w.file, repository: w.repositoryData, stamp: w.stamps.add}

@@ -63,10 +63,12 @@ type Setup struct {
 	// The rest is for a Box. State is the directory for the files of launchers; empty means
 	// the system's for temporary files. Limit is how long a command may run; 0 means
 	// [process.MaxTime]. Objects is a directory from which the session's repository borrows git objects, empty
-	// if there is none.
+	// if there is none. Read are directories and files outside the session's directories that the user lets
+	// commands read; secrets in them stay refused.
 	State   string
 	Limit   time.Duration
 	Objects string
+	Read    []string
 	// Write are files and directories of a Box that its programs may write besides their own
 	// temporary files. Such programs may also change modes and times, which the kernel cannot
 	// confine to directories. Only programs that zeph-acp needs for itself have any.

@@ -50,7 +50,9 @@ func newSeatbelt(setup Setup) (seatbelt, error) {
 	w.toolchains()
 	g := gitWalk{home: s.home, getenv: setup.Getenv, file: w.file, repository: w.data, stamp: func(string) {}}
 	g.settings()
-	w.data(setup.Objects)
+	for _, path := range append([]string{setup.Objects}, setup.Read...) {
+		w.data(path)
+	}
 	for _, root := range s.roots {
 		g.around(root)
 	}

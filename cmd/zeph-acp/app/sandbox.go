@@ -28,6 +28,7 @@ func (b *sessionBuilder) sandboxes(lent string) (*sandbox.Sandbox, *sandbox.Box)
 		Roots: b.dirs.roots, DenyPatterns: b.cfg.Tools.File.DenyRead,
 		Network: b.cfg.Tools.Shell.AllowNetwork, Home: b.dirs.home, Getenv: b.app.environ,
 		Limit: time.Duration(b.cfg.Tools.Shell.MaxTimeout) * time.Second, Objects: lent,
+		Read: b.cfg.Tools.Shell.ShellRules.Allowed(b.dirs.home),
 	}
 	if b.app.dataDir != "" {
 		setup.State = filepath.Join(b.app.dataDir, "box")
@@ -43,7 +44,7 @@ func (b *sessionBuilder) sandboxes(lent string) (*sandbox.Sandbox, *sandbox.Box)
 		setup.Refuses = func(abs string) bool { pattern, no := readable.Refuses(abs); return no && pattern != "" }
 	}
 	cfg := b.cfg.Tools.Sandbox
-	cfg.ExtraWrite = slices.Concat(cfg.ExtraWrite, b.cfg.Tools.Shell.ShellRules.Allowed(b.dirs.home))
+	cfg.ExtraWrite = slices.Concat(cfg.ExtraWrite, setup.Read)
 	if b.dirs.copyTop != "" {
 		cfg.ExtraWrite = slices.DeleteFunc(cfg.ExtraWrite, func(path string) bool {
 			if rest, ok := strings.CutPrefix(path, "~/"); ok {
