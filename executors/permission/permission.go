@@ -373,6 +373,7 @@ func (p permissionCheck) unansweredResult(call *executors.Call, tool executors.T
 	why := d.why
 	if _, err := p.Remembered.Answer(d.keys); err != nil { // a reason to ask, too
 		why += "; " + err.Error()
+		call.Ask = slices.DeleteFunc(call.Ask, func(reason string) bool { return reason == err.Error() }) // a rule suffices
 	}
 	if older := p.olderAnswer(d.keys); older != "" {
 		why += "; " + older

@@ -1,12 +1,15 @@
 package permission
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/pelletier/go-toml/v2"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/permission/answers"
 )
 
 // TestSuggestedRules checks that the suggested rules allow exactly the refused
@@ -147,6 +150,22 @@ func TestOldNamesOfTools(t *testing.T) {
 	for tool, old := range map[string]string{"bash": "shell", "find_path": "glob"} {
 		if got := rulesFor(map[string][]Rule{old: {{Pattern: "*", Action: Deny}}}, tool); len(got) != 1 {
 			t.Errorf("rules of %s that are written for %s: %v, want the one", tool, old, got)
+		}
+	}
+}
+
+// A file of answers with a mistake is named, and does not keep a rule from allowing the call.
+func TestSuggestedBesideBrokenAnswers(t *testing.T) {
+	file := filepath.Join(t.TempDir(), answers.FileName)
+	if err := os.WriteFile(file, []byte("[[project.\"/w\".allow]]\ncomand = \"x\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := newSetup().build()
+	s.perm.Approver, s.perm.Remembered = nil, (&answers.Store{File: file, Read: os.ReadFile}).Project("/w")
+	got := s.do(t, bash("touch a")).ForPeople()
+	for _, want := range []string{file + ": line 2", `pattern = "touch a"`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q lacks %q", got, want)
 		}
 	}
 }

@@ -13,6 +13,8 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
+	"github.com/zeph-acp/zeph-acp/executors/permission/answers"
 )
 
 // configuration reports the mistakes that "config check" prints.
@@ -28,6 +30,12 @@ func (e *examination) configuration(context.Context) []Finding {
 	out := mistakeFindings(found.Mistakes)
 	for _, w := range slices.Concat(l.Warnings, found.Warnings) {
 		out = append(out, warning(w, `"zeph-acp config check" lists all of them`))
+	}
+	if e.paths.Config != "" {
+		store := answers.Store{File: filepath.Join(e.paths.Config, answers.FileName), Read: keys.ReadPrivate}
+		if _, err := store.Entries(); err != nil {
+			out = append(out, failure(err.Error(), `correct the file: until then no "always" answer of any project counts`))
+		}
 	}
 	if len(out) > 0 {
 		return out

@@ -12,6 +12,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+	"github.com/zeph-acp/zeph-acp/executors/permission/answers"
 )
 
 // examine examines a home directory with a configuration.
@@ -86,5 +87,18 @@ func TestSilentServer(t *testing.T) {
 	all := strings.Join(got, "\n")
 	if len(got) != 2 || !strings.Contains(all, "warning silent is still starting") || !strings.Contains(all, "failure ends does not run: ") || !strings.Contains(all, "no licence") {
 		t.Errorf("want a warning about silent and a failure of ends, got\n%s", all)
+	}
+}
+
+// A file of remembered answers with a mistake is a failure, since it silently changes what is asked.
+func TestBrokenAnswers(t *testing.T) {
+	home := t.TempDir()
+	if err := os.WriteFile(filepath.Join(home, answers.FileName), []byte("[[project.\"/w\".allow]]\ncomand = \"go vet\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e := &examination{Doctor: &Doctor{Dir: home}, paths: config.Paths{Config: home}, loaded: &config.Loaded{Config: config.Defaults(), Getenv: os.Getenv}}
+	found := e.configuration(t.Context())
+	if len(found) != 1 || found[0].State != Failure || !strings.Contains(found[0].Text, answers.FileName+": line 2") || found[0].Fix == "" {
+		t.Errorf("want one failure with the line and a remedy, got %+v", found)
 	}
 }
