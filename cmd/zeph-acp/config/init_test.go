@@ -20,7 +20,7 @@ func fromDocs(t *testing.T) string {
 	defaults, examples := samples(t)
 	var b strings.Builder
 	b.WriteString("# The configuration of zeph-acp. Each key has its default here, or is an example: remove the\n" +
-		"# \"# \" before those that you want to change. \"zeph-acp config check\" names mistakes.\n")
+		"# \"# \" before a key to change it. \"zeph-acp config check\" names mistakes.\n")
 	writeExample := func(sample string) {
 		b.WriteByte('\n')
 		for line := range strings.Lines(sample) {
