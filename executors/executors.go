@@ -168,7 +168,7 @@ type Call struct {
 	// asks if there are any, even where it would remember an "always".
 	Ask []string
 	// Judged is set by the permission link alone, when it allows a command without
-	// asking. A shell then runs Judged.Script, in a read-only sandbox if
+	// asking. A shell then runs Judged.Script, in the box if
 	// Judged.ReadOnly is set. If Judged is nil, it runs the command as written.
 	Judged *Judged
 	// Notes are lines for the model about the call itself, such as parameters that

@@ -52,11 +52,11 @@ func ruleCommands() []string {
 	return all
 }
 
-// failing ends a command as one that failed in the read-only sandbox.
+// failing ends a command as one that failed in the box.
 const failing = "; echo GOPROXY=off; false"
 
 // TestCheckEqualsRunWithRules judges commands with rules in a check and in a run: for redirections, and
-// for second calls of commands that failed in the read-only sandbox.
+// for second calls of commands that failed in the box.
 func TestCheckEqualsRunWithRules(t *testing.T) {
 	all := ruleCommands()
 	if len(all) < 300 {
@@ -112,7 +112,7 @@ func TestCheckEqualsRunWithRules(t *testing.T) {
 				}
 			}
 			if twice == 0 && name == "none" {
-				t.Error("no command ran in the read-only sandbox")
+				t.Error("no command ran in the box")
 			}
 			t.Logf("%v", counts)
 			if name != "none" && counts[executors.Allow] == 0 || name != "all but push" && counts[executors.Ask] == 0 {

@@ -140,7 +140,7 @@ func printCheck(out io.Writer, check app.Check, asJSON bool) error {
 		return err
 	}
 	if check.Again != "" {
-		fmt.Fprintf(out, "It runs in the read-only sandbox. If it fails there and is called again: %s\n", check.Again)
+		fmt.Fprintf(out, "It runs in the box. If it fails there and is called again: %s\n", check.Again)
 	}
 	for _, what := range check.Skipped {
 		fmt.Fprintf(out, "A run would also ask %s.\n", oneLine(what))

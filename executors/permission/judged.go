@@ -56,7 +56,7 @@ func (p permissionCheck) plainForm(call *executors.Call, src parsedCommand, allo
 		}
 	}
 	if form.ReadOnly && card.FullAccess {
-		return nil, errors.New("it failed in the read-only sandbox")
+		return nil, errors.New("it failed in the box")
 	}
 	outside := func(c *plain.Command) bool { // rules do not reach here: what they allow is not of the form's reading commands
 		key, _ := alwaysKey(command.New(c.Words, c.Dirs, c.Assigns), src)

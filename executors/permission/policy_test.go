@@ -323,7 +323,7 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// A command that asks for more than the read-only sandbox needs permission, although it
+// A command that asks for more than the box has needs permission, although it
 // only reads.
 func TestFullAccess(t *testing.T) {
 	call := bash("ls")

@@ -48,7 +48,7 @@ type Check struct {
 	// Links are the verdicts of the links, in their order. A link without a verdict is
 	// left out.
 	Links []executors.Verdict `json:"links"`
-	// Again is the decision if the call runs in the read-only sandbox, fails there and is
+	// Again is the decision if the call runs in the box, fails there and is
 	// repeated, with the rule for it; empty for a call that does not run there.
 	Again     executors.Decision `json:"again,omitempty"`
 	AgainRule string             `json:"again_rule,omitempty"`

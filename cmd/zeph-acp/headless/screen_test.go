@@ -216,10 +216,10 @@ func TestScreen(t *testing.T) {
 // Advice for the model is left out on a terminal.
 func TestForPeople(t *testing.T) {
 	for note, want := range map[string]string{
-		"[full output: 40 lines, 2 KiB: read_overflow overflow:0faa7362-764c]":                          "[full output: 40 lines, 2 KiB]",
-		"[lines 1-20; continue with offset 21]":                                                         "[lines 1-20]",
-		"[lines 1-20; the file ends here]":                                                              "[lines 1-20; the file ends here]",
-		"[read-only: it could not write; if it has to, call it again unchanged, and the user is asked]": "[read-only: it could not write]",
+		"[full output: 40 lines, 2 KiB: read_overflow overflow:0faa7362-764c]": "[full output: 40 lines, 2 KiB]",
+		"[lines 1-20; continue with offset 21]":                                "[lines 1-20]",
+		"[lines 1-20; the file ends here]":                                     "[lines 1-20; the file ends here]",
+		"[read-only: /x was refused; if it needs more, call it again]":         "[read-only: /x was refused; if it needs more, call it again]",
 	} {
 		if got := forPeople([]string{note}); got[0] != want {
 			t.Errorf("the note %q is shown as %q", note, got[0])

@@ -33,9 +33,9 @@ func (l *restrictedCommands) record(script string, out Output) string {
 		if file := out.refusedFile(); file != "" {
 			note += "; " + file + " was refused"
 		}
-		note += "; if it has to, "
+		note += "; if it needs more, "
 	case out.containsAny(offlineMessages):
-		note = "it could neither write nor use the network; if it has to, "
+		note = "it could neither write nor use the network; if it needs more, "
 	case out.ReadOnly && out.containsAny(memoryMessages):
 		note = fmt.Sprintf("each of its programs could use at most %d GiB of memory; make it do less, or ", process.MaxMemoryBytes>>30)
 	case out.ReadOnly && out.containsAny(tempMessages):
@@ -51,7 +51,7 @@ func (l *restrictedCommands) record(script string, out Output) string {
 		l.commands = append(l.commands, script)
 		l.commands = l.commands[max(0, len(l.commands)-maxRestricted):]
 	}
-	return "[read-only: this ran without a question, so " + note + "call it again unchanged, and the user is asked]"
+	return "[read-only: this ran without a question, so " + note + "call it again unchanged in this conversation to ask the user, or have a rule allow it]"
 }
 
 // contains reports whether record remembered the command.

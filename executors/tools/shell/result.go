@@ -120,7 +120,7 @@ func (o Output) failure(err error) *executors.Failure {
 		return executors.Failuref(category, "exit code 126: a program was found but may not be executed").Outside().
 			Hint("Do not retry this unchanged; run the file through its interpreter, or ask the user.")
 	case 127:
-		return executors.Failuref(category, "exit code 127: a program was not found").
+		return executors.Failuref(category, "exit code 127: a program or script was not found").
 			Hint("Check the name, or use a program that is installed (command -v NAME).")
 	}
 	return nil
