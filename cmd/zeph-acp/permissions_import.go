@@ -24,12 +24,12 @@ func newPermissionsImport(f *flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import FILE...",
 		Short: "Translate the permission rules of another agent",
-		Long: `Translate the permission rules of another agent: settings.json of Claude Code, .rules
-files of Codex, .toml policies of Gemini CLI. The rules are printed as TOML. Nothing becomes
-looser: a rule that cannot be translated is listed on stderr with the reason.
+		Long: `Translate the permission rules of another agent: settings.json of Claude Code, or .toml
+policies of Gemini CLI. The rules are printed as TOML. Nothing becomes looser: a rule that
+cannot be translated is listed on stderr with the reason.
 
-A file outside of ~/.claude, ~/.codex and ~/.gemini belongs to a project. Its rules that allow
-calls are left out, since the configuration applies to all projects; --everywhere keeps them.`,
+A file outside of ~/.claude and ~/.gemini belongs to a project. Its rules that allow calls are
+left out, since the configuration applies to all projects; --everywhere keeps them.`,
 		Args: needsSome("a file"),
 		RunE: func(cmd *cobra.Command, args []string) error { return importPermissions(cmd, f, i, args) },
 	}
@@ -98,11 +98,11 @@ func readRules(file string) (*permissions.Import, error) {
 	case ".json":
 		return permissions.Claude(data)
 	case ".rules":
-		return permissions.Codex(filepath.Base(file), data)
+		return nil, usageError("the .rules files of Codex are programs and cannot be imported: write their rules as [[tools.permissions.bash]]")
 	case ".toml":
 		return permissions.Gemini(data)
 	}
-	return nil, usageError("want settings.json of Claude Code, a .rules file of Codex, or a .toml policy of Gemini CLI")
+	return nil, usageError("want settings.json of Claude Code, or a .toml policy of Gemini CLI")
 }
 
 // isUsersOwn reports whether a file is in the user's directory of another agent.
@@ -117,5 +117,5 @@ func (f *flags) isUsersOwn(file string) bool {
 		return false
 	}
 	first, _, _ := strings.Cut(filepath.ToSlash(rel), "/")
-	return first == ".claude" || first == ".codex" || first == ".gemini"
+	return first == ".claude" || first == ".gemini"
 }

@@ -1,6 +1,6 @@
 // Package permissions translates the permission rules of other agents into rules of
-// the configuration: [Claude] the settings of Claude Code, [Codex] the .rules files of
-// Codex, and [Gemini] the policies of Gemini CLI.
+// the configuration: [Claude] the settings of Claude Code, and [Gemini] the policies of
+// Gemini CLI.
 //
 // It promises that nothing becomes looser. A rule that denies or asks may cover more than the
 // original. A rule that allows covers the same calls or fewer. It is left out if that is
@@ -142,12 +142,6 @@ func (i *Import) Text() string {
 		}
 		fmt.Fprintf(&b, "[[tools.permissions.%s]]\n", toml.FormatKey(r.Tool))
 		fmt.Fprintf(&b, "pattern = %s\naction = %q\n", executors.TOMLString(r.Pattern), string(r.Action))
-		if len(r.Match) > 0 {
-			fmt.Fprintf(&b, "match = %s\n", List(r.Match))
-		}
-		if len(r.NotMatch) > 0 {
-			fmt.Fprintf(&b, "not_match = %s\n", List(r.NotMatch))
-		}
 	}
 	return strings.TrimPrefix(b.String(), "\n")
 }

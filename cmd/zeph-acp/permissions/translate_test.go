@@ -32,8 +32,6 @@ func TestTranslate(t *testing.T) {
 			switch in := archive.Files[0]; in.Name {
 			case "settings.json":
 				i, err = permissions.Claude(in.Data)
-			case "default.rules":
-				i, err = permissions.Codex(in.Name, in.Data)
 			case "policy.toml":
 				i, err = permissions.Gemini(in.Data)
 			}
@@ -75,11 +73,11 @@ func TestDropAllows(t *testing.T) {
 
 // TestMerge checks that a file which denies wins over one which allows.
 func TestMerge(t *testing.T) {
-	a, err := permissions.Codex("a.rules", []byte(`prefix_rule(pattern=["git"])`))
+	a, err := permissions.Claude([]byte(`{"permissions":{"allow":["Bash(git:*)"]}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := permissions.Codex("b.rules", []byte(`prefix_rule(pattern=["git", "push"], decision="forbidden")`))
+	b, err := permissions.Claude([]byte(`{"permissions":{"deny":["Bash(git push:*)"]}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +94,6 @@ func TestMalformed(t *testing.T) {
 	for text, read := range map[string]func([]byte) (*permissions.Import, error){
 		`{"permissions":{"allow":"Bash"}}`: permissions.Claude,
 		`[`:                                permissions.Claude,
-		`prefix_rule(`:                     func(b []byte) (*permissions.Import, error) { return permissions.Codex("x", b) },
 		`[[rule]`:                          permissions.Gemini,
 	} {
 		if _, err := read([]byte(text)); err == nil {
@@ -109,12 +106,9 @@ func TestMalformed(t *testing.T) {
 // configuration with mistakes.
 func FuzzImport(f *testing.F) {
 	f.Add(`{"permissions":{"allow":["Bash(a *)","Edit(**/x)"],"deny":["Read(//a)"]}}`)
-	f.Add(`prefix_rule(pattern = ["a", ["b", "c"]], match = ["a b"])`)
 	f.Add("[[rule]]\ntoolName = \"*\"\ncommandPrefix = [\"a\"]\ndecision = \"deny\"\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, read := range []func([]byte) (*permissions.Import, error){
-			permissions.Claude, permissions.Gemini, func(b []byte) (*permissions.Import, error) { return permissions.Codex("x", b) },
-		} {
+		for _, read := range []func([]byte) (*permissions.Import, error){permissions.Claude, permissions.Gemini} {
 			i, err := read([]byte(text))
 			if err != nil {
 				continue
