@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/command/follow"
@@ -18,7 +17,11 @@ func (p permissionCheck) restrictForeign(call *executors.Call, spell func(string
 	rules := restricting(rulesFor(p.rules.Permissions, call.Tool))
 	own := restricting(rulesFor(p.rules.repository, call.Tool))
 	if len(rules)+len(own) > 0 {
-		for _, file := range p.namesInRules(p.foreignFiles(call)) {
+		files, complete := p.foreignFiles(call)
+		if !complete {
+			total = tooLarge
+		}
+		for _, file := range p.namesInRules(files) {
 			if r, ok := firstMatch(rules, file, spell); ok {
 				total = total.stronger(r.userVerdict(call.Tool))
 			}
@@ -31,7 +34,11 @@ func (p permissionCheck) restrictForeign(call *executors.Call, spell func(string
 		}
 	}
 	dirs := p.Roots.Dirs()
-	for _, c := range named.Commands(call.Input) {
+	commands, complete := named.Commands(call.Input)
+	if !complete && slices.ContainsFunc(slices.Concat(rules, own, p.rules.Permissions["bash"], p.rules.repository["bash"]), func(r Rule) bool { return r.Action == Deny }) {
+		total = total.stronger(tooLarge)
+	}
+	for _, c := range commands {
 		dir := c.Dir
 		if !filepath.IsAbs(dir) && len(dirs) > 0 {
 			dir = filepath.Join(dirs[0], dir)
@@ -54,25 +61,19 @@ func restricting(list []Rule) []Rule {
 	return slices.DeleteFunc(slices.Clone(list), func(r Rule) bool { return r.Action == Allow })
 }
 
-// Limits on the files of an input that are looked up.
-const (
-	maxForeign  = 2048
-	maxExpanded = 8 // paths with wildcards
-)
+// tooLarge is the verdict on an input that cannot be searched as a whole, if a rule might refuse a
+// part of it.
+var tooLarge = verdict{action: Ask, why: "default: its input is too large to be searched for what rules refuse"}
 
 // foreignFiles returns the files that an input may name, and where the existing ones lead. A
-// directory ends in a separator in addition, so that rules for its contents match it.
-func (p permissionCheck) foreignFiles(call *executors.Call) []string {
-	all := named.Files(call.Input, named.Session{Dirs: p.Roots.Dirs(), Home: p.Home})
-	t, expanded := follow.Trail{Lstat: p.stats.Lstat}, 0
-	for i, path := range slices.Clone(all) {
-		if i == maxForeign {
-			break
-		}
-		if strings.ContainsAny(path, "*?[") && expanded < maxExpanded {
-			expanded++
-			all = append(all, named.Expand(path)...)
-		}
+// directory ends in a separator in addition, so that rules for its contents match it. complete is
+// false if there may be more.
+func (p permissionCheck) foreignFiles(call *executors.Call) (all []string, complete bool) {
+	files := named.Find(call.Input, named.Session{Dirs: p.Roots.Dirs(), Home: p.Home})
+	files.Expand()
+	all = files.Paths
+	t := follow.Trail{Lstat: p.stats.Lstat}
+	for _, path := range files.Paths {
 		info, err := os.Stat(path)
 		if err != nil {
 			continue
@@ -83,5 +84,5 @@ func (p permissionCheck) foreignFiles(call *executors.Call) []string {
 			all = append(all, path+string(filepath.Separator))
 		}
 	}
-	return all
+	return all, !files.Incomplete
 }

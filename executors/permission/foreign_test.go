@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -35,7 +36,39 @@ var foreignInputs = []string{
 	`{"glob":"{secrets,src}/key"}`, `{"glob":"s*/k*"}`, `{"path":"link"}`, `{"path":"linkdir/key"}`, `{"path":"secrets"}`, `{"path":"secrets/"}`,
 	`{"name":"secrets/k","ext":"ey"}`,
 	`{"rev":"HEAD:secrets/key"}`, `{"data":"file=@secrets/key"}`, `["secrets/key"]`, `"secrets/key"`, `{"path":"./././secrets/././key"}`,
-	`{"base":"ROOT/src","path":"../secrets/key"}`,
+	`{"base":"ROOT/src","path":"../secrets/key"}`, `{"opt":"-fsecrets/key"}`, `{"diff":"--- a/secrets/key\n+++ b/secrets/key\n"}`,
+	`{"path":"/proc/self/cwd/secrets/key"}`, `{"path":"/proc/self/rootROOT/secrets/key"}`, `{"path":"/proc/1/task/1/cwd/secrets/key"}`,
+}
+
+// padded returns inputs that hide ROOT/secrets/key behind much else.
+func padded() map[string]string {
+	list := func(n int) string {
+		var out []string
+		for i := range n {
+			out = append(out, "\"p"+strconv.Itoa(i)+"*\"")
+		}
+		return "[" + strings.Join(out, ",") + "]"
+	}
+	nested := `{"path":"secrets/key"}`
+	for range 8 {
+		nested = `{"a":` + strconv.Quote(nested) + `}`
+	}
+	words := ""
+	for i := range 5000 {
+		words += " w" + strconv.Itoa(i)
+	}
+	return map[string]string{
+		"strings":   `{"a":` + list(5000) + `,"z":"secrets/key"}`,
+		"links":     `{"a":` + list(3000) + `,"z":"linkdir/key"}`,
+		"wildcards": `{"a":` + list(100) + `,"z":"s*/k*"}`,
+		"names":     `{"a":` + list(300) + `,"dir":"ROOT/secrets","name":"key"}`,
+		"few words": `{"a":"` + words[:400] + ` secrets/key"}`,
+		"words":     `{"a":"` + words + ` secrets/key"}`,
+		"long":      `{"a":"` + strings.Repeat("w ", 100_000) + ` secrets/key"}`,
+		"dots":      `{"a":"` + strings.Repeat("./", 5000) + `secrets/key"}`,
+		"segments":  `{"a":["` + strings.Repeat(`.","`, 100) + `secrets","key"]}`,
+		"texts":     nested,
+	}
 }
 
 // A rule that denies files counts every string of an MCP call.
@@ -79,9 +112,14 @@ func TestForeignFiles(t *testing.T) {
 			t.Errorf("%s: %s by a rule that asks", input, got)
 		}
 	}
+	for name, input := range padded() {
+		if got := decide("fs__read", Rule{Pattern: "secrets/*", Action: Deny}, input); got == Allow {
+			t.Errorf("%s: allowed", name)
+		}
+	}
 	for _, input := range []string{
 		`{"path":"a.txt"}`, `{"path":"src/a.go","limit":5}`, `{"text":"the secret key"}`, `{"url":"https://example.com/x"}`,
-		`{"cwd":"src","path":"a.go"}`, `{}`, `{"q":"secretskey"}`,
+		`{"cwd":"src","path":"a.go"}`, `{}`, `{"q":"secretskey"}`, `{"path":"a.txt","text":"` + strings.Repeat("a text of *some* words[1], isn't it? ", 2000) + `"}`,
 	} {
 		if got := decide("fs__read", Rule{Pattern: "secrets/*", Action: Deny}, input); got != Allow {
 			t.Errorf("%s: %s, want allow", input, got)
@@ -101,7 +139,12 @@ func TestForeignCommands(t *testing.T) {
 		`{"command_line":"git push"}`:            "block",
 		`{"program":"git","arguments":["push"]}`: "block", `{"exec":{"command":"git","args":["push"]}}`: "block",
 		`{"script":"if true; then git push; fi"}`: "block",
-		`{"command":"git log"}`:                   "allow", `{"command":"git","args":["log"]}`: "allow",
+		`{"exe":"git","params":["push"]}`:         "block", `{"bin":"git","arg":"push"}`: "block", `{"command":"git","subcommand":"push"}`: "block",
+		`{"keys":"git push\n"}`: "block",
+		`{"steps":[` + strings.Repeat(`{"run":"ls"},`, 300) + `{"run":"git push"}]}`:  "block",
+		`{"steps":[` + strings.Repeat(`{"run":"ls"},`, 3000) + `{"run":"git push"}]}`: "ask",
+		`{"command":"ls;` + strings.Repeat(" ", 70_000) + `git push"}`:                "ask",
+		`{"command":"git log"}`: "allow", `{"command":"git","args":["log"]}`: "allow",
 		`{"command":"git commit -m 'git push'"}`: "allow", `{"args":["log"]}`: "allow",
 	} {
 		for key, rules := range map[string]map[string][]Rule{

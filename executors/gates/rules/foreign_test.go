@@ -37,6 +37,9 @@ func TestForeignCalls(t *testing.T) {
 		`{"command":"sh","args":["-c","cd secrets && cat key"]}`: executors.Deny, `{"script":"cd src; cat ../secrets/key"}`: executors.Deny,
 		`{"command":"git --x y push"}`: executors.Deny,
 		`{"argv":["git","push"]}`:      executors.Deny, `{"q":"src/a.go"}`: executors.Allow, `{"q":"hello"}`: executors.Allow,
+		`{"a":[` + strings.Repeat(`"p",`, 5000) + `"secrets/key"]}`:                        executors.Ask,
+		`{"a":"` + strings.Repeat("w ", 100_000) + `secrets/key"}`:                         executors.Deny,
+		`{"steps":[` + strings.Repeat(`{"run":"ls"},`, 3000) + `{"run":"x && git push"}]}`: executors.Ask,
 		`{"command":"git log"}`: executors.Allow, `{"path":"src/a.go","enc":"utf8"}`: executors.Allow,
 	} {
 		a := NewPolicy(Config{Enabled: true, DefaultEffect: executors.Allow, Rules: []Rule{

@@ -15,51 +15,63 @@ type Command struct {
 var (
 	// commandKeys are names of parameters whose value is a script, a program, or the words of a
 	// command.
-	commandKeys = []string{"command", "cmd", "script", "shell", "commandline", "line", "exec", "execute", "run", "program", "executable", "bash", "sh", "code", "input", "commands"}
+	commandKeys = []string{"command", "cmd", "script", "shell", "commandline", "line", "exec", "execute", "run", "program", "executable", "bash", "sh", "code", "input", "commands", "exe", "bin", "binary", "argv0", "keys", "chars", "stdin"}
 	// argsKeys are names of parameters with the arguments of such a program, or all of its words.
-	argsKeys = []string{"args", "argv", "arguments", "parameters", "params", "argumentlist", "arglist"}
+	argsKeys = []string{"args", "argv", "arguments", "parameters", "params", "argumentlist", "arglist", "arg", "subcommand"}
 	dirKeys  = []string{"cwd", "dir", "directory", "workdir", "workingdirectory", "path", "root"}
 )
 
+// Limits on the commands of one input. The longer ones are incomplete.
+const (
+	maxCommands = 1024
+	maxCommand  = 64 << 10 // bytes; a shell's parser takes no more
+)
+
 // Commands returns the commands that an input may ask for: scripts, lists of words, and programs
-// with their arguments.
-func Commands(input json.RawMessage) []Command {
-	var out []Command
-	collect(string(input), 0, &out)
-	return out
+// with their arguments. It reports whether these are all.
+func Commands(input json.RawMessage) (out []Command, complete bool) {
+	c := commands{complete: true}
+	c.text(string(input), 0)
+	return c.found, c.complete
 }
 
-func collect(text string, depth int, out *[]Command) {
+type commands struct {
+	found    []Command
+	complete bool
+}
+
+func (c *commands) text(text string, depth int) {
 	var v any
-	if depth > maxNested || json.NewDecoder(strings.NewReader(text)).Decode(&v) != nil {
+	if json.NewDecoder(strings.NewReader(text)).Decode(&v) != nil {
 		return
 	}
-	visit(v, depth, out)
+	if depth > maxNested {
+		c.complete = false
+		return
+	}
+	c.visit(v, depth)
 }
 
-func visit(v any, depth int, out *[]Command) {
-	if len(*out) > 256 {
-		return
-	}
+func (c *commands) visit(v any, depth int) {
 	switch v := v.(type) {
 	case []any:
 		for _, e := range v {
-			visit(e, depth, out)
+			c.visit(e, depth)
 		}
 	case string:
 		if t := strings.TrimSpace(v); strings.HasPrefix(t, "{") || strings.HasPrefix(t, "[") {
-			collect(t, depth+1, out)
+			c.text(t, depth+1)
 		}
 	case map[string]any:
-		object(v, out)
+		c.object(v)
 		for _, e := range v {
-			visit(e, depth, out)
+			c.visit(e, depth)
 		}
 	}
 }
 
 // object adds the commands of one object.
-func object(v map[string]any, out *[]Command) {
+func (c *commands) object(v map[string]any) {
 	var programs, args []string // as texts for a shell
 	dir := ""
 	for key, e := range v {
@@ -75,7 +87,13 @@ func object(v map[string]any, out *[]Command) {
 			}
 		}
 	}
-	add := func(text string) { *out = append(*out, Command{Text: text, Dir: dir}) }
+	add := func(text string) {
+		if len(text) > maxCommand || len(c.found) == maxCommands {
+			c.complete = false
+			return
+		}
+		c.found = append(c.found, Command{Text: text, Dir: dir})
+	}
 	for _, p := range programs {
 		add(p)
 		for _, a := range args {

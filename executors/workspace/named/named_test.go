@@ -12,7 +12,7 @@ func FuzzNamed(f *testing.F) {
 	f.Add(`{"a":["b","c"],"command":"git","args":["push"],"x":"{\"y\":\"~/z%2e\"}"}`)
 	f.Add(`"` + strings.Repeat("{a,b}/%25*", 100) + `"`)
 	f.Fuzz(func(t *testing.T, input string) {
-		for _, path := range Files(json.RawMessage(input), Session{Dirs: []string{"/w"}, Home: "/home/u"}) {
+		for _, path := range Find(json.RawMessage(input), Session{Dirs: []string{"/w"}, Home: "/home/u"}).Paths {
 			if !filepath.IsAbs(path) {
 				t.Errorf("%q is not absolute", path)
 			}
@@ -21,10 +21,10 @@ func FuzzNamed(f *testing.F) {
 	})
 }
 
-func BenchmarkFiles(b *testing.B) {
+func BenchmarkFind(b *testing.B) {
 	b.ReportAllocs()
 	input := json.RawMessage(`{"path":"src/main.go","old":"` + strings.Repeat("some text of a file, ", 500) + `","limit":5}`)
 	for b.Loop() {
-		Files(input, Session{Dirs: []string{"/w", "/x"}, Home: "/home/u"})
+		Find(input, Session{Dirs: []string{"/w", "/x"}, Home: "/home/u"})
 	}
 }

@@ -1,18 +1,12 @@
 package target
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/workspace/named"
-)
-
-// Limits on the files of a foreign tool's input that are looked up.
-const (
-	maxForeign  = 2048
-	maxExpanded = 8 // paths with wildcards
 )
 
 // foreign adds the files and commands that any string of a foreign tool's input may mean. They
@@ -21,19 +15,21 @@ func (t *Targets) foreign(call *executors.Call, s Session) {
 	dirs := append([]string{s.Cwd}, s.Roots...)
 	var files Part
 	files.DenyOnly = true
-	expanded := 0
-	for i, path := range named.Files(call.Input, named.Session{Dirs: dirs, Home: s.Home}) {
+	found := named.Find(call.Input, named.Session{Dirs: dirs, Home: s.Home})
+	found.Expand()
+	for _, path := range found.Paths {
 		f := File{Names: []string{path}}
-		if _, err := os.Lstat(path); err == nil && i < maxForeign {
+		if _, err := os.Lstat(path); err == nil {
 			f = fileNamed(path, s)
-		} else if strings.ContainsAny(path, "*?[") && expanded < maxExpanded {
-			expanded++
-			f.Names = append(f.Names, named.Expand(path)...)
 		}
 		files.Files = append(files.Files, f)
 	}
 	t.Parts = append(t.Parts, files)
-	for _, c := range named.Commands(call.Input) {
+	commands, complete := named.Commands(call.Input)
+	if found.Incomplete || !complete {
+		t.Unknown = cmp.Or(t.Unknown, "its input is too large to be searched")
+	}
+	for _, c := range commands {
 		inner := Targets{}
 		dir := s.Cwd
 		if c.Dir != "" {
