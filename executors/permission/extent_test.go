@@ -71,7 +71,7 @@ func TestAlwaysIsKeyedByOptions(t *testing.T) {
 		"kubectl apply -f a.yml": {"kubectl apply -f -", "kubectl apply -f b.yml", "kubectl apply -f a.yml --prune", "kubectl apply -k .",
 			"kubectl apply -f a.yml --dry-run=none"},
 		"golangci-lint run": {"golangci-lint run --out-format=json:.envrc", "golangci-lint run --out-format json:/etc/x"}, // "json:FILE" writes a file
-		"pylint a":          {"pylint --output-format=evil.Reporter a", "pylint a --output-format json:.envrc"},             // a class is loaded
+		"pylint a":          {"pylint --output-format=evil.Reporter a", "pylint a --output-format json:.envrc"},           // a class is loaded
 		"foo --dry-run a":   {"foo a", "foo --dry-run --no-dry-run a", "foo --no-dry-run a", "foo --dry-run=false a", "foo -- --dry-run a"},
 		"docker compose up": {"docker compose up --pull=always", "docker compose up -V", "docker compose up --scale x=9"},
 		"gh pr view 1":      {"gh pr view 1 --repo evil/x", "gh pr view 1 -R evil/x"},
