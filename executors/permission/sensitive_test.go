@@ -155,7 +155,8 @@ func TestSteeringInAuto(t *testing.T) {
 		.npmrc .yarnrc.yml .yarn/releases/yarn.cjs .pnpmfile.cjs bunfig.toml .mvn/jvm.config .mvn/extensions.xml .pre-commit-config.yaml lefthook.yaml
 		.lintstagedrc.json .git-hooks/pre-commit .unknown/a .newtool/run .aider.conf.yml .continue/config.yaml .vim/init.vim .nvim.lua .project .replit
 		.gitpod.yml .devcontainer/devcontainer.json .devcontainer.json .idea/workspace.xml conf/tasks.json .VSCODE/tasks.json .vscode./tasks.json
-		.vscode::$INDEX_ALLOCATION/tasks.json SKILL.md .claude/skills/a/SKILL.md crush.json`)
+		.vscode::$INDEX_ALLOCATION/tasks.json SKILL.md .claude/skills/a/SKILL.md crush.json
+		.roomodes .kilocodemodes .merlin .ocamlinit .octaverc .pnp.cjs .pnp.loader.mjs`)
 	allows := strings.Fields(`
 		main.go README.md .gitignore .gitattributes .editorconfig .env.example .prettierrc .eslintrc.json package.json Makefile build.rs src/.hidden/a
 		docs/agents/index.md .github/ISSUE_TEMPLATE/bug.yml .github/PULL_REQUEST_TEMPLATE.md .github/FUNDING.yml .storybook/main.ts .changeset/a.md

@@ -25,8 +25,8 @@ var programFiles = strings.Fields(`
 	.clangd .ccls .ycm_extra_conf.py .dir-locals.el .dir-locals-2.el .emacs .exrc .gvimrc .vimrc _vimrc _gvimrc .lvimrc .local.vimrc .nvim.lua .nvimrc
 	.lazy.lua
 	.luarc.json .luarc.jsonc .neoconf.json .vimspector.json session.vim .project *.code-workspace *.sublime-project *.desktop autorun.inf
-	.gdbinit .lldbinit .pdbrc .irbrc .pryrc .iex.exs .ghci .rprofile .renviron .psqlrc .sqliterc .curlrc .wgetrc .pythonrc sitecustomize.py
-	usercustomize.py pyvenv.cfg
+	.gdbinit .lldbinit .pdbrc .irbrc .pryrc .iex.exs .ghci .merlin .ocamlinit .octaverc .rprofile .renviron .psqlrc .sqliterc .curlrc .wgetrc .pythonrc sitecustomize.py
+	usercustomize.py pyvenv.cfg .pnp.cjs .pnp.js .pnp.loader.mjs
 	.lefthook.* lefthook.* .lefthook-local.* lefthook-local.* .pre-commit-config.yaml .pre-commit-hooks.yaml .overcommit.yml .huskyrc* husky.config.*
 	.lintstagedrc* lint-staged.config.* .simple-git-hooks.* simple-git-hooks.* captainhook.json grumphp.yml
 	.npmrc .pnpmfile.* pnpmfile.* .yarnrc .yarnrc.yml .yarnrc.yaml bunfig.toml .bunfig.toml pip.conf .pip.conf pip.ini .pydistutils.cfg .condarc .gemrc
@@ -46,7 +46,7 @@ var programPaths = []string{
 // instructionFiles match files that agents read as instructions, at any depth.
 var instructionFiles = strings.Fields(`
 	agents.md agents.*.md agent.md claude.md claude.*.md gemini.md qwen.md codex.md crush.md jules.md warp.md replit.md skill.md copilot-instructions.md
-	.cursorrules .windsurfrules .clinerules .roorules* .kilocoderules* .goosehints .rules .continuerules .traerules .voidrules .augment-guidelines
+	.cursorrules .windsurfrules .clinerules .roorules* .roomodes .kilocodemodes .kilocoderules* .goosehints .rules .continuerules .traerules .voidrules .augment-guidelines
 	.aider*.md *.instructions.md *.prompt.md *.chatmode.md *.agent.md *.mdc`)
 
 // instructionDirs are directories of such files.
