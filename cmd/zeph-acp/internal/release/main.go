@@ -1,42 +1,39 @@
 // Command release makes the files of a release from the commit of the working directory:
 //
-//	go run ./cmd/zeph-acp/internal/release [-out DIR] [-target OS/ARCH,…] [-url URL] [-snapshot]
+//	go run ./cmd/zeph-acp/internal/release [-out DIR] [-target OS/ARCH,…] [-snapshot]
 //
-// It promises that two runs on the same commit with the same Go version write equal bytes,
-// on any machine: see [writeArchive]. DIR then has an archive and a bill of materials for
-// each target, SHA256SUMS, a Homebrew formula, a Scoop manifest, and the entry of the ACP
-// registry.
+// Two runs on the same commit with the same Go version write equal bytes, on any machine:
+// see [archive]. DIR then has an archive and a bill of materials for each target, and
+// SHA256SUMS; with all targets also a Homebrew formula and a Scoop manifest.
 //
 // Why no existing release tool? The common ones also sign, upload and announce. This
 // repository needs only files that users can check.
 package main
 
 import (
+	"bytes"
+	"cmp"
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
-
-	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/manifest"
+	"time"
 )
 
-const (
-	home       = "https://github.com/zeph-acp/zeph-acp"
-	about      = "Coding agent for editors that speak the Agent Client Protocol"
-	allTargets = "linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64,windows/arm64"
-)
+const allTargets = "linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64,windows/arm64"
 
 func main() {
 	var r release
 	targets := ""
 	flag.StringVar(&r.out, "out", "dist", "write into `DIR`, which must be empty or missing")
 	flag.StringVar(&targets, "target", allTargets, "build for `OS/ARCH,…`")
-	flag.StringVar(&r.url, "url", "", "the archives will be below `URL`; the default is the release of the version at "+home)
 	flag.BoolVar(&r.snapshot, "snapshot", false, "also release a commit without the version's tag, or with changes")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -49,108 +46,132 @@ func main() {
 
 // release is one run.
 type release struct {
-	out, url string
+	out      string
 	snapshot bool
 
-	source
-	files []file // common to all archives
-}
-
-// target is a system with a processor.
-type target struct{ os, arch string }
-
-func (t target) String() string { return t.os + "/" + t.arch }
-
-// program returns the name of the binary.
-func (t target) program() string {
-	if t.os == "windows" {
-		return "zeph-acp.exe"
-	}
-	return "zeph-acp"
-}
-
-// builtTarget is the result for one target.
-type builtTarget struct {
-	target
-	archive string // its name
-	sum     string // SHA-256 of the archive, in hexadecimal digits
+	root    string    // of the repository
+	version string    // without a "v"
+	time    time.Time // of all files
+	manual  string    // directory with man/man1 and completions
 }
 
 // run makes the release and prints the sums.
 func (r *release) run(ctx context.Context, w io.Writer, targets []string) error {
-	if err := makeEmptyDir(r.out); err != nil {
-		return err
-	}
 	work, err := os.MkdirTemp("", "zeph-release-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(work)
-	if r.source, err = readSource(ctx, work, r.snapshot); err != nil {
+	if err := makeEmptyDir(r.out); err != nil {
 		return err
 	}
-	if r.url == "" {
-		r.url = manifest.URL(r.version)
-	}
-	if r.files, err = r.common(); err != nil {
+	if err := r.readCommit(ctx, work); err != nil {
 		return err
 	}
-	var all []builtTarget
+	sums, text := map[string]string{}, ""
 	for _, name := range targets {
 		system, arch, ok := strings.Cut(name, "/")
 		if !ok {
 			return fmt.Errorf("-target %s: want OS/ARCH, such as linux/amd64", name)
 		}
-		b, err := r.make(ctx, work, target{system, arch})
+		t := target{system, arch}
+		sum, err := r.make(ctx, work, t)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		all = append(all, b)
+		sums[name] = sum
+		text += sum + "  " + t.archive(r.version) + "\n"
 	}
-	return r.finish(w, all)
+	if err := os.WriteFile(filepath.Join(r.out, "SHA256SUMS"), []byte(text), 0o644); err != nil {
+		return err
+	}
+	if err := writePackages(r.out, r.version, sums); err != nil {
+		return err
+	}
+	_, err = io.WriteString(w, text)
+	return err
 }
 
-// finish writes the files that name all archives.
-func (r *release) finish(w io.Writer, all []builtTarget) error {
-	var sums strings.Builder
-	for _, b := range all {
-		fmt.Fprintf(&sums, "%s  %s\n", b.sum, b.archive)
+// readCommit reads the facts of the commit. It writes the manual below work.
+func (r *release) readCommit(ctx context.Context, work string) (err error) {
+	r.manual = filepath.Join(work, "manual")
+	if r.root, err = output(ctx, "", nil, "git", "rev-parse", "--show-toplevel"); err != nil {
+		return err
 	}
-	scoop, err := scoopManifest(r.version, r.url, all)
+	if r.time, err = date(ctx, r.root); err != nil {
+		return err
+	}
+	// Both commands run the binary with the manual, which is then linked once.
+	zephACP := []string{"run", "-tags", "manual", "./cmd/zeph-acp"}
+	printed, err := output(ctx, r.root, nil, "go", append(zephACP, "version")...)
 	if err != nil {
 		return err
 	}
-	entry, err := registryEntry(r.version, r.url, all)
-	if err != nil {
-		return err
-	}
-	for name, text := range map[string]string{
-		"SHA256SUMS":    sums.String(),
-		"agent.json":    entry,
-		"icon.svg":      string(manifest.Icon),
-		"zeph-acp.rb":   formula(r.version, r.url, all),
-		"zeph-acp.json": scoop,
-	} {
-		if text == "" { // no archive for these systems
-			continue
-		}
-		if err := os.WriteFile(filepath.Join(r.out, name), []byte(text), 0o644); err != nil {
+	line, _, _ := strings.Cut(printed, "\n")
+	r.version = strings.TrimPrefix(line, "zeph-acp ")
+	if !r.snapshot {
+		if err := r.check(ctx); err != nil {
 			return err
 		}
 	}
-	_, err = io.WriteString(w, sums.String())
+	_, err = output(ctx, r.root, nil, "go", append(zephACP, "manual", r.manual, strconv.FormatInt(r.time.Unix(), 10))...)
 	return err
+}
+
+// date returns SOURCE_DATE_EPOCH, or the time of the commit. See
+// https://reproducible-builds.org/specs/source-date-epoch/.
+func date(ctx context.Context, root string) (time.Time, error) {
+	commit, err := output(ctx, root, nil, "git", "log", "-1", "--format=%ct")
+	if err != nil {
+		return time.Time{}, err
+	}
+	text := cmp.Or(os.Getenv("SOURCE_DATE_EPOCH"), commit)
+	seconds, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("SOURCE_DATE_EPOCH=%s: want seconds since 1970", text)
+	}
+	return time.Unix(seconds, 0).UTC(), nil
+}
+
+// check returns an error for a commit that others could not build again.
+func (r *release) check(ctx context.Context) error {
+	changes, err := output(ctx, r.root, nil, "git", "status", "--porcelain")
+	if err != nil {
+		return err
+	}
+	if changes != "" {
+		return fmt.Errorf("the working directory has changes: commit them, or try with -snapshot\n%s", changes)
+	}
+	tags, err := output(ctx, r.root, nil, "git", "tag", "--points-at", "HEAD")
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(strings.Fields(tags), "v"+r.version) {
+		return fmt.Errorf("the commit has no tag v%[1]s: create it with git tag v%[1]s, or try with -snapshot", r.version)
+	}
+	return nil
 }
 
 // makeEmptyDir creates dir. A directory with files is an error, since files of another
 // version would look like ours.
 func makeEmptyDir(dir string) error {
-	entries, err := os.ReadDir(dir)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	if len(entries) > 0 {
+	if entries, _ := os.ReadDir(dir); len(entries) > 0 {
 		return fmt.Errorf("%s is not empty: remove it, or name another directory with -out", dir)
 	}
 	return os.MkdirAll(dir, 0o755)
+}
+
+// output runs a program and returns its trimmed stdout. environ is added to our own
+// environment.
+func output(ctx context.Context, dir string, environ []string, name string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), environ...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args, " "), err, strings.TrimSpace(stderr.String()))
+	}
+	return strings.TrimSpace(string(out)), nil
 }

@@ -102,7 +102,14 @@ func use(t *testing.T, name string, archive []byte) {
 			t.Errorf("%s has no %s", name, want)
 		}
 	}
-	var got bill
+	var got struct {
+		Metadata struct {
+			Component struct {
+				Hashes []struct{ Content string }
+			}
+		}
+		Components []struct{ Name, Version string }
+	}
 	if err := json.Unmarshal(files["sbom.cdx.json"], &got); err != nil {
 		t.Fatal(err)
 	}
@@ -149,6 +156,9 @@ func unpack(t *testing.T, name string, archive []byte) map[string][]byte {
 			t.Fatal(err)
 		}
 		for _, f := range r.File {
+			if f.FileInfo().IsDir() {
+				continue
+			}
 			content, err := f.Open()
 			if err != nil {
 				t.Fatal(err)
@@ -169,48 +179,53 @@ func unpack(t *testing.T, name string, archive []byte) map[string][]byte {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if mode := header.FileInfo().Mode(); mode.IsDir() {
+			if mode.Perm() != 0o755 {
+				t.Errorf("%s has the directory %s with the mode %v, want 0755", name, header.Name, mode)
+			}
+			continue
+		}
 		add(header.Name, r)
 	}
 }
 
-// TestPackages checks the files for package managers, with every target.
+// TestPackages checks the files for package managers, which need every target.
 func TestPackages(t *testing.T) {
-	var all []builtTarget
+	dir := t.TempDir()
+	sums := map[string]string{}
 	for name := range strings.SplitSeq(allTargets, ",") {
+		if err := writePackages(dir, "1.2.3", sums); err != nil {
+			t.Fatal(err)
+		}
+		if entries, err := os.ReadDir(dir); err != nil || len(entries) != 0 {
+			t.Fatalf("with the targets %v: got the files %v, %v, want none", sums, entries, err)
+		}
 		system, arch, _ := strings.Cut(name, "/")
-		b := builtTarget{target: target{system, arch}, sum: strings.Repeat("0", 60) + system[:2] + arch[:2]}
-		b.archive = "zeph-acp_1.2.3_" + system + "_" + arch + archiveSuffix(b.target)
-		all = append(all, b)
+		sums[name] = strings.Repeat("0", 60) + system[:2] + arch[:2]
 	}
-	brew := formula("1.2.3", "https://example.com/v1.2.3", all)
-	scoop, err := scoopManifest("1.2.3", "https://example.com/v1.2.3", all)
+	if err := writePackages(dir, "1.2.3", sums); err != nil {
+		t.Fatal(err)
+	}
+	brew, err := os.ReadFile(filepath.Join(dir, "zeph-acp.rb"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, b := range all {
-		text := brew
-		if b.os == "windows" {
-			text = scoop
-		}
-		url := "https://example.com/v1.2.3/" + b.archive
-		if at := strings.Index(text, url); at < 0 || !strings.Contains(text[at:min(len(text), at+200)], b.sum) {
-			t.Errorf("%s: no %s followed by its sum in\n%s", b.target, url, text)
-		}
-	}
-	entry, err := registryEntry("1.2.3", "https://example.com/v1.2.3", all)
+	scoop, err := os.ReadFile(filepath.Join(dir, "zeph-acp.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, b := range all {
-		if at := strings.Index(entry, "https://example.com/v1.2.3/"+b.archive); at < 0 || !strings.Contains(entry[at:min(len(entry), at+200)], b.sum) {
-			t.Errorf("%s: not in\n%s", b.target, entry)
+	for name, sum := range sums {
+		system, arch, _ := strings.Cut(name, "/")
+		text := string(brew)
+		if system == "windows" {
+			text = string(scoop)
+		}
+		url := "https://github.com/zeph-acp/zeph-acp/releases/download/v1.2.3/" + target{system, arch}.archive("1.2.3")
+		if at := strings.Index(text, url); at < 0 || !strings.Contains(text[at:min(len(text), at+200)], sum) {
+			t.Errorf("%s: no %s followed by its sum in\n%s", name, url, text)
 		}
 	}
-	begins := strings.Count(brew, " do\n") + strings.Count(brew, "def ") + strings.Count(brew, "class ")
-	if ends := strings.Count(brew, "end\n"); begins != ends {
-		t.Errorf("%d blocks, but %d ends:\n%s", begins, ends, brew)
-	}
-	if !json.Valid([]byte(scoop)) {
+	if !json.Valid(scoop) {
 		t.Errorf("not JSON: %s", scoop)
 	}
 }
@@ -232,7 +247,7 @@ func TestRefusals(t *testing.T) {
 	}
 	git("init", "-q")
 	git("commit", "-q", "--allow-empty", "-m", "first")
-	s := source{root: repository, version: "1.2.3"}
+	r := &release{root: repository, version: "1.2.3"}
 	cases := []struct {
 		name   string
 		before func()
@@ -240,14 +255,14 @@ func TestRefusals(t *testing.T) {
 		want   string
 	}{
 		{"files of another release", func() {}, func(context.Context) error { return makeEmptyDir(full) }, "is not empty"},
-		{"no tag", func() {}, s.check, "has no tag v1.2.3"},
-		{"another tag", func() { git("tag", "v1.2.30") }, s.check, "has no tag v1.2.3"},
-		{"the tag", func() { git("tag", "v1.2.3") }, s.check, ""},
+		{"no tag", func() {}, r.check, "has no tag v1.2.3"},
+		{"another tag", func() { git("tag", "v1.2.30") }, r.check, "has no tag v1.2.3"},
+		{"the tag", func() { git("tag", "v1.2.3") }, r.check, ""},
 		{"changes", func() {
 			if err := os.WriteFile(filepath.Join(repository, "x"), nil, 0o644); err != nil {
 				t.Fatal(err)
 			}
-		}, s.check, "has changes"},
+		}, r.check, "has changes"},
 		{"terms missing", func() {}, func(context.Context) error { return notice(new(bytes.Buffer), "m v1", full) }, "no file with its terms"},
 	}
 	for _, c := range cases {
@@ -261,13 +276,13 @@ func TestRefusals(t *testing.T) {
 
 // TestDate checks where the time of the files comes from.
 func TestDate(t *testing.T) {
+	needGit(t)
 	t.Setenv("SOURCE_DATE_EPOCH", "86400")
-	var s source
-	if got, err := s.date(t.Context()); err != nil || got.Unix() != 86400 {
+	if got, err := date(t.Context(), "."); err != nil || got.Unix() != 86400 {
 		t.Errorf("the date is %v, %v, want one day after the epoch", got, err)
 	}
 	t.Setenv("SOURCE_DATE_EPOCH", "yesterday")
-	if _, err := s.date(t.Context()); err == nil || !strings.Contains(err.Error(), "want seconds") {
+	if _, err := date(t.Context(), "."); err == nil || !strings.Contains(err.Error(), "want seconds") {
 		t.Errorf("a date that is no number: %v, want an error that asks for seconds", err)
 	}
 }

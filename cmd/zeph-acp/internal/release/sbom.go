@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -10,91 +12,54 @@ import (
 	"github.com/google/uuid"
 )
 
-// bill is a bill of materials in the form of CycloneDX 1.6,
+// object is a JSON object. Its members are written in the order of their names.
+type object = map[string]any
+
+// billOfMaterials returns the bill of a binary in the form of CycloneDX 1.6,
 // https://cyclonedx.org/docs/1.6/json/. It names the modules that the linker recorded in
-// the binary, so it cannot differ from the shipped program.
-type bill struct {
-	Format       string       `json:"bomFormat"`
-	Spec         string       `json:"specVersion"`
-	Serial       string       `json:"serialNumber"`
-	Version      int          `json:"version"`
-	Metadata     billMetadata `json:"metadata"`
-	Components   []component  `json:"components"`
-	Dependencies []dependency `json:"dependencies"`
-}
-
-type billMetadata struct {
-	Timestamp string    `json:"timestamp"`
-	Component component `json:"component"`
-}
-
-type component struct {
-	Type       string     `json:"type"` // "application" or "library"
-	Ref        string     `json:"bom-ref"`
-	Name       string     `json:"name"`
-	Version    string     `json:"version"`
-	Hashes     []hash     `json:"hashes,omitempty"`
-	Licenses   []license  `json:"licenses,omitempty"`
-	URL        string     `json:"purl"`
-	Properties []property `json:"properties,omitempty"`
-}
-
-type hash struct {
-	Algorithm string `json:"alg"`
-	Content   string `json:"content"`
-}
-
-type license struct {
-	License struct {
-		ID string `json:"id"`
-	} `json:"license"`
-}
-
-type property struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
-}
-
-type dependency struct {
-	Ref       string   `json:"ref"`
-	DependsOn []string `json:"dependsOn,omitempty"`
-}
-
-// billOfMaterials returns the bill of a binary. Its serial number is made from the binary,
-// so that equal binaries have equal bills.
-func billOfMaterials(s source, t target, info *debug.BuildInfo, binary []byte) (string, error) {
+// the binary, so it cannot differ from the shipped program. Its serial number is made from
+// the binary, so that equal binaries have equal bills.
+func (r *release) billOfMaterials(t target, info *debug.BuildInfo, binary []byte) ([]byte, error) {
 	sum := sha256.Sum256(binary)
-	main := component{
-		Type: "application", Ref: purl(info.Main.Path, "v"+s.version) + "?os=" + t.os + "&arch=" + t.arch,
-		Name: "zeph-acp", Version: s.version, Hashes: []hash{{"SHA-256", hex.EncodeToString(sum[:])}}, URL: purl(info.Main.Path, "v"+s.version),
+	url := purl(info.Main.Path, "v"+r.version)
+	ref := url + "?os=" + t.os + "&arch=" + t.arch
+	var settings []object
+	for _, s := range info.Settings {
+		settings = append(settings, object{"name": "go:build:" + s.Key, "value": s.Value})
 	}
-	main.Licenses = make([]license, 1)
-	main.Licenses[0].License.ID = "MIT"
-	for _, setting := range info.Settings {
-		main.Properties = append(main.Properties, property{"go:build:" + setting.Key, setting.Value})
-	}
-	b := bill{
-		Format: "CycloneDX", Spec: "1.6", Version: 1,
-		Serial:       "urn:uuid:" + uuid.NewSHA1(uuid.NameSpaceURL, sum[:]).String(),
-		Metadata:     billMetadata{s.time.Format(time.RFC3339), main},
-		Components:   []component{library("std", strings.TrimPrefix(info.GoVersion, "go"), "")},
-		Dependencies: []dependency{{Ref: main.Ref}},
-	}
+	components := []object{library("std", strings.TrimPrefix(info.GoVersion, "go"), "")}
 	for _, m := range modules(info) {
-		b.Components = append(b.Components, library(m.Path, m.Version, m.Sum))
+		components = append(components, library(m.Path, m.Version, m.Sum))
 	}
-	for _, c := range b.Components {
-		b.Dependencies[0].DependsOn = append(b.Dependencies[0].DependsOn, c.Ref)
+	var refs []any
+	for _, c := range components {
+		refs = append(refs, c["bom-ref"])
 	}
-	return indented(b)
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	err := encoder.Encode(object{
+		"bomFormat": "CycloneDX", "specVersion": "1.6", "version": 1,
+		"serialNumber": "urn:uuid:" + uuid.NewSHA1(uuid.NameSpaceURL, sum[:]).String(),
+		"metadata": object{"timestamp": r.time.Format(time.RFC3339), "component": object{
+			"type": "application", "bom-ref": ref, "name": "zeph-acp", "version": r.version, "purl": url,
+			"hashes":     []object{{"alg": "SHA-256", "content": hex.EncodeToString(sum[:])}},
+			"licenses":   []object{{"license": object{"id": "MIT"}}},
+			"properties": settings,
+		}},
+		"components":   components,
+		"dependencies": []object{{"ref": ref, "dependsOn": refs}},
+	})
+	return out.Bytes(), err
 }
 
 // library returns the component of a module. sum is its hash in go.sum, which is not the
 // hash of one file and therefore a property.
-func library(path, version, sum string) component {
-	c := component{Type: "library", Ref: purl(path, version), Name: path, Version: version, URL: purl(path, version)}
+func library(path, version, sum string) object {
+	c := object{"type": "library", "bom-ref": purl(path, version), "name": path, "version": version, "purl": purl(path, version)}
 	if sum != "" {
-		c.Properties = []property{{"go:sum", sum}}
+		c["properties"] = []object{{"name": "go:sum", "value": sum}}
 	}
 	return c
 }
