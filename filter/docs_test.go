@@ -21,7 +21,7 @@ func TestDocs(t *testing.T) {
 	}
 	escape := strings.NewReplacer("|", `\|`, "<", `\<`, "*", `\*`, "_", `\_`)
 	var rows strings.Builder
-	for _, c := range redact.Credentials {
+	for _, c := range redact.Credentials() {
 		fmt.Fprintf(&rows, "| %s | %s | %s |\n", c.Category, c.Kind, escape.Replace(c.Shapes))
 	}
 	if !strings.Contains(masking, "|---|---|---|\n"+rows.String()) {

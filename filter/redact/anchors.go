@@ -14,7 +14,6 @@ type anchor struct {
 	text      []byte
 	rareIndex int // index of that byte, at least 1, since the byte before it is compared first
 	kind      credKind
-	leftSet   *text.ByteSet // bytes of the value that may precede the text; nil means none
 
 	// valueEnd returns the end of the value whose text begins at from and ends at
 	// body. It returns 0 if there is no value.
@@ -26,19 +25,16 @@ type anchor struct {
 }
 
 // anchors are the bytes at which the scan of a line stops: bytes with a syntactic
-// meaning, and rare bytes of known texts after the byte that precedes them there. The
-// scan stops if the bits of a byte and of the one before it have a bit in common. So a
+// meaning, and rare bytes of known texts after the byte that precedes them there. So a
 // frequent letter costs little.
 type anchors struct {
-	stopBits   [256]uint32         // meaningBit, and a bit for each byte that texts are found by
-	beforeBits [256]uint32         // meaningBit, and the bits of the bytes that follow this one in texts
-	texts      [256]*[256][]anchor // texts by their rare byte and the byte before it
-	bitCount   int                 // number of bits in use
+	stops  [256][4]uint64      // by the byte before: the set of bytes at which the scan stops
+	texts  [256]*[256][]anchor // texts by their rare byte and the byte before it
+	dotted *rule               // the rule whose keyword is a dot before another one
 }
 
-// meaningBit is the bit of bytes at which the scan stops because of their syntactic
-// meaning, such as a colon.
-const meaningBit = 1 << 31
+// meaningSet are the bytes at which the scan always stops, because of their syntactic meaning.
+var meaningSet = text.SetOf("=:<(wWB\\%.-")
 
 // rareBytes are the bytes that texts are found by, the best first: those with a
 // meaning, then rare ones.
@@ -70,17 +66,16 @@ func (s *anchors) add(p anchor) {
 func (s *anchors) insert(p anchor) {
 	p.rareIndex = rarestByte(p.text)
 	b := p.text[p.rareIndex]
-	if s.stopBits[b]&^meaningBit == 0 {
-		s.stopBits[b] |= 1 << (s.bitCount % 31)
-		s.bitCount++
-	}
 	if s.texts[b] == nil {
 		s.texts[b] = &[256][]anchor{}
 	}
 	table, before := s.texts[b], p.text[p.rareIndex-1]
-	s.beforeBits[before] |= s.stopBits[b] &^ meaningBit
+	s.stop(before, b)
 	table[before] = append(table[before][:len(table[before]):len(table[before])], p)
 }
+
+// stop makes the scan stop at b after before.
+func (s *anchors) stop(before, b byte) { s.stops[before][b>>6] |= 1 << (b & 63) }
 
 // contains reports whether a known value was added.
 func (s *anchors) contains(value []byte) bool {
@@ -103,31 +98,22 @@ func (s *anchors) clone() *anchors {
 // start without a scan does not pay for them.
 var commonAnchors = sync.OnceValue(func() *anchors {
 	s := &anchors{}
-	for _, b := range []byte("=:-<(wWB~\\%.") {
-		s.stopBits[b] = meaningBit
+	for before := range 256 {
+		for b, means := range meaningSet {
+			if means {
+				s.stop(byte(before), byte(b))
+			}
+		}
 	}
-	for before := range s.beforeBits {
-		s.beforeBits[before] = meaningBit
+	for _, r := range rules().Rules {
+		for _, keyword := range r.Keywords {
+			if keyword == "." { // frequent; see scanPlain
+				s.dotted = r
+				continue
+			}
+			s.insert(anchor{text: []byte(keyword), find: r.find})
+		}
 	}
-	for _, p := range prefixedTokens {
-		s.insert(anchor{text: []byte(p.begin), kind: p.kind, valueEnd: func(l []byte, from, body int) int {
-			if !canBeginToken(l, from) || p.random && endsInHash(l[:from]) {
-				return 0
-			}
-			end := p.body.RunEnd(l[:min(len(l), body+maxValue)], body)
-			if n := end - body; n < p.shortest || p.longest > 0 && n > p.longest {
-				return 0
-			}
-			for p.body != &text.CapitalSet && end > body && (l[end-1] == '.' || l[end-1] == '-') { // punctuation of the sentence
-				end--
-			}
-			if v := l[body:min(end, body+256)]; isLowEntropy(v) || exampleWords.Find(v) || p.random && !isRandom(v) {
-				return 0
-			}
-			return end
-		}})
-	}
-	s.insert(anchor{text: []byte("eyJ"), kind: sessionToken, valueEnd: webToken})
 	s.insert(anchor{text: []byte("LS0tLS1CRUdJTi"), find: (*Stream).scanEncodedKey})
 	for _, name := range encodedNames {
 		s.insert(anchor{text: []byte(name), find: (*Stream).scanEncoded})
@@ -143,19 +129,6 @@ var commonAnchors = sync.OnceValue(func() *anchors {
 	s.insert(anchor{text: []byte("cryptsetup "), find: func(m *Stream, l []byte, from, _ int) { m.scanPiped(l, from) }})
 	s.insert(anchor{text: []byte("\tTRUE\t"), find: (*Stream).scanCookieFile})
 	s.insert(anchor{text: []byte("\tFALSE\t"), find: (*Stream).scanCookieFile})
-	s.insert(anchor{text: []byte("eyJhdXRocyI6"), kind: registryToken, valueEnd: encodedLogin})
-	for _, hook := range []string{
-		"hooks.slack.com/services/", "discord.com/api/webhooks/", "discordapp.com/api/webhooks/",
-		"office.com/webhook/", "office.com/webhookb2/",
-	} {
-		s.insert(anchor{text: []byte(hook), kind: chatToken, valueEnd: webhook})
-	}
-	for _, hash := range []string{
-		"$2a$", "$2b$", "$2y$", "$argon2id$", "$argon2i$", "$argon2d$", "$apr1$", "$y$", "$1$", "$5$", "$6$",
-		"$7$", "$scrypt$", "pbkdf2_sha256$", "$pbkdf2-sha256$", "$pbkdf2-sha512$",
-	} {
-		s.insert(anchor{text: []byte(hash), kind: namedSecret, valueEnd: passwordHash})
-	}
 	for command, operand := range commandOperands {
 		s.insert(anchor{text: []byte(command), find: func(m *Stream, l []byte, _, body int) { m.scanOperand(l, body, operand, 0) }})
 	}
@@ -167,9 +140,6 @@ var commonAnchors = sync.OnceValue(func() *anchors {
 	s.insert(anchor{text: []byte(" FROM stdin"), find: (*Stream).scanCopied})
 	s.insert(anchor{text: []byte(" | "), find: (*Stream).scanCell})
 	s.insert(anchor{text: []byte(" \u2502 "), find: (*Stream).scanCell})
-	s.insert(anchor{text: []byte(".atlasv1."), kind: cloudToken, leftSet: &text.AlnumSet, valueEnd: atlasToken})
-	s.insert(anchor{text: []byte("AZDO"), kind: azureKey, leftSet: &text.AlnumSet, valueEnd: signedKey(76, 4)})
-	s.insert(anchor{text: []byte("JQQJ99"), kind: azureKey, leftSet: &text.AlnumSet, valueEnd: signedKey(52, 26)})
 	return s
 })
 
@@ -242,20 +212,21 @@ func (m *Stream) scanPlain(l []byte) {
 	m.judgedTo, m.decodedTo, m.keyBegins, m.cookieState = 0, 0, 0, 0
 	anchors, before := m.anchors, byte('\n')
 	for i := 0; i < len(l); i++ {
-		bits := anchors.stopBits[l[i]] & anchors.beforeBits[before]
-		before = l[i]
-		if bits == 0 {
+		b := l[i]
+		if anchors.stops[before][b>>6]>>(b&63)&1 == 0 {
+			before = b
 			continue
 		}
-		if bits&^meaningBit != 0 {
+		if table := anchors.texts[b]; table != nil && len(table[before]) > 0 {
 			m.scanAnchors(l, i)
 		}
+		before = b
 		switch {
-		case before == '.': // frequent, so without a call
+		case b == '.': // frequent, so without a call
 			if i+7 < len(l) && l[i+7] == '.' {
-				m.scanDot(l, i)
+				anchors.dotted.find(m, l, i, i+1)
 			}
-		case bits&meaningBit != 0:
+		case meaningSet[b]:
 			i = m.scanStop(l, i)
 			before = l[i]
 		}
@@ -270,11 +241,7 @@ func (m *Stream) scanPlain(l []byte) {
 
 // scanAnchors looks for the texts found by the byte at i and the one before it.
 func (m *Stream) scanAnchors(l []byte, i int) {
-	table := m.anchors.texts[l[i]]
-	if table == nil {
-		return
-	}
-	for _, s := range table[l[i-1]] {
+	for _, s := range m.anchors.texts[l[i]][l[i-1]] {
 		m.scanAnchor(l, i-s.rareIndex, s)
 	}
 }
@@ -309,8 +276,6 @@ func (m *Stream) scanStop(l []byte, i int) int {
 		m.scanPasswordWord(l, i)
 	case 'B':
 		m.scanBearerAndBy(l, i)
-	case '~':
-		m.scanTilde(l, i)
 	case '\\', '%':
 		m.mayHaveEscapes = true
 	}
@@ -327,13 +292,7 @@ func (m *Stream) scanAnchor(l []byte, from int, s anchor) {
 		return
 	}
 	if end := s.valueEnd(l, from, from+len(s.text)); end > 0 {
-		for s.leftSet != nil && from > 0 && s.leftSet[l[from-1]] {
-			from--
-		}
 		m.addHit(from, end, s.kind)
-		if s.kind == awsKey && len(s.text) == len("AKIA") {
-			m.awsUntil = m.lineNumber + 3
-		}
 	}
 }
 

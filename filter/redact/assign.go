@@ -19,8 +19,6 @@ func (m *Stream) scanColon(l []byte, i int) {
 	case len(rest) > 1 && rest[0] == '/' && rest[1] == '/':
 		m.scanURL(l, i+3)
 		return
-	case rest[0] == 'A':
-		m.scanTelegramToken(l, i)
 	case rest[0] == '*' || rest[0] == '5' || rest[0] == '6':
 		m.scanPgpass(l, i)
 	}

@@ -116,7 +116,7 @@ func (m *Stream) scanKeyLine(l []byte) {
 		}
 		return
 	case endsInMask(l):
-		if b.width == 0 && !bytes.HasSuffix(trimTrailingMarks(l), []byte(masks[privateKey])) { // of another value
+		if b.width == 0 && !bytes.HasSuffix(trimTrailingMarks(l), []byte(rules().masks[privateKey])) { // of another value
 			b.open = false
 		}
 		return

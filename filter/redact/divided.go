@@ -15,7 +15,7 @@ const maxDivided = 256
 func (s *Scanner) Divided(text string) (kinds []string) {
 	words := bytes.Fields([]byte(text))
 	if s.hasLearned(bytes.Join(words, nil)) {
-		kinds = append(kinds, Credentials[namedSecret].Kind)
+		kinds = append(kinds, rules().Kinds[namedSecret].Kind)
 	}
 	m := Stream{anchors: commonAnchors(), lineNumber: 1}
 	for i := range words {
@@ -24,8 +24,8 @@ func (s *Scanner) Divided(text string) (kinds []string) {
 			if joined = append(joined, w...); len(joined) > maxDivided {
 				break
 			}
-			if k, ok := m.findAcross(joined, len(words[i])); ok && !slices.Contains(kinds, Credentials[k].Kind) {
-				kinds = append(kinds, Credentials[k].Kind)
+			if k, ok := m.findAcross(joined, len(words[i])); ok && !slices.Contains(kinds, rules().Kinds[k].Kind) {
+				kinds = append(kinds, rules().Kinds[k].Kind)
 			}
 		}
 	}

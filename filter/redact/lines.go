@@ -36,7 +36,7 @@ func (s *Scanner) visible(body string) (masked string, found []Finding) {
 func (m *Stream) addFound(found []Finding) {
 	for k := range m.found {
 		for _, f := range found {
-			if f.Kind == Credentials[k].Kind {
+			if f.Kind == rules().Kinds[k].Kind {
 				m.found[k] += f.Count
 			}
 		}

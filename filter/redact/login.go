@@ -145,20 +145,6 @@ func isTokenUser(user []byte) bool {
 	return len(user) >= 20 && text.TokenSet.All(user) && !isPlaceholder(user) && isRandom(user)
 }
 
-// scanTelegramToken looks for the token of a bot: a number, a colon, AA and 33 more
-// bytes.
-func (m *Stream) scanTelegramToken(l []byte, i int) {
-	from := i
-	for from > 0 && text.DigitSet[l[from-1]] {
-		from--
-	}
-	end := text.TokenSet.RunEnd(l, i+1)
-	if n := i - from; n < 8 || n > 10 || end-i != 36 || !text.HasAnyPrefix(l[i+1:], "AA") || isLowEntropy(l[i+1:end]) {
-		return
-	}
-	m.addHit(from, end, chatToken)
-}
-
 // scanPgpass looks for a line host:port:database:user:password.
 func (m *Stream) scanPgpass(l []byte, i int) {
 	if bytes.IndexByte(l, ' ') >= 0 || bytes.Count(l, []byte(":")) != 4 || bytes.IndexByte(l[:i], ':') >= 0 {
@@ -264,43 +250,6 @@ func (m *Stream) isNetrcLogin(before []byte) bool {
 	}
 	return text.HasAnyPrefix(before, "machine ", "login ", "default ") &&
 		bytes.Contains(before, []byte("login ")) && bytes.Count(before, []byte(" "))%2 == 1
-}
-
-// scanTilde looks for a client secret of Azure: three bytes, a digit, Q~ and more.
-func (m *Stream) scanTilde(l []byte, i int) {
-	if i < 5 || l[i-1] != 'Q' || !text.DigitSet[l[i-2]] || !canBeginToken(l, i-5) {
-		return
-	}
-	end := i + 1
-	for end < len(l) && (text.DottedSet[l[end]] || l[end] == '~') {
-		end++
-	}
-	if n := end - i; n >= 32 && n <= 36 && !isLowEntropy(l[i:end]) {
-		m.addHit(i-5, end, azureKey)
-	}
-}
-
-// scanDot looks for the token of a Discord bot: three parts of 24 to 28, six, and
-// at least 27 bytes.
-func (m *Stream) scanDot(l []byte, i int) {
-	if i < 24 || i+8 >= len(l) {
-		return
-	}
-	from := i
-	for from > 0 && text.TokenSet[l[from-1]] {
-		from--
-	}
-	end := text.TokenSet.RunEnd(l, i+8)
-	if n := i - from; n < 24 ||
-		n > 28 ||
-		text.TokenSet.RunEnd(l, i+1) != i+7 ||
-		end-i < 8+27 ||
-		end-i > 8+40 ||
-		!isRandom(l[i+8:end]) ||
-		!isRandom(l[from:i]) {
-		return
-	}
-	m.addHit(from, end, chatToken)
 }
 
 // scanAWSSecrets looks for AWS secrets without a name: 40 bytes of all classes.

@@ -18,9 +18,6 @@ func (m *Stream) scanDash(l []byte, i int) int {
 		m.scanKeyMarker(l, end)
 	case end == len(l):
 	case i > 0 && text.AlnumSet[l[i-1]]:
-		if n == 1 && text.HasAnyPrefix(l[end:], "us") {
-			m.scanMailchimpKey(l, i)
-		}
 	case n == 2:
 		m.scanOption(l, end)
 	case n == 1 && (i == 0 || !text.AlnumSet[l[i-1]]):

@@ -182,20 +182,13 @@ const (
 // appendMask appends the mask of a value of n bytes, at most n bytes long.
 func appendMask(out []byte, k credKind, n int) []byte {
 	switch {
-	case n >= len(masks[k]):
-		return append(out, masks[k]...)
+	case n >= len(rules().masks[k]):
+		return append(out, rules().masks[k]...)
 	case n >= len(maskShort):
 		return append(out, maskShort...)
 	}
 	return append(out, maskStars[:n]...)
 }
-
-var masks = func() (all [credKindCount]string) {
-	for k, c := range Credentials {
-		all[k] = maskBegin + ":" + c.Kind + "]"
-	}
-	return all
-}()
 
 // isMask reports whether a value is a mask or begins with one.
 func isMask(v []byte) bool {

@@ -38,8 +38,7 @@ func foundIn(t *testing.T, text string) (masked string, kinds []string) {
 
 func TestCredentials(t *testing.T) {
 	categories := map[string]bool{}
-	for k := range userPattern {
-		c := Credentials[k]
+	for k, c := range Credentials()[:userPattern] {
 		if c.Category == "" || c.Kind == "" || c.Shapes == "" {
 			t.Errorf("kind %d has no category, name or shapes: %+v", k, c)
 		}

@@ -174,7 +174,7 @@ func (m *Stream) End() []Finding {
 	var found []Finding
 	for k, n := range m.found {
 		if n > 0 {
-			found = append(found, Finding{Credentials[k].Kind, n})
+			found = append(found, Finding{rules().Kinds[k].Kind, n})
 		}
 	}
 	return found
@@ -243,7 +243,7 @@ func (m *Stream) learn(value []byte, k credKind) {
 		m.session.learnFound(bytes.Clone(value), k)
 		return
 	}
-	if !k.foundByContext() ||
+	if !rules().Kinds[k].Context ||
 		m.learned == maxKnown ||
 		len(value) < minLearned ||
 		len(value) > longest ||

@@ -1,9 +1,9 @@
 // Package automaton decides whether a text has a match of a regular expression,
 // many times faster than package regexp.
 //
-// Start with [New] and [Automaton.Match]. The answer is that of package regexp, without
-// the position of the match and its groups. Memory is bounded; in the rare case that it
-// does not suffice, the answer is unknown.
+// Start with [New] and [Automaton.Match], or with [NewPrefix] and [Automaton.Prefix] for the
+// longest match at the start of a text. The answer is that of package regexp, without the
+// groups. Memory is bounded; in the rare case that it does not suffice, the answer is unknown.
 package automaton
 
 import (
@@ -26,6 +26,7 @@ type Automaton struct {
 	prog     *syntax.Prog
 	anchored bool // a match starts at the start of the text
 	words    bool // the expressions use word boundaries
+	longest  bool // matching goes on after a match
 	bounds   []rune
 	ascii    [utf8.RuneSelf]uint8 // the class of each rune: runes between two bounds share one
 	cache    atomic.Pointer[stateCache]
@@ -50,6 +51,9 @@ type autoState struct {
 	insts  []uint32
 	before rune // a rune of the same kind as the last one, for syntax.EmptyOpContext
 }
+
+// matchBit marks an entry of the table of a prefix automaton: a match ends before the rune.
+const matchBit = 1 << 31
 
 // Special entries of the table, and the first state, where a text begins.
 const (
@@ -133,6 +137,17 @@ func (a *Automaton) class(r rune) int {
 	return i
 }
 
+// NewPrefix makes an automaton of a simplified expression for [Automaton.Prefix]. It returns nil
+// if the expression has too many classes of runes.
+func NewPrefix(expr *syntax.Regexp) *Automaton {
+	begin := &syntax.Regexp{Op: syntax.OpBeginText}
+	a := New(&syntax.Regexp{Op: syntax.OpConcat, Sub: []*syntax.Regexp{begin, expr}})
+	if a != nil {
+		a.longest = true
+	}
+	return a
+}
+
 func consumes(in *syntax.Inst) bool {
 	switch in.Op {
 	case syntax.InstRune, syntax.InstRune1, syntax.InstRuneAny, syntax.InstRuneAnyNotNL, syntax.InstMatch:
@@ -185,6 +200,44 @@ func (a *Automaton) Match(text []byte) (found, known bool) {
 	return end == matchedState, true
 }
 
+// Prefix returns the length of the longest match at the start of a text, or -1. a was made by
+// [NewPrefix]. known is false in the rare case that the states grew too many.
+func (a *Automaton) Prefix(text []byte) (length int, known bool) {
+	c := a.cache.Load()
+	table, s := *c.table.Load(), firstState
+	length = -1
+	for i := 0; i < len(text); {
+		class, size := 0, 1
+		if b := text[i]; b < utf8.RuneSelf {
+			class = int(a.ascii[b])
+		} else {
+			var r rune
+			r, size = utf8.DecodeRune(text[i:])
+			class = a.class(r)
+		}
+		next := table[int(s)+class].Load()
+		if next == unknownState {
+			if next = c.step(s, class); next == unknownState {
+				return -1, false
+			}
+			table = *c.table.Load()
+		}
+		if next&matchBit != 0 {
+			length = i
+			next &^= matchBit
+		}
+		if next == deadState {
+			return length, true
+		}
+		s = next
+		i += size
+	}
+	if end := table[int(s)+c.stride-1].Load(); end == matchedState || end == unknownState && c.end(s) == matchedState {
+		length = len(text)
+	}
+	return length, true
+}
+
 // step makes the state after a rune of a class. It returns unknownState if there is
 // no room.
 func (c *stateCache) step(from uint32, class int) uint32 {
@@ -198,7 +251,8 @@ func (c *stateCache) step(from uint32, class int) uint32 {
 	}
 	t := newThreads(a.prog)
 	next := matchedState
-	if !t.followAll(a, s, syntax.EmptyOpContext(s.before, r)) {
+	matched := t.followAll(a, s, syntax.EmptyOpContext(s.before, r))
+	if !matched || a.longest {
 		var insts []uint32
 		for _, pc := range t.list {
 			if in := &a.prog.Inst[pc]; consumes(in) && in.Op != syntax.InstMatch && in.MatchRune(r) {
@@ -212,6 +266,9 @@ func (c *stateCache) step(from uint32, class int) uint32 {
 		} else {
 			next = c.state(insts, a.representative(r))
 		}
+	}
+	if matched && a.longest {
+		next |= matchBit
 	}
 	(*c.table.Load())[int(from)+class].Store(next)
 	return next

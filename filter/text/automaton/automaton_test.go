@@ -62,3 +62,25 @@ func FuzzMatch(f *testing.F) {
 		}
 	})
 }
+
+// The longest match at the start of a text is that of package regexp.
+func TestPrefix(t *testing.T) {
+	for _, expr := range []string{`a*`, `ab|abc?d`, `(?i)k[a-c]{2,4}`, `[^ ]* `, `(?:[^ ]* ){2}`, `a$`, `a\b`, `é+x?`, `x{3,}`, `()`, `a.*c`} {
+		tree, err := syntax.Parse(expr, syntax.Perl)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := NewPrefix(tree.Simplify())
+		re := regexp.MustCompile(`\A(?:` + expr + `)`)
+		re.Longest()
+		for _, text := range []string{"", "a", "aaa", "ab", "abd", "abcd", "abcde", "KABCAB", "ka", "one two three", "one two", "éé", "ééxx", "xxxx", "xx", "a b", "ab c", "b", "\xff", "a\nc", "abcbc"} {
+			want := -1
+			if loc := re.FindStringIndex(text); loc != nil {
+				want = loc[1]
+			}
+			if got, known := a.Prefix([]byte(text)); got != want || !known {
+				t.Errorf("%s at the start of %q: %d bytes (known: %t), want %d", expr, text, got, known, want)
+			}
+		}
+	}
+}

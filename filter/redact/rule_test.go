@@ -1,0 +1,132 @@
+package redact
+
+import (
+	"bytes"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pelletier/go-toml/v2"
+)
+
+// writtenRule is a rule with the fields that only tests need.
+type writtenRule struct {
+	rule
+	Match, Miss []string
+	Source      string
+	Date        toml.LocalDate
+}
+
+// readRules parses rules.toml and refuses unknown fields.
+func readRules(t testing.TB) (rules []*writtenRule) {
+	t.Helper()
+	var file struct {
+		Kind []Credential
+		Rule []*writtenRule
+	}
+	if err := toml.NewDecoder(bytes.NewReader(rulesTOML)).DisallowUnknownFields().Decode(&file); err != nil {
+		t.Fatal(err)
+	}
+	if len(file.Kind) != int(credKindCount) {
+		t.Fatalf("rules.toml has %d kinds, want %d", len(file.Kind), credKindCount)
+	}
+	return file.Rule
+}
+
+var randomPart = regexp.MustCompile(`%([xX]?)(\d+)`)
+
+// expanded returns a line with random characters in place of %20, %x20 and %X20.
+func expanded(line string) string {
+	seed := uint32(len(line))
+	return randomPart.ReplaceAllStringFunc(line, func(part string) string {
+		m := randomPart.FindStringSubmatch(part)
+		letters := map[string]string{
+			"":  "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789",
+			"x": "0123456789abcdef",
+			"X": "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789",
+		}[m[1]]
+		n, _ := strconv.Atoi(m[2])
+		var b strings.Builder
+		for range n {
+			seed = seed*1664525 + 1013904223
+			b.WriteByte(letters[int(seed>>16)%len(letters)])
+		}
+		return b.String()
+	})
+}
+
+// Each rule is complete, finds its values, and finds nothing in the lines without one.
+func TestRules(t *testing.T) {
+	kinds := map[string]bool{}
+	for _, c := range Credentials() {
+		kinds[c.Kind] = true
+	}
+	seen := map[string]bool{}
+	for i, r := range readRules(t) {
+		compiled := rules().Rules[i]
+		switch {
+		case r.ID == "" || seen[r.ID]:
+			t.Errorf("rule %d: the id %q is missing or used twice", i, r.ID)
+		case !kinds[r.Kind]:
+			t.Errorf("%s: unknown kind %q", r.ID, r.Kind)
+		case len(r.Keywords) == 0:
+			t.Errorf("%s: no keywords", r.ID)
+		case checks[r.Check] == nil:
+			t.Errorf("%s: unknown check %q", r.ID, r.Check)
+		case len(r.Match) == 0 || len(r.Miss) == 0:
+			t.Errorf("%s: it needs lines that match and lines that do not", r.ID)
+		case r.Source == "" || r.Date.AsTime(time.UTC).Year() < 2020:
+			t.Errorf("%s: source %q of %v, want a source and a date", r.ID, r.Source, r.Date)
+		}
+		seen[r.ID] = true
+		compiled.compile()
+		for _, line := range r.Match {
+			line = expanded(line)
+			if masked, found := (&Scanner{}).Mask(line); Count(found) == 0 || found[0].Kind != r.Kind {
+				t.Errorf("%s: %q is masked as %q with %v, want a %s", r.ID, line, masked, found, r.Kind)
+			}
+		}
+		for _, line := range r.Miss {
+			line = expanded(line)
+			if masked, found := (&Scanner{}).Mask(line); masked != line {
+				t.Errorf("%s: %q is masked as %q with %v, want it unchanged", r.ID, line, masked, found)
+			}
+		}
+	}
+}
+
+// The start of the program does not wait for the rules, the first text does.
+func BenchmarkRules(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		var set ruleSet
+		if err := toml.Unmarshal(rulesTOML, &set); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkRule masks 64 KiB of lines that match a rule, and reports the slowest rule.
+func BenchmarkRule(b *testing.B) {
+	slowest, of := 1e9, ""
+	for _, r := range readRules(b) {
+		var text strings.Builder
+		for text.Len() < 64<<10 {
+			for _, line := range append(r.Match, r.Miss...) {
+				text.WriteString(expanded(line) + "\n")
+			}
+		}
+		b.Run(r.ID, func(b *testing.B) {
+			b.SetBytes(int64(text.Len()))
+			for b.Loop() {
+				(&Scanner{}).Mask(text.String())
+			}
+			if speed := float64(text.Len()*b.N) / b.Elapsed().Seconds() / 1e6; speed < slowest {
+				slowest, of = speed, r.ID
+			}
+		})
+	}
+	b.Logf("slowest: %.0f MB/s (%s)", slowest, of)
+}
