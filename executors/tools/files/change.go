@@ -19,6 +19,7 @@ type change struct {
 	target
 	title   string
 	old     *string // the present text; nil means no file
+	whole   bool    // text replaces all of old, whatever that is
 	text    string  // the text to write
 	line    int     // the first changed line; 0 means the file as a whole
 	summary string  // the text of the result
@@ -65,6 +66,9 @@ func execute[In any](t *tools, p changePlan[In]) func(context.Context, *executor
 		if err := sameAsJudged(call, c.target); err != nil {
 			return fail(ctx, err)
 		}
+		if err := c.sameAsShown(call.Card.Diffs); err != nil {
+			return fail(ctx, err)
+		}
 		if err := t.fs.WriteFile(ctx, c.abs, c.text); err != nil {
 			return fail(ctx, t.explain(err, "write", c.target))
 		}
@@ -80,6 +84,16 @@ func sameAsJudged(call *executors.Call, now ...target) error {
 		}
 	}
 	return nil
+}
+
+// sameAsShown fails if a change of the whole file would undo a change that somebody made after the
+// diffs were shown. An edit changes the newer text, so it undoes nothing.
+func (c change) sameAsShown(diffs []executors.Diff) error {
+	if !c.whole || diffs == nil || slices.EqualFunc(diffs, clientDiffs(c.client, c.old, c.text), sameDiff) {
+		return nil
+	}
+	return executors.Failuref(executors.PermanentFailure, "%s has changed since the call was shown, so it was not overwritten", c.display).
+		Hint("Read it again, and write it with these changes.")
 }
 
 // report reads the file back after a write. A client may format the file when it saves

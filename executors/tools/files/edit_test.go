@@ -109,6 +109,36 @@ func TestEditOfChangedFile(t *testing.T) {
 	}
 }
 
+// A file that changed after the diff was shown is not overwritten: the user has not seen what would be
+// lost.
+func TestWriteOfChangedFile(t *testing.T) {
+	newer := "somebody's work\n"
+	for name, c := range map[string]struct {
+		before, after *string
+		kept          string
+	}{
+		"changed": {&[]string{"a\n"}[0], &newer, newer},
+		"created": {nil, &newer, newer},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, nil)
+			if c.before != nil {
+				must(t, os.WriteFile(b.path("f"), []byte(*c.before), 0o644))
+			}
+			call := b.call("write", in{"path": "f", "content": "new\n"})
+			card, err := b.Prepare(t.Context(), call)
+			must(t, err)
+			call.Card = card
+			must(t, os.WriteFile(b.path("f"), []byte(*c.after), 0o644))
+			res, err := b.Execute(t.Context(), call)
+			must(t, err)
+			if got := b.content("f"); got != c.kept || !res.Failed || !strings.Contains(res.ForModel(), "has changed since the call was shown") {
+				t.Errorf("the file has %q, want %q; got %+v, want a failure that says why", got, c.kept, res)
+			}
+		})
+	}
+}
+
 func TestEditInBuffer(t *testing.T) {
 	b := newBench(t, map[string]string{"f": "on disk"}).buffered(map[string]string{"f": "unsaved text"})
 	if res := b.run("read", in{"path": "f"}); !strings.Contains(res.ForModel(), "unsaved text") {

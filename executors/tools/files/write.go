@@ -35,6 +35,7 @@ func (t *tools) planWrite(ctx context.Context, in *writeInput) (change, error) {
 	if c.text, err = t.withValues(c.old, in.Content, c.display); err != nil {
 		return c, err
 	}
+	c.whole = true
 	how := "created"
 	if c.old != nil {
 		c.text = keepEncoding(*c.old, c.text)
