@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/filter/text/texts"
 )
 
@@ -79,7 +80,7 @@ func chain(l *Log, do func(ctx context.Context, call *executors.Call) (executors
 func newCall(input string) *executors.Call {
 	return &executors.Call{
 		ID: "c1", Tool: "bash", Input: json.RawMessage(input), Session: "s1", Caller: "s1/sub", Attempt: 1,
-		Card:   executors.Card{Kind: executors.KindExecute, Command: "echo hunter2"},
+		Card:   executors.Card{Kind: executors.KindExecute, Script: command.Parse("echo hunter2", command.Shell{})},
 		Record: &executors.Record{}, Notify: func(executors.Event) {},
 	}
 }
@@ -278,7 +279,7 @@ func TestBody(t *testing.T) {
 	call := newCall(`{"a":"\u001b[2J\u009b\u202e\n"}`)
 	evil := strings.Repeat("\x1b\u009b\u202e\n\xff", 30_000)
 	call.ID, call.Tool, call.Session, call.Caller = evil, evil, evil, evil
-	call.Card = executors.Card{Command: evil, URL: evil, Paths: []string{evil, evil}}
+	call.Card = executors.Card{Script: command.Parse(evil, command.Shell{}), URL: evil, Paths: []string{evil, evil}}
 	call.Record = &executors.Record{Decision: evil, Rule: evil, Answer: evil, Reason: evil, ClaimSource: evil}
 	for len(call.Card.Paths) < 100 {
 		call.Card.Paths = append(call.Card.Paths, evil)
@@ -307,7 +308,7 @@ func TestClaimSource(t *testing.T) {
 	}{
 		{executors.Card{}, "", ""},
 		{executors.Card{}, executors.KindExecute, "shell"},
-		{executors.Card{Command: "x"}, "", "shell"},
+		{executors.Card{Script: command.Parse("x", command.Shell{})}, "", "shell"},
 		{executors.Card{URL: "https://x"}, executors.KindRead, "web_scrape"},
 		{executors.Card{}, executors.KindSearch, "file_system"},
 		{executors.Card{Kind: executors.KindThink}, executors.KindRead, ""},

@@ -111,7 +111,7 @@ func (l *Log) newEntry(call *executors.Call, now time.Time) *Entry {
 		ID:        truncate(call.ID, maxName), Tool: m.text(call.Tool, maxName),
 		Session: truncate(call.Session, maxName), Caller: m.text(call.Caller, maxName),
 		Origin: call.Origin.String(), Phase: call.Phase.String(), Attempt: call.Attempt,
-		Command: m.text(call.Card.Command, maxCommand), URL: m.text(call.Card.URL, maxText),
+		Command: m.text(call.Card.Command(), maxCommand), URL: m.text(call.Card.URL, maxText),
 		Input:       m.input(call.Input),
 		ClaimSource: claimSource(call),
 		MCPServer:   m.text(call.Server(), maxName),
@@ -133,7 +133,7 @@ func claimSource(call *executors.Call) string {
 	switch {
 	case call.Server() != "":
 		return "mcp"
-	case call.Card.Command != "" || kind == executors.KindExecute:
+	case call.Card.Command() != "" || kind == executors.KindExecute:
 		return "shell"
 	case call.Card.URL != "" || kind == executors.KindFetch:
 		return "web_scrape"

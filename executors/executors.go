@@ -19,6 +19,8 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+
+	"github.com/zeph-acp/zeph-acp/executors/command"
 )
 
 // Executor runs calls of the tools that it owns. All methods may be called
@@ -262,15 +264,32 @@ type Card struct {
 	NoFollow  bool     // Paths are of entries of directories: a symlink stands for itself, not for its target
 	Diffs     []Diff   // the changes of a write or an edit
 	Text      string   // Markdown that the client shows with the call, such as a plan; may be empty
-	Command   string   // the script a shell would run; empty for other tools
-	Dir       string   // absolute; where Command would run
-	// FullAccess reports that Command failed before because of its read-only
+	// Script is what a shell would run, parsed by the tool's Prepare; nil for other tools. Whoever
+	// judges, undoes or filters the command reads it here and does not parse it again.
+	Script *command.Script
+	// FullAccess reports that Script failed before because of its read-only
 	// sandbox. It must then not be allowed again on the ground that it only
 	// reads.
 	FullAccess bool
 	URL        string // the address of a web request, normalised; empty for other tools
 	Server     string // the MCP server that is asked, if the tool itself belongs to no server
 	Deferred   bool   // it acts later, while no user watches: no "always" covers it
+}
+
+// Command returns the script that a shell would run, as written; empty for other tools.
+func (c Card) Command() string {
+	if c.Script == nil {
+		return ""
+	}
+	return c.Script.Text
+}
+
+// Dir returns the absolute directory in which Command would run; empty for other tools.
+func (c Card) Dir() string {
+	if c.Script == nil {
+		return ""
+	}
+	return c.Script.Shell.Dir
 }
 
 // Location is a place in a file that the client may follow.

@@ -56,7 +56,7 @@ func BenchmarkFilter(b *testing.B) {
 	mix := repeated(all, benchSize)
 	var slowest speed
 	for _, r := range f.allRules() {
-		command, _ := command.Output(cmp.Or(commands[r.name], r.name))
+		command := command.OutputsOf(cmp.Or(commands[r.name], r.name)).Command
 		one := &Filter{rules: compiledRules(rule{name: r.name, match: matcher{exact: command}, strategy: r.strategy, strategyType: r.strategyType}), scan: f.scan}
 		b.Run("mix/"+r.name, func(b *testing.B) { slowest.note(r.name, benchFilter(b, one, command, mix)) })
 		if len(outputs[r.name]) > 0 {
@@ -321,7 +321,7 @@ func BenchmarkGroupByRule(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		seg, _ := command.Output(string(cmd))
+		seg := command.OutputsOf(string(cmd)).Command
 		var s strategy.Strategy
 		for _, r := range f.allRules() {
 			if r.match.matches(seg) && r.strategyType == "group_by_rule" {

@@ -76,7 +76,7 @@ type Explainer = func(by Applied, before, after *text.Lines)
 
 // Explain is Apply, and calls explain for each rule that matches.
 func (f *Filter) Explain(script string, exit int, raw io.Reader, explain Explainer) (*Outcome, error) {
-	return f.apply(f.chooseRules(script), exit, raw, explain)
+	return f.apply(f.chooseRules(command.OutputsOf(script)), exit, raw, explain)
 }
 
 // chosenRules are the rules for the output of a script.
@@ -94,18 +94,15 @@ var keepsSelected = map[string]bool{
 	"dedup": true, "group_by_rule": true, "group_matches": true, "json": true, "keep_matching": true, "truncate": true,
 }
 
-// chooseRules returns the rules for a script.
-func (f *Filter) chooseRules(script string) (c chosenRules) {
-	c.command, c.mixed = command.Output(script)
-	c.rules = f.matchingRules(c.command)
-	if c.selected = command.SelectsLines(script); c.selected {
+// chooseRules returns the rules for the output of these commands.
+func (f *Filter) chooseRules(out command.Outputs) chosenRules {
+	c := chosenRules{command: out.Command, mixed: out.Mixed, selected: out.Selected, rules: f.matchingRules(out.Command)}
+	if c.selected {
 		c.rules = slices.DeleteFunc(c.rules, func(r rule) bool { return !keepsSelected[r.strategyType] })
 	}
-	if c.mixed {
-		for _, other := range command.OtherOutputs(script) {
-			if rules := f.matchingRules(other); len(rules) > 0 {
-				c.others = append(c.others, chosenRules{command: other, mixed: true, rules: rules})
-			}
+	for _, other := range out.Others {
+		if rules := f.matchingRules(other); len(rules) > 0 {
+			c.others = append(c.others, chosenRules{command: other, mixed: true, rules: rules})
 		}
 	}
 	return c
@@ -151,7 +148,7 @@ const maxDepth = 3
 func (f *Filter) newRun(c chosenRules, exit, depth int) strategy.Run {
 	run := strategy.Run{Command: c.command, Mixed: c.mixed, Selected: c.selected, Exit: exit, Alone: len(c.rules) == 1}
 	run.Inner = func(inner strategy.Run, part *text.Lines) (*text.Lines, strategy.Confidence, error) {
-		rules := f.chooseRules(inner.Command)
+		rules := f.chooseRules(command.OutputsOf(inner.Command))
 		if len(rules.rules)+len(rules.others) == 0 { // such as ./run.sh, which npm test runs
 			rules.rules = slices.DeleteFunc(slices.Clone(c.rules), func(r rule) bool { return r.name == dividingRule })
 		}

@@ -64,11 +64,11 @@ func (g gate) Execute(ctx context.Context, call *executors.Call) (executors.Resu
 func refuseMark(call *executors.Call, card executors.Card) error {
 	text, what := "", ""
 	switch {
-	case card.Command != "":
-		if onlyReads(card.Command) {
+	case card.Script != nil:
+		if onlyReads(card.Script) {
 			return nil
 		}
-		text, what = card.Command, "the command"
+		text, what = card.Command(), "the command"
 	case card.URL != "":
 		text, what = card.URL, "the address"
 	case call.Server() != "" || card.Server != "":
@@ -83,9 +83,8 @@ func refuseMark(call *executors.Call, card executors.Card) error {
 }
 
 // onlyReads reports whether each command of a script only reads, without redirections.
-func onlyReads(script string) bool {
-	s, err := command.Parse(script, command.Shell{})
-	return err == nil && len(s.Redirects) == 0 && !slices.ContainsFunc(s.Commands, func(c *command.Command) bool { return !c.ReadOnly() })
+func onlyReads(s *command.Script) bool {
+	return s.Err == nil && len(s.Redirects) == 0 && !slices.ContainsFunc(s.Commands, func(c *command.Command) bool { return !c.ReadOnly() })
 }
 
 // maskError masks the text of an error. A failure stays a failure.

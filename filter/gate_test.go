@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/filter/redact"
 )
 
@@ -101,11 +102,11 @@ func TestGateRefusesMarks(t *testing.T) {
 		input   string
 		refused string
 	}{
-		"here-document": {executors.Card{Command: "cat > .env <<E\nA=[REDACTED:secret]\nE"}, "{}", "line 2 of the command has [REDACTED:secret]"},
-		"sed":           {executors.Card{Command: "sed -i 's/x/[REDACTED]/' f"}, "{}", "line 1 of the command has [REDACTED]"},
-		"request":       {executors.Card{Command: "curl -H 'Authorization: Bearer [REDACTED:authorization]' x.dev"}, "{}", "line 1"},
-		"grep":          {executors.Card{Command: "grep -n '[REDACTED:secret]' f"}, "{}", ""},
-		"no mark":       {executors.Card{Command: "echo REDACTED > f"}, "{}", ""},
+		"here-document": {executors.Card{Script: command.Parse("cat > .env <<E\nA=[REDACTED:secret]\nE", command.Shell{})}, "{}", "line 2 of the command has [REDACTED:secret]"},
+		"sed":           {executors.Card{Script: command.Parse("sed -i 's/x/[REDACTED]/' f", command.Shell{})}, "{}", "line 1 of the command has [REDACTED]"},
+		"request":       {executors.Card{Script: command.Parse("curl -H 'Authorization: Bearer [REDACTED:authorization]' x.dev", command.Shell{})}, "{}", "line 1"},
+		"grep":          {executors.Card{Script: command.Parse("grep -n '[REDACTED:secret]' f", command.Shell{})}, "{}", ""},
+		"no mark":       {executors.Card{Script: command.Parse("echo REDACTED > f", command.Shell{})}, "{}", ""},
 		"web":           {executors.Card{URL: "https://x.dev/?token=[REDACTED]"}, "{}", "the address has [REDACTED]"},
 		"MCP":           {executors.Card{Server: "s"}, `{"body":"[REDACTED:secret]"}`, "the input has [REDACTED:secret]"},
 		"a file tool":   {executors.Card{}, `{"content":"[REDACTED:secret]"}`, ""},

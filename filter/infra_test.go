@@ -24,7 +24,7 @@ var infraCommands = []string{
 func FuzzInfra(f *testing.F) {
 	pool := strings.Split(infraText, "\n")
 	for _, s := range samples(f, "testdata/samples") {
-		seg, _ := command.Output(s.cmd)
+		seg := command.OutputsOf(s.cmd).Command
 		for i, c := range infraCommands {
 			if strings.Fields(seg + " x")[0] == strings.Fields(c)[0] {
 				if len(s.output) < 4000 {

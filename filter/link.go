@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/filter/redact"
 	"github.com/zeph-acp/zeph-acp/filter/strategy"
 	"github.com/zeph-acp/zeph-acp/filter/text"
@@ -37,7 +38,7 @@ type link struct {
 }
 
 func (l link) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
-	chosen := l.chooseEarly(call.Card.Command)
+	chosen := l.chooseEarly(call.Card.Script)
 	res, err := l.runMaskingLive(ctx, call)
 	switch {
 	case err != nil: // the output of a cancelled command is shown unfiltered
@@ -56,9 +57,14 @@ func (l link) Execute(ctx context.Context, call *executors.Call) (executors.Resu
 
 // chooseEarly chooses the rules for a script while the script runs, since the first choice
 // compiles all rules. chosen waits for the choice.
-func (l link) chooseEarly(script string) (chosen func() chosenRules) {
-	chosen = sync.OnceValue(func() chosenRules { return l.Filter.chooseRules(script) })
-	if script != "" {
+func (l link) chooseEarly(script *command.Script) (chosen func() chosenRules) {
+	chosen = sync.OnceValue(func() chosenRules {
+		if script == nil {
+			return l.Filter.chooseRules(command.Outputs{})
+		}
+		return l.Filter.chooseRules(script.Outputs())
+	})
+	if script != nil {
 		go func() {
 			defer func() { _ = recover() }() // a panic shows where the choice is needed
 			chosen()

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/filter/redact"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
@@ -146,7 +147,7 @@ func TestLinkOnCommands(t *testing.T) {
 				spool = spoolOf(t, tt.text)
 				res.Full, res.Text = spool, "cut"
 			}
-			call := &executors.Call{Card: executors.Card{Command: tt.script}, Record: &executors.Record{ExitCode: tt.exit}}
+			call := &executors.Call{Card: executors.Card{Script: command.Parse(tt.script, command.Shell{})}, Record: &executors.Record{ExitCode: tt.exit}}
 			got, err := l.Middleware(tool{res: res}).Execute(t.Context(), call)
 			if err != nil {
 				t.Fatal(err)
@@ -184,7 +185,7 @@ func TestLinkBounds(t *testing.T) {
 	kept := strings.Repeat("kept\n", 1000)
 	for script, full := range map[string]string{"tool": noise(100) + kept, "other": kept} {
 		res := executors.Result{Text: "cut", Notes: []string{"[exit 1]"}, Full: spoolOf(t, full), Output: &executors.Output{}}
-		got, err := l.Middleware(tool{res: res}).Execute(t.Context(), &executors.Call{Card: executors.Card{Command: script}})
+		got, err := l.Middleware(tool{res: res}).Execute(t.Context(), &executors.Call{Card: executors.Card{Script: command.Parse(script, command.Shell{})}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -406,7 +407,7 @@ func TestLinkWithoutTheFullText(t *testing.T) {
 	full := spoolOf(t, noise(99))
 	full.Close()
 	res := executors.Result{Text: noise(2) + fakeKey, Full: full, Output: &executors.Output{}}
-	got, err := testLink(t).Middleware(tool{res: res}).Execute(t.Context(), &executors.Call{Card: executors.Card{Command: "tool"}})
+	got, err := testLink(t).Middleware(tool{res: res}).Execute(t.Context(), &executors.Call{Card: executors.Card{Script: command.Parse("tool", command.Shell{})}})
 	want := noise(2) + "[REDACTED:aws key]\n[security] 1 credential masked: aws key\n[the output could not be filtered or kept: "
 	if err != nil || got.Full != nil || !strings.HasPrefix(got.ForModel(), want) {
 		t.Errorf("got %q, %v, want %q at the beginning and no full text", got.ForModel(), err, want)
@@ -423,7 +424,7 @@ func BenchmarkLink(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			l := testLink(b)
 			chain := l.Middleware(tool{res: executors.Result{Text: output, Notes: []string{"[exit 1]"}, Output: &executors.Output{}, Raw: envelope{output, ""}}})
-			call := &executors.Call{Card: executors.Card{Command: "cd internal && tool ./... 2>&1 | tail -100"}, Notify: func(executors.Event) {}}
+			call := &executors.Call{Card: executors.Card{Script: command.Parse("cd internal && tool ./... 2>&1 | tail -100", command.Shell{})}, Notify: func(executors.Event) {}}
 			b.ReportAllocs()
 			for b.Loop() {
 				res, err := chain.Execute(b.Context(), call)
@@ -462,7 +463,7 @@ func FuzzLink(f *testing.F) {
 		if spooled {
 			res.Text, res.Full = "cut", spoolOf(t, output)
 		}
-		got, err := l.Middleware(tool{res: res}).Execute(t.Context(), &executors.Call{Card: executors.Card{Command: script}})
+		got, err := l.Middleware(tool{res: res}).Execute(t.Context(), &executors.Call{Card: executors.Card{Script: command.Parse(script, command.Shell{})}})
 		if err != nil {
 			t.Fatal(err)
 		}

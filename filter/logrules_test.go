@@ -14,7 +14,7 @@ func rulesFor(t *testing.T, script string) (names []string) {
 	if len(warnings) > 0 {
 		t.Fatalf("the built-in rules cause warnings: %q", warnings)
 	}
-	seg, _ := command.Output(script)
+	seg := command.OutputsOf(script).Command
 	for _, r := range rules {
 		if r.match.matches(seg) {
 			names = append(names, r.name)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/filter/redact"
 	"github.com/zeph-acp/zeph-acp/filter/strategy"
 	"github.com/zeph-acp/zeph-acp/filter/text"
@@ -66,7 +67,7 @@ func TestPanicOfARule(t *testing.T) {
 				l := &Link{Filter: &Filter{rules: compiledRules(rules...), scan: &redact.Scanner{}}, Metrics: &Metrics{}, MaxChars: 1 << 30, Log: slog.New(slog.NewTextHandler(&log, nil))}
 				full := spoolOf(t, noise(9)+long)
 				res := executors.Result{Text: "cut", Full: full, Output: &executors.Output{}}
-				got, err := l.Middleware(tool{res: res}).Execute(t.Context(), &executors.Call{Card: executors.Card{Command: "tool"}})
+				got, err := l.Middleware(tool{res: res}).Execute(t.Context(), &executors.Call{Card: executors.Card{Script: command.Parse("tool", command.Shell{})}})
 				if err != nil {
 					t.Fatalf("%s: %v", order, err)
 				}

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
@@ -27,7 +28,7 @@ func TestLinkKeepsProblems(t *testing.T) {
 	l := testLink(t)
 	l.MaxChars = 8000
 	res := executors.Result{Text: "cut", Notes: []string{"[exit 1]"}, Full: spoolOf(t, b.String()), Output: &executors.Output{}}
-	got, err := l.Middleware(tool{res: res}).Execute(t.Context(), &executors.Call{Card: executors.Card{Command: "./sync-all"}})
+	got, err := l.Middleware(tool{res: res}).Execute(t.Context(), &executors.Call{Card: executors.Card{Script: command.Parse("./sync-all", command.Shell{})}})
 	if err != nil {
 		t.Fatal(err)
 	}

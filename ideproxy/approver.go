@@ -29,7 +29,7 @@ const cancelDelay = 200 * time.Millisecond
 // Approve sends the question with all the details that the user needs to judge
 // the call: several clients show nothing else.
 func (a *Approver) Approve(ctx context.Context, call *executors.Call, options []permission.Option) (string, error) {
-	if c := call.Card.Command; c != executors.Shown(c) {
+	if c := call.Card.Command(); c != executors.Shown(c) {
 		// A user cannot judge a truncated command, and a frame has a maximum
 		// size.
 		return "", fmt.Errorf("a command of %s is too long to ask about", quantity.Count(len(c), "byte"))
@@ -111,7 +111,7 @@ func question(call *executors.Call) acp.ToolCall {
 			text("The new text has characters that hide or reorder others: " + strings.Join(hidden, ", ") + ".")
 		}
 	}
-	if c := strings.TrimSpace(call.Card.Command); strings.Contains(c, "\n") || utf8.RuneCountInString(c) > maxTitle {
+	if c := strings.TrimSpace(call.Card.Command()); strings.Contains(c, "\n") || utf8.RuneCountInString(c) > maxTitle {
 		text(fenced(c))
 	}
 	if name, ok := strings.CutPrefix(call.Caller, call.Session+"/"); ok {

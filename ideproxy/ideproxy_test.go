@@ -20,6 +20,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/executors/permission"
 	"github.com/zeph-acp/zeph-acp/executors/tools/files"
 	"github.com/zeph-acp/zeph-acp/executors/tools/shell"
@@ -481,7 +482,7 @@ func TestApprove(t *testing.T) {
 		var asked string
 		a := &Approver{Session: "s1", Client: connect(t, &editor{answer: func(_ string, p json.RawMessage) string { asked = string(p); return answer }})}
 		call := &executors.Call{ID: "c1", Tool: "bash", Input: json.RawMessage(`{"command":"make"}`), Ask: []string{"it is Monday"},
-			Card: executors.Card{Title: "`make`", Kind: executors.KindExecute, Command: "make"}}
+			Card: executors.Card{Title: "`make`", Kind: executors.KindExecute, Script: command.Parse("make", command.Shell{})}}
 		got, err := a.Approve(t.Context(), call, []permission.Option{{ID: "allow_once", Kind: "allow_once", Name: "Allow once"}})
 		if dismissed := strings.Contains(answer, `"cancelled"}}`); got != want || (err == nil) != (want != "" || dismissed) {
 			t.Errorf("%s: %q, %v", answer, got, err)
@@ -507,7 +508,7 @@ func TestQuestion(t *testing.T) {
 		"other type":  {`{"command":"make","description":7}`, "make", []string{reason}},
 		"script":      {`{"command":"a\nb\n"}`, "a\nb\n", []string{"```sh\na\nb\n```", reason}},
 	} {
-		q := question(&executors.Call{Input: json.RawMessage(tt.input), Ask: []string{"it is Monday"}, Card: executors.Card{Command: tt.command}})
+		q := question(&executors.Call{Input: json.RawMessage(tt.input), Ask: []string{"it is Monday"}, Card: executors.Card{Script: command.Parse(tt.command, command.Shell{})}})
 		var got []string
 		for _, c := range q.Content {
 			got = append(got, *c.Content.Text)
@@ -521,7 +522,7 @@ func TestQuestion(t *testing.T) {
 func TestTooLongToAsk(t *testing.T) {
 	e := &editor{answer: always(`{"outcome":{"outcome":"selected","optionId":"allow_once"}}`)}
 	a := &Approver{Session: "s1", Client: connect(t, e)}
-	call := &executors.Call{ID: "c1", Tool: "bash", Card: executors.Card{Command: "true " + strings.Repeat("x", 1<<20)}}
+	call := &executors.Call{ID: "c1", Tool: "bash", Card: executors.Card{Script: command.Parse("true "+strings.Repeat("x", 1<<20), command.Shell{})}}
 	if got, err := a.Approve(t.Context(), call, nil); err == nil || len(e.methods()) > 0 {
 		t.Errorf("%q, %v, and the client was called: %q", got, err, e.methods())
 	}

@@ -26,7 +26,7 @@ var importTable = []struct {
 	may      []string
 }{
 	{"acp", nil},
-	{"executors", nil},
+	{"executors", []string{"executors/command"}},
 	{"session/llm", nil},
 	{"session/llm/wire", []string{"session/llm", "executors/links/backoff"}},
 	{"session/llm/textcalls", []string{"session/llm"}},
@@ -91,7 +91,7 @@ var importTable = []struct {
 	{"executors/workspace/tighten", nil},
 	{"executors/tools/schedule/cron", nil},
 	{"executors/tools/schedule", []string{"executors", "executors/tools/schedule/cron"}},
-	{"executors/undo/rewind", []string{"executors", "executors/tools/files/walk", "executors/workspace"}},
+	{"executors/undo/rewind", []string{"executors", "executors/command", "executors/tools/files/walk", "executors/workspace"}},
 	{"executors/links/trace/otlp", nil},
 	{"executors/links/trace", []string{"executors", "executors/links/backoff", "executors/links/trace/otlp"}},
 	{"executors/undo/copies", []string{"executors", "executors/process/program"}},

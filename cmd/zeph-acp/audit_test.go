@@ -15,6 +15,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless/layout"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/summary"
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/command"
 )
 
 // auditHome returns a home directory with a log of some calls.
@@ -43,7 +44,7 @@ func auditHome(t *testing.T) (dir string) {
 				return executors.Result{Text: "x", Failed: c.code != 0}, nil
 			})}
 		call := &executors.Call{ID: "1", Tool: c.tool, Session: c.session, Attempt: 1, Input: json.RawMessage(`{"path":"a"}`)}
-		call.Card.Command = c.command
+		call.Card.Script = command.Parse(c.command, command.Shell{})
 		if _, err := executors.Chain(tool, audit.Middleware(l)).Execute(t.Context(), call); err != nil {
 			t.Fatal(err)
 		}

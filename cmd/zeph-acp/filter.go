@@ -93,16 +93,16 @@ func filterStdin(cmd *cobra.Command, f *filter.Filter, command string, code int,
 
 // explainCommand prints the command that rules are matched against.
 func explainCommand(w io.Writer, script string) {
-	seg, mixed := command.Output(script)
+	out := command.OutputsOf(script)
 	switch {
-	case seg == "":
+	case out.Command == "":
 		fmt.Fprintln(w, "command: no command of the script writes any output")
-	case command.SelectsLines(script):
-		fmt.Fprintf(w, "command: %s; a later command of the pipeline selects its lines, so no kind of line is dropped\n", oneLine(seg))
-	case mixed:
-		fmt.Fprintf(w, "command: %s; other commands of the script may have written too\n", oneLine(seg))
+	case out.Selected:
+		fmt.Fprintf(w, "command: %s; a later command of the pipeline selects its lines, so no kind of line is dropped\n", oneLine(out.Command))
+	case out.Mixed:
+		fmt.Fprintf(w, "command: %s; other commands of the script may have written too\n", oneLine(out.Command))
 	default:
-		fmt.Fprintf(w, "command: %s\n", oneLine(seg))
+		fmt.Fprintf(w, "command: %s\n", oneLine(out.Command))
 	}
 }
 

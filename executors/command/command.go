@@ -1,22 +1,23 @@
 // Package command parses a shell script without running it. It lists each simple command
 // that the script would run, so that each can be judged on its own.
 //
-// Start with [Parse]. It promises to find every command that the script spells out: after
-// operators, in substitutions, functions and here documents, after programs that run other programs
-// ("env", "xargs", "find -exec"), and in text that a shell parses again ("bash -c", "eval"). It
-// does not guess values that only the running shell can compute, but lists them as
-// [Script.Dynamic]. Package policy decides which commands may run. [Output] is for the filter: it
-// returns the command that wrote most of a script's output.
+// Start with [Parse]. The tool that runs a script parses it once, in Prepare; the [Script] is part of
+// the call's card, and every gate, link and filter reads it there. Parse finds every command that the
+// script spells out: after operators, in substitutions, functions and here documents, after programs
+// that run other programs ("env", "xargs", "find -exec"), and in text that a shell parses again ("bash
+// -c", "eval"). It does not guess values that only the running shell can compute, but lists them as
+// [Script.Dynamic]. Package permission decides which commands may run. [Script.Outputs] is for the
+// filter: it returns the commands that wrote a script's output.
 //
 // Why are there guesses in addition? "c=sudo; $c" should be recognised, but
 // "c=ls; $c" must not count as known: a loop or another shell may change c. So
 // a guess can only make a judgement stricter.
 //
-// Why does Output not use the list of Parse? Parse refuses scripts that cannot be
+// Why does Outputs not use the list of commands? Parse refuses scripts that cannot be
 // judged, such as very large ones, but the output of every script is filtered.
 // Parse also lists commands whose output the script captures, and keeps the source
-// of computed words, which the patterns of filters should not see. So Output
-// visits the syntax tree with the library's walker, and selects by the same tables
+// of computed words, which the patterns of filters should not see. So Outputs
+// visits the syntax tree with the library's walker, and selects by the same table
 // of programs.
 package command
 
@@ -29,17 +30,22 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"github.com/zeph-acp/zeph-acp/executors/command/plain"
 	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
 )
 
 // Shell is the state of the shell that would run a script.
-type Shell struct {
-	Dir  string // absolute; where it starts
-	Home string // absolute; empty means unknown
-}
+type Shell = plain.Shell
 
-// Script lists the commands that a script would run.
+// Script is a parsed script with the commands that it would run. Any goroutine may read it.
 type Script struct {
+	Text  string // as written
+	Shell Shell
+	// Err means that the text is not a script, or that it is too large or too deeply nested. The
+	// commands are then guesses: those of each statement before an error, and of the lines after it.
+	// A shell runs the lines before a syntax error, and may accept what the parser refuses.
+	Err error
+
 	Commands  []*Command // in the order of the source; nested and wrapped ones included
 	Redirects []Redirect
 	Assigns   []string // names of variables that the script sets
@@ -49,7 +55,26 @@ type Script struct {
 	// Dynamic describes, for people, the parts that only the running shell can
 	// compute. A judgement of the other parts does not cover the whole script.
 	Dynamic []string
+
+	tree *plain.Tree
 }
+
+// Equal reports whether two scripts have the same text in the same shell.
+func (s *Script) Equal(other *Script) bool {
+	if s == nil || other == nil {
+		return s == other
+	}
+	return s.Text == other.Text && s.Shell == other.Shell
+}
+
+// Plain returns the plain form of the script: see [plain.Parse].
+func (s *Script) Plain(allow func(c *plain.Command, why error) error) (*plain.Form, error) {
+	return plain.Parse(s.tree, s.Shell, allow)
+}
+
+// Clear reports whether every shell runs the commands that the script spells out, and no others: see
+// [plain.Clear].
+func (s *Script) Clear() bool { return s.Err == nil && plain.Clear(s.tree, s.Shell) }
 
 // Command is one simple command.
 type Command struct {
@@ -118,22 +143,33 @@ const (
 	maxWords    = 32768
 )
 
-// Parse parses a bash script. The error means that the text is not a script, or
-// that it is too large or too deeply nested.
-func Parse(script string, sh Shell) (*Script, error) {
-	if len(script) > maxScript {
-		return nil, fmt.Errorf("it is longer than %d KiB", maxScript>>10)
-	}
+// Parse parses a bash script.
+func Parse(script string, sh Shell) *Script {
+	tree := plain.NewTree(script)
 	w := newWalker(sh)
+	err := w.parseAll(tree)
+	if err != nil {
+		w = newWalker(sh)
+		w.parseParts(script)
+	}
+	w.script.Text, w.script.Shell, w.script.Err, w.script.tree = script, sh, err, tree
+	return w.script
+}
+
+// parseAll walks a whole script.
+func (w *walker) parseAll(script *plain.Tree) error {
+	if len(script.Text) > maxScript {
+		return fmt.Errorf("it is longer than %d KiB", maxScript>>10)
+	}
 	if err := w.parse(script); err != nil {
-		return nil, err
+		return err
 	}
 	for name := range w.inArithmetic {
 		if w.nonNumeric[name] {
 			w.dynamic("a variable holds text that is computed as a number, which may run commands: %s", name)
 		}
 	}
-	return w.script, nil
+	return nil
 }
 
 func newWalker(sh Shell) *walker {
@@ -151,11 +187,8 @@ func newWalker(sh Shell) *walker {
 	}
 }
 
-// ParseParts returns the commands of a script that Parse cannot parse, as guesses: those of each
-// statement before an error, and of the lines after it. A shell runs the lines before a syntax
-// error, and may accept what the parser refuses.
-func ParseParts(script string, sh Shell) *Script {
-	w := newWalker(sh)
+// parseParts walks the parts of a script that cannot be parsed, as guesses: see [Script.Err].
+func (w *walker) parseParts(script string) {
 	w.guessing = true
 	if len(script) > maxScript {
 		script = script[:maxScript]
@@ -185,10 +218,9 @@ func ParseParts(script string, sh Shell) *Script {
 			_, text, _ = strings.Cut(text, "\n")
 		}
 	}
-	return w.script
 }
 
-// maxErrors is how many syntax errors [ParseParts] continues after in the same way.
+// maxErrors is how many syntax errors parseParts continues after in the same way.
 const maxErrors = 8
 
 // dividedOperator matches an operator with a continued line in it. Bash joins the lines first, so
@@ -224,7 +256,8 @@ type walker struct {
 }
 
 // parse walks a script text within the current one.
-func (w *walker) parse(text string) error {
+func (w *walker) parse(script *plain.Tree) error {
+	text := script.Text
 	if w.depth++; w.depth > maxDepth {
 		return fmt.Errorf("commands are nested more than %d deep", maxDepth)
 	}
@@ -245,7 +278,7 @@ func (w *walker) parse(text string) error {
 	if hashes && hiddenByComment(text) {
 		return errors.New("where a comment ends is not clear")
 	}
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.KeepComments(hashes)).Parse(strings.NewReader(text), "")
+	file, err := script.File()
 	if err != nil {
 		return err
 	}
@@ -296,7 +329,7 @@ func mayBeginComment(text string, offset int) bool {
 // parseAgain walks a text that a shell parses again. It reports a text that does not
 // parse as dynamic.
 func (w *walker) parseAgain(text, where string) {
-	if err := w.parse(text); err != nil && w.err == nil {
+	if err := w.parse(plain.NewTree(text)); err != nil && w.err == nil {
 		w.dynamic("%s gets text that does not parse", where)
 	}
 }

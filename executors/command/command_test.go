@@ -96,8 +96,8 @@ func TestParse(t *testing.T) {
 		`grep sudo file`:                     "grep",
 		`source x`:                           "source",
 	} {
-		s, err := Parse(script, shell)
-		if err != nil {
+		s := Parse(script, shell)
+		if err := s.Err; err != nil {
 			t.Errorf("%q: %v", script, err)
 			continue
 		}
@@ -124,25 +124,25 @@ func TestParseEvaluatesAgain(t *testing.T) {
 		`y='a[$(x)]'; echo $((1 + y))`, `y='a[$(x)]'; echo $((y + 1))`, `y='a[$(x)]'; echo $((1 + $y))`, `y='a[$(x)]'; (( z = y ))`,
 		`command declare y='a[$(x)]'; echo $((y))`, `command declare -i y='a[$(x)]'`, `builtin typeset -n y=z`, `read y; echo $((y))`,
 	} {
-		if s, err := Parse(script, shell); err != nil || len(s.Dynamic) == 0 {
-			t.Errorf("%s: %v, and nothing in it is computed at run time", script, err)
+		if s := Parse(script, shell); s.Err != nil || len(s.Dynamic) == 0 {
+			t.Errorf("%s: %v, and nothing in it is computed at run time", script, s.Err)
 		}
 	}
 }
 
 // A script with very many commands is refused.
 func TestParseBounds(t *testing.T) {
-	if _, err := Parse(strings.Repeat("x\n", maxCommands), shell); err != nil {
-		t.Errorf("%d commands are refused: %v", maxCommands, err)
+	if s := Parse(strings.Repeat("x\n", maxCommands), shell); s.Err != nil {
+		t.Errorf("%d commands are refused: %v", maxCommands, s.Err)
 	}
-	if _, err := Parse(strings.Repeat("x\n", maxCommands+1), shell); err == nil {
+	if s := Parse(strings.Repeat("x\n", maxCommands+1), shell); s.Err == nil {
 		t.Errorf("%d commands are accepted", maxCommands+1)
 	}
 }
 
 func TestParseRefuses(t *testing.T) {
 	for _, script := range []string{"(\n$x#; sudo x\n)", "(echo $(x)#; sudo x\n)", "(echo $x\\\n#; sudo x\n)", "ls\x00", "echo \\\r\nsudo x", "echo \"$\\\n(sudo x)\"", "cat <<E\n$\\\n\\\n(sudo x)\nE", "x=sudo; $\\\n{x} y", "$\\\n'sudo' x", "cat <\\\n(sudo x)", "cat <<\\\n-E\nx\nE\nsudo x\n-E\n", "cat <<E\nE\\\n\nsudo x\nE\n", "cat <<-E\n\t\\\nE\nsudo x\nE\n", "cat <<-E\n\tx\\\n\tE\ncat <<F\nE\nsudo x\nF\n", "(\\\n(echo '$(sudo x)'))", "echo $(\\\n\\\n(echo '$(sudo x)'))", "echo \"`(\\\n(echo '$(sudo x)'))`\"", "cd / &\\\n> f; cat x", "echo `(\\\\\n(echo '$(sudo x)'))`", "cat <<$'a\\x62'\nab\nsudo x\na\\x62\n", "cat <<\"a\\$b\"\na$b\nsudo x\na\\$b\n", "cat <<E\n${x:-\nE\nsudo x\n}\nE\n", `$'sudo\c@' x`, `$'sud\x{6f}' x`, "coproc a=1 sudo x", "coproc 2>&1 sudo x", "coproc 1>f sudo x", "coproc {y}>f sudo x", "coproc make a=1", "coproc sudo x | y", "coproc sudo x |& y", "coproc sudo ! x", "coproc sudo export x", "coproc sudo time x", "coproc sudo coproc x", "x=(@(\nsudo x\n))", "declare -a y=(a\n[0]=b+(c)); echo '\nsudo x\n'", `a "`, `a )`, `if a`, `<<`, "a | ", strings.Repeat("$(", 5000)} {
-		if s, err := Parse(script, shell); err == nil {
+		if s := Parse(script, shell); s.Err == nil {
 			t.Errorf("%.20q parsed: %v", script, programs(s))
 		}
 	}
@@ -150,7 +150,7 @@ func TestParseRefuses(t *testing.T) {
 	for range 40 {
 		deep = "eval " + deep
 	}
-	if s, err := Parse(deep, shell); err == nil && len(s.Dynamic) == 0 {
+	if s := Parse(deep, shell); s.Err == nil && len(s.Dynamic) == 0 {
 		t.Error("nesting without end is taken for known")
 	}
 }
@@ -187,8 +187,8 @@ func TestPaths(t *testing.T) {
 		`python3 /etc/x.py`:               "?/etc/x.py",
 		`cat file:///etc/passwd`:          "/w/file:/etc/passwd",
 	} {
-		s, err := Parse(script, shell)
-		if err != nil {
+		s := Parse(script, shell)
+		if err := s.Err; err != nil {
 			t.Fatal(err)
 		}
 		var got []string
@@ -219,8 +219,8 @@ func cleaned(p Path) string {
 }
 
 func TestRedirects(t *testing.T) {
-	s, err := Parse(`a > /etc/x 2>&1 < in >> "$f" &> b <<< word; echo "a > b"; c >&/etc/y`, shell)
-	if err != nil {
+	s := Parse(`a > /etc/x 2>&1 < in >> "$f" &> b <<< word; echo "a > b"; c >&/etc/y`, shell)
+	if err := s.Err; err != nil {
 		t.Fatal(err)
 	}
 	var got []string
@@ -257,8 +257,8 @@ func TestReadOnly(t *testing.T) {
 		"tail -f x": true, "fd -x rm": false, "fd x": true, "xxd -r f": false, "xxd f g": false, "tee x": false, "dd": false, "ls*": false, "$x": false,
 		"set -euo pipefail": true, "set -- x": false, "cd sub": true,
 	} {
-		s, err := Parse(script, shell)
-		if err != nil {
+		s := Parse(script, shell)
+		if err := s.Err; err != nil {
 			t.Fatal(script, err)
 		}
 		if got := s.Commands[0].ReadOnly(); got != want {
@@ -276,11 +276,14 @@ func FuzzParse(f *testing.F) {
 		if strings.ContainsRune(script, 0) || strings.HasSuffix(script, `\`) {
 			return // no script holds a NUL; a last backslash would escape what is put behind it
 		}
-		plain, err := Parse(script, shell)
-		if err != nil {
-			for _, c := range ParseParts(script, shell).Commands {
+		plain := Parse(script, shell)
+		plain.Outputs()
+		if plain.Err != nil {
+			for _, c := range plain.Commands {
+				if !c.Guess {
+					t.Errorf("%q: a command of a script that cannot be parsed is no guess: %q", script, c.Text())
+				}
 				c.Paths()
-				c.Text()
 			}
 			return
 		}
@@ -291,8 +294,8 @@ func FuzzParse(f *testing.F) {
 		}
 		quoted := "'" + strings.ReplaceAll(script, "'", `'\''`) + "'"
 		for _, around := range []string{"(\n" + script + "\n)", "bash -c -- " + quoted, "eval -- " + quoted} {
-			got, err := Parse(around, shell)
-			if err != nil {
+			got := Parse(around, shell)
+			if got.Err != nil {
 				continue // cannot be parsed: the policy asks
 			}
 			if len(got.Dynamic) > len(plain.Dynamic) {
@@ -313,8 +316,8 @@ func FuzzParse(f *testing.F) {
 func BenchmarkParse(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := Parse(`cd sub && go test ./... 2>&1 | tail -80`, shell); err != nil {
-			b.Fatal(err)
+		if s := Parse(`cd sub && go test ./... 2>&1 | tail -80`, shell); s.Err != nil {
+			b.Fatal(s.Err)
 		}
 	}
 }

@@ -6,66 +6,69 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/zeph-acp/zeph-acp/executors/command/plain"
 )
 
-// Output returns the command that wrote most of a script's output: the last one
-// that writes any, and of a pipeline the first. Redirections, variables and
-// programs that only run another one are left out. The segment is empty if no
-// command writes any output. mixed reports that other commands may have written
-// too.
-func Output(script string) (segment string, mixed bool) {
-	segment, mixed, _ = outputOf(script, 0)
-	return segment, mixed
+// Outputs are the commands that wrote a script's output, for the choice of a filter.
+type Outputs struct {
+	// Command wrote most of the output: the last command that writes any, and of a pipeline the first.
+	// Redirections, variables and programs that only run another one are left out. It is empty if no
+	// command writes any output.
+	Command string
+	Mixed   bool // other commands may have written too
+	// Selected means that a later command of the pipeline, such as grep, selects or rewrites lines.
+	Selected bool
+	// Others are further commands that may have written the output, the last one first. One of them
+	// wrote it if a failure ended the script.
+	Others []string
 }
 
-// SelectsLines reports whether a later command of a pipeline, such as grep, selects or
-// rewrites lines of the command that [Output] returns.
-func SelectsLines(script string) bool {
-	_, _, selected := outputOf(script, 0)
-	return selected
-}
+// Outputs returns the commands that write the script's output.
+func (s *Script) Outputs() Outputs { return outputsOf(s.tree, 0) }
+
+// OutputsOf returns the commands that write the output of a script that is not judged, such as one
+// whose output is part of another output.
+func OutputsOf(script string) Outputs { return outputsOf(plain.NewTree(script), 0) }
 
 // maxScriptDepth limits scripts in scripts.
 const maxScriptDepth = 4
 
-// outputOf is Output for a script within depth others.
-func outputOf(script string, depth int) (seg string, mixed, selected bool) {
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(script), "")
+// outputsOf returns the outputs of a script within depth others.
+func outputsOf(script *plain.Tree, depth int) Outputs {
+	file, err := script.File()
 	if err != nil || depth > maxScriptDepth {
-		return strings.Join(strings.Fields(script), " "), false, false
+		return Outputs{Command: strings.Join(strings.Fields(script.Text), " ")}
 	}
 	all := writers(file)
 	last, mixed := lastWriter(all)
 	if last < 0 {
-		return "", false, false
+		return Outputs{}
 	}
-	seg, more, selected := all[last].segment(depth)
-	return seg, mixed || more, selected || all[last].selected
+	out := all[last].outputs(depth)
+	out.Mixed, out.Selected = mixed || out.Mixed, out.Selected || all[last].selected
+	if out.Mixed {
+		out.Others = otherWriters(all, last)
+	}
+	return out
 }
 
-// OtherOutputs returns the further commands of a script that may have written
-// its output, the last one first. One of them wrote it if a failure ended the script.
-func OtherOutputs(script string) (segments []string) {
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(script), "")
-	if err != nil {
-		return nil
-	}
-	all := writers(file)
-	last, _ := lastWriter(all)
-	for i := len(all) - 1; i >= 0 && len(segments) < maxOtherOutputs; i-- {
+// otherWriters returns the further commands that may have written the output, the last one first.
+func otherWriters(all []writer, last int) (commands []string) {
+	for i := len(all) - 1; i >= 0 && len(commands) < maxOthers; i-- {
 		c := all[i]
 		if i == last || c.redirected || c.selected || writesNothing(c.words) || isCommentary(c.words) {
 			continue
 		}
-		if seg, _, _ := c.segment(0); seg != "" && !slices.Contains(segments, seg) {
-			segments = append(segments, seg)
+		if text := c.outputs(0).Command; text != "" && !slices.Contains(commands, text) {
+			commands = append(commands, text)
 		}
 	}
-	return segments
+	return commands
 }
 
-// maxOtherOutputs limits the commands that OtherOutputs returns.
-const maxOtherOutputs = 4
+// maxOthers limits Outputs.Others.
+const maxOthers = 4
 
 // lastWriter returns the index of the command that wrote most of the output, or -1. mixed
 // reports that others may have written too.
@@ -88,13 +91,13 @@ func lastWriter(all []writer) (last int, mixed bool) {
 	return last, mixed
 }
 
-// segment returns a command without the programs that only run it.
-func (c writer) segment(depth int) (seg string, mixed, selected bool) {
+// outputs returns a command without the programs that only run it.
+func (c writer) outputs(depth int) Outputs {
 	words := withoutWrappers(c.words)
 	if inner, ok := innerScript(words); ok {
-		return outputOf(inner, depth+1)
+		return outputsOf(plain.NewTree(inner), depth+1)
 	}
-	return strings.Join(words, " "), false, false
+	return Outputs{Command: strings.Join(words, " ")}
 }
 
 // writer is a simple command of a script that may write output.

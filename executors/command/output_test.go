@@ -7,7 +7,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-func TestOutput(t *testing.T) {
+func TestOutputs(t *testing.T) {
 	for script, want := range map[string]string{
 		"cargo test":                                  "cargo test",
 		"cp -r a b":                                   "",
@@ -103,14 +103,14 @@ func TestOutput(t *testing.T) {
 		"set -euo pipefail\nmake\n":      "make",
 		"f() { make; }; f":               "f",
 	} {
-		if got, _ := Output(script); got != want {
+		if got := OutputsOf(script).Command; got != want {
 			t.Errorf("%q: %q, want %q", script, got, want)
 		}
 	}
 	for script, want := range map[string]bool{
 		"go test": false, "cd x && go test": false, "git status && go test": true, "go test; echo $?": true, "rm -rf x; make": false, "bash -c 'ls; make'": true, "make > x.log; cat x.log": false, "yes | make": false, "npm start & curl x": true, "sudo make": false,
 	} {
-		if _, got := Output(script); got != want {
+		if got := OutputsOf(script).Mixed; got != want {
 			t.Errorf("%q: mixed %t", script, got)
 		}
 	}
@@ -118,12 +118,13 @@ func TestOutput(t *testing.T) {
 
 // A silent command before a script changes nothing, and the segment of an output is
 // never longer than the script.
-func FuzzOutput(f *testing.F) {
+func FuzzOutputs(f *testing.F) {
 	for _, s := range []string{"a && b | c > d; e", "bash -c 'x'", "env -u", "timeout", "a\\", "$(x) y", "python -m", "sudo -u x y=1 z", "git -C x log"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		segment, mixed := Output(s)
+		before := OutputsOf(s)
+		segment, mixed := before.Command, before.Mixed
 		if len(segment) > len(s) {
 			t.Errorf("%q: %q is longer", s, segment)
 		}
@@ -133,26 +134,26 @@ func FuzzOutput(f *testing.F) {
 		if _, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(s), ""); err != nil {
 			return
 		}
-		if after, mixedAfter := Output("cd x\n" + s); after != segment || mixedAfter != mixed {
-			t.Errorf("%q: %q, %t; after a cd %q, %t", s, segment, mixed, after, mixedAfter)
+		if after := OutputsOf("cd x\n" + s); after.Command != segment || after.Mixed != mixed {
+			t.Errorf("%q: %+v; after a cd %+v", s, before, after)
 		}
 	})
 }
 
-func TestOtherOutputs(t *testing.T) {
+func TestOutputsOthers(t *testing.T) {
 	for script, want := range map[string]string{
 		"cargo test":                             "",
 		"cargo clippy && cargo test":             "cargo clippy",
 		"npm run lint; echo ok; tsc > x && jest": "npm run lint",
 		"cd x && eslint . && tsc && npx jest":    "tsc, eslint .",
 	} {
-		if got := strings.Join(OtherOutputs(script), ", "); got != want {
+		if got := strings.Join(OutputsOf(script).Others, ", "); got != want {
 			t.Errorf("%q: %q, want %q", script, got, want)
 		}
 	}
 }
 
-func TestSelectsLines(t *testing.T) {
+func TestOutputsSelected(t *testing.T) {
 	for script, want := range map[string]bool{
 		"pytest -v":                                 false,
 		"pytest -v 2>&1 | tail -20":                 false,
@@ -176,8 +177,8 @@ func TestSelectsLines(t *testing.T) {
 		"docker inspect a | jq .":                   true,
 		"for f in a b; do go vet $f | grep x; done": true,
 	} {
-		if got := SelectsLines(script); got != want {
-			t.Errorf("SelectsLines(%q): %t, want %t", script, got, want)
+		if got := OutputsOf(script).Selected; got != want {
+			t.Errorf("OutputsOf(%q).Selected: %t, want %t", script, got, want)
 		}
 	}
 }

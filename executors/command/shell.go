@@ -7,6 +7,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"github.com/zeph-acp/zeph-acp/executors/command/plain"
 	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
 )
 
@@ -99,27 +100,32 @@ func (w *walker) sourced(c *Command) {
 	}
 }
 
-// SameInSh reports whether POSIX shells parse a script as bash does. "a &>b c" is one command in
+// SameInSh reports whether POSIX shells parse the script as bash does. "a &>b c" is one command in
 // bash and two in others.
-func SameInSh(script string) bool {
-	var forms []string
-	for _, lang := range []syntax.LangVariant{syntax.LangBash, syntax.LangPOSIX} {
-		file, err := syntax.NewParser(syntax.Variant(lang)).Parse(strings.NewReader(script), "")
-		if err != nil {
-			return false
-		}
-		var form strings.Builder
-		form.WriteString(source(file))
-		syntax.Walk(file, func(n syntax.Node) bool { // $'…' is one part of a word in bash, and "$" and a quote in others
-			switch n.(type) {
-			case *syntax.SglQuoted, *syntax.DblQuoted, *syntax.CmdSubst:
-				fmt.Fprintf(&form, " %d", n.Pos().Offset())
-			}
-			return true
-		})
-		forms = append(forms, form.String())
+func (s *Script) SameInSh() bool { return sameInSh(s.tree) }
+
+func sameInSh(script *plain.Tree) bool {
+	bash, err := script.File()
+	if err != nil {
+		return false
 	}
-	return forms[0] == forms[1]
+	posix, err := syntax.NewParser(syntax.Variant(syntax.LangPOSIX), syntax.KeepComments(true)).Parse(strings.NewReader(script.Text), "")
+	return err == nil && printed(bash) == printed(posix)
+}
+
+// printed returns the text of a script, and where its quotes and substitutions are: $'…' is one part of
+// a word in bash, and "$" and a quote in others.
+func printed(file *syntax.File) string {
+	var form strings.Builder
+	form.WriteString(source(file))
+	syntax.Walk(file, func(n syntax.Node) bool {
+		switch n.(type) {
+		case *syntax.SglQuoted, *syntax.DblQuoted, *syntax.CmdSubst:
+			fmt.Fprintf(&form, " %d", n.Pos().Offset())
+		}
+		return true
+	})
+	return form.String()
 }
 
 var (
@@ -137,5 +143,5 @@ func parsesAsBash(shell, script string) bool {
 	case slices.Contains([]string{"csh", "fish", "tcsh", "zsh"}, shell):
 		return plainWords.MatchString(script) && !otherKeywords.MatchString(script)
 	}
-	return SameInSh(script)
+	return sameInSh(plain.NewTree(script))
 }

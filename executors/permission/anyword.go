@@ -8,17 +8,16 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/command"
-	"github.com/zeph-acp/zeph-acp/executors/command/plain"
 )
 
 // checkAnyWord blocks a script that may run a blocked program in a way that the parser does not see. In a
-// script outside of the grammar of [plain.Clear], the name of such a program as a word anywhere is
+// script outside of the grammar of [command.Script.Clear], the name of such a program as a word anywhere is
 // enough: the shell may read its quotes, here documents, aliases and patterns differently.
-func (g guardCheck) checkAnyWord(p parsedCommand, card executors.Card) (blocked *executors.Failure) {
-	if p.err == nil && plain.Clear(card.Command, plain.Shell{Dir: card.Dir, Home: g.Home}) {
+func (g guardCheck) checkAnyWord(script *command.Script) (blocked *executors.Failure) {
+	if script.Clear() {
 		return nil
 	}
-	name, key := g.blockedWord(card.Command)
+	name, key := g.blockedWord(script.Text)
 	if name == "" {
 		return nil
 	}

@@ -53,9 +53,6 @@ func (p permissionCheck) decidedByArbiter(ctx context.Context, call *executors.C
 
 // mayDamage reports whether a command may destroy or publish data, or cannot be parsed.
 func (p permissionCheck) mayDamage(card executors.Card) bool {
-	if card.Command == "" {
-		return false
-	}
-	src := parse(card.Command, card.Dir, p.Home)
-	return src.err != nil || slices.ContainsFunc(src.script.Commands, func(c *command.Command) bool { return confirms(c, "") != "" })
+	script := card.Script
+	return script != nil && (script.Err != nil || slices.ContainsFunc(script.Commands, func(c *command.Command) bool { return confirms(c, "") != "" }))
 }

@@ -57,8 +57,7 @@ func TestWithoutBox(t *testing.T) {
 			g := &Guard{Policy: policy, Roots: r, Boxed: boxed}
 			s.perm.Roots = r
 			s.chain = executors.Chain(s.end, g.Middleware, s.perm.Middleware)
-			call := bash(script)
-			call.Card.Dir = project
+			call := bashIn(project, "/home/u", script)
 			if got := s.outcome(t, call); got != want {
 				t.Errorf("%q without a box: %s, want %s", script, got, want)
 			}

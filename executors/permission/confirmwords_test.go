@@ -33,8 +33,7 @@ func TestConfirmedWords(t *testing.T) {
 		s.cfg.Permissions = map[string][]Rule{"bash": {{Pattern: "*", Action: Allow}}}
 		s.build()
 		for _, script := range scripts {
-			call := bash(script)
-			call.Card.Dir = s.dir
+			call := bashIn(s.dir, "/home/u", script)
 			if got := s.outcome(t, call); got != outcome {
 				t.Errorf("%-40q %s, want %s (%s)", script, got, outcome, call.Record.Rule)
 			}

@@ -36,7 +36,7 @@ func (p permissionCheck) decide(call *executors.Call, tool executors.Tool) decis
 	p.stats, p.links = &workspace.StatCache{}, new(map[string]string)
 	var d decision
 	switch {
-	case call.Card.Command != "":
+	case call.Card.Command() != "":
 		d = p.decideCommand(call)
 	case call.Card.URL != "" && onlyReadsNetwork(tool.Effect):
 		d = p.decideWeb(call)
@@ -167,34 +167,34 @@ func (p permissionCheck) decideByRulesOf(tool string, subjects []string, spell f
 // all commands are, and denied if one is.
 func (p permissionCheck) decideCommand(call *executors.Call) decision {
 	card := call.Card
-	src := parse(card.Command, card.Dir, p.Home)
+	script := card.Script
 	// A deny may also match the whole line.
-	d := decision{verdict: p.decideByRules(call.Tool, p.namesInRules([]string{card.Command}), asWritten, verdict{action: Allow, why: ""})}
+	d := decision{verdict: p.decideByRules(call.Tool, p.namesInRules([]string{card.Command()}), asWritten, verdict{action: Allow, why: ""})}
 	if d.action != Deny {
 		d.verdict = verdict{action: Allow, why: ""}
 	}
-	if src.err != nil {
-		for _, c := range src.script.Commands {
-			d.verdict = d.stronger(p.decideSimpleCommand(call.Tool, c, src, false))
+	if script.Err != nil {
+		for _, c := range script.Commands {
+			d.verdict = d.stronger(p.decideSimpleCommand(call.Tool, c, script, false))
 		}
 		if d.action == Deny {
 			return d
 		}
 		d.verdict = d.stronger(p.denyIfReadOnly(verdict{action: Ask, why: "it cannot be parsed"}))
-		d.keys, d.extent = []string{"exactly " + card.Command}, "exactly this command"
+		d.keys, d.extent = []string{"exactly " + card.Command()}, "exactly this command"
 		return d
 	}
-	judged, notPlain := p.plainForm(call, src, nil)
+	judged, notPlain := p.plainForm(call, script, nil)
 	onlyReads := notPlain == nil && judged.ReadOnly
 	var covers []string
-	neverRemember := false                        // a part of the script needs permission each time
-	allowedByRule := false                        // d.why names a rule
-	rulesAllowAll := len(src.script.Commands) > 0 // a rule allows every command of the script
-	for _, c := range src.script.Commands {
-		v := p.decideSimpleCommand(call.Tool, c, src, onlyReads)
+	neverRemember := false                    // a part of the script needs permission each time
+	allowedByRule := false                    // d.why names a rule
+	rulesAllowAll := len(script.Commands) > 0 // a rule allows every command of the script
+	for _, c := range script.Commands {
+		v := p.decideSimpleCommand(call.Tool, c, script, onlyReads)
 		rulesAllowAll = rulesAllowAll && (c.Guess || v.pattern != "" && strings.Trim(v.pattern, "*") == "")
 		if v.action == Ask {
-			key, cover := alwaysKey(c, src)
+			key, cover := alwaysKey(c, script)
 			neverRemember = neverRemember || key == ""
 			d.keys = append(d.keys, key)
 			if !slices.Contains(covers, cover) {
@@ -207,24 +207,24 @@ func (p permissionCheck) decideCommand(call *executors.Call) decision {
 		}
 	}
 	d.extent = strings.Join(covers, ", ")
-	if v := p.decideWrites(call.Tool, src.script, notPlain == nil || rulesAllowAll); v.action != "" && !onlyReads {
+	if v := p.decideWrites(call.Tool, script, notPlain == nil || rulesAllowAll); v.action != "" && !onlyReads {
 		d.verdict = d.stronger(p.denyIfReadOnly(v))
 		neverRemember = true // the file differs from call to call
 	}
 	if neverRemember {
 		d.keys = nil
 	}
-	if d.action == Allow && len(src.script.Commands) == 0 { // only assignments, or nothing
+	if d.action == Allow && len(script.Commands) == 0 { // only assignments, or nothing
 		d.why = "default: it runs nothing"
 	}
 	switch {
 	case d.action != Allow:
 	case notPlain == nil:
 		d.judged = judged
-	case rulesAllowAll && (!p.NoBash || command.SameInSh(card.Command)): // the user's rules allow every command, so none needs a plain form
+	case rulesAllowAll && (!p.NoBash || script.SameInSh()): // the user's rules allow every command, so none needs a plain form
 	default:
 		d.verdict = p.denyIfReadOnly(verdict{action: Ask, why: "default: " + notPlain.Error()})
-		d.keys, d.extent = []string{"exactly " + card.Command}, "exactly this command"
+		d.keys, d.extent = []string{"exactly " + card.Command()}, "exactly this command"
 	}
 	return d
 }
@@ -239,14 +239,14 @@ func (p permissionCheck) denyIfReadOnly(v verdict) verdict {
 
 // decideSimpleCommand judges one simple command. onlyReads means that the plain form of the
 // whole script only reads.
-func (p permissionCheck) decideSimpleCommand(tool string, c *command.Command, src parsedCommand, onlyReads bool) verdict {
+func (p permissionCheck) decideSimpleCommand(tool string, c *command.Command, script *command.Script, onlyReads bool) verdict {
 	if c.Guess { // a guess can only lead to a deny
 		if v := p.decideByCommandRules(tool, c, verdict{action: Allow, why: ""}); v.action == Deny {
 			return v
 		}
 		return verdict{action: Allow, why: ""}
 	}
-	reads := onlyReads || c.ReadOnly() && !steers(c, src.script)
+	reads := onlyReads || c.ReadOnly() && !steers(c, script)
 	byDefault := verdict{action: Ask, why: "default: it is not known to be read-only"}
 	switch {
 	case reads:
@@ -266,7 +266,7 @@ func (p permissionCheck) decideSimpleCommand(tool string, c *command.Command, sr
 			v = verdict{action: Ask, why: "default: the name of the file that it runs contains a space"}
 		case open && !onlyWraps(c):
 			v = verdict{action: Ask, why: "default: parts of it are computed at run time"}
-		case !plainVariables(c, src.script):
+		case !plainVariables(c, script):
 			v = verdict{action: Ask, why: "default: it sets variables that can change which program runs"}
 		}
 	}

@@ -70,7 +70,7 @@ func (*bashTool) Prepare(context.Context, *executors.Call) (executors.Card, erro
 }
 
 func (b *bashTool) Execute(_ context.Context, call *executors.Call) (executors.Result, error) {
-	b.ran, b.script = true, call.Card.Command
+	b.ran, b.script = true, call.Card.Command()
 	if call.Judged != nil {
 		b.script = call.Judged.Script
 	}
@@ -109,7 +109,7 @@ func judgeByRules(t testing.TB, td *commands.TestDir, mode, script string, rules
 		Policy: handle, Roots: roots, Home: td.Home, Boxed: boxed, Mode: func() string { return mode }, Approver: user, Remembered: &answers.Project{},
 	}
 	call := &executors.Call{
-		Tool: "bash", Card: executors.Card{Title: "script", Command: script, Dir: td.Dir, Kind: executors.KindExecute},
+		Tool: "bash", Card: executors.Card{Title: "script", Script: command.Parse(script, command.Shell{Dir: td.Dir, Home: td.Home}), Kind: executors.KindExecute},
 		Record: &executors.Record{}, Notify: func(executors.Event) {},
 	}
 	if _, err := executors.Chain(end, guard.Middleware, permission.Middleware).Execute(t.Context(), call); err != nil {

@@ -61,9 +61,9 @@ func (r Rule) Matches(tool, example string) (bool, error) {
 // matchesCommand reports whether the rule decides about a script. A rule that allows must match
 // every command of it, another one any.
 func (r Rule) matchesCommand(example string) (bool, error) {
-	s, err := command.Parse(example, command.Shell{Dir: exampleRoot, Home: exampleHome})
-	if err != nil {
-		return false, fmt.Errorf("%q cannot be parsed: %w", example, err)
+	s := command.Parse(example, command.Shell{Dir: exampleRoot, Home: exampleHome})
+	if s.Err != nil {
+		return false, fmt.Errorf("%q cannot be parsed: %w", example, s.Err)
 	}
 	all, some := true, false
 	for _, c := range s.Commands {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/executors/command/follow"
 	"github.com/zeph-acp/zeph-acp/executors/workspace/named"
 )
@@ -43,7 +44,7 @@ func (p permissionCheck) restrictForeign(call *executors.Call, spell func(string
 		if !filepath.IsAbs(dir) && len(dirs) > 0 {
 			dir = filepath.Join(dirs[0], dir)
 		}
-		for _, one := range parse(c.Text, dir, p.Home).script.Commands {
+		for _, one := range command.Parse(c.Text, command.Shell{Dir: dir, Home: p.Home}).Commands {
 			total = total.stronger(p.decideByCommandRules(call.Tool, one, verdict{action: Allow}))
 			if v := p.decideByCommandRules("bash", one, verdict{action: Allow}); v.action == Deny {
 				total = total.stronger(v)

@@ -128,29 +128,29 @@ func (g guardCheck) judgeCall(call *executors.Call, reads bool) (blocked *execut
 	if blocked := g.checkCardPaths(card, reads); blocked != nil {
 		return blocked, nil
 	}
-	if card.Command == "" {
+	script := card.Script
+	if script == nil {
 		return nil, nil
 	}
-	p := parse(card.Command, card.Dir, g.Home)
-	if p.err != nil {
-		ask = append(ask, fmt.Sprintf("it cannot be parsed: %v", p.err))
+	if script.Err != nil {
+		ask = append(ask, fmt.Sprintf("it cannot be parsed: %v", script.Err))
 	}
-	if blocked := g.checkReach(p.script); blocked != nil {
+	if blocked := g.checkReach(script); blocked != nil {
 		return blocked, nil
 	}
 	if call.Record.ClaimSource == "" {
-		call.Record.ClaimSource = claimSource(p.script)
+		call.Record.ClaimSource = claimSource(script)
 	}
 	for _, judge := range []func(executors.Card, *command.Script) (*executors.Failure, []string){
 		g.judgeOwnFiles, g.judgeReads, g.judgeCommands, g.judgeSockets, g.judgeCopiedProject, g.judgePaths, g.judgePatterns,
 	} {
-		blocked, reasons := judge(card, p.script)
+		blocked, reasons := judge(card, script)
 		if blocked != nil {
 			return blocked, nil
 		}
 		ask = append(ask, reasons...)
 	}
-	if blocked := g.checkAnyWord(p, card); blocked != nil {
+	if blocked := g.checkAnyWord(script); blocked != nil {
 		return blocked, nil
 	}
 	return nil, boundReasons(ask)
@@ -158,7 +158,7 @@ func (g guardCheck) judgeCall(call *executors.Call, reads bool) (blocked *execut
 
 // judgePatterns adds a reason to ask for each confirm_pattern that the command contains.
 func (g guardCheck) judgePatterns(card executors.Card, _ *command.Script) (blocked *executors.Failure, ask []string) {
-	lower := strings.ToLower(card.Command)
+	lower := strings.ToLower(card.Command())
 	for _, pattern := range g.shell.ConfirmPatterns {
 		if strings.Contains(lower, strings.ToLower(pattern)) {
 			ask = append(ask, fmt.Sprintf("it contains %q (confirm_patterns)", pattern))

@@ -89,7 +89,9 @@ func TestAllowedPaths(t *testing.T) {
 		}
 	}
 	for script, want := range map[string]string{"rm -rf ~/cache": "block", "rm -rf ~/cache/*": "block", "rm -rf ~/cache/sub": "", "rm -rf " + dir + "/link/": "block"} {
-		blocked, _ := g.judgeCall(&executors.Call{Card: executors.Card{Command: script, Dir: "/other"}, Record: &executors.Record{}}, false)
+		call := bashIn("/other", g.Home, script)
+		call.Record = &executors.Record{}
+		blocked, _ := g.judgeCall(call, false)
 		if (blocked != nil) != (want == "block") {
 			t.Errorf("%s: %v", script, blocked)
 		}

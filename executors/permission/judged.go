@@ -20,19 +20,19 @@ import (
 // plainForm returns the plain form in which a command may run without permission.
 // The error is the reason to ask. allowed reports whether an "always" of the user
 // allows a key; nil means that no such answer counts.
-func (p permissionCheck) plainForm(call *executors.Call, src parsedCommand, allowed func(key string) bool) (*executors.Judged, error) {
+func (p permissionCheck) plainForm(call *executors.Call, script *command.Script, allowed func(key string) bool) (*executors.Judged, error) {
 	card := call.Card
 	if p.NoBash {
 		return nil, errors.New("there is no bash here to run it")
 	}
-	form, err := plain.Parse(card.Command, plain.Shell{Dir: card.Dir, Home: p.Home}, func(c *plain.Command, why error) error {
-		return p.requireAllowed(call.Tool, c, src, why, allowed)
+	form, err := script.Plain(func(c *plain.Command, why error) error {
+		return p.requireAllowed(call.Tool, c, script, why, allowed)
 	})
 	if err != nil {
 		return nil, err
 	}
 	if !form.ReadOnly && form.Reach == plain.ReachesOthers { // in the box, if its other commands only read as well
-		if boxed, err := plain.Parse(card.Command, plain.Shell{Dir: card.Dir, Home: p.Home}, nil); err == nil {
+		if boxed, err := script.Plain(nil); err == nil {
 			form = boxed
 		}
 	}
@@ -59,7 +59,7 @@ func (p permissionCheck) plainForm(call *executors.Call, src parsedCommand, allo
 		return nil, errors.New("it failed in the box")
 	}
 	outside := func(c *plain.Command) bool { // rules do not reach here: what they allow is not of the form's reading commands
-		key, _ := alwaysKey(command.New(c.Words, c.Dirs, c.Assigns), src)
+		key, _ := alwaysKey(command.New(c.Words, c.Dirs, c.Assigns), script)
 		return allowed != nil && key != "" && allowed(key)
 	}
 	if err := p.checkReach(form, outside); err != nil {
@@ -136,18 +136,18 @@ func (p permissionCheck) notLiteral(abs string, found []string) string {
 
 // requireAllowed returns nil if a rule, or an "always" of the user, allows a command that is not
 // known to be read-only. A command that writes a file needs its own rule.
-func (p permissionCheck) requireAllowed(tool string, c *plain.Command, src parsedCommand, why error, allowed func(key string) bool) error {
+func (p permissionCheck) requireAllowed(tool string, c *plain.Command, script *command.Script, why error, allowed func(key string) bool) error {
 	if why == plain.ErrOnlyReads && (p.ShellPolicy == nil || len(p.rules.Permissions) == 0) {
 		return why
 	}
 	one := command.New(c.Words, c.Dirs, c.Assigns)
-	v := p.decideSimpleCommand(tool, one, src, false)
+	v := p.decideSimpleCommand(tool, one, script, false)
 	onlyReads := c.ReadOnly || why == plain.ErrOnlyReads // apart from a file that it writes
 	if mode(p.Mode()).readOnly || onlyReads && (v.action != Allow || v.pattern == "") {
 		return why
 	}
 	if v.action == Ask && allowed != nil && len(c.Writes) == 0 {
-		if key, _ := alwaysKey(one, src); key != "" && allowed(key) {
+		if key, _ := alwaysKey(one, script); key != "" && allowed(key) {
 			return nil
 		}
 	}
@@ -235,7 +235,7 @@ func (g guardCheck) formWithRules(card executors.Card) *plain.Form {
 		}
 		return nil
 	}
-	form, err := plain.Parse(card.Command, plain.Shell{Dir: card.Dir, Home: g.Home}, allowed)
+	form, err := card.Script.Plain(allowed)
 	if err != nil {
 		return nil
 	}

@@ -151,7 +151,7 @@ func (g guardCheck) judgeCopiedProject(card executors.Card, s *command.Script) (
 	if g.NamesForbidden == nil {
 		return nil, nil
 	}
-	found, t := g.NamesForbidden(card.Command), follow.Trail{Lstat: g.stats.Lstat}
+	found, t := g.NamesForbidden(card.Command()), follow.Trail{Lstat: g.stats.Lstat}
 	for _, p := range s.ExtractPaths() {
 		found = found || slices.ContainsFunc(slices.Concat(follow.Targets(p, &t)...), g.NamesForbidden)
 	}
@@ -163,7 +163,7 @@ func (g guardCheck) judgeCopiedProject(card executors.Card, s *command.Script) (
 	}
 	return executors.Failuref(executors.PolicyBlocked, "the command names files of the project itself, and you work in a copy of it").
 		ForUser("The command names files of the project itself, and the sub-agent works in a copy of it.").
-		Hint("Work in the copy, %s. Your changes are brought back when you end.", card.Dir), nil
+		Hint("Work in the copy, %s. Your changes are brought back when you end.", card.Dir()), nil
 }
 
 // processFile returns a computed word of the script that may name a file of a

@@ -151,10 +151,10 @@ func (p permissionLink) Execute(ctx context.Context, call *executors.Call) (exec
 // asked about files that the box refuses.
 func (p permissionCheck) keepInBox(call *executors.Call, d *decision) {
 	card := call.Card
-	if d.action != Allow || d.judged != nil || card.Command == "" || len(call.Ask) > 0 || boxError(p.Boxed) != nil {
+	if d.action != Allow || d.judged != nil || card.Command() == "" || len(call.Ask) > 0 || boxError(p.Boxed) != nil {
 		return
 	}
-	if judged, err := p.plainForm(call, parse(card.Command, card.Dir, p.Home), nil); err == nil {
+	if judged, err := p.plainForm(call, card.Script, nil); err == nil {
 		d.judged = judged
 	}
 }
@@ -211,7 +211,7 @@ func (p permissionCheck) limitAlways(call *executors.Call, d *decision) {
 	if len(d.keys) == 0 || p.alwaysCovers(call, &as, func(key string) bool { return slices.Contains(d.keys, key) }) {
 		return
 	}
-	d.keys, d.extent = []string{"exactly " + call.Card.Command}, "exactly this command"
+	d.keys, d.extent = []string{"exactly " + call.Card.Command()}, "exactly this command"
 }
 
 // answeredEarlier reports whether an earlier "always" answers the question, and decides by it.
@@ -326,10 +326,10 @@ func (p *Permission) warn(text string) {
 // its text.
 func (p permissionCheck) alwaysCovers(call *executors.Call, d *decision, allowed func(key string) bool) bool {
 	card := call.Card
-	if card.Command == "" || slices.Contains(d.keys, "exactly "+card.Command) {
+	if card.Command() == "" || slices.Contains(d.keys, "exactly "+card.Command()) {
 		return true
 	}
-	judged, err := p.plainForm(call, parse(card.Command, card.Dir, p.Home), allowed)
+	judged, err := p.plainForm(call, card.Script, allowed)
 	if err != nil {
 		return false
 	}

@@ -26,7 +26,6 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
-	"github.com/zeph-acp/zeph-acp/executors/command"
 )
 
 // Workspace holds the session's roots; workspace.Roots implements it.
@@ -139,22 +138,6 @@ func (v verdict) stronger(o verdict) verdict {
 		return o
 	}
 	return v
-}
-
-// parsedCommand is a command that is parsed once for both links.
-type parsedCommand struct {
-	text   string
-	dir    string          // in which it starts
-	script *command.Script // if it cannot be parsed, its parts as guesses, which can only block or deny
-	err    error
-}
-
-func parse(text, dir, home string) parsedCommand {
-	s, err := command.Parse(text, command.Shell{Dir: dir, Home: home})
-	if err != nil {
-		s = command.ParseParts(text, command.Shell{Dir: dir, Home: home})
-	}
-	return parsedCommand{text: text, dir: dir, script: s, err: err}
 }
 
 // quote shows a command to people, on one line.

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/executors/permission/answers"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/executors/workspace/tighten"
@@ -114,8 +115,11 @@ func (s *setup) do(t testing.TB, call *executors.Call) executors.Result {
 	t.Helper()
 	call.Record = &executors.Record{}
 	call.Notify = func(executors.Event) {}
+	if script := call.Card.Script; script != nil && script.Shell.Home != s.perm.Home {
+		call.Card.Script = command.Parse(script.Text, command.Shell{Dir: script.Shell.Dir, Home: s.perm.Home})
+	}
 	if call.Card.Title == "" {
-		call.Card.Title = call.Card.Command + strings.Join(call.Card.Paths, " ")
+		call.Card.Title = call.Card.Command() + strings.Join(call.Card.Paths, " ")
 	}
 	res, err := s.chain.Execute(t.Context(), call)
 	if err != nil {
@@ -127,8 +131,11 @@ func (s *setup) do(t testing.TB, call *executors.Call) executors.Result {
 	return res
 }
 
-func bash(script string) *executors.Call {
-	return &executors.Call{Tool: "bash", Card: executors.Card{Command: script, Dir: root, Kind: executors.KindExecute}}
+func bash(script string) *executors.Call { return bashIn(root, "/home/u", script) }
+
+// bashIn returns a call of bash in a directory.
+func bashIn(dir, home, script string) *executors.Call {
+	return &executors.Call{Tool: "bash", Card: executors.Card{Script: command.Parse(script, command.Shell{Dir: dir, Home: home}), Kind: executors.KindExecute}}
 }
 
 func file(tool string, paths ...string) *executors.Call {
@@ -675,7 +682,7 @@ func FuzzDecide(f *testing.F) {
 		}
 		s := newSetup().build()
 		plain := s.outcome(t, bash(script))
-		if p := parse("(\n"+script+"\n)\nsudo ls", root, "/home/u"); p.err == nil && plain != "" {
+		if call := bash("(\n" + script + "\n)\nsudo ls"); call.Card.Script.Err == nil && plain != "" {
 			if got := newSetup().build().outcome(t, bash("(\n"+script+"\n)\nsudo ls")); got == "allow" {
 				t.Errorf("%q: a blocked program got through", script)
 			}

@@ -319,17 +319,17 @@ var pathLikeText = lazyregexp.Build(func() string {
 // judgeText adds a reason to ask if the script contains the name of one of
 // zeph-acp's own files anywhere, such as in a program for an interpreter.
 func (o *ownFiles) judgeText(card executors.Card) {
-	for _, name := range pathLikeText.FindAllString(card.Command, 1024) {
+	for _, name := range pathLikeText.FindAllString(card.Command(), 1024) {
 		p := command.Path{Text: name, Abs: []string{name}}
 		if !filepath.IsAbs(name) {
-			p.Abs = []string{card.Dir + string(filepath.Separator) + name}
+			p.Abs = []string{card.Dir() + string(filepath.Separator) + name}
 		}
 		o.judgeFile(o.expandHome(p))
 	}
 	for _, dir := range o.private.Dirs() { // also the part of $HOME/.config/zeph-acp after the variable
 		parts := strings.Split(filepath.ToSlash(dir), "/")
 		tail := strings.Join(parts[max(0, len(parts)-2):], "/")
-		if mentionsPath(filepath.ToSlash(card.Command), tail) {
+		if mentionsPath(filepath.ToSlash(card.Command()), tail) {
 			o.addReason("it mentions zeph-acp's own directory %s", tail)
 		}
 	}

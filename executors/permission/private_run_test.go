@@ -37,8 +37,7 @@ func TestPrivateByRunning(t *testing.T) {
 	ran, scripts := 0, commands.Scale(1500)
 	for range scripts {
 		script := randomScript(rng, home)
-		call := bash(script)
-		call.Card.Dir = home
+		call := bashIn(home, home, script)
 		if s.outcome(t, call) != "allow" {
 			continue
 		}

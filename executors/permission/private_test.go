@@ -73,8 +73,7 @@ func outcomes(t *testing.T, mixed bool, cases map[string][]string) {
 			s.allow(Rule{Pattern: "*", Action: Allow})
 		}
 		for _, script := range scripts {
-			call := bash(strings.ReplaceAll(script, "DIR", home))
-			call.Card.Dir = home
+			call := bashIn(home, home, strings.ReplaceAll(script, "DIR", home))
 			if got := s.outcome(t, call); got != outcome {
 				t.Errorf("%-60q %s, want %s (%s)", script, got, outcome, call.Record.Rule)
 			}
@@ -127,10 +126,8 @@ func TestPrivateWhateverElseSays(t *testing.T) {
 	s, home := atHome(t, false)
 	s.allow(Rule{Pattern: "*", Action: Allow})
 	s.mode = "auto"
-	do := func(call *executors.Call) string {
-		call.Card.Dir = home
-		return s.outcome(t, call)
-	}
+	do := func(call *executors.Call) string { return s.outcome(t, call) }
+	bash := func(script string) *executors.Call { return bashIn(home, home, script) }
 	for _, script := range []string{"cat .config/zeph-acp/keys.toml", "rm -rf .config/zeph-acp", "python3 x .config/zeph-acp/keys.toml"} {
 		if got := do(bash(script)); got != "block" {
 			t.Errorf("%s: %s", script, got)
@@ -158,7 +155,7 @@ func TestPrivateWhateverElseSays(t *testing.T) {
 	if got := do(call); got != "block" || call.Record.Decision != string(Deny) {
 		t.Errorf("%s, %s on record", got, call.Record.Decision)
 	}
-	res := s.do(t, func() *executors.Call { c := bash("cat .config/zeph-acp/keys.toml"); c.Card.Dir = home; return c }())
+	res := s.do(t, bash("cat .config/zeph-acp/keys.toml"))
 	if !strings.Contains(res.ForModel(), "zeph-acp's own files") {
 		t.Errorf("got %s, want %q in it", res.ForModel(), "zeph-acp's own files")
 	}
@@ -171,8 +168,7 @@ func TestPrivateHardLinks(t *testing.T) {
 		s, home := atHome(t, false)
 		link(t, home, false)
 		s.allow(Rule{Pattern: "*", Action: Allow})
-		call := bash(script)
-		call.Card.Dir = home
+		call := bashIn(home, home, script)
 		if got := s.outcome(t, call); got != want {
 			t.Errorf("%s: %s, want %s", script, got, want)
 		}
@@ -181,8 +177,8 @@ func TestPrivateHardLinks(t *testing.T) {
 
 func BenchmarkPrivateCommand(b *testing.B) {
 	s, home := atHome(b, false)
-	call := bash("cd src && grep -rn 'func main' . | head -20 && go test ./...")
-	call.Card.Dir, call.Record = home, &executors.Record{}
+	call := bashIn(home, home, "cd src && grep -rn 'func main' . | head -20 && go test ./...")
+	call.Record = &executors.Record{}
 	g := &Guard{Policy: s.perm.Policy, Roots: s.perm.Roots, Home: home}
 	for name, look := range map[string]func(*workspace.StatCache) *workspace.Private{"none": nil, "own": s.perm.Roots.(*workspace.Roots).PrivateWith} {
 		b.Run(name, func(b *testing.B) {
@@ -227,8 +223,7 @@ func TestPrivateLinkBetweenCalls(t *testing.T) {
 			"cat plain":    []string{"allow", "allow", "allow", "block", "block", "allow", "allow"}[i],
 			"cat src/a.go": []string{"allow", "allow", "allow", "allow", "allow", "allow", "block"}[i],
 		} {
-			call := bash(script)
-			call.Card.Dir = home
+			call := bashIn(home, home, script)
 			if got := s.outcome(t, call); got != want {
 				t.Errorf("%d: %s: %s, want %s (%s)", i, script, got, want, call.Record.Rule)
 			}

@@ -71,8 +71,7 @@ func TestDeniedReads(t *testing.T) {
 		"allow": {"cat a.go", "cat a.*", "ls", "ls sub", "grep x a.go", "echo .env", "echo x > .env", "rm .env", "touch .env", "chmod 600 .env", "git commit -m x", "git log --oneline -5", "git reflog", "git diff-files", "git diff-tree --name-only HEAD", "git show --stat", "git show HEAD:a.go", "gofmt -l .", "gofmt -d a.go", "fd a", "go list ./...", "go list -f '{{.Dir}} {{join .Imports \" \"}}' ./...", "go list -json=Dir,Name .", "go version", "git show -s --format=%h:%s", "git show :a.go", "git show :0:a.go", "git show HEAD:a.go HEAD~1:a.go", "git cat-file -p HEAD:a.go", "git cat-file blob HEAD:a.go", "git log --oneline --name-only --stat", "git stash list", "git stash show", "git stash show stash@{0}", "git stash show --stat --no-color", "git -C . show --no-color HEAD:a.go", "git show -s 5d41402~1", "git show --stat HEAD v1.0", "make", "grep .env a.go", "echo 'cat .env'", "find . -name .env", "git diff-index --name-only HEAD", "cd sub && ls"},
 	} {
 		for _, script := range scripts {
-			call := bash(strings.ReplaceAll(script, "DIR", dir))
-			call.Card.Dir = dir
+			call := bashIn(dir, "/home/u", strings.ReplaceAll(script, "DIR", dir))
 			if got := s.outcome(t, call); got != outcome {
 				t.Errorf("%-40q %s, want %s (%s; %q)", script, got, outcome, call.Record.Rule, call.Ask)
 			}
@@ -88,8 +87,7 @@ func TestAllowedReads(t *testing.T) {
 		"ask":   {"grep -r x src"},
 	} {
 		for _, script := range scripts {
-			call := bash(script)
-			call.Card.Dir = dir
+			call := bashIn(dir, "/home/u", script)
 			if got := s.outcome(t, call); got != outcome {
 				t.Errorf("%-40q %s, want %s (%s; %q)", script, got, outcome, call.Record.Rule, call.Ask)
 			}

@@ -133,10 +133,10 @@ func namesProgram(c *command.Command) bool {
 
 // runsElsewhere reports whether a command runs a file by a relative name in another
 // directory than that of the script. The same words then name another file.
-func runsElsewhere(c *command.Command, src parsedCommand) bool {
+func runsElsewhere(c *command.Command, script *command.Script) bool {
 	name := c.Words[0].Text
 	named := strings.Contains(name, "/") && !filepath.IsAbs(name) || interprets(c)
-	return named && (len(c.Dirs) != 1 || filepath.Clean(c.Dirs[0]) != filepath.Clean(src.dir))
+	return named && (len(c.Dirs) != 1 || filepath.Clean(c.Dirs[0]) != filepath.Clean(script.Shell.Dir))
 }
 
 // alwaysKey returns the key under which an "always" for this command is remembered, and its extent
@@ -144,8 +144,8 @@ func runsElsewhere(c *command.Command, src parsedCommand) bool {
 // and texts of optionExtent, the hosts of a download, all commands of a program that only ask its
 // service, or the exact text of a command that destroys
 // data or runs a file elsewhere. The key is empty if nothing can be remembered.
-func alwaysKey(c *command.Command, src parsedCommand) (key, covers string) {
-	only, exact := "exactly "+src.text, "exactly "+quote(c.Text())
+func alwaysKey(c *command.Command, script *command.Script) (key, covers string) {
+	only, exact := "exactly "+script.Text, "exactly "+quote(c.Text())
 	first, open := c.Subcommand()
 	if at := firstOperand(c); at < 0 {
 		first = ""
@@ -155,7 +155,7 @@ func alwaysKey(c *command.Command, src parsedCommand) (key, covers string) {
 	switch {
 	case open:
 		return "", ""
-	case c.Program() == "" || c.Prefixed() || !plainVariables(c, src.script):
+	case c.Program() == "" || c.Prefixed() || !plainVariables(c, script):
 		return only, exact
 	case c.AsksService() != "":
 		return serviceKey(c)
@@ -167,7 +167,7 @@ func alwaysKey(c *command.Command, src parsedCommand) (key, covers string) {
 		return "host " + strings.Join(hosts, " "), c.Program() + " to " + strings.Join(hosts, ", ")
 	case mayBeginWithAny(c, destructive), slices.Contains(destructive, c.Program()+" "+first), confirms(c, "") != "", namesProgram(c):
 		return only, exact
-	case runsElsewhere(c, src), runsNameWithSpace(c), strings.ContainsAny(first, " \t\n"):
+	case runsElsewhere(c, script), runsNameWithSpace(c), strings.ContainsAny(first, " \t\n"):
 		return only, exact
 	case interprets(c) && (first == "" || hasCode(c)):
 		return only, exact

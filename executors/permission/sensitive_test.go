@@ -115,8 +115,7 @@ func TestSteeringOperands(t *testing.T) {
 		s.cfg.Permissions = map[string][]Rule{"bash": {{Pattern: "*", Action: Allow}}}
 		s.build()
 		for _, script := range scripts {
-			call := bash(script)
-			call.Card.Dir = s.dir
+			call := bashIn(s.dir, "/home/u", script)
 			if got := s.outcome(t, call); got != outcome {
 				t.Errorf("%-50q %s, want %s (%s)", script, got, outcome, call.Record.Rule)
 			}
@@ -136,8 +135,7 @@ func TestSteeringNamedByRule(t *testing.T) {
 			{Pattern: "cp * .git/config", Action: Allow}, {Pattern: "*", Action: Allow},
 		}}
 		s.build()
-		call := bash(script)
-		call.Card.Dir = s.dir
+		call := bashIn(s.dir, "/home/u", script)
 		if got := s.outcome(t, call); got != want {
 			t.Errorf("%q: %s, want %s (%s)", script, got, want, call.Record.Rule)
 		}

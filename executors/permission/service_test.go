@@ -17,11 +17,11 @@ func TestServiceKey(t *testing.T) {
 		"gh pr view -R other/repo 1": "", "gh pr list --jq env": "", "gh pr list -t '{{env}}'": "", "gh api x": "", "gh auth token": "", "gh pr checkout 1": "", "gh pr view --web": "", "gh repo clone x": "", "helm get values x": "", "helm template x --post-renderer y": "",
 		"systemctl stop nginx": "", "systemctl status -H host": "", "systemctl edit x": "", "./docker ps": "", "command docker ps": "",
 	} {
-		src := parse(script, root, "")
-		if got := src.script.Commands[0].AsksService(); got != want {
+		parsed := bash(script).Card.Script
+		if got := parsed.Commands[0].AsksService(); got != want {
 			t.Errorf("%s: %q, want %q", script, got, want)
 		}
-		if key, _ := alwaysKey(src.script.Commands[0], src); strings.HasPrefix(key, "reads ") != (want != "") {
+		if key, _ := alwaysKey(parsed.Commands[0], parsed); strings.HasPrefix(key, "reads ") != (want != "") {
 			t.Errorf("%s: key %q", script, key)
 		}
 	}

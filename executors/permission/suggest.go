@@ -54,13 +54,13 @@ func (p permissionCheck) patterns(call *executors.Call, tool executors.Tool) []s
 	}
 	u, err := url.Parse(call.Card.URL)
 	switch {
-	case call.Card.Command != "":
-		src := parse(call.Card.Command, call.Card.Dir, p.Home)
-		if src.err != nil {
+	case call.Card.Script != nil:
+		script := call.Card.Script
+		if script.Err != nil {
 			return nil
 		}
-		for _, c := range src.script.Commands {
-			if p.decideSimpleCommand(call.Tool, c, src, false).action == Ask {
+		for _, c := range script.Commands {
+			if p.decideSimpleCommand(call.Tool, c, script, false).action == Ask {
 				add(c.Text())
 			}
 		}

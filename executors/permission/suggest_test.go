@@ -69,7 +69,7 @@ func TestSuggestedRules(t *testing.T) {
 				t.Errorf("pasted.Tools.Validate(): got %v, want none", wrong)
 			}
 			if c.rules == 0 {
-				if strings.Contains(res.ForModel(), "config.toml") && !strings.Contains(c.call.Card.Command+strings.Join(c.call.Card.Paths, ""), "config.toml") {
+				if strings.Contains(res.ForModel(), "config.toml") && !strings.Contains(c.call.Card.Command()+strings.Join(c.call.Card.Paths, ""), "config.toml") {
 					t.Errorf("sends to config.toml: %s", res.ForModel())
 				}
 				return

@@ -150,9 +150,9 @@ func (t *turn) announce(ctx context.Context, c llm.ToolCall) (*runningCall, erro
 	}
 	u := r.card(acp.UpdateToolCall)
 	u.Name, u.Status = executors.Shown(c.Name), acp.ToolPending
-	if t.StreamTerminals && call.Card.Command != "" {
+	if t.StreamTerminals && call.Card.Command() != "" {
 		r.terminal = call.ID
-		u.Meta = &acp.ToolMeta{Info: &acp.TerminalInfo{TerminalID: call.ID, CWD: call.Card.Dir}}
+		u.Meta = &acp.ToolMeta{Info: &acp.TerminalInfo{TerminalID: call.ID, CWD: call.Card.Dir()}}
 		u.Content = r.content(nil)
 	}
 	t.Record(transcript.Call{Shown: u})

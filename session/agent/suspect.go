@@ -113,7 +113,7 @@ func (t *turn) pathsFrom(call *executors.Call, known string) []string {
 	}
 	var found []string
 	check := func(shown, abs string) {
-		if call.Spec.Effect.Has(executors.Mutates) && call.Card.Command == "" {
+		if call.Spec.Effect.Has(executors.Mutates) && call.Card.Command() == "" {
 			abs = filepath.Dir(abs)
 		}
 		if !t.Exists(abs) && !strings.Contains(known, strings.ToLower(filepath.Base(abs))) {
@@ -123,10 +123,10 @@ func (t *turn) pathsFrom(call *executors.Call, known string) []string {
 	for _, path := range call.Card.Paths {
 		check(path, path)
 	}
-	for _, m := range commandPath.FindAllStringSubmatch(call.Card.Command, 20) {
+	for _, m := range commandPath.FindAllStringSubmatch(call.Card.Command(), 20) {
 		abs := m[1]
 		if !filepath.IsAbs(abs) {
-			abs = filepath.Join(call.Card.Dir, abs)
+			abs = filepath.Join(call.Card.Dir(), abs)
 		}
 		check(m[1], abs)
 	}

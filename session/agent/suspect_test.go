@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
@@ -32,7 +33,7 @@ func TestSuspects(t *testing.T) {
 		"one that the user named":    {call: executors.Call{Tool: "read", Card: executors.Card{Paths: []string{"/w/lib/magic.go"}}}, said: "open Magic.go"},
 		"one that is made":           {call: executors.Call{Tool: "write", Card: executors.Card{Paths: []string{"/w/new.go"}}}},
 		"made in no directory":       {call: executors.Call{Tool: "write", Card: executors.Card{Paths: []string{"/w/nowhere/new.go"}}}, want: "/w/nowhere/new.go"},
-		"in a command":               {call: executors.Call{Tool: "bash", Card: executors.Card{Command: "go run ./tools/gen.go a.go", Dir: "/w"}}, want: "./tools/gen.go"},
+		"in a command":               {call: executors.Call{Tool: "bash", Card: executors.Card{Script: command.Parse("go run ./tools/gen.go a.go", command.Shell{Dir: "/w"})}}, want: "./tools/gen.go"},
 		"an address":                 {call: executors.Call{Tool: "read", Input: json.RawMessage(`{"url":"https://made.up/x"}`)}, want: "https://made.up/x"},
 		"an address the user named":  {call: executors.Call{Tool: "read", Input: json.RawMessage(`{"url":"https://www.real.org/other/page"}`)}, said: "see real.org"},
 		"a hash":                     {call: executors.Call{Tool: "bash", Input: json.RawMessage(`{"command":"git show 1a2b3c4d5e6f7a8b"}`)}, want: "1a2b3c4d5e6f7a8b"},

@@ -240,7 +240,7 @@ func (b *sessionBuilder) environment() []string {
 // it has any and no sandbox is required, else on this machine.
 func (b *sessionBuilder) shellTools(local shell.Local, walls *sandbox.Sandbox, terminal *ideproxy.Terminal) *shell.Executor {
 	tools := shell.New(local, b.dirs.roots.Cwd(), b.cfg.Tools.Shell.Config)
-	tools.Roots = b.dirs.roots
+	tools.Roots, tools.Home = b.dirs.roots, b.dirs.home
 	if terminal.Client.Capabilities().Terminal && !walls.Required() { // a sandbox does not reach the client's terminals
 		tools.Runner = terminal
 		if !ideproxy.Ours(terminal.Client) {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
-	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/executors/tools/files"
 	"github.com/zeph-acp/zeph-acp/executors/undo/rewind"
 	"github.com/zeph-acp/zeph-acp/executors/undo/rollback"
@@ -27,10 +26,8 @@ func (b *sessionBuilder) newRewind() *rewind.Session {
 	}
 	return rewind.New(rewind.Options{
 		Config: b.cfg.Tools.Rewind, Data: b.app.dataDir, Session: b.session.ID, Roots: b.dirs.files, Dirs: b.dirs.roots.Dirs(),
-		Writes: func(script string) (paths, trees []string, all bool) {
-			return rollback.Writes(script, command.Shell{Dir: b.dirs.roots.Cwd(), Home: b.dirs.home})
-		},
-		Ended: b.app.Changed, Now: b.app.Now, Log: b.app.Log,
+		Writes: rollback.Writes,
+		Ended:  b.app.Changed, Now: b.app.Now, Log: b.app.Log,
 	})
 }
 

@@ -82,7 +82,7 @@ func (b *sessionBuilder) copyPlace(c *copies.Copy) (place, *shell.Executor, erro
 		local.Extra = append(local.Extra, "TMPDIR="+dirs.temp)
 	}
 	bash := shell.New(local, dirs.roots.Cwd(), cfg.Tools.Shell.Config)
-	bash.Roots = dirs.roots
+	bash.Roots, bash.Home = dirs.roots, dirs.home
 	fs := files.Disk{Roots: dirs.files, MaxBytes: cfg.Tools.File.MaxFileBytes}
 	tools := executors.CompositeExecutor{
 		walls.Middleware(bash),
@@ -220,7 +220,7 @@ func (c *copySet) toProject(text string) string {
 func (c *copySet) nameMappers(call *executors.Call) (toProject, toCopy func(string) string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	places := append([]string{call.Card.Dir}, call.Card.Paths...)
+	places := append([]string{call.Card.Dir()}, call.Card.Paths...)
 	for _, w := range c.all {
 		if slices.ContainsFunc(places, func(path string) bool { return strings.HasPrefix(path, w.Root) }) {
 			return w.ToProject, w.ToCopy

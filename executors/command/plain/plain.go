@@ -30,8 +30,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"mvdan.cc/sh/v3/syntax"
-
 	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
 )
 
@@ -105,19 +103,20 @@ const (
 // For a command that only reads, why is [ErrOnlyReads]: if allow returns nil, the command
 // runs as written, and the form is not read-only. The error of Parse names the unsupported part for
 // people, or is the error of allow.
-func Parse(script string, sh Shell, allow func(c *Command, why error) error) (*Form, error) {
+func Parse(script *Tree, sh Shell, allow func(c *Command, why error) error) (*Form, error) {
 	return (&builder{shell: sh, allow: allow}).parse(script)
 }
 
 // Clear reports whether a script belongs to the grammar, whatever programs it runs. It then runs the commands that
 // it spells out, and no others.
-func Clear(script string, sh Shell) bool {
+func Clear(script *Tree, sh Shell) bool {
 	b := &builder{shell: sh, anyInput: true, allow: func(*Command, error) error { return nil }}
 	_, err := b.parse(script)
 	return err == nil
 }
 
-func (b *builder) parse(script string) (*Form, error) {
+func (b *builder) parse(tree *Tree) (*Form, error) {
+	script := tree.Text
 	if len(script) > maxScript {
 		return nil, errorf("it is longer than %d KiB", maxScript>>10)
 	}
@@ -126,7 +125,7 @@ func (b *builder) parse(script string) (*Form, error) {
 			return nil, errors.New("it holds control characters or is not UTF-8")
 		}
 	}
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(script), "")
+	file, err := tree.File()
 	if err != nil {
 		return nil, errorf("it cannot be parsed: %w", err)
 	}

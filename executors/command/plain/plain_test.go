@@ -113,7 +113,7 @@ func TestParse(t *testing.T) {
 		"while read a; do echo x; done < <(ls)":        {"while read v1; do echo x; done 0< <(ls)", ""},
 		"ls a |& wc && ls &>>/dev/null":                {"ls a 2>&1 | wc && ls 1>>/dev/null 2>&1", "a"},
 	} {
-		form, err := Parse(script, shell, nil)
+		form, err := Parse(NewTree(script), shell, nil)
 		if err != nil {
 			t.Errorf("%s: %v", script, err)
 			continue
@@ -129,7 +129,7 @@ func TestParse(t *testing.T) {
 		if !form.ReadOnly {
 			t.Errorf("%s: not read-only", script)
 		}
-		again, err := Parse(form.Script, shell, nil)
+		again, err := Parse(NewTree(form.Script), shell, nil)
 		if err != nil && !strings.Contains(form.Script, "GO") && !strings.Contains(form.Script, "set -f") && !strings.Contains(form.Script, "set +f") && !strings.Contains(form.Script, "git ") && !strings.Contains(form.Script, "-0 ") {
 			t.Errorf("the plain form of %s is not plain: %v", script, err)
 		} else if err == nil && again.Script != form.Script && !strings.Contains(script, "cd ") && !strings.Contains(script, "xargs") && !strings.Contains(script, "-exec") {
@@ -171,7 +171,7 @@ func TestParseRefuses(t *testing.T) {
 		"jq '$ENV' f", "jq 'env.A' f", "jq '.a|env' f", "jq '..env' f", "jq '. env' f", "jq -n '[env]'", `jq '"\(env)"' f`, "jq 'input_filename' f",
 		`awk '/[/ {print "]/ {system($0) } #"}' f`, `awk '/\/ {print "/ {system($0) } #"}' f`, `awk '/[]/ {print "]/ {system($0) } #"}' f`, "git config a.b c", "git config edit", "git config a.b -- c", "git symbolic-ref HEAD refs/x", "git symbolic-ref HEAD -- refs/x", "git symbolic-ref -d HEAD",
 	} {
-		if form, err := Parse(script, shell, nil); err == nil {
+		if form, err := Parse(NewTree(script), shell, nil); err == nil {
 			t.Errorf("%q: %q", script, form.Script)
 		}
 	}
@@ -196,7 +196,7 @@ func TestDirectories(t *testing.T) {
 		"ls && cd a && cat x":                {"/w/a"},
 		"cd a && cat y; cd b && ls && cat x": {"/w/a/b", "/w/b"},
 	} {
-		form, err := Parse(script, shell, nil)
+		form, err := Parse(NewTree(script), shell, nil)
 		if err != nil {
 			t.Errorf("%s: %v", script, err)
 			continue
@@ -227,7 +227,7 @@ func TestAllow(t *testing.T) {
 		seen = append(seen, text)
 		return nil
 	}
-	form, err := Parse("go test ./... 2>&1 | tail -5 && CGO_ENABLED=0 timeout 60 make 'a b' > log", shell, allow)
+	form, err := Parse(NewTree("go test ./... 2>&1 | tail -5 && CGO_ENABLED=0 timeout 60 make 'a b' > log"), shell, allow)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,11 +237,11 @@ func TestAllow(t *testing.T) {
 	if diff := cmp.Diff([]string{"go test ./...", "make a b >log"}, seen); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := Parse("make; rm x", shell, allow); err == nil {
+	if _, err := Parse(NewTree("make; rm x"), shell, allow); err == nil {
 		t.Error("a refused command is in a plain form")
 	}
 	for _, script := range []string{"make $(ls)", "make $x", "make *", "make -*", "for x in a; do make $x; done", "{ make; } <<< x", "if ls; then make; fi <<< x", "make &", "make <<E\nE", "FOO=$(ls) make", "make {a,b} > $x"} {
-		if form, err := Parse(script, shell, allow); err == nil {
+		if form, err := Parse(NewTree(script), shell, allow); err == nil {
 			t.Errorf("%s: %s", script, form.Script)
 		}
 	}
@@ -281,7 +281,7 @@ func TestPrintingPrograms(t *testing.T) {
 		`jq '.env' f`, `jq '.jobs.build.env[]' f`, `jq . config/env.json`,
 		"git status -uno", "git status -u", "git config user.name", "git symbolic-ref --short HEAD",
 	} {
-		if _, err := Parse(script, shell, nil); err != nil {
+		if _, err := Parse(NewTree(script), shell, nil); err != nil {
 			t.Errorf("%s: %v", script, err)
 		}
 	}
@@ -297,7 +297,7 @@ func FuzzPlain(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, script string) {
-		form, err := Parse(script, shell, nil)
+		form, err := Parse(NewTree(script), shell, nil)
 		if err != nil {
 			return
 		}
@@ -311,7 +311,7 @@ func FuzzPlain(f *testing.F) {
 func BenchmarkParse(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := Parse(`cd sub && git diff --stat 2>/dev/null | tail -80`, shell, nil); err != nil {
+		if _, err := Parse(NewTree(`cd sub && git diff --stat 2>/dev/null | tail -80`), shell, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

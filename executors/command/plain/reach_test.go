@@ -10,7 +10,7 @@ func TestReach(t *testing.T) {
 		"grep -r x .": ReachesOthers, "grep -d recurse x .": ReachesOthers, "tail -f a": ReachesOthers, "ls -R": ReachesOthers, "git status": ReachesOthers, "go list": ReachesOthers, "rg x": ReachesOthers, "find .": ReachesOthers, "find . | xargs cat": ReachesOthers, "diff a b": ReachesOthers,
 		"node --version": ReachesOthers, "npm ls": ReachesOthers, "cat $(ls)": ReachesOthers, "ls | while read f; do cat \"$f\"; done": ReachesOthers, "echo $(git log)": ReachesOthers, "timeout 5 git log": ReachesOthers, "if ls; then fd; fi": ReachesOthers, "stat -L a": ReachesOthers, "gofmt -l .": ReachesOthers,
 	} {
-		form, err := Parse(script, shell, nil)
+		form, err := Parse(NewTree(script), shell, nil)
 		if err != nil {
 			t.Errorf("%s: %v", script, err)
 		} else if form.Reach != want {
@@ -29,7 +29,7 @@ func TestEmits(t *testing.T) {
 		`printf '%s\n' a`: false, `printf '%5.1f\t%b' 1`: true, `echo 'a\nb'`: false, `echo -e 'a\tb'`: false, `tr a-z A-Z < f`: false, `tr -d '\r' < f`: false, `tr '\n' ' ' < f`: false, `sed -n 's/\bx\b/y/p' f`: false, `git log --format='%h %an %cr %b'`: false, `date '+%c %b'`: false, `awk '{print $1}' f`: false,
 		`grep -E '\d+\.\w' f`: false, `cat f`: false, `base64 f`: false, `jq '.a' f`: false, `rg '\.go$'`: false, `stat -c '%b %n' f`: false,
 	} {
-		form, err := Parse(script, shell, nil)
+		form, err := Parse(NewTree(script), shell, nil)
 		if err != nil {
 			t.Errorf("%s: %v", script, err)
 		} else if (form.Emits != "") != want {

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/executors/gates/judge"
 )
 
@@ -64,7 +65,7 @@ func TestJudge(t *testing.T) {
 			if tt.change != nil {
 				tt.change(g)
 			}
-			call := &executors.Call{Tool: "bash", Card: executors.Card{Command: "deploy"}, UserWords: "ship it", Record: &executors.Record{}}
+			call := &executors.Call{Tool: "bash", Card: executors.Card{Script: command.Parse("deploy", command.Shell{})}, UserWords: "ship it", Record: &executors.Record{}}
 			v, err := g.judge(t.Context(), call)
 			if err != nil {
 				t.Fatal(err)

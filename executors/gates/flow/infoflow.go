@@ -69,15 +69,14 @@ func (f *Flow) Link() executors.Middleware {
 // send.
 func (f *Flow) judge(_ context.Context, call *executors.Call) (executors.Verdict, error) {
 	now := f.labels.first()
-	if now.untrusted == "" && (len(f.untrusted) == 0 || call.Card.Command == "") {
+	if now.untrusted == "" && (len(f.untrusted) == 0 || call.Card.Command() == "") {
 		return executors.Verdict{}, nil
 	}
-	s := f.parse(call.Card)
-	now = now.or(f.fileLabels(s.files()))
+	now = now.or(f.fileLabels(shownByScript(call.Card.Script)))
 	if now.untrusted == "" || now.private == "" {
 		return executors.Verdict{}, nil
 	}
-	how := f.sends(call, s)
+	how := f.sends(call)
 	if how == "" {
 		return executors.Verdict{}, nil
 	}
@@ -104,10 +103,10 @@ func (o observer) Execute(ctx context.Context, call *executors.Call) (executors.
 
 // observe adds the labels of a call that ran.
 func (f *Flow) observe(call *executors.Call, res executors.Result) {
-	s := f.parse(call.Card)
-	found := f.contentLabels(call).or(label{untrusted: s.reads()})
-	if call.Card.Command != "" || !res.Failed { // a file tool that failed has shown no file
-		found = found.or(f.fileLabels(append(s.files(), shownFiles(call, res)...)))
+	s := call.Card.Script
+	found := f.contentLabels(call).or(label{untrusted: strangersIn(s)})
+	if s != nil || !res.Failed { // a file tool that failed has shown no file
+		found = found.or(f.fileLabels(append(shownByScript(s), shownFiles(call, res)...)))
 	}
 	if call.Record != nil && call.Record.Masked > 0 {
 		found = found.or(label{private: "a credential in the result of " + call.Tool})

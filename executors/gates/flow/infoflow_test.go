@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/executors/workspace/tighten"
 )
 
@@ -40,8 +41,10 @@ func (t tool) Execute(_ context.Context, call *executors.Call) (executors.Result
 	return t.result, t.err
 }
 
-func bash(script string) *executors.Call {
-	return &executors.Call{Tool: "bash", Card: executors.Card{Command: script, Dir: "/w", Kind: executors.KindExecute}}
+func bash(script string) *executors.Call { return bashIn("/w", script) }
+
+func bashIn(dir, script string) *executors.Call {
+	return &executors.Call{Tool: "bash", Card: executors.Card{Script: command.Parse(script, command.Shell{Dir: dir, Home: "/home/me"}), Kind: executors.KindExecute}}
 }
 
 func file(tool, path string) *executors.Call {
@@ -143,8 +146,7 @@ func TestLinks(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, script := range []string{"cat notes", "cat .e*", "cat ./*/../.env", "cd / && cat " + dir + "/notes"} {
-		f, call := newFlow(), bash(script)
-		call.Card.Dir = dir
+		f, call := newFlow(), bashIn(dir, script)
 		run(t, f, call, tool{})
 		if f.labels.first().private == "" {
 			t.Errorf("%s: no label", script)
@@ -159,8 +161,7 @@ func TestChangedLink(t *testing.T) {
 	if err := os.Symlink("README", link); err != nil {
 		t.Fatal(err)
 	}
-	f, call := newFlow(), bash("cat notes README")
-	call.Card.Dir = dir
+	f, call := newFlow(), bashIn(dir, "cat notes README")
 	if run(t, f, call, tool{}); f.labels.first().private != "" {
 		t.Fatalf("got the labels %+v, want no private one", f.labels.first())
 	}

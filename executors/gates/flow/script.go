@@ -6,37 +6,17 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/executors/command/follow"
 	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
 )
 
-// script is the command of a call; nil if it has none.
-type script struct {
-	*command.Script
-	text string // as written
-	dir  string
-	err  error // it cannot be parsed
-}
-
-func (f *Flow) parse(card executors.Card) *script {
-	if card.Command == "" {
-		return nil
-	}
-	parsed, err := command.Parse(card.Command, command.Shell{Dir: card.Dir, Home: f.home})
-	if err != nil {
-		parsed = &command.Script{}
-	}
-	return &script{parsed, card.Command, card.Dir, err}
-}
-
-// sends returns the part of the script that can send data out, or "".
-func (s *script) sends() string {
+// sendingPart returns the part of a script that can send data out, or "". A nil script has none.
+func sendingPart(s *command.Script) string {
 	if s == nil {
 		return ""
 	}
-	if s.err != nil {
+	if s.Err != nil {
 		return "a command that cannot be parsed"
 	}
 	for _, r := range s.Redirects {
@@ -144,9 +124,9 @@ func hasCode(c *command.Command) bool {
 	return !operands
 }
 
-// reads returns, as a source, the command that prints text of strangers, or "".
-func (s *script) reads() string {
-	if s == nil {
+// strangersIn returns, as a source, the command of a script that prints text of strangers, or "".
+func strangersIn(s *command.Script) string {
+	if s == nil || s.Err != nil {
 		return ""
 	}
 	for _, c := range s.Commands {
@@ -160,14 +140,15 @@ func (s *script) reads() string {
 // maxFiles bounds the files of one script that are judged.
 const maxFiles = 512
 
-// files returns the files whose content the script may show.
-func (s *script) files() []string {
+// shownByScript returns the files whose content a script may show.
+func shownByScript(s *command.Script) []string {
 	if s == nil {
 		return nil
 	}
 	var out []string
-	if s.err != nil {
-		out = namesIn(s.text, s.dir)
+	if s.Err != nil {
+		out = namesIn(s.Text, s.Shell.Dir)
+		return out[:min(len(out), maxFiles)]
 	}
 	for _, r := range s.Redirects {
 		if r.Read {

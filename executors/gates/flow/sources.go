@@ -61,7 +61,7 @@ func (f *Flow) resourceLabels(uri string) label {
 
 // shownFiles returns the files whose content the result of a tool may show.
 func shownFiles(call *executors.Call, res executors.Result) []string {
-	if call.Card.Command != "" || call.Server() != "" || listingTools[call.Tool] {
+	if call.Card.Command() != "" || call.Server() != "" || listingTools[call.Tool] {
 		return nil
 	}
 	out := slices.Clone(call.Card.Paths)
@@ -73,7 +73,7 @@ func shownFiles(call *executors.Call, res executors.Result) []string {
 
 // sends returns the name of a call that can send data out, or "". A server that
 // alone made the session private already has the data.
-func (f *Flow) sends(call *executors.Call, s *script) string {
+func (f *Flow) sends(call *executors.Call) string {
 	if server := call.Server(); server != "" {
 		if slices.Equal(f.labels.all().Private, []string{serverSource(server)}) {
 			return ""
@@ -83,5 +83,5 @@ func (f *Flow) sends(call *executors.Call, s *script) string {
 	if u, err := url.Parse(call.Card.URL); err != nil || u.RawQuery != "" {
 		return "the query of " + call.Tool
 	}
-	return s.sends()
+	return sendingPart(call.Card.Script)
 }

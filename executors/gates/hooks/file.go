@@ -201,8 +201,8 @@ func (s *Session) candidatePaths(text string) []string {
 // shellPaths returns the paths in a command as a shell reads it. It also finds paths that
 // are quoted, escaped or matched by a pattern, which a split at white space would miss.
 func (s *Session) shellPaths(text string) []string {
-	script, err := command.Parse(text, command.Shell{Dir: s.options.Dir})
-	if err != nil {
+	script := command.Parse(text, command.Shell{Dir: s.options.Dir})
+	if script.Err != nil {
 		return nil // its words count
 	}
 	var out []string

@@ -219,7 +219,7 @@ func (l afterLink) Execute(ctx context.Context, call *executors.Call) (executors
 // response returns a result in the format of hooks.
 func response(call *executors.Call, res executors.Result) any {
 	text := res.ForModel()
-	if call.Card.Command != "" {
+	if call.Card.Command() != "" {
 		return map[string]any{"stdout": text, "stderr": "", "interrupted": false}
 	}
 	out := map[string]any{"success": true, "content": text}

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/executors/permission/approval"
 	"github.com/zeph-acp/zeph-acp/executors/process"
 )
@@ -297,7 +298,7 @@ func TestPostToolUse(t *testing.T) {
 	const both = `{"decision":"block","reason":"not formatted","hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"run gofmt"}}`
 	f := open(t, fileOf(PostToolUse, "Bash", "cat > input; printf '%s' '"+both+"'"), "")
 	c := call("bash", `{"command":"make"}`)
-	c.Card.Command = "make"
+	c.Card.Script = command.Parse("make", command.Shell{Dir: f.dir})
 	res, err := f.Middleware(newTool()).Execute(t.Context(), c)
 	if want := "done\n[hook] not formatted\n[hook] run gofmt"; err != nil || res.ForModel() != want {
 		t.Errorf("%v, result %q, want %q", err, res.ForModel(), want)

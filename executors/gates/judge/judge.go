@@ -71,12 +71,12 @@ func Question(call *executors.Call, because string, mask func(string) string) (q
 		mask = func(s string) string { return s }
 	}
 	card := call.Card
-	if utf8.RuneCountInString(card.Command) > maxCommand || len(card.Paths) > maxPaths {
+	if utf8.RuneCountInString(card.Command()) > maxCommand || len(card.Paths) > maxPaths {
 		return "", false, errTooLong
 	}
 	s := callView{
 		Tool: call.Tool, Server: call.Server(), Phase: call.Phase.String(), AskedBy: call.Origin.String(),
-		Command: mask(card.Command), Dir: card.Dir, URL: mask(card.URL), Because: because,
+		Command: mask(card.Command()), Dir: card.Dir(), URL: mask(card.URL), Because: because,
 		Words: executors.ReplaceMiddle(mask(call.UserWords), maxWords/2, " … "),
 	}
 	for _, p := range card.Paths {
@@ -86,7 +86,7 @@ func Question(call *executors.Call, because string, mask func(string) string) (q
 	if json.Unmarshal(call.Input, &input) != nil {
 		input = string(call.Input)
 	}
-	if m, ok := input.(map[string]any); ok && card.Command != "" {
+	if m, ok := input.(map[string]any); ok && card.Command() != "" {
 		delete(m, "command") // it is above, whole
 	}
 	s.Input, s.Cut = maskValue(input, mask)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/executors/gates/rules/target"
 	"github.com/zeph-acp/zeph-acp/executors/workspace/tighten"
 )
@@ -68,7 +69,7 @@ func (w workspace) call(text string) *executors.Call {
 	input := map[string]any{}
 	switch {
 	case tool == "bash":
-		c.Card = executors.Card{Kind: executors.KindExecute, Command: rest, Dir: w.cwd}
+		c.Card = executors.Card{Kind: executors.KindExecute, Script: command.Parse(rest, command.Shell{Dir: w.cwd, Home: "/home/u"})}
 		c.Spec.Effect = executors.Mutates
 		input["command"] = rest
 	case tool == "fetch":

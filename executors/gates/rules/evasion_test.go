@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/command"
 )
 
 // evasions are commands that read, copy or change a file in the directory secrets.
@@ -217,7 +218,7 @@ func TestDenyLaterWords(t *testing.T) {
 		a := NewPolicy(Config{Enabled: true, DefaultEffect: executors.Allow, Rules: []Rule{
 			{Effect: executors.Deny, Tool: "bash", ArgsMatch: "^(git push|docker compose down|yarn publish|kubectl delete)"},
 		}}, Options{Roots: []string{"/w"}})
-		call := &executors.Call{Tool: "bash", Card: executors.Card{Command: text, Dir: "/w"}, Record: &executors.Record{}}
+		call := &executors.Call{Tool: "bash", Card: executors.Card{Script: command.Parse(text, command.Shell{Dir: "/w"})}, Record: &executors.Record{}}
 		if got := a.Judge(t.Context(), call).Decision; got == executors.Deny != (want == executors.Deny) {
 			t.Errorf("%s: %q, want %q", text, got, want)
 		}

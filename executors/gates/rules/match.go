@@ -254,7 +254,7 @@ func (r rule) coversPaths(p target.Part) bool {
 
 // changes reports whether the call may change a file. The name "" is no file.
 func (s *subject) changes(file string) bool {
-	if file == "" || s.call.Card.Command == "" && s.call.Spec.Effect.ReadOnly() {
+	if file == "" || s.call.Card.Command() == "" && s.call.Spec.Effect.ReadOnly() {
 		return false
 	}
 	for _, p := range s.Parts {

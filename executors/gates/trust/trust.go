@@ -149,7 +149,7 @@ var skillTools = []string{"invoke_skill", "load_skill", "memory_save"}
 // change something, send data out, or load other instructions.
 func deniedAfterUntrusted(call *executors.Call) bool {
 	e := call.Spec.Effect
-	return call.Server() != "" || e.Has(executors.Mutates) || e.Has(executors.Network) || call.Card.Command != "" ||
+	return call.Server() != "" || e.Has(executors.Mutates) || e.Has(executors.Network) || call.Card.Command() != "" ||
 		call.Spec.Kind == executors.KindExecute && !e.ReadOnly() || slices.Contains(skillTools, call.Tool)
 }
 

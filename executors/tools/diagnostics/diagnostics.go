@@ -35,6 +35,7 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/executors/tools/shell"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
@@ -76,8 +77,8 @@ func (t *checker) prepare(ctx context.Context, _ *executors.Call, in *checkInput
 		card.Paths = []string{p.target}
 	}
 	if err == nil {
-		card.Command, card.Dir = t.script(p), t.roots.Cwd()
-		card.Title = executors.Quoted(card.Command)
+		card.Script = command.Parse(t.script(p), command.Shell{Dir: t.roots.Cwd()})
+		card.Title = executors.Quoted(card.Command())
 	}
 	return card, err
 }
@@ -89,7 +90,7 @@ func (t *checker) execute(ctx context.Context, call *executors.Call, in *checkIn
 		return executors.Result{}, context.Cause(ctx)
 	case err != nil:
 		return executors.FailWith(err), nil
-	case t.script(p) != call.Card.Command:
+	case t.script(p) != call.Card.Command():
 		return executors.Failuref(executors.PermanentFailure,
 			"the project changed since this call was allowed: other programs would be run now").
 			Hint("Call diagnostics again.").Result(), nil

@@ -22,7 +22,7 @@ type approver struct {
 }
 
 func (a *approver) Approve(_ context.Context, call *executors.Call, options []permission.Option) (string, error) {
-	a.asked = append(a.asked, call.Card.Command)
+	a.asked = append(a.asked, call.Card.Command())
 	for _, o := range options {
 		a.options = append(a.options, o.Name)
 	}

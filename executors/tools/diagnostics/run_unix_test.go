@@ -125,10 +125,10 @@ func TestPlan(t *testing.T) {
 			}
 			root := tree(t, files)
 			c, err := call(t, tools(t, root, Defaults()), tt.input)
-			if diff := cmp.Diff(tt.want, c.Card.Command); err != nil || diff != "" {
+			if diff := cmp.Diff(tt.want, c.Card.Command()); err != nil || diff != "" {
 				t.Errorf("%v (-want +got)\n%s", err, diff)
 			}
-			if c.Card.Dir != root || c.Card.Kind != executors.KindExecute || len(c.Card.Paths) != 1 {
+			if c.Card.Dir() != root || c.Card.Kind != executors.KindExecute || len(c.Card.Paths) != 1 {
 				t.Errorf("got the card %+v, want one path in %s", c.Card, root)
 			}
 		})

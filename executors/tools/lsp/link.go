@@ -64,7 +64,7 @@ func (l reportLink) Execute(ctx context.Context, call *executors.Call) (executor
 
 // isEdit reports whether a call changes files that it names.
 func isEdit(call *executors.Call) bool {
-	if !call.Spec.Effect.Has(executors.Mutates) || call.Card.Command != "" || call.Skipped != nil {
+	if !call.Spec.Effect.Has(executors.Mutates) || call.Card.Command() != "" || call.Skipped != nil {
 		return false
 	}
 	switch call.Card.Kind {

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/executors/permission/approval"
 	"github.com/zeph-acp/zeph-acp/executors/tools/files"
 	"github.com/zeph-acp/zeph-acp/executors/tools/lsp/client"
@@ -249,7 +250,7 @@ func TestCommands(t *testing.T) {
 	w.s.entries[0].needsWatch = true
 	command := executors.Chain(executors.Registry{executors.Bind(executors.Tool{Name: "run", Effect: executors.Mutates},
 		func(context.Context, *executors.Call, *struct{}) (executors.Card, error) {
-			return executors.Card{Command: "make"}, nil
+			return executors.Card{Script: command.Parse("make", command.Shell{})}, nil
 		},
 		func(context.Context, *executors.Call, *struct{}) (executors.Result, error) {
 			w.put("made.fake", "")

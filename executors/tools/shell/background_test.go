@@ -236,12 +236,12 @@ func TestUnknownJob(t *testing.T) {
 				t.Error("the card does not tell")
 			}
 			card, err := e.Prepare(t.Context(), call(tool, `{"id":"bg1"}`))
-			if err != nil || !strings.HasSuffix(card.Title, " bg1 `npm run dev`") || card.Command != "" {
+			if err != nil || !strings.HasSuffix(card.Title, " bg1 `npm run dev`") || card.Command() != "" {
 				t.Errorf("card %+v, %v", card, err)
 			}
 		}
 		card, err := e.Prepare(t.Context(), call(Tool, npm))
-		if err != nil || card.Title != "`npm run dev` in the background" || card.Command != "npm run dev" {
+		if err != nil || card.Title != "`npm run dev` in the background" || card.Command() != "npm run dev" {
 			t.Errorf("card %+v, %v", card, err)
 		}
 	})

@@ -21,15 +21,11 @@ var editors = []string{"vi", "vim", "view", "vimdiff", "rvim", "rview", "nvim", 
 var batchArgument = lazyregexp.New(`^(\+.+|--cmd|--headless|--help|--version|-[A-Za-z]*[ceEsSlh])$`)
 
 // refuseKeys returns the failure of a script with a program that would wait for keys, or nil.
-func (e *Executor) refuseKeys(script string) *executors.Failure {
-	if e.HasTerminal || !slices.ContainsFunc(editors, func(name string) bool { return strings.Contains(script, name) }) {
+func (e *Executor) refuseKeys(script *command.Script) *executors.Failure {
+	if e.HasTerminal || script.Err != nil { // the links that judge the call say what is wrong with it
 		return nil
 	}
-	parsed, err := command.Parse(script, command.Shell{Dir: e.Root})
-	if err != nil { // the links that judge the call say so
-		return nil
-	}
-	for _, c := range parsed.Commands {
+	for _, c := range script.Commands {
 		if !slices.Contains(editors, c.Program()) ||
 			slices.ContainsFunc(c.Args(), func(w command.Word) bool { return !w.Literal || batchArgument.MatchString(w.Text) }) {
 			continue

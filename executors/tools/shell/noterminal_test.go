@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/zeph-acp/zeph-acp/executors/command"
 )
 
 // A program that would wait for keys is not started; one that is told what to do is.
@@ -14,11 +16,12 @@ func TestKeyless(t *testing.T) {
 		"npm run script": "", "echo vim": "", "service nginx status": "", "man vi": "", "vim '": "",
 	} {
 		e := New(nil, t.TempDir(), Defaults())
-		f := e.refuseKeys(script)
+		parsed := command.Parse(script, command.Shell{Dir: e.Root})
+		f := e.refuseKeys(parsed)
 		if got := f != nil; got != (want != "") || got && !strings.HasPrefix(f.Message, want+" waits for keys") {
 			t.Errorf("%s: got %v, want a failure for %q", script, f, want)
 		}
-		if e.HasTerminal = true; e.refuseKeys(script) != nil {
+		if e.HasTerminal = true; e.refuseKeys(parsed) != nil {
 			t.Errorf("%s is refused in a terminal with a person", script)
 		}
 	}

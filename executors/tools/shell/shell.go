@@ -39,6 +39,7 @@ import (
 	"time"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/executors/undo/rollback"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
@@ -109,6 +110,7 @@ func (c Command) Env(block, extra []string) ([]string, []string) {
 type Executor struct {
 	Runner      Runner           // required
 	Root        string           // absolute path without links; the session's working directory
+	Home        string           // absolute; empty means unknown
 	Timeout     time.Duration    // of each command; 0 means no limit
 	TimeoutKey  string           // the configuration key of Timeout, in messages for people
 	HasTerminal bool             // commands have a terminal, where a person may type
@@ -170,6 +172,14 @@ func (e *Executor) Execute(ctx context.Context, call *executors.Call) (executors
 	return e.tools.Execute(ctx, call)
 }
 
+// scriptOf returns the script of a call, which Prepare parsed unless the input is another one by now.
+func (e *Executor) scriptOf(call *executors.Call, in *bashInput) *command.Script {
+	if s := call.Card.Script; s != nil && s.Text == in.Command {
+		return s
+	}
+	return command.Parse(in.Command, command.Shell{Dir: e.Root, Home: e.Home})
+}
+
 func (e *Executor) prepare(_ context.Context, call *executors.Call, in *bashInput) (executors.Card, error) {
 	if f := e.checkInput(call, in); f != nil {
 		return executors.Card{}, f
@@ -179,14 +189,13 @@ func (e *Executor) prepare(_ context.Context, call *executors.Call, in *bashInpu
 		title += " in the background"
 	}
 	card := executors.Card{
-		Title:   title,
-		Kind:    executors.KindExecute,
-		Command: in.Command,
-		Dir:     e.Root,
+		Title:  title,
+		Kind:   executors.KindExecute,
+		Script: e.scriptOf(call, in),
 
 		FullAccess: e.restricted.contains(in.Command),
 	}
-	if f := e.refuseKeys(in.Command); f != nil {
+	if f := e.refuseKeys(card.Script); f != nil {
 		return card, f
 	}
 	return card, nil
@@ -196,7 +205,7 @@ func (e *Executor) execute(ctx context.Context, call *executors.Call, in *bashIn
 	if f := e.checkInput(call, in); f != nil {
 		return f.Result(), nil
 	}
-	if f := cmp.Or(e.refuseKeys(in.Command), e.checkDirectory()); f != nil {
+	if f := cmp.Or(e.refuseKeys(e.scriptOf(call, in)), e.checkDirectory()); f != nil {
 		return f.Result(), nil
 	}
 	snap, note, err := e.takeSnapshot(ctx, call, in)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/command"
 )
 
 // answer is a Runner that returns a fixed output.
@@ -195,17 +196,17 @@ func TestInput(t *testing.T) {
 
 func TestCard(t *testing.T) {
 	e := New(answer{}, "/w", Defaults())
-	for command, title := range map[string]string{
+	for script, title := range map[string]string{
 		"go test ./...":              "go test ./...",
 		"cd a\r\n\tls\n":             "cd a ⏎  ls",
 		"echo ok\rrm -rf x":          "echo ok<U+000D>rm -rf x",
 		"echo \x1b[8m; rm\u202egpj.": "echo <U+001B>[8m; rm<U+202E>gpj.",
 		strings.Repeat("é", 5000):    strings.Repeat("é", 5000),
 	} {
-		got, err := e.Prepare(t.Context(), bashCall(command))
-		want := executors.Card{Title: "`" + title + "`", Kind: executors.KindExecute, Command: command, Dir: "/w"}
+		got, err := e.Prepare(t.Context(), bashCall(script))
+		want := executors.Card{Title: "`" + title + "`", Kind: executors.KindExecute, Script: command.Parse(script, command.Shell{Dir: "/w"})}
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
-			t.Errorf("Prepare(%q): %v, (-want +got)\n%s", command, err, diff)
+			t.Errorf("Prepare(%q): %v, (-want +got)\n%s", script, err, diff)
 		}
 	}
 }
@@ -288,7 +289,7 @@ func TestJudged(t *testing.T) {
 			call := bashCall("ls *.go")
 			call.Judged = tt.judged
 			card, err := e.Prepare(t.Context(), call)
-			if err != nil || card.Command != "ls *.go" || card.FullAccess {
+			if err != nil || card.Command() != "ls *.go" || card.FullAccess {
 				t.Errorf("Prepare: %+v, %v", card, err)
 			}
 			if _, err := e.Execute(t.Context(), call); err != nil {

@@ -3,11 +3,9 @@ package shell
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 
 	"github.com/zeph-acp/zeph-acp/executors"
-	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/executors/undo/rollback"
 )
 
@@ -31,14 +29,11 @@ func (e *Executor) takeSnapshot(
 	if !e.transactional(call) {
 		return nil, "", nil
 	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		home = ""
-	}
-	paths, _, all := rollback.Writes(in.Command, command.Shell{Dir: e.Root, Home: home})
+	paths, _, all := rollback.Writes(e.scriptOf(call, in))
 	if len(paths) == 0 && !all {
 		return nil, "", nil
 	}
+	var err error
 	switch running := e.Running(); {
 	case in.Background:
 		err = fmt.Errorf("it would run in the background")

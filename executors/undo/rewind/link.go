@@ -50,14 +50,14 @@ type effect struct {
 func (s *Session) touches(call *executors.Call) (e effect) {
 	switch {
 	case call.Spec.Effect&executors.Mutates == 0:
-	case call.Card.Command == "":
+	case call.Card.Script == nil:
 		e.paths = call.Card.Paths
 		if call.Card.NoFollow { // a directory is moved, copied or deleted with everything in it
 			e.trees = e.paths
 		}
 	case call.Judged != nil && call.Judged.ReadOnly:
 	default:
-		e.paths, e.trees, e.all = s.Writes(call.Card.Command)
+		e.paths, e.trees, e.all = s.Writes(call.Card.Script)
 	}
 	return e
 }

@@ -33,6 +33,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
@@ -55,7 +56,7 @@ type Options struct {
 	Dirs    []string         // the session's directories, without links
 	// Writes returns the paths that a script may write, those of them below which it may
 	// write too, or that it may write any file.
-	Writes func(script string) (paths, trees []string, all bool)
+	Writes func(script *command.Script) (paths, trees []string, all bool)
 	// Ended is called with the files that a turn changed, sorted, at its end; nil
 	// is not called.
 	Ended func(paths []string)

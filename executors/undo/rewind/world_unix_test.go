@@ -19,7 +19,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zeph-acp/zeph-acp/executors"
-	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/executors/tools/files"
 	"github.com/zeph-acp/zeph-acp/executors/tools/shell"
 	"github.com/zeph-acp/zeph-acp/executors/undo/rewind"
@@ -64,9 +63,7 @@ func (w *world) start() {
 	}
 	w.kept = rewind.New(rewind.Options{
 		Config: w.cfg, Data: w.data, Session: w.session, Roots: reading, Dirs: roots.Dirs(), Now: w.now, Log: slog.New(slog.DiscardHandler),
-		Writes: func(script string) (paths, trees []string, all bool) {
-			return rollback.Writes(script, command.Shell{Dir: w.dir, Home: "/nowhere"})
-		},
+		Writes: rollback.Writes,
 	})
 	var fsys rewind.FS = files.Disk{Roots: reading}
 	if w.fs != nil {

@@ -19,9 +19,8 @@ var writersOfNamedFiles = map[string]bool{
 // Writes returns the files that a script may write, as absolute paths that are
 // not cleaned. trees are those of them below which it may write too. all reports that
 // it may write any file, as every unknown program may. A wrong guess only costs time.
-func Writes(script string, sh command.Shell) (paths, trees []string, all bool) {
-	s, err := command.Parse(script, sh)
-	if err != nil || len(s.Dynamic) > 0 || len(s.Assigns) > 0 {
+func Writes(s *command.Script) (paths, trees []string, all bool) {
+	if s.Err != nil || len(s.Dynamic) > 0 || len(s.Assigns) > 0 {
 		return nil, nil, true
 	}
 	add := func(p command.Path) {

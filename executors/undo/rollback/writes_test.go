@@ -43,7 +43,7 @@ func TestWrites(t *testing.T) {
 		"sort -o a a":                    {all},
 		"":                               nil,
 	} {
-		paths, _, any := Writes(script, command.Shell{Dir: "/w", Home: "/h"})
+		paths, _, any := Writes(command.Parse(script, command.Shell{Dir: "/w", Home: "/h"}))
 		if any {
 			paths = []string{all}
 		}
@@ -65,7 +65,7 @@ func TestWritesBelow(t *testing.T) {
 		"mkdir -p new; mv a new/b": {"/w/a", "/w/new/b"},
 		"chmod -R go-w d":          {"/w/d"},
 	} {
-		_, trees, all := Writes(script, command.Shell{Dir: "/w", Home: "/h"})
+		_, trees, all := Writes(command.Parse(script, command.Shell{Dir: "/w", Home: "/h"}))
 		if slices.Sort(trees); all || !slices.Equal(trees, want) {
 			t.Errorf("%q: got %q, %t, want %q", script, trees, all, want)
 		}

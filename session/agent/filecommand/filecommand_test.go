@@ -14,6 +14,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/executors/permission/approval"
 	"github.com/zeph-acp/zeph-acp/session/agent/skills"
 )
@@ -192,7 +193,7 @@ func TestTooLong(t *testing.T) {
 func TestBounds(t *testing.T) {
 	dir := t.TempDir()
 	bash := func(line string) *executors.Call {
-		return &executors.Call{Tool: "bash", Card: executors.Card{Command: line, Dir: dir}}
+		return &executors.Call{Tool: "bash", Card: executors.Card{Script: command.Parse(line, command.Shell{Dir: dir})}}
 	}
 	for head, permitted := range map[string][2]bool{
 		"allowed-tools: Bash(git log:*)": {true, false}, "allowed-tools:": {false, false}, "allowed-tools: [": {false, false}, "other: x": {true, true},

@@ -72,8 +72,8 @@ func (a Allowed) Permits(call *executors.Call) bool {
 	switch card := call.Card; {
 	case len(specs) == 0:
 		return false
-	case card.Command != "":
-		return commandFits(card, specs)
+	case card.Script != nil:
+		return commandFits(card.Script, specs)
 	case card.URL != "":
 		u, err := url.Parse(card.URL)
 		return err == nil && slices.Contains(specs, "domain:"+u.Hostname())
@@ -84,9 +84,15 @@ func (a Allowed) Permits(call *executors.Call) bool {
 
 // commandFits reports whether every simple command of a script matches a pattern. A script
 // that sets variables matches no pattern, since they can change the effect of a program.
-func commandFits(card executors.Card, specs []string) bool {
-	script, err := command.Parse(card.Command, command.Shell{Dir: card.Dir})
-	if err != nil || len(script.Commands) == 0 || len(script.Assigns) > 0 {
+func commandFits(script *command.Script, specs []string) bool {
+	if home := script.Shell.Home; home != "" { // the words of the script have no "~"
+		expand := strings.NewReplacer("~/", home+"/", "$HOME", home)
+		specs = slices.Clone(specs)
+		for i, spec := range specs {
+			specs[i] = expand.Replace(spec)
+		}
+	}
+	if script.Err != nil || len(script.Commands) == 0 || len(script.Assigns) > 0 {
 		return false
 	}
 	for _, c := range script.Commands {

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/session/agent/frontmatter"
 )
 
@@ -103,8 +104,8 @@ func TestInvoke(t *testing.T) {
 
 // TestAllowed lists calls with allowed-tools that permit them, and others that do not.
 func TestAllowed(t *testing.T) {
-	bash := func(command string) executors.Call {
-		return executors.Call{Tool: "bash", Card: executors.Card{Command: command, Dir: "/w"}}
+	bash := func(script string) executors.Call {
+		return executors.Call{Tool: "bash", Card: executors.Card{Script: command.Parse(script, command.Shell{Dir: "/w"})}}
 	}
 	file := func(tool string, paths ...string) executors.Call {
 		return executors.Call{Tool: tool, Card: executors.Card{Paths: paths}}

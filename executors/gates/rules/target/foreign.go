@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/executors/workspace/named"
 )
 
@@ -35,7 +36,7 @@ func (t *Targets) foreign(call *executors.Call, s Session) {
 		if c.Dir != "" {
 			dir = filepath.Clean(absolute(c.Dir, s))
 		}
-		inner.script(executors.Card{Command: c.Text, Dir: dir}, s)
+		inner.script(command.Parse(c.Text, command.Shell{Dir: dir, Home: s.Home}), s)
 		for _, p := range inner.Parts {
 			p.DenyOnly = true
 			t.Parts = append(t.Parts, p)

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/executors/command/follow"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
@@ -14,13 +13,11 @@ import (
 
 // script adds the parts of a shell script: one for each simple command, and one for
 // the redirections.
-func (t *Targets) script(card executors.Card, s Session) {
-	script, err := command.Parse(card.Command, command.Shell{Dir: card.Dir, Home: s.Home})
-	if err != nil { // its parts can only lead to a deny
+func (t *Targets) script(script *command.Script, s Session) {
+	switch {
+	case script.Err != nil: // its parts can only lead to a deny
 		t.Unknown = "the command cannot be parsed"
-		script = command.ParseParts(card.Command, command.Shell{Dir: card.Dir, Home: s.Home})
-	}
-	if len(script.Dynamic) > 0 && err == nil {
+	case len(script.Dynamic) > 0:
 		t.Unknown = script.Dynamic[0]
 	}
 	f := finder{home: s.Home, targets: t, trail: follow.Trail{Lstat: new(workspace.StatCache).Lstat}}

@@ -76,8 +76,8 @@ func Of(call *executors.Call, s Session) Targets {
 	switch {
 	case values.err != nil:
 		t.Unknown = "the input is not an object: " + values.err.Error()
-	case call.Card.Command != "":
-		t.script(call.Card, s)
+	case call.Card.Script != nil:
+		t.script(call.Card.Script, s)
 	default:
 		t.Parts = []Part{t.inputPart(call, values, s)}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/command"
 )
 
 func TestURLs(t *testing.T) {
@@ -23,7 +24,7 @@ func TestURLs(t *testing.T) {
 		"cat </dev/tcp/Example.com/25":                    {"tcp://example.com:25/"},
 		"echo a:b http:/x file:///etc/passwd 'a b://c d'": nil,
 	} {
-		call := &executors.Call{Card: executors.Card{Command: text, Dir: "/w"}}
+		call := &executors.Call{Card: executors.Card{Script: command.Parse(text, command.Shell{Dir: "/w"})}}
 		var got []string
 		for _, p := range Of(call, Session{Cwd: "/w"}).Parts {
 			for _, u := range p.URLs {
@@ -49,10 +50,10 @@ func TestInput(t *testing.T) {
 func FuzzOf(f *testing.F) {
 	f.Add(`{"path":"~/x","uri":"file:///%2e%2e/a","a":{"roots":["../b"]}}`, "cd x && cat <y | ssh a.b")
 	f.Add(`[1]`, "curl a.b:1 $(x) 'u")
-	f.Fuzz(func(t *testing.T, input, command string) {
+	f.Fuzz(func(t *testing.T, input, script string) {
 		for _, call := range []*executors.Call{
 			{Input: json.RawMessage(input), Spec: executors.Tool{Server: "s"}},
-			{Input: json.RawMessage(`{}`), Card: executors.Card{Command: command, Dir: "/w"}},
+			{Input: json.RawMessage(`{}`), Card: executors.Card{Script: command.Parse(script, command.Shell{Dir: "/w"})}},
 		} {
 			for _, p := range Of(call, Session{Cwd: "/w", Home: "/home/u"}).Parts {
 				for _, file := range p.Files {
