@@ -1,58 +1,11 @@
 package acp
 
-import (
-	"fmt"
-
-	"github.com/zeph-acp/zeph-acp/executors/workspace/tighten"
-)
-
-// Config is the table [acp].
+// Config is the table [acp]. All but the first key are about the connection, which serves
+// more than one workspace.
 type Config struct {
-	// TerminalTimeoutSecs is how long a command may run in a terminal of the
-	// client, in seconds. Default 120; 0 means no limit.
-	TerminalTimeoutSecs int `toml:"terminal_timeout_secs"`
-	// MaxLineBytes is the longest accepted frame, in bytes; a longer line is
-	// skipped. Default 64 MiB, from 1 KiB to 1 GiB.
-	MaxLineBytes int `toml:"max_line_bytes"`
-	// MaxQueueBytes is how many bytes may be queued for writing before session
-	// updates wait. Default 4 MiB, from 1 KiB to 1 GiB.
-	MaxQueueBytes int `toml:"max_queue_bytes"`
-	// MaxPromptTextBytes is the total size of the text blocks of a prompt, in
-	// bytes. Default 1 MiB, from 1 KiB to 1 GiB.
-	MaxPromptTextBytes int `toml:"max_prompt_text_bytes"`
-	// MaxAttachmentBytes is the decoded size of an image, a recording or an
-	// embedded resource of a prompt, in bytes. Default 20 MiB, from 1 KiB to 1
-	// GiB; max_line_bytes limits the whole prompt.
-	MaxAttachmentBytes int `toml:"max_attachment_bytes"`
-}
-
-// Defaults returns the default settings.
-func Defaults() Config {
-	return Config{
-		TerminalTimeoutSecs: 120, MaxLineBytes: 64 << 20, MaxQueueBytes: 4 << 20,
-		MaxPromptTextBytes: 1 << 20, MaxAttachmentBytes: 20 << 20,
-	}
-}
-
-// Validate returns a message for each invalid value, by key.
-func (c Config) Validate() map[string]string {
-	wrong := map[string]string{}
-	check := func(key string, n, low, high int) {
-		if n < low || n > high {
-			wrong[key] = fmt.Sprintf("%d is not from %d to %d", n, low, high)
-		}
-	}
-	check("terminal_timeout_secs", c.TerminalTimeoutSecs, 0, 86400)
-	check("max_line_bytes", c.MaxLineBytes, 1<<10, 1<<30)
-	check("max_queue_bytes", c.MaxQueueBytes, 1<<10, 1<<30)
-	check("max_prompt_text_bytes", c.MaxPromptTextBytes, 1<<10, 1<<30)
-	check("max_attachment_bytes", c.MaxAttachmentBytes, 1<<10, 1<<30)
-	return wrong
-}
-
-// Tighten adopts a shorter terminal timeout of the repository's file. The other settings
-// apply to the connection, which serves more than one workspace.
-func (c Config) Tighten(repo Config, keys *tighten.Keys) Config {
-	tighten.LowerOptional(keys, "terminal_timeout_secs", &c.TerminalTimeoutSecs, repo.TerminalTimeoutSecs)
-	return c
+	TerminalTimeoutSecs int `toml:"terminal_timeout_secs" default:"120" range:"0..86400" zero:"no limit" tighten:"limit" unit:"seconds" doc:"for a command in a terminal of the editor"`
+	MaxLineBytes        int `toml:"max_line_bytes" default:"64MiB" range:"1KiB..1GiB" unit:"bytes" doc:"of the longest frame that is read; a longer one is skipped, and its call fails"`
+	MaxQueueBytes       int `toml:"max_queue_bytes" default:"4MiB" range:"1KiB..1GiB" unit:"bytes" doc:"of frames that wait to be written; with more, session updates wait"`
+	MaxPromptTextBytes  int `toml:"max_prompt_text_bytes" default:"1MiB" range:"1KiB..1GiB" unit:"bytes" doc:"of all text blocks of a prompt together"`
+	MaxAttachmentBytes  int `toml:"max_attachment_bytes" default:"20MiB" range:"1KiB..1GiB" unit:"bytes" doc:"of an image or an embedded file of a prompt, decoded"`
 }

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // fakeSessions opens sessions whose turns run the function turn.
@@ -183,7 +185,7 @@ func (t fakeTurn) Run(prompt []ContentBlock) (StopReason, error) {
 }
 
 func newServer(t testing.TB, sessions *fakeSessions) *Server {
-	cfg := Defaults()
+	cfg := setting.Default[Config]()
 	return &Server{
 		Config: cfg, Agent: Implementation{Name: "zeph-acp", Version: "1"}, Sessions: sessions,
 		Ready: func() error { return nil }, Log: slog.New(slog.DiscardHandler),

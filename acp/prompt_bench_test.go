@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // largePrompts are lines of 20 MiB.
@@ -30,7 +32,7 @@ func BenchmarkLargePrompt(b *testing.B) {
 			b.SetBytes(int64(len(line)))
 			for b.Loop() {
 				s := &stream{
-					in: bufio.NewReaderSize(bytes.NewReader(line), 64<<10), maxLine: Defaults().MaxLineBytes,
+					in: bufio.NewReaderSize(bytes.NewReader(line), 64<<10), maxLine: setting.Default[Config]().MaxLineBytes,
 					out: newWriter(nil, 1, nil), beforeWait: func() {}, log: slog.New(slog.DiscardHandler),
 				}
 				var stub json.RawMessage
@@ -41,7 +43,7 @@ func BenchmarkLargePrompt(b *testing.B) {
 				if err := DecodeParams(s.frame.params, &p); err != nil {
 					b.Fatal(err)
 				}
-				if err := p.check(Defaults()); err != nil {
+				if err := p.check(setting.Default[Config]()); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/command"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 	"github.com/zeph-acp/zeph-acp/filter/text/texts"
 )
 
@@ -27,7 +28,7 @@ func hide(string) texts.Change {
 }
 
 func newLog(t testing.TB) *Log {
-	l := New(filepath.Join(t.TempDir(), "state"), Defaults(), hide)
+	l := New(filepath.Join(t.TempDir(), "state"), setting.Default[Config](), hide)
 	at := time.Date(2026, 1, 2, 3, 4, 5, 6_000_000, time.FixedZone("", 3600))
 	var mu sync.Mutex
 	l.now = func() time.Time { // each reading is 7 ms after the one before
@@ -233,9 +234,9 @@ func TestPanic(t *testing.T) {
 }
 
 func TestLogOff(t *testing.T) {
-	off := Defaults()
+	off := setting.Default[Config]()
 	off.Enabled = false
-	for _, l := range []*Log{New("", Defaults(), nil), New(t.TempDir(), off, nil)} {
+	for _, l := range []*Log{New("", setting.Default[Config](), nil), New(t.TempDir(), off, nil)} {
 		if l != nil {
 			t.Fatalf("%+v", l)
 		}
@@ -321,10 +322,10 @@ func TestClaimSource(t *testing.T) {
 }
 
 func TestConfig(t *testing.T) {
-	c := Defaults()
-	for size, wrong := range map[int64]bool{0: false, 1: true, -1: true, minBytes: false} {
+	c := setting.Default[Config]()
+	for size, wrong := range map[int64]bool{0: false, 1: true, -1: true, 1 << 20: false} {
 		c.MaxBytes = size
-		if bad := c.Validate(); (bad["max_bytes"] != "") != wrong {
+		if bad := setting.Check(c); (bad["max_bytes"] != "") != wrong {
 			t.Errorf("%d: %v", size, bad)
 		}
 	}

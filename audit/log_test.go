@@ -434,7 +434,7 @@ func TestVerify(t *testing.T) {
 
 func TestManyAtOnce(t *testing.T) {
 	l := newLog(t)
-	l.maxBytes = minBytes
+	l.maxBytes = 1 << 20
 	c := chain(l, ok)
 	var group sync.WaitGroup
 	for range 8 {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 	"github.com/zeph-acp/zeph-acp/protocol-fixtures/machine"
 )
 
@@ -93,7 +94,7 @@ func testKilled(t *testing.T, size int64) {
 	if len(lines) < processes*each {
 		t.Errorf("%d calls", len(lines))
 	}
-	l := New(dir, Defaults(), nil)
+	l := New(dir, setting.Default[Config](), nil)
 	if err := l.Recover(); err != nil {
 		t.Fatal(err)
 	}

@@ -25,6 +25,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/tools/files"
 	"github.com/zeph-acp/zeph-acp/executors/tools/shell"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // editor answers our calls. A result is JSON, an error object if it begins with
@@ -70,7 +71,7 @@ func connect(t *testing.T, e *editor) *acp.Client {
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	got := catcher{got: make(chan *acp.Client, 1)}
-	s := &acp.Server{Config: acp.Defaults(), Sessions: got, Ready: func() error { return nil }, Log: slog.New(slog.DiscardHandler)}
+	s := &acp.Server{Config: setting.Default[acp.Config](), Sessions: got, Ready: func() error { return nil }, Log: slog.New(slog.DiscardHandler)}
 	done := make(chan struct{})
 	go func() { defer close(done); s.Serve(context.Background(), inR, outW); outW.Close() }()
 	go func() {

@@ -15,6 +15,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/tools/shell"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // screenOf is an editor whose terminal shows the text of the test.
@@ -55,7 +56,7 @@ func (s *screenOf) start(t *testing.T) (*shell.Executor, *editor) {
 	t.Helper()
 	e := &editor{answer: s.answer, parallel: true}
 	s.ended = make(chan struct{})
-	tools := shell.New(&Terminal{Client: connect(t, e)}, "/", shell.Defaults())
+	tools := shell.New(&Terminal{Client: connect(t, e)}, "/", setting.Default[shell.Config]())
 	t.Cleanup(func() { tools.Close() })
 	return tools, e
 }

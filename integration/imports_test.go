@@ -16,7 +16,7 @@ const module = "github.com/zeph-acp/zeph-acp"
 
 // anyMay are packages that every other one may import: they have no domain, and import only
 // each other.
-var anyMay = []string{"filter/text/*", "executors/workspace/tighten"}
+var anyMay = []string{"filter/text/*"}
 
 // importTable lists the packages of the module that a package may import: those in
 // the first row whose pattern matches the package. Patterns are those of path.Match,
@@ -88,7 +88,6 @@ var importTable = []struct {
 	{"executors/gates/adversarial", []string{"executors", "executors/gates/judge"}},
 	{"executors/gates/flow", []string{"executors", "executors/command", "executors/command/follow", "executors/workspace"}},
 	{"filter/text/*", nil},
-	{"executors/workspace/tighten", nil},
 	{"executors/tools/schedule/cron", nil},
 	{"executors/tools/schedule", []string{"executors", "executors/tools/schedule/cron"}},
 	{"executors/undo/rewind", []string{"executors", "executors/command", "executors/tools/files/walk", "executors/workspace"}},

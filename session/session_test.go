@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/local"
@@ -64,7 +65,7 @@ func open(t *testing.T, s *Sessions) acp.Session {
 	t.Helper()
 	in, toAgent := io.Pipe()
 	fromAgent, out := io.Pipe()
-	server := &acp.Server{Config: acp.Defaults(), Sessions: s, Ready: func() error { return nil }, Log: s.Log}
+	server := &acp.Server{Config: setting.Default[acp.Config](), Sessions: s, Ready: func() error { return nil }, Log: s.Log}
 	var work sync.WaitGroup
 	work.Go(func() { out.CloseWithError(server.Serve(t.Context(), in, out)) })
 	lines := bufio.NewReader(fromAgent)

@@ -19,6 +19,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/local"
@@ -65,7 +66,7 @@ func connect(t *testing.T, path, script, caps string) *wire {
 	}
 	s.NewAgent = func(set Setup) (Opening, error) {
 		return Opening{Mode: "code", Agent: &agent.Agent{
-			Config: agent.Defaults(), Session: set.ID, Chain: executors.NewDynExecutor(), NewID: id,
+			Config: setting.Default[agent.Config](), Session: set.ID, Chain: executors.NewDynExecutor(), NewID: id,
 			Client:    agent.Client{Send: func(ctx context.Context, u acp.SessionUpdate) error { return set.Update(ctx, set.ID, u) }},
 			State:     agent.State{Model: set.Model, Thought: set.Thought, Record: set.Record, Stored: set.Stored, Spend: set.Spend},
 			Workspace: agent.Workspace{Inside: func(string) bool { return false }}, Log: log,
@@ -73,7 +74,7 @@ func connect(t *testing.T, path, script, caps string) *wire {
 	}
 	in, toAgent := io.Pipe()
 	fromAgent, out := io.Pipe()
-	server := &acp.Server{Config: acp.Defaults(), Sessions: s, Ready: func() error { return nil }, Log: log}
+	server := &acp.Server{Config: setting.Default[acp.Config](), Sessions: s, Ready: func() error { return nil }, Log: log}
 	var work sync.WaitGroup
 	work.Go(func() { out.CloseWithError(server.Serve(context.Background(), in, out)) })
 	w.all, w.in, w.out = s, bufio.NewReader(fromAgent), toAgent

@@ -16,13 +16,14 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/summary"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/command"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // auditHome returns a home directory with a log of some calls.
 func auditHome(t *testing.T) (dir string) {
 	dir = t.TempDir()
 	t.Setenv("ZEPH_HOME", dir)
-	l := audit.New(dir, audit.Defaults(), nil)
+	l := audit.New(dir, setting.Default[audit.Config](), nil)
 	for _, c := range []struct {
 		session, tool, command string
 		category               executors.Category

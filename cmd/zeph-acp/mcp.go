@@ -16,6 +16,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/tools/mcp"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 func newMCP(f *flags) *cobra.Command {
@@ -120,7 +121,7 @@ func newMCPAdd(f *flags) *cobra.Command {
 
 // wrongServer returns the error about a value of the command line that no entry may have.
 func wrongServer(s mcp.Server) error {
-	wrong := s.Validate()
+	wrong := setting.Check(s)
 	for _, value := range []struct{ key, name string }{
 		{"name", "NAME"}, {"url", "--url"}, {"transport", "--transport"}, {"env", "--env"}, {"headers", "--header"},
 		{"oauth_port", "--oauth-port"},

@@ -14,6 +14,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/tools/mcp"
 	"github.com/zeph-acp/zeph-acp/executors/tools/mcp/oauth"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // loginTime is how long the user may take to log in.
@@ -97,7 +98,7 @@ func (f *flags) webServer(cmd *cobra.Command, name string) (*config.Loaded, mcp.
 	}
 	e := mcp.NewServer()
 	e.Name, e.URL = "server", name
-	if !strings.Contains(name, "://") || len(e.Validate()) > 0 {
+	if !strings.Contains(name, "://") || len(setting.Check(e)) > 0 {
 		return nil, e, unknownServer(name)
 	}
 	return l, e, nil

@@ -7,23 +7,18 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/zeph-acp/zeph-acp/executors/workspace/tighten"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 	"github.com/zeph-acp/zeph-acp/filter/text/wildcard"
 )
 
 // Config is the part of the table [tools] about permissions.
 type Config struct {
-	// Permissions are the rules of each tool, [[tools.permissions.TOOL]]. The
-	// first rule that matches decides. Default none.
-	Permissions map[string][]Rule `toml:"permissions"`
+	Permissions map[string][]Rule `toml:"permissions" doc:"the rules of each tool; the first one that matches decides"`
 
 	// repository holds the rules of the workspace's own file. They are a
 	// separate source, which never allows a call.
 	repository map[string][]Rule
 }
-
-// Defaults returns the default settings.
-func Defaults() Config { return Config{} }
 
 // Validate returns a message for each invalid value, by key.
 func (c Config) Validate() map[string]string {
@@ -53,20 +48,19 @@ func (r Rule) validate(tool string) map[string]string {
 	}
 	if r.Action == "" {
 		wrong["action"] = "is missing: allow, ask or deny"
-	} else if !slices.Contains([]Action{Allow, Ask, Deny}, r.Action) {
-		wrong["action"] = fmt.Sprintf("%q is not one of allow, ask, deny", r.Action)
 	}
 	return wrong
 }
 
 // Tighten adopts the deny and ask rules of the repository's file.
-func (c Config) Tighten(repo Config, keys *tighten.Keys) Config {
+func (c *Config) Tighten(repo any, keys *setting.Keys) {
 	if !keys.Has("permissions") {
-		return c
+		return
 	}
+	theirs := repo.(Config).Permissions
 	c.repository = map[string][]Rule{}
-	for _, tool := range slices.Sorted(maps.Keys(repo.Permissions)) {
-		for i, r := range repo.Permissions[tool] {
+	for _, tool := range slices.Sorted(maps.Keys(theirs)) {
+		for i, r := range theirs[tool] {
 			if r.Action == Deny || r.Action == Ask {
 				c.repository[tool] = append(c.repository[tool], r)
 			} else {
@@ -74,7 +68,6 @@ func (c Config) Tighten(repo Config, keys *tighten.Keys) Config {
 			}
 		}
 	}
-	return c
 }
 
 // oldToolNames are the names of tools in older configurations.
@@ -105,62 +98,18 @@ func rulesFor(byTool map[string][]Rule, tool string) []Rule {
 // ShellRules is the part of the table [tools.shell] about the commands that may
 // run.
 type ShellRules struct {
-	// BlockedCommands are blocked in addition to the built-in ones, even if a
-	// rule allows them. An entry is a program, or a program and its first words
-	// ("git push"). Default none.
-	BlockedCommands []string `toml:"blocked_commands"`
-	// AllowedCommands are built-in blocked programs, or curl and wget, to treat like any other
-	// program. BlockedCommands take precedence. Default none.
-	AllowedCommands []string `toml:"allowed_commands"`
-	// AllowNetwork, if false, blocks curl and wget. Default true.
-	AllowNetwork bool `toml:"allow_network"`
-	// OutsidePaths says how to treat a command that names a file outside the
-	// roots: block or ask. Default block.
-	OutsidePaths string `toml:"outside_paths"`
-	// AllowedPaths are directories, apart from the session's, in which commands
-	// may name files. They are absolute or begin with "~/"; "." is the
-	// session's own directory and adds nothing. File tools stay in the
-	// session's directories. Default none.
-	AllowedPaths []string `toml:"allowed_paths"`
-	// ConfirmPatterns are texts that make a command need permission, even if a
-	// rule allows it. Letter case is ignored. Default none.
-	ConfirmPatterns []string `toml:"confirm_patterns"`
-}
-
-// ShellDefaults returns the default settings.
-func ShellDefaults() ShellRules { return ShellRules{AllowNetwork: true, OutsidePaths: "block"} }
-
-// Validate returns a message for each invalid value, by key.
-func (c ShellRules) Validate() map[string]string {
-	wrong := map[string]string{}
-	if c.OutsidePaths != "block" && c.OutsidePaths != "ask" {
-		wrong["outside_paths"] = fmt.Sprintf("%q is not one of block, ask", c.OutsidePaths)
-	}
-	for key, list := range map[string][]string{
-		"blocked_commands": c.BlockedCommands, "allowed_commands": c.AllowedCommands, "confirm_patterns": c.ConfirmPatterns,
-	} {
-		if slices.ContainsFunc(list, func(s string) bool { return strings.TrimSpace(s) == "" }) {
-			wrong[key] = "has an empty entry"
-		}
-	}
-	for i, dir := range c.AllowedPaths {
-		home := dir == "~" || strings.HasPrefix(dir, "~/")
-		if !filepath.IsAbs(dir) && !home && !isDot(dir) || strings.ContainsRune(dir, 0) {
-			wrong[fmt.Sprintf("allowed_paths[%d]", i)] = fmt.Sprintf("%q is not an absolute path, nor one that begins with ~/", dir)
-		}
-	}
-	return wrong
+	// BlockedCommands hold even if a rule allows them.
+	BlockedCommands []string `toml:"blocked_commands" format:"filled" tighten:"add" doc:"more commands that never run: a program, or a program with its first words"`
+	// AllowedCommands yield to BlockedCommands.
+	AllowedCommands []string `toml:"allowed_commands" format:"filled" doc:"built-in blocked programs, or curl and wget, to treat like any other program"`
+	AllowNetwork    bool     `toml:"allow_network" default:"true" tighten:"off" doc:"false: curl and wget never run; fetch and web_scrape still ask"`
+	OutsidePaths    string   `toml:"outside_paths" default:"block" oneof:"block,ask" tighten:"earlier" doc:"commands that name files outside the workspace"`
+	// AllowedPaths do not widen the file tools. "." is the session's own directory and adds
+	// nothing.
+	AllowedPaths []string `toml:"allowed_paths" format:"directory" doc:"more directories in which commands may name files, absolute or ~/"`
+	// ConfirmPatterns ignore letter case.
+	ConfirmPatterns []string `toml:"confirm_patterns" format:"filled" tighten:"add" doc:"texts in a command that always cause a question, whatever a rule says"`
 }
 
 // isDot reports whether dir is the session's own directory: ".", however written.
 func isDot(dir string) bool { return dir != "" && filepath.Clean(dir) == "." }
-
-// Tighten adopts the settings that block more or ask more.
-func (c ShellRules) Tighten(repo ShellRules, keys *tighten.Keys) ShellRules {
-	keys.Append("blocked_commands", &c.BlockedCommands, repo.BlockedCommands)
-	keys.Append("confirm_patterns", &c.ConfirmPatterns, repo.ConfirmPatterns)
-	keys.Disable("allow_network", &c.AllowNetwork, repo.AllowNetwork)
-	keys.Adopt("outside_paths", repo.OutsidePaths == "block" || repo.OutsidePaths == c.OutsidePaths,
-		func() { c.OutsidePaths = repo.OutsidePaths })
-	return c
-}

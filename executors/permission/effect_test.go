@@ -16,6 +16,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/permission"
 	"github.com/zeph-acp/zeph-acp/executors/permission/answers"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 	"github.com/zeph-acp/zeph-acp/protocol-fixtures/commands"
 	"github.com/zeph-acp/zeph-acp/protocol-fixtures/machine"
 )
@@ -102,7 +103,7 @@ func judgeByRules(t testing.TB, td *commands.TestDir, mode, script string, rules
 	if err != nil {
 		t.Fatal(err)
 	}
-	handle := permission.NewShellPolicyHandle(permission.NewShellPolicy(permission.ShellDefaults(), permission.Config{Permissions: map[string][]permission.Rule{"bash": rules}}, td.Home))
+	handle := permission.NewShellPolicyHandle(permission.NewShellPolicy(setting.Default[permission.ShellRules](), permission.Config{Permissions: map[string][]permission.Rule{"bash": rules}}, td.Home))
 	user, end := &refusing{}, &bashTool{}
 	guard := &permission.Guard{Policy: handle, Roots: roots, Home: td.Home, Boxed: boxed}
 	permission := &permission.Permission{

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/zeph-acp/zeph-acp/executors"
-	"github.com/zeph-acp/zeph-acp/executors/workspace/tighten"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // A call is judged by one policy from the first link to the last, even if
@@ -76,7 +76,7 @@ func TestAllowedPaths(t *testing.T) {
 			t.Skip("no symbolic links here:", err)
 		}
 	}
-	rules := ShellDefaults()
+	rules := setting.Default[ShellRules]()
 	rules.AllowedPaths = []string{".", "~/cache", dir + "/link", dir + "/late", dir + "/unborn/"}
 	policy := NewShellPolicyHandle(NewShellPolicy(rules, Config{}, dir+"/home"))
 	g := (&Guard{Policy: policy, Roots: roots(root), Commands: roots("/other"), Home: dir + "/home"}).newCheck(policy.Load())
@@ -103,17 +103,17 @@ func TestAllowedPaths(t *testing.T) {
 
 func TestAllowedPathsAreAbsolute(t *testing.T) {
 	for dir, ok := range map[string]bool{"/x": true, "~/x": true, "~": true, "~u/x": false, "x": false, "./x": false, "..": false, "": false, ".": true, "./": true, "/x\x00": false} {
-		rules := ShellDefaults()
+		rules := setting.Default[ShellRules]()
 		rules.AllowedPaths = []string{dir}
-		if wrong := rules.Validate(); (len(wrong) == 0) != ok {
+		if wrong := setting.Check(rules); (len(wrong) == 0) != ok {
 			t.Errorf("%q: %v", dir, wrong)
 		}
 	}
 	if got := (ShellRules{AllowedPaths: []string{"~/x"}}).Allowed(""); len(got) > 0 {
 		t.Errorf("without a home directory: %q", got)
 	}
-	keys := tighten.New(func(key string) bool { return key == "allowed_paths" })
-	if c := ShellDefaults().Tighten(ShellRules{AllowedPaths: []string{"/"}}, keys); len(c.AllowedPaths) > 0 {
+	c, ignored := setting.Tighten(setting.Default[ShellRules](), ShellRules{AllowedPaths: []string{"/"}}, "allowed_paths")
+	if len(c.AllowedPaths) > 0 || len(ignored) != 1 {
 		t.Error("a repository opens directories")
 	}
 }

@@ -54,16 +54,11 @@ const (
 type Rule struct {
 	// Pattern is matched without regard to case against the whole of a simple
 	// command, or of an absolute path. A pattern that does not begin with "/",
-	// "~" or "*" is also tried relative to each root. "*" matches any text,
-	// including "/"; "?" matches one character; "[a-z]" one of these.
-	Pattern string `toml:"pattern"`
-	// Action is allow, ask or deny.
-	Action Action `toml:"action"`
-	// Match are commands, paths or URLs that the rule must match, and NotMatch
-	// those that it must not match. The configuration has a mistake if one fails.
-	// Default none.
-	Match    []string `toml:"match"`
-	NotMatch []string `toml:"not_match"`
+	// "~" or "*" is also tried relative to each root.
+	Pattern  string   `toml:"pattern" doc:"matches one simple command, or for file tools the whole absolute path; * is any text, ? one character"`
+	Action   Action   `toml:"action" oneof:"allow,ask,deny" doc:"what happens to the call"`
+	Match    []string `toml:"match" doc:"examples that the rule must match; checked when the file is read"`
+	NotMatch []string `toml:"not_match" doc:"examples that it must not match"`
 
 	position string // FILE:LINE; empty means unknown
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/executors/permission/answers"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
-	"github.com/zeph-acp/zeph-acp/executors/workspace/tighten"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // roots is a workspace of one directory, without symlinks.
@@ -96,7 +96,7 @@ type setup struct {
 func inBox() error { return nil }
 
 func newSetup() *setup {
-	return &setup{shell: ShellDefaults(), mode: "code", user: &scripted{}, end: &ran{}, boxed: inBox}
+	return &setup{shell: setting.Default[ShellRules](), mode: "code", user: &scripted{}, end: &ran{}, boxed: inBox}
 }
 
 func (s *setup) build() *setup {
@@ -634,9 +634,7 @@ func TestShellRules(t *testing.T) {
 }
 
 func TestTighten(t *testing.T) {
-	all := func(string) bool { return true }
-	keys := tighten.New(all)
-	c, ignored := Config{Permissions: map[string][]Rule{"bash": {{Pattern: "make", Action: Allow}}}}.Tighten(Config{Permissions: map[string][]Rule{"bash": {{Pattern: "*", Action: Allow}, {Pattern: "make", Action: Deny}}}}, keys), keys.Ignored()
+	c, ignored := setting.Tighten(Config{Permissions: map[string][]Rule{"bash": {{Pattern: "make", Action: Allow}}}}, Config{Permissions: map[string][]Rule{"bash": {{Pattern: "*", Action: Allow}, {Pattern: "make", Action: Deny}}}}, setting.Paths[Config]()...)
 	s := newSetup()
 	s.cfg = c
 	if got := s.build().outcome(t, bash("make")); got != "block" || len(ignored) != 1 {
@@ -663,8 +661,7 @@ func TestTighten(t *testing.T) {
 			ShellRules{AllowNetwork: true, OutsidePaths: "ask"}, nil,
 		},
 	} {
-		keys := tighten.New(all)
-		got, ignored := tt.mine.Tighten(tt.repo, keys), keys.Ignored()
+		got, ignored := setting.Tighten(tt.mine, tt.repo, setting.Paths[Config]()...)
 		if diff := gocmp.Diff(tt.want, got, cmpopts.EquateEmpty()) + gocmp.Diff(tt.ignored, ignored); diff != "" {
 			t.Errorf("%s: -want +got\n%s", name, diff)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // The source of a copy is only read, so that allow_read may name it outside of the roots. The source of a move is
@@ -27,7 +28,7 @@ func TestSourceOfACopy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	policy := NewShellPolicy(ShellDefaults(), Config{}, "")
+	policy := NewShellPolicy(setting.Default[ShellRules](), Config{}, "")
 	for _, tt := range []struct {
 		from, source string
 		blocked      bool

@@ -10,6 +10,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/permission/answers"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // TestSuggestedRules checks that the suggested rules allow exactly the refused
@@ -65,8 +66,8 @@ func TestSuggestedRules(t *testing.T) {
 			if got := len(pasted.Tools.Permissions[c.call.Tool]); got != c.rules {
 				t.Fatalf("%d rules, want %d\n%s", got, c.rules, res.ForModel())
 			}
-			if wrong := pasted.Tools.Validate(); len(wrong) > 0 {
-				t.Errorf("pasted.Tools.Validate(): got %v, want none", wrong)
+			if wrong := setting.Check(pasted.Tools); len(wrong) > 0 {
+				t.Errorf("setting.Check(pasted.Tools): got %v, want none", wrong)
 			}
 			if c.rules == 0 {
 				if strings.Contains(res.ForModel(), "config.toml") && !strings.Contains(c.call.Card.Command()+strings.Join(c.call.Card.Paths, ""), "config.toml") {

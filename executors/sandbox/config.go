@@ -4,29 +4,16 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/zeph-acp/zeph-acp/executors/workspace/tighten"
 )
 
 // Config is the table [tools.sandbox].
 type Config struct {
-	// Enabled runs commands in the sandbox. On systems without one it only causes a
-	// warning. Default false.
-	Enabled bool `toml:"enabled"`
-	// Required refuses commands that the sandbox cannot restrict, and runs no
-	// command in the client's terminals. It implies Enabled. Default false.
-	Required bool `toml:"required"`
-	// Caches lets commands write the caches of build tools in the home
-	// directory, without which most of them fail. Default true.
-	Caches bool `toml:"caches"`
-	// ExtraWrite are files and directories that commands may write, in addition
-	// to the session's directories and the temporary ones. They are absolute or
-	// begin with "~/". Default none.
-	ExtraWrite []string `toml:"extra_write"`
+	Enabled  bool `toml:"enabled" default:"false" tighten:"on" doc:"true: confine the commands that run here, with Landlock (Linux); see sandbox.md"`
+	Required bool `toml:"required" default:"false" tighten:"on" doc:"true: refuse commands that cannot be confined, and use no terminal of the editor"`
+	Caches   bool `toml:"caches" default:"true" needs:"enabled|required" tighten:"off" doc:"commands may write to the caches of build tools"`
+	// ExtraWrite are absolute or begin with "~/".
+	ExtraWrite []string `toml:"extra_write" needs:"enabled|required" tighten:"remove" doc:"more directories that commands may write to, absolute or ~/"`
 }
-
-// Defaults returns the built-in values.
-func Defaults() Config { return Config{Caches: true} }
 
 // Validate returns a message for each invalid value, by key.
 func (c Config) Validate() map[string]string {
@@ -45,21 +32,4 @@ func (c Config) Validate() map[string]string {
 		}
 	}
 	return wrong
-}
-
-// Tighten adopts settings of a repository's file that switch the sandbox on or
-// restrict it further.
-func (c Config) Tighten(repo Config, keys *tighten.Keys) Config {
-	keys.Enable("enabled", &c.Enabled, repo.Enabled)
-	keys.Enable("required", &c.Required, repo.Required)
-	keys.Disable("caches", &c.Caches, repo.Caches)
-	if keys.Has("extra_write") {
-		if slices.ContainsFunc(repo.ExtraWrite, func(path string) bool { return !slices.Contains(c.ExtraWrite, path) }) {
-			keys.Ignore("extra_write")
-		}
-		c.ExtraWrite = slices.DeleteFunc(slices.Clone(c.ExtraWrite), func(path string) bool {
-			return !slices.Contains(repo.ExtraWrite, path)
-		})
-	}
-	return c
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/zeph-acp/zeph-acp/executors/workspace/tighten"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 func TestValidate(t *testing.T) {
@@ -15,11 +15,11 @@ func TestValidate(t *testing.T) {
 		"": false, "cache": false, "/": false, "//": false, "~": false, "~/": false, "~/.": false, "~u/x": false,
 		"/a/../..": false, "~/../u": false, "/a\x00": false,
 	} {
-		if wrong := (Config{ExtraWrite: []string{path}}).Validate(); (len(wrong) == 0) != ok {
+		if wrong := setting.Check(Config{ExtraWrite: []string{path}}); (len(wrong) == 0) != ok {
 			t.Errorf("%q: %v", path, wrong)
 		}
 	}
-	if wrong := Defaults().Validate(); len(wrong) > 0 {
+	if wrong := setting.Check(setting.Default[Config]()); len(wrong) > 0 {
 		t.Error(wrong)
 	}
 }
@@ -32,12 +32,11 @@ func TestTighten(t *testing.T) {
 	}{
 		"nothing said": {Config{Enabled: true, Caches: true}, Config{}, Config{Enabled: true, Caches: true}, nil, nil},
 		"on":           {Config{Caches: true}, Config{Enabled: true, Required: true}, Config{Enabled: true, Required: true}, all, nil},
-		"off":          {Config{Enabled: true, Required: true}, Config{Caches: true}, Config{Enabled: true, Required: true}, all, []string{"enabled", "required", "caches"}},
+		"off":          {Config{Enabled: true, Required: true}, Config{Caches: true}, Config{Enabled: true, Required: true}, all, []string{"caches", "enabled", "required"}},
 		"write more":   {Config{ExtraWrite: []string{"/a"}}, Config{ExtraWrite: []string{"/a", "/b"}}, Config{ExtraWrite: []string{"/a"}}, all, []string{"extra_write"}},
 		"write less":   {Config{ExtraWrite: []string{"/a", "/b"}}, Config{ExtraWrite: []string{"/b"}}, Config{ExtraWrite: []string{"/b"}}, all, nil},
 	} {
-		keys := tighten.New(func(key string) bool { return slices.Contains(tt.has, key) })
-		got, ignored := tt.mine.Tighten(tt.repo, keys), keys.Ignored()
+		got, ignored := setting.Tighten(tt.mine, tt.repo, tt.has...)
 		if got.ExtraWrite == nil {
 			got.ExtraWrite = tt.want.ExtraWrite
 		}

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 	"github.com/zeph-acp/zeph-acp/protocol-fixtures/machine"
 )
 
@@ -78,7 +79,7 @@ func newWorld(t *testing.T, deny ...string) *world {
 	if err := os.Mkdir(base+"/tmp", 0o777); err != nil {
 		t.Fatal(err)
 	}
-	w.cfg = Defaults()
+	w.cfg = setting.Default[Config]()
 	w.cfg.Enabled = true
 	for path, text := range map[string]string{
 		w.own + "/config.toml": "OWNSECRET", w.own + "/keys.toml": "OWNSECRET",

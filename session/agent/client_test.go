@@ -16,6 +16,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/local"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
@@ -126,7 +127,7 @@ func newAgent(t testing.TB, script string, c *client) *Agent {
 	var mu sync.Mutex
 	n := 0
 	return &Agent{
-		Config: Defaults(), Session: "s1", Chain: tools{both: make(chan struct{})}, Client: Client{Send: c.send},
+		Config: setting.Default[Config](), Session: "s1", Chain: tools{both: make(chan struct{})}, Client: Client{Send: c.send},
 		State: State{
 			Model: func() llm.Model { return model }, Thought: func() string { return "" },
 			Record: c.record, Stored: func(context.Context) {}, Spend: func(llm.Model, llm.Usage) *acp.Cost { return nil },

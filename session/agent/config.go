@@ -2,10 +2,8 @@ package agent
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
-	"github.com/zeph-acp/zeph-acp/executors/workspace/tighten"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // The session modes with the fewest questions.
@@ -19,46 +17,22 @@ var sessionModes = []string{"ask", "architect", "code", ModeAuto, ModeAutoJudge}
 
 // Config is the table [agent].
 type Config struct {
-	// MaxToolIterations is the number of rounds of tool calls after which the
-	// user is asked whether the turn continues. If no one can answer, the turn
-	// ends. Default 10, from 1 to 10,000.
-	MaxToolIterations int `toml:"max_tool_iterations"`
-	// MaxToolIterationsHard is the number of rounds after which a turn ends in
-	// any case. Default 200, from max_tool_iterations to 10,000. If only
-	// max_tool_iterations is set, and is more than 200, the default is twice
-	// that.
-	MaxToolIterationsHard int `toml:"max_tool_iterations_hard"`
-	// ContextBudgetTokens is the size of the context that a turn may fill, in
-	// tokens. Default 0: the model's own window.
-	ContextBudgetTokens int `toml:"context_budget_tokens"`
-	// CompactAt is the share of the context at which the conversation is
-	// compacted before the next request. Default 0.75, from 0.1 to 0.8; 0
-	// disables automatic compaction.
-	CompactAt float64 `toml:"compact_at"`
-	// CompressProvider is the provider, "name" or "name:model", whose model
-	// summarizes compacted messages. Default empty: the session's model.
-	CompressProvider string `toml:"compress_provider"`
-	// Mode is the initial mode of a session: ask, architect, code, auto or
-	// auto-judge.
-	// Default code.
-	Mode string `toml:"mode"`
-	// MaxRulesBytes limits the project's own rules (AGENTS.md, CLAUDE.md,
-	// .zeph/rules/*.md) in the system prompt, in bytes. Default 32768; 0: no
-	// rules are read.
-	MaxRulesBytes int `toml:"max_rules_bytes"`
-	// HallucinationDetection warns of calls by reasoning models that name paths or things
-	// that do not exist and were not mentioned. The warnings are in the log, in /status
-	// and in the audit log. Default false.
-	HallucinationDetection bool `toml:"hallucination_detection"`
-	// ReasoningModelDetection decides which models are reasoning models: auto
-	// (by name or by thoughts), always or never. Default auto.
-	ReasoningModelDetection string `toml:"reasoning_model_detection"`
+	// MaxToolIterations ends the turn if no one can answer.
+	MaxToolIterations int `toml:"max_tool_iterations" default:"10" range:"1..10000" tighten:"lower" unit:"rounds" doc:"of tool calls before you are asked whether to continue"`
+	// MaxToolIterationsHard is twice max_tool_iterations if only that is set, and is more.
+	MaxToolIterationsHard int     `toml:"max_tool_iterations_hard" default:"200" range:"1..10000" unit:"rounds" doc:"after which a turn always ends; at least max_tool_iterations"`
+	ContextBudgetTokens   int     `toml:"context_budget_tokens" default:"0" range:"0.." zero:"the model's window" tighten:"limit" unit:"tokens" doc:"that a turn may fill"`
+	CompactAt             float64 `toml:"compact_at" default:"0.75" range:"0|0.1..0.8" zero:"never automatically" doc:"share of that budget at which older messages are summarized"`
+	CompressProvider      string  `toml:"compress_provider" format:"model" zero:"the session's model" doc:"the model that writes the summary, provider or provider:model"`
+	Mode                  string  `toml:"mode" default:"code" oneof:"ask,architect,code,auto,auto-judge" tighten:"earlier" doc:"mode of new sessions"`
+	// HallucinationDetection warns in the log, in /status and in the audit log.
+	HallucinationDetection  bool   `toml:"hallucination_detection" default:"false" tighten:"on" doc:"true: warn when a reasoning model names things that do not exist; see context.md"`
+	ReasoningModelDetection string `toml:"reasoning_model_detection" default:"auto" oneof:"auto,always,never" doc:"which models are reasoning models, auto by name or thoughts"`
+	MaxRulesBytes           int    `toml:"max_rules_bytes" default:"32KiB" range:"0..1MiB" zero:"none" tighten:"lower" unit:"bytes" doc:"of AGENTS.md, CLAUDE.md and .zeph/rules/*.md in the system prompt; see context.md"`
 }
 
-const (
-	maxIterations  = 10_000 // for both limits on rounds
-	defaultHardCap = 200    // rounds
-)
+// defaultHardCap is the default of MaxToolIterationsHard.
+const defaultHardCap = 200
 
 // hardCap returns the number of rounds at which a turn ends.
 func (c Config) hardCap() int {
@@ -68,63 +42,19 @@ func (c Config) hardCap() int {
 	return c.MaxToolIterationsHard
 }
 
-// maxRulesBytes limits the project's files in every request.
-const maxRulesBytes = 1 << 20
-
-// Defaults returns the defaults of the configuration.
-func Defaults() Config {
-	return Config{
-		MaxToolIterations:       10,
-		MaxToolIterationsHard:   defaultHardCap,
-		CompactAt:               defaultCompactAt,
-		Mode:                    "code",
-		MaxRulesBytes:           32 << 10,
-		ReasoningModelDetection: reasoningAuto,
-	}
-}
-
-// Validate returns the mistakes, by key.
+// Validate returns a message if the two limits on rounds disagree.
 func (c Config) Validate() map[string]string {
-	wrong := map[string]string{}
-	if c.MaxToolIterations < 1 || c.MaxToolIterations > maxIterations {
-		wrong["max_tool_iterations"] = fmt.Sprintf("%d is not from 1 to %d", c.MaxToolIterations, maxIterations)
+	if hard := c.MaxToolIterationsHard; hard < c.MaxToolIterations && hard != defaultHardCap {
+		return map[string]string{"max_tool_iterations_hard": fmt.Sprintf("%d is less than max_tool_iterations, %d", hard, c.MaxToolIterations)}
 	}
-	switch hard := c.MaxToolIterationsHard; {
-	case hard < 1 || hard > maxIterations:
-		wrong["max_tool_iterations_hard"] = fmt.Sprintf("%d is not from 1 to %d", hard, maxIterations)
-	case hard < c.MaxToolIterations && hard != defaultHardCap:
-		wrong["max_tool_iterations_hard"] = fmt.Sprintf("%d is less than max_tool_iterations, %d", hard, c.MaxToolIterations)
-	}
-	if c.ContextBudgetTokens < 0 {
-		wrong["context_budget_tokens"] = fmt.Sprintf("%d is less than 0", c.ContextBudgetTokens)
-	}
-	if c.MaxRulesBytes < 0 || c.MaxRulesBytes > maxRulesBytes {
-		wrong["max_rules_bytes"] = fmt.Sprintf("%d is not from 0 to %d", c.MaxRulesBytes, maxRulesBytes)
-	}
-	if c.CompactAt != 0 && !(c.CompactAt >= 0.1 && c.CompactAt <= budgetPercent/100.0) { // NaN is neither
-		wrong["compact_at"] = fmt.Sprintf("%g is neither 0 nor from 0.1 to 0.8", c.CompactAt)
-	}
-	if !slices.Contains(reasoningModes, c.ReasoningModelDetection) {
-		wrong["reasoning_model_detection"] = fmt.Sprintf("%q is not one of %s", c.ReasoningModelDetection, strings.Join(reasoningModes, ", "))
-	}
-	if !slices.Contains(sessionModes, c.Mode) {
-		wrong["mode"] = fmt.Sprintf("%q is not one of %s", c.Mode, strings.Join(sessionModes, ", "))
-	}
-	return wrong
+	return nil
 }
 
-// Tighten adopts lower limits of the repository's file, and a more restrictive
-// mode. Both configurations must be valid.
-func (c Config) Tighten(repo Config, keys *tighten.Keys) Config {
-	tighten.Lower(keys, "max_tool_iterations", &c.MaxToolIterations, repo.MaxToolIterations)
-	keys.Adopt("max_tool_iterations_hard", repo.MaxToolIterationsHard <= c.hardCap(), func() {
-		c.MaxToolIterationsHard = repo.MaxToolIterationsHard
-		c.MaxToolIterations = min(c.MaxToolIterations, c.MaxToolIterationsHard)
+// Tighten adopts a lower limit on rounds. Both configurations must be valid.
+func (c *Config) Tighten(repo any, keys *setting.Keys) {
+	hard := repo.(Config).MaxToolIterationsHard
+	keys.Adopt("max_tool_iterations_hard", hard <= c.hardCap(), func() {
+		c.MaxToolIterationsHard = hard
+		c.MaxToolIterations = min(c.MaxToolIterations, hard)
 	})
-	tighten.LowerOptional(keys, "context_budget_tokens", &c.ContextBudgetTokens, repo.ContextBudgetTokens)
-	tighten.Lower(keys, "max_rules_bytes", &c.MaxRulesBytes, repo.MaxRulesBytes)
-	keys.Enable("hallucination_detection", &c.HallucinationDetection, repo.HallucinationDetection)
-	keys.Adopt("mode", slices.Index(sessionModes, repo.Mode) <= slices.Index(sessionModes, c.Mode),
-		func() { c.Mode = repo.Mode })
-	return c
 }

@@ -7,43 +7,27 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
 )
 
-// maxPrice bounds a price, so that sums stay finite.
-const maxPrice = 1e6
-
 // Price is the cost of a million tokens.
 type Price struct {
-	// Input is the price of tokens that are neither read from the cache nor written to
-	// it.
-	Input float64 `toml:"input"`
-	// Output is the price of the answer, thoughts included.
-	Output float64 `toml:"output"`
-	// CacheRead is the price of input read from the cache; 0 means the price of other
-	// input.
-	CacheRead float64 `toml:"cache_read"`
-	// CacheWrite is the price of input written to the cache; 0 means the price of other
-	// input.
-	CacheWrite float64 `toml:"cache_write"`
-	// Currency is an ISO 4217 code, or a unit such as credits. Empty means USD.
-	Currency string `toml:"currency"`
+	// Input is for tokens that are neither read from the cache nor written to it.
+	Input float64 `toml:"input" range:"0..1000000" doc:"price of input tokens"`
+	// Output includes thoughts.
+	Output     float64 `toml:"output" range:"0..1000000" doc:"price of the answer"`
+	CacheRead  float64 `toml:"cache_read" range:"0..1000000" zero:"the price of other input" doc:"price of input read from the cache"`
+	CacheWrite float64 `toml:"cache_write" range:"0..1000000" zero:"the price of other input" doc:"price of input written to the cache"`
+	// Currency is an ISO 4217 code, or a unit such as credits.
+	Currency string `toml:"currency" zero:"USD" doc:"the currency"`
 }
 
 // currency matches the currencies that the client protocol accepts.
 var currency = lazyregexp.New(`^([A-Z]{3}|[a-z][a-z0-9_-]{3,15})$`)
 
-// Validate returns a message for each invalid value, by key.
+// Validate returns a message for a wrong currency.
 func (p Price) Validate() map[string]string {
-	wrong := map[string]string{}
-	for key, price := range map[string]float64{
-		"input": p.Input, "output": p.Output, "cache_read": p.CacheRead, "cache_write": p.CacheWrite,
-	} {
-		if !(price >= 0 && price <= maxPrice) { // NaN is neither
-			wrong[key] = fmt.Sprintf("must be 0 to 1,000,000 for a million tokens, got %g", price)
-		}
+	if p.Currency == "" || currency.MatchString(p.Currency) {
+		return nil
 	}
-	if p.Currency != "" && !currency.MatchString(p.Currency) {
-		wrong["currency"] = fmt.Sprintf("must be three capital letters such as USD, or a unit such as credits, got %q", p.Currency)
-	}
-	return wrong
+	return map[string]string{"currency": fmt.Sprintf("must be three capital letters such as USD, or a unit such as credits, got %q", p.Currency)}
 }
 
 // Cost returns the cost of an answer of the model; ok is false if no price is

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zeph-acp/zeph-acp/executors/tools/schedule"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 	"github.com/zeph-acp/zeph-acp/session/store"
 )
 
@@ -54,7 +55,7 @@ type process struct {
 // start starts a process, which the test must end.
 func (m *machine) start(name string) *process {
 	p := &process{Runner: &Runner{
-		Store: store.New(m.path, store.Options{}), Config: schedule.Defaults(), Holder: name, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		Store: store.New(m.path, store.Options{}), Config: setting.Default[schedule.Config](), Holder: name, Now: time.Now, Log: slog.New(slog.DiscardHandler),
 	}}
 	p.Config.Timezone = "UTC"
 	p.Ended = func(t store.Task, r store.Run) { p.ended = append(p.ended, t.Name+" "+r.Outcome) }

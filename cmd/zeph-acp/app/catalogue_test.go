@@ -8,6 +8,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 	"github.com/zeph-acp/zeph-acp/session/agent/skills"
 )
 
@@ -47,7 +48,7 @@ func TestPromptSize(t *testing.T) {
 	}
 	a := &App{filters: newFilters(&config.Loaded{}), Log: slog.New(slog.DiscardHandler)}
 	b := &sessionBuilder{
-		app: a, cfg: config.Defaults(), dirs: sessionDirs{roots: roots, files: roots}, tools: &sessionTools{skills: &skills.Set{}},
+		app: a, cfg: setting.Default[config.Config](), dirs: sessionDirs{roots: roots, files: roots}, tools: &sessionTools{skills: &skills.Set{}},
 	}
 	system := b.systemPrompt().text()
 	if t.Logf("system prompt %d bytes, tools %d bytes", len(system), total); total+len(system) > maxPrompt {

@@ -25,6 +25,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/tools/shell"
 	"github.com/zeph-acp/zeph-acp/executors/tools/web"
 	"github.com/zeph-acp/zeph-acp/executors/undo/rewind"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 	"github.com/zeph-acp/zeph-acp/ideproxy"
 	"github.com/zeph-acp/zeph-acp/session/agent/native"
 	"github.com/zeph-acp/zeph-acp/session/agent/question"
@@ -272,13 +273,13 @@ func Known() []executors.Tool { return slices.Concat(Catalogue(), mcp.ResourceTo
 // them.
 func Catalogue() []executors.Tool {
 	return executors.NewDynExecutor(
-		shell.New(shell.Local{}, "", shell.Defaults()),
-		files.New(nil, nil, files.Defaults(), nil),
-		web.New(web.Defaults()),
-		diagnostics.New(shell.Local{}, nil, diagnostics.Defaults()),
-		(&overflow.Overflow{Config: overflow.Defaults()}).Tools(),
+		shell.New(shell.Local{}, "", setting.Default[shell.Config]()),
+		files.New(nil, nil, setting.Default[files.Config](), nil),
+		web.New(setting.Default[web.Config]()),
+		diagnostics.New(shell.Local{}, nil, setting.Default[diagnostics.Config]()),
+		(&overflow.Overflow{Config: setting.Default[overflow.Config]()}).Tools(),
 		native.New(),
-		question.New(question.Defaults()),
+		question.New(setting.Default[question.Config]()),
 		subagent.Catalogue(),
 		skills.Catalogue(),
 		(&memory.Memory{}).Catalogue(),

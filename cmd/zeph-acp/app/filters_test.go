@@ -8,6 +8,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
 	"github.com/zeph-acp/zeph-acp/filter"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 	"github.com/zeph-acp/zeph-acp/session/llm/provider"
 )
 
@@ -21,13 +22,13 @@ func TestFiltersFile(t *testing.T) {
 		"/a/../my.toml":  "/my.toml",
 		"~other/my.toml": "/etc/zeph/~other/my.toml",
 	} {
-		l := &config.Loaded{Config: config.Defaults(), Paths: config.Paths{Config: "/home/u/.config/zeph-acp"}, File: "/etc/zeph/config.toml", Getenv: getenv}
+		l := &config.Loaded{Config: setting.Default[config.Config](), Paths: config.Paths{Config: "/home/u/.config/zeph-acp"}, File: "/etc/zeph/config.toml", Getenv: getenv}
 		l.Config.Tools.Filters.FiltersPath = path
 		if got := l.FiltersFile(); got != filepath.FromSlash(want) {
 			t.Errorf("%q: %s, want %s", path, got, want)
 		}
 	}
-	if got := (&config.Loaded{Config: config.Defaults()}).FiltersFile(); got != "" {
+	if got := (&config.Loaded{Config: setting.Default[config.Config]()}).FiltersFile(); got != "" {
 		t.Errorf("without a directory: %q, want no file", got)
 	}
 }
@@ -44,7 +45,7 @@ func TestKeysAreMasked(t *testing.T) {
 		return map[string]string{"KEY_B": "from-the-environment"}[name]
 	})
 	getenv := f.learningGetenv(keys)
-	cfg := filter.Defaults()
+	cfg := setting.Default[filter.Config]()
 	mask := f.mask(cfg.Security)
 	own := cfg
 	own.Security.ExtraPatterns = []string{"corp-[0-9]{8}"}

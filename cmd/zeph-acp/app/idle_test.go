@@ -16,6 +16,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/tools/memory"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/agent/native"
@@ -102,7 +103,7 @@ func TestBeforePrompt(t *testing.T) {
 				t.Fatal(err)
 			}
 			a := &App{filters: newFilters(&config.Loaded{}), Log: slog.New(slog.DiscardHandler)}
-			dirs, _, err := a.sessionDirs(config.Defaults(), roots)
+			dirs, _, err := a.sessionDirs(setting.Default[config.Config](), roots)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -113,7 +114,7 @@ func TestBeforePrompt(t *testing.T) {
 			warnings := 0
 			s := session.Setup{Warn: func(string) { warnings++ }, Model: func() llm.Model { return m }}
 			b := &sessionBuilder{
-				app: a, session: s, cfg: config.Defaults(), dirs: dirs, tools: &sessionTools{skills: &skills.Set{}, memory: &memory.Memory{}},
+				app: a, session: s, cfg: setting.Default[config.Config](), dirs: dirs, tools: &sessionTools{skills: &skills.Set{}, memory: &memory.Memory{}},
 			}
 			b.tools.system = b.systemPrompt()
 			b.beforePrompt(&agent.Agent{Chain: executors.Chain(native.New())})

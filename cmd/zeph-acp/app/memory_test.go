@@ -19,6 +19,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/gates/flow"
 	"github.com/zeph-acp/zeph-acp/executors/tools/memory"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/store"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
@@ -92,7 +93,7 @@ func (c *corpus) memory(t *testing.T, project string, embeds bool) *memory.Memor
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &memory.Memory{Store: memories{c.store}, Config: memory.Defaults(), Session: "s", Project: roots.Cwd(), Roots: roots, Now: func() time.Time { return c.clock }}
+	m := &memory.Memory{Store: memories{c.store}, Config: setting.Default[memory.Config](), Session: "s", Project: roots.Cwd(), Roots: roots, Now: func() time.Time { return c.clock }}
 	if embeds {
 		m.Embedder = func() (string, memory.Embedder) { return "trigrams", trigrams{} }
 	}
@@ -261,7 +262,7 @@ func FuzzMemoryQuery(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	m := &memory.Memory{Store: memories{db}, Config: memory.Defaults(), Session: "s", Project: roots.Cwd(), Roots: roots}
+	m := &memory.Memory{Store: memories{db}, Config: setting.Default[memory.Config](), Session: "s", Project: roots.Cwd(), Roots: roots}
 	other := &memory.Memory{Store: m.Store, Config: m.Config, Session: "s", Project: filepath.Join(dir, "other"), Roots: roots}
 	if _, err := other.Save(f.Context(), memory.Fact{Text: "another project"}); err != nil {
 		f.Fatal(err)
@@ -285,7 +286,7 @@ func bigMemory(b *testing.B, n int) *memory.Memory {
 	if err != nil {
 		b.Fatal(err)
 	}
-	m := &memory.Memory{Store: memories{db}, Config: memory.Defaults(), Session: "s", Project: roots.Cwd(), CWD: roots.Cwd(), Roots: roots}
+	m := &memory.Memory{Store: memories{db}, Config: setting.Default[memory.Config](), Session: "s", Project: roots.Cwd(), CWD: roots.Cwd(), Roots: roots}
 	for i := range n {
 		e := memory.Entry{Project: m.Project, Text: fmt.Sprintf("The service number %d listens on port %d and writes to table%d.", i, 5000+i, i%50)}
 		if _, _, err := m.Store.PutMemory(b.Context(), e, e.Text, "", 0); err != nil {
@@ -348,7 +349,7 @@ func TestLook(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := &counted{Store: memories{db}}
-	m := &memory.Memory{Store: c, Config: memory.Defaults(), Session: "s", Project: roots.Cwd(), Roots: roots, Now: func() time.Time { return now }}
+	m := &memory.Memory{Store: c, Config: setting.Default[memory.Config](), Session: "s", Project: roots.Cwd(), Roots: roots, Now: func() time.Time { return now }}
 	step := func(name string, do func(), want int, line string) {
 		t.Helper()
 		do()

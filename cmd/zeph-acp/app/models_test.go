@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 	"github.com/zeph-acp/zeph-acp/session/llm/anthropic"
 	"github.com/zeph-acp/zeph-acp/session/llm/provider"
 )
@@ -28,7 +29,7 @@ func TestOllamaProbe(t *testing.T) {
 	env := map[string]string{"ANTHROPIC_API_KEY": "k"}
 	getenv := p.getenv(func(name string) string { return env[name] })
 	model := func() string {
-		m, err := provider.Select(provider.Defaults(), getenv, nil, "")
+		m, err := provider.Select(setting.Default[provider.Config](), getenv, nil, "")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -28,7 +28,7 @@ func TestParsedOnce(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := setting{answering: "allow_once", entry: "new", "tools.shell.transactional": "true", "tools.shell.auto_rollback": "true"}
+			s := choices{answering: "allow_once", entry: "new", "tools.shell.transactional": "true", "tools.shell.auto_rollback": "true"}
 			for _, gate := range gateSwitches {
 				s[gate] = "true"
 			}

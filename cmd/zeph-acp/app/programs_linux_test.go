@@ -8,6 +8,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/executors/process/program"
 	"github.com/zeph-acp/zeph-acp/executors/sandbox"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // The programs that zeph-acp starts for itself reach their directories and nothing else.
@@ -34,7 +35,7 @@ func TestProgramsAreConfined(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	programs := Programs(config.Defaults(), nil)
+	programs := Programs(setting.Default[config.Config](), nil)
 	for script, want := range map[string]string{
 		"ls -d link link2 | xargs sha256sum || echo no": "no\n", // the hash of a short secret is the secret
 		"cat f":                     "text\n",

@@ -13,6 +13,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/filter/redact"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/agent/skills"
 )
@@ -137,7 +138,7 @@ func TestHostileRules(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			cfg := config.Defaults()
+			cfg := setting.Default[config.Config]()
 			cfg.Tools.File.DenyRead = tt.deny
 			a := &App{filters: newFilters(&config.Loaded{}), Log: slog.New(slog.DiscardHandler)}
 			dirs, _, err := a.sessionDirs(cfg, roots)

@@ -12,6 +12,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 	"github.com/zeph-acp/zeph-acp/session"
 )
 
@@ -179,7 +180,7 @@ func TestSessionFollowsTheRules(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := follow(t, write(t, t.TempDir(), "config.toml", ""))
-	a := &App{Config: config.Defaults(), rules: f.rulesFile}
+	a := &App{Config: setting.Default[config.Config](), rules: f.rulesFile}
 	var told []string
 	s := session.Setup{Client: &acp.Client{}, Warn: func(text string) { told = append(told, text) }, Withdraw: func(text string) {
 		told = slices.DeleteFunc(told, func(other string) bool { return other == text })

@@ -37,7 +37,7 @@ const hangs = 100 * time.Second
 type game struct {
 	t       *testing.T
 	fixture *fixtures.Fixture
-	setting setting
+	choices choices
 	dir     string
 	work    fixtures.Workspace
 	ide     *fakeide.IDE
@@ -60,12 +60,12 @@ type seenCall struct {
 	refused  bool // it did not run
 }
 
-func newGame(t *testing.T, f *fixtures.Fixture, s setting) *game {
+func newGame(t *testing.T, f *fixtures.Fixture, s choices) *game {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &game{t: t, fixture: f, setting: s, dir: dir, work: fixtures.Workspace(filepath.Join(dir, "w")), ran: map[string]int{}}
+	return &game{t: t, fixture: f, choices: s, dir: dir, work: fixtures.Workspace(filepath.Join(dir, "w")), ran: map[string]int{}}
 }
 
 // play plays all prompts, and checks the invariants of a single play.
@@ -78,11 +78,11 @@ func (g *game) play() outcome {
 		case <-time.After(hangs):
 			var b bytes.Buffer
 			_ = pprof.Lookup("goroutine").WriteTo(&b, 1)
-			panic(fmt.Sprintf("%s hangs with %v\n%s", g.t.Name(), g.setting.flags(), b.Bytes()))
+			panic(fmt.Sprintf("%s hangs with %v\n%s", g.t.Name(), g.choices.flags(), b.Bytes()))
 		}
 	}()
 	g.ide = &fakeide.IDE{Saves: true, Permit: func(sdk.RequestPermissionRequest) sdk.PermissionOptionKind {
-		return sdk.PermissionOptionKind(g.setting[answering])
+		return sdk.PermissionOptionKind(g.choices[answering])
 	}}
 	g.ide.Start(g.t)
 	a := g.app(true)
@@ -100,7 +100,7 @@ func (g *game) play() outcome {
 	}
 	g.end(a, p)
 	files := g.files()
-	if way := g.setting[entry]; way != "new" {
+	if way := g.choices[entry]; way != "new" {
 		a = g.app(false)
 		p = g.connect(a)
 		for _, id := range ids {
@@ -127,7 +127,7 @@ func (g *game) app(first bool) *App {
 	if err := os.WriteFile(filepath.Join(g.dir, "judge.jsonl"), []byte(judged), 0o600); err != nil {
 		g.t.Fatal(err)
 	}
-	l, err := load(g.fixture, g.dir, g.work, g.setting.flags())
+	l, err := load(g.fixture, g.dir, g.work, g.choices.flags())
 	if err != nil {
 		g.t.Fatal(err)
 	}
@@ -143,7 +143,7 @@ func (g *game) app(first bool) *App {
 		*own = []rules.Rule{{Effect: executors.Allow, Tool: "*"}, {Effect: executors.Deny, Tool: "bash", ArgsMatch: "^rm "}}
 	}
 	a := newReplayed(l)
-	a.Yes, a.NoUser = g.setting.on(appSwitch+"Yes"), g.setting.on(appSwitch+"NoUser")
+	a.Yes, a.NoUser = g.choices.on(appSwitch+"Yes"), g.choices.on(appSwitch+"NoUser")
 	a.Watch = func(next executors.Executor) executors.Executor { return watcher{next, g} }
 	return a
 }
@@ -199,7 +199,7 @@ func (g *game) connect(a *App) *peer {
 	var caps acp.ClientCapabilities
 	v := reflect.ValueOf(&caps).Elem()
 	for i := range v.NumField() {
-		v.Field(i).SetBool(g.setting.on(capability + v.Type().Field(i).Name))
+		v.Field(i).SetBool(g.choices.on(capability + v.Type().Field(i).Name))
 	}
 	p.call("initialize", map[string]any{"protocolVersion": 1, "clientCapabilities": caps})
 	return p
@@ -224,7 +224,7 @@ func (p *peer) frame(ctx context.Context, line []byte) {
 	if err := p.valid.Frame("agent", line); err != nil {
 		p.t.Errorf("%v: %.2000s", err, line)
 	}
-	if p.setting.on("tools.filters.security.enabled") {
+	if p.choices.on("tools.filters.security.enabled") {
 		for _, leak := range leaks.In("a frame", line) {
 			p.t.Errorf("%v", leak)
 		}
@@ -342,7 +342,7 @@ func (g *game) files() map[string]string {
 
 // checkAudit checks that each call that ran is recorded once, with its end.
 func (g *game) checkAudit() {
-	if !g.setting.on("audit.enabled") {
+	if !g.choices.on("audit.enabled") {
 		return
 	}
 	data, err := os.ReadFile(filepath.Join(g.dir, "audit.jsonl"))
@@ -369,7 +369,7 @@ func (g *game) checkAudit() {
 
 // checkLeaks looks for credentials in all files but those that had them before.
 func (g *game) checkLeaks() {
-	if !g.setting.on("tools.filters.security.enabled") {
+	if !g.choices.on("tools.filters.security.enabled") {
 		return
 	}
 	found, err := leaks.InDir(g.dir, "w", "config.toml", "model.jsonl", "zeph-rewind")

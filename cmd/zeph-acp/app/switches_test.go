@@ -24,6 +24,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 	"github.com/zeph-acp/zeph-acp/protocol-fixtures"
 	"github.com/zeph-acp/zeph-acp/protocol-fixtures/schema"
 )
@@ -63,7 +64,7 @@ var noFactors = map[string]string{
 
 // alone are values that stop most calls. In a row with others they would hide what the others do, so
 // each has a row of its own.
-var alone = []setting{{"tools.enabled": "false"}, {"acp.max_prompt_text_bytes": "1024"}, {"agent.context_budget_tokens": "1"}}
+var alone = []choices{{"tools.enabled": "false"}, {"acp.max_prompt_text_bytes": "1024"}, {"agent.context_budget_tokens": "1"}}
 
 // limits are values of limits for which the smallest one would stop most calls.
 var limits = map[string]string{
@@ -84,9 +85,9 @@ func fullFactors(t *testing.T) []factor {
 	for i := range caps.NumField() {
 		all = append(all, factor{capability + caps.Field(i).Name, []string{"true", "false"}})
 	}
-	cfg := config.Defaults()
+	cfg := setting.Default[config.Config]()
 	walkKeys(reflect.ValueOf(&cfg).Elem(), "", func(path string, v reflect.Value) {
-		isAlone := slices.ContainsFunc(alone, func(s setting) bool { return s[path] != "" })
+		isAlone := slices.ContainsFunc(alone, func(s choices) bool { return s[path] != "" })
 		if noFactors[path] != "" || isAlone || clock.MatchString(path) {
 			return
 		}
@@ -162,13 +163,13 @@ func load(t testing.TB, flags map[string]string) (*config.Loaded, error) {
 	return config.Load(config.Options{Flags: flags, Environ: []string{"ZEPH_HOME=" + t.TempDir()}})
 }
 
-// setting is a value for each factor.
-type setting map[string]string
+// choices is a value for each factor.
+type choices map[string]string
 
-func (s setting) on(name string) bool { return s[name] == "true" }
+func (s choices) on(name string) bool { return s[name] == "true" }
 
-// flags returns the keys of a setting.
-func (s setting) flags() map[string]string {
+// flags returns the keys of the choices.
+func (s choices) flags() map[string]string {
 	flags := map[string]string{"tools.adversarial_policy.policies": "Never touch production."}
 	for name, value := range s {
 		if name != entry && name != answering && !strings.HasPrefix(name, capability) && !strings.HasPrefix(name, appSwitch) {
@@ -192,9 +193,9 @@ var neutral = []string{
 	capability + "CancelRequest", capability + "TerminalOutput",
 }
 
-// base returns the setting with which s is compared: without gates, and with the defaults of
+// base returns the choices with which s is compared: without gates, and with the defaults of
 // the neutral switches.
-func (s setting) base(factors []factor) setting {
+func (s choices) base(factors []factor) choices {
 	b := maps.Clone(s)
 	for _, f := range factors {
 		if slices.ContainsFunc(neutral, func(prefix string) bool { return strings.HasPrefix(f.name, prefix) }) {
@@ -236,9 +237,9 @@ func TestSwitches(t *testing.T) {
 	for _, f := range factors {
 		sizes = append(sizes, len(f.values))
 	}
-	var settings []setting
+	var settings []choices
 	for _, row := range covering(sizes, 1) {
-		s := setting{}
+		s := choices{}
 		for i, f := range factors {
 			s[f.name] = f.values[row[i]]
 		}
@@ -281,7 +282,7 @@ func TestSwitches(t *testing.T) {
 }
 
 // valid replaces values that are wrong together by their defaults.
-func valid(t *testing.T, s setting, factors []factor) {
+func valid(t *testing.T, s choices, factors []factor) {
 	for range 10 {
 		_, err := load(t, s.flags())
 		if err == nil {
@@ -330,7 +331,7 @@ func switchFixtures(t *testing.T) []*fixtures.Fixture {
 type counts struct{ calls, denied, compared atomic.Int64 }
 
 // compare plays a fixture with two settings and compares decisions and files.
-func compare(t *testing.T, f *fixtures.Fixture, s, base setting, count *counts) {
+func compare(t *testing.T, f *fixtures.Fixture, s, base choices, count *counts) {
 	got := newGame(t, f, s).play()
 	want := newGame(t, f, base).play()
 	if f.Cancels() { // what ran until then differs from run to run

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/gates/hooks"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 	"github.com/zeph-acp/zeph-acp/filter/text/wildcard"
 	"github.com/zeph-acp/zeph-acp/session/agent/toolset"
 	"github.com/zeph-acp/zeph-acp/session/llm/local"
@@ -41,8 +43,7 @@ func (l *Loaded) Check(dir, model string, tools []executors.Tool) Findings {
 	l.checkAgents(&f, tools)
 	l.checkScripts(&f)
 	l.checkHooks(&f)
-	l.checkHelpers(&f)
-	l.checkIneffective(&f)
+	l.checkKeys(&f)
 	l.checkToolset(&f, tools)
 	l.checkAllowedPaths(&f)
 	l.checkPolicyFiles(&f)
@@ -183,63 +184,30 @@ func (l *Loaded) checkHooks(f *Findings) {
 	}
 }
 
-// checkHelpers checks the models for work outside the conversation.
-func (l *Loaded) checkHelpers(f *Findings) {
-	helpers := map[string]string{
-		"tools.retry.parameter_reformat_provider": l.Config.Tools.Retry.ParameterReformatProvider,
-		"agent.compress_provider":                 l.Config.Agent.CompressProvider,
-		"tools.summarize_provider":                l.Config.Tools.SummarizeProvider,
-		"tools.judge.provider":                    l.Config.Tools.Judge.Provider,
-		"tools.scheduler.provider":                l.Config.Tools.Scheduler.Provider,
-	}
-	if gate := l.Config.Tools.Adversarial; gate.Enabled {
-		helpers["tools.adversarial_policy.policy_provider"] = gate.PolicyProvider
-	}
-	for i, agent := range l.Config.Agents {
-		helpers[fmt.Sprintf("agents[%d].model", i)] = agent.Model
-	}
-	for _, key := range slices.Sorted(maps.Keys(helpers)) {
-		name := helpers[key]
-		if name == "" {
-			continue
+// checkKeys checks the models for work outside the conversation, and warns of keys that have no
+// effect without other keys.
+func (l *Loaded) checkKeys(f *Findings) {
+	values, defaults := valuesOf(l.Config), valuesOf(setting.Default[Config]())
+	setting.Walk(reflect.ValueOf(l.Config), "", func(path string, key setting.Field, v reflect.Value) {
+		table := strings.TrimSuffix(path, key.Key)
+		needs, met := key.Needs(func(name string) bool { return fmt.Sprint(values[table+name]) == "true" })
+		if _, set := l.origins[path]; set && !met && !reflect.DeepEqual(v.Interface(), defaults[path]) {
+			l.warn(f, path, "has no effect without "+needs)
 		}
-		if _, err := provider.Select(l.Config.LLM, l.Keys().Getenv, nil, name); err != nil {
-			f.Mistakes = append(f.Mistakes, toml.Mistake{Where: l.Origin(key), Key: key, Text: err.Error()})
+		if !met || key.Tag.Get("format") != setting.FormatModel || v.String() == "" {
+			return
 		}
-	}
+		if _, err := provider.Select(l.Config.LLM, l.Keys().Getenv, nil, v.String()); err != nil {
+			f.Mistakes = append(f.Mistakes, toml.Mistake{Where: l.Origin(path), Key: path, Text: err.Error()})
+		}
+	})
 }
 
-// checkIneffective warns of keys that have no effect without other keys.
-func (l *Loaded) checkIneffective(f *Findings) {
-	tools, filter := l.Config.Tools, l.Config.Agent.ToolFilter
-	shell, box := tools.Shell, tools.Sandbox
-	for _, rule := range []struct {
-		table string
-		keys  []string
-		needs string // the setting without which keys have no effect
-		isSet bool
-	}{
-		{"tools", []string{"summarize_provider"}, "summarize_output = true", tools.SummarizeOutput},
-		{"tools.shell", []string{"transactional"}, "auto_rollback = true", shell.AutoRollback || !shell.Transactional},
-		{"tools.shell", []string{"auto_rollback"}, "transactional = true", shell.Transactional || !shell.AutoRollback},
-		{
-			"tools.shell", []string{"transaction_scope", "auto_rollback_exit_codes", "snapshot_required", "max_snapshot_bytes"},
-			"transactional = true and auto_rollback = true", shell.Transactional && shell.AutoRollback,
-		},
-		{"tools.sandbox", []string{"caches", "extra_write"}, "enabled = true", box.Enabled || box.Required},
-		{"tools.filters", []string{"filters_path"}, "enabled = true", tools.Filters.Enabled},
-		{"tools.tafc", []string{"complexity_threshold"}, "enabled = true", tools.TAFC.Enabled},
-		{"tools.dependencies", []string{"boost_per_dep", "max_total_boost"}, "enabled = true", tools.Dependencies.Enabled},
-		{"agent.tool_filter", []string{"top_k", "min_description_words"}, "enabled = true", filter.Enabled == toolset.On},
-		{"agent.tool_filter", []string{"always_on"}, "enabled = true", filter.Enabled != toolset.Off},
-	} {
-		for _, name := range rule.keys {
-			key := toml.Dotted(rule.table, name)
-			if _, set := l.origins[key]; set && !rule.isSet {
-				l.warn(f, key, "has no effect without "+rule.needs)
-			}
-		}
-	}
+// valuesOf returns the values of a configuration, by path.
+func valuesOf(c Config) map[string]any {
+	values := map[string]any{}
+	setting.Walk(reflect.ValueOf(c), "", func(path string, _ setting.Field, v reflect.Value) { values[path] = v.Interface() })
+	return values
 }
 
 // checkToolset adds the warnings that a session would show: about tools that do

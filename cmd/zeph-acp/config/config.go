@@ -8,10 +8,6 @@
 package config
 
 import (
-	"fmt"
-	"slices"
-	"strings"
-
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/audit"
 	"github.com/zeph-acp/zeph-acp/executors/gates/adversarial"
@@ -51,7 +47,7 @@ import (
 type Config struct {
 	Agent  Agent           `toml:"agent"`
 	Agents subagent.Types  `toml:"agents"`
-	LLM    provider.Config `toml:"llm"`
+	LLM    provider.Config `toml:"llm" tighten:"-"`
 	Tools  Tools           `toml:"tools"`
 	MCP    mcp.Config      `toml:"mcp"`
 	LSP    lsp.Entries     `toml:"lsp"`
@@ -107,143 +103,10 @@ type Shell struct {
 	permission.ShellRules
 }
 
-// Defaults returns the default configuration.
-func Defaults() Config {
-	return Config{
-		Agent: Agent{agent.Defaults(), toolset.FilterDefaults()},
-		LLM:   provider.Defaults(),
-		Tools: Tools{
-			File:            files.Defaults(),
-			Scrape:          web.Defaults(),
-			Diagnostics:     diagnostics.Defaults(),
-			LSP:             lsp.Defaults(),
-			Sandbox:         sandbox.Defaults(),
-			Policy:          rules.Defaults(),
-			Authorization:   rules.AuthorizationDefaults(),
-			Filters:         filter.Defaults(),
-			Overflow:        overflow.Defaults(),
-			Memory:          memory.Defaults(),
-			ResultCache:     cache.Defaults(),
-			Retry:           retry.Defaults(),
-			Rewind:          rewind.Defaults(),
-			TAFC:            toolset.TAFCDefaults(),
-			Dependencies:    toolset.DependenciesDefaults(),
-			Hooks:           hooks.Defaults(),
-			InformationFlow: flow.Defaults(),
-			Adversarial:     adversarial.Defaults(),
-			Judge:           judge.AutoDefaults(),
-			Trust:           trust.Defaults(),
-			Anomaly:         anomaly.Defaults(),
-			Utility:         utility.Defaults(),
-			Skills:          skills.Defaults(),
-			SubAgent:        subagent.Defaults(),
-			Scheduler:       schedule.Defaults(),
-			AskUser:         question.Defaults(),
-			Offer:           Offer{Enabled: true, MaxOutputChars: defaultOutputChars},
-			Limits:          quota.Defaults(),
-			Config:          permission.Defaults(),
-			Shell:           Shell{shell.Defaults(), permission.ShellDefaults()},
-		},
-		MCP:   mcp.Defaults(),
-		ACP:   acp.Defaults(),
-		Audit: audit.Defaults(),
-		Log:   LogConfig{Level: "error"},
-	}
-}
-
-// section is the part of the configuration that one package owns.
-type section struct {
-	path string // of its table; empty for the whole file
-	settings
-}
-
-// settings is the interface of each package's Config.
-type settings interface {
-	// Validate returns the mistakes, by key.
-	Validate() map[string]string
-}
-
-// sections returns the sections of c.
-func (c *Config) sections() []section {
-	return []section{
-		{"agent", &c.Agent.Config},
-		{"", &c.Agents},
-		{"tools.sub_agent", &c.Tools.SubAgent},
-		{"tools.ask_user", &c.Tools.AskUser},
-		{"agent.tool_filter", &c.Agent.ToolFilter},
-		{"llm", &c.LLM},
-		{"tools", &c.Tools.Config},
-		{"tools.shell", &c.Tools.Shell.Config},
-		{"tools.shell", &c.Tools.Shell.ShellRules},
-		{"tools.file", &c.Tools.File},
-		{"tools.scrape", &c.Tools.Scrape},
-		{"tools", &c.Tools.Offer},
-		{"tools", &c.Tools.Limits},
-		{"tools.diagnostics", &c.Tools.Diagnostics},
-		{"tools.lsp", &c.Tools.LSP},
-		{"tools.sandbox", &c.Tools.Sandbox},
-		{"tools.policy", &c.Tools.Policy},
-		{"tools.authorization", &c.Tools.Authorization},
-		{"tools.filters", &c.Tools.Filters},
-		{"tools.overflow", &c.Tools.Overflow},
-		{"tools.memory", &c.Tools.Memory},
-		{"tools.result_cache", &c.Tools.ResultCache},
-		{"tools.retry", &c.Tools.Retry},
-		{"tools.rewind", &c.Tools.Rewind},
-		{"tools.tafc", &c.Tools.TAFC},
-		{"tools.dependencies", &c.Tools.Dependencies},
-		{"tools.trust", &c.Tools.Trust},
-		{"tools.anomaly", &c.Tools.Anomaly},
-		{"tools.hooks", &c.Tools.Hooks},
-		{"tools.scheduler", &c.Tools.Scheduler},
-		{"tools.utility", &c.Tools.Utility},
-		{"tools.skills", &c.Tools.Skills},
-		{"tools.information_flow", &c.Tools.InformationFlow},
-		{"tools.adversarial_policy", &c.Tools.Adversarial},
-		{"tools.judge", &c.Tools.Judge},
-		{"", &c.LSP},
-		{"mcp", &c.MCP},
-		{"acp", &c.ACP},
-		{"audit", &c.Audit},
-		{"log", &c.Log},
-	}
-}
-
-// keyPath returns the path of a key of a section.
-func keyPath(section, key string) string { return strings.TrimPrefix(section+"."+key, ".") }
-
-// validate returns the mistakes in the values of c, by path.
-func (c *Config) validate() map[string]string {
-	wrong := map[string]string{}
-	for _, s := range c.sections() {
-		for key, text := range s.Validate() {
-			wrong[keyPath(s.path, key)] = text
-		}
-	}
-	return wrong
-}
-
 // LogConfig is the table [log].
 type LogConfig struct {
-	// Level is the lowest level that is logged to stderr: debug, info, warn or
-	// error. Default error, since some editors show every line as an error.
-	Level string `toml:"level"`
-	// File is a file that also receives the log, always including warnings. A
-	// leading ~/ is the home directory. Default empty: no file.
-	File string `toml:"file"`
-}
-
-// logLevels are the names of the levels, the most verbose first.
-var logLevels = []string{"debug", "info", "warn", "error"}
-
-// Validate returns the mistakes, by key.
-func (c LogConfig) Validate() map[string]string {
-	wrong := map[string]string{}
-	if !slices.Contains(logLevels, c.Level) {
-		wrong["level"] = fmt.Sprintf("%q is not one of %s", c.Level, strings.Join(logLevels, ", "))
-	}
-	if strings.ContainsRune(c.File, 0) {
-		wrong["file"] = "a file name cannot contain NUL"
-	}
-	return wrong
+	// Level is error since some editors show every line as an error.
+	Level string `toml:"level" default:"error" oneof:"debug,info,warn,error" doc:"for stderr"`
+	// File always gets the warnings. A leading ~/ is the home directory.
+	File string `toml:"file" format:"file" doc:"a file for the same lines and all warnings; made 0600"`
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // write writes a file below dir and returns its path.
@@ -182,18 +183,18 @@ func TestKeys(t *testing.T) {
 	}
 	var check func(typ reflect.Type, path string)
 	check = func(typ reflect.Type, path string) {
-		if toml.IsText(typ) {
+		if setting.IsText(typ) {
 			return
 		}
 		switch typ.Kind() {
 		case reflect.Struct:
 			seen := map[string]bool{}
-			for _, f := range toml.Fields(typ) {
+			for _, f := range setting.Fields(typ) {
 				if seen[f.Key] {
 					t.Errorf("%s: two fields %q", path, f.Key)
 				}
 				seen[f.Key] = true
-				check(f.Type, toml.Dotted(path, f.Key))
+				check(f.Type, setting.Join(path, f.Key))
 			}
 			for i := range typ.NumField() {
 				if f := typ.Field(i); f.IsExported() && !f.Anonymous && f.Tag.Get("toml") == "" {
@@ -208,8 +209,8 @@ func TestKeys(t *testing.T) {
 		}
 	}
 	check(reflect.TypeFor[Config](), "")
-	defaults := Defaults()
-	if wrong := defaults.validate(); len(wrong) > 0 {
+	defaults := setting.Default[Config]()
+	if wrong := setting.Check(defaults); len(wrong) > 0 {
 		t.Errorf("the defaults are wrong: %v", wrong)
 	}
 }

@@ -3,7 +3,7 @@ package config
 import (
 	"reflect"
 
-	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // Changed returns the keys whose values differ, by path. A list counts as one key.
@@ -19,15 +19,15 @@ func changedKeys(a, b reflect.Value, path string) []string {
 		}
 		return nil // positions in the file may differ
 	}
-	if a.Kind() != reflect.Struct || toml.IsText(a.Type()) {
+	if a.Kind() != reflect.Struct || setting.IsText(a.Type()) {
 		if reflect.DeepEqual(a.Interface(), b.Interface()) || a.Kind() == reflect.Slice && a.Len() == 0 && b.Len() == 0 {
 			return nil
 		}
 		return []string{path}
 	}
 	var keys []string
-	for _, f := range toml.Fields(a.Type()) {
-		keys = append(keys, changedKeys(a.FieldByIndex(f.Index), b.FieldByIndex(f.Index), toml.Dotted(path, f.Key))...)
+	for _, f := range setting.Fields(a.Type()) {
+		keys = append(keys, changedKeys(a.FieldByIndex(f.Index), b.FieldByIndex(f.Index), setting.Join(path, f.Key))...)
 	}
 	return keys
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -45,7 +46,7 @@ func TestDocs(t *testing.T) {
 	if err != nil {
 		t.Fatalf("the samples of defaults do not load:\n%s", mistakesOf(t, err))
 	}
-	if diff := cmp.Diff(Defaults(), l.Config, equalConfigs...); diff != "" {
+	if diff := cmp.Diff(setting.Default[Config](), l.Config, equalConfigs...); diff != "" {
 		t.Errorf("defaults (-code +docs)\n%s", diff)
 	}
 	for _, path := range toml.Overridable(reflect.TypeFor[Config](), "") {
@@ -65,7 +66,7 @@ func TestDocs(t *testing.T) {
 		reflect.TypeOf(l.Config.LSP).Elem(),
 		reflect.TypeOf(l.Config.Tools.Policy.Rules).Elem(),
 	} {
-		for _, f := range toml.Fields(typ) {
+		for _, f := range setting.Fields(typ) {
 			if !strings.Contains(elements, "\n"+f.Key+" = ") {
 				t.Errorf("%s of %v is in no example", f.Key, typ)
 			}

@@ -14,6 +14,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/gates/rules"
 	"github.com/zeph-acp/zeph-acp/executors/permission"
 	"github.com/zeph-acp/zeph-acp/executors/tools/web"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // FuzzLoad checks that no input makes the reader panic, that the library also
@@ -31,7 +32,7 @@ func FuzzLoad(f *testing.F) {
 	f.Add([]byte("\ufeff[log]\r\nlevel='info'\r\n"))
 	f.Add([]byte("[a]\nb.c=1\n[a.b]\nd=1\n[[a.e]]\n[a.e.f]\n[[a.e.f]]\nx={y.z=1,y={}}"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		l := &Loaded{Config: Defaults(), File: "f", origins: map[string]string{}}
+		l := &Loaded{Config: setting.Default[Config](), File: "f", origins: map[string]string{}}
 		mistakes := l.applyFile(data)
 		for _, m := range mistakes {
 			if m.Line < 1 || m.Line > 1+strings.Count(string(data), "\n") || strings.Contains(m.Error(), "\n") {
@@ -41,10 +42,10 @@ func FuzzLoad(f *testing.F) {
 		if len(mistakes) > 0 {
 			return
 		}
-		if wrong := l.Config.validate(); len(wrong) > 0 {
+		if wrong := setting.Check(l.Config); len(wrong) > 0 {
 			t.Errorf("accepted, but validate reports %v", wrong)
 		}
-		want := Defaults()
+		want := setting.Default[Config]()
 		dec := toml.NewDecoder(strings.NewReader(strings.TrimPrefix(string(data), "\ufeff"))).DisallowUnknownFields()
 		if err := dec.Decode(&want); err != nil {
 			t.Fatalf("the library says: %v", err)

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 var update = flag.Bool("update", false, "write init.toml anew from the documentation")
@@ -81,7 +83,7 @@ func TestInitial(t *testing.T) {
 			t.Errorf("%s: %s", name, mistakesOf(t, err))
 			continue
 		}
-		if diff := cmp.Diff(Defaults(), l.Config, equalConfigs...); diff != "" {
+		if diff := cmp.Diff(setting.Default[Config](), l.Config, equalConfigs...); diff != "" {
 			t.Errorf("%s: (-defaults +file)\n%s", name, diff)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 	"github.com/zeph-acp/zeph-acp/session/llm/provider"
 )
 
@@ -93,7 +94,7 @@ func Load(o Options) (*Loaded, error) {
 
 // newLoaded returns the default configuration, which an environment does not change yet.
 func newLoaded(env environment) *Loaded {
-	return &Loaded{Config: Defaults(), Paths: FindPaths(env.get), Getenv: env.get, origins: map[string]string{}}
+	return &Loaded{Config: setting.Default[Config](), Paths: FindPaths(env.get), Getenv: env.get, origins: map[string]string{}}
 }
 
 // Getenv returns a function that looks up an environment, NAME=VALUE.
@@ -179,7 +180,7 @@ func (l *Loaded) applyFile(data []byte) toml.Mistakes {
 	d := newDecoder()
 	d.File, d.Partial = l.File, len(mistakes) > 0
 	d.Decode(root, reflect.ValueOf(&l.Config).Elem(), "")
-	d.Validate(l.Config.validate())
+	d.Validate(setting.Check(l.Config))
 	mistakes = append(mistakes, d.Mistakes...)
 	l.Warnings = append(l.Warnings, warnings(d.Warnings.In(l.File))...)
 	for key := range d.Set {
@@ -208,7 +209,7 @@ func (l *Loaded) override(path, text, where string) toml.Mistakes {
 // validate returns the wrong values that were not reported yet.
 func (l *Loaded) validate(reported toml.Mistakes) toml.Mistakes {
 	var mistakes toml.Mistakes
-	wrong := l.Config.validate()
+	wrong := setting.Check(l.Config)
 	for _, key := range slices.Sorted(maps.Keys(wrong)) {
 		where, ok := l.origins[key]
 		if list, _, element := strings.Cut(key, "["); element && !ok && strings.HasSuffix(key, "]") {

@@ -16,6 +16,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
 	"github.com/zeph-acp/zeph-acp/executors/gates/rules"
 	"github.com/zeph-acp/zeph-acp/executors/tools/mcp"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // ManagedFile is the configuration of the administrator of a machine. Every key that it
@@ -68,8 +69,8 @@ var ruleTables = []struct {
 	path  string
 	reset func(*Tools)
 }{
-	{"tools.policy", func(t *Tools) { t.Policy = rules.Defaults() }},
-	{"tools.authorization", func(t *Tools) { t.Authorization = rules.AuthorizationDefaults() }},
+	{"tools.policy", func(t *Tools) { t.Policy = setting.Default[rules.Config]() }},
+	{"tools.authorization", func(t *Tools) { t.Authorization = setting.Default[rules.Authorization]() }},
 }
 
 // applyManaged sets the keys of the managed file over all others.
@@ -96,9 +97,8 @@ func (l *Loaded) applyManaged(m ManagedFile) (toml.Mistakes, error) {
 	d := newDecoder()
 	d.File = m.Path
 	d.Decode(root, reflect.ValueOf(&doc).Elem(), "")
-	wrong := doc.validate()
+	wrong := setting.Check(doc)
 	maps.DeleteFunc(wrong, func(key, _ string) bool { return !d.Set[key] && !d.Set[beforeIndex(key)] })
-	maps.Copy(wrong, doc.Managed.validate())
 	d.Validate(wrong)
 	l.Config, l.managed.Managed = doc.Config, doc.Managed
 	l.Warnings = append(l.Warnings, warnings(d.Warnings.In(m.Path))...)
@@ -118,7 +118,7 @@ func (l *Loaded) recordManaged(d *toml.Decoder) {
 // overrule records that the managed file replaces the values at or below a path.
 func (l *Loaded) overrule(path string) {
 	maps.DeleteFunc(l.origins, func(key, where string) bool {
-		if !toml.Within(key, path) || strings.HasPrefix(where, l.managed.file+":") {
+		if !setting.Within(key, path) || strings.HasPrefix(where, l.managed.file+":") {
 			return false
 		}
 		l.managed.overruled[key] = where
@@ -145,7 +145,7 @@ func beforeIndex(key string) string {
 
 // IsManaged reports whether the managed file sets a key, or a key below it.
 func (l *Loaded) IsManaged(key string) bool {
-	return slices.ContainsFunc(l.managed.keys, func(set string) bool { return toml.Within(set, key) })
+	return slices.ContainsFunc(l.managed.keys, func(set string) bool { return setting.Within(set, key) })
 }
 
 // ManagedFile returns the path of the managed file, "" if there is none.
@@ -193,11 +193,11 @@ func (a AllowedServer) fits(s mcp.Server) bool {
 	return a.Command != "" && a.Command == s.Command && (a.AnyArgs || slices.Equal(a.Args, s.Args))
 }
 
-// validate returns a message for each wrong key, by path.
-func (m Managed) validate() map[string]string {
+// Validate returns a message for each wrong key.
+func (m Managed) Validate() map[string]string {
 	wrong := map[string]string{}
 	for i, a := range m.MCPServers {
-		key := fmt.Sprintf("managed.mcp_servers[%d].", i)
+		key := fmt.Sprintf("mcp_servers[%d].", i)
 		if a.Name == "" {
 			wrong[key+"name"] = "is missing"
 		}

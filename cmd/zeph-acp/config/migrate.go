@@ -123,7 +123,7 @@ func mistakesIn(file string, data []byte, env environment) toml.Mistakes {
 	}
 	var f Findings
 	l.checkScripts(&f)
-	l.checkHelpers(&f)
+	l.checkKeys(&f)
 	for i := range f.Mistakes {
 		f.Mistakes[i].Where = file
 	}

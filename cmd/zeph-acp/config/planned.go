@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	glob "path"
-	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // plannedKeys are tables and keys that other documents describe and this version
@@ -59,7 +59,7 @@ func newDecoder() *toml.Decoder {
 func misplaced(path string) string {
 	name := path[strings.LastIndex(path, ".")+1:]
 	short := path[:max(strings.LastIndex(path, "_"), 0)]
-	all := toml.Paths(reflect.TypeFor[Config](), "")
+	all := setting.Paths[Config]()
 	found := slices.DeleteFunc(slices.Clone(all), func(known string) bool {
 		return known != name && !strings.HasSuffix(known, "."+name)
 	})

@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // No key is both planned and implemented, and a misspelt key is never treated
@@ -73,7 +75,7 @@ risk_chain_threshold = 0.7
 	}
 	dir := t.TempDir()
 	write(t, dir, filepath.FromSlash(WorkspaceFile), text)
-	cfg, warnings := Tighten(Defaults(), dir)
+	cfg, warnings := Tighten(setting.Default[Config](), dir)
 	warned(t, warnings)
 	if cfg.Agent.Mode != "ask" || cfg.Tools.Shell.Timeout != 7 {
 		t.Errorf("in a workspace: mode %s, timeout %d, want ask and 7", cfg.Agent.Mode, cfg.Tools.Shell.Timeout)

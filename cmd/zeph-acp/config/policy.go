@@ -13,6 +13,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
 	"github.com/zeph-acp/zeph-acp/executors/gates/rules"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // loadPolicy reads the file that [tools.policy] names, if the table is enabled. A rule that
@@ -46,7 +47,7 @@ func (l *Loaded) loadRules(c *rules.Config) toml.Mistakes {
 	d := toml.NewDecoder()
 	d.File, d.Partial = file, len(mistakes) > 0
 	d.Decode(root, reflect.ValueOf(&own).Elem(), "")
-	d.Validate(rules.Authorization{Rules: own.Rules}.Validate())
+	d.Validate(setting.Check(rules.Authorization{Rules: own.Rules}))
 	if mistakes = append(mistakes, d.Mistakes...); len(mistakes) > 0 {
 		return mistakes.In(file)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // Show writes all keys as TOML, each with its origin as a comment: default,
@@ -37,14 +38,14 @@ type configPrinter struct {
 // table writes the keys of a table and then the tables in it, the order that
 // TOML requires. All tables are structs. See section for header and path.
 func (s *configPrinter) table(v reflect.Value, header, path string) {
-	for _, f := range toml.Fields(v.Type()) {
+	for _, f := range setting.Fields(v.Type()) {
 		if toml.IsLeaf(f.Type) {
-			s.key(f.Key, v.FieldByIndex(f.Index), toml.Dotted(path, f.Key))
+			s.key(f.Key, v.FieldByIndex(f.Index), setting.Join(path, f.Key))
 		}
 	}
-	for _, f := range toml.Fields(v.Type()) {
+	for _, f := range setting.Fields(v.Type()) {
 		if !toml.IsLeaf(f.Type) {
-			s.section(v.FieldByIndex(f.Index), toml.Dotted(header, f.Key), toml.Dotted(path, f.Key))
+			s.section(v.FieldByIndex(f.Index), setting.Join(header, f.Key), setting.Join(path, f.Key))
 		}
 	}
 }
@@ -54,7 +55,7 @@ func (s *configPrinter) table(v reflect.Value, header, path string) {
 func (s *configPrinter) section(v reflect.Value, header, path string) {
 	switch v.Kind() {
 	case reflect.Struct:
-		if slices.ContainsFunc(toml.Fields(v.Type()), func(f toml.Field) bool { return toml.IsLeaf(f.Type) }) {
+		if slices.ContainsFunc(setting.Fields(v.Type()), func(f setting.Field) bool { return toml.IsLeaf(f.Type) }) {
 			fmt.Fprintf(&s.out, "\n[%s]\n", header)
 		}
 		s.table(v, header, path)
@@ -75,10 +76,10 @@ func (s *configPrinter) section(v reflect.Value, header, path string) {
 		}
 		for _, key := range keys {
 			if named {
-				s.key(key.String(), v.MapIndex(key), toml.Dotted(path, key.String()))
+				s.key(key.String(), v.MapIndex(key), setting.Join(path, key.String()))
 				continue
 			}
-			s.section(v.MapIndex(key), header+"."+toml.FormatKey(key.String()), toml.Dotted(path, key.String()))
+			s.section(v.MapIndex(key), header+"."+toml.FormatKey(key.String()), setting.Join(path, key.String()))
 		}
 		if len(keys) == 0 {
 			fmt.Fprintf(&s.out, "\n# [%s]: none # %s\n", header, s.originOf(path))

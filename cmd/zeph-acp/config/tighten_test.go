@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -12,28 +11,11 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
 	"github.com/zeph-acp/zeph-acp/executors/permission"
-	"github.com/zeph-acp/zeph-acp/executors/workspace/tighten"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
-// A section whose Tighten is not called would ignore a stricter value of a repository.
-func TestAllSectionsTighten(t *testing.T) {
-	c, want, got := Defaults(), map[string]int{}, map[string]int{}
-	for _, s := range c.sections() {
-		if reflect.ValueOf(s.settings).MethodByName("Tighten").IsValid() {
-			want[s.path]++
-		}
-	}
-	c.tighten(&c, func(path string) *tighten.Keys {
-		got[path]++
-		return tighten.New(func(string) bool { return false })
-	})
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("sections by path (-want +got)\n%s", diff)
-	}
-}
-
 func TestTighten(t *testing.T) {
-	base := Defaults()
+	base := setting.Default[Config]()
 	base.Tools.Shell.BlockedCommands = []string{"mine"}
 	for name, tt := range map[string]struct {
 		file  string
@@ -104,7 +86,7 @@ func TestTighten(t *testing.T) {
 
 // A wrong rule does not remove another rule, and a rule that allows is ignored.
 func TestTightenRules(t *testing.T) {
-	base := Defaults()
+	base := setting.Default[Config]()
 	base.Tools.Permissions = map[string][]permission.Rule{"bash": {{Pattern: "go *", Action: permission.Allow}}}
 	dir := t.TempDir()
 	file := write(t, dir, WorkspaceFile, `[[tools.permissions.bash]]
@@ -213,7 +195,7 @@ func TestTightenHostile(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "workspace")
 			mkdir(t, dir)
 			tt.make(t, dir)
-			got, warns := Tighten(Defaults(), dir)
+			got, warns := Tighten(setting.Default[Config](), dir)
 			if got.Agent.Mode != tt.mode {
 				t.Errorf("mode %q, want %q", got.Agent.Mode, tt.mode)
 			}
@@ -237,7 +219,7 @@ func TestTightenWarnings(t *testing.T) {
 	}
 	b.WriteString("[agent]\nmode = \"" + strings.Repeat("y", 10_000) + "\\u001b[2J\\n\"\n")
 	write(t, dir, WorkspaceFile, b.String())
-	_, warns := Tighten(Defaults(), dir)
+	_, warns := Tighten(setting.Default[Config](), dir)
 	if len(warns) != maxWarnings+1 {
 		t.Errorf("%d warnings, want %d and a note about the others", len(warns), maxWarnings)
 	}

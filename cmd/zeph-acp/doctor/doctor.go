@@ -22,6 +22,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/filter/redact"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 	"github.com/zeph-acp/zeph-acp/session/llm/provider"
 )
 
@@ -167,7 +168,7 @@ func (e *examination) clean(found []Finding) []Finding {
 // that the configuration passes to MCP servers: a server may print them. It works even
 // where the configuration switches the scan of results off.
 func (e *examination) scanner() *redact.Scanner {
-	cfg, getenv := config.Defaults(), e.getenv
+	cfg, getenv := setting.Default[config.Config](), e.getenv
 	if e.loaded != nil {
 		cfg, getenv = e.loaded.Config, e.loaded.Keys().Getenv
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/executors/permission/answers"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // examine examines a home directory with a configuration.
@@ -96,7 +97,7 @@ func TestBrokenAnswers(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(home, answers.FileName), []byte("[[project.\"/w\".allow]]\ncomand = \"go vet\"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	e := &examination{Doctor: &Doctor{Dir: home}, paths: config.Paths{Config: home}, loaded: &config.Loaded{Config: config.Defaults(), Getenv: os.Getenv}}
+	e := &examination{Doctor: &Doctor{Dir: home}, paths: config.Paths{Config: home}, loaded: &config.Loaded{Config: setting.Default[config.Config](), Getenv: os.Getenv}}
 	found := e.configuration(t.Context())
 	if len(found) != 1 || found[0].State != Failure || !strings.Contains(found[0].Text, answers.FileName+": line 2") || found[0].Fix == "" {
 		t.Errorf("want one failure with the line and a remedy, got %+v", found)

@@ -14,6 +14,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/sandbox"
 	"github.com/zeph-acp/zeph-acp/executors/tools/shell"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // shellProgram reports which shell runs commands.
@@ -115,5 +116,5 @@ func runInSandbox(ctx context.Context, box *sandbox.Sandbox) error {
 // run runs a program as zeph-acp runs those that it needs.
 func run(ctx context.Context, c program.Command) ([]byte, error) {
 	c.Dir = os.TempDir()
-	return app.Programs(config.Defaults(), nil).Run(ctx, c)
+	return app.Programs(setting.Default[config.Config](), nil).Run(ctx, c)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/audit"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 	"github.com/zeph-acp/zeph-acp/session/store"
 )
 
@@ -39,7 +40,7 @@ func (e *examination) database(context.Context) []Finding {
 
 // audit reports whether the audit log is intact.
 func (e *examination) audit(context.Context) []Finding {
-	cfg := audit.Defaults()
+	cfg := setting.Default[audit.Config]()
 	if e.loaded != nil {
 		cfg = e.loaded.Config.Audit
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors/process"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // agent has one session, whose turn calls a function.
@@ -74,7 +75,7 @@ func turnOf(t *testing.T, f func(ctx context.Context, c *acp.Client) (acp.StopRe
 	a := &agent{turn: f}
 	return &Turn{
 		Server: &acp.Server{
-			Config: acp.Defaults(), Sessions: a, Ready: func() error { return nil }, Log: slog.New(slog.DiscardHandler),
+			Config: setting.Default[acp.Config](), Sessions: a, Ready: func() error { return nil }, Log: slog.New(slog.DiscardHandler),
 		},
 		Dir: t.TempDir(), Prompt: []acp.ContentBlock{acp.TextBlock("hi")}, View: &JSON{W: &strings.Builder{}},
 		Approver: approve(func(context.Context) (Choice, error) { return Choice{}, errNoUser }),

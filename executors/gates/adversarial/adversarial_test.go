@@ -13,6 +13,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/executors/gates/judge"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // answers is a model with one answer, which keeps the question.
@@ -57,8 +58,8 @@ func TestJudge(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			cfg := Defaults()
-			cfg.TimeoutMS = minTimeout
+			cfg := setting.Default[Config]()
+			cfg.TimeoutMS = 100
 			var question string
 			tt.model.question = &question
 			g := &Gate{Config: cfg, Policies: []string{"never touch production", "no network"}, Model: func() judge.Model { return tt.model }}
@@ -91,7 +92,7 @@ func TestJudgeCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	stopped := errors.New("the user stopped")
 	cancel(stopped)
-	g := &Gate{Config: Defaults(), Policies: []string{"p"}, Model: func() judge.Model { return answers{hang: true, question: new(string)} }}
+	g := &Gate{Config: setting.Default[Config](), Policies: []string{"p"}, Model: func() judge.Model { return answers{hang: true, question: new(string)} }}
 	call := &executors.Call{Tool: "bash", Record: &executors.Record{}}
 	if v, err := g.judge(ctx, call); err != stopped || v.Decision != "" || call.Record.Adversarial != "" {
 		t.Errorf("%+v, %v, %q", v, err, call.Record.Adversarial)
@@ -151,9 +152,9 @@ func TestValidate(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			c := Defaults()
+			c := setting.Default[Config]()
 			tt.change(&c)
-			wrong := c.Validate()
+			wrong := setting.Check(c)
 			if tt.key == "" && len(wrong) != 0 || tt.key != "" && (len(wrong) != 1 || wrong[tt.key] == "") {
 				t.Error(wrong)
 			}

@@ -13,67 +13,25 @@ import (
 
 // Config is the table [tools.adversarial_policy].
 type Config struct {
-	// Enabled turns the gate on. Default false.
-	Enabled bool `toml:"enabled"`
-	// PolicyProvider is the provider, "name" or "name:model", whose model judges.
-	// Default empty: the session's model.
-	PolicyProvider string `toml:"policy_provider"`
-	// Policies are the policies to enforce, each a sentence in plain language.
-	// Default none.
-	Policies []string `toml:"policies"`
-	// PolicyFile is a file of further policies, one per line; empty lines and those
-	// that begin with # are skipped. It is absolute or begins with ~/, and has at
-	// most 256 KiB. Default empty: no file.
-	PolicyFile string `toml:"policy_file"`
-	// FailOpen runs a call that could not be judged, because of an error, a
-	// timeout or an answer of another form. Default false: it is denied.
-	FailOpen bool `toml:"fail_open"`
-	// TimeoutMS limits the time for an answer, in milliseconds. Default 3000, from
-	// 100 to 600000.
-	TimeoutMS int `toml:"timeout_ms"`
-	// ExemptTools are the names of tools whose calls are not judged.
-	ExemptTools []string `toml:"exempt_tools"`
-	// OnDeny is the effect of a DENY of the model: "deny" denies the call, "ask" asks
-	// the user. Default deny.
-	OnDeny string `toml:"on_deny"`
+	Enabled        bool     `toml:"enabled" default:"false" doc:"true: a model judges each call by your policies; see judge.md"`
+	PolicyProvider string   `toml:"policy_provider" format:"model" needs:"enabled" zero:"the session's model" doc:"the model that judges, provider or provider:model"`
+	Policies       []string `toml:"policies" format:"filled" doc:"policies in plain language"`
+	// PolicyFile has at most 256 KiB. Empty lines, and those that begin with #, are skipped.
+	PolicyFile  string   `toml:"policy_file" format:"absolute" zero:"no file" doc:"a file with more policies, one a line; # begins a comment"`
+	FailOpen    bool     `toml:"fail_open" default:"false" doc:"true: a call runs if the check fails"`
+	TimeoutMS   int      `toml:"timeout_ms" default:"3000" range:"100..600000" unit:"milliseconds" doc:"for an answer"`
+	ExemptTools []string `toml:"exempt_tools" default:"memory_save,memory_search,read_overflow,load_skill,schedule_deferred" doc:"tools whose calls are not judged"`
+	OnDeny      string   `toml:"on_deny" default:"deny" oneof:"deny,ask" doc:"what happens to a call that the model would deny"`
 }
 
-const (
-	onDenyDeny = "deny"
-	onDenyAsk  = "ask"
-)
+const onDenyAsk = "ask"
 
-// Defaults returns the default settings.
-func Defaults() Config {
-	return Config{
-		TimeoutMS: 3000, OnDeny: onDenyDeny,
-		ExemptTools: []string{"memory_save", "memory_search", "read_overflow", "load_skill", "schedule_deferred"},
-	}
-}
-
-const minTimeout, maxTimeout = 100, 600_000 // milliseconds
-
-// Validate returns a message for each invalid value, by key.
+// Validate returns a message if there is nothing to enforce.
 func (c Config) Validate() map[string]string {
-	wrong := map[string]string{}
-	if c.TimeoutMS < minTimeout || c.TimeoutMS > maxTimeout {
-		wrong["timeout_ms"] = fmt.Sprintf("%d is not from %d to %d", c.TimeoutMS, minTimeout, maxTimeout)
-	}
-	if c.OnDeny != onDenyDeny && c.OnDeny != onDenyAsk {
-		wrong["on_deny"] = fmt.Sprintf("%q is not one of deny, ask", c.OnDeny)
-	}
-	for i, p := range c.Policies {
-		if strings.TrimSpace(p) == "" {
-			wrong[fmt.Sprintf("policies[%d]", i)] = "is empty"
-		}
-	}
-	if f := c.PolicyFile; f != "" && !filepath.IsAbs(f) && !strings.HasPrefix(f, "~/") || strings.ContainsRune(f, 0) {
-		wrong["policy_file"] = fmt.Sprintf("%q is not an absolute path, nor one that begins with ~/", f)
-	}
 	if c.Enabled && len(c.Policies) == 0 && c.PolicyFile == "" {
-		wrong["policies"] = "is empty, and there is no policy_file: the gate would have no policy to enforce"
+		return map[string]string{"policies": "is empty, and there is no policy_file: the gate would have no policy to enforce"}
 	}
-	return wrong
+	return nil
 }
 
 func (c Config) timeout() time.Duration { return time.Duration(c.TimeoutMS) * time.Millisecond }

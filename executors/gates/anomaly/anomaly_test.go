@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zeph-acp/zeph-acp/executors"
-	"github.com/zeph-acp/zeph-acp/executors/workspace/tighten"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // tool returns the results in turn.
@@ -62,7 +62,7 @@ func (s *session) call(t *testing.T, name string, result executors.Result) *exec
 }
 
 func TestBlocks(t *testing.T) {
-	cfg := Defaults()
+	cfg := setting.Default[Config]()
 	cfg.WindowSize = 4
 	s := newSession(cfg)
 	s.call(t, "fetch", broken)
@@ -131,7 +131,7 @@ func TestCounts(t *testing.T) {
 
 // The window slides, and a warning repeats only after the rate has fallen.
 func TestWindow(t *testing.T) {
-	cfg := Defaults()
+	cfg := setting.Default[Config]()
 	cfg.AutoBlock, cfg.WindowSize, cfg.FailureThreshold = false, 4, 0.5
 	s := newSession(cfg)
 	var log bytes.Buffer
@@ -167,12 +167,12 @@ func TestWindow(t *testing.T) {
 // TestHalfWindow checks that a window which is not full is judged only while all of its calls
 // have failed.
 func TestHalfWindow(t *testing.T) {
-	s := newSession(Defaults())
+	s := newSession(setting.Default[Config]())
 	s.call(t, "x", done)
 	for i := range 18 {
 		s.call(t, "x", broken)
 		if len(s.blocked) > 0 {
-			t.Fatalf("blocked after %d calls of a window of %d, one of which succeeded", i+2, Defaults().WindowSize)
+			t.Fatalf("blocked after %d calls of a window of %d, one of which succeeded", i+2, setting.Default[Config]().WindowSize)
 		}
 	}
 	s.call(t, "x", broken)
@@ -182,7 +182,7 @@ func TestHalfWindow(t *testing.T) {
 }
 
 func TestDefaultsNeedEvidence(t *testing.T) {
-	s := newSession(Defaults())
+	s := newSession(setting.Default[Config]())
 	for i := range 10 {
 		if len(s.blocked) > 0 {
 			t.Fatalf("blocked after %d calls", i)
@@ -195,18 +195,16 @@ func TestDefaultsNeedEvidence(t *testing.T) {
 }
 
 func TestConfig(t *testing.T) {
-	if wrong := Defaults().Validate(); len(wrong) > 0 {
-		t.Errorf("Defaults().Validate(): got %v, want none", wrong)
+	if wrong := setting.Check(setting.Default[Config]()); len(wrong) > 0 {
+		t.Errorf("setting.Check(setting.Default[Config]()): got %v, want none", wrong)
 	}
 	for _, c := range []Config{{WindowSize: 2, FailureThreshold: 2}, {WindowSize: 1001, FailureThreshold: -1}, {FailureThreshold: math.NaN()}} {
-		if wrong := c.Validate(); wrong["window_size"] == "" || wrong["failure_threshold"] == "" {
+		if wrong := setting.Check(c); wrong["window_size"] == "" || wrong["failure_threshold"] == "" {
 			t.Errorf("%+v: got %v, want faults of window_size and failure_threshold", c, wrong)
 		}
 	}
-	all := func(string) bool { return true }
-	keys := tighten.New(all)
-	got, ignored := Defaults().Tighten(Config{WindowSize: 5, FailureThreshold: 0.5}, keys), keys.Ignored()
-	if want := (Config{true, 20, 0.5, true}); got != want || !slices.Equal(ignored, []string{"enabled", "window_size", "auto_block"}) {
+	got, ignored := setting.Tighten(setting.Default[Config](), Config{WindowSize: 5, FailureThreshold: 0.5}, setting.Paths[Config]()...)
+	if want := (Config{true, 20, 0.5, true}); got != want || !slices.Equal(ignored, []string{"auto_block", "enabled", "window_size"}) {
 		t.Errorf("%+v, ignored %v", got, ignored)
 	}
 	if New(Config{}).Link() != nil {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/command"
-	"github.com/zeph-acp/zeph-acp/executors/workspace/tighten"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // tool returns the result that a test prepared, and records the reasons to ask.
@@ -60,7 +60,7 @@ func server(name string) *executors.Call {
 }
 
 func newFlow() *Flow {
-	cfg := Defaults()
+	cfg := setting.Default[Config]()
 	cfg.Untrusted = []string{"vendor/**", "*.eml"}
 	cfg.Private = append(cfg.Private, "mcp:crm", "~/.ssh/", "/etc/keys/**")
 	f := New(cfg, "/home/me")
@@ -324,7 +324,7 @@ func TestState(t *testing.T) {
 }
 
 func TestOff(t *testing.T) {
-	f := New(Config{Private: Defaults().Private}, "")
+	f := New(Config{Private: setting.Default[Config]().Private}, "")
 	f.Attached("file:///w/.env")
 	if f.Link() != nil || f.Status() != nil {
 		t.Error("a gate that is off has a link or labels")
@@ -332,22 +332,19 @@ func TestOff(t *testing.T) {
 }
 
 func TestConfig(t *testing.T) {
-	if wrong := Defaults().Validate(); len(wrong) > 0 {
-		t.Errorf("Defaults().Validate(): got %v, want none", wrong)
+	if wrong := setting.Check(setting.Default[Config]()); len(wrong) > 0 {
+		t.Errorf("setting.Check(setting.Default[Config]()): got %v, want none", wrong)
 	}
 	bad := Config{Private: []string{"[", "mcp:"}, Untrusted: []string{"mcp:x"}}
-	if wrong := bad.Validate(); wrong["private"] == "" || wrong["untrusted"] == "" {
+	if wrong := setting.Check(bad); wrong["private[0]"] == "" || wrong["private[1]"] == "" || wrong["untrusted[0]"] == "" {
 		t.Error(wrong)
 	}
-	all := func(string) bool { return true }
-	keys := tighten.New(all)
-	got, ignored := Defaults().Tighten(Config{Private: []string{"*.pem", "secret/"}, Untrusted: []string{"docs/"}}, keys), keys.Ignored()
-	want := Config{Enabled: true, Private: append(Defaults().Private, "secret/"), Untrusted: []string{"docs/"}}
+	got, ignored := setting.Tighten(setting.Default[Config](), Config{Private: []string{"*.pem", "secret/"}, Untrusted: []string{"docs/"}}, setting.Paths[Config]()...)
+	want := Config{Enabled: true, Private: append(setting.Default[Config]().Private, "secret/"), Untrusted: []string{"docs/"}}
 	if diff := cmp.Diff(want, got); diff != "" || !slices.Equal(ignored, []string{"enabled"}) {
 		t.Errorf("ignored %v, want enabled; diff (-want +got):\n%s", ignored, diff)
 	}
-	keys = tighten.New(all)
-	if got, ignored := (Config{}).Tighten(Config{Enabled: true}, keys), keys.Ignored(); !got.Enabled || ignored != nil {
+	if got, ignored := setting.Tighten((Config{}), Config{Enabled: true}, setting.Paths[Config]()...); !got.Enabled || ignored != nil {
 		t.Errorf("%+v, ignored %v", got, ignored)
 	}
 }

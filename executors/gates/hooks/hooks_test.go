@@ -16,6 +16,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/executors/permission/approval"
 	"github.com/zeph-acp/zeph-acp/executors/process"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // fixture is a session whose hooks are shell scripts.
@@ -48,7 +49,7 @@ func open(t testing.TB, user, project string) *fixture {
 		}}
 	}
 	f.Session = New(Options{
-		Config: Defaults(), Session: "s1", Dir: f.dir,
+		Config: setting.Default[Config](), Session: "s1", Dir: f.dir,
 		Sources: []Source{source("hooks.json", user, false), source(".zeph/hooks.json", project, true)},
 		Desk:    f.desk, Env: func() []string { return []string{"PATH=" + os.Getenv("PATH")} },
 		Shell: func(command string) (string, []string, error) { return "/bin/sh", []string{"-c", command}, nil },
@@ -507,11 +508,11 @@ func TestScripts(t *testing.T) {
 }
 
 func TestConfig(t *testing.T) {
-	if wrong := Defaults().Validate(); len(wrong) > 0 {
-		t.Errorf("Defaults().Validate(): got %v, want none", wrong)
+	if wrong := setting.Check(setting.Default[Config]()); len(wrong) > 0 {
+		t.Errorf("setting.Check(setting.Default[Config]()): got %v, want none", wrong)
 	}
 	for _, c := range []Config{{TimeoutSecs: 0, MaxTimeoutSecs: 1}, {TimeoutSecs: 1, MaxTimeoutSecs: 4000}, {TimeoutSecs: 9, MaxTimeoutSecs: 8}} {
-		if len(c.Validate()) == 0 {
+		if len(setting.Check(c)) == 0 {
 			t.Errorf("%+v is valid", c)
 		}
 	}

@@ -65,26 +65,9 @@ func sentence(reason string) string {
 
 // AutoConfig is the table [tools.judge].
 type AutoConfig struct {
-	// Provider is the provider, "name" or "name:model", whose model judges in the
-	// mode auto-judge. Default empty: the session's model.
-	Provider string `toml:"provider"`
-	// TimeoutMS limits the time for a verdict, in milliseconds; the user is asked
-	// after it. Default 15000, from 100 to 600000.
-	TimeoutMS int `toml:"timeout_ms"`
+	Provider  string `toml:"provider" format:"model" zero:"the session's model" doc:"the model of the mode auto-judge, provider or provider:model"`
+	TimeoutMS int    `toml:"timeout_ms" default:"15000" range:"100..600000" unit:"milliseconds" doc:"for a verdict; after them you are asked"`
 }
-
-// AutoDefaults returns the default settings.
-func AutoDefaults() AutoConfig { return AutoConfig{TimeoutMS: 15_000} }
-
-// Validate returns a message for each invalid value, by key.
-func (c AutoConfig) Validate() map[string]string {
-	if c.TimeoutMS < minTimeout || c.TimeoutMS > maxTimeout {
-		return map[string]string{"timeout_ms": fmt.Sprintf("%d is not from %d to %d", c.TimeoutMS, minTimeout, maxTimeout)}
-	}
-	return nil
-}
-
-const minTimeout, maxTimeout = 100, 600_000 // milliseconds
 
 // Timeout returns the time for a verdict.
 func (c AutoConfig) Timeout() time.Duration { return time.Duration(c.TimeoutMS) * time.Millisecond }

@@ -12,7 +12,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/executors/gates/rules/target"
-	"github.com/zeph-acp/zeph-acp/executors/workspace/tighten"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // workspace is a directory with files, links and a place outside of it.
@@ -208,8 +208,8 @@ func TestRules(t *testing.T) {
 			if tt.level != "" {
 				o.Level = func(*executors.Call) string { return tt.level }
 			}
-			if wrong := (Authorization{Rules: tt.rules}).Validate(); len(wrong) > 0 {
-				t.Fatalf("(Authorization{Rules: tt.rules}).Validate(): got %v, want none", wrong)
+			if wrong := setting.Check(Authorization{Rules: tt.rules}); len(wrong) > 0 {
+				t.Fatalf("setting.Check(Authorization{Rules: tt.rules}): got %v, want none", wrong)
 			}
 			gate := &Authorizer{lists: []list{compile(tt.rules, "", o)}, options: o}
 			for want, calls := range map[executors.Decision][]string{executors.Deny: tt.denied, executors.Ask: tt.asked, executors.Allow: tt.allowed, "": tt.silent} {
@@ -279,14 +279,12 @@ func TestOwnFile(t *testing.T) {
 func TestTighten(t *testing.T) {
 	w := newWorkspace(t)
 	repo := Config{Enabled: true, DefaultEffect: executors.Allow, PolicyFile: "x", Rules: []Rule{{Effect: executors.Allow, Tool: "write"}, {Effect: executors.Deny, Tool: "read"}}}
-	all := func(string) bool { return true }
 	for name, user := range map[string]Config{
 		"off": {DefaultEffect: executors.Deny},
 		"on":  {Enabled: true, DefaultEffect: executors.Deny, Rules: []Rule{{Effect: executors.Allow, Tool: "read"}}},
 	} {
-		keys := tighten.New(all)
-		c, ignored := user.Tighten(repo, keys), keys.Ignored()
-		if got := fmt.Sprint(ignored); got != "[default_effect rules[0]]" || c.PolicyFile != "" {
+		c, ignored := setting.Tighten(user, repo, setting.Paths[Config]()...)
+		if got := fmt.Sprint(ignored); got != "[default_effect policy_file rules[0]]" || c.PolicyFile != "" {
 			t.Errorf("%s: ignored %s", name, got)
 		}
 		gate := NewPolicy(c, w.options())

@@ -7,34 +7,26 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
-	"github.com/zeph-acp/zeph-acp/executors/workspace/tighten"
 	"github.com/zeph-acp/zeph-acp/filter/text/pattern"
 	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 	"github.com/zeph-acp/zeph-acp/filter/text/wildcard"
 )
 
 // Rule is one entry of [[tools.policy.rules]] or [[tools.authorization.rules]]. It
 // matches a call if all its conditions hold.
 type Rule struct {
-	// Effect is allow or deny.
-	Effect executors.Decision `toml:"effect"`
-	// Tool is a pattern for the name of the tool, such as "*" or "github__*", without
-	// regard to case. bash, sh and shell are one tool.
-	Tool string `toml:"tool"`
-	// Paths are patterns for the files and addresses that the call concerns. "*" is
-	// any text, including "/". A pattern that does not begin with "/", "~" or "*"
-	// is relative to the workspace; one with "://" is an address. Default any.
-	Paths []string `toml:"paths"`
-	// ArgsMatch is a regular expression (RE2) for the texts of the input; for a shell,
-	// for each simple command. Default any.
-	ArgsMatch string `toml:"args_match"`
-	// Env are names of variables that must be set. Default none.
-	Env []string `toml:"env"`
-	// TrustLevel is the least trusted level at which the rule holds: untrusted,
-	// provisional or trusted. Default any.
-	TrustLevel string `toml:"trust_level"`
-	// Capabilities is reserved; it must be empty.
-	Capabilities []string `toml:"capabilities"`
+	Effect executors.Decision `toml:"effect" oneof:"allow,deny" doc:"a deny wins, whatever the order"`
+	// Tool ignores case. bash, sh and shell are one tool.
+	Tool string `toml:"tool" doc:"a pattern for the tool's name"`
+	// Paths are patterns in which "*" is any text, including "/". A pattern that does not
+	// begin with "/", "~" or "*" is relative to the workspace; one with "://" is an address.
+	Paths []string `toml:"paths" doc:"patterns for files and addresses; default: any"`
+	// ArgsMatch is an RE2; for a shell, it is about each simple command.
+	ArgsMatch    string   `toml:"args_match" doc:"a regular expression for the texts of the input; default: any"`
+	Env          []string `toml:"env" doc:"variables that must be set"`
+	TrustLevel   string   `toml:"trust_level" doc:"the least trust that the call needs: untrusted, provisional or trusted; default: any"`
+	Capabilities []string `toml:"capabilities" doc:"reserved; must be empty"`
 
 	position string // "FILE:LINE"
 }
@@ -44,16 +36,11 @@ func (r *Rule) SetPosition(position string) { r.position = position }
 
 // Config is the table [tools.policy].
 type Config struct {
-	// Enabled judges every call by the rules. Default false.
-	Enabled bool `toml:"enabled"`
-	// DefaultEffect is the decision about calls that no rule matches: deny or allow.
-	// Default deny.
-	DefaultEffect executors.Decision `toml:"default_effect"`
-	// PolicyFile is a file with [[rules]], which replace Rules. It is absolute, begins
-	// with ~/, or is relative to the configuration file. Default none.
-	PolicyFile string `toml:"policy_file"`
-	// Rules are the rules. Default none.
-	Rules []Rule `toml:"rules"`
+	Enabled       bool               `toml:"enabled" default:"false" doc:"true: judge every call by rules; see policy.md"`
+	DefaultEffect executors.Decision `toml:"default_effect" default:"deny" oneof:"allow,deny" doc:"for calls that no rule matches"`
+	// PolicyFile is absolute, begins with ~/, or is relative to the configuration file.
+	PolicyFile string `toml:"policy_file" format:"file" doc:"a file with [[rules]] that replace those of the configuration"`
+	Rules      []Rule `toml:"rules" doc:"the rules"`
 
 	// File is PolicyFile as it was found, and FileRules are its rules.
 	File      string `toml:"-"`
@@ -62,13 +49,11 @@ type Config struct {
 	repository []Rule // that the workspace's file adds; they deny
 }
 
-// Authorization is the table [tools.authorization].
+// Authorization is the table [tools.authorization]. If any of its rules allows, calls that no
+// rule matches are denied.
 type Authorization struct {
-	// Enabled judges every call by the rules, after [tools.policy]. Default false.
-	Enabled bool `toml:"enabled"`
-	// Rules are the rules. If any of them allows, calls that no rule matches are
-	// denied. Default none.
-	Rules []Rule `toml:"rules"`
+	Enabled bool   `toml:"enabled" default:"false" doc:"true: judge every call by a second list of rules, after [tools.policy]"`
+	Rules   []Rule `toml:"rules" doc:"the rules"`
 
 	repository []Rule // that the workspace's file adds; they deny
 }
@@ -81,29 +66,11 @@ const (
 	MaxFile = 256 << 10
 )
 
-// Defaults returns the default settings of [tools.policy].
-func Defaults() Config { return Config{DefaultEffect: executors.Deny} }
-
-// AuthorizationDefaults returns the default settings of [tools.authorization].
-func AuthorizationDefaults() Authorization { return Authorization{} }
-
 // Validate returns a message for each wrong key.
-func (c Config) Validate() map[string]string {
-	wrong := validate(c.Rules)
-	if !slices.Contains(effects, c.DefaultEffect) {
-		wrong["default_effect"] = fmt.Sprintf("%q is not one of allow, deny", c.DefaultEffect)
-	}
-	if strings.ContainsRune(c.PolicyFile, 0) {
-		wrong["policy_file"] = "a file name cannot contain NUL"
-	}
-	return wrong
-}
+func (c Config) Validate() map[string]string { return validate(c.Rules) }
 
 // Validate returns a message for each wrong key.
 func (c Authorization) Validate() map[string]string { return validate(c.Rules) }
-
-// effects are the effects of rules.
-var effects = []executors.Decision{executors.Allow, executors.Deny}
 
 // validate returns a message for each wrong key of a list, by key.
 func validate(rules []Rule) map[string]string {
@@ -125,8 +92,6 @@ func (r Rule) validate() map[string]string {
 	wrong := map[string]string{}
 	if r.Effect == "" {
 		wrong["effect"] = "is missing: allow or deny"
-	} else if !slices.Contains(effects, r.Effect) {
-		wrong["effect"] = fmt.Sprintf("%q is not one of allow, deny", r.Effect)
 	}
 	if strings.TrimSpace(r.Tool) == "" {
 		wrong["tool"] = `is missing: "*" matches every tool`
@@ -216,23 +181,23 @@ func (c Config) ruleset() []Rule {
 
 // Tighten adopts the deny rules of a repository's file. They hold even if the user's
 // own policy is off.
-func (c Config) Tighten(repo Config, keys *tighten.Keys) Config {
-	keys.Adopt("enabled", repo.Enabled || !c.Enabled, func() {})
-	keys.Adopt("default_effect", repo.DefaultEffect == c.DefaultEffect || repo.DefaultEffect == executors.Deny && c.Enabled,
-		func() { c.DefaultEffect = repo.DefaultEffect })
-	c.repository = denials(repo.Rules, keys)
-	return c
+func (c *Config) Tighten(repo any, keys *setting.Keys) {
+	theirs := repo.(Config)
+	keys.Adopt("enabled", theirs.Enabled || !c.Enabled, func() {})
+	keys.Adopt("default_effect", theirs.DefaultEffect == c.DefaultEffect || theirs.DefaultEffect == executors.Deny && c.Enabled,
+		func() { c.DefaultEffect = theirs.DefaultEffect })
+	c.repository = denials(theirs.Rules, keys)
 }
 
-// Tighten adopts the deny rules of a repository's file, as that of [Config] does.
-func (c Authorization) Tighten(repo Authorization, keys *tighten.Keys) Authorization {
-	keys.Adopt("enabled", repo.Enabled || !c.Enabled, func() {})
-	c.repository = denials(repo.Rules, keys)
-	return c
+// Tighten adopts the deny rules of a repository's file, as Config does.
+func (c *Authorization) Tighten(repo any, keys *setting.Keys) {
+	theirs := repo.(Authorization)
+	keys.Adopt("enabled", theirs.Enabled || !c.Enabled, func() {})
+	c.repository = denials(theirs.Rules, keys)
 }
 
 // denials returns the deny rules of a repository's file, which ignores all others.
-func denials(rules []Rule, keys *tighten.Keys) (deny []Rule) {
+func denials(rules []Rule, keys *setting.Keys) (deny []Rule) {
 	if !keys.Has("rules") {
 		return nil
 	}

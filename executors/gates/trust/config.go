@@ -5,29 +5,19 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/zeph-acp/zeph-acp/executors/workspace/tighten"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
-// Config is the table [tools.trust].
+// Config is the table [tools.trust]. With its defaults the gate changes no call until a level
+// is set, or anomaly detection blocks a tool.
 type Config struct {
-	// Enabled judges calls by the levels. Default true: with the other defaults it
-	// changes no call until a level is set, or anomaly detection blocks a tool.
-	Enabled bool `toml:"enabled"`
-	// Skills is the level of the user's skills. Default trusted.
-	Skills Level `toml:"skills"`
-	// Servers is the level of MCP servers whose entry has no trust = "trusted".
-	// Default provisional.
-	Servers Level `toml:"servers"`
-	// Content is the level of web pages. Default provisional.
-	Content Level `toml:"content"`
+	Enabled bool  `toml:"enabled" default:"true" tighten:"on" doc:"judge calls by the trust in their tool and in the texts that the turn has read"`
+	Skills  Level `toml:"skills" default:"trusted" tighten:"lower" doc:"level of your skills: blocked, untrusted, provisional or trusted"`
+	Servers Level `toml:"servers" default:"provisional" tighten:"lower" doc:"level of MCP servers whose entry has no trust = trusted"`
+	Content Level `toml:"content" default:"provisional" tighten:"lower" doc:"level of web pages"`
 	// Levels are the levels of single subjects: "tool:NAME", "server:NAME",
-	// "skill:NAME" or "content". Default none.
-	Levels map[string]Level `toml:"levels"`
-}
-
-// Defaults returns the default settings.
-func Defaults() Config {
-	return Config{Enabled: true, Skills: Trusted, Servers: Provisional, Content: Provisional}
+	// "skill:NAME" or "content".
+	Levels map[string]Level `toml:"levels" doc:"levels of single tools, servers and skills"`
 }
 
 // Validate returns a message for each wrong key.
@@ -41,21 +31,16 @@ func (c Config) Validate() map[string]string {
 	return wrong
 }
 
-// Tighten adopts the lower levels of a repository's file, and can switch the gate on.
-func (c Config) Tighten(repo Config, keys *tighten.Keys) Config {
-	keys.Enable("enabled", &c.Enabled, repo.Enabled)
-	tighten.Lower(keys, "skills", &c.Skills, repo.Skills)
-	tighten.Lower(keys, "servers", &c.Servers, repo.Servers)
-	tighten.Lower(keys, "content", &c.Content, repo.Content)
-	ours := New(c)
+// Tighten adopts the lower levels of single subjects.
+func (c *Config) Tighten(repo any, keys *setting.Keys) {
+	theirs, ours := repo.(Config).Levels, New(*c)
 	c.Levels = maps.Clone(c.Levels)
-	for _, subject := range slices.Sorted(maps.Keys(repo.Levels)) {
-		keys.Adopt("levels", repo.Levels[subject] <= ours.configured(subject), func() {
+	for _, subject := range slices.Sorted(maps.Keys(theirs)) {
+		keys.Adopt("levels", theirs[subject] <= ours.configured(subject), func() {
 			if c.Levels == nil {
 				c.Levels = map[string]Level{}
 			}
-			c.Levels[subject] = repo.Levels[subject]
+			c.Levels[subject] = theirs[subject]
 		})
 	}
-	return c
 }

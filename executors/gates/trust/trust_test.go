@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zeph-acp/zeph-acp/executors"
-	"github.com/zeph-acp/zeph-acp/executors/workspace/tighten"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // tool has a tool of each sort, and returns a prepared result.
@@ -86,7 +86,7 @@ func TestLevels(t *testing.T) {
 		{"tool:bash", "bash", Untrusted, ask, []executors.Decision{ok, ok, ok, ask, ok, ok, ok}},
 		{"tool:bash", "bash", Blocked, deny, []executors.Decision{ok, ok, ok, deny, ok, ok, ok}},
 	} {
-		levels := New(Defaults())
+		levels := New(setting.Default[Config]())
 		levels.Set(tt.subject, tt.level)
 		levels.Begin()
 		if got := run(t, levels, tt.call, executors.Result{Text: "x"}); got != tt.first {
@@ -112,7 +112,7 @@ func TestNoSource(t *testing.T) {
 		"wiki__get":        executors.Failf(executors.ConfirmationRequired, "no answer"),
 		"load_skill other": executors.Failf(executors.InvalidParameters, "no such skill"),
 	} {
-		levels := New(Defaults())
+		levels := New(setting.Default[Config]())
 		levels.Set("server:wiki", Untrusted)
 		levels.Set("skill:other", Untrusted)
 		run(t, levels, call, result)
@@ -124,7 +124,7 @@ func TestNoSource(t *testing.T) {
 
 // TestLevel checks the level that rules see.
 func TestLevel(t *testing.T) {
-	cfg := Defaults()
+	cfg := setting.Default[Config]()
 	cfg.Levels = map[string]Level{"tool:write": Provisional}
 	levels := New(cfg)
 	levels.Entry = func(server string) bool { return server == "crm" }
@@ -166,7 +166,7 @@ func TestLevel(t *testing.T) {
 
 func TestCommand(t *testing.T) {
 	var saved, forgotten []string
-	cfg := Defaults()
+	cfg := setting.Default[Config]()
 	cfg.Levels = map[string]Level{"tool:write": Untrusted}
 	levels := New(cfg)
 	levels.Save = func(raw json.RawMessage) { saved = append(saved, string(raw)) }
@@ -223,18 +223,16 @@ func TestCommand(t *testing.T) {
 }
 
 func TestConfig(t *testing.T) {
-	if wrong := Defaults().Validate(); len(wrong) > 0 {
-		t.Errorf("Defaults().Validate(): got %v, want none", wrong)
+	if wrong := setting.Check(setting.Default[Config]()); len(wrong) > 0 {
+		t.Errorf("setting.Check(setting.Default[Config]()): got %v, want none", wrong)
 	}
-	if wrong := (Config{Levels: map[string]Level{"bash": Trusted}}).Validate(); wrong["levels"] == "" {
+	if wrong := setting.Check(Config{Levels: map[string]Level{"bash": Trusted}}); wrong["levels"] == "" {
 		t.Error("a subject without its kind is accepted")
 	}
-	all := func(string) bool { return true }
 	ours := Config{Enabled: true, Skills: Trusted, Servers: Untrusted, Content: Provisional, Levels: map[string]Level{"tool:bash": Untrusted}}
-	keys := tighten.New(all)
-	got, ignored := ours.Tighten(Config{Skills: Blocked, Servers: Trusted, Content: Untrusted, Levels: map[string]Level{"tool:bash": Trusted, "tool:write": Blocked}}, keys), keys.Ignored()
+	got, ignored := setting.Tighten(ours, Config{Skills: Blocked, Servers: Trusted, Content: Untrusted, Levels: map[string]Level{"tool:bash": Trusted, "tool:write": Blocked}}, setting.Paths[Config]()...)
 	want := Config{Enabled: true, Skills: Blocked, Servers: Untrusted, Content: Untrusted, Levels: map[string]Level{"tool:bash": Untrusted, "tool:write": Blocked}}
-	if diff := cmp.Diff(want, got); diff != "" || !slices.Equal(ignored, []string{"enabled", "servers", "levels"}) {
+	if diff := cmp.Diff(want, got); diff != "" || !slices.Equal(ignored, []string{"enabled", "levels", "servers"}) {
 		t.Errorf("ignored %v\n%s", ignored, diff)
 	}
 	if len(ours.Levels) != 1 {

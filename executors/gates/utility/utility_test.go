@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // tool has a tool of each sort. Their results have a prepared size.
@@ -51,7 +52,7 @@ func run(t *testing.T, g *Gate, size int, call executors.Call) (*executors.Recor
 }
 
 func enabled(threshold float64) Config {
-	cfg := Defaults()
+	cfg := setting.Default[Config]()
 	cfg.Enabled, cfg.Threshold = true, threshold
 	return cfg
 }
@@ -151,15 +152,15 @@ func TestNoScore(t *testing.T) {
 }
 
 func TestConfig(t *testing.T) {
-	d := Defaults()
+	d := setting.Default[Config]()
 	if !slices.Contains(d.ExemptTools, "invoke_skill") || !slices.Contains(d.ExemptTools, "load_skill") {
 		t.Errorf("exempt tools %q", d.ExemptTools)
 	}
-	if wrong := d.Validate(); d.Enabled || len(wrong) > 0 || New(d).Link() != nil {
+	if wrong := setting.Check(d); d.Enabled || len(wrong) > 0 || New(d).Link() != nil {
 		t.Error("the defaults are on or wrong")
 	}
 	bad := Config{Threshold: math.NaN(), GainWeight: -1, CostWeight: math.NaN(), RedundancyWeight: math.Inf(1), UncertaintyBonus: -0.1}
-	if wrong := bad.Validate(); len(wrong) != 5 {
-		t.Errorf("bad.Validate(): got %v, want 5 of them", wrong)
+	if wrong := setting.Check(bad); len(wrong) != 5 {
+		t.Errorf("setting.Check(bad): got %v, want 5 of them", wrong)
 	}
 }

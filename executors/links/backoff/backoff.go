@@ -20,48 +20,25 @@ import (
 
 // Limits bound the attempts after a failure.
 type Limits struct {
-	// MaxAttempts is the number of further attempts; 0 means none.
-	MaxAttempts int `toml:"max_attempts"`
-	// BaseMS is the upper bound of the first wait, in milliseconds. It doubles
-	// with each attempt. The actual wait is at least half of it; 0 means no
-	// wait.
-	BaseMS int `toml:"base_ms"`
-	// MaxMS bounds that wait, in milliseconds; not less than BaseMS. A server that
-	// asks for a longer wait gets it, within the budget.
-	MaxMS int `toml:"max_ms"`
-	// BudgetSecs is how long after the first failure another attempt may begin, in
-	// seconds; 0 means no limit. No single wait exceeds five minutes.
-	BudgetSecs int `toml:"budget_secs"`
+	// MaxAttempts is the number of further attempts.
+	MaxAttempts int `toml:"max_attempts" range:"0..10" tighten:"lower" unit:"retries" doc:"after a failure of the network or server, or a rate limit"`
+	// BaseMS is the upper bound of the first wait. The actual wait is at least half of it.
+	BaseMS int `toml:"base_ms" range:"0..300000" unit:"milliseconds" doc:"of the first wait; doubled for each retry, then shortened at random by up to half"`
+	// MaxMS bounds that wait. A server that asks for a longer wait gets it, within the budget.
+	MaxMS int `toml:"max_ms" range:"0..300000" unit:"milliseconds" doc:"of the longest wait, unless the server asks for more; at least base_ms"`
+	// BudgetSecs does not lengthen a single wait, which is five minutes at most.
+	BudgetSecs int `toml:"budget_secs" range:"0..3600" zero:"no limit" tighten:"limit" unit:"seconds" doc:"after the first failure in which retries may begin"`
 }
 
-// The bounds of the limits.
-const (
-	maxAttempts = 10
-	longestWait = 5 * time.Minute
-	maxWaitMS   = int(longestWait / time.Millisecond)
-	maxBudget   = 3600
-)
+// longestWait bounds a single wait.
+const longestWait = 5 * time.Minute
 
-// Validate returns a message for each key that is out of bounds.
+// Validate returns a message if the two waits disagree.
 func (l Limits) Validate() map[string]string {
-	wrong := map[string]string{}
-	for _, k := range []struct {
-		name        string
-		value, most int
-	}{
-		{"max_attempts", l.MaxAttempts, maxAttempts},
-		{"base_ms", l.BaseMS, maxWaitMS},
-		{"max_ms", l.MaxMS, maxWaitMS},
-		{"budget_secs", l.BudgetSecs, maxBudget},
-	} {
-		if k.value < 0 || k.value > k.most {
-			wrong[k.name] = fmt.Sprintf("must be from 0 to %d, is %d", k.most, k.value)
-		}
+	if l.BaseMS <= l.MaxMS {
+		return nil
 	}
-	if l.BaseMS > l.MaxMS && len(wrong) == 0 {
-		wrong["max_ms"] = fmt.Sprintf("must not be less than base_ms (%d), is %d", l.BaseMS, l.MaxMS)
-	}
-	return wrong
+	return map[string]string{"max_ms": fmt.Sprintf("must not be less than base_ms (%d), is %d", l.BaseMS, l.MaxMS)}
 }
 
 // Clock is a source of time and randomness, which tests replace.

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zeph-acp/zeph-acp/executors"
-	"github.com/zeph-acp/zeph-acp/executors/workspace/tighten"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 const (
@@ -68,7 +68,7 @@ type session struct {
 }
 
 func start(t testing.TB, change func(*Config)) *session {
-	cfg := Defaults()
+	cfg := setting.Default[Config]()
 	if change != nil {
 		change(&cfg)
 	}
@@ -248,7 +248,7 @@ func TestExpires(t *testing.T) {
 		"too late":  {300, 300 * time.Second, false},
 		"for ever":  {0, 1000 * time.Hour, true},
 		"one":       {1, time.Second, false},
-		"the limit": {maxTTL, 1000 * time.Hour, true},
+		"the limit": {1 << 30, 1000 * time.Hour, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -465,12 +465,11 @@ func TestConcurrent(t *testing.T) {
 }
 
 func TestConfig(t *testing.T) {
-	for ttl, ok := range map[int]bool{0: true, 1: true, 300: true, maxTTL: true, -1: false, maxTTL + 1: false} {
-		if got := len(Config{TTLSecs: ttl}.Validate()) == 0; got != ok {
+	for ttl, ok := range map[int]bool{0: true, 1: true, 300: true, 1 << 30: true, -1: false, 1<<30 + 1: false} {
+		if got := len(setting.Check(Config{TTLSecs: ttl})) == 0; got != ok {
 			t.Errorf("ttl_secs %d: fine %t", ttl, got)
 		}
 	}
-	all := func(string) bool { return true }
 	for name, tt := range map[string]struct {
 		ours, repo, want Config
 		ignored          []string
@@ -482,8 +481,7 @@ func TestConfig(t *testing.T) {
 		"endless": {Config{true, 300}, Config{true, 0}, Config{true, 300}, []string{"ttl_secs"}},
 		"bounded": {Config{true, 0}, Config{true, 10}, Config{true, 10}, nil},
 	} {
-		keys := tighten.New(all)
-		got, ignored := tt.ours.Tighten(tt.repo, keys), keys.Ignored()
+		got, ignored := setting.Tighten(tt.ours, tt.repo, setting.Paths[Config]()...)
 		if diff := cmp.Diff(tt.want, got); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", name, diff)
 		}

@@ -18,7 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zeph-acp/zeph-acp/executors"
-	"github.com/zeph-acp/zeph-acp/executors/workspace/tighten"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 	"github.com/zeph-acp/zeph-acp/session/store"
 )
 
@@ -250,7 +250,7 @@ func TestBrokenStore(t *testing.T) {
 		"cancelled":         {&Overflow{Store: broken{}, Memory: NewMemory(1 << 20)}, cancelled, "the rest of it was lost: the turn was cancelled"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			tt.o.Config = Defaults()
+			tt.o.Config = setting.Default[Config]()
 			tt.o.Config.Threshold = 1000
 			res, err := tt.o.Middleware(fixedTool{res: executors.Result{Text: text, Full: spool(t, text+text)}}).
 				Execute(tt.ctx, &executors.Call{Session: "s", Record: &executors.Record{}})
@@ -302,7 +302,7 @@ func database(t testing.TB) *store.DB {
 }
 
 func TestWithDatabase(t *testing.T) {
-	o := &Overflow{Store: database(t), Memory: NewMemory(1 << 20), Config: Defaults()}
+	o := &Overflow{Store: database(t), Memory: NewMemory(1 << 20), Config: setting.Default[Config]()}
 	text := numbered(500_000) // several MiB
 	var group sync.WaitGroup
 	for range 4 { // concurrent calls may return the same one
@@ -338,43 +338,40 @@ func run(t *testing.T, o *Overflow, session string, in map[string]any) executors
 }
 
 func TestConfig(t *testing.T) {
-	if wrong := Defaults().Validate(); len(wrong) > 0 {
-		t.Errorf("Defaults().Validate(): got %v, want none", wrong)
+	if wrong := setting.Check(setting.Default[Config]()); len(wrong) > 0 {
+		t.Errorf("setting.Check(setting.Default[Config]()): got %v, want none", wrong)
 	}
-	if wrong := (Config{199, -1, -1}).Validate(); len(wrong) != 3 {
-		t.Errorf("(Config{199, -1, -1}).Validate(): got %v, want 3 of them", wrong)
+	if wrong := setting.Check(Config{199, -1, -1}); len(wrong) != 3 {
+		t.Errorf("setting.Check(Config{199, -1, -1}): got %v, want 3 of them", wrong)
 	}
-	if wrong := (Config{RetentionDays: maxDays + 1}).Validate(); wrong["retention_days"] == "" {
+	if wrong := setting.Check(Config{RetentionDays: 36_501}); wrong["retention_days"] == "" {
 		t.Error(wrong)
 	}
-	if time.Duration(maxDays)*24*time.Hour <= 0 {
+	if time.Duration(36_500)*24*time.Hour <= 0 {
 		t.Error("the longest retention is no time.Duration")
 	}
-	every := func(string) bool { return true }
 	for _, tt := range []struct {
 		ours, repo, want Config
 		ignored          []string
 	}{
 		{Config{1000, 7, 500}, Config{500, 7, 400}, Config{500, 7, 400}, nil},
-		{Config{1000, 7, 500}, Config{1001, 1, 501}, Config{1000, 7, 500}, []string{"threshold", "max_overflow_bytes"}},
-		{Config{1000, 7, 500}, Config{100, 1, 0}, Config{1000, 7, 500}, []string{"threshold", "max_overflow_bytes"}},
-		{Config{1000, 7, 0}, Config{1000, 1, 9}, Config{1000, 7, 9}, nil},
-		{Config{1000, 7, 0}, Config{1000, 1, -9}, Config{1000, 7, 0}, []string{"max_overflow_bytes"}},
+		{Config{1000, 7, 500}, Config{1001, 1, 501}, Config{1000, 7, 500}, []string{"max_overflow_bytes", "retention_days", "threshold"}},
+		{Config{1000, 7, 500}, Config{100, 1, 0}, Config{1000, 7, 500}, []string{"max_overflow_bytes", "retention_days", "threshold"}},
+		{Config{1000, 7, 0}, Config{1000, 1, 9}, Config{1000, 7, 9}, []string{"retention_days"}},
+		{Config{1000, 7, 0}, Config{1000, 1, -9}, Config{1000, 7, 0}, []string{"max_overflow_bytes", "retention_days"}},
 	} {
-		keys := tighten.New(every)
-		got, ignored := tt.ours.Tighten(tt.repo, keys), keys.Ignored()
+		got, ignored := setting.Tighten(tt.ours, tt.repo, setting.Paths[Config]()...)
 		if diff := cmp.Diff([]any{tt.want, tt.ignored}, []any{got, ignored}); diff != "" {
 			t.Errorf("%+v over %+v (-want +got)\n%s", tt.repo, tt.ours, diff)
 		}
 	}
-	keys := tighten.New(func(string) bool { return false })
-	if got, ignored := Defaults().Tighten(Config{}, keys), keys.Ignored(); got != Defaults() || ignored != nil {
+	if got, ignored := setting.Tighten(setting.Default[Config](), Config{}); got != setting.Default[Config]() || ignored != nil {
 		t.Errorf("%+v, %v", got, ignored)
 	}
 }
 
 func BenchmarkShortResult(b *testing.B) {
-	o := &Overflow{Memory: NewMemory(1 << 20), Config: Defaults()}
+	o := &Overflow{Memory: NewMemory(1 << 20), Config: setting.Default[Config]()}
 	chain := o.Middleware(fixedTool{res: executors.Result{Text: strings.Repeat("some output\n", 1000)}})
 	call := &executors.Call{Tool: "bash", Session: "s", Record: &executors.Record{}}
 	b.ReportAllocs()
@@ -387,7 +384,7 @@ func BenchmarkShortResult(b *testing.B) {
 
 // Text of 60,000 characters, each time another, into the database.
 func BenchmarkKeep60K(b *testing.B) {
-	o := &Overflow{Store: database(b), Config: Defaults()}
+	o := &Overflow{Store: database(b), Config: setting.Default[Config]()}
 	text := numbered(6000)
 	n := 0
 	b.ReportAllocs()
@@ -400,7 +397,7 @@ func BenchmarkKeep60K(b *testing.B) {
 }
 
 func benchmark10MiB(b *testing.B, in string) {
-	o := &Overflow{Store: database(b), Config: Defaults()}
+	o := &Overflow{Store: database(b), Config: setting.Default[Config]()}
 	text := numbered(900_000)[:10<<20]
 	id := reference.FindString(o.Shorten(b.Context(), "s", text))
 	call := &executors.Call{Tool: toolName, Session: "s", Input: json.RawMessage(fmt.Sprintf(in, id))}
@@ -418,7 +415,7 @@ func BenchmarkReadLast10MiB(b *testing.B) { benchmark10MiB(b, `{"id":%q,"offset"
 func BenchmarkSearch10MiB(b *testing.B) { benchmark10MiB(b, `{"id":%q,"pattern":"line 79\\d*99$"}`) }
 
 func BenchmarkKeep10MiB(b *testing.B) {
-	o := &Overflow{Store: database(b), Config: Defaults()}
+	o := &Overflow{Store: database(b), Config: setting.Default[Config]()}
 	text := numbered(900_000)[:10<<20-10]
 	n := 0
 	b.SetBytes(int64(len(text)))

@@ -13,6 +13,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/filter/text/pattern"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // keptAs returns the reference of a text.
@@ -119,7 +120,7 @@ func must[T any](v T, err error) T {
 // TestScope checks that another session's text reads like an unknown one.
 func TestScope(t *testing.T) {
 	for name, s := range map[string]Store{"memory": nil, "database": database(t)} {
-		o := &Overflow{Store: s, Memory: NewMemory(1 << 20), Config: Defaults()}
+		o := &Overflow{Store: s, Memory: NewMemory(1 << 20), Config: setting.Default[Config]()}
 		ref := keptAs(t, o, "s", "secret")
 		if res := run(t, o, "s", map[string]any{"id": ref}); !strings.Contains(res.ForModel(), "secret") {
 			t.Errorf("%s: got %q, want the secret", name, res.ForModel())
@@ -136,7 +137,7 @@ func TestScope(t *testing.T) {
 }
 
 func TestStoreCannotBeRead(t *testing.T) {
-	o := &Overflow{Store: broken{}, Memory: NewMemory(1 << 20), Config: Defaults()}
+	o := &Overflow{Store: broken{}, Memory: NewMemory(1 << 20), Config: setting.Default[Config]()}
 	res := run(t, o, "s", map[string]any{"id": "00000000-0000-0000-0000-000000000000"})
 	if res.Category() != executors.ServerError || strings.Contains(res.ForModel(), "/home") {
 		t.Errorf("got %s, %q, want a server error without a path", res.Category(), res.ForModel())
@@ -149,7 +150,7 @@ func TestStoreCannotBeRead(t *testing.T) {
 
 func TestReadCancelled(t *testing.T) {
 	for name, s := range map[string]Store{"memory": nil, "database": database(t)} {
-		o := &Overflow{Store: s, Memory: NewMemory(1 << 20), Config: Defaults()}
+		o := &Overflow{Store: s, Memory: NewMemory(1 << 20), Config: setting.Default[Config]()}
 		ref := keptAs(t, o, "s", numbered(1000))
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(io.ErrClosedPipe)

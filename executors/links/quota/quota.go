@@ -15,7 +15,6 @@ import (
 	"sync"
 
 	"github.com/zeph-acp/zeph-acp/executors"
-	"github.com/zeph-acp/zeph-acp/executors/workspace/tighten"
 	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
@@ -106,26 +105,5 @@ func (c counter) Execute(ctx context.Context, call *executors.Call) (executors.R
 
 // Limits is the quota's part of the table [tools].
 type Limits struct {
-	// MaxToolCallsPerSession is how many tool calls a session may make. Default 0:
-	// no limit.
-	MaxToolCallsPerSession int `toml:"max_tool_calls_per_session"`
-}
-
-const key = "max_tool_calls_per_session"
-
-// Defaults returns the default settings.
-func Defaults() Limits { return Limits{} }
-
-// Validate returns a message for each wrong key.
-func (l Limits) Validate() map[string]string {
-	if l.MaxToolCallsPerSession < 0 {
-		return map[string]string{key: fmt.Sprintf("must be at least 0, is %d", l.MaxToolCallsPerSession)}
-	}
-	return nil
-}
-
-// Tighten adopts the lower quota of a repository's file.
-func (l Limits) Tighten(repo Limits, keys *tighten.Keys) Limits {
-	tighten.LowerOptional(keys, key, &l.MaxToolCallsPerSession, repo.MaxToolCallsPerSession)
-	return l
+	MaxToolCallsPerSession int `toml:"max_tool_calls_per_session" default:"0" range:"0.." zero:"no limit" tighten:"limit" unit:"tool calls" doc:"per session; /clear resets the count"`
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zeph-acp/zeph-acp/executors"
-	"github.com/zeph-acp/zeph-acp/executors/workspace/tighten"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // counted counts the calls that reach a tool.
@@ -86,7 +86,7 @@ func TestQuota(t *testing.T) {
 
 func TestUnlimited(t *testing.T) {
 	tool := &counted{}
-	chain := (&Quota{Limits: Defaults()}).Middleware(tool)
+	chain := (&Quota{Limits: setting.Default[Limits]()}).Middleware(tool)
 	for range 1000 {
 		if res, err := chain.Execute(t.Context(), &executors.Call{Attempt: 1}); res.Failed || err != nil {
 			t.Fatalf("chain.Execute(t.Context(), &executors.Call{Attempt: 1}): got %s, %v, want success", res.ForModel(), err)
@@ -144,21 +144,19 @@ func TestTighten(t *testing.T) {
 	for _, tt := range []struct{ ours, repo, want int }{
 		{0, 5, 5}, {10, 5, 5}, {10, 10, 10}, {10, 11, 10}, {10, 0, 10}, {10, -1, 10}, {0, -1, 0}, {0, 0, 0},
 	} {
-		keys := tighten.New(func(k string) bool { return k == key })
-		got, ignored := Limits{tt.ours}.Tighten(Limits{tt.repo}, keys), keys.Ignored()
+		got, ignored := setting.Tighten(Limits{tt.ours}, Limits{tt.repo}, setting.Paths[Limits]()...)
 		if got.MaxToolCallsPerSession != tt.want || (len(ignored) == 0) != (tt.repo == tt.want) {
 			t.Errorf("%d over %d: %d, ignored %v, want %d", tt.repo, tt.ours, got.MaxToolCallsPerSession, ignored, tt.want)
 		}
 	}
-	keys := tighten.New(func(string) bool { return false })
-	if got, ignored := (Limits{3}).Tighten(Limits{1}, keys), keys.Ignored(); got != (Limits{3}) || ignored != nil {
+	if got, ignored := setting.Tighten(Limits{3}, Limits{1}); got != (Limits{3}) || ignored != nil {
 		t.Errorf("a key that is not there: %v, %v", got, ignored)
 	}
-	if wrong := (Limits{-1}).Validate(); wrong[key] == "" {
+	if wrong := setting.Check(Limits{-1}); wrong["max_tool_calls_per_session"] == "" {
 		t.Error("-1 is taken")
 	}
-	if wrong := Defaults().Validate(); len(wrong) != 0 {
-		t.Errorf("Defaults().Validate(): got %v, want none", wrong)
+	if wrong := setting.Check(setting.Default[Limits]()); len(wrong) != 0 {
+		t.Errorf("setting.Check(setting.Default[Limits]()): got %v, want none", wrong)
 	}
 }
 

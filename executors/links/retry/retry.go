@@ -55,7 +55,7 @@ func repeatable(effect executors.Effect) bool {
 // reached. before is the record before the first run.
 func (r *retrier) retry(ctx context.Context, call *executors.Call, before executors.Record,
 	res executors.Result) (executors.Result, error) {
-	schedule := r.config.limits().Begin(r.clock)
+	schedule := r.config.Limits.Begin(r.clock)
 	for tries := 1; ; tries++ {
 		if tries > r.config.MaxAttempts {
 			res.Below(fmt.Sprintf("[tried %s]", quantity.Count(tries, "time")))

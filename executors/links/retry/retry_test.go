@@ -12,7 +12,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/links/backoff"
-	"github.com/zeph-acp/zeph-acp/executors/workspace/tighten"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 const web = executors.Reads | executors.Network | executors.Idempotent
@@ -96,7 +96,7 @@ func TestExecute(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				cfg := Defaults()
+				cfg := setting.Default[Config]()
 				if tt.change != nil {
 					tt.change(&cfg)
 				}
@@ -161,7 +161,7 @@ func TestCancel(t *testing.T) {
 					cancel(errStop)
 				}
 				inner := &tool{effect: web, results: []executors.Result{failure(executors.ServerError)}, takes: time.Second, begun: begun}
-				_, err := still(inner, Defaults()).Execute(ctx, &executors.Call{Tool: "fetch", Record: &executors.Record{}})
+				_, err := still(inner, setting.Default[Config]()).Execute(ctx, &executors.Call{Tool: "fetch", Record: &executors.Record{}})
 				if !errors.Is(err, errStop) || time.Since(begun) != after {
 					t.Errorf("%v after %s", err, time.Since(begun))
 				}
@@ -180,7 +180,7 @@ func TestTurnsTimeout(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		inner := &late{tool{effect: web, results: []executors.Result{failure(executors.Timeout)}}}
-		res, err := still(inner, Defaults()).Execute(ctx, &executors.Call{Tool: "fetch", Record: &executors.Record{}})
+		res, err := still(inner, setting.Default[Config]()).Execute(ctx, &executors.Call{Tool: "fetch", Record: &executors.Record{}})
 		if err != nil || strings.Contains(res.ForModel(), "tried") || len(inner.at) != 1 {
 			t.Errorf("%+v, %v, %d tries", res, err, len(inner.at))
 		}
@@ -197,7 +197,7 @@ func (l *late) Execute(_ context.Context, call *executors.Call) (executors.Resul
 
 func TestError(t *testing.T) {
 	inner := &tool{effect: web, results: []executors.Result{failure(executors.Timeout)}, err: errStop}
-	if _, err := executors.Chain(inner, Defaults().Middleware).Execute(t.Context(), &executors.Call{Tool: "fetch", Record: &executors.Record{}}); !errors.Is(err, errStop) || len(inner.at) != 1 {
+	if _, err := executors.Chain(inner, setting.Default[Config]().Middleware).Execute(t.Context(), &executors.Call{Tool: "fetch", Record: &executors.Record{}}); !errors.Is(err, errStop) || len(inner.at) != 1 {
 		t.Errorf("%v, %d tries", err, len(inner.at))
 	}
 }
@@ -209,15 +209,19 @@ func TestConfig(t *testing.T) {
 	}{
 		"defaults": {func(*Config) {}, nil},
 		"zeros":    {func(c *Config) { *c = Config{} }, nil},
-		"negative": {func(c *Config) { *c = Config{-1, -1, -1, -1, ""} }, []string{"base_ms", "budget_secs", "max_attempts", "max_ms"}},
-		"huge":     {func(c *Config) { *c = Config{1 << 40, 1 << 40, 1 << 40, 1 << 40, ""} }, []string{"base_ms", "budget_secs", "max_attempts", "max_ms"}},
-		"crossed":  {func(c *Config) { c.BaseMS, c.MaxMS = 2, 1 }, []string{"max_ms"}},
+		"negative": {func(c *Config) {
+			*c = Config{backoff.Limits{MaxAttempts: -1, BaseMS: -1, MaxMS: -1, BudgetSecs: -1}, ""}
+		}, []string{"base_ms", "budget_secs", "max_attempts", "max_ms"}},
+		"huge": {func(c *Config) {
+			*c = Config{backoff.Limits{MaxAttempts: 1 << 40, BaseMS: 1 << 40, MaxMS: 1 << 40, BudgetSecs: 1 << 40}, ""}
+		}, []string{"base_ms", "budget_secs", "max_attempts", "max_ms"}},
+		"crossed": {func(c *Config) { c.BaseMS, c.MaxMS = 2, 1 }, []string{"max_ms"}},
 	} {
-		c := Defaults()
+		c := setting.Default[Config]()
 		tt.change(&c)
 		var wrong []string
 		for _, key := range []string{"base_ms", "budget_secs", "max_attempts", "max_ms"} {
-			if c.Validate()[key] != "" {
+			if setting.Check(c)[key] != "" {
 				wrong = append(wrong, key)
 			}
 		}
@@ -228,19 +232,17 @@ func TestConfig(t *testing.T) {
 }
 
 func TestTighten(t *testing.T) {
-	all := func(string) bool { return true }
-	ours := Config{2, 500, 5000, 30, "judge"}
+	ours := Config{backoff.Limits{MaxAttempts: 2, BaseMS: 500, MaxMS: 5000, BudgetSecs: 30}, "judge"}
 	for name, tt := range map[string]struct {
 		repo, want Config
 		ignored    []string
 	}{
-		"less":      {Config{1, 500, 5000, 10, ""}, Config{1, 500, 5000, 10, ""}, nil},
-		"off":       {Config{0, 500, 5000, 30, "judge"}, Config{0, 500, 5000, 30, "judge"}, nil},
-		"more":      {Config{3, 0, 9000, 31, "theirs"}, ours, []string{"max_attempts", "base_ms", "max_ms", "budget_secs", "parameter_reformat_provider"}},
-		"unlimited": {Config{2, 500, 5000, 0, "judge"}, ours, []string{"budget_secs"}},
+		"less":      {Config{backoff.Limits{MaxAttempts: 1, BaseMS: 500, MaxMS: 5000, BudgetSecs: 10}, ""}, Config{backoff.Limits{MaxAttempts: 1, BaseMS: 500, MaxMS: 5000, BudgetSecs: 10}, ""}, nil},
+		"off":       {Config{backoff.Limits{MaxAttempts: 0, BaseMS: 500, MaxMS: 5000, BudgetSecs: 30}, "judge"}, Config{backoff.Limits{MaxAttempts: 0, BaseMS: 500, MaxMS: 5000, BudgetSecs: 30}, "judge"}, nil},
+		"more":      {Config{backoff.Limits{MaxAttempts: 3, BaseMS: 0, MaxMS: 9000, BudgetSecs: 31}, "theirs"}, ours, []string{"base_ms", "budget_secs", "max_attempts", "max_ms", "parameter_reformat_provider"}},
+		"unlimited": {Config{backoff.Limits{MaxAttempts: 2, BaseMS: 500, MaxMS: 5000, BudgetSecs: 0}, "judge"}, ours, []string{"budget_secs"}},
 	} {
-		keys := tighten.New(all)
-		got, ignored := ours.Tighten(tt.repo, keys), keys.Ignored()
+		got, ignored := setting.Tighten(ours, tt.repo, setting.Paths[Config]()...)
 		if diff := cmp.Diff(tt.want, got); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", name, diff)
 		}
@@ -248,14 +250,13 @@ func TestTighten(t *testing.T) {
 			t.Errorf("%s: ignored (-want +got)\n%s", name, diff)
 		}
 	}
-	keys := tighten.New(func(string) bool { return false })
-	if got, ignored := ours.Tighten(Config{}, keys), keys.Ignored(); got != ours || ignored != nil {
+	if got, ignored := setting.Tighten(ours, Config{}); got != ours || ignored != nil {
 		t.Errorf("got %v, %v, want %v and nil", got, ignored, ours)
 	}
 }
 
 func BenchmarkPass(b *testing.B) {
-	chain := executors.Chain(passed{}, Defaults().Middleware)
+	chain := executors.Chain(passed{}, setting.Default[Config]().Middleware)
 	call := &executors.Call{Tool: "fetch", Attempt: 1, Record: &executors.Record{}}
 	b.ReportAllocs()
 	for b.Loop() {

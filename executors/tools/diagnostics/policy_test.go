@@ -14,6 +14,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/tools/diagnostics"
 	"github.com/zeph-acp/zeph-acp/executors/tools/shell"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 type approver struct {
@@ -68,7 +69,7 @@ func TestJudgedAsCommands(t *testing.T) {
 				t.Fatal(err)
 			}
 			a := &approver{}
-			rules := permission.ShellDefaults()
+			rules := setting.Default[permission.ShellRules]()
 			rules.BlockedCommands = tt.blocked
 			inForce := permission.NewShellPolicyHandle(permission.NewShellPolicy(rules, permission.Config{Permissions: tt.rules}, ""))
 			guard := &permission.Guard{Policy: inForce, Roots: roots}
@@ -76,7 +77,7 @@ func TestJudgedAsCommands(t *testing.T) {
 				Policy: inForce, Roots: roots,
 				Mode: func() string { return tt.mode }, Approver: a, Remembered: &answers.Project{},
 			}
-			chain := executors.Chain(diagnostics.New(shell.Local{}, roots, diagnostics.Defaults()), executors.Validate, guard.Middleware, permission.Middleware)
+			chain := executors.Chain(diagnostics.New(shell.Local{}, roots, setting.Default[diagnostics.Config]()), executors.Validate, guard.Middleware, permission.Middleware)
 			for range 2 { // the second time an "always" holds
 				call := &executors.Call{Tool: diagnostics.Tool, Input: json.RawMessage(`{}`), Record: &executors.Record{}, Notify: func(executors.Event) {}}
 				call.Card, call.PrepareErr = chain.Prepare(t.Context(), call)

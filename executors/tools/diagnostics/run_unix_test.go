@@ -20,6 +20,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/tools/shell"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // tree makes files in a directory of its own, executable if they begin with
@@ -69,7 +70,7 @@ func call(t *testing.T, tool executors.Executor, input string) (*executors.Call,
 
 func run(t *testing.T, root, input string) executors.Result {
 	t.Helper()
-	tool := tools(t, root, Defaults())
+	tool := tools(t, root, setting.Default[Config]())
 	c, _ := call(t, tool, input)
 	res, err := tool.Execute(t.Context(), c)
 	if err != nil {
@@ -124,7 +125,7 @@ func TestPlan(t *testing.T) {
 				files[n] = text
 			}
 			root := tree(t, files)
-			c, err := call(t, tools(t, root, Defaults()), tt.input)
+			c, err := call(t, tools(t, root, setting.Default[Config]()), tt.input)
 			if diff := cmp.Diff(tt.want, c.Card.Command()); err != nil || diff != "" {
 				t.Errorf("%v (-want +got)\n%s", err, diff)
 			}
@@ -148,7 +149,7 @@ func TestRefused(t *testing.T) {
 		`{"kind":"install"}`:        executors.InvalidParameters,
 		`{"max_diagnostics":"two"}`: executors.TypeMismatch,
 	} {
-		_, err := call(t, tools(t, root, Defaults()), input)
+		_, err := call(t, tools(t, root, setting.Default[Config]()), input)
 		if f, ok := errors.AsType[*executors.Failure](err); !ok || f.Category != want {
 			t.Errorf("%s: %v", input, err)
 		}
@@ -250,7 +251,7 @@ func TestOutputIsBounded(t *testing.T) {
 	root := tree(t, map[string]string{"tsconfig.json": "", "PATH/tsc": script + `
 long=x; for i in 1 2 3 4 5 6 7 8 9 10; do long=$long$long; done
 i=0; while [ $i -lt 6000 ]; do i=$((i+1)); echo "a.ts($i,1): error TS1: $i $long"; done; exit 2`})
-	cfg := Defaults()
+	cfg := setting.Default[Config]()
 	cfg.MaxDiagnostics = 500
 	tool := tools(t, root, cfg)
 	c, _ := call(t, tool, `{"max_diagnostics":100000}`)
@@ -266,7 +267,7 @@ func TestTimeout(t *testing.T) {
 		"tsconfig.json": "", "eslint.config.js": "", "PATH/eslint": script,
 		"PATH/tsc": script + "echo 'a.ts(1,2): error TS1: m'; exec /bin/sleep 999",
 	})
-	cfg := Defaults()
+	cfg := setting.Default[Config]()
 	cfg.Timeout = 1
 	tool := tools(t, root, cfg)
 	c, _ := call(t, tool, `{}`)
@@ -282,7 +283,7 @@ func TestCancelEndsTheWholeTree(t *testing.T) {
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	tool := tools(t, root, Defaults())
+	tool := tools(t, root, setting.Default[Config]())
 	c, _ := call(t, tool, `{}`)
 	stop := errors.New("stop")
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -312,7 +313,7 @@ func TestRunsOnlyWhatWasShown(t *testing.T) {
 	files := map[string]string{"a/x": "", "PATH/tsc": script + "echo ran > /dev/full", "PATH/cargo": script + ": > ran"}
 	root := tree(t, files)
 	os.WriteFile(filepath.Join(root, "tsconfig.json"), nil, 0o600)
-	tool := tools(t, root, Defaults())
+	tool := tools(t, root, setting.Default[Config]())
 	c, _ := call(t, tool, `{}`)
 	os.WriteFile(filepath.Join(root, "Cargo.toml"), nil, 0o600)
 	res, err := tool.Execute(t.Context(), c)
@@ -330,7 +331,7 @@ func TestProgramsSeeNoSecrets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tool := New(shell.Local{Block: []string{"CORP_"}, Extra: []string{"EXTRA=4"}}, roots, Defaults())
+	tool := New(shell.Local{Block: []string{"CORP_"}, Extra: []string{"EXTRA=4"}}, roots, setting.Default[Config]())
 	c, _ := call(t, tool, `{}`)
 	res, err := tool.Execute(t.Context(), c)
 	if want := "<|34|" + root + "|--noEmit --pretty false>"; err != nil || !strings.Contains(res.ForModel(), want) {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // treeDirs are the directories of the tree to search, with 33 files each: with
@@ -78,7 +79,7 @@ func grow(b *testing.B, dir string) {
 // unbounded lets a tool return everything, as the command that it is compared
 // with does.
 func unbounded() Config {
-	cfg := Defaults()
+	cfg := setting.Default[Config]()
 	cfg.MaxMatches, cfg.MaxReadChars, cfg.MaxResults = 1<<30, 1<<30, 1<<30
 	return cfg
 }
@@ -134,7 +135,7 @@ func BenchmarkGrep(b *testing.B) {
 	}{
 		{"literal/rare", "zephNeedle", unbounded()},
 		{"literal/frequent", "requestHandler", unbounded()},
-		{"literal/frequent-as-shipped", "requestHandler", Defaults()},
+		{"literal/frequent-as-shipped", "requestHandler", setting.Default[Config]()},
 		{"prefix/rare", `zephNee[a-z]+\(`, unbounded()},
 		{"prefix/frequent", `requestHand\w+\(w`, unbounded()},
 		{"inner/rare", `\w+Needle\(`, unbounded()},
@@ -179,7 +180,7 @@ func BenchmarkSearchCode(b *testing.B) {
 	w := largeTree(b)
 	roots, err := workspace.New(w.dir)
 	must(b, err)
-	w.Registry = New(Disk{Roots: roots}, roots, Defaults(), nil)
+	w.Registry = New(Disk{Roots: roots}, roots, setting.Default[Config](), nil)
 	for _, tt := range []struct{ name, query string }{
 		{"symbol/rare", "zephNeedle"}, {"symbol/frequent", "requestHandler"}, {"symbol/part", "Needle"}, {"words/rare", "zeph needle"}, {"words/frequent", "request handler"}, {"words/lines", "config value"},
 	} {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // guarded works in a project with refused files, on the disk or with a client's
@@ -17,7 +18,7 @@ func guarded(t testing.TB, buffered bool, deny, allow []string) *bench {
 	b := newBench(t, map[string]string{
 		".env": secret, "c/.env": secret, "secrets/k": secret, "link": "-> .env", "dirlink": "-> secrets", "a": "a", "c/b": "b", "../outside/open": "o", "../outside/shut": secret,
 	})
-	cfg := Defaults()
+	cfg := setting.Default[Config]()
 	cfg.DenyRead, cfg.AllowRead = deny, allow
 	session, err := workspace.New(b.dir)
 	must(t, err)
@@ -143,7 +144,7 @@ func TestAllowed(t *testing.T) {
 		t.Errorf(`b.run("list_directory", in{}): got %s, want %q at its beginning and no %q in it`, res.ForModel(), "[dir]  c\n", "[file]")
 	}
 	dir := strings.TrimSuffix(b.dir, "/w")
-	cfg := Defaults()
+	cfg := setting.Default[Config]()
 	cfg.DenyRead, cfg.AllowRead = []string{"shut"}, []string{"c", dir + "/outside"}
 	session, err := workspace.New(b.dir)
 	must(t, err)
@@ -175,7 +176,7 @@ func TestAllowed(t *testing.T) {
 func TestAllowedPaths(t *testing.T) {
 	b := newBench(t, map[string]string{"../more/f": "x", "../home/p/f": "y"})
 	t.Setenv("HOME", b.path("../home"))
-	cfg := Defaults()
+	cfg := setting.Default[Config]()
 	cfg.AllowedPaths = []string{".", b.path("../more"), "~/p", b.path("../missing"), b.path("../more/f")}
 	session, err := workspace.New(b.dir)
 	must(t, err)
@@ -194,11 +195,11 @@ func TestAllowedPaths(t *testing.T) {
 	if !slices.Equal(session.Dirs(), []string{b.dir}) {
 		t.Error("the session's own roots changed")
 	}
-	if wrong := cfg.Validate(); len(wrong) > 0 {
-		t.Errorf("cfg.Validate(): got %v, want none", wrong)
+	if wrong := setting.Check(cfg); len(wrong) > 0 {
+		t.Errorf("setting.Check(cfg): got %v, want none", wrong)
 	}
 	for key, bad := range map[string]Config{"allowed_paths": {AllowedPaths: []string{"rel"}}, "deny_read": {DenyRead: []string{"a["}}, "allow_read": {AllowRead: []string{"../x"}}} {
-		if wrong := bad.Validate(); wrong[key] == "" {
+		if wrong := setting.Check(bad); wrong[key+"[0]"] == "" {
 			t.Errorf("%s: %v", key, wrong)
 		}
 	}

@@ -16,7 +16,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
-	"github.com/zeph-acp/zeph-acp/executors/workspace/tighten"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // buffers is a client with unsaved text. All other text is on disk. save, if
@@ -77,7 +77,7 @@ func newBench(t testing.TB, files map[string]string) *bench {
 		}
 	}
 	b := &bench{t: t, dir: dir}
-	return b.with(Defaults())
+	return b.with(setting.Default[Config]())
 }
 
 func (b *bench) with(cfg Config) *bench {
@@ -97,7 +97,7 @@ func (b *bench) buffered(text map[string]string) *bench {
 	for name, content := range text {
 		b.buf.text[filepath.Join(b.dir, name)] = content
 	}
-	b.Registry = New(b.buf, roots, Defaults(), nil)
+	b.Registry = New(b.buf, roots, setting.Default[Config](), nil)
 	return b
 }
 
@@ -274,20 +274,17 @@ func TestCancelled(t *testing.T) {
 }
 
 func TestConfig(t *testing.T) {
-	if wrong := Defaults().Validate(); len(wrong) != 0 {
+	if wrong := setting.Check(setting.Default[Config]()); len(wrong) != 0 {
 		t.Errorf("the defaults are wrong: %v", wrong)
 	}
-	if wrong := (Config{MaxReadChars: 10}).Validate(); len(wrong) != 8 {
+	if wrong := setting.Check(Config{MaxReadChars: 10}); len(wrong) != 8 {
 		t.Errorf("want every key wrong, got %v", wrong)
 	}
-	repo := Config{MaxReadLines: 10, MaxResults: 1000, MaxMatches: 0, MaxEntries: 5, AllowedPaths: []string{"/"}, AllowRead: []string{"/etc"}, DenyRead: []string{"**/.env", "["}}
-	keys := tighten.New(func(key string) bool {
-		return slices.Contains([]string{"max_read_lines", "max_results", "max_matches", "allowed_paths", "deny_read"}, key)
-	})
-	got, ignored := Defaults().Tighten(repo, keys), keys.Ignored()
-	want := Defaults()
+	repo := Config{MaxReadLines: 10, MaxResults: 1000, MaxMatches: 0, MaxEntries: 5, AllowedPaths: []string{"/"}, AllowRead: []string{"/etc"}, DenyRead: []string{"**/.env"}}
+	got, ignored := setting.Tighten(setting.Default[Config](), repo, "max_read_lines", "max_results", "max_matches", "allowed_paths", "deny_read")
+	want := setting.Default[Config]()
 	want.MaxReadLines, want.DenyRead = 10, []string{"**/.env"}
-	if !reflect.DeepEqual(got, want) || strings.Join(ignored, " ") != "deny_read max_results max_matches" {
+	if !reflect.DeepEqual(got, want) || strings.Join(ignored, " ") != "allowed_paths max_matches max_results" {
 		t.Errorf("Tighten = %+v, ignored %v", got, ignored)
 	}
 }
@@ -308,7 +305,7 @@ func TestLinkedCwd(t *testing.T) {
 	must(t, os.Symlink("w", link))
 	roots, err := workspace.New(link)
 	must(t, err)
-	b.Registry = New(Disk{Roots: roots}, roots, Defaults(), nil)
+	b.Registry = New(Disk{Roots: roots}, roots, setting.Default[Config](), nil)
 	for _, path := range []string{"a", filepath.Join(link, "a"), b.path("a")} {
 		card, err := b.Prepare(t.Context(), b.call("edit", in{"path": path, "old_string": "x", "new_string": "y"}))
 		want := filepath.Join(link, "a")

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // No path makes the tools that change trees change a file outside, in .git, or
@@ -24,7 +25,7 @@ func FuzzTreeTools(f *testing.F) {
 			".git/HEAD": "ref", "k.pem": secret, "../outside/s": "S", "../outside/keep/k": "K",
 		})
 		t.Setenv("HOME", b.path("../outside"))
-		cfg := Defaults()
+		cfg := setting.Default[Config]()
 		cfg.DenyRead = []string{"*.pem"}
 		session, err := workspace.New(b.dir)
 		must(t, err)

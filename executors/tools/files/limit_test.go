@@ -7,6 +7,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // An input that would take unbounded memory or time is refused first.
@@ -19,7 +20,7 @@ func TestLimits(t *testing.T) {
 	if err := disk.WriteFile(t.Context(), roots.Cwd()+"/y", strings.Repeat("y", 9<<20)); err != nil {
 		t.Fatal(err)
 	}
-	tools := New(disk, roots, Defaults(), nil)
+	tools := New(disk, roots, setting.Default[Config](), nil)
 	for name, tt := range map[string]struct{ tool, input, want string }{
 		"an edit that explodes": {"edit", `{"path":"y","old_string":"y","new_string":"` + strings.Repeat("z", 1<<16) + `","replace_all":true}`, "would grow"},
 		"a glob of braces":      {"find_path", `{"pattern":"` + strings.Repeat("{a,a}", 40) + `"}`, "too large"},
@@ -40,7 +41,7 @@ func TestPathMovedAfterItWasJudged(t *testing.T) {
 		t.Fatal(err)
 	}
 	disk := Disk{Roots: roots}
-	tools := New(disk, roots, Defaults(), nil)
+	tools := New(disk, roots, setting.Default[Config](), nil)
 	call := &executors.Call{Tool: "write", Input: []byte(`{"path":"a","content":"x"}`), Card: executors.Card{Paths: []string{roots.Cwd() + "/other"}}}
 	res, err := tools.Execute(t.Context(), call)
 	if err != nil || res.Category() != executors.PolicyBlocked {

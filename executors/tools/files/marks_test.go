@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // The model reads masked values. A mark that it writes back becomes the value, or the change is refused
@@ -34,7 +35,7 @@ func TestMarksAreNotWritten(t *testing.T) {
 			roots, err := workspace.New(b.dir)
 			must(t, err)
 			mask := func(text string) string { return strings.ReplaceAll(text, "hunter2", masked) }
-			b.Registry = New(Disk{Roots: roots, MaxBytes: Defaults().MaxFileBytes}, roots, Defaults(), mask)
+			b.Registry = New(Disk{Roots: roots, MaxBytes: setting.Default[Config]().MaxFileBytes}, roots, setting.Default[Config](), mask)
 			res := b.run(tt.tool, tt.input)
 			if got := b.content("f"); got != tt.want {
 				t.Errorf("the file is %q, want %q", got, tt.want)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors/tools/files/search"
 	"github.com/zeph-acp/zeph-acp/executors/tools/files/walk"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // A search returns the result of one that visits the tree in order, whatever
@@ -136,7 +137,7 @@ func TestIgnoreFiles(t *testing.T) {
 	if got := find(in{"pattern": "*", "path": "d"}); got != "d/.gitignore d/b.exc d/top.abs" {
 		t.Errorf(`find(in{"pattern": "*", "path": "d"}): got %q, want %q`, got, "d/.gitignore d/b.exc d/top.abs")
 	}
-	cfg := Defaults()
+	cfg := setting.Default[Config]()
 	cfg.RespectIgnore = false
 	b.with(cfg)
 	if got := find(in{"pattern": "**/*"}); got != all {

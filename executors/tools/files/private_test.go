@@ -9,6 +9,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/tools/files/walk"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 const secret = "sk-secret"
@@ -23,7 +24,7 @@ func atHome(t *testing.T) *bench {
 	must(t, os.Link(b.path(".config/zeph-acp/keys.toml"), b.path("project/hard")))
 	must(t, os.Link(b.path(".config/zeph-acp/keys.toml"), b.path("project/.gitignore")))
 	roots := privateRoots(b)
-	b.Registry = New(Disk{Roots: roots}, roots, Defaults(), nil)
+	b.Registry = New(Disk{Roots: roots}, roots, setting.Default[Config](), nil)
 	return b
 }
 
@@ -85,7 +86,7 @@ func TestPrivateIsNotAskedFor(t *testing.T) {
 	b := atHome(t)
 	roots := privateRoots(b)
 	b.buf = &buffers{Disk: Disk{Roots: roots}, text: map[string]string{b.path(".config/zeph-acp/keys.toml"): secret, b.path("project/hard"): secret}}
-	b.Registry = New(b.buf, roots, Defaults(), nil)
+	b.Registry = New(b.buf, roots, setting.Default[Config](), nil)
 	for _, path := range []string{".config/zeph-acp/keys.toml", "project/hard"} {
 		for tool, input := range map[string]in{"read": {}, "write": {"content": "x"}, "edit": {"old_string": "sk", "new_string": "x"}, "grep": {"pattern": "sk"}} {
 			input["path"] = path

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 func TestRead(t *testing.T) {
@@ -104,7 +105,7 @@ func TestReadPages(t *testing.T) {
 	for name, size := range map[string]int{"memory": 10 << 20, "disk": 1000} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, map[string]string{"f": text.String()})
-			cfg := Defaults()
+			cfg := setting.Default[Config]()
 			cfg.MaxFileBytes = size
 			b.with(cfg)
 			var got strings.Builder
@@ -169,7 +170,7 @@ func TestList(t *testing.T) {
 	}
 	wantFailure(t, b.run("list_directory", in{"path": "z.txt"}), executors.PermanentFailure, "not a directory")
 	wantFailure(t, b.run("list_directory", in{"path": "emptyy"}), executors.PermanentFailure, "did you mean empty?")
-	cfg := Defaults()
+	cfg := setting.Default[Config]()
 	cfg.MaxEntries = 2
 	if res := b.with(cfg).run("list_directory", in{}); !strings.HasSuffix(res.ForModel(), "[dir]  b\n[the first 2 of 8 entries; find_path with a pattern shows others]") {
 		t.Errorf(`b.with(cfg).run("list_directory", in{}): got %s, want %q at its end`, res.ForModel(), "[dir]  b\n[the first 2 of 8 entries; find_path with a pattern shows others]")
@@ -194,7 +195,7 @@ func TestReadKeepsLongLines(t *testing.T) {
 	long := strings.Repeat("x", 3*maxLine)
 	b := newBench(t, map[string]string{"a": "one\n" + long + "\nthree\n" + long})
 	for name, cfg := range map[string]func(*Config){"in memory": func(*Config) {}, "from the disk": func(c *Config) { c.MaxFileBytes = 100 }} {
-		c := Defaults()
+		c := setting.Default[Config]()
 		cfg(&c)
 		res := b.with(c).run("read", in{"path": "a", "offset": 1, "limit": 2})
 		if res.Full == nil || res.Full.Window(0, res.Full.Size()) != long+"\nthree\n" {

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // TestSearchCodePage runs the example of docs/search-code.md.
@@ -101,7 +102,7 @@ func TestSearchCodeBuffer(t *testing.T) {
 // TestSearchCodeUnread checks that the result names the files that were not searched.
 func TestSearchCodeUnread(t *testing.T) {
 	b := newBench(t, map[string]string{"a.go": "package a\n\nfunc Run() {}\n", "large.go": "package a\n\n" + strings.Repeat("// Run\n", 300), "secret/b.go": "package b\n\nfunc Run() {}\n"})
-	cfg := Defaults()
+	cfg := setting.Default[Config]()
 	cfg.MaxFileBytes = 1000
 	roots, err := workspace.New(b.dir)
 	must(t, err)
@@ -118,7 +119,7 @@ func TestSearchCodeUnread(t *testing.T) {
 // nor reported.
 func TestSearchCodeSettled(t *testing.T) {
 	b := newBench(t, map[string]string{"a.go": "package a\n\ntype Run struct{}\n\nvar _ Run\n", "z.go": "package z\n\n" + strings.Repeat("// Run\n", 300)})
-	cfg := Defaults()
+	cfg := setting.Default[Config]()
 	cfg.MaxFileBytes = 1000
 	roots, err := workspace.New(b.dir)
 	must(t, err)

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 	"github.com/zeph-acp/zeph-acp/protocol-fixtures/machine"
 )
 
@@ -32,7 +33,7 @@ func TestSearchCodeModules(t *testing.T) {
 		dir := machine.ModuleDir(t, module)
 		roots, err := workspace.New(dir)
 		must(t, err)
-		b := &bench{t: t, dir: dir, Registry: New(Disk{Roots: roots}, roots, Defaults(), nil)}
+		b := &bench{t: t, dir: dir, Registry: New(Disk{Roots: roots}, roots, setting.Default[Config](), nil)}
 		for _, s := range sampleSymbols(t, dir, 40) {
 			total++
 			res, err := b.Execute(t.Context(), b.call("search_code", in{"query": s.query}))

@@ -13,6 +13,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/tools/files/search"
 	"github.com/zeph-acp/zeph-acp/executors/tools/files/walk"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 func TestFind(t *testing.T) {
@@ -59,7 +60,7 @@ func TestFind(t *testing.T) {
 	wantFailure(t, b.run("find_path", in{"pattern": ""}), executors.InvalidParameters, "empty")
 	wantFailure(t, b.run("find_path", in{"pattern": "*", "path": "scr"}), executors.PermanentFailure, "did you mean src?")
 	wantFailure(t, b.run("find_path", in{"pattern": "*", "path": "a.go"}), executors.PermanentFailure, "not a directory")
-	cfg := Defaults()
+	cfg := setting.Default[Config]()
 	cfg.MaxResults = 2
 	if res := b.with(cfg).run("find_path", in{"pattern": "*.go"}); res.ForModel() != "a.go\ngone.go\n[the first 2 of 8 matches; narrow the pattern or set path]" {
 		t.Errorf(`b.with(cfg).run("find_path", in{"pattern": "*.go"}): got %q, want %q`, res.ForModel(), "a.go\ngone.go\n[the first 2 of 8 matches; narrow the pattern or set path]")
@@ -111,7 +112,7 @@ func TestGrepLimits(t *testing.T) {
 	if res := b.run("grep", in{"pattern": "hit"}); strings.Count(res.ForModel(), "\n") != 99 || strings.Contains(res.ForModel(), "[") {
 		t.Errorf("exactly as many as are shown: %q", res.ForModel()[len(res.ForModel())-90:])
 	}
-	cfg := Defaults()
+	cfg := setting.Default[Config]()
 	cfg.MaxMatches, cfg.MaxFileBytes = 3, 1000
 	b.with(cfg)
 	if res := b.run("grep", in{"pattern": "hit"}); res.ForModel() != "a:1: hit\na:2: hit\na:3: hit\n[the first 3 matches; there are more: narrow the pattern, or set path or include]" {
@@ -153,7 +154,7 @@ func TestNestedIgnore(t *testing.T) {
 func newTools(b *bench) *tools {
 	b.t.Helper()
 	disk := rootsOf(b)
-	return &tools{fs: disk, roots: disk.Roots, cfg: Defaults(), budget: walk.MaxEntries}
+	return &tools{fs: disk, roots: disk.Roots, cfg: setting.Default[Config](), budget: walk.MaxEntries}
 }
 
 func TestGrepPatternTooLarge(t *testing.T) {
@@ -169,7 +170,7 @@ func TestGrepPatternTooLarge(t *testing.T) {
 // minute of processor time, and exceed the test's deadline.
 func TestGrepEndsWithItsContext(t *testing.T) {
 	b := newBench(t, map[string]string{"big.txt": strings.Repeat("x", 50_000_000)})
-	cfg := Defaults()
+	cfg := setting.Default[Config]()
 	cfg.MaxFileBytes = 64 << 20
 	ctx, cancel := context.WithCancelCause(t.Context())
 	raw, err := json.Marshal(in{"pattern": `(?s)` + strings.Repeat(".*", 300) + "[YZ]"})

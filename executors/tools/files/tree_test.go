@@ -15,6 +15,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/tools/files/walk"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // shape lists the contents of a directory: names, link targets, contents.
@@ -180,7 +181,7 @@ func TestRootsStay(t *testing.T) {
 	b := newBench(t, map[string]string{"p/nested/f": "x", "real/f": "y", "p/alias": "-> ../real"})
 	roots, err := workspace.New(b.dir, b.path("p/nested"), b.path("p/alias"))
 	must(t, err)
-	b.Registry = New(Disk{Roots: roots}, roots, Defaults(), nil)
+	b.Registry = New(Disk{Roots: roots}, roots, setting.Default[Config](), nil)
 	for _, path := range []string{"p", "p/nested", "p/alias", "real", b.dir} {
 		wantFailure(t, b.run("delete_path", in{"path": path}), executors.PolicyBlocked, "directory of the session")
 		wantFailure(t, b.run("move_path", in{"source": path, "destination": "elsewhere"}), executors.PolicyBlocked, "directory of the session")
@@ -236,7 +237,7 @@ func TestCopyLimits(t *testing.T) {
 		"max_copy_bytes":   func(c *Config) { c.MaxCopyBytes = 1 },
 	} {
 		b := project(t)
-		c := Defaults()
+		c := setting.Default[Config]()
 		cfg(&c)
 		before := shape(t, b.with(c).dir)
 		wantFailure(t, b.run("copy_path", in{"source": "d", "destination": "p/q/d2"}), executors.PermanentFailure, name)

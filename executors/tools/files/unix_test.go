@@ -10,6 +10,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 func TestFIFO(t *testing.T) {
@@ -101,7 +102,7 @@ func TestMoveToAnotherDevice(t *testing.T) {
 	}
 	roots, err := workspace.New(b.dir, far)
 	must(t, err)
-	b.Registry = New(Disk{Roots: roots}, roots, Defaults(), nil)
+	b.Registry = New(Disk{Roots: roots}, roots, setting.Default[Config](), nil)
 	if res := b.run("move_path", in{"source": "d", "destination": far + "/n/d"}); res.Failed || shape(t, far+"/n") != "d/ d/a=x d/l->../../nowhere" {
 		t.Errorf("got %q and the files %s, want d and its content in n", res.ForModel(), shape(t, far))
 	}

@@ -7,83 +7,32 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/zeph-acp/zeph-acp/executors/workspace/tighten"
 	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
 )
 
 // Config is the table [tools.lsp].
 type Config struct {
-	// Enabled adds the new diagnostics of language servers to the results of edits.
-	// Default true.
-	Enabled bool `toml:"enabled"`
-	// WaitMS is how long an edit waits for a server, in milliseconds. Default 2000, from
-	// 100 to 10000.
-	WaitMS int `toml:"wait_ms"`
-	// MaxLines is how many lines of diagnostics one edit gets. Default 20, from 3 to 200.
-	MaxLines int `toml:"max_lines"`
+	Enabled bool `toml:"enabled" default:"true" tighten:"off" doc:"false: no language server starts"`
+	WaitMS  int  `toml:"wait_ms" default:"2000" range:"100..10000" tighten:"lower" unit:"milliseconds" doc:"that an edit waits for a server"`
+	// MaxLines has room for the first line, a diagnostic, and the line about those left out.
+	MaxLines int `toml:"max_lines" default:"20" range:"3..200" tighten:"lower" unit:"lines" doc:"of diagnostics per edit"`
 }
 
-const (
-	minWait  = 100
-	maxWait  = 10000
-	minLines = 3 // the first line, one of a diagnostic, and the one about those left out
-	maxLines = 200
-)
-
-// Defaults returns the default settings.
-func Defaults() Config { return Config{Enabled: true, WaitMS: 2000, MaxLines: 20} }
-
-// Validate returns a message for each wrong key.
-func (c Config) Validate() map[string]string {
-	wrong := map[string]string{}
-	if c.WaitMS < minWait || c.WaitMS > maxWait {
-		wrong["wait_ms"] = fmt.Sprintf("must be from %d to %d, is %d", minWait, maxWait, c.WaitMS)
-	}
-	if c.MaxLines < minLines || c.MaxLines > maxLines {
-		wrong["max_lines"] = fmt.Sprintf("must be from %d to %d, is %d", minLines, maxLines, c.MaxLines)
-	}
-	return wrong
-}
-
-// Tighten adopts a repository's lower limits, and lets it switch the servers off.
-func (c Config) Tighten(repo Config, keys *tighten.Keys) Config {
-	keys.Disable("enabled", &c.Enabled, repo.Enabled)
-	tighten.Lower(keys, "wait_ms", &c.WaitMS, repo.WaitMS)
-	tighten.Lower(keys, "max_lines", &c.MaxLines, repo.MaxLines)
-	return c
-}
-
-// Entry is a language server, such as one [[lsp]].
+// Entry is a language server, such as one [[lsp]]. It replaces the built-in one of its name.
 type Entry struct {
-	// Name is the name of the server, unique. An entry replaces the built-in one of its
-	// name.
-	Name string `toml:"name"`
-	// Command is the program, looked up in PATH. It speaks on stdin and stdout.
-	Command string `toml:"command"`
-	// Args are the arguments of Command.
-	Args []string `toml:"args"`
-	// Extensions are the ends of the names of its files, such as ".go".
-	Extensions []string `toml:"extensions"`
-	// Language is the LSP language id of its files, such as "go". Default: by the
-	// extension.
-	Language string `toml:"language"`
-	// Markers are files of a project of this server. It starts only below a directory
-	// with one of them. Default none: it starts anywhere.
-	Markers []string `toml:"markers"`
-	// InitOptions are the server's initializationOptions, a JSON object. Default none.
-	InitOptions string `toml:"init_options"`
-	// Settings answer the server's requests for its configuration, a JSON object.
-	// Default none.
-	Settings string `toml:"settings"`
-	// Enabled uses the server. Default true.
-	Enabled bool `toml:"enabled"`
+	Name        string   `toml:"name" doc:"unique; an entry replaces the built-in server of its name"`
+	Command     string   `toml:"command" doc:"a program that speaks on stdin and stdout, looked up in PATH"`
+	Args        []string `toml:"args" doc:"its arguments"`
+	Extensions  []string `toml:"extensions" doc:"extensions of its files"`
+	Language    string   `toml:"language" doc:"the language id of the protocol; default: by the extension"`
+	Markers     []string `toml:"markers" doc:"it starts only below a directory with one of these files; default: anywhere"`
+	InitOptions string   `toml:"init_options" doc:"its initializationOptions, a JSON object"`
+	Settings    string   `toml:"settings" doc:"answers to its requests for the configuration, a JSON object"`
+	Enabled     bool     `toml:"enabled" default:"true" doc:"false: not used, such as a built-in one of this name"`
 
 	needsWatch   bool // it does not watch files itself
 	quietOnClean bool // it does not report on files without diagnostics
 }
-
-// SetDefaults sets the defaults of an entry before it is decoded.
-func (e *Entry) SetDefaults() { e.Enabled = true }
 
 // Entries are the entries of the configuration.
 type Entries []Entry
@@ -166,10 +115,10 @@ func (all Entries) Validate() map[string]string {
 	seen := map[string]bool{}
 	for i, e := range all {
 		for key, text := range e.validate() {
-			wrong[fmt.Sprintf("lsp[%d].%s", i, key)] = text
+			wrong[fmt.Sprintf("[%d].%s", i, key)] = text
 		}
 		if seen[e.Name] && e.Name != "" {
-			wrong[fmt.Sprintf("lsp[%d].name", i)] = fmt.Sprintf("%q is the name of another server", e.Name)
+			wrong[fmt.Sprintf("[%d].name", i)] = fmt.Sprintf("%q is the name of another server", e.Name)
 		}
 		seen[e.Name] = true
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/tools/files"
 	"github.com/zeph-acp/zeph-acp/executors/tools/lsp/client"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 	"github.com/zeph-acp/zeph-acp/integration/fakelsp"
 	"github.com/zeph-acp/zeph-acp/protocol-fixtures/machine"
 )
@@ -99,7 +100,7 @@ func newWorld(t *testing.T, habit string, change func(o *Options)) *world {
 	if w.s != nil {
 		w.s.Check = executors.Chain(w.s.Tools(), w.noting)
 	}
-	w.tools = executors.Chain(files.New(files.Disk{Roots: roots}, roots, files.Defaults(), nil), w.s.Around, w.s.Within)
+	w.tools = executors.Chain(files.New(files.Disk{Roots: roots}, roots, setting.Default[files.Config](), nil), w.s.Around, w.s.Within)
 	return w
 }
 
@@ -315,7 +316,7 @@ func TestServersThatFail(t *testing.T) {
 	} {
 		t.Run(habit, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, habit, func(o *Options) { o.WaitMS = minWait })
+			w := newWorld(t, habit, func(o *Options) { o.WaitMS = 100 })
 			for range 4 {
 				w.put("a.fake", "y\n")
 				if got := w.write("a.fake", "error: x\n"); got != "" {
@@ -465,7 +466,7 @@ func BenchmarkEdit(b *testing.B) {
 				b.Fatal(err)
 			}
 			s := New(Options{Config: Config{Enabled: enabled, WaitMS: 2000, MaxLines: 20}, Roots: roots, Find: func(string) (string, error) { return "", fs.ErrNotExist }})
-			tools := executors.Chain(files.New(files.Disk{Roots: roots}, roots, files.Defaults(), nil), s.Around, s.Within)
+			tools := executors.Chain(files.New(files.Disk{Roots: roots}, roots, setting.Default[files.Config](), nil), s.Around, s.Within)
 			input := json.RawMessage(`{"path":"a.go","content":"package a\n"}`)
 			b.ReportAllocs()
 			for b.Loop() {

@@ -15,64 +15,39 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors/permission/approval"
 	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // Config is the table [mcp].
 type Config struct {
-	// StartupWaitSecs is how long the first prompt of a session waits for servers
-	// that are still starting, in seconds. 0 means that it does not wait. Default 5.
-	StartupWaitSecs int `toml:"startup_wait_secs"`
-	// Servers are the servers of every session. Default none.
-	Servers []Server `toml:"servers"`
+	StartupWaitSecs int      `toml:"startup_wait_secs" default:"5" range:"0..300" unit:"seconds" doc:"that the first prompt waits for starting MCP servers"`
+	Servers         []Server `toml:"servers" doc:"the servers of every session"`
 }
 
-// Server is an entry for a server, such as one [[mcp.servers]].
+// Server is an entry for a server, such as one [[mcp.servers]]. It has either Command or URL.
 type Server struct {
-	// Name is the name of the server, unique. Tools are called NAME__TOOL.
-	Name string `toml:"name"`
-	// Command is the program of a server that speaks on stdin and stdout, looked up
-	// in PATH. A server has either Command or URL.
-	Command string `toml:"command"`
-	// Args are the arguments of Command.
-	Args []string `toml:"args"`
-	// Env are variables for Command, besides those that commands get.
-	Env map[string]string `toml:"env"`
-	// EnvFrom are names of variables that Command gets from the environment, even if
-	// they are named like secrets.
-	EnvFrom []string `toml:"env_from"`
-	// URL is the address of a server on the web.
-	URL string `toml:"url"`
-	// Transport is http or sse, the older protocol. Default http, and sse if the
-	// server does not speak http.
-	Transport string `toml:"transport"`
-	// Headers go with every request to URL. "${NAME}" is a variable of the
-	// environment.
-	Headers map[string]string `toml:"headers"`
-	// OAuthClientID is the client id of this program at the authorization server of URL,
-	// or the https URL of a client's metadata. Default: registered at the login.
-	OAuthClientID string `toml:"oauth_client_id"`
-	// OAuthSecretFrom is the name of a variable with the secret of OAuthClientID.
-	// Default none.
-	OAuthSecretFrom string `toml:"oauth_secret_from"`
-	// OAuthPort is the port of the page to which the browser returns after a login, for
-	// a client that is registered with it. Default 0: any.
-	OAuthPort int `toml:"oauth_port"`
-	// TimeoutSecs is how long a call may take, in seconds. Progress extends it, up to
-	// ten minutes. Default 60.
-	TimeoutSecs int `toml:"timeout_secs"`
-	// EnabledTools are the only tools that are offered: the server's names for them, with
-	// "*" for any text. Default empty: all tools.
-	EnabledTools []string `toml:"enabled_tools"`
-	// DisabledTools are not offered. Default none.
-	DisabledTools []string `toml:"disabled_tools"`
-	// Trust is trusted or untrusted. Tools of a trusted server that it marks as
-	// reading run without a question. Default untrusted.
-	Trust string `toml:"trust"`
-	// Enabled starts the server. Default true.
-	Enabled bool `toml:"enabled"`
-	// PerSession starts a server for each session. Default false: the sessions of a
-	// directory share it.
-	PerSession bool `toml:"per_session"`
+	Name    string   `toml:"name" doc:"unique; tools are called NAME__TOOL"`
+	Command string   `toml:"command" doc:"the program of a server on stdin and stdout; or a url"`
+	Args    []string `toml:"args" doc:"its arguments"`
+	// Env is set besides the variables that commands get.
+	Env       map[string]string `toml:"env" doc:"more variables for the program"`
+	EnvFrom   []string          `toml:"env_from" doc:"names of variables that the program gets, even those named like secrets"`
+	URL       string            `toml:"url" doc:"address of a server on the web"`
+	Transport string            `toml:"transport" oneof:"http,sse" zero:"http, or sse if the server lacks http" doc:"the protocol"`
+	Headers   map[string]string `toml:"headers" doc:"of each request; ${NAME} is a variable of the environment"`
+	// OAuthClientID may also be the https URL of a client's metadata.
+	OAuthClientID   string `toml:"oauth_client_id" zero:"registered at the login" doc:"client id at the authorization server"`
+	OAuthSecretFrom string `toml:"oauth_secret_from" doc:"name of a variable with the secret of that id"`
+	// OAuthPort is for a client that is registered with a port.
+	OAuthPort   int `toml:"oauth_port" default:"0" range:"0..65535" zero:"any" doc:"port to which the browser returns after a login"`
+	TimeoutSecs int `toml:"timeout_secs" default:"60" range:"1..600" unit:"seconds" doc:"for a call; progress extends it, up to 600"`
+	// EnabledTools and DisabledTools are the server's names.
+	EnabledTools  []string `toml:"enabled_tools" zero:"all of the server's" doc:"the only tools to offer, * is any text"`
+	DisabledTools []string `toml:"disabled_tools" doc:"tools that are not offered"`
+	Trust         string   `toml:"trust" oneof:"untrusted,trusted" doc:"tools of a trusted server that it marks as read-only run without a question"`
+	Enabled       bool     `toml:"enabled" default:"true" doc:"false: it is not started"`
+	// PerSession is for servers whose state sessions must not share.
+	PerSession bool `toml:"per_session" default:"false" doc:"true: one process for each session, not for each directory"`
 
 	// Guarded limits requests to the public Internet and the address that URL itself
 	// names. It is set for entries that are not the user's own.
@@ -84,9 +59,7 @@ type Server struct {
 }
 
 const (
-	defaultTimeout = 60
-	maxTimeout     = 600 // seconds, even with progress
-	maxStartupWait = 300
+	maxTimeout = 600 // seconds, even with progress
 
 	trusted   = "trusted"
 	untrusted = "untrusted"
@@ -95,26 +68,14 @@ const (
 	transportSSE  = "sse"
 )
 
-// Defaults returns the default settings.
-func Defaults() Config { return Config{StartupWaitSecs: 5} }
-
 // NewServer returns an entry with the default settings.
-func NewServer() Server { return Server{TimeoutSecs: defaultTimeout, Enabled: true} }
+func NewServer() Server { return setting.Default[Server]() }
 
-// SetDefaults sets the defaults of an entry before it is decoded.
-func (s *Server) SetDefaults() { *s = NewServer() }
-
-// Validate returns a message for each wrong key.
+// Validate returns a message for each name that occurs twice.
 func (c Config) Validate() map[string]string {
 	wrong := map[string]string{}
-	if c.StartupWaitSecs < 0 || c.StartupWaitSecs > maxStartupWait {
-		wrong["startup_wait_secs"] = fmt.Sprintf("must be from 0 to %d, is %d", maxStartupWait, c.StartupWaitSecs)
-	}
 	seen := map[string]bool{}
 	for i, s := range c.Servers {
-		for key, text := range s.Validate() {
-			wrong[fmt.Sprintf("servers[%d].%s", i, key)] = text
-		}
 		if seen[s.Name] && s.Name != "" {
 			wrong[fmt.Sprintf("servers[%d].name", i)] = fmt.Sprintf("%q is the name of another server", s.Name)
 		}
@@ -140,18 +101,6 @@ func (s Server) Validate() map[string]string {
 		if u, err := url.Parse(s.URL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 			wrong["url"] = fmt.Sprintf("%q is not an address such as https://example.com/mcp", s.URL)
 		}
-	}
-	if !slices.Contains([]string{"", transportHTTP, transportSSE}, s.Transport) {
-		wrong["transport"] = fmt.Sprintf("%q is not one of http, sse", s.Transport)
-	}
-	if s.TimeoutSecs < 1 || s.TimeoutSecs > maxTimeout {
-		wrong["timeout_secs"] = fmt.Sprintf("must be from 1 to %d, is %d", maxTimeout, s.TimeoutSecs)
-	}
-	if s.OAuthPort < 0 || s.OAuthPort > 65535 {
-		wrong["oauth_port"] = fmt.Sprintf("must be from 0 to 65535, is %d", s.OAuthPort)
-	}
-	if !slices.Contains([]string{"", trusted, untrusted}, s.Trust) {
-		wrong["trust"] = fmt.Sprintf("%q is not one of trusted, untrusted", s.Trust)
 	}
 	for key, list := range map[string][]string{"enabled_tools": s.EnabledTools, "disabled_tools": s.DisabledTools} {
 		for _, pattern := range list {
@@ -182,12 +131,7 @@ func (s Server) offers(tool string) bool {
 	return (len(s.EnabledTools) == 0 || slices.ContainsFunc(s.EnabledTools, matches)) && !slices.ContainsFunc(s.DisabledTools, matches)
 }
 
-func (s Server) timeout() time.Duration {
-	if s.TimeoutSecs == 0 {
-		return defaultTimeout * time.Second
-	}
-	return time.Duration(s.TimeoutSecs) * time.Second
-}
+func (s Server) timeout() time.Duration { return time.Duration(s.TimeoutSecs) * time.Second }
 
 // shared reports whether the sessions of a directory share the server.
 func (s Server) shared() bool { return !s.PerSession }

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // ParseFile returns the entries of a JSON file in the format that other clients use:
@@ -62,7 +64,7 @@ func parseEntry(name string, raw json.RawMessage) (Server, error) {
 	default:
 		return s, fmt.Errorf("unknown type %q", in.Type)
 	}
-	wrong := s.Validate()
+	wrong := setting.Check(s)
 	if strings.Contains(s.URL, "${") {
 		delete(wrong, "url") // it may be right once its variables are replaced
 	}

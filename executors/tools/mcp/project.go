@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors/permission/approval"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // ProjectFile is the name of a repository's file of servers.
@@ -39,7 +40,7 @@ func ParseProject(dir string, data []byte, getenv func(string) string, reserved 
 			err = cmp.Or(refused, err)
 		}
 		if err == nil {
-			err = firstOf(e.Validate())
+			err = firstOf(setting.Check(e))
 		}
 		if err != nil {
 			wrong = errors.Join(wrong, fmt.Errorf("%s: %w", e.Name, err))

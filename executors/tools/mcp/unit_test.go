@@ -17,6 +17,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 func TestNames(t *testing.T) {
@@ -287,7 +288,7 @@ func TestValidate(t *testing.T) {
 		c    Config
 		want []string
 	}{
-		"the defaults": {Defaults(), nil},
+		"the defaults": {setting.Default[Config](), nil},
 		"a server":     {Config{Servers: []Server{good}}, nil},
 		"an address":   {Config{Servers: []Server{with(func(s *Server) { s.Command, s.URL = "", "https://example.com/mcp" })}}, nil},
 		"no address":   {Config{Servers: []Server{with(func(s *Server) { s.Command, s.URL = "", "example.com/mcp" })}}, []string{"servers[0].url"}},
@@ -301,7 +302,7 @@ func TestValidate(t *testing.T) {
 			s.Headers = map[string]string{"A": "b\n"}
 		})}}, []string{"servers[0].enabled_tools", "servers[0].env", "servers[0].headers", "servers[0].timeout_secs", "servers[0].transport", "servers[0].trust"}},
 	} {
-		if got := slices.Sorted(maps.Keys(tt.c.Validate())); !slices.Equal(got, tt.want) {
+		if got := slices.Sorted(maps.Keys(setting.Check(tt.c))); !slices.Equal(got, tt.want) {
 			t.Errorf("%s: Validate names the keys %q, want %q", name, got, tt.want)
 		}
 	}
@@ -354,7 +355,7 @@ func FuzzParseFile(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		servers, _ := ParseFile([]byte(text))
 		for _, s := range servers {
-			if wrong := s.Validate(); len(wrong) > 0 && !strings.Contains(s.URL, "${") {
+			if wrong := setting.Check(s); len(wrong) > 0 && !strings.Contains(s.URL, "${") {
 				t.Errorf("%+v: got the faults %v, want none", s, wrong)
 			}
 		}

@@ -4,11 +4,12 @@ import (
 	"testing"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // An entry for all projects instructs the model in other projects, so it is asked about each time.
 func TestGlobalEntriesAsk(t *testing.T) {
-	m := &Memory{Config: Defaults()}
+	m := &Memory{Config: setting.Default[Config]()}
 	for _, tt := range []struct {
 		origin executors.Origin
 		global bool

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
-	"github.com/zeph-acp/zeph-acp/executors/workspace/tighten"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 func TestRefused(t *testing.T) {
@@ -193,19 +193,18 @@ func TestTighten(t *testing.T) {
 		want      Config
 		ignored   []string
 	}{
-		"off":     {Defaults(), Config{}, Config{MaxEntries: 1000}, []string{"max_entries"}},
-		"on":      {Config{MaxEntries: 5}, Config{Enabled: true, Sessions: true, MaxEntries: 6}, Config{MaxEntries: 5}, []string{"enabled", "sessions", "max_entries"}},
-		"lower":   {Defaults(), Config{Enabled: true, MaxEntries: 5}, Config{Enabled: true, MaxEntries: 5}, nil},
+		"off":     {setting.Default[Config](), Config{}, Config{MaxEntries: 1000}, []string{"max_entries"}},
+		"on":      {Config{MaxEntries: 5}, Config{Enabled: true, Sessions: true, MaxEntries: 6}, Config{MaxEntries: 5}, []string{"enabled", "max_entries", "sessions"}},
+		"lower":   {setting.Default[Config](), Config{Enabled: true, MaxEntries: 5}, Config{Enabled: true, MaxEntries: 5}, nil},
 		"bounded": {Config{}, Config{MaxEntries: 5}, Config{MaxEntries: 5}, nil},
 	} {
-		keys := tighten.New(func(string) bool { return true })
-		got, ignored := tt.own.Tighten(tt.repo, keys), keys.Ignored()
+		got, ignored := setting.Tighten(tt.own, tt.repo, setting.Paths[Config]()...)
 		if diff := cmp.Diff(tt.want, got) + cmp.Diff(tt.ignored, ignored); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", name, diff)
 		}
 	}
-	if wrong := (Config{MaxEntries: -1}).Validate(); len(wrong) != 1 {
-		t.Errorf("(Config{MaxEntries: -1}).Validate(): got %v, want 1 of them", wrong)
+	if wrong := setting.Check(Config{MaxEntries: -1}); len(wrong) != 1 {
+		t.Errorf("setting.Check(Config{MaxEntries: -1}): got %v, want 1 of them", wrong)
 	}
 }
 
@@ -226,7 +225,7 @@ func TestLine(t *testing.T) {
 		"[memory: 2 saved entries (for all projects); memory_search finds them.]":                      {global: 2},
 		"[memory: 4 saved entries (3 of this project, 1 for all projects); memory_search finds them.]": {project: 3, global: 1},
 	} {
-		m := &Memory{Config: Defaults()}
+		m := &Memory{Config: setting.Default[Config]()}
 		m.counts.Store(k)
 		if got := m.Line(); got != want {
 			t.Errorf("got %q, want %q", got, want)

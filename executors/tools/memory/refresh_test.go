@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"testing"
+
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // slowStore counts its entries when it is told to.
@@ -22,7 +24,7 @@ func (s *slowStore) CountMemories(context.Context, string, string, string) (own,
 // store that could not be read is read again.
 func TestRefreshWaits(t *testing.T) {
 	s := &slowStore{counting: make(chan struct{}), end: make(chan error)}
-	m := &Memory{Store: s, Config: Defaults()}
+	m := &Memory{Store: s, Config: setting.Default[Config]()}
 	go m.Refresh(t.Context())
 	<-s.counting
 	begun, line := make(chan struct{}), make(chan string)

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zeph-acp/zeph-acp/executors"
-	"github.com/zeph-acp/zeph-acp/executors/workspace/tighten"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // memory is a Store.
@@ -53,7 +53,7 @@ var monday = time.Date(2026, 11, 23, 12, 30, 0, 0, time.UTC)
 func newExecutor() (*Executor, *memory) {
 	m := &memory{}
 	e := New(&Executor{
-		Store: m, Config: Defaults(), CWD: "/w", Session: "s", Now: func() time.Time { return monday }, Changed: func() {},
+		Store: m, Config: setting.Default[Config](), CWD: "/w", Session: "s", Now: func() time.Time { return monday }, Changed: func() {},
 		Model: func() string { return "claude:a" },
 		Mode: func(wanted string) (string, error) {
 			if wanted == "auto" {
@@ -250,16 +250,14 @@ func TestOfferFor(t *testing.T) {
 }
 
 func TestTighten(t *testing.T) {
-	has := func(string) bool { return true }
 	for name, tt := range map[string]struct {
 		repo, want Config
 		ignored    []string
 	}{
-		"stricter": {Config{Enabled: false, MaxTasks: 5, MinIntervalMinutes: 60}, Config{Enabled: false, MaxTasks: 5, MinIntervalMinutes: 60, MaxRunMinutes: 30}, nil},
-		"looser":   {Config{Enabled: true, MaxTasks: 500, MinIntervalMinutes: 1, MaxRunMinutes: 1}, Defaults(), []string{"max_tasks", "min_interval_minutes"}},
+		"stricter": {Config{Enabled: false, MaxTasks: 5, MinIntervalMinutes: 60, MaxRunMinutes: 30}, Config{Enabled: false, MaxTasks: 5, MinIntervalMinutes: 60, MaxRunMinutes: 30}, nil},
+		"looser":   {Config{Enabled: true, MaxTasks: 500, MinIntervalMinutes: 1, MaxRunMinutes: 1}, setting.Default[Config](), []string{"max_run_minutes", "max_tasks", "min_interval_minutes"}},
 	} {
-		keys := tighten.New(has)
-		got, ignored := Defaults().Tighten(tt.repo, keys), keys.Ignored()
+		got, ignored := setting.Tighten(setting.Default[Config](), tt.repo, setting.Paths[Config]()...)
 		if diff := cmp.Diff(tt.want, got) + cmp.Diff(tt.ignored, ignored); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", name, diff)
 		}
@@ -267,9 +265,9 @@ func TestTighten(t *testing.T) {
 }
 
 func TestValidate(t *testing.T) {
-	wrong := Config{MaxTasks: 0, MinIntervalMinutes: -1, MaxRunMinutes: 1 << 40, Timezone: "Moon/Sea"}.Validate()
-	if len(wrong) != 4 || Defaults().Validate()["timezone"] != "" || len(Defaults().Validate()) > 0 {
-		t.Error(wrong, Defaults().Validate())
+	wrong := setting.Check(Config{MaxTasks: 0, MinIntervalMinutes: -1, MaxRunMinutes: 1 << 40, Timezone: "Moon/Sea"})
+	if len(wrong) != 4 || setting.Check(setting.Default[Config]())["timezone"] != "" || len(setting.Check(setting.Default[Config]())) > 0 {
+		t.Error(wrong, setting.Check(setting.Default[Config]()))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // A wait ends with a line that matches, with the command, with a text of the user, or
@@ -38,7 +39,7 @@ func TestAwait(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := &fake{}
-				e := New(f, "/", Defaults())
+				e := New(f, "/", setting.Default[Config]())
 				run(t, e, call(Tool, npm))
 				if strings.Contains(tt.input, "early") {
 					f.jobs[0].write("early\n")
@@ -91,7 +92,7 @@ func TestMatcher(t *testing.T) {
 func TestFinished(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{}
-		e := New(f, "/", Defaults())
+		e := New(f, "/", setting.Default[Config]())
 		for range 3 {
 			run(t, e, call(Tool, npm))
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/process"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // fake is a Runner whose background commands follow the test.
@@ -129,7 +130,7 @@ const npm = `{"command":"npm run dev","background":true}`
 func TestBackground(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{begin: func(j *fakeJob) { j.write("starting\n") }}
-		e := New(f, "/", Defaults())
+		e := New(f, "/", setting.Default[Config]())
 		begin := time.Now()
 		got := run(t, e, call(Tool, npm))
 		if want := "starting\n[bg1 runs in the background: bash_output bg1 shows more, bash_stop bg1 ends it]"; got.ForModel() != want || got.Failed || time.Since(begin) != earlyEndWait {
@@ -184,14 +185,14 @@ func TestBackgroundThatEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for code, want := range map[int]string{0: "done\n[exit 0]", 2: "done\n[exit 2]"} {
 			f := &fake{begin: func(j *fakeJob) { j.write("done\n"); j.end(code) }}
-			e := New(f, "/", Defaults())
+			e := New(f, "/", setting.Default[Config]())
 			c := call(Tool, npm)
 			if got := run(t, e, c); got.ForModel() != want || got.Failed != (code != 0) || *c.Record.ExitCode != code || e.Running() != 0 {
 				t.Errorf("%d: got %+v", code, got)
 			}
 		}
 		f := &fake{begin: func(j *fakeJob) { j.end(127) }}
-		if got := run(t, New(f, "/", Defaults()), call(Tool, npm)); got.Category() != executors.PermanentFailure {
+		if got := run(t, New(f, "/", setting.Default[Config]()), call(Tool, npm)); got.Category() != executors.PermanentFailure {
 			t.Errorf("got %+v", got)
 		}
 	})
@@ -200,7 +201,7 @@ func TestBackgroundThatEnds(t *testing.T) {
 func TestStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{}
-		e := New(f, "/", Defaults())
+		e := New(f, "/", setting.Default[Config]())
 		run(t, e, call(Tool, npm))
 		f.jobs[0].write("last words\n")
 		got := run(t, e, call(toolStop, `{"id":"bg1"}`))
@@ -219,7 +220,7 @@ func TestStop(t *testing.T) {
 
 func TestUnknownJob(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := New(&fake{}, "/", Defaults())
+		e := New(&fake{}, "/", setting.Default[Config]())
 		for id, want := range map[string]string{"bg1": "no command is running", "": "no command is running"} {
 			got := run(t, e, call(toolOutput, fmt.Sprintf(`{"id":%q}`, id)))
 			if got.Category() != executors.InvalidParameters || !strings.Contains(got.ForModel(), want) {
@@ -275,7 +276,7 @@ func TestMaxBackground(t *testing.T) {
 }
 
 func TestBackgroundDoesNotStart(t *testing.T) {
-	e := New(&fake{err: executors.Failuref(executors.PermanentFailure, "no shell")}, "/", Defaults())
+	e := New(&fake{err: executors.Failuref(executors.PermanentFailure, "no shell")}, "/", setting.Default[Config]())
 	if got := run(t, e, call(Tool, npm)); !strings.Contains(got.ForModel(), "no shell") || len(e.Background()) > 0 {
 		t.Errorf("got %+v", got)
 	}
@@ -285,7 +286,7 @@ func TestBackgroundDoesNotStart(t *testing.T) {
 func TestCancelBeforeTheIDIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{}
-		e := New(f, "/", Defaults())
+		e := New(f, "/", setting.Default[Config]())
 		stop := errors.New("the user stopped it")
 		ctx, cancel := context.WithCancelCause(t.Context())
 		time.AfterFunc(earlyEndWait/2, func() { cancel(stop) })
@@ -299,7 +300,7 @@ func TestCancelBeforeTheIDIsTold(t *testing.T) {
 func TestCancelledLook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{}
-		e := New(f, "/", Defaults())
+		e := New(f, "/", setting.Default[Config]())
 		run(t, e, call(Tool, npm))
 		stop := errors.New("the user stopped it")
 		ctx, cancel := context.WithCancelCause(t.Context())
@@ -321,7 +322,7 @@ func TestCancelledLook(t *testing.T) {
 func TestTwoLooksAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{}
-		e := New(f, "/", Defaults())
+		e := New(f, "/", setting.Default[Config]())
 		run(t, e, call(Tool, npm))
 		texts := make(chan string, 2)
 		for range 2 {
@@ -342,7 +343,7 @@ func TestTwoLooksAtOnce(t *testing.T) {
 func TestClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{}
-		e := New(f, "/", Defaults())
+		e := New(f, "/", setting.Default[Config]())
 		run(t, e, call(Tool, npm))
 		run(t, e, call(Tool, npm))
 		f.begin = func(*fakeJob) { // while the third is being started

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // inBackground starts a script that writes "ok" to its file 3. Gone waits until
@@ -76,7 +78,7 @@ func TestBackgroundIsStopped(t *testing.T) {
 		"deaf": `trap '' TERM INT HUP; (trap '' TERM; while :; do sleep 1; done) & echo ok >&3; while :; do sleep 1; done`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := New(Local{}, "/", Defaults())
+			e := New(Local{}, "/", setting.Default[Config]())
 			gone := inBackground(t, e, script)
 			got := run(t, e, call(toolStop, `{"id":"bg1"}`))
 			if got.Failed || !strings.Contains(got.ForModel(), "[killed by SIG") {
@@ -88,7 +90,7 @@ func TestBackgroundIsStopped(t *testing.T) {
 }
 
 func TestCloseLeavesNoProcess(t *testing.T) {
-	e := New(Local{}, "/", Defaults())
+	e := New(Local{}, "/", setting.Default[Config]())
 	e.Timeout = time.Millisecond // is not for them
 	var gone []func()
 	for range 3 {
@@ -122,7 +124,7 @@ func TestBackgroundOutputIsBounded(t *testing.T) {
 
 // Looks, output and stop at once.
 func TestBackgroundRace(t *testing.T) {
-	e := New(Local{}, "/", Defaults())
+	e := New(Local{}, "/", setting.Default[Config]())
 	run(t, e, call(Tool, `{"command":"while :; do echo line; done","background":true}`))
 	var all sync.WaitGroup
 	for range 4 {

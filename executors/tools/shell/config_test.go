@@ -1,22 +1,21 @@
 package shell
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/zeph-acp/zeph-acp/executors/workspace/tighten"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 func TestValidate(t *testing.T) {
-	if wrong := Defaults().Validate(); len(wrong) > 0 {
+	if wrong := setting.Check(setting.Default[Config]()); len(wrong) > 0 {
 		t.Errorf("the defaults are wrong: %v", wrong)
 	}
 	bad := Config{Timeout: -1, MaxOutputBytes: 1, MaxOutputChars: 0, EnvBlocklist: []string{""}, MaxBackground: -1}
-	got := bad.Validate()
+	got := setting.Check(bad)
 	for _, key := range []string{"timeout", "max_timeout", "max_output_bytes", "max_output_chars", "env_blocklist", "max_background"} {
-		if got[key] == "" {
+		if got[key] == "" && got[key+"[0]"] == "" {
 			t.Errorf("%s is not refused", key)
 		}
 	}
@@ -40,15 +39,14 @@ func TestTighten(t *testing.T) {
 		},
 		"higher": {
 			mine, Config{Timeout: 60, MaxTimeout: 601, MaxOutputBytes: 2 << 20, MaxOutputChars: 60_000}, []string{"timeout", "max_timeout", "max_output_bytes", "max_output_chars"},
-			mine, []string{"timeout", "max_timeout", "max_output_bytes", "max_output_chars"},
+			mine, []string{"max_output_bytes", "max_output_chars", "max_timeout", "timeout"},
 		},
 		"no limit":          {mine, Config{}, []string{"timeout"}, mine, []string{"timeout"}},
-		"out of range":      {mine, Config{Timeout: -1, MaxOutputBytes: 1}, []string{"timeout", "max_output_bytes"}, mine, []string{"timeout", "max_output_bytes"}},
+		"out of range":      {mine, Config{Timeout: -1, MaxOutputBytes: 1}, []string{"timeout", "max_output_bytes"}, mine, []string{"max_output_bytes", "timeout"}},
 		"where there is no": {unlimited, Config{Timeout: 60}, []string{"timeout"}, Config{Timeout: 60, MaxTimeout: 600, MaxOutputBytes: 1 << 20, MaxOutputChars: 50_000, EnvBlocklist: []string{"A_"}, MaxBackground: 8}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			keys := tighten.New(func(key string) bool { return slices.Contains(tt.keys, key) })
-			got, ignored := tt.mine.Tighten(tt.repo, keys), keys.Ignored()
+			got, ignored := setting.Tighten(tt.mine, tt.repo, tt.keys...)
 			if diff := cmp.Diff(tt.want, got) + cmp.Diff(tt.ignored, ignored); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // mover answers the calls that Hold passes on.
@@ -53,7 +54,7 @@ func TestHold(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f, next := &fake{}, &mover{}
-				e := New(f, "/usr", Defaults())
+				e := New(f, "/usr", setting.Default[Config]())
 				run(t, e, tt.background)
 				c := call(tt.tool, `{}`)
 				c.Card.Paths = tt.paths
@@ -84,7 +85,7 @@ func TestHold(t *testing.T) {
 func TestHoldEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, next := &fake{}, &mover{}
-		e := New(f, "/usr", Defaults())
+		e := New(f, "/usr", setting.Default[Config]())
 		run(t, e, unasked("tail -f log"))
 		why := errors.New("cancelled")
 		ctx, cancel := context.WithCancelCause(t.Context())
@@ -111,7 +112,7 @@ func TestHoldStart(t *testing.T) {
 			release := make(chan struct{})
 			f, next := &fake{}, &mover{}
 			f.begin = func(j *fakeJob) { <-release }
-			e := New(&slowStart{f, release, fails}, "/usr", Defaults())
+			e := New(&slowStart{f, release, fails}, "/usr", setting.Default[Config]())
 			go func() { _, _ = e.Execute(t.Context(), unasked("ls")) }()
 			synctest.Wait()
 			moved := make(chan error)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/tools/shell"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // A program that runs without a question gets little memory and leaves no core dump. With
@@ -49,7 +50,7 @@ func TestMemoryNote(t *testing.T) {
 		"no such file":                                    false,
 	} {
 		code := 1
-		e := shell.New(runner{shell.Output{Text: text, ExitCode: &code, ReadOnly: true}}, "/", shell.Defaults())
+		e := shell.New(runner{shell.Output{Text: text, ExitCode: &code, ReadOnly: true}}, "/", setting.Default[shell.Config]())
 		input, _ := json.Marshal(map[string]string{"command": "jq . a"})
 		call := &executors.Call{Tool: shell.Tool, Input: input, Judged: &executors.Judged{Script: "jq . a", ReadOnly: true}}
 		res, err := e.Execute(t.Context(), call)
@@ -73,7 +74,7 @@ func TestRefusalNote(t *testing.T) {
 		"Error: EACCES: permission denied, open '/home/u/.npmrc'\n  at f:1": "/home/u/.npmrc",
 	} {
 		code := 1
-		e := shell.New(runner{shell.Output{Text: text, ExitCode: &code, ReadOnly: true}}, "/", shell.Defaults())
+		e := shell.New(runner{shell.Output{Text: text, ExitCode: &code, ReadOnly: true}}, "/", setting.Default[shell.Config]())
 		input, _ := json.Marshal(map[string]string{"command": "cat a"})
 		call := &executors.Call{Tool: shell.Tool, Input: input, Judged: &executors.Judged{Script: "cat a", ReadOnly: true}}
 		if card, err := e.Prepare(t.Context(), call); err != nil || card.FullAccess {

@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/process"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 	"github.com/zeph-acp/zeph-acp/protocol-fixtures/machine"
 )
 
@@ -136,7 +137,7 @@ func TestLocalWrap(t *testing.T) {
 }
 
 func TestHugeOutputStaysFlat(t *testing.T) {
-	e := New(Local{}, "/", Defaults())
+	e := New(Local{}, "/", setting.Default[Config]())
 	call := bashCall("echo first; head -c 115343360 /dev/zero | tr '\\0' x; echo; echo last; exit 3") // 10 MiB more than are kept
 	heard := 0
 	call.Notify = func(e executors.Event) { heard += len(e.Output) }
@@ -213,7 +214,7 @@ func (l late) Run(ctx context.Context, c Command) (Output, error) {
 }
 
 func TestTimeoutKeepsTheOutput(t *testing.T) {
-	e := New(late{}, "/", Defaults())
+	e := New(late{}, "/", setting.Default[Config]())
 	e.Timeout = time.Millisecond
 	got, err := e.Execute(t.Context(), bashCall("echo a; sleep 99; echo b"))
 	if err != nil || got.Category() != executors.Timeout || !strings.Contains(got.ForModel(), "stopped after 1ms") || !strings.HasSuffix(got.ForModel(), "\na\n") {
@@ -276,7 +277,7 @@ func TestCancelEndsTheWholeTree(t *testing.T) {
 			var wg sync.WaitGroup
 			defer wg.Wait()
 			wg.Go(func() {
-				_, err := New(Local{}, "/", Defaults()).Execute(ctx, bashCall("exec 3> "+path+"; "+script))
+				_, err := New(Local{}, "/", setting.Default[Config]()).Execute(ctx, bashCall("exec 3> "+path+"; "+script))
 				if err != stop {
 					t.Errorf("got %v", err)
 				}
@@ -419,7 +420,7 @@ func Benchmark10MiB(b *testing.B) {
 func Benchmark100MiB(b *testing.B) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	e := New(Local{}, "/", Defaults())
+	e := New(Local{}, "/", setting.Default[Config]())
 	b.SetBytes(100 << 20)
 	b.ReportAllocs()
 	for b.Loop() {

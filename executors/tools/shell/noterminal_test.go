@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/zeph-acp/zeph-acp/executors/command"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // A program that would wait for keys is not started; one that is told what to do is.
@@ -15,7 +16,7 @@ func TestKeyless(t *testing.T) {
 		"vim +qall": "", "vim -es -c q a": "", "vim -c wq a": "", "nvim --headless": "", "vi --version": "", "script -qc ls /dev/null": "", "vim $ARGS": "",
 		"npm run script": "", "echo vim": "", "service nginx status": "", "man vi": "", "vim '": "",
 	} {
-		e := New(nil, t.TempDir(), Defaults())
+		e := New(nil, t.TempDir(), setting.Default[Config]())
 		parsed := command.Parse(script, command.Shell{Dir: e.Root})
 		f := e.refuseKeys(parsed)
 		if got := f != nil; got != (want != "") || got && !strings.HasPrefix(f.Message, want+" waits for keys") {
@@ -29,7 +30,7 @@ func TestKeyless(t *testing.T) {
 
 // The card of a refused command still shows it.
 func TestKeylessCard(t *testing.T) {
-	e := New(nil, t.TempDir(), Defaults())
+	e := New(nil, t.TempDir(), setting.Default[Config]())
 	card, err := e.Prepare(t.Context(), call(Tool, `{"command":"vim a.txt"}`))
 	if err == nil || !strings.Contains(card.Title, "vim a.txt") {
 		t.Errorf("%v, %q", err, card.Title)
@@ -58,7 +59,7 @@ func TestComplaint(t *testing.T) {
 
 // People are shown the key of the limit that stopped a command, unless the call set it.
 func TestLate(t *testing.T) {
-	e := New(nil, t.TempDir(), Defaults())
+	e := New(nil, t.TempDir(), setting.Default[Config]())
 	got := e.timeoutFailure(&bashInput{}, e.Timeout).Result()
 	if want := "Stopped after 30s (tools.shell.timeout), before the command ended."; got.ForPeople() != want || strings.Contains(got.ForModel(), "tools.shell") {
 		t.Errorf("got %q for people", got.ForPeople())

@@ -5,6 +5,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/process"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 const (
@@ -36,7 +37,7 @@ type Output struct {
 // newCapture returns a capture that keeps limit bytes; 0 means the default.
 func newCapture(limit int) *process.Capture {
 	if limit <= 0 {
-		limit = Defaults().MaxOutputBytes
+		limit = setting.Default[Config]().MaxOutputBytes
 	}
 	return process.NewCapture(limit)
 }

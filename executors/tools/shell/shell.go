@@ -43,6 +43,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/undo/rollback"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // Tool is the id of the tool.
@@ -151,7 +152,7 @@ func (e *Executor) bindTools() executors.Registry {
 		Invocation:  executors.FencedBlock("bash", "command"),
 	}, e.prepare, e.execute)
 	maximum := func(timeout int) []byte { return fmt.Appendf(nil, `"maximum":%d`, timeout) }
-	bash.Schema = bytes.Replace(bash.Schema, maximum(defaultMaxTimeout), maximum(e.cfg.MaxTimeout), 1)
+	bash.Schema = bytes.Replace(bash.Schema, maximum(setting.Default[Config]().MaxTimeout), maximum(e.cfg.MaxTimeout), 1)
 	return executors.Registry{
 		bash,
 		executors.Bind(jobTool(toolOutput, outputDescription), e.prepareOutput, e.output),

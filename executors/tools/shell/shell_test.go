@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/command"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // answer is a Runner that returns a fixed output.
@@ -99,7 +100,7 @@ func TestResult(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := New(answer{out: tt.out, err: tt.err}, "/", Defaults())
+			e := New(answer{out: tt.out, err: tt.err}, "/", setting.Default[Config]())
 			got, err := e.Execute(t.Context(), bashCall("x"))
 			if (got.Output != nil) != (tt.out.Text != "") {
 				t.Errorf("output is %+v, of %q", got.Output, tt.out.Text)
@@ -114,7 +115,7 @@ func TestResult(t *testing.T) {
 
 func TestClassifiedExitCodesKeepTheOutput(t *testing.T) {
 	for code, want := range map[int]executors.Category{126: executors.PolicyBlocked, 127: executors.PermanentFailure} {
-		e := New(answer{out: Output{Text: "so far\n", ExitCode: new(code)}}, "/", Defaults())
+		e := New(answer{out: Output{Text: "so far\n", ExitCode: new(code)}}, "/", setting.Default[Config]())
 		got, err := e.Execute(t.Context(), bashCall("x"))
 		if err != nil || got.Category() != want || !got.Failed {
 			t.Errorf("%d: %+v, %v", code, got, err)
@@ -147,7 +148,7 @@ func TestLimits(t *testing.T) {
 		"short, missed": {Text: "x", ExitCode: new(0), Truncated: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := New(answer{out: out}, "/", Defaults()).Execute(t.Context(), bashCall("x"))
+			got, err := New(answer{out: out}, "/", setting.Default[Config]()).Execute(t.Context(), bashCall("x"))
 			raw := got.Raw.(Envelope)
 			if n := utf8.RuneCountInString(got.ForModel()); err != nil || n > 50_000 || !utf8.ValidString(got.ForModel()) {
 				t.Errorf("%d runes, %v", n, err)
@@ -174,7 +175,7 @@ func TestLimits(t *testing.T) {
 }
 
 func TestInput(t *testing.T) {
-	e := New(answer{}, "/", Defaults())
+	e := New(answer{}, "/", setting.Default[Config]())
 	for in, want := range map[string]executors.Category{
 		`{}`:                    executors.InvalidParameters,
 		`{"command":" \n"}`:     executors.InvalidParameters,
@@ -195,7 +196,7 @@ func TestInput(t *testing.T) {
 }
 
 func TestCard(t *testing.T) {
-	e := New(answer{}, "/w", Defaults())
+	e := New(answer{}, "/w", setting.Default[Config]())
 	for script, title := range map[string]string{
 		"go test ./...":              "go test ./...",
 		"cd a\r\n\tls\n":             "cd a ⏎  ls",
@@ -246,7 +247,7 @@ func TestDoneReleasesTheTerminal(t *testing.T) {
 	for want, ctx := range map[error]context.Context{nil: t.Context(), stop: ctx} {
 		released := 0
 		out := Output{Terminal: "t1", Release: func() { released++ }}
-		got, err := New(answer{out: out, err: want}, "/", Defaults()).Execute(ctx, bashCall("x"))
+		got, err := New(answer{out: out, err: want}, "/", setting.Default[Config]()).Execute(ctx, bashCall("x"))
 		if err != want || got.Done == nil || released != 0 {
 			t.Fatalf("got %+v, %v, released %d times", got, err, released)
 		}
@@ -257,7 +258,7 @@ func TestDoneReleasesTheTerminal(t *testing.T) {
 }
 
 func TestTools(t *testing.T) {
-	tools, size := New(nil, "/", Defaults()).Tools(), 0
+	tools, size := New(nil, "/", setting.Default[Config]()).Tools(), 0
 	required := map[string][]string{Tool: {"command"}, toolOutput: {"id"}, toolStop: {"id"}}
 	for _, tool := range tools {
 		size += len(tool.Name) + len(tool.Description) + len(tool.Schema)
@@ -284,7 +285,7 @@ func TestJudged(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got Command
-			e := New(answer{got: &got}, t.TempDir(), Defaults())
+			e := New(answer{got: &got}, t.TempDir(), setting.Default[Config]())
 			e.Root, _ = filepath.EvalSymlinks(e.Root)
 			call := bashCall("ls *.go")
 			call.Judged = tt.judged
@@ -317,7 +318,7 @@ func TestLimited(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			tt.out.ReadOnly = true
-			e := New(answer{out: tt.out}, t.TempDir(), Defaults())
+			e := New(answer{out: tt.out}, t.TempDir(), setting.Default[Config]())
 			e.Root, _ = filepath.EvalSymlinks(e.Root)
 			call := bashCall("go list ./...")
 			call.Judged = &executors.Judged{Script: "go list ./...", ReadOnly: true}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // slow is a Runner whose commands end with their time.
@@ -40,7 +41,7 @@ func TestTimeoutOfACall(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			root := t.TempDir()
 			synctest.Test(t, func(t *testing.T) {
-				e := New(slow{}, root, Defaults())
+				e := New(slow{}, root, setting.Default[Config]())
 				e.Timeout = tt.timeout
 				start := time.Now()
 				got, err := executors.Chain(e, executors.Validate).Execute(t.Context(), call(Tool, tt.input))
@@ -54,9 +55,9 @@ func TestTimeoutOfACall(t *testing.T) {
 
 // The schema has the bound of the configuration.
 func TestSchemaOfTimeout(t *testing.T) {
-	cfg := Defaults()
+	cfg := setting.Default[Config]()
 	cfg.MaxTimeout = 3600
-	for want, e := range map[float64]*Executor{600: New(nil, "", Defaults()), 3600: New(nil, "", cfg)} {
+	for want, e := range map[float64]*Executor{600: New(nil, "", setting.Default[Config]()), 3600: New(nil, "", cfg)} {
 		tool, _ := executors.Find(e.Tools(), Tool)
 		var schema struct {
 			Properties map[string]map[string]any `json:"properties"`
@@ -82,7 +83,7 @@ var errCut = errors.New("cut")
 
 func TestCancelKeepsTheOutput(t *testing.T) {
 	ctx, stop := context.WithCancelCause(t.Context())
-	got, err := New(cut{nil, stop}, t.TempDir(), Defaults()).Execute(ctx, call(Tool, `{"command":"make"}`))
+	got, err := New(cut{nil, stop}, t.TempDir(), setting.Default[Config]()).Execute(ctx, call(Tool, `{"command":"make"}`))
 	if !errors.Is(err, errCut) || got.ForModel() != "so far\n" || got.Raw.(Envelope).Stdout != "so far\n" {
 		t.Errorf("%+v, %v", got, err)
 	}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // makeTree makes files: a name that ends in "/" is a directory, a content that
@@ -78,7 +79,7 @@ func transactional(t *testing.T, change func(*Config)) (*Executor, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := Defaults()
+	cfg := setting.Default[Config]()
 	cfg.Transactional, cfg.AutoRollback = true, true
 	if change != nil {
 		change(&cfg)

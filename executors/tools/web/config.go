@@ -4,82 +4,44 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/zeph-acp/zeph-acp/executors/workspace/tighten"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // Config limits the requests to the web and the size of their responses. It is
 // the table [tools.scrape].
 type Config struct {
-	// Timeout is how long one call may take, including redirects, in seconds.
-	// Default 15; 0 is refused.
-	Timeout int `toml:"timeout"`
-	// MaxBodyBytes is the largest accepted size of a page, both compressed and
-	// decompressed. Default 1048576 (1 MiB), from 1 to 16777216 (16 MiB).
-	MaxBodyBytes int `toml:"max_body_bytes"`
-	// MaxOutputChars is how many characters of a page the result contains.
-	// Default 50000, at least 1000.
-	MaxOutputChars int `toml:"max_output_chars"`
-	// AllowedDomains, if not empty, are the only hosts that may be contacted;
-	// no IP address is among them. "example.com" is that host alone,
-	// "*.example.com" matches the hosts below it. Default none.
-	AllowedDomains []string `toml:"allowed_domains"`
-	// DeniedDomains may not be contacted, even if AllowedDomains includes them.
-	// Default none.
-	DeniedDomains []string `toml:"denied_domains"`
+	Timeout int `toml:"timeout" default:"15" range:"1.." tighten:"lower" unit:"seconds" doc:"per fetch or web_scrape, redirects included"`
+	// MaxBodyBytes is bounded because pages are parsed in memory.
+	MaxBodyBytes   int `toml:"max_body_bytes" default:"1MiB" range:"1..16MiB" tighten:"lower" unit:"bytes" doc:"of the largest page, compressed or not"`
+	MaxOutputChars int `toml:"max_output_chars" default:"50000" range:"1000.." tighten:"lower" unit:"characters" doc:"of a page for model and editor; the rest is kept, see outputs.md"`
+	// AllowedDomains include no IP address. "example.com" is that host alone,
+	// "*.example.com" matches the hosts below it.
+	AllowedDomains []string `toml:"allowed_domains" doc:"the only domains, if any are listed: example.com, *.example.com for its subdomains"`
+	DeniedDomains  []string `toml:"denied_domains" tighten:"add" doc:"domains that are never contacted, whatever a rule says"`
 
 	// repository are the AllowedDomains of the workspace's own file, if it sets
 	// them: a host must be in both lists.
 	repository *[]string
 }
 
-// Bounds of the settings. MaxBodyBytes has a maximum because pages are parsed
-// in memory.
-const (
-	maxBody  = 16 << 20
-	minChars = 1000
-)
-
-// Defaults returns the default settings.
-func Defaults() Config {
-	return Config{Timeout: 15, MaxBodyBytes: 1 << 20, MaxOutputChars: 50_000}
-}
-
 // Validate returns a message for each wrong key.
 func (c Config) Validate() map[string]string {
 	wrong := map[string]string{}
-	if c.Timeout < 1 {
-		wrong["timeout"] = fmt.Sprintf("must be at least 1, is %d", c.Timeout)
-	}
-	if c.MaxBodyBytes < 1 || c.MaxBodyBytes > maxBody {
-		wrong["max_body_bytes"] = fmt.Sprintf("must be from 1 to %d, is %d", maxBody, c.MaxBodyBytes)
-	}
-	if c.MaxOutputChars < minChars {
-		wrong["max_output_chars"] = fmt.Sprintf("must be at least %d, is %d", minChars, c.MaxOutputChars)
-	}
 	for key, list := range map[string][]string{"allowed_domains": c.AllowedDomains, "denied_domains": c.DeniedDomains} {
-		for _, d := range list {
+		for i, d := range list {
 			if _, err := domain(d); err != nil {
-				wrong[key] = fmt.Sprintf("%q is not a domain: want one such as example.com or *.example.com", d)
+				wrong[fmt.Sprintf("%s[%d]", key, i)] = fmt.Sprintf("%q is not a domain: want one such as example.com or *.example.com", d)
 			}
 		}
 	}
 	return wrong
 }
 
-// Tighten adopts lower limits and more denied domains from a repository's file.
-// Its allowed domains become a second list that a host must be in.
-func (c Config) Tighten(repo Config, keys *tighten.Keys) Config {
-	wrong := repo.Validate()
-	lower := func(key string, ours *int, theirs int) {
-		keys.Adopt(key, wrong[key] == "" && theirs <= *ours, func() { *ours = theirs })
-	}
-	lower("timeout", &c.Timeout, repo.Timeout)
-	lower("max_body_bytes", &c.MaxBodyBytes, repo.MaxBodyBytes)
-	lower("max_output_chars", &c.MaxOutputChars, repo.MaxOutputChars)
-	keys.Append("denied_domains", &c.DeniedDomains, repo.DeniedDomains)
-	// An empty list would allow all hosts.
-	keys.Adopt("allowed_domains", len(repo.AllowedDomains) > 0, func() { c.repository = &repo.AllowedDomains })
-	return c
+// Tighten makes the allowed domains of a repository's file a second list that a host must
+// be in. An empty list would allow all hosts.
+func (c *Config) Tighten(repo any, keys *setting.Keys) {
+	allowed := repo.(Config).AllowedDomains
+	keys.Adopt("allowed_domains", len(allowed) > 0, func() { c.repository = &allowed })
 }
 
 // domainProblem returns why the lists exclude a host, or "". The host is in the form

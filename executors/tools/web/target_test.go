@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zeph-acp/zeph-acp/executors"
-	"github.com/zeph-acp/zeph-acp/executors/workspace/tighten"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // hostile are URLs that are refused before any lookup.
@@ -142,8 +142,7 @@ func TestDomains(t *testing.T) {
 			c, _ := offline(t)
 			c.Config.AllowedDomains, c.Config.DeniedDomains = tt.allowed, tt.denied
 			if tt.repo != nil {
-				keys := tighten.New(func(k string) bool { return k == "allowed_domains" })
-				c.Config = c.Config.Tighten(Config{AllowedDomains: tt.repo}, keys)
+				c.Config, _ = setting.Tighten(c.Config, Config{AllowedDomains: tt.repo}, "allowed_domains")
 			}
 			for _, h := range strings.Fields(tt.yes) {
 				if _, err := c.target("https://" + h + "/"); err != nil {
@@ -191,19 +190,17 @@ func TestUnfitAddress(t *testing.T) {
 }
 
 func TestConfig(t *testing.T) {
-	if wrong := Defaults().Validate(); len(wrong) > 0 {
-		t.Errorf("Defaults().Validate(): got %v, want none", wrong)
+	if wrong := setting.Check(setting.Default[Config]()); len(wrong) > 0 {
+		t.Errorf("setting.Check(setting.Default[Config]()): got %v, want none", wrong)
 	}
 	bad := Config{MaxBodyBytes: 1 << 30, MaxOutputChars: 10, AllowedDomains: []string{"https://example.com"}, DeniedDomains: []string{"*.*.com"}}
 	for _, key := range []string{"timeout", "max_body_bytes", "max_output_chars", "allowed_domains", "denied_domains"} {
-		if bad.Validate()[key] == "" {
+		if wrong := setting.Check(bad); wrong[key] == "" && wrong[key+"[0]"] == "" {
 			t.Errorf("Validate accepts a wrong %s", key)
 		}
 	}
-	all := func(string) bool { return true }
-	keys := tighten.New(all)
-	got, ignored := Defaults().Tighten(Config{Timeout: 5, MaxBodyBytes: 2 << 20, MaxOutputChars: 1000, DeniedDomains: []string{"a.com"}}, keys), keys.Ignored()
-	if diff := cmp.Diff([]string{"max_body_bytes", "allowed_domains"}, ignored); diff != "" {
+	got, ignored := setting.Tighten(setting.Default[Config](), Config{Timeout: 5, MaxBodyBytes: 2 << 20, MaxOutputChars: 1000, DeniedDomains: []string{"a.com"}}, setting.Paths[Config]()...)
+	if diff := cmp.Diff([]string{"allowed_domains", "max_body_bytes"}, ignored); diff != "" {
 		t.Errorf("ignored keys (-want +got)\n%s", diff)
 	}
 	if got.Timeout != 5 || got.MaxBodyBytes != 1<<20 || got.MaxOutputChars != 1000 || len(got.DeniedDomains) != 1 {

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // internet is a resolver and a network in which every address leads to one
@@ -37,7 +38,7 @@ func online(t testing.TB, handler http.HandlerFunc) (*client, *internet) {
 	}, errs: map[string]error{}}
 	roots := x509.NewCertPool()
 	roots.AddCert(server.Certificate())
-	return &client{Config: Defaults(), net: network{
+	return &client{Config: setting.Default[Config](), net: network{
 		lookup: func(_ context.Context, name string) ([]netip.Addr, error) {
 			in.mu.Lock()
 			defer in.mu.Unlock()

@@ -24,6 +24,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/undo/rewind"
 	"github.com/zeph-acp/zeph-acp/executors/undo/rollback"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // world is a workspace with the tools that change it, as one session has them.
@@ -43,7 +44,7 @@ type world struct {
 }
 
 func newWorld(t testing.TB) *world {
-	w := &world{t: t, dir: t.TempDir(), data: t.TempDir(), now: time.Now, session: "s", cfg: rewind.Defaults()}
+	w := &world{t: t, dir: t.TempDir(), data: t.TempDir(), now: time.Now, session: "s", cfg: setting.Default[rewind.Config]()}
 	w.cfg.MaxTurns = 1000
 	w.dir, _ = filepath.EvalSymlinks(w.dir)
 	w.start()
@@ -69,9 +70,9 @@ func (w *world) start() {
 	if w.fs != nil {
 		fsys = w.fs
 	}
-	bash := shell.New(shell.Local{}, w.dir, shell.Defaults())
+	bash := shell.New(shell.Local{}, w.dir, setting.Default[shell.Config]())
 	w.t.Cleanup(func() { bash.Close() })
-	tools := executors.NewDynExecutor(bash, files.New(w.kept.Editor(fsys, w.fs != nil, w.fs != nil), reading, files.Defaults(), nil))
+	tools := executors.NewDynExecutor(bash, files.New(w.kept.Editor(fsys, w.fs != nil, w.fs != nil), reading, setting.Default[files.Config](), nil))
 	w.chain = executors.Chain(tools, w.kept.Middleware)
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/permission"
 	"github.com/zeph-acp/zeph-acp/executors/permission/answers"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 	"github.com/zeph-acp/zeph-acp/session/agent/native"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/local"
@@ -35,7 +36,7 @@ func (a *asked) Approve(context.Context, *executors.Call, []permission.Option) (
 // chain returns the part of a session's chain that judges these calls.
 func chain(mode string, a permission.Approver, rules ...permission.Rule) executors.Executor {
 	p := &permission.Permission{
-		Policy: permission.NewShellPolicyHandle(permission.NewShellPolicy(permission.ShellDefaults(), permission.Config{Permissions: map[string][]permission.Rule{"update_plan": rules}}, "")),
+		Policy: permission.NewShellPolicyHandle(permission.NewShellPolicy(setting.Default[permission.ShellRules](), permission.Config{Permissions: map[string][]permission.Rule{"update_plan": rules}}, "")),
 		Roots:  roots{}, Mode: func() string { return mode }, Approver: a, Remembered: &answers.Project{},
 	}
 	return executors.Chain(executors.NewDynExecutor(native.New()), executors.Validate, p.Middleware)

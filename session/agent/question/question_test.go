@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/zeph-acp/zeph-acp/executors"
-	"github.com/zeph-acp/zeph-acp/executors/workspace/tighten"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 	"github.com/zeph-acp/zeph-acp/session/agent/question"
 )
 
@@ -28,7 +28,7 @@ func (u *user) ask(_ context.Context, q executors.Question) (executors.Reply, er
 // run makes a call as the turn loop does.
 func run(t *testing.T, ask func(context.Context, executors.Question) (executors.Reply, error), input string) (executors.Card, executors.Result) {
 	t.Helper()
-	e := executors.Chain(executors.NewDynExecutor(question.New(question.Defaults())), executors.Validate)
+	e := executors.Chain(executors.NewDynExecutor(question.New(setting.Default[question.Config]())), executors.Validate)
 	call := &executors.Call{Tool: question.Name, Input: json.RawMessage(input), Record: &executors.Record{}, Notify: func(executors.Event) {}, Question: ask}
 	call.Card, call.PrepareErr = e.Prepare(t.Context(), call)
 	if call.PrepareErr != nil {
@@ -86,17 +86,14 @@ func TestConfig(t *testing.T) {
 		t.Errorf("%d tools while it is off", len(tools))
 	}
 	for n, wrong := range map[int]bool{0: true, 1: false, 20: false, 21: true} {
-		if got := len(question.Config{MaxPerTurn: n}.Validate()) > 0; got != wrong {
+		if got := len(setting.Check(question.Config{MaxPerTurn: n})) > 0; got != wrong {
 			t.Errorf("max_per_turn = %d: wrong %t", n, got)
 		}
 	}
-	all := func(string) bool { return true }
-	keys := tighten.New(all)
-	if c, ignored := question.Defaults().Tighten(question.Config{MaxPerTurn: 1}, keys), keys.Ignored(); c != (question.Config{MaxPerTurn: 1}) || ignored != nil {
+	if c, ignored := setting.Tighten(setting.Default[question.Config](), question.Config{MaxPerTurn: 1}, setting.Paths[question.Config]()...); c != (question.Config{MaxPerTurn: 1}) || ignored != nil {
 		t.Errorf("%+v, %v", c, ignored)
 	}
-	keys = tighten.New(all)
-	if c, ignored := (question.Config{MaxPerTurn: 1}).Tighten(question.Defaults(), keys), keys.Ignored(); c != (question.Config{MaxPerTurn: 1}) || len(ignored) != 2 {
+	if c, ignored := setting.Tighten((question.Config{MaxPerTurn: 1}), setting.Default[question.Config](), setting.Paths[question.Config]()...); c != (question.Config{MaxPerTurn: 1}) || len(ignored) != 2 {
 		t.Errorf("%+v, %v", c, ignored)
 	}
 }

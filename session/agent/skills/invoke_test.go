@@ -12,6 +12,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/command"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 	"github.com/zeph-acp/zeph-acp/session/agent/frontmatter"
 )
 
@@ -19,7 +20,7 @@ import (
 func TestInvoke(t *testing.T) {
 	var read []string
 	set := New(Options{
-		Config: Defaults(), Dir: "/w", System: func() string { return "system" },
+		Config: setting.Default[Config](), Dir: "/w", System: func() string { return "system" },
 		Sources: []Source{{Name: "yours", FS: fstest.MapFS{
 			"plain/SKILL.md":   {Data: []byte("Do it.")},
 			"plain/more.md":    {},

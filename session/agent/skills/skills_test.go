@@ -17,7 +17,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/permission/approval"
-	"github.com/zeph-acp/zeph-acp/executors/workspace/tighten"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // write writes the file of a skill.
@@ -33,7 +33,7 @@ func write(t *testing.T, dir, name, text string) {
 
 // own returns the skills of a user's directory.
 func own(dir string) *Set {
-	return New(Options{Config: Defaults(), Sources: []Source{{Name: "yours", FS: os.DirFS(dir)}}})
+	return New(Options{Config: setting.Default[Config](), Sources: []Source{{Name: "yours", FS: os.DirFS(dir)}}})
 }
 
 // load calls load_skill.
@@ -123,7 +123,7 @@ func TestListSpellsControlCharacters(t *testing.T) {
 
 func TestNoSkills(t *testing.T) {
 	off := New(Options{Sources: []Source{{FS: fstest.MapFS{"a/SKILL.md": {}}}}})
-	for _, set := range []*Set{New(Options{Config: Defaults()}), own(filepath.Join(t.TempDir(), "missing")), off} {
+	for _, set := range []*Set{New(Options{Config: setting.Default[Config]()}), own(filepath.Join(t.TempDir(), "missing")), off} {
 		if set.Waiting() || len(set.Tools()) > 0 || set.Warnings != nil || len(set.Usable()) > 0 {
 			t.Errorf("%v, %v", set.Tools(), set.Warnings)
 		}
@@ -157,7 +157,7 @@ func newProject(t *testing.T, store *approval.Store, files fstest.MapFS) *projec
 	p := &project{files: files, level: map[string]string{}}
 	user := fstest.MapFS{"mine/SKILL.md": {Data: []byte("Mine.")}, "same/SKILL.md": {Data: []byte("Mine too.")}}
 	p.Set = New(Options{
-		Config: Defaults(), Dir: "/w",
+		Config: setting.Default[Config](), Dir: "/w",
 		Sources: []Source{{Name: "yours", FS: user}, {Name: ".zeph/skills", FS: files, Project: true}, {Name: ".claude/skills", FS: files, Project: true}},
 		Desk: &approval.Desk{Store: store, Ask: func(_ context.Context, q approval.Question) approval.Answer {
 			p.asked = append(p.asked, q)
@@ -340,19 +340,16 @@ func TestBounds(t *testing.T) {
 }
 
 func TestConfig(t *testing.T) {
-	all := func(string) bool { return true }
-	if problems := Defaults().Validate(); len(problems) > 0 {
+	if problems := setting.Check(setting.Default[Config]()); len(problems) > 0 {
 		t.Errorf("the defaults have the problems %q", problems)
 	}
-	if (Config{MaxRounds: 201}).Validate()["max_rounds"] == "" {
+	if setting.Check(Config{MaxRounds: 201})["max_rounds"] == "" {
 		t.Error("max_rounds = 201 was accepted")
 	}
-	keys := tighten.New(all)
-	if got, ignored := Defaults().Tighten(Config{Enabled: true, MaxRounds: 5}, keys), keys.Ignored(); got != (Config{Enabled: true, MaxRounds: 5}) || ignored != nil {
+	if got, ignored := setting.Tighten(setting.Default[Config](), Config{Enabled: true, MaxRounds: 5}, setting.Paths[Config]()...); got != (Config{Enabled: true, MaxRounds: 5}) || ignored != nil {
 		t.Errorf("%+v, %q", got, ignored)
 	}
-	keys = tighten.New(all)
-	if got, ignored := (Config{MaxRounds: 2}).Tighten(Defaults(), keys), keys.Ignored(); got != (Config{MaxRounds: 2}) || len(ignored) != 3 {
+	if got, ignored := setting.Tighten((Config{MaxRounds: 2}), setting.Default[Config](), setting.Paths[Config]()...); got != (Config{MaxRounds: 2}) || len(ignored) != 3 {
 		t.Errorf("%+v, %q", got, ignored)
 	}
 }
@@ -370,7 +367,7 @@ func TestUnreadableDirectory(t *testing.T) {
 		"The skills in /u/skills cannot be read: broken":      {Name: "yours", Path: "/u/skills", FS: brokenFS{}},
 		"The skills in .claude/skills cannot be read: broken": {Name: ".claude/skills", FS: brokenFS{}},
 	} {
-		s := New(Options{Config: Defaults(), Sources: []Source{source}})
+		s := New(Options{Config: setting.Default[Config](), Sources: []Source{source}})
 		if !slices.Equal(s.Warnings, []string{want}) {
 			t.Errorf("warnings %q, want %q", s.Warnings, want)
 		}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/permission/approval"
-	"github.com/zeph-acp/zeph-acp/executors/workspace/tighten"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // sessionTools are the tools of a session in the tests.
@@ -134,7 +134,7 @@ type project struct {
 
 func (p *project) options() Options {
 	return Options{
-		Config: Defaults(), Dir: "/w", Tools: sessionTools, System: func() string { return "S" },
+		Config: setting.Default[Config](), Dir: "/w", Tools: sessionTools, System: func() string { return "S" },
 		Project: func(dir string) (names []string) {
 			for name := range p.files {
 				if path.Dir(name) == dir {
@@ -334,21 +334,19 @@ func TestWritersWaitForEachOther(t *testing.T) {
 }
 
 func TestConfig(t *testing.T) {
-	if wrong := Defaults().Validate(); len(wrong) > 0 {
-		t.Errorf("Defaults().Validate(): got %v, want none", wrong)
+	if wrong := setting.Check(setting.Default[Config]()); len(wrong) > 0 {
+		t.Errorf("setting.Check(setting.Default[Config]()): got %v, want none", wrong)
 	}
-	if wrong := (Config{MaxParallel: 17}).Validate(); len(wrong) != 2 {
-		t.Errorf("(Config{MaxParallel: 17}).Validate(): got %v, want 2 of them", wrong)
+	if wrong := setting.Check(Config{MaxParallel: 17}); len(wrong) != 2 {
+		t.Errorf("setting.Check(Config{MaxParallel: 17}): got %v, want 2 of them", wrong)
 	}
-	wrong := Types{{Name: "A"}, {Name: "a"}, {Name: "a", Tools: []string{"bash(ls)"}}}.Validate()
-	for _, key := range []string{"agents[0].name", "agents[2].name", "agents[2].tools[0]"} {
+	wrong := setting.Check(Types{{Name: "A"}, {Name: "a"}, {Name: "a", Tools: []string{"bash(ls)"}}})
+	for _, key := range []string{"[0].name", "[2].name", "[2].tools[0]"} {
 		if wrong[key] == "" {
 			t.Errorf("%s is accepted: %v", key, wrong)
 		}
 	}
-	has := func(string) bool { return true }
-	keys := tighten.New(has)
-	c, ignored := Defaults().Tighten(Config{Enabled: false, MaxParallel: 2, MaxRounds: 100}, keys), keys.Ignored()
+	c, ignored := setting.Tighten(setting.Default[Config](), Config{Enabled: false, MaxParallel: 2, MaxRounds: 100}, setting.Paths[Config]()...)
 	if want := (Config{Enabled: false, MaxParallel: 2, MaxRounds: 30}); c != want {
 		t.Errorf("%+v", c)
 	}

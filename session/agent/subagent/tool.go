@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // input is the input of sub_agent.
@@ -37,7 +38,7 @@ func (s *Set) Execute(ctx context.Context, call *executors.Call) (executors.Resu
 }
 
 // Catalogue returns the tool for listings.
-func Catalogue() executors.Registry { return New(Options{Config: Defaults()}).tools }
+func Catalogue() executors.Registry { return New(Options{Config: setting.Default[Config]()}).tools }
 
 func (s *Set) registry() executors.Registry {
 	s.mu.Lock()

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 	"github.com/zeph-acp/zeph-acp/session/llm/provider"
 )
 
@@ -38,7 +39,7 @@ func TestProviderEmbeds(t *testing.T) {
 				fmt.Fprintf(w, `{"data":[%s]}`, strings.Join(data, ","))
 			}))
 			defer srv.Close()
-			cfg := provider.Defaults()
+			cfg := setting.Default[provider.Config]()
 			cfg.Providers = []provider.Provider{{Type: kind, Model: "m", BaseURL: srv.URL, EmbeddingModel: "e"}}
 			m, err := provider.Select(cfg, func(string) string { return "key" }, nil, "")
 			if err != nil {

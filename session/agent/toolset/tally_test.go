@@ -8,13 +8,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // The effects of the rules are counted over the prompts of a conversation, for
 // /status and the debug log.
 func TestTally(t *testing.T) {
 	var log strings.Builder
-	cfg := Config{TAFCDefaults(), FilterDefaults(), DependenciesDefaults()}
+	cfg := Config{setting.Default[TAFC](), setting.Default[Filter](), setting.Default[Dependencies]()}
 	filtering(&cfg)
 	cfg.Dependencies.Enabled, cfg.Dependencies.Rules = true, rules("deploy: build")
 	s := New(cfg, &Vectors{}, slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{

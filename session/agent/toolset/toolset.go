@@ -26,6 +26,7 @@ import (
 	"sync"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
@@ -123,7 +124,7 @@ func (s *Set) Warnings(all func() []executors.Tool) []string {
 	}
 	if s.cfg.Filter.Enabled == On {
 		for _, name := range s.cfg.Filter.AlwaysOn {
-			if !known(name) && !slices.Contains(FilterDefaults().AlwaysOn, name) {
+			if !known(name) && !slices.Contains(setting.Default[Filter]().AlwaysOn, name) {
 				notes = append(notes, "agent.tool_filter.always_on names "+name+", and there is no such tool.")
 			}
 		}

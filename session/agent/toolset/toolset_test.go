@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/textcalls"
 )
@@ -31,7 +32,7 @@ func (m model) Embedder() llm.Embedder { return m.embedder }
 
 // set returns a Set that logs nothing.
 func set(change func(*Config)) *Set {
-	cfg := Config{TAFCDefaults(), FilterDefaults(), DependenciesDefaults()}
+	cfg := Config{setting.Default[TAFC](), setting.Default[Filter](), setting.Default[Dependencies]()}
 	change(&cfg)
 	return New(cfg, &Vectors{}, slog.New(slog.DiscardHandler))
 }
@@ -359,13 +360,13 @@ func TestMentions(t *testing.T) {
 }
 
 func TestConfig(t *testing.T) {
-	for _, c := range []interface{ Validate() map[string]string }{TAFCDefaults(), FilterDefaults(), DependenciesDefaults()} {
-		if wrong := c.Validate(); len(wrong) > 0 {
+	for _, c := range []any{setting.Default[TAFC](), setting.Default[Filter](), setting.Default[Dependencies]()} {
+		if wrong := setting.Check(c); len(wrong) > 0 {
 			t.Errorf("%v", wrong)
 		}
 	}
-	wrong := Filter{TopK: -1, MinDescriptionWords: -1, AlwaysOn: []string{""}}.Validate()
-	more := Dependencies{BoostPerDep: -1, MaxTotalBoost: 2, Rules: map[string]Rule{"a": {Requires: []string{""}, Prefers: []string{""}}}}.Validate()
+	wrong := setting.Check(Filter{TopK: -1, MinDescriptionWords: -1, AlwaysOn: []string{""}})
+	more := setting.Check(Dependencies{BoostPerDep: -1, MaxTotalBoost: 2, Rules: map[string]Rule{"a": {Requires: []string{""}, Prefers: []string{""}}}})
 	if len(wrong) != 3 || len(more) != 4 {
 		t.Errorf("%v, %v", wrong, more)
 	}

@@ -11,11 +11,6 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// Defaults returns the limits that apply where the configuration sets none.
-func Defaults() backoff.Limits {
-	return backoff.Limits{MaxAttempts: 4, BaseMS: 1000, MaxMS: 20_000, BudgetSecs: 60}
-}
-
 // retrier asks a model again if it failed before its answer began, for a temporary
 // reason. Each wait is an event.
 type retrier struct {

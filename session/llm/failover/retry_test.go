@@ -92,6 +92,8 @@ func describeEvents(events []llm.Event, err error) string {
 
 const overloaded = `{"error": "Overloaded.", "status": 529, "again": true}` + "\n\n"
 
+var defaults = backoff.Limits{MaxAttempts: 4, BaseMS: 1000, MaxMS: 20_000, BudgetSecs: 60}
+
 func TestRetry(t *testing.T) {
 	for name, tt := range map[string]struct {
 		script string
@@ -99,9 +101,9 @@ func TestRetry(t *testing.T) {
 		want   string
 		waits  []time.Duration
 	}{
-		"good at once": {`{"text": "hi"}`, Defaults(), "hi .end", nil},
+		"good at once": {`{"text": "hi"}`, defaults, "hi .end", nil},
 		"good the third time": {
-			overloaded + overloaded + `{"text": "hi"}`, Defaults(),
+			overloaded + overloaded + `{"text": "hi"}`, defaults,
 			"[a answered 529: Overloaded. Trying again in 1 s (2 of 5).] [a answered 529: Overloaded. Trying again in 2 s (3 of 5).] hi .end",
 			[]time.Duration{time.Second, 2 * time.Second},
 		},
@@ -116,11 +118,11 @@ func TestRetry(t *testing.T) {
 			[]time.Duration{600 * time.Millisecond},
 		},
 		"asks to wait": {
-			`{"error": "slow down", "status": 429, "again": true, "retry_after_ms": 7500}` + "\n\n" + `{"text": "hi"}`, Defaults(),
+			`{"error": "slow down", "status": 429, "again": true, "retry_after_ms": 7500}` + "\n\n" + `{"text": "hi"}`, defaults,
 			"[a answered 429: slow down. Trying again in 8 s (2 of 5).] hi .end", []time.Duration{7500 * time.Millisecond},
 		},
 		"asks to wait for too long": {
-			`{"error": "slow down", "status": 429, "again": true, "retry_after_ms": 600000}`, Defaults(),
+			`{"error": "slow down", "status": 429, "again": true, "retry_after_ms": 600000}`, defaults,
 			"! a answered 429: slow down (wait 10 min, then try again)", nil,
 		},
 		"no budget, but patience": {
@@ -129,7 +131,7 @@ func TestRetry(t *testing.T) {
 			"[a: x. Trying again in 4 min (2 of 10).] [a: x. Trying again in 4 min (3 of 10).] ! a: x (tried 3 times; wait 6 min, then try again)",
 			[]time.Duration{4 * time.Minute, 4 * time.Minute},
 		},
-		"not to be tried again": {`{"error": "no", "status": 400}`, Defaults(), "! a answered 400: no", nil},
+		"not to be tried again": {`{"error": "no", "status": 400}`, defaults, "! a answered 400: no", nil},
 		"switched off":          {overloaded, backoff.Limits{}, "! a answered 529: Overloaded.", nil},
 		"counts that come first are nothing of the answer": {
 			`{"usage": {"input": 3}}` + "\n" + overloaded + `{"text": "hi"}`, backoff.Limits{MaxAttempts: 1},
@@ -152,7 +154,7 @@ func TestRetryJitter(t *testing.T) {
 	var c llmtest.IdleClock
 	clock := idleClock(&c)
 	clock.Random = func() float64 { return 1 }
-	m := scripts(t, clock, Defaults(), overloaded+`{"error": "x", "again": true, "retry_after_ms": 5000}`+"\n\n"+`{"text": "hi"}`)
+	m := scripts(t, clock, defaults, overloaded+`{"error": "x", "again": true, "retry_after_ms": 5000}`+"\n\n"+`{"text": "hi"}`)
 	describeAnswer(m, t.Context())
 	if diff := cmp.Diff([]time.Duration{500 * time.Millisecond, 5 * time.Second}, c.Waits); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
@@ -165,7 +167,7 @@ func TestRetryCancel(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	stop := errors.New("stopped")
 	c := llmtest.IdleClock{Wait: func(context.Context) { cancel(stop) }}
-	events, err := llmtest.Collect(scripts(t, idleClock(&c), Defaults(), overloaded, `{"text": "b"}`), ctx, llmtest.Hello())
+	events, err := llmtest.Collect(scripts(t, idleClock(&c), defaults, overloaded, `{"text": "b"}`), ctx, llmtest.Hello())
 	if len(events) != 1 || events[0].Wait == nil || !errors.Is(err, stop) {
 		t.Errorf("%s", describeEvents(events, err))
 	}
@@ -178,7 +180,7 @@ func BenchmarkRelay(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		b.StopTimer()
-		m := scripts(b, backoff.SystemClock(), Defaults(), script, script)
+		m := scripts(b, backoff.SystemClock(), defaults, script, script)
 		b.StartTimer()
 		n := 0
 		for range m.Stream(b.Context(), llmtest.Hello()) {

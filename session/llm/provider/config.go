@@ -11,7 +11,6 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/anthropic"
-	"github.com/zeph-acp/zeph-acp/session/llm/failover"
 	"github.com/zeph-acp/zeph-acp/session/llm/ollama"
 	"github.com/zeph-acp/zeph-acp/session/llm/openai"
 )
@@ -41,66 +40,41 @@ var publicTypes = []Key{{TypeClaude, anthropicKey}, {TypeOpenAI, openAIKey}, {Ty
 type Config struct {
 	// Providers are the language models to choose from. If empty, the environment
 	// decides; see Select.
-	Providers []Provider `toml:"providers"`
-	// FindOllama says whether an Ollama at its default address on this machine is used
-	// when nothing else is configured. Default true.
-	FindOllama bool `toml:"find_ollama"`
-	// ListModels says whether providers are asked for their models, at most once a day.
-	// Default true.
-	ListModels bool `toml:"list_models"`
-	// Fallback are the models that answer in turn, as "provider" or "provider:model",
-	// after the picked model has failed permanently: the first that has its key and a
-	// large enough window. Empty by default.
-	Fallback []string `toml:"fallback"`
+	Providers  []Provider `toml:"providers" doc:"the providers"`
+	FindOllama bool       `toml:"find_ollama" default:"true" doc:"without configured providers, use an Ollama that answers on this machine"`
+	ListModels bool       `toml:"list_models" default:"true" doc:"ask the providers for their models, at most once a day"`
+	// Fallback answer in turn: the first one that has its key and a large enough window.
+	Fallback []string `toml:"fallback" doc:"models that answer when the chosen one has failed, provider or provider:model; see failover.md"`
 	// Retry limits the attempts before that.
-	Retry backoff.Limits `toml:"retry"`
+	Retry backoff.Limits `toml:"retry" default:"max_attempts=4 base_ms=1000 max_ms=20000 budget_secs=60"`
 }
 
 // Provider is one [[llm.providers]].
 type Provider struct {
-	// Name is the name in "name:model"; unique, without colon and space. Empty means
-	// the type.
-	Name string `toml:"name"`
-	// Type is claude, openai, gemini, ollama, compatible, direct or script.
-	Type string `toml:"type"`
-	// Model is the provider's name of the model, or the file of a script. Empty means
-	// the type's default model, for ollama the first of the server's list; compatible
-	// and script must have one.
-	Model string `toml:"model"`
-	// API is the protocol of openai and compatible: APIResponses, the default of
-	// openai, or APIChat, that of compatible.
-	API string `toml:"api"`
-	// BaseURL is the address of the API, with or without "/v1". Empty means
-	// ANTHROPIC_BASE_URL or OPENAI_BASE_URL, else the public one; for ollama
-	// OLLAMA_HOST, else http://127.0.0.1:11434. Compatible must have one.
-	BaseURL string `toml:"base_url"`
-	// APIKeyEnv is the environment variable of the key. Empty means ANTHROPIC_API_KEY,
-	// OPENAI_API_KEY or GEMINI_API_KEY by type, OLLAMA_API_KEY at ollama.com, and no
-	// key for other servers.
-	APIKeyEnv string `toml:"api_key_env"`
-	// MaxTokens bounds one answer, in tokens, thoughts included; 0 leaves it to the
-	// server. For claude 0 means 32,000, 64,000 at the thought levels xhigh and max,
-	// or less where the model allows less. For ollama it means no limit but the
-	// window.
-	MaxTokens int `toml:"max_tokens"`
-	// ContextWindow is the size of the context window, in tokens. 0 means the known
-	// window of the model, else 200,000 for claude and no limit for others. An ollama
-	// is asked for that window; 0 means the one in the Modelfile, else at most 32,768.
-	ContextWindow int `toml:"context_window"`
-	// EmbeddingModel is the provider's name of the model for embeddings. Empty means
-	// none; claude, direct and script have none.
-	EmbeddingModel string `toml:"embedding_model"`
-	// ToolUse says how models call tools: native, text (see textcalls.Wrap) or auto,
-	// the default: native, and text after a model has refused tools. It does not apply
-	// to direct.
-	ToolUse string `toml:"tool_use"`
-	// Images says whether models accept images: yes, no or auto, the default: yes, except for
-	// direct. A model that does not accept images gets a line of text for each image.
-	Images string `toml:"images"`
-	// Price is the price of the model's tokens; unknown by default.
-	Price llm.Price `toml:"price"`
-	// Default makes it the provider of new sessions; otherwise that is the first.
-	Default bool `toml:"default"`
+	// Name has neither colon nor space.
+	Name string `toml:"name" doc:"the name to choose it by, unique; default: the type"`
+	Type string `toml:"type" doc:"the kind; see models.md"`
+	// Model is the type's default model if empty, for ollama the first of the server's list.
+	Model string `toml:"model" doc:"the provider's name for the model; for script: a file"`
+	API   string `toml:"api" doc:"protocol, responses or chat; default: responses for openai, chat for compatible"`
+	// BaseURL is with or without "/v1". Empty means ANTHROPIC_BASE_URL or OPENAI_BASE_URL, else
+	// the public one; for ollama OLLAMA_HOST, else http://127.0.0.1:11434.
+	BaseURL string `toml:"base_url" doc:"address of the API; default: the public one; required for compatible"`
+	// APIKeyEnv is by default that of the type, OLLAMA_API_KEY at ollama.com, and none for
+	// other servers.
+	APIKeyEnv string `toml:"api_key_env" doc:"the variable with the key"`
+	MaxTokens int    `toml:"max_tokens" default:"0" range:"0.." zero:"the server's limit, for claude at most 32,000 (64,000 at xhigh and max)" unit:"tokens" doc:"per answer, thoughts included"`
+	// ContextWindow of 0 is 200,000 for unknown models of claude, and no limit for others. An
+	// ollama is asked for that window; 0 means the one in the Modelfile, else at most 32,768.
+	ContextWindow  int    `toml:"context_window" default:"0" range:"0.." zero:"the known size of the model" unit:"tokens" doc:"of the context window; ollama gets this size"`
+	EmbeddingModel string `toml:"embedding_model" zero:"no embeddings" doc:"model for embeddings, of openai, gemini, ollama and compatible"`
+	// ToolUse of auto is native, and text after a model has refused tools; see textcalls.
+	ToolUse string `toml:"tool_use" oneof:"auto,native,text" doc:"how its models call tools"`
+	// Images of auto is yes, except for direct. A model that accepts none gets a line of text
+	// for each image.
+	Images  string    `toml:"images" oneof:"yes,no,auto" doc:"whether its models accept images"`
+	Price   llm.Price `toml:"price" doc:"per million tokens"`
+	Default bool      `toml:"default" default:"false" doc:"true: new sessions use it; without a default, the first one"`
 }
 
 // The values of ToolUse and Images other than auto.
@@ -111,11 +85,6 @@ const (
 	imagesYes = "yes"
 	imagesNo  = "no"
 )
-
-// Defaults returns a configuration without providers.
-func Defaults() Config {
-	return Config{FindOllama: true, ListModels: true, Retry: failover.Defaults()}
-}
 
 var (
 	envName      = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
@@ -128,9 +97,6 @@ func (c Config) Validate() map[string]string {
 	names := map[string]bool{}
 	defaults := 0
 	for i, p := range c.Providers {
-		for key, what := range p.validate() {
-			wrong[fmt.Sprintf("providers[%d].%s", i, key)] = what
-		}
 		if names[p.name()] {
 			wrong[fmt.Sprintf("providers[%d].name", i)] = fmt.Sprintf("%q is the name of an earlier provider; names must differ", p.name())
 		}
@@ -155,14 +121,11 @@ func (c Config) Validate() map[string]string {
 			wrong[key] = fmt.Sprintf("%q is no model: it answers to spelt out tool calls only", name)
 		}
 	}
-	for key, what := range c.Retry.Validate() {
-		wrong["retry."+key] = what
-	}
 	return wrong
 }
 
-// validate returns a message for each invalid value, by key.
-func (p Provider) validate() map[string]string {
+// Validate returns a message for each invalid value, by key.
+func (p Provider) Validate() map[string]string {
 	wrong := map[string]string{}
 	check := func(ok bool, key, format string, args ...any) {
 		if !ok {
@@ -196,17 +159,10 @@ func (p Provider) validate() map[string]string {
 	// Do not show the value: people put the key itself here.
 	check(p.APIKeyEnv == "" || envName.MatchString(p.APIKeyEnv), "api_key_env",
 		`must be the name of an environment variable, not the key itself, which "zeph-acp login" stores`)
-	check(p.MaxTokens >= 0, "max_tokens", "must be 0 or more tokens, got %d", p.MaxTokens)
-	check(p.ContextWindow >= 0, "context_window", "must be 0 or more tokens, got %d", p.ContextWindow)
 	check(p.ContextWindow <= 0 || p.MaxTokens < p.ContextWindow, "max_tokens", "must be less than context_window")
-	check(slices.Contains([]string{"", "auto", toolsNative, toolsText}, p.ToolUse), "tool_use", "must be auto, native or text, got %q", p.ToolUse)
-	check(slices.Contains([]string{"", "auto", imagesYes, imagesNo}, p.Images), "images", "must be auto, yes or no, got %q", p.Images)
 	check(p.EmbeddingModel == "" || slices.Contains(embeddingTypes, p.Type), "embedding_model", "type %q has no embeddings", p.Type)
 	check(p.Type != TypeDirect || p.Images != imagesYes, "images", "direct takes none")
 	check(p.Type != TypeDirect || p.Price == llm.Price{}, "price", "direct costs nothing")
-	for key, what := range p.Price.Validate() {
-		wrong["price."+key] = what
-	}
 	return wrong
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zeph-acp/zeph-acp/executors/links/backoff"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 	"github.com/zeph-acp/zeph-acp/session/llm/anthropic"
 )
 
@@ -23,7 +24,7 @@ func TestValidateFailures(t *testing.T) {
 		"retry.max_attempts": "must be from 0 to 10, is 11",
 		"retry.budget_secs":  "must be from 0 to 3600, is -1",
 	}
-	if diff := cmp.Diff(want, cfg.Validate()); diff != "" {
+	if diff := cmp.Diff(want, setting.Check(cfg)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/llmtest"
 	"github.com/zeph-acp/zeph-acp/session/llm/openai"
@@ -29,7 +30,7 @@ const (
 func embedderAt(t testing.TB, p Provider, url string) llm.Embedder {
 	p.BaseURL, p.EmbeddingModel = url, "e"
 	cfg := Config{Providers: []Provider{p}, Retry: wireRetry}
-	if wrong := cfg.Validate(); len(wrong) > 0 {
+	if wrong := setting.Check(cfg); len(wrong) > 0 {
 		t.Fatal(wrong)
 	}
 	m, err := Select(cfg, func(name string) string {
@@ -167,7 +168,7 @@ func TestOpenAINoEmbeddings(t *testing.T) {
 		}
 	}
 	for _, kind := range []string{TypeClaude, TypeDirect, TypeScript} {
-		wrong := Config{Providers: []Provider{{Type: kind, Model: "m", EmbeddingModel: "e"}}}.Validate()
+		wrong := setting.Check(Config{Providers: []Provider{{Type: kind, Model: "m", EmbeddingModel: "e"}}})
 		if want := fmt.Sprintf("type %q has no embeddings", kind); wrong["providers[0].embedding_model"] != want {
 			t.Errorf("%v, want %s", wrong, want)
 		}

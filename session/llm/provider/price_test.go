@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/anthropic"
 )
@@ -79,7 +80,7 @@ func TestPriceValidate(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, tt.price.Validate()); diff != "" {
+			if diff := cmp.Diff(tt.want, setting.Check(tt.price)); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/llmtest"
 	"github.com/zeph-acp/zeph-acp/session/llm/local"
@@ -15,7 +16,7 @@ import (
 
 // The wrappers that handle failures keep the capabilities of the model.
 func TestCapabilitiesShow(t *testing.T) {
-	cfg := Config{Retry: Defaults().Retry, Fallback: []string{"direct2", "claude"}, Providers: []Provider{
+	cfg := Config{Retry: setting.Default[Config]().Retry, Fallback: []string{"direct2", "claude"}, Providers: []Provider{
 		{Name: "a", Type: TypeClaude, Model: "claude-opus-5-5", APIKeyEnv: "KEY", ToolUse: toolsText, Price: llm.Price{Input: 1}},
 		{Name: "direct2", Type: TypeClaude, Model: "x"},
 	}}
@@ -160,10 +161,10 @@ func TestValidate(t *testing.T) {
 		"providers[8].base_url":       "must be an address such as http://127.0.0.1:11434",
 		"providers[11].base_url":      "must be an address such as http://127.0.0.1:1234/v1",
 	}
-	if diff := cmp.Diff(want, cfg.Validate()); diff != "" {
+	if diff := cmp.Diff(want, setting.Check(cfg)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	if wrong := Defaults().Validate(); len(wrong) != 0 {
+	if wrong := setting.Check(setting.Default[Config]()); len(wrong) != 0 {
 		t.Errorf("defaults: %v", wrong)
 	}
 }

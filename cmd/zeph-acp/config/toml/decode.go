@@ -12,6 +12,7 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 
 	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // Decoder sets a struct from a tree. It records wrong values and skips them,
@@ -52,7 +53,7 @@ func (d *Decoder) Decode(n *Node, v reflect.Value, path string) bool {
 		return false
 	}
 	switch {
-	case IsText(v.Type()) || isScalar(v.Type()):
+	case setting.IsText(v.Type()) || isScalar(v.Type()):
 		if err := setScalar(v, n.Text); err != nil {
 			d.addMistake(n, path, "%v", err)
 			return false
@@ -72,11 +73,11 @@ const UnknownKey = "unknown key"
 
 // decodeStruct decodes the known keys of a table, and reports the unknown ones.
 func (d *Decoder) decodeStruct(n *Node, v reflect.Value, path string) bool {
-	known := Fields(v.Type())
+	known := setting.Fields(v.Type())
 	right := true
 	for _, key := range n.Keys {
-		c, at := n.Child(key), Dotted(path, key)
-		i := slices.IndexFunc(known, func(f Field) bool { return f.Key == key })
+		c, at := n.Child(key), setting.Join(path, key)
+		i := slices.IndexFunc(known, func(f setting.Field) bool { return f.Key == key })
 		if i < 0 {
 			hint, warning := "", ""
 			if d.Unknown != nil {
@@ -104,7 +105,7 @@ func (d *Decoder) decodeMap(n *Node, v reflect.Value, path string) bool {
 	right := true
 	for _, key := range n.Keys {
 		elem := reflect.New(v.Type().Elem()).Elem()
-		right = d.Decode(n.Child(key), elem, Dotted(path, key)) && right
+		right = d.Decode(n.Child(key), elem, setting.Join(path, key)) && right
 		out.SetMapIndex(reflect.ValueOf(key).Convert(v.Type().Key()), elem)
 	}
 	v.Set(out)
@@ -112,16 +113,16 @@ func (d *Decoder) decodeMap(n *Node, v reflect.Value, path string) bool {
 }
 
 // decodeSlice replaces the slice. Elements with mistakes stay, as far as they
-// were decoded, so that indexes are the document's. An element that has a method
-// SetDefaults begins with those. One that has a method SetPosition gets its
+// were decoded, so that indexes are the document's. An element that is a table begins with
+// its defaults. One that has a method SetPosition gets its
 // position, "FILE:LINE".
 func (d *Decoder) decodeSlice(n *Node, v reflect.Value, path string) bool {
 	out := reflect.MakeSlice(v.Type(), 0, len(n.Items))
 	right := true
 	for i, item := range n.Items {
 		elem := reflect.New(v.Type().Elem()).Elem()
-		if e, ok := elem.Addr().Interface().(interface{ SetDefaults() }); ok {
-			e.SetDefaults()
+		if elem.Kind() == reflect.Struct && !setting.IsText(elem.Type()) {
+			setting.SetDefaults(elem)
 		}
 		if e, ok := elem.Addr().Interface().(interface{ SetPosition(string) }); ok && d.File != "" {
 			e.SetPosition(fmt.Sprintf("%s:%d", d.File, item.Line))
@@ -168,7 +169,7 @@ func Want(t reflect.Type) Expectation {
 	if reflect.PointerTo(t).Implements(reflect.TypeFor[interface{ AcceptsBool() }]()) {
 		return Expectation{"a string, true or false", []unstable.Kind{unstable.String, unstable.Bool}}
 	}
-	if IsText(t) {
+	if setting.IsText(t) {
 		return Expectation{"a string", []unstable.Kind{unstable.String}}
 	}
 	switch t.Kind() {
@@ -208,11 +209,6 @@ func isScalar(t reflect.Type) bool {
 	return true
 }
 
-// IsText reports whether the type unmarshals itself from a string.
-func IsText(t reflect.Type) bool {
-	return reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
-}
-
 // setScalar sets v from the text of a TOML value of the matching kind.
 func setScalar(v reflect.Value, text string) error {
 	if u, ok := v.Addr().Interface().(encoding.TextUnmarshaler); ok {
@@ -245,35 +241,8 @@ func setScalar(v reflect.Value, text string) error {
 	return nil
 }
 
-// Field is one key of a table.
-type Field struct {
-	Key   string
-	Index []int
-	Type  reflect.Type
-}
-
-// Fields returns the keys of a struct in order. An embedded struct without its
-// own name adds its keys to the same table.
-func Fields(t reflect.Type) []Field {
-	var fields []Field
-	for i := range t.NumField() {
-		f := t.Field(i)
-		key, _, _ := strings.Cut(f.Tag.Get("toml"), ",")
-		switch {
-		case f.Anonymous && key == "":
-			for _, inner := range Fields(f.Type) {
-				inner.Index = append([]int{i}, inner.Index...)
-				fields = append(fields, inner)
-			}
-		case f.IsExported() && key != "" && key != "-":
-			fields = append(fields, Field{key, []int{i}, f.Type})
-		}
-	}
-	return fields
-}
-
 // didYouMean returns the hint for an unknown key: the most similar known one.
-func didYouMean(key string, known []Field) string {
+func didYouMean(key string, known []setting.Field) string {
 	names := make([]string, len(known))
 	for i, f := range known {
 		names[i] = f.Key
@@ -285,21 +254,6 @@ func didYouMean(key string, known []Field) string {
 		return fmt.Sprintf(" (known: %s)", strings.Join(names, ", "))
 	}
 	return ""
-}
-
-// Dotted appends a key to a path without quoting it. Paths returned by a
-// package's Validate and Tighten have this form.
-func Dotted(above, key string) string {
-	if above == "" {
-		return key
-	}
-	return above + "." + key
-}
-
-// Within reports whether the path key equals above or lies below it.
-func Within(key, above string) bool {
-	rest, ok := strings.CutPrefix(key, above)
-	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
 // Validate adds mistakes about decoded values, by path.
@@ -321,7 +275,7 @@ func (d *Decoder) Validate(wrong map[string]string) {
 
 // hasMistake reports whether there is a mistake at or below path.
 func (d *Decoder) hasMistake(path string) bool {
-	return slices.ContainsFunc(d.Mistakes, func(m Mistake) bool { return Within(m.Key, path) })
+	return slices.ContainsFunc(d.Mistakes, func(m Mistake) bool { return setting.Within(m.Key, path) })
 }
 
 // Drop removes the elements with mistakes from the slices in v. It records in
@@ -329,14 +283,14 @@ func (d *Decoder) hasMistake(path string) bool {
 func (d *Decoder) Drop(v reflect.Value, path string, moved map[string]string) {
 	switch {
 	case v.Kind() == reflect.Struct:
-		for _, f := range Fields(v.Type()) {
-			d.Drop(v.FieldByIndex(f.Index), Dotted(path, f.Key), moved)
+		for _, f := range setting.Fields(v.Type()) {
+			d.Drop(v.FieldByIndex(f.Index), setting.Join(path, f.Key), moved)
 		}
 	case v.Kind() == reflect.Map:
 		for it := v.MapRange(); it.Next(); {
 			elem := reflect.New(v.Type().Elem()).Elem()
 			elem.Set(it.Value())
-			d.Drop(elem, Dotted(path, it.Key().String()), moved)
+			d.Drop(elem, setting.Join(path, it.Key().String()), moved)
 			v.SetMapIndex(it.Key(), elem)
 		}
 	case v.Kind() == reflect.Slice:

@@ -8,14 +8,15 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // Overridable returns the paths of the keys that a variable can set: scalars
 // and arrays of scalars.
 func Overridable(t reflect.Type, above string) []string {
 	var paths []string
-	for _, f := range Fields(t) {
-		path := Dotted(above, f.Key)
+	for _, f := range setting.Fields(t) {
+		path := setting.Join(above, f.Key)
 		switch {
 		case IsLeaf(f.Type):
 			paths = append(paths, path)
@@ -26,29 +27,15 @@ func Overridable(t reflect.Type, above string) []string {
 	return paths
 }
 
-// Paths returns the paths of all keys and tables, except those below an array of tables or a table
-// of free names.
-func Paths(t reflect.Type, above string) []string {
-	var paths []string
-	for _, f := range Fields(t) {
-		path := Dotted(above, f.Key)
-		paths = append(paths, path)
-		if !IsLeaf(f.Type) && f.Type.Kind() == reflect.Struct {
-			paths = append(paths, Paths(f.Type, path)...)
-		}
-	}
-	return paths
-}
-
 // IsLeaf reports whether values of the type have no keys of their own.
 func IsLeaf(t reflect.Type) bool {
-	return IsText(t) || isScalar(t) || t.Kind() == reflect.Slice && (IsText(t.Elem()) || isScalar(t.Elem()))
+	return setting.IsText(t) || isScalar(t) || t.Kind() == reflect.Slice && (setting.IsText(t.Elem()) || isScalar(t.Elem()))
 }
 
 // Settable returns the value at an overridable path.
 func Settable(v reflect.Value, path string) (reflect.Value, bool) {
 	key, rest, deeper := strings.Cut(path, ".")
-	for _, f := range Fields(v.Type()) {
+	for _, f := range setting.Fields(v.Type()) {
 		switch {
 		case f.Key != key:
 		case !deeper:
