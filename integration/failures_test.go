@@ -169,7 +169,7 @@ base_url = "` + good.URL + `"
 `})
 	s := e.session()
 	e.prompt(s, "hi")
-	want := "main answered 401: invalid x-api-key (check the key in ANTHROPIC_API_KEY, or that of zeph-acp login). backup:n answers instead.\n\nHere."
+	want := "main answered 401: invalid x-api-key (check the key in ANTHROPIC_API_KEY, or run zeph-acp login). backup:n answers instead.\n\nHere."
 	if got := e.Text(s); got != want {
 		t.Errorf("the user sees %q, want %q", got, want)
 	}

@@ -225,7 +225,7 @@ func TestWireBadKey(t *testing.T) {
 			e := (&ide{}).begin(t, configured(map[string]*fakemodel.Recorded{name: p}, name))
 			s := e.session()
 			f := codeOf(within(t, patience, "answer", e.startPrompt(s, "hi")).err)
-			hint := "(check the key in " + w.KeyEnv + ", or that of zeph-acp login)"
+			hint := "(check the key in " + w.KeyEnv + ", or run zeph-acp login)"
 			if w.KeyEnv == "" {
 				hint = "(name the variable of its key with api_key_env)"
 			}

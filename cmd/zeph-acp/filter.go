@@ -31,7 +31,7 @@ was removed, and a warning about credentials, go to stderr.
 
   go test ./... 2>&1 | zeph-acp filter --command "go test ./..." --exit 1 --explain
 
-The rules are the built-in ones and those of your filters.toml.`,
+It applies the built-in rules and your filters.toml.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !list && strings.TrimSpace(command) == "" {

@@ -50,8 +50,8 @@ Arguments that do not begin with the name of a tool are a shell command. Write -
 a command with options of its own.
 
 A check begins with a new session: earlier calls do not count, remembered answers do. It
-starts no MCP server and judges its tools as those of an untrusted one. The exit status
-is 0 if the call could be judged, whatever the decision.`,
+starts no MCP servers and treats their tools as untrusted. The exit status is 0 if the
+call could be judged, whatever the decision.`,
 		Example: `  zeph-acp permissions check -- git push --force
   zeph-acp permissions check --mode auto edit src/main.go
   zeph-acp permissions check --json fetch https://example.com/`,

@@ -80,7 +80,7 @@ func listAnswers(cmd *cobra.Command, f *flags, in projectFlags, asJSON bool) err
 		return writeJSON(out, list)
 	}
 	if len(list) == 0 {
-		fmt.Fprintln(cmd.ErrOrStderr(), "No answer is remembered.")
+		fmt.Fprintln(cmd.ErrOrStderr(), "No answers are remembered.")
 	}
 	var rows [][]string
 	for _, e := range list {
@@ -134,7 +134,7 @@ func forgetAnswers(cmd *cobra.Command, f *flags, in projectFlags, texts []string
 		return err
 	}
 	if len(texts)+len(removed) == 0 {
-		fmt.Fprintln(cmd.ErrOrStderr(), "No answer is remembered.")
+		fmt.Fprintln(cmd.ErrOrStderr(), "No answers are remembered.")
 	}
 	for _, e := range removed {
 		fmt.Fprintf(cmd.OutOrStdout(), "Forgot %s %s %s\n", answerName(e), e.Kind, oneLine(e.Covers))

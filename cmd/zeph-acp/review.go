@@ -49,7 +49,7 @@ findings: file, line, severity, title, text. The model only reads.
   git show HEAD~2 | zeph-acp review -
 
 "-" reads the diff from stdin. The exit status is 5 if a finding has the level of
---fail-on or a worse one; the others are those of "zeph-acp run".`,
+--fail-on or a worse one; otherwise it is the same as for "zeph-acp run".`,
 		RunE: func(cmd *cobra.Command, args []string) error { return review(cmd, f, r, args) },
 	}
 	f.addPolicyFlag(cmd)

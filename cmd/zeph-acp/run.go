@@ -69,8 +69,8 @@ pipe or a file gets the answer, and stderr the rest:
   zeph-acp run --attach screen.png --timeout 5m "what is wrong here?"
   zeph-acp run --continue "and the tests"
 
-The exit status of a prompt such as "/bash make" is that of the command. It is 1 for
-another call of your own that fails, such as "/read missing.txt". Otherwise:
+A prompt such as "/bash make" exits with the command's status, and any other call of
+your own that fails, such as "/read missing.txt", with 1. Otherwise:
 
   0    the model ended its turn, even if some tool calls failed
   1    a failure, or no model

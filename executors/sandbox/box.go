@@ -171,7 +171,7 @@ func readLaunch(path string) (l launch, err error) {
 		return l, fmt.Errorf("the rules are damaged: %w", err)
 	}
 	if l.Version != launchVersion || l.Path == "" || l.Limit <= 0 {
-		return l, errors.New("the rules are those of another version of zeph-acp; restart it in the editor")
+		return l, errors.New("the rules come from another version of zeph-acp; restart it in the editor")
 	}
 	if l.Kernel != thisKernel() {
 		return l, errors.New("this terminal is on another machine, or in a container")
@@ -182,7 +182,7 @@ func readLaunch(path string) (l launch, err error) {
 // State returns lines for people about the box.
 func (b *Box) State() string {
 	if b == nil {
-		return "Box: none here, so commands are asked about unless they only open named files of the session: " + boxMissing()
+		return "Box: none here, so zeph-acp asks before every command that does more than open named files of the session: " + boxMissing()
 	}
 	return b.state()
 }

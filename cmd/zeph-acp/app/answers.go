@@ -27,8 +27,8 @@ func (st *sessionTools) Permissions(context.Context, string) string {
 		fmt.Fprintf(&b, "- %s %s %s, %s\n", answer, e.Kind, executors.Quoted(executors.WholeLine(e.Covers)), place)
 	}
 	if b.Len() == 0 {
-		return "No answer is remembered for this project."
+		return "No answers are remembered for this project."
 	}
-	return executors.Shown(b.String()) + "\nThe lines are those of permissions.toml. " +
-		"Remove an entry there, or run `zeph-acp permissions forget`, and you are asked again."
+	return executors.Shown(b.String()) + "\nThe line numbers refer to permissions.toml. " +
+		"To be asked again, remove an entry there or run `zeph-acp permissions forget`."
 }

@@ -101,7 +101,7 @@ func (p ignorePattern) subset() ([]string, error) {
 	case begin == "" && strings.LastIndexByte(text, '*') == 0: // "*.md", at any depth
 		out = []string{text}
 	default:
-		return nil, errors.New("its * stops at a slash, and that of a rule does not")
+		return nil, errors.New("its * stops at a slash, but the * of a rule does not")
 	}
 	if begin == "" {
 		begin = "./"

@@ -34,8 +34,8 @@ func (s *Session) List() string {
 			fmt.Fprintf(&b, "- %s\n", executors.WholeLine(f.note))
 		}
 	}
-	return cmp.Or(executors.Shown(b.String()), "There are no hooks. docs/hooks.md lists the files that may name some. "+
-		"`zeph-acp run` reads those of the project only with `--hooks-project`.")
+	return cmp.Or(executors.Shown(b.String()), "There are no hooks. docs/hooks.md lists the files that define them. "+
+		"`zeph-acp run` reads the project's hooks only with `--hooks-project`.")
 }
 
 // state returns how the last run of a hook ended.

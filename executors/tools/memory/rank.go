@@ -2,7 +2,7 @@ package memory
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -220,7 +220,7 @@ func embed(ctx context.Context, e Embedder, texts []string) ([][]float32, error)
 		return nil, err
 	}
 	if len(vectors) != len(texts) {
-		return nil, errors.New("the number of vectors differs from that of the texts")
+		return nil, fmt.Errorf("got %d vectors for %d texts", len(vectors), len(texts))
 	}
 	return vectors, nil
 }

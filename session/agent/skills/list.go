@@ -16,7 +16,7 @@ func (s *Set) list() string {
 	s.mu.Unlock()
 	if len(all) == 0 {
 		return "There are no skills. A skill is a directory with a SKILL.md, in skills/ of the data directory (docs/skills.md), or in " + strings.Join(ProjectDirs, ", ") +
-			" of the project. `zeph-acp run` reads those of the project only with `--skills-project`."
+			" of the project. `zeph-acp run` reads the project's skills only with `--skills-project`."
 	}
 	var b strings.Builder
 	for _, skill := range all {

@@ -201,7 +201,7 @@ func (source Source) skill(name string) (Skill, error) {
 		return Skill{}, err
 	}
 	if declared := head["name"].Text(); declared != "" && declared != name {
-		return Skill{}, fmt.Errorf("its name is %q, and that of its directory %q; they must be the same", declared, name)
+		return Skill{}, fmt.Errorf("its name is %q, but its directory is called %q; they must be the same", declared, name)
 	}
 	skill := Skill{
 		Name: name, Description: head["description"].Text(), Tools: head["allowed-tools"].List(),

@@ -183,7 +183,7 @@ func (s *Set) readProjectType(name string, found []Type) (t Type, subject approv
 	}
 	if t.Model != "" {
 		if full := s.options.Model(t.Model); full == "" {
-			warnings = append(warnings, "no configured model is called "+t.Model+", so it has that of the session")
+			warnings = append(warnings, "no configured model is called "+t.Model+", so it uses the model of the session")
 			t.Model = ""
 		} else {
 			t.Model = full

@@ -68,9 +68,9 @@ func TestClaudeFailure(t *testing.T) {
 		requests int
 	}{
 		"401": {llmtest.Status(401, apiError("authentication_error", "invalid x-api-key "+llmtest.AnthropicKey)),
-			llm.Error{Status: 401, Message: "invalid x-api-key [key]", Hint: "check the key in ANTHROPIC_API_KEY, or that of zeph-acp login", Auth: true}, 1},
+			llm.Error{Status: 401, Message: "invalid x-api-key [key]", Hint: "check the key in ANTHROPIC_API_KEY, or run zeph-acp login", Auth: true}, 1},
 		"403": {llmtest.Status(403, apiError("permission_error", "not\n yours")),
-			llm.Error{Status: 403, Message: "not yours", Hint: "check the key in ANTHROPIC_API_KEY, or that of zeph-acp login", Auth: true}, 1},
+			llm.Error{Status: 403, Message: "not yours", Hint: "check the key in ANTHROPIC_API_KEY, or run zeph-acp login", Auth: true}, 1},
 		"404": {llmtest.Status(404, apiError("not_found_error", "model: x")),
 			llm.Error{Status: 404, Message: "model: x", Hint: `check model "claude-sonnet-5-5" and base_url`}, 1},
 		"400": {llmtest.Status(400, apiError("invalid_request_error", "prompt is too long")),

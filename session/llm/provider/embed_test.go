@@ -71,7 +71,7 @@ func TestOpenAIEmbed(t *testing.T) {
 		"no JSON":        {answer: llmtest.Status(200, `{"data":`), err: ": reading its answer: unexpected EOF", hint: "try again"},
 		"a web page":     {answer: llmtest.Status(200, `<html>`, "Content-Type", "text/html"), err: ` answered 200: it sent "text/html" instead of a stream of events`, hint: "check base_url"},
 		"a redirect":     {answer: llmtest.Status(307, ``, "Location", "http://127.0.0.1:1/"), err: " answered 307: it redirects to another address", hint: "check base_url"},
-		"a bad key":      {answer: llmtest.Status(401, `{"error":{"message":"Incorrect API key provided: `+embedKey+`"}}`), err: " answered 401: Incorrect API key provided: [key]", hint: "check the key in KEY, or that of zeph-acp login"},
+		"a bad key":      {answer: llmtest.Status(401, `{"error":{"message":"Incorrect API key provided: `+embedKey+`"}}`), err: " answered 401: Incorrect API key provided: [key]", hint: "check the key in KEY, or run zeph-acp login"},
 		"not there":      {answer: llmtest.Status(404, `{"error":{"message":"no such model"}}`), err: " answered 404: no such model", hint: `check embedding_model "e" and base_url`},
 	} {
 		for _, p := range []struct {

@@ -14,7 +14,7 @@ import (
 
 // Streams and answers that deviate from their dialect.
 func TestOddAnswers(t *testing.T) {
-	const key = "check the key in GEMINI_API_KEY, or that of zeph-acp login"
+	const key = "check the key in GEMINI_API_KEY, or run zeph-acp login"
 	for name, tt := range map[string]struct {
 		want  []llm.Event
 		fails *llm.Error

@@ -107,7 +107,7 @@ var behaviours = map[string]behaviour{
 		wireCall("write", `{"content":"line 1\n\"two\" 🙂","path":"ä.go"}`), {Stop: llm.StopTools}}},
 	"refusal":    {answers: []string{"refusal"}, want: []llm.Event{{Text: "I can"}, {Stop: llm.StopRefusal}}},
 	"max tokens": {answers: []string{"max_tokens"}, want: []llm.Event{{Text: "I was about"}, {Stop: llm.StopMaxTokens}}},
-	"401":        {answers: []string{"401"}, fails: &llm.Error{Status: 401, Hint: "check the key in KEY, or that of zeph-acp login", Auth: true}},
+	"401":        {answers: []string{"401"}, fails: &llm.Error{Status: 401, Hint: "check the key in KEY, or run zeph-acp login", Auth: true}},
 	"429 with Retry-After": {answers: []string{"429", "text"},
 		want: []llm.Event{wireWait(2, time.Second), {Text: "Hello! 日本語 🙂"}, {Stop: llm.StopEnd}}},
 	"500 twice then good": {answers: []string{"500", "500", "text"},

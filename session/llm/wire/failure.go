@@ -201,7 +201,7 @@ func (e *Endpoint) hint(f *llm.Error) string {
 	case f.Auth && e.KeyEnv == "":
 		return "name the variable of its key with api_key_env"
 	case f.Auth:
-		return "check the key in " + e.KeyEnv + ", or that of zeph-acp login"
+		return "check the key in " + e.KeyEnv + ", or run zeph-acp login"
 	case status == http.StatusPaymentRequired:
 		return "check the credit of the account"
 	case status == http.StatusProxyAuthRequired:
