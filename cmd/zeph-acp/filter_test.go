@@ -24,7 +24,7 @@ func TestExplainPanic(t *testing.T) {
 	}
 }
 
-// The list has words for each strategy, and these are those of the documentation.
+// The list describes each strategy, and the documentation has the same strategies.
 func TestStrategyDescriptions(t *testing.T) {
 	page, err := os.ReadFile("../../docs/filter-strategies.md")
 	if err != nil {

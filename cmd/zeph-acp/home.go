@@ -8,9 +8,8 @@ import (
 )
 
 // findHome sets the variable of the home directory if the environment lacks it, from
-// the system's list of users. Some editors start an agent with PATH alone. Then our
-// files would be missing, and so would those of git, go and npm in commands. An empty
-// variable stays.
+// the system's list of users. Some editors start an agent with PATH alone, and then neither
+// zeph-acp nor git, go and npm in commands would find their files. An empty variable stays.
 func findHome() {
 	name := "HOME"
 	if runtime.GOOS == "windows" {

@@ -39,8 +39,8 @@ sessions, even while an agent runs. A fact belongs to one project or to all.
 	return cmd
 }
 
-// withMemory runs do with the memory of a project, and with the selected entries: those of
-// the project and those for all projects. Without a database there are none, and none is
+// withMemory runs do with the memory of a project, and with the selected entries, both the
+// project's and the shared ones. Without a database the list is empty, and no database is
 // created.
 func withMemory(cmd *cobra.Command, f *flags, in projectFlags, do func(m *memory.Memory, entries []memory.Entry) error) error {
 	return withApp(cmd, f, func(l *config.Loaded, a *app.App) error {

@@ -78,7 +78,7 @@ type git struct {
 	programs *program.Runner
 	dir      string
 	read     []string // the directories of the repository
-	settings []string // NAME=value, which override those of the repository
+	settings []string // NAME=value, which override the repository's settings
 }
 
 func newGit(ctx context.Context, programs *program.Runner, dir string) *git {

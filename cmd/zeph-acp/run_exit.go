@@ -13,8 +13,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/local"
 )
 
-// Exit statuses of run beyond those of every command. For a signal it is 128 plus
-// the signal's number, so Ctrl-C is 130.
+// Exit statuses of run, in addition to the statuses of every command. A signal exits with
+// 128 plus its number, so Ctrl-C is 130.
 const (
 	exitStopped   = 3 // the model refused or reached a limit, or every call was refused
 	exitCancelled = 130

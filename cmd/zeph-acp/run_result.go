@@ -34,8 +34,8 @@ type runResult struct {
 	Duration   int64           `json:"durationMs"`
 }
 
-// runError is the reason for an exit code. Code is that of JSON-RPC, 0 if the agent did not
-// answer with an error.
+// runError is the reason for an exit code. Code is the JSON-RPC error code, or 0 if the agent
+// did not answer with an error.
 type runError struct {
 	Code    int64  `json:"code"`
 	Message string `json:"message"`
@@ -95,7 +95,7 @@ func (t *tally) answered() bool {
 	return t.lastAnswer != nil && len(t.userCalls) == 0 && !needsModel(strings.Trim(t.lastAnswer.text, "\n"))
 }
 
-// answerLocked is answer for a caller that holds mu. Its text is that of headless.Answer.
+// answerLocked is answer for a caller that holds mu. It returns the text of headless.Answer.
 func (t *tally) answerLocked(reason acp.StopReason) string {
 	text := ""
 	switch {

@@ -93,7 +93,7 @@ func (r *runner) lastSession(ctx context.Context, all []store.Session, dir strin
 	return store.Session{}, fmt.Errorf("--continue: no session of %s is stored", dir)
 }
 
-// moreDirs returns the directories besides the cwd: those of the session and the named ones.
+// moreDirs returns the session's additional directories and the --add-dir ones.
 func (r *runner) moreDirs(s store.Session) ([]string, error) {
 	dirs := slices.Clone(s.Dirs)
 	for _, name := range r.addDirs {

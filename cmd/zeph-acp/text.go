@@ -17,8 +17,8 @@ func oneLine(text string) string {
 // timeLayout is the layout of times for people.
 const timeLayout = "2006-01-02 15:04"
 
-// textWidth returns the width of a line of text on stdout, in columns: at most 100, and that of
-// a narrower terminal.
+// textWidth returns the width of a line of text on stdout, in columns: the terminal's width,
+// at most 100.
 func textWidth() int {
 	const most = 100
 	if width := screenWidth(); width > 0 {

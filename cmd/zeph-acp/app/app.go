@@ -110,7 +110,7 @@ type App struct {
 	Background func(running func() []string)
 
 	Scripted bool          // the client's answers are written down, so its terminals run nothing
-	BoxState func() string // replaces the lines of /status about the box; nil describes that of this machine
+	BoxState func() string // replaces the lines of /status about the box; nil describes this machine's box
 
 	// Facts of the configuration.
 	envModel          string                  // the model that the environment selects
@@ -124,7 +124,7 @@ type App struct {
 	permitsConfigured func(mcp.Server) string // see config.Loaded.PermitsConfigured
 
 	// The state that sessions share.
-	rules     *rulesFile          // the permission rules that follow their file; nil means those of Config
+	rules     *rulesFile          // the permission rules, reloaded when their file changes; nil means the rules in Config
 	filters   *filters            // the output filters
 	vectors   toolset.Vectors     // the embeddings of tools
 	tracer    *trace.Tracer       // traces turns; nil unless the environment asks for traces

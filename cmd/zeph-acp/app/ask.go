@@ -52,7 +52,7 @@ func (b *sessionBuilder) askUser(ctx context.Context, q approval.Question, optio
 	return b.askWithCard(ctx, shown, options)
 }
 
-// askWithCard asks the user a question whose title and content are those of shown.
+// askWithCard asks the user a question with the title and content of shown.
 func (b *sessionBuilder) askWithCard(ctx context.Context, shown acp.ToolCall, options []acp.PermissionOption) string {
 	shown.Update, shown.ToolCallID = acp.UpdateToolCall, b.app.NewID()
 	shown.Status, shown.Kind = acp.ToolPending, string(executors.KindOther)

@@ -59,9 +59,8 @@ func TestPromptSize(t *testing.T) {
 // offer is a tool in the form that a provider gets.
 type offer struct{ name, text string }
 
-// onDemand are tools that few sessions are offered: those of skills and memory_search
-// only with something to load or find, and the others if a prompt or the mode suggests
-// them.
+// onDemand are the tools that few sessions are offered. Skill tools and memory_search need
+// something to load or find; the other tools need a prompt or a mode that suggests them.
 var onDemand = []string{
 	"load_skill", "invoke_skill", "memory_search", "exit_plan", "schedule_periodic", "schedule_deferred", "list_tasks", "cancel_task",
 }

@@ -42,7 +42,7 @@ func (b *sessionBuilder) hooks() *hooks.Session {
 	return hooks.New(o)
 }
 
-// hookSources returns the files of hooks: the user's, then those of the repository.
+// hookSources returns the hook files: the user's, then the repository's.
 func (a *App) hookSources(dir string) []hooks.Source {
 	var all []hooks.Source
 	if a.configDir != "" {

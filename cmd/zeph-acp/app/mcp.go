@@ -39,9 +39,8 @@ func (a *App) mcpServers(l *config.Loaded) *mcp.Servers {
 	}
 }
 
-// mcpSession starts the MCP servers of a session: those of the client, which take
-// precedence, those of the configuration, and those of the repository that the user
-// approved.
+// mcpSession starts the MCP servers of a session: the client's, which take precedence,
+// the configured ones, and the repository's approved servers.
 func (b *sessionBuilder) mcpSession() *mcp.Session {
 	servers := slices.Concat(
 		b.permitted(b.app.permits, clientServers(b.session.MCPServers)),

@@ -78,7 +78,7 @@ func (b *sessionBuilder) helperModel(key, name string) (llm.Model, error) {
 	return nil, fmt.Errorf("%s is not used: %w", key, err)
 }
 
-// countHelper adds the tokens of a helper model's answer to those of the session.
+// countHelper adds the tokens of a helper model's answer to the session's usage.
 func (b *sessionBuilder) countHelper(m llm.Model, u llm.Usage) {
 	b.session.Spend(m, u)
 	b.session.Record(transcript.Answer{Model: m.Name(), Usage: &u})

@@ -72,7 +72,7 @@ func TestNoOllamaProbe(t *testing.T) {
 		a := New(l, slog.New(slog.DiscardHandler))
 		a.Now = func() time.Time { t.Errorf("%s: the probe looks at the clock", name); return time.Now() }
 		if got := a.Getenv(ollamaHost); got != os.Getenv(ollamaHost) {
-			t.Errorf("%s: the host is %q, want that of the environment", name, got)
+			t.Errorf("%s: the host is %q, want %q from the environment", name, got, os.Getenv(ollamaHost))
 		}
 		if a.catalogue != nil {
 			t.Errorf("%s: there is a catalogue", name)

@@ -65,8 +65,8 @@ func (a *App) TaskServer(task store.Task) (server *acp.Server, end func()) {
 	}
 }
 
-// TaskModel returns the name of the model for the run of a task: the configured one, else
-// that of the session that set the task. It is empty for the default one, which also
+// TaskModel returns the name of the model that runs a task: the configured model, else the
+// model of the session that set the task. It is empty for the default model, which also
 // replaces a session's model that can no longer be used.
 func (a *App) TaskModel(task store.Task) string {
 	if name := a.Config.Tools.Scheduler.Provider; name != "" {

@@ -99,7 +99,7 @@ func (t *sessionTasks) state() transcript.Event {
 	return transcript.State{Name: taskState, Value: value}
 }
 
-// taskMode returns the mode of a task, which is never looser than that of the session.
+// taskMode returns the mode of a task, which is never looser than the session's mode.
 func (b *sessionBuilder) taskMode(wanted string) (string, error) {
 	var names []string
 	for _, m := range b.app.modes() { // the strictest first

@@ -33,8 +33,8 @@ func (b *sessionBuilder) skills() *skills.Set {
 	return skills.New(o)
 }
 
-// skillSources returns the directories of skills or of commands: the user's, if it is not empty,
-// and those of the repository, if the user is asked about them.
+// skillSources returns the directories of skills or of commands: the user's, unless it is empty,
+// and the repository's, if the user is asked about them.
 func (b *sessionBuilder) skillSources(users string, project []string) []skills.Source {
 	var all []skills.Source
 	if users != "" {

@@ -72,7 +72,7 @@ var limits = map[string]string{
 	"acp.max_attachment_bytes": "4096", "tools.file.max_file_bytes": "4096",
 }
 
-// fullFactors returns all factors. The keys are those of the configuration's structs.
+// fullFactors returns all factors. The keys come from the configuration's structs.
 func fullFactors(t *testing.T) []factor {
 	all := []factor{
 		{entry, []string{"new", "load", "resume"}},

@@ -71,7 +71,7 @@ func parse(text []byte) (hujson.Value, error) {
 	}
 	ended, again := hujson.Parse(append(bytes.Clone(text), '\n'))
 	if again != nil {
-		return root, err // whose position is that of the file
+		return root, err // the first error, which has the position in the file
 	}
 	ended.AfterExtra = bytes.TrimSuffix(ended.AfterExtra, []byte("\n"))
 	return ended, nil

@@ -14,7 +14,7 @@ import (
 const LoginsFile = "mcp-logins.json"
 
 // Logins are the saved logins at MCP servers, by address, in a file next to the saved
-// keys. The file is read, protected and changed like that of [Keys].
+// keys. The file is read, protected and changed like the file of [Keys].
 type Logins struct {
 	dir string // empty means that there is no file
 }

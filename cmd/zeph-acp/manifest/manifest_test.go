@@ -36,8 +36,8 @@ func valid(t *testing.T, text []byte) {
 	}
 }
 
-// The entry in the repository is that of this version. The registry's copy has the sums of
-// the archives as well.
+// The entry in the repository is generated from this version. The registry's copy also has
+// the checksums of the archives.
 func TestEntry(t *testing.T) {
 	got, err := New(app.Version, URL(app.Version), Archives(app.Version)).JSON()
 	if err != nil {

@@ -93,8 +93,8 @@ type Column struct {
 	Number bool // aligned to the right
 }
 
-// Table returns a table. On a narrow screen each row becomes a block, so the roles are
-// written out: some browsers drop those of tables that are displayed as blocks.
+// Table returns a table. On a narrow screen each row becomes a block. Some browsers then
+// drop the implicit ARIA roles, so the roles are written out.
 func Table(caption string, columns []Column, rows [][]*html.Node) *html.Node {
 	cell := func(tag, role string, c Column, kid *html.Node) *html.Node {
 		class := ""

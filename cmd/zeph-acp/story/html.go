@@ -321,7 +321,7 @@ func (s *Story) undecidedSentence(undecided, others int) string {
 	return fmt.Sprintf("Rules and mode decided %s without a question. Each card names its rule.", executors.Count(undecided, "other call"))
 }
 
-// otherCalls lists the calls that have no card: those of sub-agents, hooks and links.
+// otherCalls lists the calls without a card: calls by sub-agents, hooks and links.
 func (s *Story) otherCalls() *html.Node {
 	if len(s.Others) == 0 {
 		return nil

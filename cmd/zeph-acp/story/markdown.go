@@ -56,7 +56,7 @@ type document struct {
 	zone *time.Location
 }
 
-// line writes a line; its error is that of the last Flush.
+// line writes a line; the last Flush returns the error.
 func (m *document) line(format string, args ...any) { fmt.Fprintf(m.out, format+"\n", args...) }
 
 func (m *document) turn(t *Turn) {

@@ -44,7 +44,7 @@ type Turn struct {
 	Numbers
 }
 
-// Numbers are those of a turn or of all turns.
+// Numbers are the totals of one turn or of all turns.
 type Numbers struct {
 	llm.Usage
 	Cost                  float64

@@ -119,7 +119,7 @@ func TestStory(t *testing.T) {
 	}
 }
 
-// TestStoryNumbers checks the sums, and that a cost is that of its turn.
+// TestStoryNumbers checks the sums, and that each turn has its own cost.
 func TestStoryNumbers(t *testing.T) {
 	before, after := "a\n", "b\n"
 	s := tell([]audit.Entry{
@@ -206,7 +206,7 @@ func TestStoryBounds(t *testing.T) {
 	}
 }
 
-// elements are those of a page.
+// elements are the HTML elements that a page may have.
 var elements = strings.Fields("html head meta title style body a header p h1 h2 dl div dt dd time nav ul li main section article details summary span code pre " +
 	"figure figcaption svg rect table caption thead tbody tr th td footer blockquote strong em s u")
 

@@ -45,7 +45,7 @@ type Group struct {
 	Last          time.Time
 }
 
-// NewReport returns an empty report. Days are those of the time zone. mask redacts
+// NewReport returns an empty report. Days begin at midnight in zone. mask redacts
 // credentials.
 func NewReport(zone *time.Location, mask func(string) string) *Report {
 	return &Report{
