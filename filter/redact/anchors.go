@@ -34,7 +34,7 @@ type anchors struct {
 }
 
 // meaningSet are the bytes at which the scan always stops, because of their syntactic meaning.
-var meaningSet = text.SetOf("=:<(wWB\\%.-")
+var meaningSet = text.SetOf("=:<(wW\\%.-")
 
 // rareBytes are the bytes that texts are found by, the best first: those with a
 // meaning, then rare ones.
@@ -45,6 +45,9 @@ func rarestByte(literal []byte) (at int) {
 	at = 1
 	best := len(rareBytes)
 	for i, b := range literal[:min(len(literal), 64)] {
+		if b == '-' && (i < 2 || literal[i-1] == '-') { // scanDash skips it
+			continue
+		}
 		if n := bytes.IndexByte([]byte(rareBytes), b); i > 0 && n >= 0 && n < best {
 			at, best = i, n
 		}
@@ -111,52 +114,15 @@ var commonAnchors = sync.OnceValue(func() *anchors {
 				s.dotted = r
 				continue
 			}
-			s.insert(anchor{text: []byte(keyword), find: r.find})
+			find := mechanisms[r.Find]
+			if find == nil {
+				find = func(m *Stream, l []byte, from, body int) { r.find(m, l, from, body) }
+			}
+			s.insert(anchor{text: []byte(keyword), find: find})
 		}
 	}
-	s.insert(anchor{text: []byte("LS0tLS1CRUdJTi"), find: (*Stream).scanEncodedKey})
-	for _, name := range encodedNames {
-		s.insert(anchor{text: []byte(name), find: (*Stream).scanEncoded})
-	}
-	for _, name := range quotedNames {
-		s.insert(anchor{text: []byte(name), find: (*Stream).scanQuoted})
-	}
-	for _, name := range settingNames {
-		s.insert(anchor{text: []byte(name), find: (*Stream).scanSetting})
-	}
-	s.insert(anchor{text: []byte("AUTH "), find: (*Stream).scanRedisLogin})
-	s.insert(anchor{text: []byte("setvariable variable="), find: (*Stream).scanPipelineVariable})
-	s.insert(anchor{text: []byte("cryptsetup "), find: func(m *Stream, l []byte, from, _ int) { m.scanPiped(l, from) }})
-	s.insert(anchor{text: []byte("\tTRUE\t"), find: (*Stream).scanCookieFile})
-	s.insert(anchor{text: []byte("\tFALSE\t"), find: (*Stream).scanCookieFile})
-	for command, operand := range commandOperands {
-		s.insert(anchor{text: []byte(command), find: func(m *Stream, l []byte, _, body int) { m.scanOperand(l, body, operand, 0) }})
-	}
-	for command, between := range map[string]byte{"sqlplus ": '/', "expdp ": '/', "impdp ": '/', "sqlldr ": '/', "rman target ": '/', "lftp -u ": ',', "stats auth ": ':', " login=": ':'} {
-		s.insert(anchor{text: []byte(command), find: func(m *Stream, l []byte, _, body int) { m.scanOperand(l, body, 1, between) }})
-	}
-	s.insert(anchor{text: []byte("bundle config "), find: (*Stream).scanBundleLogin})
-	s.insert(anchor{text: []byte(") VALUES ("), find: func(m *Stream, l []byte, from, body int) { m.scanTuples(l, from+1, body) }})
-	s.insert(anchor{text: []byte(" FROM stdin"), find: (*Stream).scanCopied})
-	s.insert(anchor{text: []byte(" | "), find: (*Stream).scanCell})
-	s.insert(anchor{text: []byte(" \u2502 "), find: (*Stream).scanCell})
 	return s
 })
-
-// commandOperands are commands with the operand that is a password or a token. The text
-// of a command may end within its words.
-var commandOperands = map[string]int{
-	"rabbitmqctl add_user ": 2, "rabbitmqctl change_password ": 2, "wpa_passphrase ": 2, "ConvertTo-SecureString ": 1,
-	" set aws_secret_access_key ": 1, ":_authToken ": 1, "snmp-server community ": 1,
-	"vault login ": 1, "vault unseal ": 1, "vault operator unseal ": 1, "vault token lookup ": 1, "vault token renew ": 1,
-	"vault token revoke ": 1, "cargo login ": 1, "bw unlock ": 1, "bw login ": 2, " add-authtoken ": 1, "ngrok authtoken ": 1,
-	"nuget push ": 2, "config set --secret ": 2, "encrypt_string ": 1, " npmAuthToken ": 1, "snyk auth ": 1,
-	"cloudflared service install ": 1, " wifi connect ": 3, "net use ": 3, "SecureString --value ": 1, "sonar.login=": 1,
-	"requirepass ": 1, "masterauth ": 1, "bindpw ": 1, "rootpw ": 1, "pre-shared-key ": 1, "rclone obscure ": 1,
-	"rootpw --plaintext ": 1, "db2 connect to ": 5, "smbclient ": 2, "mc alias set ": 4, "mc config host add ": 4, "user-secrets set ": 2,
-	"openssl passwd ": 1, "net user ": 2, "SET PASSWORD FOR ": 3,
-	" http-basic.": 3, " github-oauth.": 2, " gitlab-token.": 2, " pypi-token.": 2,
-}
 
 // wholeAnchor returns the anchor of a known value.
 //
@@ -274,8 +240,6 @@ func (m *Stream) scanStop(l []byte, i int) int {
 		m.scanArgument(l, i)
 	case 'w', 'W':
 		m.scanPasswordWord(l, i)
-	case 'B':
-		m.scanBearerAndBy(l, i)
 	case '\\', '%':
 		m.mayHaveEscapes = true
 	}

@@ -19,24 +19,10 @@ func (m *Stream) scanColon(l []byte, i int) {
 	case len(rest) > 1 && rest[0] == '/' && rest[1] == '/':
 		m.scanURL(l, i+3)
 		return
-	case rest[0] == '*' || rest[0] == '5' || rest[0] == '6':
-		m.scanPgpass(l, i)
 	}
 	from, to := nameBefore(l, i)
-	if string(l[from:to]) == "thin" { // Oracle: user/password@host
-		m.scanOracleLogin(l, i+1)
-	}
 	if to-from < 3 {
-		switch {
-		case to-from == 1 && isQuote(l[to]):
-			m.scanWebKey(l, from, i)
-			return
-		case to-from == 1 && l[from] == 'p' && from > 0 && l[from-1] == '/' && runsAny(l[:from], []string{"xfreerdp", "wlfreerdp", "sdl-freerdp"}): // /p:PASSWORD
-			if v := valueFrom(l, i+1); isBelievable(l[v.from:v.to], passwordName, quotedForm) {
-				m.addHit(v.from, v.to, namedSecret)
-			}
-			return
-		case string(l[from:to]) != "is": // "your token is:"
+		if string(l[from:to]) != "is" { // "your token is:"
 			return
 		}
 		if from, to = nameBefore(l, from); to-from < 3 {
@@ -46,18 +32,9 @@ func (m *Stream) scanColon(l []byte, i int) {
 	m.scanPair(l, from, to, i+1, ':')
 }
 
-// scanOracleLogin looks for the password in user/password@host.
-func (m *Stream) scanOracleLogin(l []byte, at int) {
-	rest := l[at:min(len(l), at+maxUser)]
-	slash, sign := bytes.IndexByte(rest, '/'), bytes.IndexByte(rest, '@')
-	if slash > 0 && sign-slash > minValue && isBelievable(rest[slash+1:sign], passwordName, dataForm) {
-		m.addHit(at+slash+1, at+sign, urlPassword)
-	}
-}
-
 // scanDatabaseLogin looks for the password in user:password@tcp(host). sign is the index
 // of the @.
-func (m *Stream) scanDatabaseLogin(l []byte, sign int) {
+func (m *Stream) scanDatabaseLogin(l []byte, sign, _ int) {
 	from := sign
 	for from > 0 && sign-from < maxUser && l[from-1] > ' ' && !isQuote(l[from-1]) {
 		from--

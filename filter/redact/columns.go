@@ -157,7 +157,7 @@ func cellAt(l []byte, at int, separator byte) (from, to, next int) {
 // scanTuples looks for credentials in the rows of INSERT INTO t (a, b) VALUES (1, 'x'). body
 // is the index after the first parenthesis of the rows.
 func (m *Stream) scanTuples(l []byte, from, body int) {
-	m.columns = m.listedColumns(l[:from])
+	m.columns = m.listedColumns(l[:from+1])
 	for ; m.columns.separator != 0; body++ {
 		end := tupleEnd(l, body)
 		var row Stream

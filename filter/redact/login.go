@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/zeph-acp/zeph-acp/filter/text"
+	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
 )
 
 // scanAuthorization looks for a scheme and a credential in the value of a header.
@@ -38,26 +39,6 @@ func (m *Stream) scanAuthorization(l []byte, at int) {
 }
 
 var base64OrDotSet = text.SetOf("A-Za-z0-9_+/=.~-")
-
-// maxPlugin is the part of a line in which IDENTIFIED WITH may name a plugin, in
-// bytes.
-const maxPlugin = 60
-
-// scanBearerAndBy looks for "Bearer TOKEN" and "IDENTIFIED BY 'PASSWORD'", starting at
-// the B.
-func (m *Stream) scanBearerAndBy(l []byte, i int) {
-	const bearer, by = "Bearer ", "BY '"
-	switch rest := l[i:]; {
-	case len(rest) > len(bearer) && string(rest[:len(bearer)]) == bearer:
-		from := i + len(bearer)
-		to := base64OrDotSet.RunEnd(l, from)
-		if v := l[from:to]; len(v) >= 16 && !isPlaceholder(v) && isRandom(v) {
-			m.addHit(from, to, authorization)
-		}
-	case len(rest) > len(by) && string(rest[:len(by)]) == by && bytes.Contains(l[max(0, i-maxPlugin):i], []byte("IDENTIFIED ")):
-		m.scanQuotedPassword(l, i+len(by)-1)
-	}
-}
 
 func (m *Stream) scanQuotedPassword(l []byte, at int) {
 	v := valueFrom(l, at)
@@ -145,28 +126,6 @@ func isTokenUser(user []byte) bool {
 	return len(user) >= 20 && text.TokenSet.All(user) && !isPlaceholder(user) && isRandom(user)
 }
 
-// scanPgpass looks for a line host:port:database:user:password.
-func (m *Stream) scanPgpass(l []byte, i int) {
-	if bytes.IndexByte(l, ' ') >= 0 || bytes.Count(l, []byte(":")) != 4 || bytes.IndexByte(l[:i], ':') >= 0 {
-		return
-	}
-	port, _, _ := bytes.Cut(l[i+1:], []byte(":"))
-	if at := bytes.LastIndexByte(l, ':') + 1; (string(port) == "*" || text.DigitSet.All(port) && len(port) == 4) &&
-		isBelievable(l[at:], passwordName, dataForm) {
-		m.addHit(at, len(l), namedSecret)
-	}
-}
-
-// scanWebKey looks for the private part of a JSON web key.
-func (m *Stream) scanWebKey(l []byte, from, i int) {
-	if bytes.IndexByte([]byte("dpqk"), l[from]) < 0 || !occursNear(l, i, `"kty"`) {
-		return
-	}
-	if v := valueFrom(l, i+1); v.quoted && v.to-v.from >= 20 && text.TokenSet.All(l[v.from:v.to]) && isRandom(l[v.from:v.to]) {
-		m.addHit(v.from, v.to, privateKey)
-	}
-}
-
 // scanPasswordWord looks for a value after "password" and a blank: in a .netrc, in SQL, or
 // in the output of an installer.
 func (m *Stream) scanPasswordWord(l []byte, i int) {
@@ -184,9 +143,6 @@ func (m *Stream) scanPasswordWord(l []byte, i int) {
 		return
 	}
 	m.beginTable(l)
-	if i > 6 && bytes.HasPrefix(l[i-6:], []byte("chpasswd")) {
-		m.scanPiped(l, i)
-	}
 	if end >= len(l) || l[end] != ' ' && l[end] != '\t' || len(l)-end > maxValue {
 		return
 	}
@@ -225,10 +181,15 @@ func withoutPunctuation(v []byte) []byte { return bytes.TrimRight(v, "`'\".,;:)"
 // addIfLikely adds a value to the hits if its bytes alone show that it is a password.
 func (m *Stream) addIfLikely(l []byte, from, to int) {
 	from, to = withoutQuotes(l, from, to)
-	if v := l[from:to]; len(v) >= 8 && text.HasDigit(v) && !isPlaceholder(v) && !isWordy(v) &&
-		!isReference(v) && (isRandom(v) || isBelievable(v, passwordName, bareForm)) {
+	if isLikely(l[from:to]) {
 		m.addHit(from, to, namedSecret)
 	}
+}
+
+// isLikely reports whether the bytes of a value alone show that it is a password.
+func isLikely(v []byte) bool {
+	return len(v) >= 8 && text.HasDigit(v) && !isPlaceholder(v) && !isWordy(v) && !isReference(v) &&
+		(isRandom(v) || isBelievable(v, passwordName, bareForm))
 }
 
 // checkNetrc recognises a line of a .netrc that has pairs of words and no password: the
@@ -286,30 +247,6 @@ func hasAllClasses(v []byte) bool {
 	return upper && lower && digit && !isMask(v) && isRandom(v)
 }
 
-// scanRedisLogin looks for a password in the command AUTH [USER] PASSWORD of Redis.
-func (m *Stream) scanRedisLogin(l []byte, from, body int) {
-	words := bytes.Fields(l[body:])
-	if before := bytes.TrimRight(l[:from], " "); len(words) == 0 || len(words) > 2 || len(before) > 0 && before[len(before)-1] != '>' {
-		return
-	}
-	last := words[len(words)-1]
-	at := body + bytes.LastIndex(l[body:], last)
-	m.addIfLikely(l, at, at+len(last))
-}
-
-// scanPipelineVariable looks for the value of a variable of Azure Pipelines:
-// ##vso[task.setvariable variable=NAME;issecret=true]VALUE.
-func (m *Stream) scanPipelineVariable(l []byte, _, body int) {
-	n := classifyName(l[body:text.NameSet.RunEnd(l, body)])
-	at := body + bytes.IndexByte(l[body:], ']') + 1
-	if n == otherName || at == body {
-		return
-	}
-	if v := tightValueFrom(l, at); isBelievable(l[v.from:v.to], n, dataForm) {
-		m.addHit(v.from, v.to, namedSecret)
-	}
-}
-
 // scanCookieFile looks for the cookie of a session in a file of curl or wget: seven fields
 // separated by tabs.
 func (m *Stream) scanCookieFile(l []byte, _, _ int) {
@@ -319,4 +256,16 @@ func (m *Stream) scanCookieFile(l []byte, _, _ int) {
 	}
 	to := len(l) - len(fields[6]) - 1
 	m.scanCookie(l, to-len(fields[5]), to, to+1)
+}
+
+// privateMember is a private part of a JSON web key.
+var privateMember = lazyregexp.New(`"[dpqk]"\s*:\s*"([\w-]{20,})`)
+
+// scanWebKeys looks for the private parts of a JSON web key.
+func (m *Stream) scanWebKeys(l []byte, _, _ int) {
+	for _, at := range privateMember.FindAllStringSubmatchIndex(string(l), -1) {
+		if isRandom(l[at[2]:at[3]]) {
+			m.addHit(at[2], at[3], privateKey)
+		}
+	}
 }

@@ -14,6 +14,9 @@ const (
 	passwordName           // any value but a plain word
 )
 
+// nameClasses are the classes by their names in rules.toml.
+var nameClasses = map[string]nameClass{"weak": weakName, "token": tokenName, "secret": secretName, "password": passwordName}
+
 // maxName is the part of a name that is examined, in bytes.
 const maxName = 80
 

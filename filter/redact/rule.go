@@ -1,11 +1,13 @@
 package redact
 
 import (
+	"bytes"
 	"cmp"
 	_ "embed"
 	"fmt"
 	"regexp"
 	"regexp/syntax"
+	"strings"
 	"sync"
 
 	"github.com/pelletier/go-toml/v2" // the rules are data, which people read and extend
@@ -47,17 +49,30 @@ type rule struct {
 	ID         string
 	Kind       string
 	Keywords   []string
+	Inside     bool
+	Find       string
 	Expression string
 	Most       int
-	Start      string
+	Before     string
+	Commands   []string
 	Check      string
-	Inside     bool
+	Class      string
+	Start      string
+	Value      string
+	Skip       int
+	By         string
+	Attached   bool
+	Quoted     bool
+	After      string
+	Until      string
+	Name       string
 
-	kind  credKind
-	once  sync.Once
-	match *automaton.Automaton // of Expression
-	exact *regexp.Regexp       // of Expression, if match has no answer
-	start byteRun              // of Start
+	kind   credKind
+	once   sync.Once
+	match  *automaton.Automaton // of Expression, or nil
+	exact  *regexp.Regexp       // of Expression, if match has no answer
+	before *text.Pattern        // of Before and Commands, or nil
+	start  byteRun              // of Start
 }
 
 // byteRun is a run of bytes of a set.
@@ -68,31 +83,42 @@ type byteRun struct {
 
 // compile compiles the expressions at the first call. A test compiles those of all rules.
 func (r *rule) compile() {
-	tree, err := syntax.Parse(r.Expression, syntax.Perl)
-	if err != nil {
-		panic(fmt.Sprintf("rules.toml: %s: %v", r.ID, err))
+	if r.Expression != "" {
+		r.match = automaton.NewPrefix(parsed(r.Expression).Simplify())
+		r.exact = regexp.MustCompile(`\A(?:` + r.Expression + `)`)
+		r.exact.Longest()
 	}
-	r.match = automaton.NewPrefix(tree.Simplify())
-	r.exact = regexp.MustCompile(`\A(?:` + r.Expression + `)`)
-	r.exact.Longest()
-	if r.Start == "" {
-		return
+	before := r.Before
+	if r.Commands != nil {
+		before = "(?:^|[^0-9A-Za-z])(?:" + strings.Join(r.Commands, "|") + ")(?:[^|;`<>(){}]*[^|;`<>(){}0-9A-Za-z-])?"
 	}
-	if tree, err = syntax.Parse(r.Start, syntax.Perl); err != nil || tree.Op != syntax.OpRepeat || tree.Sub[0].Op != syntax.OpCharClass {
-		panic(fmt.Sprintf("rules.toml: %s: start %s is not a repeated class: %v", r.ID, r.Start, err))
+	if before != "" {
+		var err error
+		if r.before, err = text.Compile("(?:" + before + `)\z`); err != nil {
+			panic(err)
+		}
 	}
-	r.start.least, r.start.most = tree.Min, cmp.Or(max(tree.Max, 0), maxValue)
-	class := tree.Sub[0].Rune
-	for i := 0; i < len(class); i += 2 {
-		for b := class[i]; b <= class[i+1]; b++ {
-			r.start.set[b] = true
+	if r.Start != "" {
+		class := parsed(r.Start)
+		r.start.least, r.start.most = class.Min, cmp.Or(max(class.Max, 0), maxValue)
+		for ranges := class.Sub[0].Rune; len(ranges) > 0; ranges = ranges[2:] {
+			for b := ranges[0]; b <= ranges[1]; b++ {
+				r.start.set[b] = true
+			}
 		}
 	}
 }
 
+func parsed(expression string) *syntax.Regexp {
+	tree, err := syntax.Parse(expression, syntax.Perl)
+	if err != nil {
+		panic(err)
+	}
+	return tree
+}
+
 // length returns the length of the match of Expression at the start of a text, or -1.
 func (r *rule) length(l []byte) int {
-	r.once.Do(r.compile)
 	if n, known := r.match.Prefix(l); known {
 		return n
 	}
@@ -102,8 +128,11 @@ func (r *rule) length(l []byte) int {
 	return -1
 }
 
-// maxAfter bounds the text in which the expression of a rule is matched, in bytes.
-const maxAfter = maxValue + 256
+// Limits on the text in which the expressions of a rule are matched, in bytes.
+const (
+	maxBefore = 400
+	maxAfter  = maxValue + 256
+)
 
 // find adds the value of the rule to the hits, if there is one. The keyword begins at from and
 // ends at body.
@@ -111,39 +140,156 @@ func (r *rule) find(m *Stream, l []byte, from, body int) {
 	if r.Start == "" && !r.Inside && !canBeginToken(l, from) {
 		return
 	}
-	n := r.length(l[from:min(len(l), from+maxAfter)])
-	if n < 0 || r.Most > 0 && n > r.Most {
-		return
-	}
-	to := from + n
-	if r.Start != "" {
-		n := 0
-		for n < from && n <= r.start.most && r.start.set[l[from-n-1]] {
-			n++
-		}
-		if n < r.start.least || n > r.start.most && r.Inside {
+	r.once.Do(r.compile)
+	end := body
+	if r.match != nil {
+		n := r.length(l[from:min(len(l), from+maxAfter)])
+		if n < 0 || r.Most > 0 && n > r.Most {
 			return
 		}
-		body = from - min(n, r.start.most)
-		if from = body; !r.Inside && !canBeginToken(l, from) {
-			return
-		}
+		end = from + n
 	}
-	if !checks[r.Check](l[body:to], l[:from]) {
+	c := candidate{rule: r, line: l, keyword: from, after: body}
+	var ok bool
+	if r.Value == "" {
+		ok = c.takeMatch(end)
+	} else {
+		ok = c.takeValue(end)
+	}
+	if !ok || !checks[r.Check](&c) || r.before != nil && !r.before.Match(l[max(0, from-maxBefore):from]) {
 		return
 	}
-	m.addHit(from, to, r.kind)
+	m.addHit(c.from, c.to, r.kind)
 	if r.ID == "aws-access-key" {
 		m.awsUntil = m.lineNumber + 3
 	}
 }
 
-// checks decide whether a value, without the keyword, can be a credential. before is the text
-// before it.
-var checks = map[string]func(value, before []byte) bool{
-	"":               func(v, _ []byte) bool { return hasEntropy(v) },
-	"random":         func(v, before []byte) bool { return hasEntropy(v) && isRandom(v) && !endsInHash(before) },
-	"random or uuid": func(v, _ []byte) bool { return hasEntropy(v) && (isRandom(v) || len(v) > 36 && isUUID(v[:36])) },
+// candidate is a part of a line that may be the value of a rule.
+type candidate struct {
+	*rule
+	line           []byte
+	keyword, after int // the bounds of the keyword
+	from, to       int // the bounds of the value
+	quoted         bool
+	value          []byte // what the check looks at: the value without the keyword
+}
+
+// takeMatch makes the match the value, and what precedes it.
+func (c *candidate) takeMatch(end int) bool {
+	c.from, c.to = c.keyword, end
+	c.value = c.line[c.after:end]
+	if c.Start == "" {
+		return true
+	}
+	n := 0
+	for n < c.from && n <= c.start.most && c.start.set[c.line[c.from-n-1]] {
+		n++
+	}
+	if n < c.start.least || n > c.start.most && c.Inside {
+		return false
+	}
+	c.from -= min(n, c.start.most)
+	c.value = c.line[c.from:end]
+	return c.Inside || canBeginToken(c.line, c.from)
+}
+
+// takeValue finds the value after the match of the rule, which ends at end.
+func (c *candidate) takeValue(end int) bool {
+	l, at := c.line, end
+	if c.Skip > 0 {
+		at = c.after
+		for range c.Skip {
+			if _, _, at = cellAt(l, at, cmp.Or(c.By, " ")[0]); at < 0 {
+				return false
+			}
+		}
+	}
+	if c.Attached && (at == len(l) || l[at] == ' ') {
+		return false
+	}
+	if c.Quoted && isQuote(l[at-1]) {
+		at--
+	}
+	v := assignedValue{from: at}
+	switch c.Value {
+	case "match":
+		v.from, v.to = c.after, end
+	case "blank":
+		v.to = at + len(l[at:])
+		if i := bytes.IndexByte(l[at:], ' '); i >= 0 {
+			v.to = at + i
+		}
+	case "line":
+		v.to = at + len(withoutPunctuation(bytes.TrimRight(l[at:], " \t\r")))
+	default:
+		v = parseValue(l, at, c.Value == "data")
+	}
+	if c.Quoted && !v.quoted {
+		return false
+	}
+	if value := l[v.from:v.to]; c.After != "" {
+		i := bytes.Index(value, []byte(c.After))
+		if i <= 0 || bytes.HasPrefix(value[i:], []byte("://")) || bytes.IndexByte(value[:i], '@') >= 0 && c.Until == "@" {
+			return false
+		}
+		v.from += i + 1
+		if i := bytes.LastIndex(l[v.from:v.to], []byte(c.Until)); i >= 0 && c.Until != "" {
+			v.to = v.from + i
+		}
+		v.from, v.to = withoutQuotes(l, v.from, v.to)
+	}
+	c.from, c.to, c.quoted, c.value = v.from, v.to, v.quoted, l[v.from:v.to]
+	return true
+}
+
+// name returns the bounds of the name by which the value is judged.
+func (c *candidate) name() (from, to int) {
+	if c.Name == "after" {
+		return c.after, text.NameSet.RunEnd(c.line, c.after)
+	}
+	return nameStart(c.line, c.keyword), text.NameSet.RunEnd(c.line, c.keyword)
+}
+
+// class returns the class of the name, or the one that the rule sets.
+func (c *candidate) class() nameClass {
+	if c.Class != "" {
+		return nameClasses[c.Class]
+	}
+	from, to := c.name()
+	return classifyName(c.line[from:to])
+}
+
+// checks decide whether a candidate can be a credential.
+var checks = map[string]func(c *candidate) bool{
+	"": func(c *candidate) bool { return hasEntropy(c.value) },
+	"random": func(c *candidate) bool {
+		return hasEntropy(c.value) && isRandom(c.value) && !endsInHash(c.line[:c.from])
+	},
+	"random or uuid": func(c *candidate) bool {
+		return hasEntropy(c.value) && (isRandom(c.value) || len(c.value) > 36 && isUUID(c.value[:36]))
+	},
+	"secret": func(c *candidate) bool { return !isPlaceholder(c.value) && isRandom(c.value) },
+	"password": func(c *candidate) bool {
+		return isBelievable(c.value, passwordName, quotedForm) && !isOption(c.value) && !isVersion(c.value)
+	},
+	"data":   func(c *candidate) bool { return isBelievable(c.value, passwordName, dataForm) },
+	"likely": func(c *candidate) bool { return bytes.IndexByte(c.value, ' ') < 0 && isLikely(c.value) },
+	"argument": func(c *candidate) bool {
+		return text.HasDigit(c.value) && isBelievable(c.value, passwordName, quotedForm)
+	},
+	"name":      func(c *candidate) bool { return isBelievable(c.value, c.class(), form{quoted: c.quoted}) },
+	"data name": func(c *candidate) bool { return isBelievable(c.value, c.class(), dataForm) },
+	"quoted name": func(c *candidate) bool {
+		n := c.class()
+		return c.to < len(c.line) && !isCodeLike(c.value) && isBelievable(c.value, n, quotedForm) && (n == passwordName && text.HasDigit(c.value) || isRandom(c.value))
+	},
+	"setting": func(c *candidate) bool { // alone on its line
+		const shortest = 16
+		from, _ := c.name()
+		return len(c.value) >= shortest && bytes.IndexByte(c.value, ' ') < 0 && len(bytes.TrimSpace(c.line[:from])) == 0 &&
+			c.class() >= tokenName && isBelievable(c.value, c.class(), bareForm) && isRandom(c.value)
+	},
 }
 
 // hasEntropy reports whether a value has enough different characters and does not call itself an
@@ -151,4 +297,18 @@ var checks = map[string]func(value, before []byte) bool{
 func hasEntropy(v []byte) bool {
 	v = v[:min(len(v), 256)]
 	return !isLowEntropy(v) && !exampleWords.Find(v)
+}
+
+// mechanisms find what no expression can. The keyword begins at from and ends at body.
+var mechanisms = map[string]func(m *Stream, l []byte, from, body int){
+	"authorization":  func(m *Stream, l []byte, _, body int) { m.scanAuthorization(l, body-1) },
+	"cell":           (*Stream).scanCell,
+	"cookie file":    (*Stream).scanCookieFile,
+	"copied":         (*Stream).scanCopied,
+	"database login": (*Stream).scanDatabaseLogin,
+	"encoded key":    (*Stream).scanEncodedKey,
+	"encoded text":   (*Stream).scanEncoded,
+	"piped":          (*Stream).scanPiped,
+	"tuples":         (*Stream).scanTuples,
+	"web key":        (*Stream).scanWebKeys,
 }

@@ -73,8 +73,8 @@ func TestRules(t *testing.T) {
 			t.Errorf("%s: unknown kind %q", r.ID, r.Kind)
 		case len(r.Keywords) == 0:
 			t.Errorf("%s: no keywords", r.ID)
-		case checks[r.Check] == nil:
-			t.Errorf("%s: unknown check %q", r.ID, r.Check)
+		case checks[r.Check] == nil || r.Find != "" && mechanisms[r.Find] == nil:
+			t.Errorf("%s: unknown check %q or mechanism %q", r.ID, r.Check, r.Find)
 		case len(r.Match) == 0 || len(r.Miss) == 0:
 			t.Errorf("%s: it needs lines that match and lines that do not", r.ID)
 		case r.Source == "" || r.Date.AsTime(time.UTC).Year() < 2020:
