@@ -55,7 +55,7 @@ type Rule struct {
 	// Pattern is matched without regard to case against the whole of a simple
 	// command, or of an absolute path. A pattern that does not begin with "/",
 	// "~" or "*" is also tried relative to each root.
-	Pattern  string   `toml:"pattern" doc:"matches one simple command, or for file tools the whole absolute path; * is any text, ? one character"`
+	Pattern  string   `toml:"pattern" doc:"matches one simple command, or for file tools the whole absolute path; * is any text, ? one character; letter case is ignored"`
 	Action   Action   `toml:"action" oneof:"allow,ask,deny" doc:"what happens to the call"`
 	Match    []string `toml:"match" doc:"examples that the rule must match; checked when the file is read"`
 	NotMatch []string `toml:"not_match" doc:"examples that it must not match"`

@@ -13,7 +13,12 @@ import (
 )
 
 // settingsPages are the pages whose samples show every key.
-var settingsPages = []string{"../../../docs/settings.md", "../../../docs/settings-tools.md", "../../../docs/settings-gates.md", "../../../docs/judge.md", "../../../docs/skills.md", "../../../docs/rewind.md", "../../../docs/agents.md", "../../../docs/memory.md", "../../../docs/schedule.md", "../../../docs/ask-user.md", "../../../docs/lsp.md"}
+var settingsPages = func() (pages []string) {
+	for _, name := range strings.Fields("settings settings-tools settings-gates judge skills rewind agents memory schedule ask-user lsp") {
+		pages = append(pages, "../../../docs/"+name+".md")
+	}
+	return pages
+}()
 
 // samples returns the TOML of the settings pages. The first sample of each page
 // has keys with their defaults; all others are examples.
@@ -31,6 +36,86 @@ func samples(t *testing.T) (defaults, examples []string) {
 		defaults, examples = append(defaults, all[0]), append(examples, all[1:]...)
 	}
 	return defaults, examples
+}
+
+// regenerate returns a page with the tables of its samples written from the tags: in the first
+// sample the keys, their defaults and sentences, in all others the sentences.
+func regenerate(page string) string {
+	parts := strings.Split(page, "```toml\n")
+	for i := 1; i < len(parts); i++ {
+		sample, after, _ := strings.Cut(parts[i], "```")
+		var out []string
+		seen := map[string]bool{}
+		for _, table := range strings.Split(strings.TrimSpace(sample), "\n\n") {
+			header, lines, _ := strings.Cut(table, "\n")
+			v := tableAt(reflect.ValueOf(setting.Default[Config]()), strings.Split(strings.Trim(header, "[]"), "."))
+			switch {
+			case i == 1 && !strings.HasPrefix(header, "[["):
+				out = append(out, header+"\n"+keysOf(v))
+			case v.Kind() == reflect.Struct:
+				out = append(out, header+"\n"+withSentences(v.Type(), lines, seen))
+			default:
+				out = append(out, table+"\n")
+			}
+		}
+		parts[i] = strings.Join(out, "\n") + "```" + after
+	}
+	return strings.Join(parts, "```toml\n")
+}
+
+// tableAt returns the table at a path, or an element of the array or map of tables there.
+func tableAt(v reflect.Value, path []string) reflect.Value {
+	switch {
+	case v.Kind() == reflect.Slice:
+		return tableAt(reflect.Zero(v.Type().Elem()), path)
+	case len(path) == 0:
+		return v
+	case v.Kind() == reflect.Map:
+		return tableAt(reflect.Zero(v.Type().Elem()), path[1:])
+	}
+	for _, f := range setting.Fields(v.Type()) {
+		if f.Key == path[0] {
+			return tableAt(v.FieldByIndex(f.Index), path[1:])
+		}
+	}
+	return reflect.ValueOf(0)
+}
+
+// withSentences returns the lines of an example. The first line of a key has its sentence.
+func withSentences(t reflect.Type, lines string, seen map[string]bool) string {
+	var out [][2]string
+	for line := range strings.SplitSeq(strings.TrimSpace(lines), "\n") {
+		text, _, _ := strings.Cut(line, " # ")
+		text = strings.TrimRight(text, " ")
+		sentence := ""
+		for _, f := range setting.Fields(t) {
+			if id := t.String() + "." + f.Key; strings.HasPrefix(text, f.Key+" =") && !seen[id] {
+				seen[id], sentence = true, f.Describe()
+			}
+		}
+		out = append(out, [2]string{text, sentence})
+	}
+	return align(out)
+}
+
+// The tables of the pages are those of the tags. Run with -update to write them again.
+func TestTables(t *testing.T) {
+	for _, file := range settingsPages {
+		page, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := regenerate(string(page))
+		if *update && want != string(page) {
+			if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		if diff := cmp.Diff(want, string(page)); diff != "" {
+			t.Errorf("%s differs from the tags; write it with go test ./cmd/zeph-acp/config -run 'TestTables|TestInitial' -update (-tags +page)\n%s", file, diff)
+		}
+	}
 }
 
 // The documentation must show every key with its default, and only samples that

@@ -13,7 +13,7 @@ import (
 
 // Config is the table [tools.adversarial_policy].
 type Config struct {
-	Enabled        bool     `toml:"enabled" default:"false" doc:"true: a model judges each call by your policies; see judge.md"`
+	Enabled        bool     `toml:"enabled" default:"false" doc:"true: a model judges each call by your policies"`
 	PolicyProvider string   `toml:"policy_provider" format:"model" needs:"enabled" zero:"the session's model" doc:"the model that judges, provider or provider:model"`
 	Policies       []string `toml:"policies" format:"filled" doc:"policies in plain language"`
 	// PolicyFile has at most 256 KiB. Empty lines, and those that begin with #, are skipped.
@@ -21,7 +21,7 @@ type Config struct {
 	FailOpen    bool     `toml:"fail_open" default:"false" doc:"true: a call runs if the check fails"`
 	TimeoutMS   int      `toml:"timeout_ms" default:"3000" range:"100..600000" unit:"milliseconds" doc:"for an answer"`
 	ExemptTools []string `toml:"exempt_tools" default:"memory_save,memory_search,read_overflow,load_skill,schedule_deferred" doc:"tools whose calls are not judged"`
-	OnDeny      string   `toml:"on_deny" default:"deny" oneof:"deny,ask" doc:"what happens to a call that the model would deny"`
+	OnDeny      string   `toml:"on_deny" default:"deny" oneof:"deny,ask" doc:"what a DENY of the model does"`
 }
 
 const onDenyAsk = "ask"

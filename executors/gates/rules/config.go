@@ -16,7 +16,7 @@ import (
 // Rule is one entry of [[tools.policy.rules]] or [[tools.authorization.rules]]. It
 // matches a call if all its conditions hold.
 type Rule struct {
-	Effect executors.Decision `toml:"effect" oneof:"allow,deny" doc:"a deny wins, whatever the order"`
+	Effect executors.Decision `toml:"effect" oneof:"allow,deny" doc:"a deny wins, whatever the order of rules"`
 	// Tool ignores case. bash, sh and shell are one tool.
 	Tool string `toml:"tool" doc:"a pattern for the tool's name"`
 	// Paths are patterns in which "*" is any text, including "/". A pattern that does not

@@ -40,7 +40,7 @@ type Server struct {
 	OAuthSecretFrom string `toml:"oauth_secret_from" doc:"name of a variable with the secret of that id"`
 	// OAuthPort is for a client that is registered with a port.
 	OAuthPort   int `toml:"oauth_port" default:"0" range:"0..65535" zero:"any" doc:"port to which the browser returns after a login"`
-	TimeoutSecs int `toml:"timeout_secs" default:"60" range:"1..600" unit:"seconds" doc:"for a call; progress extends it, up to 600"`
+	TimeoutSecs int `toml:"timeout_secs" default:"60" range:"1..600" unit:"seconds" doc:"for a call; progress extends it"`
 	// EnabledTools and DisabledTools are the server's names.
 	EnabledTools  []string `toml:"enabled_tools" zero:"all of the server's" doc:"the only tools to offer, * is any text"`
 	DisabledTools []string `toml:"disabled_tools" doc:"tools that are not offered"`

@@ -9,7 +9,7 @@ import (
 type Config struct {
 	Enabled            bool   `toml:"enabled" default:"true" tighten:"off" doc:"false: no tools, and this process runs no tasks"`
 	MaxTasks           int    `toml:"max_tasks" default:"100" range:"1..10000" tighten:"lower" unit:"tasks" doc:"that have not ended, of all projects together"`
-	MinIntervalMinutes int    `toml:"min_interval_minutes" default:"5" range:"1..10080" tighten:"raise" unit:"minutes" doc:"at least between two runs of a task"`
+	MinIntervalMinutes int    `toml:"min_interval_minutes" default:"5" range:"1..10080" tighten:"raise" unit:"minutes" doc:"between two runs of a task, at the least"`
 	MaxRunMinutes      int    `toml:"max_run_minutes" default:"30" range:"1..10080" unit:"minutes" doc:"that a run may take"`
 	Provider           string `toml:"provider" format:"model" zero:"the model of the session that set the task" doc:"the model for the prompts of tasks, provider or provider:model"`
 	Timezone           string `toml:"timezone" zero:"the time zone of the machine" doc:"the time zone of run_at and cron, such as Europe/Berlin"`
