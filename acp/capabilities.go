@@ -15,7 +15,7 @@ type ClientCapabilities struct {
 	BooleanOptions   bool // config options of type boolean
 	Notices          bool // updates of kind notice
 	Compaction       bool // updates of kind compaction_*
-	Subagents        bool // updates of kind subagent_update and session_message, and those of child sessions
+	Subagents        bool // updates of kind subagent_update and session_message, and updates of child sessions
 	ElicitForm       bool // elicitation/create with a form
 	ElicitURL        bool // elicitation/create with a URL, elicitation/complete
 	AuthTerminal     bool // can run an authentication method in a terminal

@@ -17,9 +17,9 @@ import (
 // ContentBlock is a part of a prompt or of a message. Type selects the members:
 // https://agentclientprotocol.com/protocol/v1/content
 //
-// A block of a prompt also promises this: Data and Blob are base64 as in RFC
-// 4648, section 4, without white space. The MIME type of an image is that of
-// its bytes, whatever the client declared.
+// In a prompt's block, Data and Blob are base64 as in RFC 4648, section 4,
+// without white space. The MIME type of an image is detected from its bytes,
+// whatever the client declared.
 type ContentBlock struct {
 	Type     string    `json:"type"`                     // text, image, audio, resource_link or resource
 	Text     *string   `json:"text,omitempty"`           // text

@@ -23,8 +23,8 @@ type InitializeRequest struct {
 }
 
 // decode parses the params of initialize. An optional member of the wrong type counts as absent. A
-// client that offers version 2 sends params in the form of that version, and continues with version
-// 1 if the answer names it.
+// client that offers version 2 sends version 2 params, and continues with version 1 if the answer
+// names it.
 func (p *InitializeRequest) decode(raw []byte) error {
 	o := objectOf(raw, "", "protocolVersion", "clientCapabilities", "clientInfo", "capabilities", "info")
 	if !o.has("protocolVersion") {

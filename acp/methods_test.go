@@ -178,8 +178,8 @@ func TestInitialize(t *testing.T) {
 	}
 }
 
-// A client that offers version 2 names itself and its capabilities as in that version. The
-// members of version 1 count first, and in version 1 alone.
+// A client that offers version 2 sends its name and capabilities in the members of version 2.
+// Members of version 1 take precedence; a version 1 client is read by them alone.
 func TestInitializeInVersion2(t *testing.T) {
 	const two = `"info":{"name":"two","version":"9"},"capabilities":{"auth":{"terminal":{}},"elicitation":{"form":{},"url":null},"_meta":{"terminal_output":true},"x":1}`
 	for params, want := range map[string]InitializeRequest{

@@ -345,8 +345,8 @@ func (s *Server) setMode(_ context.Context, p setModeRequest) (secondPhase, erro
 	return secondPhase{sent: sess.Sync}, sess.SetMode(*p.ModeID)
 }
 
-// closeSession answers session/close. The session is closed in frame order. The
-// response follows that of the prompt.
+// closeSession answers session/close. The session is closed in frame order, and the
+// response follows the prompt's response.
 func (s *Server) closeSession(ctx context.Context, p sessionRequest) (secondPhase, error) {
 	sess, err := s.find(p)
 	if err != nil {

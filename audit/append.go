@@ -133,9 +133,9 @@ func (l *Log) lock(f *os.File) (current bool, err error) {
 	return os.SameFile(opened, onDisk), nil
 }
 
-// lastHash returns the hash of the last whole line of the log. torn reports that the log ends
-// with a partial line, since the process or the machine died during the write. If the
-// log has no whole line, the hash is that of the previous log.
+// lastHash returns the hash of the last whole line of the log, or of the previous log if this
+// log has none. torn reports that the log ends with a partial line, because the process or the
+// machine died during the write.
 func (l *Log) lastHash(f *os.File, size int64) (hash string, torn bool, err error) {
 	if hash, torn, err = lastHashIn(f, size); hash != "" || err != nil {
 		return hash, torn, err

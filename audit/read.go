@@ -25,9 +25,9 @@ type Line struct {
 // Pos returns the position of the line as file:line.
 func (l Line) Pos() string { return fmt.Sprintf("%s:%d", l.File, l.Number) }
 
-// Read calls each with every line, the oldest first: those of the previous log,
-// which became too large, then those of the log. It stops at the first error of
-// each and returns it. A missing log has no lines. Read does not write.
+// Read calls each with every line, the oldest first: the previous log, which became
+// too large, then the current log. It stops at the first error of each and returns
+// it. A missing log has no lines. Read does not write.
 func (l *Log) Read(each func(Line) error) error {
 	files, size, err := l.snapshot()
 	for _, f := range files {

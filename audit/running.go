@@ -28,8 +28,8 @@ type running struct {
 	used []bool // by slot
 }
 
-// newRunning creates the file. The caller has locked the log; otherwise another
-// process could take the file, before it is locked, for that of a dead process.
+// newRunning creates the file. The caller has locked the log. Otherwise another process
+// could see the file before it is locked and assume that its owner is dead.
 func newRunning(log string) (*running, error) {
 	f, err := openPrivate(log+runSuffix+uuid.NewString(), os.O_RDWR|os.O_CREATE|os.O_EXCL)
 	if err != nil {

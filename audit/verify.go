@@ -60,8 +60,8 @@ func (r *Report) add(line Line) error {
 	return nil
 }
 
-// partial reports whether a line begins like those of the log. After a crash of the machine a
-// file system may have zeros in place of the rest, or of the whole line.
+// partial reports whether line is the beginning of an audit line. After a crash of the machine
+// a file system may have zeros in place of the rest, or of the whole line.
 func partial(line []byte) bool {
 	begun := bytes.TrimRight(line, "\x00")
 	n := min(len(begun), len(lineBegin))

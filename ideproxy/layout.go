@@ -68,8 +68,8 @@ func withoutLayout(text string) string {
 	return strings.ReplaceAll(strings.TrimPrefix(text, executors.ByteOrderMark), "\r\n", "\n")
 }
 
-// garbled reports whether text is that of a file that is not UTF-8, with the invalid
-// bytes replaced or left out.
+// garbled reports whether text is the content of a file that is not UTF-8, with the
+// invalid bytes replaced or left out.
 func garbled(text, file string) bool {
 	return !utf8.ValidString(file) &&
 		(strings.Contains(text, "\uFFFD") || sameLines(text, strings.ToValidUTF8(file, "")))

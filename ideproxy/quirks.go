@@ -72,8 +72,8 @@ func quirksOf(client acp.Implementation) quirks {
 	return quirks{}
 }
 
-// Ours reports whether the client is that of zeph-acp run. Its terminals are those of this
-// program, so the limits of an editor do not apply.
+// Ours reports whether the client is zeph-acp run. It implements terminals itself, so the
+// limits of an editor do not apply.
 func Ours(client *acp.Client) bool { return quirksOf(client.Info()).ours }
 
 // noun returns the words for the client in messages.

@@ -47,7 +47,7 @@ type Setup struct {
 	Record     func(...transcript.Event)
 	Stored     func(ctx context.Context) // waits until the recorded events are stored
 	// Update sends an update during a turn, after the events that it may reveal were stored. id
-	// is that of the session or of a child session.
+	// is the ID of the session or of a child session.
 	Update   func(ctx context.Context, id string, u acp.SessionUpdate) error
 	State    func(name string) json.RawMessage // the value of the last transcript.State of that name; nil if there is none
 	Spend    func(llm.Model, llm.Usage) *acp.Cost
@@ -109,7 +109,7 @@ type Expansion struct {
 	Reply   string // for the user, instead of a prompt; empty if there is a prompt
 	Earlier []transcript.Earlier
 	Content []acp.ContentBlock
-	// Commands and Bounds are those of agent.Input.
+	// Commands and Bounds are copied to agent.Input.
 	Commands map[int]string
 	Bounds   agent.Bounds
 }

@@ -38,7 +38,7 @@ var (
 )
 
 // commands returns the built-in commands in the order in which clients show
-// them. [Session.commands] adds those of the tools.
+// them. [Session.commands] adds the tools' commands.
 func commands() []command {
 	return []command{
 		{name: "help", description: "Show the commands", run: (*Session).help},
@@ -106,9 +106,9 @@ func commandOf(prompt []acp.ContentBlock) (c command, rest string, ok bool) {
 // maxSummary limits the description of a tool's command, in characters.
 const maxSummary = 100
 
-// commands returns the commands for the client: the built-in ones, those of the
-// tools that users would type, then those of MCP servers and of files. A command of
-// any other tool also works, but is not listed.
+// commands returns the commands for the client: the built-in ones, the commands of
+// tools that users would type, then the MCP servers' and the files' commands. Any other
+// tool also works as a command, but is not listed.
 func (s *Session) commands() []acp.Command {
 	var out []acp.Command
 	add := func(name, description, hint string) {

@@ -49,7 +49,7 @@ func (s *Sessions) query(ctx context.Context, cwd string) (store.Query, error) {
 // server that does not answer.
 const slowDirs = 200 * time.Millisecond
 
-// otherPaths returns those of the paths that lead to the directory cwd.
+// otherPaths returns the subset of paths that leads to the directory cwd.
 func (s *Sessions) otherPaths(ctx context.Context, cwd string, paths []string) []string {
 	ctx, cancel := context.WithTimeout(ctx, slowDirs)
 	defer cancel()

@@ -52,7 +52,7 @@ func (s *Session) stored(ctx context.Context) {
 }
 
 // update sends an update during a turn, after the events that it may reveal were stored. id
-// is that of the session or of a child session.
+// is the ID of the session or of a child session.
 func (s *Session) update(ctx context.Context, id string, u acp.SessionUpdate) error {
 	s.stored(ctx)
 	return s.currentClient().Update(ctx, id, u)

@@ -15,8 +15,8 @@ type asking struct {
 
 func (a asking) Status() []string { return []string{"Judged by: " + a.session.model().Name()} }
 
-// TestStatusOfToolsThatAsk checks that /status answers where the status of a tool asks the
-// session, as that of a gate with the session's model does.
+// TestStatusOfToolsThatAsk checks that /status answers when a tool's status asks the session,
+// as a gate's status does for the session's model.
 func TestStatusOfToolsThatAsk(t *testing.T) {
 	all := newSessions(steered{})
 	s := open(t, all).(*Session)

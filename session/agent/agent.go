@@ -227,8 +227,8 @@ func (a *Agent) Turn(ctx context.Context, history []llm.Message, in Input) (_ []
 		return history, acp.StopEndTurn, a.Say(ctx, reply)
 	}
 	if !in.isCommand() && (isDirect(t.model) || local.IsToolCommand(typed, t.offered)) {
-		// Only text that the user typed is a call of the user, never that of an
-		// attached file.
+		// Only typed text counts as the user's call, never the text of an attached
+		// file.
 		t.model, t.direct, t.origin = local.Direct{}, true, executors.User
 		prompt.Instead, prompt.Alone = typed, true
 	}

@@ -261,8 +261,8 @@ func tokensOf(texts []string) int {
 }
 
 // firstKept returns the index of the first message that stays. It is a prompt, or an
-// answer of this turn, so that no call loses its result. first is the index after the
-// digest, and prompt that of this turn's prompt.
+// answer of this turn, so that no call loses its result. first is the index of the first
+// message after the digest; prompt is the index of this turn's prompt.
 func (w *compactionRun) firstKept(c transcript.Compaction, first, prompt int) int {
 	end := len(w.history)
 	switch {

@@ -67,8 +67,8 @@ func (t *turn) setDelegation(r *runningCall) {
 }
 
 // delegate runs a task as an inner turn: with its own history, system prompt, limit of
-// rounds and caller id, and with a part of the tools. The chain, the mode, the user, the
-// cancel and the cost are those of the session. An error means that there is no report.
+// rounds and caller id, and with a subset of the tools. It shares the session's chain, mode,
+// user, cancel and cost. An error means that there is no report.
 func (r *runningCall) delegate(ctx context.Context, d executors.Delegation) (executors.Report, error) {
 	if r.delegated.Add(1) > maxInner {
 		return executors.Report{}, errTooMany
@@ -139,7 +139,7 @@ func (r *runningCall) innerTurn(d executors.Delegation, model llm.Model) *turn {
 		State:  r.State, Workspace: r.Workspace, Overflow: r.Overflow, Helpers: r.Helpers,
 		System: func() string { return d.System },
 	}
-	if d.Chain != nil { // its paths are not those of the session
+	if d.Chain != nil { // its paths differ from the session's
 		a.Chain, a.Workspace.Exists = toolSubset{d.Chain, d}, nil
 	}
 	a.Config.MaxToolIterations, a.Config.MaxToolIterationsHard = d.Rounds, d.Rounds

@@ -146,8 +146,8 @@ func TestDelegateRequest(t *testing.T) {
 	}
 }
 
-// A task cannot call the tools that it is not offered, those of the session, or a tool in
-// a way that its bounds forbid. It cannot delegate any further.
+// A task cannot call the session's tools unless it is offered them, or call a tool in a way
+// that its bounds forbid. It cannot delegate any further.
 func TestDelegateBounds(t *testing.T) {
 	c := &client{}
 	a, d := delegating(t, c, delegate+strings.Join([]string{`{"tool":"fail"}`, `{"tool":"delegate"}`, `{"tool":"compress_context"}`, `{"tool":"say","input":{"text":"secret"}}`, `{"tool":"say","input":{"text":"ok"}}`}, "\n")+"\n\n"+`{"text":"end"}`+"\n\n"+`{"text":"done"}`)

@@ -10,7 +10,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// questions are those of one turn.
+// questions holds the questions of one turn.
 type questions struct {
 	asked   int
 	pending []executors.Question // those that end the turn

@@ -65,8 +65,7 @@ func (t *turn) isReasoning() bool {
 	return false
 }
 
-// isReasoningName reports whether the name, "provider:model", is that of a
-// reasoning model.
+// isReasoningName reports whether the name, "provider:model", names a reasoning model.
 func isReasoningName(name string) bool {
 	name = strings.ToLower(name)
 	if _, model, ok := strings.Cut(name, ":"); ok {

@@ -9,7 +9,7 @@ type Meter struct {
 	sums  []int  // sums[i] is the estimate of the first i+1 messages
 }
 
-// Sum estimates the messages. They must begin with those of the last call, unless
+// Sum estimates the messages. history must begin with the previous call's history, unless
 // Forget was called for the rest.
 func (m *Meter) Sum(model string, history []Message) int {
 	if m.model != model {

@@ -112,7 +112,7 @@ func TestEmpty(t *testing.T) {
 		t.Errorf("%v, %v", page, err)
 	}
 	if diff := cmp.Diff(want, schemaOf(t, db.h)); diff != "" {
-		t.Errorf("the schema differs from that of the migrations (-want +got)\n%s", diff)
+		t.Errorf("the schema differs from the migrations' result (-want +got)\n%s", diff)
 	}
 	for query, want := range map[string]string{
 		"PRAGMA journal_mode": "wal", "PRAGMA synchronous": "1", "PRAGMA integrity_check": "ok",

@@ -132,7 +132,7 @@ func FuzzCursor(f *testing.F) {
 		case err != nil && !errors.Is(err, ErrCursor):
 			t.Errorf("%q: %v", s, err)
 		case err == nil && s != "" && c.String() != s:
-			t.Errorf("%q is read as that of %v, which is %q", s, c, c)
+			t.Errorf("%q is read as the cursor of %v, which is written %q", s, c, c)
 		}
 	})
 }

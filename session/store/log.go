@@ -38,7 +38,7 @@ type Batch struct {
 	// Session names the session by its ID. The stored session gets its Title and Dirs.
 	Session Session
 	Create  bool    // the session must not exist yet; if false, it must exist
-	Holder  string  // must have the lease, or takes that of a new session; empty means that anyone may append
+	Holder  string  // must have the lease, or acquires it for a new session; empty means that anyone may append
 	Events  []Event // without regard to their Seq
 	Release bool    // also releases the lease of Holder
 }
@@ -106,9 +106,9 @@ func (h *handle) create(b Batch, dirs string, now time.Time) (key, last int64, e
 	return key, last, replaceNoRows(ErrExists, err)
 }
 
-// extend adds the number of a batch's events to that of the session. It returns the
+// extend adds the number of a batch's events to the session's count. It returns the
 // session's key and its last Seq before that. It also stores the time of the newest event,
-// but may leave it behind by up to touchEvery until the lease is released.
+// which may lag by up to touchEvery until the lease is released.
 func (h *handle) extend(b Batch, dirs string, now time.Time) (key, last int64, err error) {
 	var before int64
 	n, id := len(b.Events), b.Session.ID

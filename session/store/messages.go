@@ -47,8 +47,7 @@ func (db *DB) UnreadEvents(ctx context.Context, id string, kinds ...string) (eve
 	return events, last, err
 }
 
-// EventsOfKind returns the events of one kind of a session, without those of more than
-// 256 KiB.
+// EventsOfKind returns a session's events of one kind, except events larger than 256 KiB.
 func (db *DB) EventsOfKind(ctx context.Context, id, kind string) (events []Event, err error) {
 	const query = `SELECT e.seq, e.time, e.kind, e.data FROM events e JOIN sessions s ON s.n = e.session
 		WHERE s.id = ? AND e.parts = 1 AND e.kind = ? ORDER BY e.seq`

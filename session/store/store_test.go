@@ -461,8 +461,8 @@ func TestFileReplaced(t *testing.T) {
 	}
 }
 
-// What Open opens is there for the next method, and an error is that of any
-// other method.
+// The next method finds the database that Open opened, and Open returns the same
+// errors as any other method.
 func TestOpen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "zeph.db")
 	db := New(path, Options{})

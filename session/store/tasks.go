@@ -104,7 +104,7 @@ func (r *Run) dest() []any {
 	return []any{&r.ID, moment{&r.Due}, moment{&r.Started}, moment{&r.Ended}, &r.Session, &r.Attempts, &r.Outcome, &r.Result, &r.Position}
 }
 
-// taskLease is the name of a task's lease among those of sessions.
+// taskLease returns the name of a task's lease; tasks and sessions share the table.
 func taskLease(id int64) string { return fmt.Sprintf("task:%d", id) }
 
 // AcquireTask acquires the lease of a task for holder, as Acquire does for a session.

@@ -64,7 +64,7 @@ type walReader struct {
 	r        *bufio.Reader
 	order    binary.ByteOrder // of the words of a checksum
 	sum      [2]uint32        // of all valid frames
-	salts    [8]byte          // those of the newest generation of frames
+	salts    [8]byte          // of the newest generation of frames
 	valid    bool             // no damage so far
 	inChange bool             // the last valid frame did not complete a change
 
@@ -127,8 +127,8 @@ func (w *walReader) header(b []byte) int {
 // frame reads a whole frame, which begins at an offset of the file.
 //
 // SQLite writes the header of a frame before its page. A process that is killed in
-// between leaves a torn frame, which is harmless. So a frame after the damage counts
-// only if its checksum, or that of a later frame, fits the frame before it.
+// between leaves a torn frame, which is harmless. So a frame after the damage counts only
+// if its own checksum, or a later frame's, fits the frame before it.
 func (w *walReader) frame(b []byte, at int64) {
 	if !w.valid && w.salts == [8]byte{} { // the header is lost: the first frame is of the newest generation
 		copy(w.salts[:], b[8:16])

@@ -10,7 +10,7 @@ import (
 
 // killed returns the path of a database as a killed process leaves it: the whole
 // session "s" is in the WAL, ten commits of one event each, and the last commit
-// is that of session "t".
+// belongs to session "t".
 func killed(t *testing.T) string {
 	t.Helper()
 	from := newPath(t)

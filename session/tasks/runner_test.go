@@ -20,7 +20,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/store"
 )
 
-// machine is a machine whose processes share a database. Its clock is that of synctest,
+// machine is a machine whose processes share a database. It uses the clock of synctest,
 // which begins at midnight, 2000-01-01 UTC.
 type machine struct {
 	t    *testing.T

@@ -44,7 +44,7 @@ func (r *replayer) sendChild(call, report string) {
 	}
 	steps, shown := r.children.steps[call], r.children.calls[call]
 	delete(r.children.steps, call)
-	_, name, _ := strings.Cut(steps[0].Caller, "/") // the log may be that of another session
+	_, name, _ := strings.Cut(steps[0].Caller, "/") // the log may belong to another session
 	parent, reason := r.children.parent, acp.StopEndTurn
 	id := parent + "/" + name
 	send := func(u acp.SessionUpdate) {

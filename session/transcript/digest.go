@@ -9,8 +9,8 @@ import (
 // Digest is the part of compacted messages that the model keeps. It is the first
 // message of the history, with the user's role.
 //
-// Why is it not in the system prompt? Providers cache a request from its beginning. A
-// constant system prompt keeps its own cache and that of the tools, even if the messages
+// Why is it not in the system prompt? Providers cache a request from its beginning. While
+// the system prompt is constant, it and the tools stay cached, even if the messages
 // change. Within the digest, parts that only grow come first.
 type Digest struct {
 	Mode      string   // the latest line on the mode

@@ -42,8 +42,8 @@ func (r Rewound) check() error {
 	return nil
 }
 
-// Effective returns the events without those of turns that were rewound. Settings,
-// titles and states stay, since a rewind does not concern them.
+// Effective returns the events except the events of rewound turns. Settings, titles and
+// states stay, since a rewind does not concern them.
 func Effective(events []Event) []Event {
 	if !slices.ContainsFunc(events, func(e Event) bool { _, ok := e.(Rewound); return ok }) {
 		return events
@@ -159,7 +159,7 @@ type Turn struct {
 	Text      string // the text that the user typed
 }
 
-// Turns returns the turns of the conversation, without those of commands.
+// Turns returns the turns of the conversation, except command turns.
 func Turns(events []Event) []Turn {
 	numbers := turnNumbers(events)
 	var turns []Turn

@@ -23,7 +23,7 @@ type Files interface {
 	// List returns the names in a directory, in any order, at most a few
 	// thousand.
 	List(dir string) ([]string, error)
-	// Has returns those of the names that exist in a directory.
+	// Has returns the subset of names that exists in a directory.
 	Has(dir string, names []string) []string
 }
 

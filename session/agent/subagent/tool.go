@@ -119,8 +119,8 @@ func release(taken []*semaphore.Weighted) {
 	}
 }
 
-// system returns the system prompt of a sub-agent. It begins with that of the session, so
-// that the rules of the project hold.
+// system returns the system prompt of a sub-agent. It begins with the session's system
+// prompt, so the project's rules apply.
 func (s *Set) system(t Type) string {
 	parts := []string{s.options.System(), strings.TrimSpace(systemText), t.Prompt}
 	return strings.TrimSpace(strings.Join(parts, "\n\n"))

@@ -59,7 +59,7 @@ type Filter struct {
 	// "auto", the model gets tool_search instead of the tools of MCP servers when all
 	// tools take more than a tenth of its window.
 	Enabled Choice `toml:"enabled" default:"auto" doc:"true: offer what fits the prompt; auto: see toolset.md"`
-	// TopK are offered in addition to those offered for other reasons.
+	// TopK does not count tools that are offered for other reasons.
 	TopK int `toml:"top_k" default:"10" range:"0.." needs:"enabled" zero:"all" doc:"tools offered by their rank"`
 	// MinDescriptionWords is because a short description does not show whether the tool fits.
 	MinDescriptionWords int      `toml:"min_description_words" default:"3" range:"0.." needs:"enabled" unit:"words" doc:"of a description; tools with shorter ones are always offered"`

@@ -61,9 +61,9 @@ func tooManyOfServers(m llm.Model, tools []llm.Tool) bool {
 	return all-own > llm.EstimateTokens(2*maxListed)
 }
 
-// withSearch returns the tools with tool_search before those of MCP servers; the caller
-// holds mu. Its description changes only if a server joins or leaves, so that the
-// provider's cache holds.
+// withSearch returns the tools with tool_search inserted before the MCP servers' tools; the
+// caller holds mu. The description of tool_search changes only if a server joins or leaves,
+// so that the provider's cache stays valid.
 func (s *Set) withSearch(tools []llm.Tool) []llm.Tool {
 	own, more := splitByServer(tools)
 	var servers []string
@@ -80,7 +80,7 @@ func (s *Set) withSearch(tools []llm.Tool) []llm.Tool {
 	return slices.Concat(own, []llm.Tool{{Name: t.Name, Description: t.Description, Schema: t.Schema}}, more)
 }
 
-// splitByServer divides tools into our own, without tool_search, and those of MCP servers.
+// splitByServer divides tools into our own, without tool_search, and the MCP servers' tools.
 func splitByServer(tools []llm.Tool) (own, more []llm.Tool) {
 	for _, t := range tools {
 		switch {
@@ -133,7 +133,7 @@ func describeServer(name string, tools []llm.Tool, size int) string {
 	return line + "\n"
 }
 
-// pickDeferred picks our own tools, and those of MCP servers that the conversation needs;
+// pickDeferred picks our own tools, and the MCP servers' tools that the conversation needs;
 // the caller holds mu.
 func (s *Set) pickDeferred(t *turn, prompt string, used map[string]bool) {
 	t.picked, t.deferred, t.filtered = make(map[string]Reason, len(t.all)), true, true

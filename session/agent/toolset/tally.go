@@ -72,8 +72,8 @@ func (c *tally) attrs() []any {
 	return attrs
 }
 
-// status returns the lines for /status: one for the rules of the filter, one
-// for those of the dependencies.
+// status returns the lines for /status: one for the filter's rules, one for
+// dependency rules.
 func (c *tally) status(filter bool) []string {
 	var lines []string
 	if filter && c.prompts > 0 {

@@ -103,8 +103,8 @@ func TestFallbackWithoutKey(t *testing.T) {
 	}
 }
 
-// A request that does not fit a model's window is not sent to it, and the
-// window is that of the answering model.
+// A request that does not fit a model's window is not sent to it, and the answering
+// model's window is reported.
 func TestFallbackWindow(t *testing.T) {
 	var c llmtest.IdleClock
 	model := func(name, script string, window int) *retrier {

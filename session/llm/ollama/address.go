@@ -17,8 +17,8 @@ const defaultPort = "11434"
 
 // ParseAddress parses an address in the form of OLLAMA_HOST: host, host:port, :port, or
 // a URL with the default port of its scheme. A wildcard address becomes this machine.
-// Anything unreadable becomes the default. A path is kept, except that of an API, which
-// people copy along.
+// Anything unreadable becomes the default. A path is kept, except an API path, which people
+// copy along.
 // https://github.com/ollama/ollama/blob/v0.17.4/envconfig/config.go
 func ParseAddress(text string) *url.URL {
 	text, _ = wire.SplitQuery(strings.Trim(strings.TrimSpace(text), `"'`))

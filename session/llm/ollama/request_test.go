@@ -160,7 +160,7 @@ func BenchmarkRequest(b *testing.B) {
 }
 
 // TestImagesOfResult checks that the images of a tool's result are in the message after
-// it: the templates of models show those of users alone.
+// it: model templates render only the images of user messages.
 func TestImagesOfResult(t *testing.T) {
 	got := userMessages([]llm.Block{{Result: &llm.ToolResult{ID: "a", Text: "seen", Images: []llm.Image{{MIME: "image/png", Data: []byte("img")}}}}}, &callNames{tools: map[string]string{}})
 	if len(got) != 2 || got[0].Role != "tool" || got[1].Role != "user" || len(got[1].Images) != 1 || got[1].Content != "[images of tool result 1 above: 1]" {

@@ -6,8 +6,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
 )
 
-// readableSchema returns a schema that the server can parse. Any other would fail the
-// whole request, so it is replaced by that of any object.
+// readableSchema returns a schema that the server can parse. Ollama rejects the whole
+// request otherwise, so an unsupported schema becomes {"type":"object"}.
 func readableSchema(raw json.RawMessage) json.RawMessage {
 	schema := wire.InputSchema(raw)
 	if json.Unmarshal(schema, new(serverSchema)) != nil {

@@ -55,7 +55,7 @@ func (c *openCall) mustContinue(name, args string) bool {
 	return c.name == name && c.args.Len() > 0 && args != "" && !c.isWhole() && !strings.HasPrefix(strings.TrimSpace(args), "{")
 }
 
-// add reads a piece. Names are those of the offered tools.
+// add reads a piece. names are the names of the offered tools.
 func (cs *chatCalls) add(d *chatCallDelta, names wire.ToolNames) {
 	args := argsOf(d.Function.Arguments)
 	c := cs.find(d, args)

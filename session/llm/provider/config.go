@@ -60,7 +60,7 @@ type Provider struct {
 	// BaseURL is with or without "/v1". Empty means ANTHROPIC_BASE_URL or OPENAI_BASE_URL, else
 	// the public one; for ollama OLLAMA_HOST, else http://127.0.0.1:11434.
 	BaseURL string `toml:"base_url" doc:"address of the API; default: the public one; required for compatible"`
-	// APIKeyEnv is by default that of the type, OLLAMA_API_KEY at ollama.com, and none for
+	// APIKeyEnv defaults to the type's variable, OLLAMA_API_KEY at ollama.com, and none for
 	// other servers.
 	APIKeyEnv string `toml:"api_key_env" doc:"the variable with the key"`
 	MaxTokens int    `toml:"max_tokens" default:"0" range:"0.." zero:"the server's limit, for claude at most 32,000 (64,000 at xhigh and max)" unit:"tokens" doc:"per answer, thoughts included"`

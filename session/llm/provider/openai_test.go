@@ -239,7 +239,7 @@ func TestOpenAIRefusedFeature(t *testing.T) {
 				}
 			}
 			want := 3
-			if name == "thoughts" { // those of the next answer may be useful again
+			if name == "thoughts" { // the next answer's thoughts may be useful again
 				want = 4
 			}
 			if len(bodies) != want {

@@ -18,7 +18,7 @@ import (
 // quirk is a stream of some server, which may violate its dialect.
 type quirk struct {
 	stream string // the body; lines that begin with { become events
-	kind   string // Content-Type; empty means that of a stream
+	kind   string // Content-Type; empty means text/event-stream
 	want   []llm.Event
 	fails  *llm.Error
 }

@@ -103,8 +103,8 @@ func (p Provider) open(getenv func(string) string, memory *wire.Memory) (llm.Mod
 	return nil, fmt.Errorf("provider %q: type %q is not known; the types are %s", p.name(), p.Type, strings.Join(providerTypes, ", "))
 }
 
-// availableProviders returns the configured providers, the default first, or those of the
-// environment.
+// availableProviders returns the configured providers, the default first, or the providers
+// found in the environment.
 func availableProviders(cfg Config, getenv func(string) string) []Provider {
 	ps := slices.Clone(cfg.Providers)
 	sort.SliceStable(ps, func(i, j int) bool { return ps[i].Default && !ps[j].Default })

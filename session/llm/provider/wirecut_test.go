@@ -37,7 +37,7 @@ func TestWireBytes(t *testing.T) {
 }
 
 // FuzzWire reads a stream that ends anywhere, in two pieces. It must end with a
-// stop or an error, and the events before must be those of the whole stream.
+// stop or an error, preceded by the same events as the whole stream.
 func FuzzWire(f *testing.F) {
 	names := slices.Sorted(func(yield func(string) bool) {
 		for name := range dialects {
@@ -87,8 +87,8 @@ func FuzzWire(f *testing.F) {
 	})
 }
 
-// TestWireCutAnywhere ends streams after each byte: the events are the beginning of
-// those of the whole stream, followed by a stop or an error.
+// TestWireCutAnywhere ends streams after each byte: the events are a prefix of the whole
+// stream's events, followed by a stop or an error.
 func TestWireCutAnywhere(t *testing.T) {
 	if testing.Short() {
 		t.Skip("thousands of streams on one goroutine: nothing for the race detector")

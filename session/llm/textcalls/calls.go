@@ -26,7 +26,7 @@ type Call struct {
 // of a tool's Invocation, and blocks of the language tool_call, which hold {"tool_id":
 // "…", "params": {…}}.
 //
-// Fences are those of CommonMark: three or more backticks or tildes, indented by at
+// Fences are as in CommonMark: three or more backticks or tildes, indented by at
 // most three spaces, closed by at least as many of the same. Blocks of other languages
 // are skipped with their content. A block that is never closed was cut off, so it has a
 // Problem and must not be run.

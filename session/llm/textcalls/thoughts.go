@@ -5,7 +5,7 @@ import (
 )
 
 // thinkTags are the tags that models write around their reasoning in the text of an
-// answer: those of most models, and Gemini's.
+// answer: most models' tags, and Gemini's.
 var thinkTags = [][2]string{{thinkOpen, thinkClose}, {"<thought>", "</thought>"}}
 
 // maxOpening is how much text is held back, in bytes, because it may still begin a tag or

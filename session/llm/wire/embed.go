@@ -56,8 +56,8 @@ func (e Embedder) all(ctx context.Context, texts []string) ([][]float32, error) 
 	return vectors, sameLength(vectors)
 }
 
-// sameLength returns an error unless all vectors have the same length, including
-// those of different requests.
+// sameLength returns an error unless all vectors have the same length, across
+// requests too.
 func sameLength(vectors [][]float32) error {
 	for _, v := range vectors {
 		if len(v) == 0 || len(v) != len(vectors[0]) {

@@ -33,9 +33,9 @@ type (
 	}
 )
 
-// Messages returns the form of each message. If the messages begin with those of the
-// last call, only the others are encoded, in order. Otherwise begin makes a new state and
-// all messages are encoded. The caller does not change the result.
+// Messages returns the encoded form of each message. If history begins with the previous
+// call's history, only the new messages are encoded, in order. Otherwise begin makes a new
+// state and all messages are encoded. The caller must not change the result.
 func (e *Encoding[S, F]) Messages(history []llm.Message, begin func() S, encode func(*S, llm.Message) F) []F {
 	if !e.seen.beginOf(history) {
 		e.seen, e.forms, e.state = nil, nil, begin()

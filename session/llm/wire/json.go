@@ -7,7 +7,7 @@ import (
 )
 
 // Encode returns the JSON of a value: always the same bytes for the same value, without
-// HTML escapes. It panics if the value does not encode; those of the adapters always do.
+// HTML escapes. It panics if the value does not encode; the adapters' values always do.
 func Encode(v any) []byte {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
