@@ -91,7 +91,7 @@ func TestGate(t *testing.T) {
 				t.Errorf("ran %v, text %q, said %q, asked %q, decisions %v", ran, text, said, asked, decisions)
 			}
 			if last := len(decisions) - 1; last >= 0 && decisions[last] == executors.Deny && call.Record.Rule != "the_gate: secret rule" {
-				t.Errorf("recorded the rule %q, want that of the gate", call.Record.Rule)
+				t.Errorf("recorded the rule %q, want \"the_gate: secret rule\"", call.Record.Rule)
 			}
 		})
 	}

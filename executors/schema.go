@@ -11,9 +11,9 @@ import (
 
 // object is a JSON object with its members in order.
 //
-// Why are schemas written here? The first session of a process waits for those of all
-// tools. The library's encoder needs several times as long, and a second pass for the form
-// that models get.
+// Why are schemas written here? The first session of a process waits for the schemas of all
+// tools. The library's encoder takes several times as long, and needs a second pass for the
+// form that models get.
 type object []member
 
 // member is a member of an object.

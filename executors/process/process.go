@@ -157,8 +157,8 @@ func Start(prog Program) (*Process, error) {
 }
 
 // goOnThread runs f in a goroutine that is locked to a thread of its own. It is never the main
-// thread: the kernel takes the rights of that thread for those of the whole process. If it had
-// dropped rights, the programs that it started could open this process's files.
+// thread, since the kernel checks access to a process by its main thread's rights: if the main
+// thread dropped rights, the programs that it starts could open this process's files.
 func goOnThread(f func()) {
 	go func() {
 		runtime.LockOSThread()

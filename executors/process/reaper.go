@@ -176,8 +176,8 @@ func Reap(in io.Reader) {
 	all.Wait()
 }
 
-// killSessions kills a session, or those of the processes that write to an output pipe. It
-// reports whether any process was alive.
+// killSessions kills a session, or the sessions of all processes that write to an output pipe.
+// It reports whether any process was alive.
 func killSessions(name string) bool {
 	sessions := writersTo(name)
 	if session, err := strconv.Atoi(name); err == nil {

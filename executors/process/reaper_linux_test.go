@@ -13,7 +13,7 @@ import (
 // was unregistered. The leader has ended before, as after the end of the agent.
 func TestReap(t *testing.T) {
 	for name, tt := range map[string]struct {
-		lines string // PIPE and SESSION stand for those of the program, TEMP for its directory
+		lines string // PIPE, SESSION and TEMP stand for the program's pipe, session and directory
 		ends  bool
 	}{
 		"session":             {"+PIPE \"TEMP\"\n+SESSION \"TEMP\"\n-PIPE\n", true},

@@ -18,8 +18,8 @@ import (
 // Box confines the commands of one session that run without a question. Its methods may be
 // called concurrently.
 //
-// A nil Box means that this system has none: see [NewBox]. Such commands then run with no
-// more confinement than those of the user, so the policy must ask about all but the plainest.
+// A nil Box means that this system has none: see [NewBox]. Such commands then run as unconfined
+// as the user's own, so the policy must ask about all but the plainest.
 // Test for nil before a method becomes a func value: [Box.Confined] of a nil Box fails.
 type Box struct {
 	setup Setup
@@ -55,7 +55,7 @@ func (b *Box) Ready() error {
 }
 
 // Confined returns a copy of a program that runs in the box, with all programs that it starts, and
-// [process.Program.Bounded]. An error is that of [Box.Ready]; the program must then not start.
+// [process.Program.Bounded]. It returns the error of [Box.Ready]; the program must then not start.
 func (b *Box) Confined(prog process.Program) (process.Program, error) {
 	if b == nil {
 		return prog, errNoBox
@@ -74,11 +74,11 @@ const BoxArg = "__box"
 // process, such as the editor's terminal: zeph-acp __box FILE -- ARGV. Like a local
 // command, argv gets an empty stdin, a temporary directory of its own, the limits for memory
 // and files, and ends with its whole session after the time limit, or when the launcher ends.
-// It has no terminal. The exit status is that of argv, 128 + N after signal N, and 126 if argv
-// did not run; a line on stderr then begins with "zeph-acp: sandbox:".
+// It has no terminal. The launcher exits with argv's status, 128 + N after signal N, and 126 if
+// argv did not run; a line on stderr then begins with "zeph-acp: sandbox:".
 //
-// argv[0] is looked up in PATH here. env is the whole environment of argv; that of the
-// launcher does not matter. FILE contains env and the rules, and only the user can read it. Every
+// argv[0] is looked up in PATH here. env is the whole environment of argv; the launcher's own
+// environment does not matter. FILE contains env and the rules, and only the user can read it. Every
 // call is for one start: the launcher removes FILE right before it starts argv, and starts nothing
 // if it cannot. So a caller that removes FILE first knows that nothing will run. On another
 // kernel or in a container FILE remains.

@@ -35,7 +35,7 @@ var ownCalls = []struct{ call, arg uint32 }{
 	{unix.SYS_SCHED_SETATTR, 0}, {unix.SYS_SETPRIORITY, 1}, {unix.SYS_IOPRIO_SET, 1},
 }
 
-// typingControls are those of ioctl(2) with which a program types into a terminal.
+// typingControls are the ioctl(2) requests with which a program types into a terminal.
 var typingControls = []uint32{unix.TIOCSTI, unix.TIOCLINUX, unix.TIOCSCTTY, unix.TIOCCONS}
 
 const newNamespaces = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWIPC |

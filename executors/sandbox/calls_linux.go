@@ -17,8 +17,8 @@ var changingCalls = slices.Concat(olderChangingCalls, []uint32{
 	unix.SYS_FILE_SETATTR, unix.SYS_TRUNCATE, unix.SYS_SOCKET,
 })
 
-// modeCalls are those of changingCalls that change modes and times. A program that writes files
-// needs them, as git does for its settings.
+// modeCalls is the subset of changingCalls that changes modes and times. A program that writes
+// files needs them, as git does for its settings.
 var modeCalls = slices.Concat(olderModeCalls, []uint32{
 	unix.SYS_FCHMOD, unix.SYS_FCHMODAT, unix.SYS_FCHMODAT2, unix.SYS_UTIMENSAT,
 })

@@ -73,7 +73,7 @@ func linkedBase(pattern string) (real, below string, ok bool) {
 	return "", "", false
 }
 
-// extended appends the parts of a pattern to those of a directory.
+// extended appends the parts of a pattern to the parts of a directory.
 func (r denyScope) extended(dir []string, pattern string) denyScope {
 	for _, name := range dir {
 		r.parts = append(r.parts, globEscaper.Replace(name))

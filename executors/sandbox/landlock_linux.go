@@ -28,8 +28,8 @@ const (
 		unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
 )
 
-// bypassCapabilities are those of root that bypass Landlock. They give access to the
-// memory of other processes, which holds keys, to raw disks, or to the kernel.
+// bypassCapabilities are the capabilities of root that bypass Landlock. They give access to
+// the memory of other processes, which holds keys, to raw disks, or to the kernel.
 var bypassCapabilities = []uintptr{
 	unix.CAP_SYS_ADMIN, unix.CAP_SYS_PTRACE, unix.CAP_PERFMON, unix.CAP_SYS_RAWIO, unix.CAP_MKNOD,
 	unix.CAP_SYS_MODULE, unix.CAP_SYS_BOOT, unix.CAP_BPF, unix.CAP_MAC_ADMIN, unix.CAP_MAC_OVERRIDE, unix.CAP_SYSLOG,

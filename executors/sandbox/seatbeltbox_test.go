@@ -63,7 +63,7 @@ func newSeatbeltSession(t *testing.T) *seatbeltSession {
 	}}
 }
 
-// The grants are those of the session, declared toolchains and git's settings.
+// The session, declared toolchains and git's settings are granted.
 func TestSeatbeltOfSession(t *testing.T) {
 	s := newSeatbeltSession(t)
 	box, err := newSeatbelt(s.setup)

@@ -39,15 +39,15 @@ func secretFile(name string) bool {
 	return strings.HasPrefix(name, "credentials") && !slices.Contains(sourceExtensions, path.Ext(name))
 }
 
-// secretNames are patterns of the names of files with secrets, in lower case. Names with ".pub" at the end
-// and "credentials" with any end but that of a source are not among them.
+// secretNames are patterns of the names of files with secrets, in lower case. secretFile excludes names
+// that end in ".pub", and adds "credentials" with any extension except sourceExtensions.
 var secretNames = []string{
 	".npmrc", ".yarnrc*", ".netrc", "_netrc", ".pypirc", ".git-credentials", ".pgpass", ".my.cnf", ".htpasswd", ".vault-token", ".dockercfg",
 	".env", ".env.*", "id_rsa", "id_dsa", "id_ecdsa*", "id_ed25519*", "*.kdbx", "*.keytab", "shadow", "shadow-", "gshadow", "gshadow-", "sudoers",
 	"opasswd", "ssh_host_*_key", "auth.json", "settings-security.xml", "master.passwd",
 }
 
-// sourceExtensions are those of sources and documents, which are often named after what they handle.
+// sourceExtensions are the extensions of sources and documents, which are often named after what they handle.
 var sourceExtensions = []string{
 	".py", ".pyc", ".pyi", ".go", ".rs", ".js", ".mjs", ".cjs", ".ts", ".map", ".java", ".class", ".c", ".cc", ".h", ".rb", ".lua", ".so", ".html", ".md", ".rst", ".svg",
 }

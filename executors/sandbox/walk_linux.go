@@ -119,7 +119,7 @@ func (p *planner) homePart(path string) string {
 }
 
 // decide returns the node of an entry of n, with its decision; scopes are
-// those of the patterns that may apply in n.
+// the scopes of the patterns that may apply in n.
 func (p *planner) decide(n *node, c child, scopes []denyScope) *node {
 	sub := &node{child: c}
 	if c.kind == unix.DT_DIR || len(scopes) > 0 || len(p.ownPaths) > 0 || len(p.secretPaths) > 0 {

@@ -23,7 +23,7 @@ import (
 )
 
 // Roots are the directories of one session. They are immutable, so all methods may
-// be called concurrently, except for those of [Roots.WithStats].
+// be called concurrently, except on the result of [Roots.WithStats].
 type Roots struct {
 	given    []string // as the client wrote them, cleaned
 	dirs     []string // the same without symlinks

@@ -16,8 +16,8 @@ import (
 // systems of macOS and Windows do by default.
 const systemFoldsNames = runtime.GOOS == "darwin" || runtime.GOOS == "ios" || runtime.GOOS == "windows"
 
-// foldsNames reports whether the file system at dir ignores the case of names, such as
-// that of a Windows drive under WSL.
+// foldsNames reports whether the file system at dir ignores the case of names, as a Windows
+// drive under WSL does.
 func foldsNames(dir string) bool {
 	paths := []string{dir}
 	if f, err := os.Open(dir); err == nil {

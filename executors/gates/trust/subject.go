@@ -19,7 +19,7 @@ const (
 // Server returns the subject of an MCP server.
 func Server(name string) string { return serverPrefix + name }
 
-// subjectOf parses the name of a subject. A name alone is that of a tool.
+// subjectOf parses the name of a subject. A name without a prefix names a tool.
 func subjectOf(name string) (string, error) {
 	kind, rest, ok := strings.Cut(name, ":")
 	switch {

@@ -1,10 +1,10 @@
 // Package program runs the programs that zeph-acp needs for itself, such as git.
 //
 // [Runner.Run] is the only place that starts them. Such a program has the environment of a
-// command, without keys. It runs in the box of commands that nobody is asked about, where the
-// system has one: it reads the directories that its [Command] names, those of the system and
-// those of toolchains, and writes only what the Command names. It has no network. Output and
-// time are bounded.
+// command, without keys. Where the system has a box for commands that run without a question,
+// the program runs in it. It reads the directories that its [Command] names, system directories
+// and toolchains, writes only what the Command names, and has no network. Output and time are
+// bounded.
 //
 // Servers, hooks and commands that the user has approved are not the business of this package:
 // they start in package process.
@@ -50,7 +50,7 @@ type Command struct {
 	Name  string   // looked up in PATH
 	Args  []string // without the name
 	Dir   string   // absolute
-	Env   []string // NAME=value, in addition to those of the Runner
+	Env   []string // NAME=value, in addition to the Runner's variables
 	Stdin io.Reader
 	// Read and Write are files and directories that the program reads, or reads and writes, with
 	// everything below. A program that lies in one of them does not run.
@@ -74,7 +74,7 @@ func (e *ExitError) Error() string {
 	return e.Name + ": " + cmp.Or(e.Message, how)
 }
 
-// ExitedWith reports whether err is that of a program with this exit status.
+// ExitedWith reports whether err is an ExitError with this exit status.
 func ExitedWith(err error, status int) bool {
 	e, ok := errors.AsType[*ExitError](err)
 	return ok && e.Exit.Code != nil && *e.Exit.Code == status

@@ -180,7 +180,7 @@ func isESLintConfig(name string) bool {
 	return strings.HasPrefix(name, "eslint.config.") || name == ".eslintrc" || strings.HasPrefix(name, ".eslintrc.")
 }
 
-// covers reports whether checking the project also checks those of its kind below it.
+// covers reports whether checking a project also checks the nested projects of its kind.
 func (f *finder) covers(p project) bool {
 	switch p.kind {
 	case rust:

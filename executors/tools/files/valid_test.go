@@ -165,7 +165,7 @@ func TestWalkIsValid(t *testing.T) {
 		}
 		must(t, c.change(r.b))
 		if find, grep := r.find.Valid(), r.grep.Valid(); find != c.find || grep != c.grep {
-			t.Errorf("%s: the result of find_path holds %t, want %t; that of grep %t, want %t", name, find, c.find, grep, c.grep)
+			t.Errorf("%s: find_path's result is valid: %t, want %t; grep's: %t, want %t", name, find, c.find, grep, c.grep)
 		}
 		if r.find.ValidSize == 0 || r.grep.ValidSize <= r.find.ValidSize {
 			t.Errorf("%s: watching takes %d bytes for find_path and %d for grep, want more for grep", name, r.find.ValidSize, r.grep.ValidSize)

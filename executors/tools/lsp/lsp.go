@@ -11,7 +11,7 @@
 // user has agreed for the project. Without a server a call costs nothing.
 //
 // The check after an edit is a separate call of the tool "diagnostics", in the phase verifier. So
-// gates judge it, and the audit log records it. Its text is masked like that of any tool.
+// gates judge it, the audit log records it, and its output is redacted like any tool's.
 //
 // Why only new diagnostics? A model would otherwise fix errors that are unrelated to its task.
 // Diagnostics that were there before the first edit of a file are never shown. One that comes too

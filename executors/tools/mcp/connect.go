@@ -91,8 +91,8 @@ func (i *instance) connect(ctx context.Context) (*sdk.ClientSession, *stdio.Serv
 	return session, program, err
 }
 
-// environment returns the environment of the program: that of commands and the entry's
-// own variables.
+// environment returns the environment of the program: the environment of commands plus the
+// entry's own variables.
 func (i *instance) environment() ([]string, error) {
 	env := slices.Clone(i.pool.Env())
 	for _, name := range i.entry.EnvFrom {

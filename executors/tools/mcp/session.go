@@ -27,7 +27,7 @@ type Options struct {
 	Wait time.Duration
 	// Ask asks the user; nil means that there is no user.
 	Ask func(context.Context, approval.Question) approval.Answer
-	// Unasked is that of approval.Desk.
+	// Unasked is passed to approval.Desk.
 	Unasked func(what string)
 	// User answers the questions of servers; nil means that there is no user.
 	User User

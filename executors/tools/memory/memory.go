@@ -6,8 +6,8 @@
 //	tools := m.Tools()
 //	m.Look(ctx) // before each turn
 //
-// A fact belongs to one project, or to all, and no search finds that of another project. It keeps
-// the session and the time, and the hashes of the files that it cites: a hit says which of them
+// A fact belongs to one project, or to all; a search never returns another project's facts. A fact
+// keeps the session and the time, and the hashes of the files that it cites: a hit says which files
 // have changed since. Equal facts become one. Credentials, refusals and tool policies are not saved
 // ([Memory.Save]). Nothing is added to a prompt unasked, except the line that [Memory.Line]
 // returns.
@@ -118,7 +118,7 @@ type Memory struct {
 	// Secret describes the credentials in a text; "" means that it has none. Nil finds
 	// none.
 	Secret func(text string) string
-	// Labels returns the labels of the session, and AddLabels adds those of another one,
+	// Labels returns the labels of the session, and AddLabels adds another session's labels,
 	// which may be nil. Nil functions mean that there are no labels.
 	Labels    func() json.RawMessage
 	AddLabels func(labels json.RawMessage)

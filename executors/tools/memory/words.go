@@ -53,8 +53,8 @@ var synonyms = [][]string{
 	{"ship", "release", "deploy"},
 }
 
-// wordsOf returns the words of a text in lower case, with those of an identifier such as
-// createIssue, without stop words. Every character of a script without spaces is a word.
+// wordsOf returns the words of text in lower case, without stop words. An identifier such as
+// createIssue is split into words. Every character of a script without spaces is a word.
 func wordsOf(text string) []string {
 	var out []string
 	separates := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.Is(unicode.Mn, r) }

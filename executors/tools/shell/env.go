@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Env returns environ without the variables that a command must not see: those
-// named like secrets, those of a provider, and those whose name starts with a
-// prefix of block. It ignores case.
+// Env returns environ without the variables that a command must not see: variables
+// named like secrets, providers' variables, and variables whose name starts with a
+// prefix in block. It ignores case.
 func Env(environ, block []string) []string {
 	return slices.DeleteFunc(slices.Clone(environ), func(v string) bool {
 		name, ok := variableName(v)
@@ -82,7 +82,7 @@ var providerPrefixes = []string{
 	"XAI_",
 }
 
-// looksSecret reports whether a name, in upper case, looks like that of a secret. It compares whole
+// looksSecret reports whether a name, in upper case, looks like the name of a secret. It compares whole
 // parts, so that KEYBOARD, MONKEY_PATCH and COLORTERM stay; SSH_AUTH_SOCK stays because AUTH counts
 // only at the end.
 func looksSecret(name string) bool {

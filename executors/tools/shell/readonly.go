@@ -20,8 +20,8 @@ var steeringPrefixes = []string{
 	"LUA_INIT", "NODE_OPTIONS", "NODE_PATH", "PERL5LIB", "PERL5OPT", "PHPRC", "PHP_INI_SCAN_DIR", "PYTHON", "RUBYLIB", "RUBYOPT", // often the project itself
 }
 
-// gitReadOnlySettings are settings of git that override those of a repository, so that a
-// reading command starts no other program and changes nothing.
+// gitReadOnlySettings are git settings that override the repository's, so that a reading
+// command starts no other program and changes nothing.
 var gitReadOnlySettings = [][2]string{
 	{"core.fsmonitor", "false"},
 	{"core.hooksPath", os.DevNull},
@@ -42,7 +42,7 @@ var judgedLocale = lazyregexp.New(`(?i)^(C|POSIX|.*\.utf-?8(@.*)?)?$`)
 
 // readOnlyEnv returns variables for a read-only command, as NAME=value. They keep
 // its programs from writing, from downloading, and from starting programs that a
-// repository names. They come after those of Quiet.
+// repository names. They come after the variables of Quiet.
 func readOnlyEnv() []string {
 	env := []string{
 		"GIT_OPTIONAL_LOCKS=0",

@@ -55,7 +55,7 @@ var description string
 // Runner is where a command runs: [Local] here, or a terminal of the client.
 type Runner interface {
 	// Background starts a command that keeps running after ctx ends, until it ends by
-	// itself or is stopped. Errors are those of Run.
+	// itself or is stopped. It returns the same errors as Run.
 	Background(ctx context.Context, cmd Command) (Job, error)
 
 	// Run runs one command to its end. When ctx ends first it stops the command
@@ -96,9 +96,9 @@ func (c Command) Args() []string {
 	return []string{"-c", script}
 }
 
-// Env adds the variables that the command needs to those of a runner. block are the
-// prefixes of variables that the runner hides (see the function Env), and extra the
-// variables that it sets, as NAME=value.
+// Env adds the variables that the command needs to the runner's. block are the prefixes of
+// variables that the runner hides (see the function Env), and extra the variables that it
+// sets, as NAME=value.
 func (c Command) Env(block, extra []string) ([]string, []string) {
 	extra = slices.Concat(extra, c.Secrets)
 	if !c.ReadOnly {
@@ -134,7 +134,7 @@ type bashInput struct {
 	Command     string `json:"command"`
 	Description string `json:"description,omitempty"`
 	Background  bool   `json:"background,omitempty"`
-	// In seconds. bindTools replaces the maximum with that of the configuration.
+	// In seconds. bindTools replaces the maximum with the configured one.
 	Timeout int `json:"timeout,omitempty" jsonschema:"maximum=600"`
 }
 

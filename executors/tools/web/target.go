@@ -156,7 +156,7 @@ type host struct {
 }
 
 // privateDomains are the domains that are never on the public Internet: special-use
-// domains, and those of internal networks.
+// domains, and domains of internal networks.
 //
 //	https://www.iana.org/assignments/special-use-domain-names
 //	https://www.rfc-editor.org/rfc/rfc6762#appendix-G

@@ -39,7 +39,7 @@ type Session struct {
 // Files are the files that an input may name.
 type Files struct {
 	Paths []string // absolute, cleaned; the tool may take some for patterns
-	Globs []string // those of Paths that have wildcards, without words of long texts
+	Globs []string // the subset of Paths with wildcards, without words of long strings
 	// Incomplete means that the input may name more files.
 	Incomplete bool
 }

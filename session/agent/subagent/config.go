@@ -19,7 +19,7 @@ type Config struct {
 type Type struct {
 	Name        string   `toml:"name" doc:"unique: lower case letters, digits, - and _"`
 	Description string   `toml:"description" doc:"when the main model should use it"`
-	Prompt      string   `toml:"prompt" doc:"its instructions, below those of the session"`
+	Prompt      string   `toml:"prompt" doc:"its instructions, appended to the session's"`
 	Tools       []string `toml:"tools" doc:"the names of its tools; * stands for any text: github__*; default: all"`
 	Model       string   `toml:"model" format:"model" doc:"provider or provider:model; default: the session's model"`
 	// Worktree lets several sub-agents that change files work at the same time.

@@ -37,7 +37,7 @@ func TestURLs(t *testing.T) {
 	}
 }
 
-// Every text of an input counts, also that of a member that occurs twice.
+// Every string of an input counts, even if a member occurs twice.
 func TestInput(t *testing.T) {
 	got := inputValues(json.RawMessage(`{"path":"a","x":[{"PATH":"b"},"/c",1,null,{"y":"d"}],"path":"e","to":["f"]}`))
 	want := values{texts: []string{"a", "b", "/c", "d", "e", "f"}, named: []string{"a", "b", "e", "f"}, pathLike: []string{"/c"}, duplicate: "path"}

@@ -136,7 +136,7 @@ func TestKept(t *testing.T) {
 }
 
 // TestMayShow checks that files whose hits cannot be shown any more are skipped, and that
-// the result is the beginning of that of a search that skips none.
+// the result is a prefix of the result of a search without skips.
 func TestMayShow(t *testing.T) {
 	text, err := os.ReadFile("testdata/languages.txtar")
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 type language struct {
 	names string // extensions and names of files, separated by spaces
 	// keywords are the words that may stand directly before a defined name; "*" means
-	// any word but those of neverBeforeName.
+	// any word except neverBeforeName.
 	keywords       string
 	before         string // other bytes that may be before a defined name
 	prose          bool   // text with headings

@@ -43,7 +43,7 @@ type Limits struct {
 	Bytes   int // no further match is shown after these
 }
 
-// New compiles a regex. The errors are those of [pattern.Compile].
+// New compiles a regex. It returns the errors of [pattern.Compile].
 func New(expr string, l Limits) (*Searcher, error) {
 	re, err := pattern.Compile(expr)
 	if err != nil {

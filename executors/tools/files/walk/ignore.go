@@ -15,8 +15,8 @@ const (
 	maxIgnore = 1 << 20 // bytes of a file of patterns; a larger file is not used
 )
 
-// ignore holds the pattern files that apply to one directory: its own and those
-// of the directories above. The order of precedence is that of ripgrep: .ignore
+// ignore holds the pattern files that apply to one directory: its own and its
+// parents'. The order of precedence is the same as in ripgrep: .ignore
 // files, .gitignore files, .git/info/exclude, the user's own excludes
 // (core.excludesFile). Among files of one kind the deepest with a matching
 // pattern decides, and in it the last matching pattern.
@@ -87,9 +87,9 @@ func readExclude(b *workspace.Branch) *rules {
 	return readRules(info, "exclude")
 }
 
-// descend returns the patterns that apply in the directory name of dir: those of i
-// and of dir. If the walk started in an ignored directory, that directory was
-// asked for by name, so no pattern from above applies there.
+// descend returns the patterns that apply in the directory name of dir: the patterns
+// of i and of dir. If the walk started in an ignored directory, that directory was
+// asked for by name, so patterns from above do not apply there.
 func (i *ignore) descend(dir *workspace.Dir, name string) *ignore {
 	if i == nil {
 		return nil

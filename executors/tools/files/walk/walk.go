@@ -3,10 +3,10 @@
 //
 // Start with [Do]; [PathMatcher] compiles a glob for the entries it visits.
 //
-// It promises that a walk stays inside the roots, even if directories and symlinks are replaced
-// meanwhile. It does not open zeph-acp's own files, or files that the rules for reading refuse. Its
-// result does not depend on scheduling: it equals that of one goroutine that visits the tree in the
-// order of the paths. It does not follow symlinks, and it does not read files; the visit may.
+// A walk stays inside the roots, even if directories and symlinks are replaced meanwhile. It never
+// opens zeph-acp's own files, or files that the rules for reading refuse. Its result does not depend
+// on scheduling: it is the same as for one goroutine that visits the tree in path order. It does not
+// follow symlinks, and it does not read files; the visit may.
 //
 // Why another parser of .gitignore? Libraries match patterns as doublestar or
 // filepath do. Git's wildmatch differs in classes, in braces and in "a/**".
@@ -57,10 +57,10 @@ type visit func(e Entry, stopped func() bool) (found any, ok bool, err error)
 // directory relative to the one above, so that a replaced directory cannot lead it out of the
 // roots.
 //
-// The results, and the budget, are those of one goroutine that visits the tree
-// in order. newVisit is called once for each goroutine. size returns the
-// approximate size of a result in bytes. T should be a pointer: all pointers share the
-// machine code of a generic function.
+// Results and budget are the same as for one goroutine that visits the tree in
+// order. newVisit is called once for each goroutine. size returns the approximate
+// size of a result in bytes. T should be a pointer: all pointers share the machine
+// code of a generic function.
 func Do[T any](ctx context.Context, tree Tree, newVisit func() Visit[T], size func(T) int, take func(T) bool) (Unseen, error) {
 	w := &walker{
 		size: func(found any) int { return size(found.(T)) },

@@ -121,8 +121,8 @@ type key struct {
 	severity                           int
 }
 
-// keyOf returns the key of a diagnostic without its place. Numbers in the message do not
-// count, since they may be those of lines.
+// keyOf returns the key of a diagnostic without its position. It ignores numbers in the
+// message, since they may be line numbers.
 func keyOf(d Diagnostic) key {
 	return key{path: d.Path, code: d.Code, source: d.Source, message: withoutNumbers(d.Message), severity: d.Severity}
 }

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// maxReported bounds the files whose diagnostics are kept, maxPerFile those of one
-	// file, and maxReportBytes all of them, in bytes.
+	// maxReported bounds the files whose diagnostics are kept, maxPerFile the diagnostics
+	// of one file, and maxReportBytes all diagnostics, in bytes.
 	maxReported    = 2000
 	maxPerFile     = 500
 	maxReportBytes = 32 << 20
