@@ -38,7 +38,7 @@ func repeated(outputs [][]byte, size int) []byte {
 }
 
 // BenchmarkFilter filters 10 MiB through each built-in rule, including
-// sanitising and scanning: "mix" is all samples, "own" those of the rule.
+// sanitising and scanning: "mix" is all samples, "own" the rule's own samples.
 // FILTER_SAMPLES_DIR adds samples. At the end it names the slowest rule.
 func BenchmarkFilter(b *testing.B) {
 	f := builtin(b)

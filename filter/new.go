@@ -10,8 +10,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/redact"
 )
 
-// New makes a filter of the built-in rules and those of the user's file, which
-// override them. An empty path means no file. The filter masks the kinds of
+// New returns a filter with the built-in rules, overridden by the rules in the
+// user's file. An empty path means no file. The filter redacts the kinds of
 // [redact.Credentials]. The warnings name each part of the file that cannot be
 // used, and why.
 //

@@ -82,7 +82,7 @@ type writtenRule struct {
 	Unless   string         `toml:"unless"`
 }
 
-// loadRules returns the built-in rules, overridden by those of the user's file, and
+// loadRules returns the built-in rules, overridden by the rules in the user's file, and
 // warnings about the file. A rule with the name of a built-in one replaces it,
 // but keeps its match or strategy if it sets none. New rules come last. A
 // missing file is not an error.

@@ -72,7 +72,7 @@ func TestToxEnvironments(t *testing.T) {
 	}
 }
 
-// A part whose command has no rules is filtered by those of the program that ran it.
+// A part whose command has no rules is filtered by the rules of the program that ran it.
 func TestPartWithoutRules(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("> shop@1.0.0 pretest\n> ./prepare.sh\n\nready\n\n> shop@1.0.0 test\n> ./run.sh\n\n")

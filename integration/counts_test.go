@@ -111,7 +111,7 @@ func isConstant(e ast.Expr, constants map[string]bool) bool {
 		return isConstant(e.X, constants)
 	case *ast.SelectorExpr:
 		x, ok := e.X.(*ast.Ident)
-		return ok && x.Obj == nil && ast.IsExported(e.Sel.Name) && len(x.Name) > 3 // names of variables are shorter, those of packages are not
+		return ok && x.Obj == nil && ast.IsExported(e.Sel.Name) && len(x.Name) > 3 // names of variables are shorter, names of packages are not
 	}
 	return false
 }

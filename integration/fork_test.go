@@ -57,8 +57,8 @@ func TestFork(t *testing.T) {
 	}
 }
 
-// TestForkRewind rewinds a copy of a session: it has the files of its own turns and not
-// those of the copied ones, and says so. A rewind of the other session does not affect it.
+// TestForkRewind rewinds a fork: it has file history for its own turns, but not for copied
+// turns, and says so. A rewind of the other session does not affect it.
 func TestForkRewind(t *testing.T) {
 	for name, copied := range map[string]func(a *agent, session string) string{
 		"fork": func(a *agent, session string) string {

@@ -18,8 +18,8 @@ const module = "github.com/zeph-acp/zeph-acp"
 // each other.
 var anyMay = []string{"filter/text/*"}
 
-// importTable lists the packages of the module that a package may import: those in
-// the first row whose pattern matches the package. Patterns are those of path.Match,
+// importTable lists the packages of the module that a package may import: the first
+// row whose pattern matches the package decides. Patterns are matched by path.Match,
 // relative to the module; "x/..." matches x and every package below it.
 var importTable = []struct {
 	packages string

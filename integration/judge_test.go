@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Verdicts of models are in the audit log: those of the mode auto-judge, and
-// those of the gate adversarial_policy, which judges first.
+// Verdicts of models are in the audit log, both in the mode auto-judge and from the
+// gate adversarial_policy, which judges first.
 func TestJudges(t *testing.T) {
 	const calls = `{"tool": "bash", "input": {"command": "touch one"}}
 

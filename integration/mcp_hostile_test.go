@@ -49,8 +49,8 @@ func (a *agent) untilReady(session string, names ...string) {
 	}
 }
 
-// hostileHabits are those of servers that become ready, with a text that the result
-// of a call has. The name of a server is the habit without spaces.
+// hostileHabits maps the habits of servers that become ready to a part of a call's
+// result. A server is named after its habit, without spaces.
 var hostileHabits = map[string]string{
 	"noise": "done", "pieces": "done", "twice": "done", "stderr": "done", "storm": "done", "stays": "done",
 	"half a line": "EOF", "exits at call": "EOF", "100 MiB": "more than 64 MiB", "60 MiB": "the response has 60 MiB, more than 8 MiB", "hangs at call": "did not answer in time", "requests": "did not answer in time",

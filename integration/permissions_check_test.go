@@ -108,7 +108,7 @@ func (f *scriptRunner) compareRefused(n int) {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	f.t.Chdir(f.root) // /proc/self/cwd is that of the agent
+	f.t.Chdir(f.root) // so that /proc/self/cwd is the agent's
 	const tree = "clean"
 	td, session := f.enter(tree)
 	l, err := config.Load(config.Options{Environ: f.cmd.Env})
@@ -153,7 +153,7 @@ func (f *scriptRunner) compare(tree, tool, input string) {
 	f.equal(session, tree, tool, input, check.Decision, check.Rule)
 }
 
-// equal makes a call, whose decision and rule must be those of its check.
+// equal makes a call, whose decision and rule must be the same as in its check.
 func (f *scriptRunner) equal(session sdk.SessionId, tree, tool, input, decision, rule string) {
 	f.t.Helper()
 	f.prompt(session, "/"+tool+" "+input)

@@ -15,7 +15,7 @@ import (
 // both. It serves, names the loss, and keeps long outputs in memory.
 func TestNoPlaceToWrite(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("the directories below are those of Unix")
+		t.Skip("the directories below exist on Unix only")
 	}
 	const gone = "/proc/zeph" // also root cannot create it
 	for name, tt := range map[string]struct {
@@ -59,7 +59,7 @@ func oneTurn(t *testing.T, p *fakemodel.Anthropic, s start) string {
 // TestNoBash works without bash, and without any shell.
 func TestNoBash(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("the programs below are those of Unix")
+		t.Skip("the programs below exist on Unix only")
 	}
 	sh, err := exec.LookPath("sh")
 	if err != nil {

@@ -82,8 +82,8 @@ func TestScaleSessions(t *testing.T) {
 	}
 }
 
-// onlyMeasured skips a test where the memory of a process cannot be measured, or is
-// not that of the shipped binary.
+// onlyMeasured skips a test where the memory of a process cannot be measured, or differs
+// from the shipped binary's.
 func onlyMeasured(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux shows the peak memory of a process: /proc/PID/status")

@@ -218,10 +218,10 @@ func stored(t testing.TB, home string) int {
 }
 
 // goroutines closes all sessions, makes the agent dump its goroutines, which ends
-// it, and returns their stacks. It leaves out those of idle connections to the
-// model, whose number the transport limits, and those of the Go runtime, which starts
-// some of them late. The scheduler's stack, "goroutine 0", is in the dump only if the
-// signal reaches an idle thread.
+// it, and returns their stacks. It leaves out idle connections to the model, whose
+// number the transport limits, and goroutines of the Go runtime, which starts some of
+// them late. The scheduler's stack, "goroutine 0", is in the dump only if the signal
+// reaches an idle thread.
 func (s *soakAgent) goroutines() (stacks []string) {
 	s.t.Helper()
 	left, since := -1, time.Now() // the number of tasks that have not run

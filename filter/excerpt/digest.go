@@ -217,7 +217,7 @@ type digestPass struct {
 	headMatch    []byte // the last match of heads
 	headPending  bool
 	folded       []foldedNames // by the index in folds
-	earlierFolds [][]byte      // further lines of folds, such as those of an earlier pass
+	earlierFolds [][]byte      // further lines of folds, for example from an earlier pass
 	changed      bool
 	cutBefore    bool   // an earlier pass omitted lines, so the rest may lack the context of a failure
 	lastDropped  []byte // the last dropped line while no line stayed, which is better than an empty result

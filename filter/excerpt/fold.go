@@ -79,8 +79,8 @@ func (s *foldedNames) insert(name, state string) {
 	s.states[name] = state
 }
 
-// foldedLines returns the lines that replace folded ones, after those of an earlier
-// pass.
+// foldedLines returns the lines that replace folded lines, after the lines of an
+// earlier pass.
 func (g *digestPass) foldedLines() [][]byte {
 	lines := g.earlierFolds
 	for i := range g.folded {

@@ -219,7 +219,7 @@ func (f *fetchPass) foldBody(body []byte) (folded []byte, maxLines int) {
 	return body, f.maxLines
 }
 
-// foldLines folds long lines of JSON among those of other commands.
+// foldLines folds long lines of JSON among other commands' lines.
 func (f *fetchPass) foldLines(body []byte) (folded []byte, ok bool) {
 	if !f.run.Mixed {
 		return nil, false

@@ -11,9 +11,9 @@ import (
 // gitStatus shortens the status of a working tree.
 type gitStatus struct{ maxChanged, maxUntracked int }
 
-// newGitStatus makes the strategy "git_status": hints are dropped. If a section
-// has more than max_changed entries, or more than max_untracked untracked
-// files, those of one directory are joined.
+// newGitStatus returns the strategy "git_status", which drops hints. If a section
+// has more than max_changed entries, or more than max_untracked untracked files,
+// it joins the entries of each directory.
 func newGitStatus(p strategy.Params) (strategy.Strategy, error) {
 	c := struct {
 		Changed   int `toml:"max_changed"`

@@ -9,8 +9,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
-// statusEntries are the files of one section. If there are too many, those of a
-// directory are joined.
+// statusEntries are the files of one section. If there are too many, the files of
+// each directory are joined.
 type statusEntries struct {
 	maxNamed          int // limit of named entries
 	maxNamedUntracked int // the same for the untracked files of the short format
@@ -78,7 +78,7 @@ func (e *statusEntries) write(out *text.Lines) {
 // minGrouped is the smallest number of files of a directory that are joined.
 const minGrouped = 4
 
-// writeGrouped writes the entries and joins those of large directories.
+// writeGrouped writes the entries, and joins the entries of large directories.
 func (e *statusEntries) writeGrouped(out *text.Lines, many, manyOthers bool) {
 	counts := map[string]int{}
 	for i, l := range e.lines {

@@ -36,8 +36,8 @@ type diagnostic struct {
 	firstLines    []byte // see finding
 	hints         []byte // see finding
 	notes         []byte // see finding
-	labels        []byte // texts about marked code, see parseLabel
-	caretLabels   bool   // labels are those of carets
+	labels        []byte // labels of marked code, see parseLabel
+	caretLabels   bool   // labels belong to carets
 	advice        []byte // the last advice, which may point into code
 	inSuggestion  bool   // the frames that follow show suggestions
 	lastLine      []byte // if holdsLastLine, the last line, which may be code

@@ -203,7 +203,7 @@ func (s *findingStore) addNotePlace(e *messageEntry, l []byte) bool {
 }
 
 // appendPlace adds a place to lines of places, and returns the lines and the length of
-// the last one. length is that of the last line so far. A new line begins with head.
+// the last line. length is the length of the last line before. A new line begins with head.
 func appendPlace(lines []byte, length int, head string, place []byte) ([]byte, int) {
 	if length == 0 || length >= wrapAt {
 		if length > 0 {

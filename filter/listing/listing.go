@@ -12,7 +12,7 @@ import (
 
 // listing shortens lists of files.
 type listing struct {
-	groupAbove int // number of paths beyond which those of one directory are joined
+	groupAbove int // number of paths beyond which the paths of one directory are joined
 	maxNames   int // names kept of one directory
 	maxLines   int // lines kept in all
 }

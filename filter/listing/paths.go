@@ -37,7 +37,7 @@ func pathBase(dir string) string {
 type pathCount struct {
 	paths, otherLines, complaints int
 
-	counts, zeroCounts int // paths with a count after them, such as those of grep -c; paths with 0
+	counts, zeroCounts int // paths with a count after them, as in grep -c; paths with 0
 
 	inNoise    *textCounts // paths in each directory of noise that is counted
 	noisePaths int         // paths in all of them
@@ -141,8 +141,8 @@ func (g *pathDirs) addSingle(path []byte) {
 }
 
 // writePaths shortens a list of paths. It counts the contents of directories of
-// noise and, if there are many paths, joins those of one directory. Of paths with counts
-// it leaves out those with 0 if there are others.
+// noise and, if there are many paths, joins the paths of one directory. It leaves out paths
+// with a count of 0 if other paths have counts.
 func (p *listingPass) writePaths() (bool, error) {
 	p.buildIsNoise = true
 	c, err := p.countPaths()

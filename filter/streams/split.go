@@ -138,8 +138,8 @@ func (s *stream) bannerLine(l []byte) bool {
 	return s.banner
 }
 
-// announced reports whether a line announces the text of a program. name is that of
-// nx and lerna for its task, and banner is true if the next line has the command.
+// announced reports whether a line is a task runner's header for a task's output. name is
+// the task's name in nx and lerna, and banner is true if the next line has the command.
 func announced(l []byte) (name, command string, banner, ok bool) {
 	if l[0] == '>' {
 		if m := npmBanner().FindSubmatch(l); m != nil {

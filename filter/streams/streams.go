@@ -112,8 +112,8 @@ func (p *pass) Line(l []byte) {
 	p.line(p.section, l)
 }
 
-// joinSections makes the lines so far those of the program itself again, in their order: the
-// text is the result of an earlier pass.
+// joinSections assigns the lines so far to the program itself again, in their order, because
+// the input is the result of an earlier pass.
 func (p *pass) joinSections() {
 	if p.divided {
 		return

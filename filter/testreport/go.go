@@ -267,7 +267,7 @@ func (g *goTests) testNamed(name []byte) *goTest {
 	return t
 }
 
-// storeLine keeps a line among those of the package.
+// storeLine appends a line to the package's output.
 func (g *goTests) storeLine(l []byte) {
 	if g.pkg.output == nil {
 		g.pkg.output = text.NewLines()

@@ -42,8 +42,8 @@ var jsCountSuffixes = newPrefixes(
 	" interrupted", " todo",
 )
 
-// isVitestProgress matches the counts that vitest draws in a terminal during a run. Those of its
-// summary are aligned.
+// isVitestProgress matches the counts that vitest draws in a terminal during a run. The counts of
+// its summary are aligned.
 func isVitestProgress(inner []byte) bool {
 	for _, name := range [...]string{"Test Files ", "Tests ", "Start at ", "Duration "} {
 		if begins(inner, name) {

@@ -21,7 +21,7 @@ type testSummary struct {
 // totals of a test run stay. The first max_failures failures stay in full, each
 // up to truncate_stack_trace lines. The next ones, four times as many, keep
 // reason and place, and the others only name and reason. Frames of libraries in
-// stack traces are dropped. The format is that of a test runner, or "auto",
+// stack traces are dropped. The format names a test runner, or is "auto",
 // which recognises runners by their lines.
 //
 // Short output of passed tests stays, since the user likely wants to see it.

@@ -50,7 +50,7 @@ func (l *Lines) WriteString(line string) {
 	l.countLine(len(line))
 }
 
-// isBlank reports whether a line has only blanks, including those of Unicode.
+// isBlank reports whether a line has only blanks, including Unicode white space.
 func isBlank(line []byte) bool {
 	return len(line) == 0 || mayBeBlank(line[0]) && len(bytes.TrimSpace(line)) == 0
 }

@@ -76,7 +76,7 @@ type Patterns struct {
 	automaton func() *automaton.Automaton
 }
 
-// CompileAll compiles a set. The error is that of the first invalid expression.
+// CompileAll compiles a set. It returns the error of the first invalid expression.
 func CompileAll(exprs []string) (*Patterns, error) {
 	set := &Patterns{}
 	for _, expr := range exprs {

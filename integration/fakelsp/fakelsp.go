@@ -269,7 +269,7 @@ func (s *server) many(uri string) {
 	notify("textDocument/publishDiagnostics", object{"uri": uri, "diagnostics": []object{diagnostic(0, 0, 1, "the last one")}})
 }
 
-// publish reports the diagnostics of a document, and those of other files.
+// publish reports the diagnostics of a document and of other files.
 func (s *server) publish(uri string, version int) {
 	own, others := s.diagnostics(uri)
 	for other := range s.others {

@@ -3,7 +3,7 @@
 //
 // [Load] finds the schemas, [Validator.Frame] checks the frames of one
 // connection. A frame of the agent must be valid by every available edition of the
-// protocol: that of the module coder/acp-go-sdk, of which editions/ has a copy, and each
+// protocol: the edition of the module coder/acp-go-sdk, copied to editions/, and each
 // *.json in the directory that ACP_SCHEMA_DIR names. A frame of a kind that an edition lacks is a fault,
 // unless the client asked for that kind by a capability.
 //

@@ -1,8 +1,8 @@
-// Package automaton decides whether a text has a match of a regular expression,
-// many times faster than package regexp.
+// Package automaton reports whether a string matches a regular expression, many
+// times faster than package regexp.
 //
 // Start with [New] and [Automaton.Match], or with [NewPrefix] and [Automaton.Prefix] for the
-// longest match at the start of a text. The answer is that of package regexp, without the
+// longest match at the start of a string. The answer is the same as package regexp's, without
 // groups. Memory is bounded; in the rare case that it does not suffice, the answer is unknown.
 package automaton
 

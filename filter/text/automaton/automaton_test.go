@@ -63,7 +63,7 @@ func FuzzMatch(f *testing.F) {
 	})
 }
 
-// The longest match at the start of a text is that of package regexp.
+// The longest match at the start of a string is the same as in package regexp.
 func TestPrefix(t *testing.T) {
 	for _, expr := range []string{`a*`, `ab|abc?d`, `(?i)k[a-c]{2,4}`, `[^ ]* `, `(?:[^ ]* ){2}`, `a$`, `a\b`, `é+x?`, `x{3,}`, `()`, `a.*c`} {
 		tree, err := syntax.Parse(expr, syntax.Perl)

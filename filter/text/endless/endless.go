@@ -27,8 +27,8 @@ const maxApplied = 10_000
 // has them.
 var inPlaceKeywords = []string{"allOf", "anyOf", "oneOf", "not", "if", "then", "else"}
 
-// namedKeywords are the keywords whose schemas have names; those of dependent apply to the same
-// value.
+// namedKeywords are the keywords whose schemas have names; the schemas of dependent apply to the
+// same value.
 var (
 	namedKeywords     = []string{"properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"}
 	dependentKeywords = []string{"dependentSchemas", "dependencies"}

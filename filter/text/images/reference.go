@@ -4,8 +4,8 @@ import "strings"
 
 // references are the labels of images and of definitions so far.
 type references struct {
-	used    labels // those of images that stay
-	defined labels // those of definitions that point to the net
+	used    labels // of images that stay
+	defined labels // of definitions that point to the network
 
 	inside  bool // between "[" at the beginning of a line and its "]"
 	defines bool // the last byte was that "]"

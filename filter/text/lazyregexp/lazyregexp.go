@@ -10,8 +10,8 @@ import (
 	"sync"
 )
 
-// Regexp is a regular expression. Its methods are those of [regexp.Regexp], and may be
-// used concurrently. The first use panics if the expression is wrong.
+// Regexp is a regular expression with the methods of [regexp.Regexp], which may be used
+// concurrently. The first use panics if the expression is wrong.
 type Regexp struct {
 	expression string
 	build      func() string // returns the expression, if it is made of parts

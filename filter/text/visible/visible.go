@@ -1,9 +1,9 @@
-// Package visible writes texts so that a person sees what is there: a question shows what
-// will run, and no character of it hides, reorders or moves the rest.
+// Package visible makes text safe to show to a person: a question shows what will run,
+// and its characters never hide, reorder or move the rest.
 //
-// [Line] is for titles and labels, [Text] for longer texts. Both spell out characters that clients do
-// not show, count long runs of blanks, and mark letters that look like those of another script.
-// They have no effect on their own results.
+// [Line] is for titles and labels, [Text] for longer text. Both spell out characters that clients do
+// not show, count long runs of blanks, and mark letters that resemble another script's letters.
+// Both are idempotent.
 package visible
 
 import (
@@ -61,8 +61,8 @@ func Text(text string) string {
 
 func isASCIISpace(r rune) bool { return r == ' ' || r == '\t' || r == '\n' || r == '\r' }
 
-// write is Text with the number of blanks that may stand in a row, the form of line breaks, and that of a
-// tab.
+// write is Text with parameters: how many blanks may stand in a row, and how line breaks and tabs are
+// written.
 func write(text string, blanks int, breaks func(b *strings.Builder, n int), tab string) string {
 	if isPlain(text, blanks) {
 		return text
@@ -116,13 +116,13 @@ func isPlain(text string, blanks int) bool {
 	return true
 }
 
-// lookalikes are scripts with letters that look like those of ASCII.
+// lookalikes are scripts with letters that look like ASCII letters.
 var lookalikes = []*unicode.RangeTable{
 	unicode.Armenian, unicode.Cherokee, unicode.Coptic, unicode.Cyrillic, unicode.Deseret, unicode.Georgian, unicode.Greek, unicode.Lisu,
 }
 
-// writeWord writes a word. If it has letters of ASCII beside those of a script with similar ones, it
-// spells the latter out: "ѕudo" is not "sudo".
+// writeWord writes a word. If it mixes ASCII letters with letters of a lookalike script, it spells
+// the latter out: "ѕudo" is not "sudo".
 func writeWord(b *strings.Builder, word string) {
 	foreign := func(r rune) bool {
 		return unicode.In(r, lookalikes...) || r >= 0xff21 && r <= 0xff5a || r >= 0x1d400 && r <= 0x1d7ff // full width, mathematical
@@ -137,8 +137,8 @@ func writeWord(b *strings.Builder, word string) {
 	}
 }
 
-// Count returns a list of the characters that hide something in a text, such as "U+202E" and "U+200B (3 times)". Those of
-// ordinary texts are left out: blanks that do not break, and the joiners and selectors of emoji.
+// Count returns a list of the characters that hide something in text, such as "U+202E" and "U+200B (3 times)". It leaves
+// out characters of ordinary text: non-breaking spaces, and the joiners and selectors of emoji.
 func Count(text string) []string {
 	var order []rune
 	n := map[rune]int{}

@@ -17,8 +17,8 @@ import (
 // compiled caches patterns. They are few, and each call is matched against them.
 var compiled sync.Map // string -> *regexp.Regexp
 
-// maxPattern is the longest pattern, in bytes. Matching takes time proportional to
-// the length of the pattern times that of the text.
+// maxPattern is the longest pattern, in bytes. The time of a match is proportional to
+// the length of the pattern times the length of the text.
 const maxPattern = 4 << 10
 
 // Compile returns the regular expression of a pattern. It matches whole texts.

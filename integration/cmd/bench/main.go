@@ -5,9 +5,9 @@
 //
 // The floor is measured in the same run: for the start a Go program that answers
 // one line (bare), for all else a Go program that only posts, reads and shows
-// (loop). -against names another build of zeph-acp, such as that of a former
-// version. Programs take turns, so that other load on the machine affects all of
-// them, and each figure is the median of its samples.
+// (loop). -against names another build of zeph-acp, such as an earlier version.
+// Programs take turns, so that other load on the machine affects all of them, and
+// each figure is the median of its samples.
 package main
 
 import (

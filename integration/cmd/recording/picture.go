@@ -15,7 +15,7 @@ const (
 	margin = 14
 )
 
-// colors are those of the terminal: dark grey to white, then the bright ones.
+// colors are the terminal's colors: dark grey to white, then the bright ones.
 var colors = []string{
 	"#3b4252", "#e06c75", "#98c379", "#e5c07b", "#61afef", "#c678dd", "#56b6c2", "#d7dae0",
 	"#7f8796", "#ef8a92", "#b1d99a", "#f0d398", "#86c3f7", "#d79ae6", "#7fd0da", "#ffffff",
