@@ -58,7 +58,7 @@ func TestTighten(t *testing.T) {
 			[]string{
 				`config.toml:1: key "modle": unknown key (known: agent, agents, llm, tools, mcp, lsp, acp, audit, log) (ignored)`,
 				`config.toml:3: key "agent.mode": want a string, got a whole number: put it in quotes (ignored)`,
-				`config.toml:5: key "agent.context_budget_tokens": -1 is less than 0 (ignored)`,
+				`config.toml:5: key "agent.context_budget_tokens": -1 is less than 0; 0: the model's window (ignored)`,
 			}},
 		"no TOML": {"[agent]\nmode = 'ask'\nx = = 1\n", func(*Config) {},
 			[]string{"config.toml:3: unexpected character U+003D '=' at start of value; the whole file is ignored"}},

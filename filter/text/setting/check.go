@@ -70,7 +70,11 @@ func checkTags(f Field, v reflect.Value, path string, wrong map[string]string) {
 func (f Field) fault(v reflect.Value) string {
 	if text := f.Tag.Get("range"); text != "" {
 		if b := boundsOf(text); !b.contain(asFloat(v)) {
-			return fmt.Sprintf("%v %s", v.Interface(), b.fault())
+			text := fmt.Sprintf("%v %s", v.Interface(), b.fault())
+			if zero := f.Tag.Get("zero"); zero != "" {
+				text += "; 0: " + zero
+			}
+			return text
 		}
 	}
 	if choices := f.Choices(); choices != nil && f.choice(v) < 0 {

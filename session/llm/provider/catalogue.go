@@ -14,7 +14,6 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/ollama"
-	"github.com/zeph-acp/zeph-acp/session/llm/openai"
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
 )
 
@@ -99,7 +98,7 @@ func (c *Catalogue) Refresh(cfg Config, getenv func(string) string) {
 		return
 	}
 	for _, p := range availableProviders(cfg, getenv) {
-		if p.Type == TypeDirect || p.Type == TypeScript {
+		if k, _ := p.kind(); k.offline {
 			continue
 		}
 		m, err := p.open(getenv, c.Memory)
@@ -299,16 +298,13 @@ func (p Provider) listKey(getenv func(string) string) string {
 
 // address returns the provider's address without secrets.
 func (p Provider) address(getenv func(string) string) string {
-	address := p.BaseURL
-	switch p.Type {
-	case TypeClaude:
-		address = cmp.Or(address, getenv(anthropicURL), "https://api.anthropic.com")
-	case TypeOpenAI:
-		address = cmp.Or(address, getenv(openAIURL), openai.PublicURLs[p.Type])
-	case TypeGemini:
-		address = cmp.Or(address, openai.PublicURLs[p.Type])
-	case TypeOllama:
-		address = ollama.ParseAddress(cmp.Or(address, getenv(ollamaHost))).String()
+	k, _ := p.kind()
+	address := p.baseURL(getenv)
+	switch {
+	case k.bareAddress:
+		address = ollama.ParseAddress(address).String()
+	case k.needs["base_url"] == "":
+		address = cmp.Or(address, k.address)
 	}
 	u, err := url.Parse(address)
 	if err != nil {

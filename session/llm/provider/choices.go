@@ -2,7 +2,6 @@ package provider
 
 import (
 	"cmp"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -59,12 +58,13 @@ func listChoices(cfg Config, getenv func(string) string, listed func(Provider) [
 
 // builtIn returns the models that a provider has without asking it.
 func builtIn(p Provider, getenv func(string) string) []llm.Choice {
-	if p.Type != TypeClaude || !isAnthropic(p, getenv) {
+	k, _ := p.kind()
+	if k.builtIn == nil {
 		return nil
 	}
 	var list []llm.Choice
-	for _, line := range anthropic.Current {
-		p.Model = line.Model
+	for _, model := range k.builtIn(p.baseURL(getenv)) {
+		p.Model = model
 		list = append(list, p.choice())
 	}
 	return list
@@ -96,29 +96,16 @@ func distinguishTitles(choices []llm.Choice) {
 
 // choice describes the provider's own model.
 func (p Provider) choice() llm.Choice {
-	c := llm.Choice{Name: p.id()}
-	switch p.Type {
-	case TypeDirect:
-		c.Title, c.Description = "Direct", "No model: runs the tool calls that you spell out"
-	case TypeScript:
-		c.Title, c.Description = filepath.Base(p.Model), "Replays the answers in "+p.Model
-	case TypeOllama:
-		c.Title, c.Description, c.Open = strings.TrimSuffix(p.Model, ":latest"), "Model of provider "+p.name(), true
-		if p.Model == "" {
-			c.Title, c.Description = "Ollama", "The newest model that the Ollama server has"
-		}
-	default:
-		c.Title, c.Description, c.Open = p.model(), "Model of provider "+p.name(), true
-		if i := slices.IndexFunc(anthropic.Current, func(l anthropic.Line) bool { return l.Model == p.model() }); i >= 0 {
-			c.Title, c.Description = anthropic.Current[i].Title, anthropic.Current[i].About
-		}
+	k, _ := p.kind()
+	c := llm.Choice{Name: p.id(), Title: p.model(), Open: !k.offline}
+	if k.describe != nil {
+		c.Title, c.Description = k.describe(p.model())
+	}
+	c.Description = cmp.Or(c.Description, "Model of provider "+p.name())
+	if i := slices.IndexFunc(anthropic.Current, func(l anthropic.Line) bool { return l.Model == c.Title }); i >= 0 {
+		c.Title, c.Description = anthropic.Current[i].Title, anthropic.Current[i].About
 	}
 	return c
-}
-
-// isAnthropic reports whether a provider connects to Anthropic itself.
-func isAnthropic(p Provider, getenv func(string) string) bool {
-	return anthropic.AtAnthropic(cmp.Or(p.BaseURL, getenv(anthropicURL)))
 }
 
 // Key names the environment variable of a provider's key.
@@ -133,14 +120,17 @@ func Keys(cfg Config) []Key {
 	ps := availableProviders(cfg, func(string) string { return "" })
 	var keys []Key
 	for _, p := range ps {
-		if p.keyEnv() != "" && p.Type != TypeDirect && p.Type != TypeScript {
+		if k, _ := p.kind(); p.keyEnv() != "" && !k.offline {
 			keys = append(keys, Key{p.name(), p.keyEnv()})
 		}
 	}
-	for _, public := range publicTypes {
-		named := func(k Key) bool { return k.Provider == public.Provider }
-		if p, err := chooseProvider(ps, public.Provider); err == nil && p.Type == public.Provider && !slices.ContainsFunc(keys, named) {
-			keys = append(keys, Key{public.Provider, p.keyEnv()})
+	for _, k := range kinds {
+		if !k.public {
+			continue
+		}
+		named := func(key Key) bool { return key.Provider == k.name }
+		if p, err := chooseProvider(ps, k.name); err == nil && p.Type == k.name && !slices.ContainsFunc(keys, named) {
+			keys = append(keys, Key{k.name, p.keyEnv()})
 		}
 	}
 	return keys

@@ -15,27 +15,6 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/openai"
 )
 
-// The provider types that a Provider can have.
-const (
-	TypeClaude     = "claude"                // Anthropic's Messages API, here or at a compatible address
-	TypeOpenAI     = openai.ServerOpenAI     // OpenAI's Responses API or Chat Completions
-	TypeGemini     = openai.ServerGemini     // Gemini at Google's endpoint for Chat Completions
-	TypeOllama     = "ollama"                // Ollama's own API
-	TypeCompatible = openai.ServerCompatible // any other server that speaks Chat Completions
-	TypeDirect     = "direct"                // see local.Direct
-	TypeScript     = "script"                // see local.Script
-)
-
-// providerTypes lists the types in the order of error messages.
-var providerTypes = []string{TypeClaude, TypeOpenAI, TypeGemini, TypeOllama, TypeCompatible, TypeDirect, TypeScript}
-
-// embeddingTypes have models for embeddings; Anthropic has none.
-var embeddingTypes = []string{TypeOpenAI, TypeGemini, TypeOllama, TypeCompatible}
-
-// publicTypes need no configuration but a key. This is the order in which the
-// environment is searched.
-var publicTypes = []Key{{TypeClaude, anthropicKey}, {TypeOpenAI, openAIKey}, {TypeGemini, geminiKey}}
-
 // Config is the table [llm].
 type Config struct {
 	// Providers are the language models to choose from. If empty, the environment
@@ -133,36 +112,33 @@ func (p Provider) Validate() map[string]string {
 		}
 	}
 	check(p.Name == "" || providerName.MatchString(p.Name), "name", "must have no colon and no space, got %q", p.Name)
-	switch p.Type {
-	case TypeClaude, TypeOpenAI, TypeGemini, TypeOllama, TypeDirect:
-	case TypeCompatible:
-		check(p.Model != "", "model", "must name the server's model")
-		check(p.BaseURL != "", "base_url", "must be the server's address, such as %s", p.exampleURL())
-	case TypeScript:
-		check(p.Model != "", "model", "must name the script's file")
-	case "":
-		wrong["type"] = "is missing; the types are " + strings.Join(providerTypes, ", ")
-	default:
-		wrong["type"] = fmt.Sprintf("%q is not known; the types are %s", p.Type, strings.Join(providerTypes, ", "))
+	k, known := p.kind()
+	switch {
+	case p.Type == "":
+		wrong["type"] = "is missing; the types are " + kindNames()
+	case !known:
+		wrong["type"] = fmt.Sprintf("%q is not known; the types are %s", p.Type, kindNames())
+	}
+	for key, value := range map[string]string{"model": p.Model, "base_url": p.BaseURL} {
+		check(value != "" || k.needs[key] == "", key, "%s", k.needs[key])
 	}
 	if p.API != "" {
-		check(p.Type == TypeOpenAI || p.Type == TypeCompatible, "api", "only openai and compatible have a choice")
+		check(k.hasAPIs, "api", "only openai and compatible have a choice")
 		check(slices.Contains([]string{openai.APIResponses, openai.APIChat}, p.API), "api", "must be responses or chat, got %q", p.API)
 	}
-	if p.BaseURL != "" {
-		address := p.BaseURL
-		if p.Type == TypeOllama && !strings.Contains(address, "://") {
-			address = "http://" + address // as ollama.ParseAddress reads it
+	if address := p.BaseURL; address != "" {
+		if k.bareAddress && !strings.Contains(address, "://") {
+			address = "http://" + address
 		}
-		check(isWebAddress(address), "base_url", "must be an address such as %s", p.exampleURL())
+		check(isWebAddress(address), "base_url", "must be an address such as %s", cmp.Or(k.address, kinds[0].address))
 	}
 	// Do not show the value: people put the key itself here.
 	check(p.APIKeyEnv == "" || envName.MatchString(p.APIKeyEnv), "api_key_env",
 		`must be the name of an environment variable, not the key itself, which "zeph-acp login" stores`)
 	check(p.ContextWindow <= 0 || p.MaxTokens < p.ContextWindow, "max_tokens", "must be less than context_window")
-	check(p.EmbeddingModel == "" || slices.Contains(embeddingTypes, p.Type), "embedding_model", "type %q has no embeddings", p.Type)
-	check(p.Type != TypeDirect || p.Images != imagesYes, "images", "direct takes none")
-	check(p.Type != TypeDirect || p.Price == llm.Price{}, "price", "direct costs nothing")
+	check(p.EmbeddingModel == "" || k.embeds, "embedding_model", "type %q has no embeddings", p.Type)
+	check(!k.noModels || p.Images != imagesYes, "images", "direct takes none")
+	check(!k.noModels || p.Price == llm.Price{}, "price", "direct costs nothing")
 	return wrong
 }
 
@@ -172,24 +148,13 @@ func isWebAddress(text string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
 }
 
-// exampleURL returns a possible base_url of the provider.
-func (p Provider) exampleURL() string {
-	switch p.Type {
-	case TypeCompatible:
-		return "http://127.0.0.1:1234/v1"
-	case TypeOllama:
-		return "http://" + ollama.DefaultAddress
-	}
-	return cmp.Or(openai.PublicURLs[p.Type], "https://api.anthropic.com")
-}
-
 func (p Provider) name() string { return cmp.Or(p.Name, p.Type) }
 
 // model returns the configured model, else the type's default.
-func (p Provider) model() string { return cmp.Or(p.Model, defaultModels[p.Type]) }
-
-// defaultModels are the models of the types that have a default.
-var defaultModels = map[string]string{TypeClaude: anthropic.DefaultModel, TypeOpenAI: openai.DefaultModel, TypeGemini: openai.DefaultGemini}
+func (p Provider) model() string {
+	k, _ := p.kind()
+	return cmp.Or(p.Model, k.model)
+}
 
 // usualWindow returns the context window, in tokens, of a model that a compatible
 // server names, such as "openai/gpt-5" or "claude-opus-5"; 0 means unknown.
@@ -201,38 +166,26 @@ func usualWindow(model string) int {
 	return openai.WindowOf(model)
 }
 
-// baseEnv returns the variable of the address, or "" if none is read.
-func (p Provider) baseEnv() string {
-	switch {
-	case p.BaseURL != "":
-		return ""
-	case p.Type == TypeClaude:
-		return anthropicURL
-	case p.Type == TypeOpenAI:
-		return openAIURL
+// baseURL returns the address that is configured or in the environment; "" means the default.
+func (p Provider) baseURL(getenv func(string) string) string {
+	if k, _ := p.kind(); p.BaseURL == "" && k.addressEnv != "" {
+		return getenv(k.addressEnv)
 	}
-	return ""
+	return p.BaseURL
 }
 
 // keyEnv returns the variable of the key, or "" if there is no key.
 func (p Provider) keyEnv() string {
-	if p.APIKeyEnv != "" {
-		return p.APIKeyEnv
-	}
-	if p.Type == TypeOllama && p.BaseURL != "" && ollama.IsHosted(ollama.ParseAddress(p.BaseURL)) {
+	if p.Type == TypeOllama && p.APIKeyEnv == "" && p.BaseURL != "" && ollama.IsHosted(ollama.ParseAddress(p.BaseURL)) {
 		return ollamaKey
 	}
-	for _, k := range publicTypes {
-		if k.Provider == p.Type {
-			return k.Env
-		}
-	}
-	return ""
+	k, _ := p.kind()
+	return cmp.Or(p.APIKeyEnv, k.keyEnv)
 }
 
 // id returns the Name of the provider's model.
 func (p Provider) id() string {
-	if p.Type == TypeDirect || p.Type == TypeOllama && p.Model == "" {
+	if k, _ := p.kind(); k.noModels || p.model() == "" {
 		return p.name()
 	}
 	return p.name() + ":" + p.model()

@@ -163,7 +163,11 @@ func TestOpenAIEmbedLengths(t *testing.T) {
 
 func TestOpenAINoEmbeddings(t *testing.T) {
 	for _, p := range []Provider{{Type: TypeOpenAI}, {Type: TypeGemini}, {Type: TypeCompatible, Model: "m"}} {
-		if _, ok := llm.EmbedderOf(newOpenAI(p, func(string) string { return "" }, nil)); ok {
+		m, err := p.open(func(string) string { return "" }, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := llm.EmbedderOf(m); ok {
 			t.Errorf("%s embeds without an embedding_model", p.Type)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/anthropic"
 	"github.com/zeph-acp/zeph-acp/session/llm/llmtest"
 )
 
@@ -41,7 +42,7 @@ func TestAcceptsImages(t *testing.T) {
 // An image beyond the API's size limit is omitted: otherwise the API would
 // refuse every later request too.
 func TestTooLargeImage(t *testing.T) {
-	c := newAnthropic(Provider{Type: TypeClaude}, func(string) string { return "key" })
+	c := anthropic.New(anthropic.Config{Name: "claude", Model: anthropic.DefaultModel, APIKey: func() string { return "key" }})
 	most := c.LargestImage()
 	if why := llm.ImageRefusal(c, most); why != "" {
 		t.Error(why)

@@ -1,7 +1,6 @@
 package provider
 
 import (
-	"cmp"
 	"context"
 	"sync/atomic"
 
@@ -13,44 +12,44 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
 )
 
-// newAnthropic returns the model of a provider of the type claude.
-func newAnthropic(p Provider, getenv func(string) string) *anthropic.Model {
-	cfg := anthropic.Config{Name: p.name(), Model: p.model(), BaseURL: p.BaseURL, KeyEnv: p.keyEnv(),
-		MaxTokens: p.MaxTokens, Window: p.ContextWindow, NoImages: p.Images == imagesNo, Price: p.Price}
-	if cfg.BaseURL == "" {
-		cfg.BaseURL = getenv(anthropicURL)
-	}
-	cfg.APIKey = func() string { return getenv(cfg.KeyEnv) }
-	return anthropic.New(cfg)
+// opening is a provider whose name, model, key and address are spelt out.
+type opening struct {
+	Provider
+	getenv func(string) string
+	memory *wire.Memory
 }
 
-// newOpenAI returns the model of a provider of the types openai, gemini and compatible.
-func newOpenAI(p Provider, getenv func(string) string, memory *wire.Memory) *openai.Model {
-	cfg := openai.Config{Type: p.Type, Name: p.name(), Model: p.model(), API: p.API, BaseURL: p.BaseURL, KeyEnv: p.keyEnv(),
-		Embedding: p.EmbeddingModel, MaxTokens: p.MaxTokens, Window: p.ContextWindow, NoImages: p.Images == imagesNo, Price: p.Price, Memory: memory}
+// key returns a function that looks up the key.
+func (p opening) key(env string) func() string {
+	if env == "" {
+		return nil
+	}
+	return func() string { return p.getenv(env) }
+}
+
+// openAnthropic returns the model of a provider of the type claude.
+func openAnthropic(p opening) (llm.Model, error) {
+	return anthropic.New(anthropic.Config{Name: p.Name, Model: p.Model, BaseURL: p.BaseURL, KeyEnv: p.APIKeyEnv, APIKey: p.key(p.APIKeyEnv),
+		MaxTokens: p.MaxTokens, Window: p.ContextWindow, NoImages: p.Images == imagesNo, Price: p.Price}), nil
+}
+
+// openOpenAI returns the model of a provider of the types openai, gemini and compatible.
+func openOpenAI(p opening) (llm.Model, error) {
+	cfg := openai.Config{Type: p.Type, Name: p.Name, Model: p.Model, API: p.API, BaseURL: p.BaseURL, KeyEnv: p.APIKeyEnv, APIKey: p.key(p.APIKeyEnv),
+		Embedding: p.EmbeddingModel, MaxTokens: p.MaxTokens, Window: p.ContextWindow, NoImages: p.Images == imagesNo, Price: p.Price, Memory: p.memory}
 	if p.Type == TypeCompatible {
 		cfg.UsualWindow = usualWindow(cfg.Model)
 	}
-	if cfg.BaseURL == "" && p.Type == TypeOpenAI {
-		cfg.BaseURL = getenv(openAIURL)
-	}
-	if env := cfg.KeyEnv; env != "" {
-		cfg.APIKey = func() string { return getenv(env) }
-	}
-	return openai.New(cfg)
+	return openai.New(cfg), nil
 }
 
-// newOllama returns the model of a provider of the type ollama.
-func newOllama(p Provider, getenv func(string) string, memory *wire.Memory) *ollama.Model {
-	cfg := ollama.Config{Name: p.name(), Model: p.Model, Address: cmp.Or(p.BaseURL, getenv(ollamaHost)), KeyEnv: p.APIKeyEnv,
-		Embedding: p.EmbeddingModel, MaxTokens: p.MaxTokens, Window: p.ContextWindow, Images: p.Images, Price: p.Price, Memory: memory}
-	if cfg.KeyEnv == "" && ollama.IsHosted(ollama.ParseAddress(cfg.Address)) {
-		cfg.KeyEnv = ollamaKey // other servers must not see it
+// openOllama returns the model of a provider of the type ollama.
+func openOllama(p opening) (llm.Model, error) {
+	if p.APIKeyEnv == "" && ollama.IsHosted(ollama.ParseAddress(p.BaseURL)) {
+		p.APIKeyEnv = ollamaKey // other servers must not see it
 	}
-	if cfg.KeyEnv != "" {
-		cfg.APIKey = func() string { return getenv(cfg.KeyEnv) }
-	}
-	return ollama.New(cfg)
+	return ollama.New(ollama.Config{Name: p.Name, Model: p.Model, Address: p.BaseURL, KeyEnv: p.APIKeyEnv, APIKey: p.key(p.APIKeyEnv),
+		Embedding: p.EmbeddingModel, MaxTokens: p.MaxTokens, Window: p.ContextWindow, Images: p.Images, Price: p.Price, Memory: p.memory}), nil
 }
 
 // Memory keeps the facts that were learned about model servers. The app has one for all

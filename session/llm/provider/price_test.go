@@ -69,10 +69,10 @@ func TestPriceValidate(t *testing.T) {
 		"full":    {llm.Price{Input: 3, Output: 1e6, CacheRead: 0.3, CacheWrite: 3.75, Currency: "USD"}, map[string]string{}},
 		"credits": {llm.Price{Currency: "credits"}, map[string]string{}},
 		"numbers": {llm.Price{Input: -1, Output: math.NaN(), CacheRead: math.Inf(1), CacheWrite: 1e7, Currency: "usd"}, map[string]string{
-			"input":       "must be 0 to 1,000,000 for a million tokens, got -1",
-			"output":      "must be 0 to 1,000,000 for a million tokens, got NaN",
-			"cache_read":  "must be 0 to 1,000,000 for a million tokens, got +Inf",
-			"cache_write": "must be 0 to 1,000,000 for a million tokens, got 1e+07",
+			"input":       "-1 is not from 0 to 1000000",
+			"output":      "NaN is not from 0 to 1000000",
+			"cache_read":  "+Inf is not from 0 to 1000000; 0: the price of other input",
+			"cache_write": "1e+07 is not from 0 to 1000000; 0: the price of other input",
 			"currency":    `must be three capital letters such as USD, or a unit such as credits, got "usd"`,
 		}},
 		"a sign": {llm.Price{Currency: "$"}, map[string]string{

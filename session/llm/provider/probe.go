@@ -71,12 +71,13 @@ func (p Provider) probe(ctx context.Context, getenv func(string) string, ask boo
 // means the tag latest where a name has no tag, and the first model where there is no
 // name.
 func (p Provider) listedIn(choices []llm.Choice) bool {
+	k, _ := p.kind()
 	want := p.model()
-	if p.Type == TypeOllama && want == "" {
+	if want == "" {
 		return len(choices) > 0
 	}
 	return slices.ContainsFunc(choices, func(c llm.Choice) bool {
 		name := strings.TrimPrefix(c.Name, p.name()+":")
-		return name == want || p.Type == TypeOllama && cmp.Or(strings.TrimSuffix(name, ":latest"), name) == want
+		return name == want || k.latest != "" && cmp.Or(strings.TrimSuffix(name, k.latest), name) == want
 	})
 }

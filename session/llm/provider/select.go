@@ -16,19 +16,11 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/anthropic"
 	"github.com/zeph-acp/zeph-acp/session/llm/failover"
-	"github.com/zeph-acp/zeph-acp/session/llm/local"
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
 )
 
-const (
-	anthropicKey = anthropic.KeyEnv
-	anthropicURL = "ANTHROPIC_BASE_URL"
-	openAIKey    = "OPENAI_API_KEY"
-	openAIURL    = "OPENAI_BASE_URL"
-	geminiKey    = "GEMINI_API_KEY"
-	ollamaHost   = "OLLAMA_HOST"
-	ollamaKey    = "OLLAMA_API_KEY"
-)
+// ollamaKey is the variable of the key for Ollama's own servers.
+const ollamaKey = "OLLAMA_API_KEY"
 
 // Select returns the model that the user wants. Want is "provider:model" or "provider",
 // where provider is a configured name or a type; empty means the default provider, else
@@ -79,28 +71,20 @@ func (p Provider) open(getenv func(string) string, memory *wire.Memory) (llm.Mod
 	if memory == nil {
 		memory = new(wire.Memory)
 	}
-	if env := p.baseEnv(); env != "" && getenv(env) != "" && !isWebAddress(getenv(env)) {
-		return nil, fmt.Errorf("provider %q: %s must be an address such as %s", p.name(), env, p.exampleURL())
+	k, ok := p.kind()
+	if !ok {
+		return nil, fmt.Errorf("provider %q: type %q is not known; the types are %s", p.name(), p.Type, kindNames())
 	}
-	switch p.Type {
-	case TypeClaude:
-		return p.withTools(newAnthropic(p, getenv), memory), nil
-	case TypeOpenAI, TypeGemini, TypeCompatible:
-		return p.withTools(newOpenAI(p, getenv, memory), memory), nil
-	case TypeOllama:
-		return p.withTools(newOllama(p, getenv, memory), memory), nil
-	case TypeScript:
-		s, err := local.LoadScript(p.model())
-		if err != nil {
-			return nil, err
-		}
-		s.Provider, s.ContextWindow = p.name(), p.ContextWindow
-		s.NoImages, s.Price = p.Images == imagesNo, p.Price
-		return p.withTools(s, memory), nil
-	case TypeDirect:
-		return local.Direct{Provider: p.name()}, nil
+	o := opening{p, getenv, memory}
+	o.Name, o.Model, o.APIKeyEnv, o.BaseURL = p.name(), p.model(), p.keyEnv(), p.baseURL(getenv)
+	if o.BaseURL != p.BaseURL && !k.bareAddress && !isWebAddress(o.BaseURL) {
+		return nil, fmt.Errorf("provider %q: %s must be an address such as %s", p.name(), k.addressEnv, k.address)
 	}
-	return nil, fmt.Errorf("provider %q: type %q is not known; the types are %s", p.name(), p.Type, strings.Join(providerTypes, ", "))
+	m, err := k.open(o)
+	if err != nil || k.noModels {
+		return m, err
+	}
+	return p.withTools(m, memory), nil
 }
 
 // availableProviders returns the configured providers, the default first, or the providers
@@ -111,18 +95,20 @@ func availableProviders(cfg Config, getenv func(string) string) []Provider {
 	if len(ps) > 0 {
 		return ps
 	}
-	for _, k := range publicTypes {
-		if getenv(k.Env) != "" {
-			ps = append(ps, Provider{Type: k.Provider})
+	for _, k := range kinds {
+		if k.public && getenv(k.keyEnv) != "" {
+			ps = append(ps, Provider{Type: k.name})
 		}
 	}
-	switch {
-	case len(ps) > 0: // a local server is probed only if no key is set
-		return ps
-	case getenv(ollamaHost) != "":
-		return []Provider{{Type: TypeOllama}}
+	for _, k := range kinds { // a local server is used only if no key is set
+		if len(ps) == 0 && !k.public && k.addressEnv != "" && getenv(k.addressEnv) != "" {
+			ps = append(ps, Provider{Type: k.name})
+		}
 	}
-	return []Provider{{Type: TypeDirect}}
+	if len(ps) == 0 {
+		return []Provider{{Type: TypeDirect}}
+	}
+	return ps
 }
 
 // chooseProvider returns the provider that want names: by its name, else by its type, else as a
@@ -136,21 +122,21 @@ func chooseProvider(ps []Provider, want string) (Provider, error) {
 	if i < 0 {
 		i = slices.IndexFunc(ps, func(p Provider) bool { return p.Type == name })
 	}
-	var p Provider
-	switch {
-	case i >= 0:
+	p := Provider{Type: name}
+	if i >= 0 {
 		p = ps[i]
-	case name == TypeCompatible:
-		return p, fmt.Errorf("model %q needs an address: name the server in [[llm.providers]] with type = %q and base_url", want, TypeCompatible)
-	case slices.Contains(providerTypes, name):
-		p = Provider{Type: name}
-	default:
+	}
+	k, known := p.kind()
+	switch {
+	case i < 0 && k.needs["base_url"] != "":
+		return p, fmt.Errorf("model %q needs an address: name the server in [[llm.providers]] with type = %q and base_url", want, name)
+	case i < 0 && !known:
 		return p, fmt.Errorf("no provider %q for model %q; want PROVIDER:MODEL, such as %s", name, want, exampleNames(ps))
 	}
 	switch {
-	case hasModel && model == "", p.Type == TypeScript && p.Model == "" && !hasModel:
+	case hasModel && model == "", k.needs["model"] != "" && p.Model == "" && !hasModel:
 		return p, fmt.Errorf("model %q lacks the part after %q; want PROVIDER:MODEL", want, name)
-	case hasModel && p.Type == TypeDirect:
+	case hasModel && k.noModels:
 		return p, fmt.Errorf("provider %q has no models to choose from; want %q alone", name, name)
 	case hasModel:
 		if model != p.model() { // they belong to the configured model

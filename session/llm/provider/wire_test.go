@@ -44,7 +44,7 @@ const wireKey = "key-for-the-wire"
 // dialects are all tested dialects.
 var dialects = map[string]dialect{
 	"claude": {
-		provider: Provider{Type: TypeClaude}, path: "/v1/messages", auth: "X-Api-Key: " + wireKey, keyEnv: anthropicKey,
+		provider: Provider{Type: TypeClaude}, path: "/v1/messages", auth: "X-Api-Key: " + wireKey, keyEnv: "ANTHROPIC_API_KEY",
 		usage: llm.Usage{Input: 1225, Output: 12, CacheRead: 1000, CacheWrite: 200},
 		back:  `"signature":"EqQBCgIYAhIM1gbcDa9GJwZA2b3h"`,
 		decode: func() (func(*http.Response) iter.Seq2[[]byte, error], wire.Answer) {
@@ -52,7 +52,7 @@ var dialects = map[string]dialect{
 		},
 	},
 	"responses": {
-		provider: Provider{Type: TypeOpenAI}, path: "/v1/responses", auth: "Authorization: Bearer " + wireKey, keyEnv: openAIKey,
+		provider: Provider{Type: TypeOpenAI}, path: "/v1/responses", auth: "Authorization: Bearer " + wireKey, keyEnv: "OPENAI_API_KEY",
 		usage: llm.Usage{Input: 1225, Output: 12, CacheRead: 1000, CacheWrite: 200},
 		back:  `"encrypted_content":"gAAAAABor0Az7dWcV5qk3m"`,
 		decode: func() (func(*http.Response) iter.Seq2[[]byte, error], wire.Answer) {
@@ -61,12 +61,12 @@ var dialects = map[string]dialect{
 	},
 	"chat": {
 		provider: Provider{Type: TypeOpenAI, API: openai.APIChat, Model: "gpt-4.1"}, path: "/v1/chat/completions",
-		auth: "Authorization: Bearer " + wireKey, keyEnv: openAIKey,
+		auth: "Authorization: Bearer " + wireKey, keyEnv: "OPENAI_API_KEY",
 		usage: llm.Usage{Input: 1225, Output: 12, CacheRead: 1000}, decode: decodeChat,
 	},
 	"gemini": {
 		provider: Provider{Type: TypeGemini}, path: "/v1beta/openai/chat/completions",
-		auth: "Authorization: Bearer " + wireKey, keyEnv: geminiKey,
+		auth: "Authorization: Bearer " + wireKey, keyEnv: "GEMINI_API_KEY",
 		usage: llm.Usage{Input: 1225, Output: 12, CacheRead: 1000}, decode: decodeChat,
 	},
 	"local": {

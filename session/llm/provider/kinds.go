@@ -1,0 +1,133 @@
+package provider
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/anthropic"
+	"github.com/zeph-acp/zeph-acp/session/llm/local"
+	"github.com/zeph-acp/zeph-acp/session/llm/ollama"
+	"github.com/zeph-acp/zeph-acp/session/llm/openai"
+)
+
+// The provider types that a Provider can have.
+const (
+	TypeClaude     = "claude"                // Anthropic's Messages API, here or at a compatible address
+	TypeOpenAI     = openai.ServerOpenAI     // OpenAI's Responses API or Chat Completions
+	TypeGemini     = openai.ServerGemini     // Gemini at Google's endpoint for Chat Completions
+	TypeOllama     = "ollama"                // Ollama's own API
+	TypeCompatible = openai.ServerCompatible // any other server that speaks Chat Completions
+	TypeDirect     = "direct"                // see local.Direct
+	TypeScript     = "script"                // see local.Script
+)
+
+// kind is what is known about all providers of a type.
+type kind struct {
+	name  string
+	open  func(p opening) (llm.Model, error)
+	model string // the default model; empty: there is none
+	// needs are the keys that a provider must have, with the messages if they are missing.
+	needs              map[string]string
+	keyEnv, addressEnv string // variables of the key and of the address; may be empty
+	public             bool   // needs no configuration but a key
+	address            string // the default address, or an example of one
+	bareAddress        bool   // an address may lack its scheme
+	latest             string // the tag that a name of a model without a tag means
+	offline            bool   // asks no server
+	noModels           bool   // has no models to choose from
+	hasAPIs            bool   // speaks more than one protocol
+	embeds             bool   // has models for embeddings
+	// describe returns the title and the description of the model in a menu; nil means the name
+	// of the model.
+	describe func(model string) (title, about string)
+	builtIn  func(address string) []string // the models that are known without asking
+}
+
+// kinds are all types, in the order of messages; those that are public, in the order in
+// which the environment is searched.
+var kinds = []kind{
+	{
+		name: TypeClaude, open: openAnthropic, model: anthropic.DefaultModel, keyEnv: anthropic.KeyEnv, addressEnv: "ANTHROPIC_BASE_URL",
+		public: true, address: "https://api.anthropic.com", builtIn: currentClaude,
+	},
+	{
+		name: TypeOpenAI, open: openOpenAI, model: openai.DefaultModel, keyEnv: "OPENAI_API_KEY", addressEnv: "OPENAI_BASE_URL",
+		public: true, address: openai.PublicURLs[TypeOpenAI], hasAPIs: true, embeds: true,
+	},
+	{
+		name: TypeGemini, open: openOpenAI, model: openai.DefaultGemini, keyEnv: "GEMINI_API_KEY",
+		public: true, address: openai.PublicURLs[TypeGemini], embeds: true,
+	},
+	{
+		name: TypeOllama, open: openOllama, addressEnv: "OLLAMA_HOST", address: "http://" + ollama.DefaultAddress,
+		bareAddress: true, latest: ":latest", embeds: true,
+		describe: func(model string) (title, about string) {
+			if model == "" {
+				return "Ollama", "The newest model that the Ollama server has"
+			}
+			return strings.TrimSuffix(model, ":latest"), ""
+		},
+	},
+	{
+		name: TypeCompatible, open: openOpenAI, address: "http://127.0.0.1:1234/v1", hasAPIs: true, embeds: true,
+		needs: map[string]string{
+			"model": "must name the server's model", "base_url": "must be the server's address, such as http://127.0.0.1:1234/v1",
+		},
+	},
+	{
+		name: TypeDirect, open: openDirect, offline: true, noModels: true,
+		describe: func(string) (title, about string) {
+			return "Direct", "No model: runs the tool calls that you spell out"
+		},
+	},
+	{
+		name: TypeScript, open: openScript, offline: true, needs: map[string]string{"model": "must name the script's file"},
+		describe: func(model string) (title, about string) {
+			return filepath.Base(model), "Replays the answers in " + model
+		},
+	},
+}
+
+// kind returns the kind of a provider; ok is false for an unknown type.
+func (p Provider) kind() (k kind, ok bool) {
+	i := slices.IndexFunc(kinds, func(k kind) bool { return k.name == p.Type })
+	if i < 0 {
+		return kind{}, false
+	}
+	return kinds[i], true
+}
+
+// kindNames returns the names of all types, for messages.
+func kindNames() string {
+	var names []string
+	for _, k := range kinds {
+		names = append(names, k.name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// currentClaude returns the current generation of models at Anthropic's own address.
+func currentClaude(address string) (models []string) {
+	if !anthropic.AtAnthropic(address) {
+		return nil
+	}
+	for _, line := range anthropic.Current {
+		models = append(models, line.Model)
+	}
+	return models
+}
+
+// openDirect returns the model that runs spelt out tool calls.
+func openDirect(p opening) (llm.Model, error) { return local.Direct{Provider: p.Name}, nil }
+
+// openScript returns the model that replays a file.
+func openScript(p opening) (llm.Model, error) {
+	s, err := local.LoadScript(p.Model)
+	if err != nil {
+		return nil, err
+	}
+	s.Provider, s.ContextWindow, s.NoImages, s.Price = p.Name, p.ContextWindow, p.Images == imagesNo, p.Price
+	return s, nil
+}
