@@ -32,7 +32,7 @@ func TestBackgroundReports(t *testing.T) {
 		t.Error(got.line)
 	}
 	a.answer("2")
-	if all := p.Requests(); !strings.Contains(all[3], "the wait ended early, since the user added a text") || !strings.Contains(all[3], "never mind") {
+	if all := p.Requests(); !strings.Contains(all[3], "the wait ended early, since the user added a message") || !strings.Contains(all[3], "never mind") {
 		t.Errorf("the model got %s", all[3])
 	}
 	a.file("stop", "")

@@ -43,7 +43,7 @@ func commands() []command {
 	return []command{
 		{name: "help", description: "Show the commands", run: (*Session).help},
 		{name: "clear", description: "Forget the conversation so far", run: (*Session).clear},
-		{name: steerCommand, description: "Add a text to the running turn", hint: "TEXT", prompt: func(rest string) string { return rest }},
+		{name: steerCommand, description: "Add a message to the running turn", hint: "TEXT", prompt: func(rest string) string { return rest }},
 		{name: "compact", description: "Replace the conversation so far with a summary", hint: "[what to keep]", run: (*Session).compact},
 		{name: "rewind", description: "Show the turns, or go back to before one", hint: "[N files|conversation|both, or redo]", run: (*Session).rewind},
 		{name: "model", description: "Show the models, or pick one", hint: "[PROVIDER:MODEL]", run: (*Session).pickModel},

@@ -107,11 +107,11 @@ func newPermissionsForget(f *flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "forget TEXT... | --all",
 		Short: "Remove remembered answers of a project",
-		Long: `Remove remembered answers of a project, by the texts that "permissions list" prints. The
-next such call is asked about again, also in sessions that are open.`,
+		Long: `Remove remembered answers of a project. Name them as "permissions list" prints them. The
+next such call asks you again, also in open sessions.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if all == (len(args) > 0) {
-				return usageError("want texts that \"permissions list\" prints, or --all")
+				return usageError("name the answers as \"permissions list\" prints them, or use --all")
 			}
 			return forgetAnswers(cmd, f, in, args)
 		},
@@ -121,7 +121,7 @@ next such call is asked about again, also in sessions that are open.`,
 	return cmd
 }
 
-// forgetAnswers removes the answers that cover the texts, or all of them without texts.
+// forgetAnswers removes the answers with the given texts, or all answers if texts is empty.
 func forgetAnswers(cmd *cobra.Command, f *flags, in projectFlags, texts []string) error {
 	store, wants, err := f.answersOf(in)
 	if err != nil {

@@ -83,8 +83,8 @@ func (a *App) TaskModel(task store.Task) string {
 // modelTaskPrefix begins the prompt of a task that a model wrote.
 const modelTaskPrefix = "[Scheduled task "
 
-// TaskPrompt returns the first prompt of a run. A text of the model is marked, so that it
-// is not mistaken for the user's words.
+// TaskPrompt returns the first prompt of a run. A prompt written by a model is marked, so that
+// it is not mistaken for the user's words.
 func TaskPrompt(t store.Task) string {
 	if t.Typed {
 		return t.Prompt

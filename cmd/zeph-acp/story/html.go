@@ -19,7 +19,7 @@ func (s *Story) HTML(w io.Writer, by string) error {
 	d := page.Document{
 		Title: s.heading(), Head: s.masthead(), Nav: s.links(),
 		Main: []*html.Node{s.numbers()},
-		Foot: "Written by " + by + ". Credentials are redacted, long texts are shortened, images are left out. " +
+		Foot: "Written by " + by + ". Credentials are redacted, long text is shortened, images are left out. " +
 			"Times are in " + zone(s.Session.Updated) + ".",
 	}
 	for _, t := range s.Turns {

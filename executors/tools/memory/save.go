@@ -112,7 +112,7 @@ func (m *Memory) check(f *Fact) error {
 	}
 	if m.Secret != nil {
 		if found := m.Secret(f.Text); found != "" {
-			return &RefusedError{Reason: "the text has a credential, and memory keeps none (" + found + ")",
+			return &RefusedError{Reason: "the text contains a credential (" + found + "), which memory never stores",
 				Advice: "Save where the credential is kept, without its value.", Never: true}
 		}
 	}

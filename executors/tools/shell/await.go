@@ -22,7 +22,7 @@ const (
 
 // The causes that end a wait early.
 var (
-	errSteered  = errors.New("the user added a text")
+	errSteered  = errors.New("the user added a message")
 	errWaitOver = errors.New("the time is over")
 )
 
@@ -52,7 +52,7 @@ func (e *Executor) await(ctx context.Context, call *executors.Call, j *job, req 
 	case ctx.Err() != nil:
 		return "", context.Cause(ctx)
 	case errors.Is(err, errSteered):
-		return "the wait ended early, since the user added a text", nil
+		return "the wait ended early, since the user added a message", nil
 	case errors.Is(err, errWaitOver) && req.until != nil:
 		return "no match in " + seconds(req.wait), nil
 	case err == nil && req.until != nil:

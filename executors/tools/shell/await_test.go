@@ -31,7 +31,7 @@ func TestAwait(t *testing.T) {
 		"end":             {`{"id":"bg1","until":"ready","wait":600}`, func(j *fakeJob, _ chan struct{}) { j.end(1) }, "(no new output)\n[exit 1]", time.Second},
 		"longest":         {`{"id":"bg1","wait":9999}`, func(j *fakeJob, _ chan struct{}) { j.write("x\n") }, "x\n[running for 600 s]", 10 * time.Minute},
 		"steered": {`{"id":"bg1","wait":600}`, func(_ *fakeJob, steered chan struct{}) { close(steered) },
-			"(no new output in 1 s)\n[running for 1 s; the wait ended early, since the user added a text]", time.Second},
+			"(no new output in 1 s)\n[running for 1 s; the wait ended early, since the user added a message]", time.Second},
 		"earlier output": {`{"id":"bg1","until":"early","wait":600}`, func(*fakeJob, chan struct{}) {}, "early\n[running for 0 s; matched]", 0},
 		"wrong pattern":  {`{"id":"bg1","until":"("}`, func(*fakeJob, chan struct{}) {}, "not a regular expression (RE2)", 0},
 		"long pattern":   {`{"id":"bg1","until":"` + strings.Repeat("x", maxPattern+1) + `"}`, func(*fakeJob, chan struct{}) {}, "the limit is", 0},
