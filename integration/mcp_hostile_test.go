@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -96,22 +98,41 @@ func TestHostileMCPServers(t *testing.T) {
 	}
 }
 
+// largestLiveHeap returns the largest heap that a garbage collection left, in MiB, by the
+// lines that GODEBUG=gctrace=1 writes: "gc 1 @0.024s 3%: … ms cpu, 4->5->1 MB, 4 MB goal, …".
+func largestLiveHeap(t *testing.T, stderr string) (mib int) {
+	t.Helper()
+	lines := regexp.MustCompile(`(?m)^gc .*, \d+->\d+->(\d+) MB, `).FindAllStringSubmatch(stderr, -1)
+	if lines == nil {
+		t.Fatalf("no garbage collection in %q", stderr)
+	}
+	for _, l := range lines {
+		n, err := strconv.Atoi(l[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		mib = max(mib, n)
+	}
+	t.Logf("%d MiB", mib)
+	return mib
+}
+
 // TestHostileMCPMemory checks that no server takes the memory of the agent.
 func TestHostileMCPMemory(t *testing.T) {
 	for _, habit := range []string{"100 MiB", "60 MiB", "7 MiB", "many", "schemas", "stderr", "requests"} {
 		t.Run(habit, func(t *testing.T) {
 			t.Parallel()
-			a := connect(t, start{config: allowMCP + hostileTable(t, "bad", habit)})
+			a := connect(t, start{config: allowMCP + hostileTable(t, "bad", habit), env: []string{"GODEBUG=gctrace=1"}})
 			s := a.open()
 			a.checkContains(a.turnOf(s, "/bad__run {}"), cmp.Or(hostileHabits[habit], "[full output: "))
-			peak := statusKiB(t, a.cmd.Process.Pid, "VmHWM") >> 10
-			t.Logf("%d MiB", peak)
-			limit := 100
+			a.in.Close()
+			a.waitExit(promptly)
+			limit := 80
 			if habit == "many" {
-				limit = 150 // 60 to 121: the list becomes garbage, and the runtime collects later beside other tests
+				limit = 150 // the list is decoded while a collection runs, and all that is then new counts as live
 			}
-			if peak >= limit && !raceEnabled() {
-				t.Errorf("the agent took %d MiB, want less than %d", peak, limit)
+			if peak := largestLiveHeap(t, a.stderr.String()); peak > limit && !raceEnabled() {
+				t.Errorf("the heap has %d live MiB after a collection, want at most %d", peak, limit)
 			}
 		})
 	}

@@ -194,9 +194,13 @@ func TestHostileMemory(t *testing.T) {
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	f.call(s, "bad__call", `{}`)
+	runtime.GC()
 	runtime.ReadMemStats(&after)
-	if grown := int64(after.Sys) - int64(before.Sys); grown > 100<<20 {
-		t.Errorf("the process has %d MiB more, want 100 at most", grown>>20)
+	if allocated := (after.TotalAlloc - before.TotalAlloc) >> 20; allocated > 25 {
+		t.Errorf("the call allocated %d MiB, want at most 25", allocated)
+	}
+	if kept := (int64(after.HeapAlloc) - int64(before.HeapAlloc)) >> 20; kept > 2 {
+		t.Errorf("the heap has %d MiB more after the call, want at most 2", kept)
 	}
 }
 

@@ -11,9 +11,6 @@ const (
 	// maxMessage bounds a message that is decoded, in bytes. Decoding a longer one needs
 	// several times its length in memory.
 	maxMessage = 8 << 20
-	// largeMessage is the length of a message, in bytes, above which the memory of its
-	// line is given back immediately.
-	largeMessage = 1 << 20
 	// keptBytes is the part of a longer message that is kept, in bytes, of each end.
 	keptBytes = 4 << 10
 )

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime/debug"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -30,15 +29,11 @@ func (s *Server) readFrames() {
 	defer close(s.messages)
 	noise := 0
 	err := lines(s.piped.Stdout, lineLimit{bytes: maxFrame}, func(line []byte) bool {
-		large := len(line) > largeMessage
 		messages := decode(line)
 		if len(messages) == 0 && len(line) > 0 {
 			if noise++; noise <= maxNoise {
 				s.log("stdout", logText(line))
 			}
-		}
-		if large {
-			debug.FreeOSMemory() // the line is no longer needed, and its text is about to be copied
 		}
 		for _, m := range messages {
 			if !s.openRequests.add(m, s.closed) {
