@@ -143,7 +143,7 @@ func (j *journal) add(events []transcript.Event) {
 
 // storedForm returns an event in the form of the store.
 func storedForm(e transcript.Event, at time.Time) store.Event {
-	data, err := transcript.Encode(e)
+	data, err := transcript.MarshalPlain(e)
 	if err != nil { // every event can be marshalled
 		panic(err)
 	}

@@ -34,7 +34,7 @@ func (c *client) record(events ...transcript.Event) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, e := range events {
-		data, err := transcript.Encode(e)
+		data, err := transcript.MarshalPlain(e)
 		if err == nil {
 			e, err = transcript.Decode(e.Kind(), data)
 		}

@@ -28,9 +28,9 @@ func TestEncodeEvent(t *testing.T) {
 	odd := "\x00\x1f\"\\\n\t\r\u2028 ☃ 🎉 </script>"
 	for name, e := range map[string]Event{
 		"small":            attachments(odd, "QUJD"),
-		"large":            attachments(strings.Repeat(odd, largeAttachment), strings.Repeat("QUJD", largeAttachment)),
-		"large text alone": attachments(strings.Repeat(odd, largeAttachment), "QUJD"),
-		"no id":            Prompt{Content: attachments("", strings.Repeat("QUJD", largeAttachment)).Content},
+		"large":            attachments(strings.Repeat(odd, (64<<10)), strings.Repeat("QUJD", (64<<10))),
+		"large text alone": attachments(strings.Repeat(odd, (64<<10)), "QUJD"),
+		"no id":            Prompt{Content: attachments("", strings.Repeat("QUJD", (64<<10))).Content},
 		"another event":    Note{MessageID: "m", Text: odd},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -38,7 +38,7 @@ func TestEncodeEvent(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			data, err := Encode(e)
+			data, err := MarshalPlain(e)
 			if err != nil || !json.Valid(data) {
 				t.Fatalf("%v: %.300s", err, data)
 			}
@@ -56,11 +56,11 @@ func TestEncodeEvent(t *testing.T) {
 	}
 }
 
-func BenchmarkEncodeEvent(b *testing.B) {
+func BenchmarkMarshalPlain(b *testing.B) {
 	e := attachments(strings.Repeat("a line of a log, with \"quotes\"\n", 1<<19), "QUJD")
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := Encode(e); err != nil {
+		if _, err := MarshalPlain(e); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -76,7 +76,7 @@ func TestDecodeShares(t *testing.T) {
 		ToolCallID: "t", Status: acp.ToolCompleted, Content: []acp.ToolContent{{Type: "content", Content: &content}},
 		RawOutput: map[string]any{"stdout": output, "stderr": "a line\n", "other": strings.Repeat("another\n", 1000), "exit_code": 1.0},
 	}}
-	data, err := Encode(want)
+	data, err := MarshalPlain(want)
 	if err != nil {
 		t.Fatal(err)
 	}

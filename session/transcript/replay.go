@@ -241,6 +241,17 @@ func FittingLen(text string) int {
 	return n
 }
 
+// escapedLen returns the length of a byte in a JSON string.
+func escapedLen(c byte) int {
+	switch {
+	case c == '"', c == '\\', c == '\n':
+		return 2
+	case c < ' ':
+		return 6
+	}
+	return 1
+}
+
 // fitAttachment replaces an attachment that is too large for a frame by a link or a few
 // words. It adds the name that a link must have.
 func fitAttachment(b acp.ContentBlock) acp.ContentBlock {
@@ -261,7 +272,9 @@ func fitAttachment(b acp.ContentBlock) acp.ContentBlock {
 func attachmentSize(b acp.ContentBlock) int {
 	n := len(b.Data)
 	if r := b.Resource; r != nil && r.Text != nil {
-		n += quotedLen(*r.Text)
+		for i := range len(*r.Text) {
+			n += escapedLen((*r.Text)[i])
+		}
 	}
 	if r := b.Resource; r != nil && r.Blob != nil {
 		n += len(*r.Blob)

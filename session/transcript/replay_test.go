@@ -33,7 +33,11 @@ func TestReplayLongText(t *testing.T) {
 	chunks := replayed(t, Prompt{MessageID: "u", Content: []acp.ContentBlock{acp.TextBlock(text)}})
 	got := ""
 	for _, c := range chunks {
-		if n := quotedLen(*c.Content.Text) - 2; n > maxReplayed || !utf8.ValidString(*c.Content.Text) || c.MessageID != "u" {
+		sent, err := MarshalPlain(*c.Content.Text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(sent) - len(`""`); n > maxReplayed || !utf8.ValidString(*c.Content.Text) || c.MessageID != "u" {
 			t.Errorf("a piece of %d bytes, of message %q", n, c.MessageID)
 		}
 		got += *c.Content.Text

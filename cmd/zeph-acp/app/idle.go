@@ -99,7 +99,7 @@ func (b *sessionBuilder) beforePrompt(of *agent.Agent) {
 		},
 		func() {
 			for _, e := range []transcript.Event{transcript.Prompt{}, transcript.Block{}, transcript.Answer{}, transcript.TurnEnd{}} {
-				_, _ = transcript.Encode(e) // every event can be encoded
+				_, _ = transcript.MarshalPlain(e) // every event can be encoded
 			}
 		},
 		func() { b.tools.memory.Refresh(context.Background()) },

@@ -217,7 +217,7 @@ func TestEarlierMessages(t *testing.T) {
 		transcript.State{Name: "other", Value: []byte("1")},
 		transcript.State{Name: flow.Name, Value: labels},
 	} {
-		data, err := transcript.Encode(e)
+		data, err := transcript.MarshalPlain(e)
 		if err != nil {
 			t.Fatal(err)
 		}
