@@ -29,32 +29,22 @@ func Bind[In any](t Tool,
 	prepare func(ctx context.Context, call *Call, in *In) (Card, error),
 	execute func(ctx context.Context, call *Call, in *In) (Result, error),
 ) *Func {
-	return bind(t, prepare, execute)
-}
-
-// bind is Bind with a pointer type for the input: all pointers share the machine code
-// of a generic function.
-func bind[In any](t Tool,
-	prepare func(ctx context.Context, call *Call, in In) (Card, error),
-	execute func(ctx context.Context, call *Call, in In) (Result, error),
-) *Func {
-	input := reflect.TypeFor[In]().Elem()
-	t.Schema = schemaOf(input)
+	t.Schema = schemaOf(reflect.TypeFor[In]())
 	return &Func{
 		Tool: t,
 		prepare: func(ctx context.Context, call *Call) (Card, error) {
-			in := reflect.New(input).Interface()
+			in := new(In)
 			if err := decode(call, in); err != nil {
 				return Card{}, err
 			}
-			return prepare(ctx, call, in.(In))
+			return prepare(ctx, call, in)
 		},
 		execute: func(ctx context.Context, call *Call) (Result, error) {
-			in := reflect.New(input).Interface()
+			in := new(In)
 			if err := decode(call, in); err != nil {
 				return FailWith(err), nil
 			}
-			return execute(ctx, call, in.(In))
+			return execute(ctx, call, in)
 		},
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 
@@ -118,7 +117,7 @@ func (t *tablePass) markKept(rows []processRow) string {
 		order[i] = i
 	}
 	mark := func(by func(processRow) float64) {
-		sort.SliceStable(order, func(i, j int) bool { return by(rows[order[i]]) > by(rows[order[j]]) })
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(by(rows[b]), by(rows[a])) })
 		for _, i := range order[:t.maxRows/2] {
 			rows[i].keep = rows[i].keep || by(rows[i]) > 0
 		}

@@ -2,11 +2,11 @@ package listing
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 
@@ -217,7 +217,7 @@ func (t *tablePass) du() string {
 	if len(sizes) <= t.maxRows+t.maxRows/2 || unparsed*10 > len(sizes) {
 		return ""
 	}
-	sort.Sort(sort.Reverse(sort.Float64Slice(sizes)))
+	slices.SortFunc(sizes, func(a, b float64) int { return cmp.Compare(b, a) })
 	least := sizes[t.maxRows-1]
 	left := t.maxRows - slices.Index(sizes, least) // rows to keep of those as small as the least
 	omitted, complaints := 0, 0

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
@@ -56,9 +55,8 @@ func Gemini(data []byte) (*Import, error) {
 		return nil, err
 	}
 	rank := map[string]int{"deny": 0, "ask_user": 1, "allow": 2}
-	sort.SliceStable(file.Rule, func(i, j int) bool {
-		a, b := file.Rule[i], file.Rule[j]
-		return cmp.Or(cmp.Compare(b.Priority, a.Priority), rank[a.Decision]-rank[b.Decision]) < 0
+	slices.SortStableFunc(file.Rule, func(a, b geminiRule) int {
+		return cmp.Or(cmp.Compare(b.Priority, a.Priority), rank[a.Decision]-rank[b.Decision])
 	})
 	out := &Import{}
 	for _, r := range file.Rule {

@@ -81,8 +81,6 @@ func addBoxed(all map[string]*program) {
 }
 
 // must returns a check that one of the options is there: without it the program does something else.
-//
-//go:noinline
 func must(options ...string) func(*parsedOptions) error {
 	return func(o *parsedOptions) error {
 		if !o.has(options...) {

@@ -1,6 +1,7 @@
 package diagnostics
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -8,7 +9,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"sort"
 	"strings"
 	"unicode"
 
@@ -50,7 +50,7 @@ func (t *checker) plan(ctx context.Context, target string, isDir bool, lints str
 		return runPlan{}, executors.Failuref(executors.PermanentFailure, "no project to check in or around %s", t.roots.Rel(target)).
 			Hint("The tool looks for Cargo.toml, go.mod, tsconfig.json, an ESLint configuration, and Python projects. Name the directory of one, or run the check in bash.")
 	}
-	sort.SliceStable(f.found, func(i, j int) bool { return f.found[i].kind < f.found[j].kind })
+	slices.SortStableFunc(f.found, func(a, b project) int { return cmp.Compare(a.kind, b.kind) })
 	p := runPlan{target: target}
 	if len(f.found) > maxProjects {
 		f.more, f.found = true, f.found[:maxProjects]

@@ -1,10 +1,11 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"sort"
+	"slices"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -93,6 +94,6 @@ func (i *instance) requestTools(ctx context.Context, session *sdk.ClientSession)
 		cursors[page.NextCursor] = true
 		params = &sdk.ListToolsParams{Cursor: page.NextCursor}
 	}
-	sort.Slice(tools, func(i, j int) bool { return tools[i].name < tools[j].name })
+	slices.SortFunc(tools, func(a, b tool) int { return cmp.Compare(a.name, b.name) })
 	return tools, nil
 }

@@ -50,7 +50,7 @@ var (
 	rowPrompt20CPU = newRow("the same, processor time", "", "ms")
 	rowIdle        = newRow("resident after initialize and a session", "≤ 14 MiB", "MiB")
 	rowWorked      = newRow("resident after the work", "≤ 24 MiB", "MiB")
-	rowBinary      = newRow("binary", "≤ 28 MiB", "MiB")
+	rowBinary      = newRow("binary", "≤ 40 MiB", "MiB")
 )
 
 const (

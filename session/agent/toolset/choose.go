@@ -1,9 +1,10 @@
 package toolset
 
 import (
+	"cmp"
 	"context"
 	"math"
-	"sort"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -114,7 +115,7 @@ func (s *Set) topScored(t *turn, rest []int, scores []float64) []int {
 		all = append(all, scored{tool, scores[i] + s.boost(name)})
 	}
 	s.mu.Unlock()
-	sort.SliceStable(all, func(i, j int) bool { return all[i].score > all[j].score })
+	slices.SortStableFunc(all, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
 	var top []int
 	for _, one := range all[:min(len(all), s.cfg.Filter.TopK)] {
 		top = append(top, one.tool)

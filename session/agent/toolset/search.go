@@ -6,7 +6,6 @@ import (
 	_ "embed"
 	"fmt"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
@@ -255,7 +254,7 @@ func (s *Set) bestMatches(query string, tools []llm.Tool) (best []llm.Tool, more
 			scores[i]++ // the query names it
 		}
 	}
-	sort.SliceStable(rest, func(i, j int) bool { return scores[rest[i]] > scores[rest[j]] })
+	slices.SortStableFunc(rest, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
 	for _, i := range rest {
 		switch {
 		case scores[i] < minFit:

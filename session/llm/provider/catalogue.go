@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"net/url"
 	"slices"
-	"sort"
 	"strings"
 	"sync"
 	"time"
@@ -251,9 +250,8 @@ func (c *Catalogue) save() {
 	for _, l := range c.lists {
 		lists = append(lists, l)
 	}
-	sort.Slice(lists, func(i, j int) bool {
-		a, b := &lists[i], &lists[j]
-		return cmp.Or(cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.Address, b.Address)) < 0
+	slices.SortFunc(lists, func(a, b modelList) int {
+		return cmp.Or(cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.Address, b.Address))
 	})
 	data, err := json.MarshalIndent(lists, "", "\t")
 	if err == nil {

@@ -9,7 +9,6 @@ package provider
 import (
 	"fmt"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors/links/backoff"
@@ -90,11 +89,11 @@ func (p Provider) open(getenv func(string) string, memory *wire.Memory) (llm.Mod
 // availableProviders returns the configured providers, the default first, or the providers
 // found in the environment.
 func availableProviders(cfg Config, getenv func(string) string) []Provider {
-	ps := slices.Clone(cfg.Providers)
-	sort.SliceStable(ps, func(i, j int) bool { return ps[i].Default && !ps[j].Default })
-	if len(ps) > 0 {
-		return ps
+	if ps := slices.Clone(cfg.Providers); len(ps) > 0 {
+		i := max(0, slices.IndexFunc(ps, func(p Provider) bool { return p.Default }))
+		return slices.Insert(slices.Delete(ps, i, i+1), 0, cfg.Providers[i])
 	}
+	var ps []Provider
 	for _, k := range kinds {
 		if k.public && getenv(k.keyEnv) != "" {
 			ps = append(ps, Provider{Type: k.name})

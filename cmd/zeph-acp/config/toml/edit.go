@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2/unstable"
@@ -282,11 +281,8 @@ func (e *Editor) insertBelow(table, text string) {
 
 // apply returns the edited document. No two edits overlap.
 func (e *Editor) apply() []byte {
-	sort.SliceStable(e.edits, func(i, j int) bool {
-		a, b := e.edits[i], e.edits[j]
-		return cmp.Or(a.from-b.from, a.to-b.to) < 0
-	})
-	sort.SliceStable(e.Changes, func(i, j int) bool { return e.Changes[i].Line < e.Changes[j].Line })
+	slices.SortStableFunc(e.edits, func(a, b edit) int { return cmp.Or(a.from-b.from, a.to-b.to) })
+	slices.SortStableFunc(e.Changes, func(a, b Change) int { return a.Line - b.Line })
 	out := slices.Clone(e.bom)
 	at := 0
 	for _, d := range e.edits {

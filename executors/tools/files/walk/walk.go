@@ -47,7 +47,7 @@ func (e Entry) Path() string { return e.In + e.Name }
 // ended, so that no result is needed.
 type Visit[T any] func(e Entry, stopped func() bool) (found T, ok bool, err error)
 
-// visit is a Visit whose result has any type: so the walk is compiled once.
+// visit is a Visit without its type parameter.
 type visit func(e Entry, stopped func() bool) (found any, ok bool, err error)
 
 // Do visits all entries below the directory of the tree. It passes the results to
@@ -59,8 +59,7 @@ type visit func(e Entry, stopped func() bool) (found any, ok bool, err error)
 //
 // Results and budget are the same as for one goroutine that visits the tree in
 // order. newVisit is called once for each goroutine. size returns the approximate
-// size of a result in bytes. T should be a pointer: all pointers share the machine
-// code of a generic function.
+// size of a result in bytes.
 func Do[T any](ctx context.Context, tree Tree, newVisit func() Visit[T], size func(T) int, take func(T) bool) (Unseen, error) {
 	w := &walker{
 		size: func(found any) int { return size(found.(T)) },
