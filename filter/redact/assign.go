@@ -66,7 +66,7 @@ func (m *Stream) scanEquals(l []byte, i int) {
 		}
 	}
 	from, to := nameBefore(l, at)
-	if isTypeName(l[from:to]) { // password string = "..."
+	if isWord(l[from:to], typeWord) { // password string = "..."
 		end := from
 		for end > 0 && bytes.IndexByte([]byte(" :*&[]"), l[end-1]) >= 0 {
 			end--
@@ -80,14 +80,6 @@ func (m *Stream) scanEquals(l []byte, i int) {
 	if to-from >= 3 {
 		m.scanPair(l, from, to, value, '=')
 	}
-}
-
-func isTypeName(name []byte) bool {
-	switch string(name) {
-	case "string", "String", "str", "byte", "char", "SecretStr", "std.string", "auto", "static":
-		return true
-	}
-	return false
 }
 
 // scanPair looks for the value of a name after its separator.
@@ -105,7 +97,7 @@ func (m *Stream) scanPair(l []byte, from, to, at int, separator byte) {
 	switch {
 	case separator == ':' && from > 0 && l[from-1] == ':' && at < len(l) && text.AlnumSet[l[at]]: // arn:...:secret:name
 		return
-	case from > 1 && l[from-1] == ' ' && voidsName(l[nameStart(l, from-1):from-1]):
+	case from > 1 && l[from-1] == ' ' && isWord(l[nameStart(l, from-1):from-1], harmlessWord):
 		return
 	case (string(name) == "PWD" || string(name) == "OLDPWD") && (from == 0 || l[from-1] != ';'): // a working directory
 		return

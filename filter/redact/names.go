@@ -44,7 +44,7 @@ func classifyName(name []byte) nameClass {
 	noun := classifyNoun(last)
 	for i := range before {
 		word := w.word(i)
-		if voidsName(word) && !(noun == passwordName && isPlaceName(word)) || i == before-1 && string(word) == "host" && string(last) == "key" {
+		if isWord(word, harmlessWord) && !(noun == passwordName && isWord(word, placeWord)) || i == before-1 && string(word) == "host" && string(last) == "key" {
 			return otherName
 		}
 	}
@@ -54,7 +54,7 @@ func classifyName(name []byte) nameClass {
 		return noun
 	case string(last) == "pass", string(last) == "pw" && !capitals:
 		return w.classifyPass(before, capitals)
-	case string(last) == "pat" && before > 0 && isForgeWord(w.word(before-1)):
+	case string(last) == "pat" && before > 0 && isWord(w.word(before-1), forgeWord):
 		return tokenName
 	case string(last) == "ident" && before > 0 && string(w.word(before-1)) == "auth": // npmAuthIdent
 		return secretName
@@ -63,7 +63,7 @@ func classifyName(name []byte) nameClass {
 	case string(last) == "key":
 		return w.classifyKey(before, capitals)
 	}
-	if capitals && !isHarmlessNoun(last) {
+	if capitals && !isWord(last, propertyWord) {
 		for i := range before {
 			if classifyNoun(w.word(i)) > weakName {
 				return weakName
@@ -84,7 +84,7 @@ func (w *nameWords) classifyPass(before int, capitals bool) nameClass {
 		return tokenName
 	case before == 0:
 		return secretName
-	case before > 0 && isAccountWord(w.word(before-1)):
+	case before > 0 && isWord(w.word(before-1), accountWord):
 		return passwordName
 	}
 	return otherName
@@ -94,7 +94,7 @@ func (w *nameWords) classifyPass(before int, capitals bool) nameClass {
 // before that.
 func (w *nameWords) classifyKey(before int, capitals bool) nameClass {
 	for i := range before {
-		if makesKeySecret(w.word(i)) {
+		if isWord(w.word(i), keyWord) {
 			return secretName
 		}
 	}
@@ -102,52 +102,6 @@ func (w *nameWords) classifyKey(before int, capitals bool) nameClass {
 		return weakName
 	}
 	return otherName
-}
-
-// mayBeClassified reports whether a name may have a word that classifyName
-// recognises. Most names have none.
-func mayBeClassified(name []byte) bool {
-	for i := 1; i < len(name); i++ {
-		var third byte
-		if i+1 < len(name) {
-			third = name[i+1] | 0x20
-		}
-		switch second := name[i] | 0x20; name[i-1] | 0x20 {
-		case 'p':
-			if second == 'a' && (third == 's' || third == 't') || second == 'w' || second == 's' && third == 'k' {
-				return true
-			}
-		case 's':
-			if second == 'e' && (third == 'c' || third == 'n') {
-				return true
-			}
-		case 't':
-			if second == 'o' && third == 'k' {
-				return true
-			}
-		case 'k':
-			if second == 'e' && (third == 'y' || third == 'n') {
-				return true
-			}
-		case 'c':
-			if second == 'r' && third == 'e' || second == 'o' && third == 'n' {
-				return true
-			}
-		case 'a':
-			if second == 'u' && third == 't' {
-				return true
-			}
-		case 'j':
-			if second == 'w' {
-				return true
-			}
-		case 'b':
-			if second == 'e' && third == 'a' {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // nameWords are the words of a name, in lower case.
@@ -207,136 +161,50 @@ func inCapitals(name []byte) bool {
 	return letters >= 2
 }
 
-// classifyNoun returns the class of a name that ends in a word, by that word alone.
-func classifyNoun(w []byte) nameClass {
-	switch string(w) {
-	case "password", "passwd", "passphrase", "passcode", "pwd", "passwort", "kennwort", "senha", "contrasena",
-		"userpass", "dbpass", "sshpass", "authtok", "bindpw", "psk", "storepass", "keypass", "srcstorepass", "deststorepass":
-		return passwordName
-	case "secret", "secrets", "credential", "credentials", "creds", "apikey", "appkey", "authkey":
-		return secretName
-	case "token", "jwt", "bearer", "auth":
-		return tokenName
-	}
-	switch {
-	case hasLongerSuffix(w, "password"), hasLongerSuffix(w, "passwd"), hasLongerSuffix(w, "passphrase"):
-		return passwordName
-	case hasLongerSuffix(w, "secret"),
-		hasLongerSuffix(w, "apikey"),
-		hasLongerSuffix(w, "secretkey"),
-		hasLongerSuffix(w, "privatekey"),
-		hasLongerSuffix(w, "accesskey"),
-		hasLongerSuffix(w, "authkey"):
-		return secretName
-	case hasLongerSuffix(w, "token"):
-		return tokenName
-	}
-	return otherName
-}
-
-func hasLongerSuffix(w []byte, end string) bool {
-	return len(w) > len(end) && string(w[len(w)-len(end):]) == end
-}
-
-// isQualifier reports whether a last word only qualifies the name before it.
-func isQualifier(w []byte) bool {
-	if text.DigitSet.All(w) {
-		return true
-	}
-	switch string(w) {
-	case "base", "value", "val", "str", "string", "prod", "production", "dev", "development", "staging",
-		"live", "test", "default", "old", "new", "main",
-		"primary", "secondary", "plain", "plaintext", "b", "base64", "raw", "readonly", "rw", "ro":
-		return true
-	}
-	return false
-}
-
-// voidsName reports whether a word makes a name harmless, such as "public".
-func voidsName(w []byte) bool {
-	switch string(w) {
-	case "public", "publishable", "next", "page", "paging", "continuation", "cursor", "idempotency",
-		"pagination", "num", "max", "min", "total", "input", "output",
-		"prompt", "completion", "cached", "bos", "eos", "pad", "stop", "special", "unk", "sep", "cls",
-		"invalid", "unexpected", "parse", "cache", "foreign", "partition",
-		"sort", "unrecognized", "unknown", "bad", "illegal", "gpg", "has", "is", "needs", "requires", "show",
-		"hide", "cancellation", "cancel", "sync", "client_request", "fencing", "lookup", "syntax", "site",
-		"hash", "ssm", "no", "fingerprint", "index", "unique", "cryptographic":
-		return true
-	}
-	return false
-}
-
-// isPlaceName reports whether a word that makes a token harmless is a place before a
-// password, as in output.elasticsearch.password.
-func isPlaceName(w []byte) bool {
-	switch string(w) {
-	case "input", "output", "cache", "site", "sync", "index", "page", "partition":
-		return true
-	}
-	return false
-}
-
-// makesKeySecret reports whether a key of this kind is a secret.
-func makesKeySecret(w []byte) bool {
-	switch string(w) {
-	case "api", "secret", "private", "access", "auth", "encryption", "encrypt", "signing", "sign", "master",
-		"shared", "account", "client", "service", "webhook", "jwt", "app",
-		"application", "deploy", "storage", "admin", "session", "cookie", "crypt", "cipher", "hmac",
-		"license", "subscription", "function", "functions", "ingest", "write",
-		"unseal", "recovery", "consumer", "developer", "integration", "server", "user", "preshared", "psk",
-		"aes", "fernet", "wg", "openai", "anthropic", "stripe", "sendgrid", "mailgun",
-		"google", "github", "aws", "azure", "datadog", "dd", "sentry", "algolia", "twilio", "secretkey", "rapidapi":
-		return true
-	}
-	return false
-}
-
-// isAccountWord reports whether "pass" after this word is a password and not the
-// result of a test.
-func isAccountWord(w []byte) bool {
-	switch string(w) {
-	case "db", "database", "user", "smtp", "mail", "email", "mysql", "pg", "postgres", "redis", "mongo",
-		"mongodb", "ftp", "sftp", "admin", "root", "http", "proxy", "imap", "ldap", "bind",
-		"rabbitmq", "amqp", "become", "auth", "login", "basic", "my", "service", "app", "ssh", "sudo",
-		"registry", "keystore", "key", "store", "sql", "git", "docker", "deploy", "api", "jenkins", "es":
-		return true
-	}
-	return false
-}
-
 // isAccountPassword reports whether a name is the password of an account and not
 // the label of a form.
 func isAccountPassword(name []byte) bool {
 	var w nameWords
 	text.AppendLower(w.text[:0], name)
 	w.split(name)
-	return w.count > 1 && isAccountWord(w.word(w.count-2))
+	return w.count > 1 && isWord(w.word(w.count-2), accountWord)
 }
 
-// isForgeWord reports whether "pat" after this word is a personal access token and
-// not a pattern.
-func isForgeWord(w []byte) bool {
-	switch string(w) {
-	case "github", "gh", "gitlab", "gl", "git", "azure", "ado", "devops", "bitbucket", "docker":
-		return true
+// classifyNoun returns the class of a name that ends in a word, by that word alone.
+func classifyNoun(w []byte) nameClass {
+	for class := passwordName; class > weakName; class-- {
+		if isWord(w, nounWord<<class) {
+			return class
+		}
+	}
+	for class := passwordName; class > weakName; class-- {
+		for _, end := range rules().Words[nounNames[class]+"-end"] {
+			if len(w) > len(end) && string(w[len(w)-len(end):]) == end {
+				return class
+			}
+		}
+	}
+	return otherName
+}
+
+// isQualifier reports whether a last word only qualifies the name before it.
+func isQualifier(w []byte) bool { return text.DigitSet.All(w) || isWord(w, qualifierWord) }
+
+// mayBeClassified reports whether a name may have a word that classifyName recognises. Most names
+// have none.
+func mayBeClassified(name []byte) bool {
+	parts := &rules().nameParts
+	for i := 1; i < len(name); i++ {
+		third := byte(0)
+		if i+1 < len(name) {
+			third = name[i+1]
+		}
+		if parts[pairIndex(name[i-1], name[i])]>>(third&31)&1 != 0 {
+			return true
+		}
 	}
 	return false
 }
 
-// isHarmlessNoun reports whether a last word is a property of a secret, such as
-// its path.
-func isHarmlessNoun(w []byte) bool {
-	switch string(w) {
-	case "id", "ids", "name", "names", "url", "uri", "file", "files", "path", "dir", "type", "ttl", "expires",
-		"expiry", "expiration", "expire", "length", "len", "size", "count", "limit",
-		"policy", "timeout", "age", "header", "format", "prefix", "suffix", "regex", "pattern", "version",
-		"algorithm", "algo", "alg", "endpoint", "issuer", "audience", "scope", "scopes",
-		"region", "enabled", "required", "rotation", "env", "arn", "ref", "mode", "method", "hint", "field",
-		"label", "status", "usage", "attempts", "retries", "provider", "store", "manager",
-		"server", "sock", "socket", "domain", "host", "hash", "digest", "checksum", "fingerprint", "public",
-		"pub", "kind", "user", "username", "owner", "realm", "resource", "sha", "sum":
-		return true
-	}
-	return false
-}
+// pairIndex is the same for both cases of a letter.
+func pairIndex(a, b byte) int { return int(a&31)<<5 | int(b&31) }

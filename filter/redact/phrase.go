@@ -48,18 +48,5 @@ func isPhrase(v []byte, asData bool) bool {
 // isSentenceWord reports whether a word is one that sentences need.
 func isSentenceWord(w []byte) bool {
 	var buf [8]byte
-	if len(w) > len(buf) {
-		return false
-	}
-	switch string(text.AppendLower(buf[:0], w)) {
-	case "a", "an", "the", "your", "you", "is", "are", "be", "was", "has", "have", "must", "should", "can",
-		"may", "will", "to", "of", "in", "on", "at", "or", "and", "not", "no", "for", "from", "with", "by", "if",
-		"as", "it",
-		"this", "that", "than", "more", "least", "new", "old", "enter", "please", "use", "only", "any", "all",
-		"too", "reset", "change", "forgot", "invalid", "wrong", "missing", "required", "field", "user",
-		"login", "token", "key", "value", "set", "der", "die", "das", "ist", "und", "muss", "nicht", "ein",
-		"eine", "mit", "mot", "est", "les", "une", "para", "una", "por":
-		return true
-	}
-	return false
+	return len(w) <= len(buf) && isWord(text.AppendLower(buf[:0], w), sentenceWord)
 }

@@ -39,7 +39,7 @@ func isPlaceholder(v []byte) bool {
 		bytes.Contains(v, []byte("•")) {
 		return true
 	}
-	return exampleWords.Find(v) || dummyWordSet.Find(v) && !(isWhollyRandom(v) && len(v) >= 40) && !isDisguised(v) || isDummy(v)
+	return rules().example.Find(v) || rules().madeUp.Find(v) && !(isWhollyRandom(v) && len(v) >= 40) && !isDisguised(v) || isDummy(v)
 }
 
 // isDisguised reports whether a value with words of placeholders has enough other
@@ -52,7 +52,7 @@ func isDisguised(v []byte) bool {
 	var buf, lowBuf [64]byte
 	rest := append(buf[:0], v...)
 	low := text.AppendLower(lowBuf[:0], v)
-	for _, word := range dummyWords {
+	for _, word := range rules().Words["made-up"] {
 		for i := bytes.Index(low, []byte(word)); i >= 0; i = bytes.Index(low, []byte(word)) {
 			low = slices.Delete(low, i, i+len(word))
 			rest = slices.Delete(rest, i, i+len(word))
@@ -88,23 +88,6 @@ func isShellVariable(v []byte) bool {
 	return end == len(v) && (inCapitals(v[1:]) || isIdentifier(v[1:]) || len(v) == 2) || len(v) < 3
 }
 
-// exampleWords occur in values that call themselves examples.
-var exampleWords = text.NewWords("example", "placeholder", "redacted", "xxxxxx", "dummy", "sample", "your-", "your_")
-
-// dummyWordSet occur in made-up values.
-var dummyWordSet = text.NewWords(dummyWords...)
-
-var dummyWords = []string{
-	"p@ssw0rd", "p@ssword", "passw0rd", "passwort", "kennwort", "contrase", "wachtwoord",
-	"changeme", "changeit", "change-me", "change_me", "change-this", "change_this", "your-", "your_",
-	"yourpass", "yoursecret", "yourtoken", "yourkey", "masked",
-	"insert", "replace", "fake", "mock", "foobar", "hidden", "filtered", "password", "passwd", "passphrase",
-	"mysecret", "my-secret", "my_secret", "supersecret", "super-secret", "super_secret", "topsecret",
-	"notsecret", "not-a-secret", "token_here", "goes-here", "goes_here",
-	"some-", "some_", "test", "qwerty", "letmein", "xxx", "p@ss", "undefined", "omitted", "removed",
-	"invalid", "abcdef", "abc123", "123456",
-}
-
 // isDummy reports whether the letters of a value are a common stand-in.
 func isDummy(v []byte) bool {
 	var buf [24]byte
@@ -118,18 +101,7 @@ func isDummy(v []byte) bool {
 		}
 		low = text.AppendLower(low, []byte{b})
 	}
-	switch string(low) {
-	case "pass", "secret", "token", "key", "apikey", "foo", "bar", "baz", "admin", "demo", "user", "root",
-		"guest", "none", "null", "nil", "true", "false", "unset", "empty", "default", "local", "localhost", "dev",
-		"postgres", "mysql", "mongo", "redis", "rabbitmq", "minio", "minioadmin", "sa", "todo", "tbd",
-		"string", "str", "int", "bool", "value", "abc", "abcd", "yes", "no", "required", "optional", "pw",
-		"pwd", "mypass", "mypwd", "mytoken", "mykey",
-		"secretkey", "accesskey", "privatekey", "username", "hello", "helloworld", "any", "anything",
-		"something", "whatever", "blah", "xyz", "utf", "unknown", "never", "enabled", "disabled", "asdf",
-		"asdfgh", "asdfghjkl":
-		return true
-	}
-	return false
+	return isWord(low, dummyWord)
 }
 
 // isLowEntropy reports whether a value has too few different characters, or mostly

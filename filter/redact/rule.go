@@ -23,8 +23,46 @@ var rulesTOML []byte
 type ruleSet struct {
 	Kinds []Credential `toml:"kind"`
 	Rules []*rule      `toml:"rule"`
-	masks [credKindCount]string
+	Words map[string][]string
+
+	masks           [credKindCount]string
+	lists           map[string]wordList
+	example, madeUp *text.Words     // parts of values
+	nameParts       [1 << 10]uint32 // parts of names: a bit for each third letter, by pairIndex of the first two
 }
+
+// wordList is a set of the lists in which a word is.
+type wordList uint32
+
+// The lists of words in rules.toml, by wordListNames. nounWord<<n is the list of the nouns of names
+// of class n.
+const (
+	nounWord wordList = 1 << iota
+	_
+	_
+	_
+	_
+	qualifierWord
+	harmlessWord
+	placeWord
+	keyWord
+	accountWord
+	forgeWord
+	propertyWord
+	typeWord
+	sentenceWord
+	dummyWord
+)
+
+var wordListNames = [...]string{
+	"", "", "token", "secret", "password", "qualifier", "harmless", "place", "key", "account", "forge", "property", "type", "sentence", "dummy",
+}
+
+// nounNames are the lists of the nouns of names by their class.
+var nounNames = wordListNames[:passwordName+1]
+
+// isWord reports whether a word is in a list.
+func isWord(w []byte, list wordList) bool { return rules().lists[string(w)]&list != 0 }
 
 // rules returns the parsed rules. A test checks that they are valid. Their expressions are
 // compiled when a line first has a keyword.
@@ -38,6 +76,20 @@ var rules = sync.OnceValue(func() *ruleSet {
 		kinds[c.Kind] = credKind(k)
 		set.masks[k] = maskBegin + ":" + c.Kind + "]"
 	}
+	set.lists = map[string]wordList{}
+	for i, name := range wordListNames {
+		for _, w := range set.Words[name] {
+			set.lists[w] |= 1 << i
+		}
+	}
+	for _, part := range set.Words["part"] {
+		third := ^uint32(0)
+		if len(part) > 2 {
+			third = 1 << (part[2] & 31)
+		}
+		set.nameParts[pairIndex(part[0], part[1])] |= third
+	}
+	set.example, set.madeUp = text.NewWords(set.Words["example"]...), text.NewWords(set.Words["made-up"]...)
 	for _, r := range set.Rules {
 		r.kind = kinds[r.Kind]
 	}
@@ -296,7 +348,7 @@ var checks = map[string]func(c *candidate) bool{
 // example.
 func hasEntropy(v []byte) bool {
 	v = v[:min(len(v), 256)]
-	return !isLowEntropy(v) && !exampleWords.Find(v)
+	return !isLowEntropy(v) && !rules().example.Find(v)
 }
 
 // mechanisms find what no expression can. The keyword begins at from and ends at body.

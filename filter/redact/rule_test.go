@@ -23,8 +23,9 @@ type writtenRule struct {
 func readRules(t testing.TB) (rules []*writtenRule) {
 	t.Helper()
 	var file struct {
-		Kind []Credential
-		Rule []*writtenRule
+		Kind  []Credential
+		Words map[string][]string
+		Rule  []*writtenRule
 	}
 	if err := toml.NewDecoder(bytes.NewReader(rulesTOML)).DisallowUnknownFields().Decode(&file); err != nil {
 		t.Fatal(err)

@@ -91,7 +91,7 @@ func isBelievablePassword(v []byte, f form) bool {
 // isPasswordHash reports whether a value is the hash of a password.
 func isPasswordHash(v []byte) bool {
 	return len(v) >= 20 && v[0] == '$' &&
-		text.HasAnyPrefix(v, "$1$", "$2a$", "$2b$", "$2y$", "$5$", "$6$", "$7$", "$y$", "$apr1$", "$argon2", "$scrypt", "$pbkdf2")
+		text.HasAnyPrefix(v, rules().Words["hash"]...)
 }
 
 // isSaltedHash reports whether a value is the hash of a password as LDAP stores it.
@@ -111,11 +111,7 @@ func saltedHashPrefix(v []byte) int {
 
 // isReference reports whether a value is a reference to a secret.
 func isReference(v []byte) bool {
-	return text.HasAnyPrefix(
-		v, "arn:", "op://", "vault:", "env:", "file:", "http:", "https:", "ref+", "ENC[", "sha256:",
-		"sha512:", "sha256-", "sha384-", "sha512-", "sha1-", "SHA256:", "MD5:", "md5:", "ssh-", "age1",
-		"urn:", "gs://", "s3://", "projects/", "kms:", "$ANSIBLE_VAULT",
-	)
+	return text.HasAnyPrefix(v, rules().Words["reference"]...)
 }
 
 // isPath reports whether a value is a path.
