@@ -118,12 +118,12 @@ func (m *Stream) scanPair(l []byte, from, to, at int, separator byte) {
 	}
 	value := l[v.from:v.to]
 	asData = asData || v.quoted && n == passwordName && isAccountPassword(name)
-	if n == tokenName && isUUID(value) && (asData || kindOfName(name) == npmToken) {
+	if n == tokenName && hasShape(value, "uuid") && (asData || kindOfName(name) == npmToken) {
 		n = secretName
 	}
 	switch {
 	case !v.quoted && separator == '=' && tight && v.from > at: // name= has no value
-	case !v.quoted && separator == ':' && isGenericType(value):
+	case !v.quoted && separator == ':' && hasShape(value, "generic-type"):
 	case !isBelievable(value, n, form{quoted: v.quoted, asData: asData}):
 		if !v.quoted {
 			m.scanElsewhere(l, v, n, separator)
@@ -138,13 +138,6 @@ func (m *Stream) scanPair(l []byte, from, to, at int, separator byte) {
 		}
 	}
 }
-
-// isGenericType reports whether a value is a type with arguments, such as Final[int].
-func isGenericType(v []byte) bool {
-	return bytes.IndexByte(v, '[') > 0 && genericTypeSet.All(v)
-}
-
-var genericTypeSet = text.SetOf("A-Za-z_.[]|,")
 
 // connectionSet are the bytes of a value in a connection string.
 var connectionSet = func() *text.ByteSet {

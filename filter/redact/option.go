@@ -102,13 +102,3 @@ func (m *Stream) scanCell(l []byte, from, body int) {
 		m.addHit(from, from+len(cell), namedSecret)
 	}
 }
-
-// isVersion reports whether a word is a version, such as v1.15.2.
-func isVersion(word []byte) bool {
-	return bytes.IndexByte(word, '.') > 0 && len(bytes.Trim(bytes.TrimPrefix(word, []byte("v")), "0123456789.")) == 0
-}
-
-// isOption reports whether a word is an option, such as --force or /user:bob.
-func isOption(word []byte) bool {
-	return word[0] == '-' || word[0] == '/' && bytes.IndexByte(word, ':') > 0
-}

@@ -19,7 +19,7 @@ func isPlaceholder(v []byte) bool {
 			return true
 		}
 	case '$':
-		if len(v) > 1 && (v[1] == '{' || v[1] == '(' || !isPasswordHash(v) && isShellVariable(v)) {
+		if len(v) > 1 && (v[1] == '{' || v[1] == '(' || !hasShape(v, "password-hash") && isShellVariable(v)) {
 			return true
 		}
 	case '%':

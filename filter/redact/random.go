@@ -2,6 +2,7 @@ package redact
 
 import (
 	"bytes"
+	_ "embed"
 	"math"
 
 	"github.com/zeph-acp/zeph-acp/filter/text"
@@ -107,6 +108,7 @@ var uniformCosts = func() (all [63]int) {
 const (
 	digitSign = 52
 	startSign = 53
+	costsLine = startSign + 1 // bytes of a line of letterCosts
 )
 
 var signs = func() (all [256]uint8) {
@@ -126,65 +128,12 @@ var signs = func() (all [256]uint8) {
 }()
 
 func letterCost(before, sign uint8) int {
-	return int(letterCosts[int(before)*(digitSign+1)+int(sign)]) - '#'
+	return int(letterCosts[int(before)*costsLine+int(sign)]) - '#'
 }
 
-// letterCosts is the cost of a sign after another one in names and words. It
-// has a row for each preceding sign; costs start at # and are in eighths of a
-// bit. They were counted in 44,000 words from the sources of Go, Python,
-// JavaScript and Rust libraries.
-const letterCosts = "" +
-	`YHBE[VKzLuY<E@{Jz>E7UX_[Ul{{r{x{{{{{{{{x{q{{ip{x{{{{A` +
-	`@JIK@NimEOk;_bH]{LHYComrSoo{{ok{{{o{{{{m{{{{o{m{{{{{2` +
-	`>TLS<Ug?L{BJ^_;\qJR=OaqtY{mn{s{s{{o{ss{y{p{tos{{v{{{;` +
-	`CPQC4P^u=fsNcbJ_{JJ_J^]i\{_b\_]_js]{ocdebV{_Vbien{{{8` +
-	`GYD>PNVoaqkJJ=^P[9<BfTWLT{gkah_bnp_{ekecfb{e]_okk{{{E` +
-	`DPLJ@;_t:{tI_a@_{MKON{t{S{komyqo{ye{{yk{tq{qc{yy{{{{4` +
-	`FcVf1bQF>syJRADbl@DTGifs^ldsig]igy\ysiydioyaZ_oly{{yU` +
-	`6dcP3aqm<{qVO[;dqETHIx^qYj\m_hfjqqmxjqafjfxf[jmmqx{{[` +
-	`LRBHIMJ{p{dDF3=OvMB?tN{Y{J{{{{{{{{{{{{{{{{{{{{{{{{{{T` +
-	`CY_Y1YqUL_U_RU>UqY8H@RYqqqqq_qqqqqqq_qqqqqqqqqqqqqqqL` +
-	`@aTO0TKc={qOfMRYca<QMjZqZ{YqcaZWccc{qjZj__qXTjjqq{{{R` +
-	`=c\I4]bp9{[=pa<Y{iMKIZpzB{sweqgnwwi{wmuiwgzm_l{p{{{{a` +
-	`8I^X2lly=y_XJ^B:oeITLlyue{_yhrgom{a{ru{o{m{mbimuu{{{Z` +
-	`CcB>?M9dFmSW^TJ]rd?6TSh{^yulithk{rltjtmlng{m_f{r{{{y_` +
-	`SRDDcTRnTpRFC4LG{9GJCOKejyuywttr{{u{{ruu{q{{gqur{{{{]` +
-	`<gX\5^^NF{\@be>Fv;K@Kiag[{h{imkv{{h{vo{m{q{mfq{v{{{{V` +
-	`aarOaaraarrGaOraaOTW&aarrrraarrrrrrrrrrrrrrarrarrrrra` +
-	`<bLO5[So<{VVKP=Z{FBDPUe{L{eqaoihw{e{smjgii{jcjqs{{{{a` +
-	`KhGe7_[F<{XU\^GHh^?6FlYtQkcdalbdprd{mnddic{b^avnj{{{X` +
-	`>kP^5YdF7{zSZfEX{?FMNkhdLsdj[a__sj]zkcbde^{eZ[ggm{{{N` +
-	`JIJOFNS{G{t?F9ZG{?A>t{{c{px{{L{l{{{{{{{{{{{t{{{{{{{{=` +
-	`8jWd+[dn8{t^YdJ^{j\\dnn_nt{{ttj{{{t{{tn{nt{{tntt{{{{G` +
-	`8^OS=V_I=p{Mc>?VpADYfpfj{{c_Vc[V{c_p{]jj^Wp^IYj_jpp{^` +
-	`MOKNKM{y^{{{{{{P{{{R{{{qy{klmkji{{t{{{{{{{{{{{{{u{{{&` +
-	`XXTlS]\rJrrOE>U1{]>C{hN{_T_W]^Xbrb\r^_bWYZ{XKSdZ\{{lY` +
-	`?yyh(]yhDyyhaZJyyaVyOyhyXPhayahyyhyyyyahyhyyhhyyyyyyZ` +
-	`{^WM{gf{{s{OeQ{X{JMSZjp{{i_ICC^\KpLw]@GBlIwAE<SXUTXsU` +
-	`G{s{Ms{{K{{K{{G[{Js{A{{{H{C\RZHU[l?__>[WJP{CF_G{hhZsE` +
-	`I{{{[smJk{{Ges9m{SgiZ{{ik{CSPUEVKEQsIIR\@RsKDEUTgkc{L` +
-	`Ir{{;{{{G{{y{{T{{Zdy\{{yk{HTLB9NQd?kQLZUHXkFHVOZ^da{F` +
-	`o{se{kz{{{{__K{mbJcvzX{D{{IYCAOQQe[q_GL@YOZ<B=ZSZJ^oN` +
-	`J{^\Vgwl<{{HgbG^{IWcFwgw{{H[LJMCYe@{iCQ[FOpLGQU{le_wF` +
-	`d{{r={{{^{{W{rK{{HlrW{{{{{KSOS6XTMA{gKQKEO_CCSQ^ZdlrM` +
-	`={{dB{{{P{{n{{C{{n{d_{{{dn;dZJ;Z^hB{hTQd>V{GXFKnS{OhS` +
-	`{u{Sy^i{{{{qP=dq{{QS{{{{{{RWGDSFGygyoIH:;KuNECgSkZ{Td` +
-	`<mmm\\mmVmmm\\;mm\>\JmmmmmL\V\A\RmRmVVNRJVmm9CN\\mmmR` +
-	`X{{{0{{jK{{d{d\jjj_{dj{{{{KQOQ8RZdF{{MdUUZjSFLX\_j_{@` +
-	`Mrr{JyyyA{{n{{Ey{{irn{r{{{>\QJ:Uai={NB]Y=UyUMENb_{U{T` +
-	`>{w{D{{{N{cqwwAwwcZlMw{{\{<K[O:\cwD{_PNbEAqbIPNiqlW{W` +
-	`@{{tF{{{c{{p{{G{{{akR{{{{{DUEA?LBcIpQQ^O@[i[D<Q[pkct\` +
-	`{Tr{{Q{{{{vojW{H{Uii_cb{{{SU:LZNUlU{ZGI:PC{?DFILJdl{_` +
-	`={zzUsz^\{_P{{Gz{=h[V_zzs{A^KW@XVRJzWKXaDHl>KFPeYf_{U` +
-	`ZkkkkkkkkkkkkkkkkkkZ3kkkkkkkTCkkkZJkkBkkZZkOZk.kZkkZL` +
-	`Nvv{9{{{d{{vmiV{{{mdL{vv{{A_MI7UWmB{WRMPARoOIFRW]kU{P` +
-	`[{M{B{{WK{gZruNQlnn?Rpb{N{QbJR=_YL=pYQYYLNgVI=O^^iS_Q` +
-	`T{x{Gx{TR{{{n{K{{Nl{a{xxC{A_LV=Q_I:{hPRXHOnAHKLac\OnM` +
-	`{ttm{{t{H{{it?{P{_L]tmt{{{SMOTIRV{D{mDE9WD{E=?_t{X{{[` +
-	`8{{{?{{{K{{mmmQ{{gg{{{{m{{BRSR4OcTC{gPNTKScWPSmmXU{mH` +
-	`C{eaG{{K?{{l{{I{{Ba{l{{{{{;aQTG[^NAe{TYCIVlBAX[{lX{lV` +
-	`[w[wffwwfwwwXwXwwwXfwwfwwwEXBTAP_VCwwTXTG=[OJ:__[LTw8` +
-	`ZqqqNqqqPqqqqqNqqqqq_qqqqqHZPVFZ__Lq_N@;V8qK;FGqSqVVV` +
-	`Rjjj:jjjRjjYjjGYjjYjjjjjYYKjRj-YNjNjjNjYKYjYRYjjRjRYR` +
-	`NNNNNN{{f{{{{{vz{{{{_{{4{{rtvwvk{{{{{{u{{{{{t{{{{{{{)` +
-	`PWMRSSW\QkiWSXZOlPJSP_]ZtrQVNSQSY\QhdWSVYPoPIQY_\evt/`
+// letterCosts is the cost of a sign after another one in names and words. It has a line for each
+// preceding sign; costs start at # and are in eighths of a bit. They were counted in 44,000 words from
+// the sources of Go, Python, JavaScript and Rust libraries.
+//
+//go:embed letters.txt
+var letterCosts string

@@ -3,98 +3,14 @@ package redact
 import (
 	"bytes"
 	"cmp"
-	_ "embed"
-	"fmt"
 	"regexp"
 	"regexp/syntax"
 	"strings"
 	"sync"
 
-	"github.com/pelletier/go-toml/v2" // the rules are data, which people read and extend
-
 	"github.com/zeph-acp/zeph-acp/filter/text"
 	"github.com/zeph-acp/zeph-acp/filter/text/automaton"
 )
-
-//go:embed rules.toml
-var rulesTOML []byte
-
-// ruleSet is the content of rules.toml.
-type ruleSet struct {
-	Kinds []Credential `toml:"kind"`
-	Rules []*rule      `toml:"rule"`
-	Words map[string][]string
-
-	masks           [credKindCount]string
-	lists           map[string]wordList
-	example, madeUp *text.Words     // parts of values
-	nameParts       [1 << 10]uint32 // parts of names: a bit for each third letter, by pairIndex of the first two
-}
-
-// wordList is a set of the lists in which a word is.
-type wordList uint32
-
-// The lists of words in rules.toml, by wordListNames. nounWord<<n is the list of the nouns of names
-// of class n.
-const (
-	nounWord wordList = 1 << iota
-	_
-	_
-	_
-	_
-	qualifierWord
-	harmlessWord
-	placeWord
-	keyWord
-	accountWord
-	forgeWord
-	propertyWord
-	typeWord
-	sentenceWord
-	dummyWord
-)
-
-var wordListNames = [...]string{
-	"", "", "token", "secret", "password", "qualifier", "harmless", "place", "key", "account", "forge", "property", "type", "sentence", "dummy",
-}
-
-// nounNames are the lists of the nouns of names by their class.
-var nounNames = wordListNames[:passwordName+1]
-
-// isWord reports whether a word is in a list.
-func isWord(w []byte, list wordList) bool { return rules().lists[string(w)]&list != 0 }
-
-// rules returns the parsed rules. A test checks that they are valid. Their expressions are
-// compiled when a line first has a keyword.
-var rules = sync.OnceValue(func() *ruleSet {
-	set := &ruleSet{}
-	if err := toml.Unmarshal(rulesTOML, set); err != nil {
-		panic(fmt.Sprintf("rules.toml: %v", err))
-	}
-	kinds := map[string]credKind{}
-	for k, c := range set.Kinds {
-		kinds[c.Kind] = credKind(k)
-		set.masks[k] = maskBegin + ":" + c.Kind + "]"
-	}
-	set.lists = map[string]wordList{}
-	for i, name := range wordListNames {
-		for _, w := range set.Words[name] {
-			set.lists[w] |= 1 << i
-		}
-	}
-	for _, part := range set.Words["part"] {
-		third := ^uint32(0)
-		if len(part) > 2 {
-			third = 1 << (part[2] & 31)
-		}
-		set.nameParts[pairIndex(part[0], part[1])] |= third
-	}
-	set.example, set.madeUp = text.NewWords(set.Words["example"]...), text.NewWords(set.Words["made-up"]...)
-	for _, r := range set.Rules {
-		r.kind = kinds[r.Kind]
-	}
-	return set
-})
 
 // rule finds values by a keyword and an expression. The head of rules.toml describes its fields.
 type rule struct {
@@ -145,10 +61,7 @@ func (r *rule) compile() {
 		before = "(?:^|[^0-9A-Za-z])(?:" + strings.Join(r.Commands, "|") + ")(?:[^|;`<>(){}]*[^|;`<>(){}0-9A-Za-z-])?"
 	}
 	if before != "" {
-		var err error
-		if r.before, err = text.Compile("(?:" + before + `)\z`); err != nil {
-			panic(err)
-		}
+		r.before = mustCompile("(?:" + before + `)\z`)
 	}
 	if r.Start != "" {
 		class := parsed(r.Start)
@@ -310,57 +223,4 @@ func (c *candidate) class() nameClass {
 	}
 	from, to := c.name()
 	return classifyName(c.line[from:to])
-}
-
-// checks decide whether a candidate can be a credential.
-var checks = map[string]func(c *candidate) bool{
-	"": func(c *candidate) bool { return hasEntropy(c.value) },
-	"random": func(c *candidate) bool {
-		return hasEntropy(c.value) && isRandom(c.value) && !endsInHash(c.line[:c.from])
-	},
-	"random or uuid": func(c *candidate) bool {
-		return hasEntropy(c.value) && (isRandom(c.value) || len(c.value) > 36 && isUUID(c.value[:36]))
-	},
-	"secret": func(c *candidate) bool { return !isPlaceholder(c.value) && isRandom(c.value) },
-	"password": func(c *candidate) bool {
-		return isBelievable(c.value, passwordName, quotedForm) && !isOption(c.value) && !isVersion(c.value)
-	},
-	"data":   func(c *candidate) bool { return isBelievable(c.value, passwordName, dataForm) },
-	"likely": func(c *candidate) bool { return bytes.IndexByte(c.value, ' ') < 0 && isLikely(c.value) },
-	"argument": func(c *candidate) bool {
-		return text.HasDigit(c.value) && isBelievable(c.value, passwordName, quotedForm)
-	},
-	"name":      func(c *candidate) bool { return isBelievable(c.value, c.class(), form{quoted: c.quoted}) },
-	"data name": func(c *candidate) bool { return isBelievable(c.value, c.class(), dataForm) },
-	"quoted name": func(c *candidate) bool {
-		n := c.class()
-		return c.to < len(c.line) && !isCodeLike(c.value) && isBelievable(c.value, n, quotedForm) && (n == passwordName && text.HasDigit(c.value) || isRandom(c.value))
-	},
-	"setting": func(c *candidate) bool { // alone on its line
-		const shortest = 16
-		from, _ := c.name()
-		return len(c.value) >= shortest && bytes.IndexByte(c.value, ' ') < 0 && len(bytes.TrimSpace(c.line[:from])) == 0 &&
-			c.class() >= tokenName && isBelievable(c.value, c.class(), bareForm) && isRandom(c.value)
-	},
-}
-
-// hasEntropy reports whether a value has enough different characters and does not call itself an
-// example.
-func hasEntropy(v []byte) bool {
-	v = v[:min(len(v), 256)]
-	return !isLowEntropy(v) && !rules().example.Find(v)
-}
-
-// mechanisms find what no expression can. The keyword begins at from and ends at body.
-var mechanisms = map[string]func(m *Stream, l []byte, from, body int){
-	"authorization":  func(m *Stream, l []byte, _, body int) { m.scanAuthorization(l, body-1) },
-	"cell":           (*Stream).scanCell,
-	"cookie file":    (*Stream).scanCookieFile,
-	"copied":         (*Stream).scanCopied,
-	"database login": (*Stream).scanDatabaseLogin,
-	"encoded key":    (*Stream).scanEncodedKey,
-	"encoded text":   (*Stream).scanEncoded,
-	"piped":          (*Stream).scanPiped,
-	"tuples":         (*Stream).scanTuples,
-	"web key":        (*Stream).scanWebKeys,
 }

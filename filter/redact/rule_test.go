@@ -23,9 +23,10 @@ type writtenRule struct {
 func readRules(t testing.TB) (rules []*writtenRule) {
 	t.Helper()
 	var file struct {
-		Kind  []Credential
-		Words map[string][]string
-		Rule  []*writtenRule
+		Kind   []Credential
+		Words  map[string][]string
+		Shapes map[string]*shape
+		Rule   []*writtenRule
 	}
 	if err := toml.NewDecoder(bytes.NewReader(rulesTOML)).DisallowUnknownFields().Decode(&file); err != nil {
 		t.Fatal(err)
@@ -63,6 +64,11 @@ func TestRules(t *testing.T) {
 	kinds := map[string]bool{}
 	for _, c := range Credentials() {
 		kinds[c.Kind] = true
+	}
+	for name, s := range rules().Shapes {
+		if s.match(nil) {
+			t.Errorf("the shape %s matches the empty text", name)
+		}
 	}
 	seen := map[string]bool{}
 	for i, r := range readRules(t) {

@@ -22,7 +22,7 @@ func (m *Stream) scanSpecialName(l []byte, from, to, at int, separator byte) {
 	}
 	switch b := name[0] | 0x20; {
 	case equalFold(name, "secretid"), equalFold(name, "secret_id"): // of Consul, Nomad and Vault
-		if v := valueFrom(l, at); isUUID(l[v.from:v.to]) {
+		if v := valueFrom(l, at); hasShape(l[v.from:v.to], "uuid") {
 			m.addHit(v.from, v.to, namedSecret)
 		}
 	case separator == '=' && len(name) >= len("signature") && (b == 's' || b == 'x') &&
@@ -78,7 +78,7 @@ func (m *Stream) scanFieldName(l, name []byte, at int) bool {
 	case equalFold(name, "keyName"): // an Azure account
 		m.valueUntil, m.valueClass = m.lineNumber+2, weakName
 	case equalFold(name, "response") && occursNear(l, at, "Digest "):
-		if v := valueFrom(l, at); v.quoted && isFingerprint(l[v.from:v.to]) {
+		if v := valueFrom(l, at); v.quoted && hasShape(l[v.from:v.to], "fingerprint") {
 			m.addHit(v.from, v.to, authorization)
 		}
 	case equalFold(name, "value"), string(name) == "ParameterValue":

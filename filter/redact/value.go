@@ -38,7 +38,7 @@ func isBelievable(v []byte, n nameClass, f form) bool {
 	if n == passwordName && isSaltedHash(v) {
 		return true
 	}
-	if !f.quoted && (!f.asData && (isCodeLike(v) || v[0] == ':' || isCompoundName(v)) || isHexNumber(v)) {
+	if !f.quoted && (!f.asData && (isCodeLike(v) || v[0] == ':' || isCompoundName(v)) || hasShape(v, "hex-number")) {
 		return false
 	}
 	switch n {
@@ -53,9 +53,9 @@ func isBelievable(v []byte, n nameClass, f form) bool {
 		}
 		return len(v) >= 8 && !isReference(v) && !isPath(v) && (isRandom(v) || isMixedWords(v))
 	case tokenName:
-		return len(v) >= 10 && !isReference(v) && !isUUID(v) && !isAddress(v) && !isPath(v) && (isRandom(v) || isMixedWords(v))
+		return len(v) >= 10 && !isReference(v) && !hasShape(v, "uuid") && !hasShape(v, "address") && !isPath(v) && (isRandom(v) || isMixedWords(v))
 	case weakName:
-		return len(v) >= 16 && !isReference(v) && !isUUID(v) && !isFingerprint(v) && !isPath(v) && isRandom(v)
+		return len(v) >= 16 && !isReference(v) && !hasShape(v, "uuid") && !hasShape(v, "fingerprint") && !isPath(v) && isRandom(v)
 	}
 	return false
 }
@@ -76,7 +76,7 @@ func isBelievablePassword(v []byte, f form) bool {
 	switch {
 	case isReference(v):
 		return false
-	case isPasswordHash(v), isSaltedHash(v):
+	case hasShape(v, "password-hash"), isSaltedHash(v):
 		return true
 	case isPath(v):
 		return false
@@ -86,12 +86,6 @@ func isBelievablePassword(v []byte, f form) bool {
 		return f.asData && len(v) >= 8 || isRandom(v) || isPassphrase(v)
 	}
 	return len(v) >= 6 && (numbers > 0 || others > 0)
-}
-
-// isPasswordHash reports whether a value is the hash of a password.
-func isPasswordHash(v []byte) bool {
-	return len(v) >= 20 && v[0] == '$' &&
-		text.HasAnyPrefix(v, rules().Words["hash"]...)
 }
 
 // isSaltedHash reports whether a value is the hash of a password as LDAP stores it.
@@ -172,20 +166,6 @@ func isHyphenated(v []byte) bool {
 	return i > 0 && i+1 < len(v) && text.AlnumSet[v[i-1]] && text.AlnumSet[v[i+1]] && text.HasDigit(v)
 }
 
-// isHexNumber reports whether a value is a hexadecimal literal.
-func isHexNumber(v []byte) bool {
-	v = bytes.TrimPrefix(v, []byte("-"))
-	if !text.HasAnyPrefix(v, "0x", "0X") {
-		return false
-	}
-	for _, b := range v[2:] {
-		if !text.IsHexDigit(b) && b != '_' {
-			return false
-		}
-	}
-	return len(v) <= 20 // longer ones are not integers
-}
-
 // isIdentifier reports whether a value can be a name in a program and does not
 // look random.
 func isIdentifier(v []byte) bool {
@@ -252,44 +232,6 @@ func endsInNumber(v []byte) bool {
 		return false
 	}
 	return len(v)-from >= 2
-}
-
-// isAddress reports whether a value is an address of Ethereum.
-func isAddress(v []byte) bool { return len(v) == len("0x")+40 && text.HasAnyPrefix(v, "0x") }
-
-// isUUID reports whether a value is a UUID.
-func isUUID(v []byte) bool {
-	if len(v) != 36 {
-		return false
-	}
-	for i, b := range v {
-		switch i {
-		case 8, 13, 18, 23:
-			if b != '-' {
-				return false
-			}
-		default:
-			if !text.IsHexDigit(b) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// isFingerprint reports whether a value may be the hash of something public.
-func isFingerprint(v []byte) bool {
-	switch len(v) {
-	case 32, 40, 64, 96, 128:
-	default:
-		return false
-	}
-	for _, b := range v {
-		if !text.IsHexDigit(b) {
-			return false
-		}
-	}
-	return true
 }
 
 // isMixedText reports whether a value has letters and other characters.
