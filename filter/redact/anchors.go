@@ -36,20 +36,31 @@ type anchors struct {
 // meaningSet are the bytes at which the scan always stops, because of their syntactic meaning.
 var meaningSet = text.SetOf("=:<(wW\\%.-")
 
-// rareBytes are the bytes that texts are found by, the best first: those with a
-// meaning, then rare ones.
-const rareBytes = "_-.=:<~$QZJXKYzVWGHjUBqFSxMPDERNLCTOIAwvkfb9876543210ygphumdcl"
+// rareBytes are bytes that texts are found by, the best first. Other bytes are found by how rarely
+// they follow the byte before them in words.
+const rareBytes = "_-.=:<~$QZJXKYVWGHUBFSMPDERNLCTOIA"
 
 // rarestByte returns the index of the byte that a text is found by.
 func rarestByte(literal []byte) (at int) {
 	at = 1
-	best := len(rareBytes)
-	for i, b := range literal[:min(len(literal), 64)] {
-		if b == '-' && (i < 2 || literal[i-1] == '-') { // scanDash skips it
+	best := 1 << 10
+	for i := 1; i < min(len(literal), 64); i++ {
+		b, before := literal[i], literal[i-1]
+		if b == '-' && (i < 2 || before == '-' || before == ' ') { // scanDash skips it, or it is frequent
 			continue
 		}
-		if n := bytes.IndexByte([]byte(rareBytes), b); i > 0 && n >= 0 && n < best {
-			at, best = i, n
+		rank := bytes.IndexByte([]byte(rareBytes), b)
+		switch {
+		case rank < 0 && signs[b] == startSign: // a blank or another byte without a rank
+			rank = 1 << 9
+		case rank < 0:
+			rank = 1<<8 - letterCost(signs[before], signs[b])
+			if signs[before] == startSign { // the costs count no blanks
+				rank += 1 << 6
+			}
+		}
+		if rank < best {
+			at, best = i, rank
 		}
 	}
 	return at
