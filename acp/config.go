@@ -5,7 +5,6 @@ package acp
 type Config struct {
 	TerminalTimeoutSecs int `toml:"terminal_timeout_secs" default:"120" range:"0..86400" zero:"no limit" tighten:"limit" unit:"seconds" doc:"for a command in a terminal of the editor"`
 	MaxLineBytes        int `toml:"max_line_bytes" default:"64MiB" range:"1KiB..1GiB" unit:"bytes" doc:"of the longest frame that is read; a longer one is skipped, and its call fails"`
-	MaxQueueBytes       int `toml:"max_queue_bytes" default:"4MiB" range:"1KiB..1GiB" unit:"bytes" doc:"of frames that wait to be written; with more, session updates wait"`
 	MaxPromptTextBytes  int `toml:"max_prompt_text_bytes" default:"1MiB" range:"1KiB..1GiB" unit:"bytes" doc:"of all text blocks of a prompt together"`
 	MaxAttachmentBytes  int `toml:"max_attachment_bytes" default:"20MiB" range:"1KiB..1GiB" unit:"bytes" doc:"of an image or an embedded file of a prompt, decoded"`
 }

@@ -19,6 +19,7 @@ package acp
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -74,8 +75,9 @@ type Server struct {
 	Exit func(session string) texts.Change
 	Log  *slog.Logger
 
-	stream *stream
-	client *Client
+	stream   *stream
+	client   *Client
+	maxQueue int // for tests; 0 means maxQueueBytes
 
 	runningPhases sync.WaitGroup // second phases that run
 	pendingPhases []func()       // second phases to start after all frames that have arrived; owned by the read goroutine
@@ -84,6 +86,9 @@ type Server struct {
 	ending   bool                               // no further second phase starts
 	inFlight map[string]context.CancelCauseFunc // by the id's JSON text: 1 is not "1"
 }
+
+// maxQueueBytes is how many bytes may be queued for writing before session updates wait.
+const maxQueueBytes = 4 << 20
 
 // Extension begins to handle a request of a method beyond the protocol: in the order of
 // the frames, and without blocking. answer then does the work, concurrently with others.
@@ -130,7 +135,7 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	// The end of the connection cancels turns, regardless of its reason.
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(ErrClosed)
-	w := newWriter(out, s.Config.MaxQueueBytes, s.Trace)
+	w := newWriter(out, cmp.Or(s.maxQueue, maxQueueBytes), s.Trace)
 	closer, _ := in.(io.Closer)
 	s.stream = &stream{
 		in: bufio.NewReaderSize(in, 64<<10), closer: closer, maxLine: s.Config.MaxLineBytes,

@@ -363,7 +363,7 @@ func TestSlowReader(t *testing.T) {
 		return "", context.Cause(ctx)
 	}}
 	s := newServer(t, f)
-	s.Config.MaxQueueBytes = 64 << 10
+	s.maxQueue = 64 << 10
 	w := serve(t, s)
 	w.send(open)
 	w.read()

@@ -55,11 +55,10 @@ var clock = regexp.MustCompile(`(^|_)(secs|ms|minutes|days|timeout)$`)
 
 // noFactors are keys that are no switches, with the reason.
 var noFactors = map[string]string{
-	"llm.find_ollama":     "asks the network",
-	"llm.list_models":     "asks the network",
-	"acp.max_line_bytes":  "a refused line has no id to answer",
-	"acp.max_queue_bytes": "a refused line has no id to answer",
-	"audit.max_bytes":     "the test reads one file",
+	"llm.find_ollama":    "asks the network",
+	"llm.list_models":    "asks the network",
+	"acp.max_line_bytes": "a refused line has no id to answer",
+	"audit.max_bytes":    "the test reads one file",
 }
 
 // alone are values that stop most calls. In a row with others they would hide what the others do, so

@@ -1,12 +1,13 @@
 package config
 
 import (
+	"maps"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
-	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
 	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 
 	"github.com/google/go-cmp/cmp"
@@ -134,7 +135,7 @@ func TestDocs(t *testing.T) {
 	if diff := cmp.Diff(setting.Default[Config](), l.Config, equalConfigs...); diff != "" {
 		t.Errorf("defaults (-code +docs)\n%s", diff)
 	}
-	for _, path := range toml.Overridable(reflect.TypeFor[Config](), "") {
+	for _, path := range slices.Sorted(maps.Keys(settable(new(Config)))) {
 		if l.origins[path] == "" {
 			t.Errorf("%s is not among the keys", path)
 		}

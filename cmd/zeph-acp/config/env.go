@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // ownVariables are the ZEPH_ variables that stand for no key.
@@ -21,6 +22,17 @@ func variable(path string) string {
 	return "ZEPH_" + strings.ToUpper(strings.ReplaceAll(path, ".", "_"))
 }
 
+// settable returns the values that a variable can set, scalars and arrays of scalars, by path.
+func settable(c *Config) map[string]reflect.Value {
+	all := map[string]reflect.Value{}
+	setting.Walk(reflect.ValueOf(c).Elem(), "", func(path string, _ setting.Field, v reflect.Value) {
+		if toml.IsLeaf(v.Type()) && v.CanSet() && !strings.Contains(path, "[") { // no element of a list or map
+			all[path] = v
+		}
+	})
+	return all
+}
+
 // applyEnvironment sets the keys whose variable is set. It warns of unknown
 // variables that begin with ZEPH_.
 func (l *Loaded) applyEnvironment(env environment) toml.Mistakes {
@@ -32,7 +44,7 @@ func (l *Loaded) applyEnvironment(env environment) toml.Mistakes {
 	}
 	var mistakes toml.Mistakes
 	known := slices.Clone(ownVariables)
-	for _, path := range toml.Overridable(reflect.TypeFor[Config](), "") {
+	for _, path := range slices.Sorted(maps.Keys(settable(&l.Config))) {
 		name := variable(path)
 		known = append(known, name)
 		if value, ok := env[name]; ok {

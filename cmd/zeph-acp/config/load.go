@@ -191,7 +191,7 @@ func (l *Loaded) applyFile(data []byte) toml.Mistakes {
 
 // override sets one key from a text; where names its source.
 func (l *Loaded) override(path, text, where string) toml.Mistakes {
-	v, ok := toml.Settable(reflect.ValueOf(&l.Config).Elem(), path)
+	v, ok := settable(&l.Config)[path]
 	if !ok {
 		return toml.Mistakes{{Where: where, Key: path, Text: "unknown key"}}
 	}

@@ -23,6 +23,8 @@ var renames = []toml.Rename{
 	{Old: "memory.context_budget_tokens", New: "agent.context_budget_tokens"},
 	{Old: "tools.permissions.glob", New: "tools.permissions.find_path", Table: true},
 	{Old: "tools.permissions.shell", New: "tools.permissions.bash", Table: true},
+	{Old: "acp.max_queue_bytes", Gone: "the size of the queue is no longer a setting"},
+	{Old: "tools.hooks.max_timeout_secs", Gone: "no hook runs for more than an hour"},
 	{Old: "tools.policy.cedar", Gone: "Cedar policies are no longer supported; write them as [[tools.policy.rules]]"},
 	{Old: "tools.timeout", New: "tools.shell.timeout"},
 }

@@ -136,7 +136,7 @@ func (c Config) timeout(secs float64) time.Duration {
 	if secs <= 0 {
 		secs = float64(c.TimeoutSecs)
 	}
-	return time.Duration(min(secs, float64(c.MaxTimeoutSecs)) * float64(time.Second))
+	return time.Duration(min(secs, maxTimeout) * float64(time.Second))
 }
 
 // scripts returns the hashes of the project's files that the commands of a file name.

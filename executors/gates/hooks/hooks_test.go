@@ -511,7 +511,7 @@ func TestConfig(t *testing.T) {
 	if wrong := setting.Check(setting.Default[Config]()); len(wrong) > 0 {
 		t.Errorf("setting.Check(setting.Default[Config]()): got %v, want none", wrong)
 	}
-	for _, c := range []Config{{TimeoutSecs: 0, MaxTimeoutSecs: 1}, {TimeoutSecs: 1, MaxTimeoutSecs: 4000}, {TimeoutSecs: 9, MaxTimeoutSecs: 8}} {
+	for _, c := range []Config{{TimeoutSecs: 0}, {TimeoutSecs: 3601}} {
 		if len(setting.Check(c)) == 0 {
 			t.Errorf("%+v is valid", c)
 		}

@@ -11,40 +11,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
-// Overridable returns the paths of the keys that a variable can set: scalars
-// and arrays of scalars.
-func Overridable(t reflect.Type, above string) []string {
-	var paths []string
-	for _, f := range setting.Fields(t) {
-		path := setting.Join(above, f.Key)
-		switch {
-		case IsLeaf(f.Type):
-			paths = append(paths, path)
-		case f.Type.Kind() == reflect.Struct:
-			paths = append(paths, Overridable(f.Type, path)...)
-		}
-	}
-	return paths
-}
-
 // IsLeaf reports whether values of the type have no keys of their own.
 func IsLeaf(t reflect.Type) bool {
 	return setting.IsText(t) || isScalar(t) || t.Kind() == reflect.Slice && (setting.IsText(t.Elem()) || isScalar(t.Elem()))
-}
-
-// Settable returns the value at an overridable path.
-func Settable(v reflect.Value, path string) (reflect.Value, bool) {
-	key, rest, deeper := strings.Cut(path, ".")
-	for _, f := range setting.Fields(v.Type()) {
-		switch {
-		case f.Key != key:
-		case !deeper:
-			return v.FieldByIndex(f.Index), IsLeaf(f.Type)
-		case f.Type.Kind() == reflect.Struct:
-			return Settable(v.FieldByIndex(f.Index), rest)
-		}
-	}
-	return reflect.Value{}, false
 }
 
 // ParseValue parses the text of a variable as a value of the type. A string is
