@@ -64,11 +64,11 @@ func chain(l *Log, do func(ctx context.Context, call *executors.Call) (executors
 	gate := func(next executors.Executor) executors.Executor {
 		return tool{Tool: next.Tools()[0], do: func(ctx context.Context, call *executors.Call) (executors.Result, error) {
 			if strings.Contains(string(call.Input), "forbidden") {
-				call.Record.Decision, call.Record.Rule = "deny", "rule 3 hunter2"
+				call.Record.Add(executors.Verdict{Gate: executors.PermissionGate, Decision: executors.Deny, Rule: "rule 3 hunter2"})
 				call.Record.Reason = "use hunter2"
 				return executors.Failf(executors.PolicyBlocked, "not allowed: hunter2"), nil
 			}
-			call.Record.Decision, call.Record.Answer = "allow", "allow_once"
+			call.Record.Add(executors.Verdict{Gate: executors.UserGate, Decision: executors.Allow, Answer: "allow_once"})
 			return next.Execute(ctx, call)
 		}}
 	}
@@ -105,7 +105,8 @@ func TestMiddleware(t *testing.T) {
 		e := Entry{
 			Timestamp: "2026-01-02T02:04:05.013Z", ID: "c1", Tool: "bash", Session: "s1", Caller: "s1/sub", Origin: "model",
 			Phase: "executor", Attempt: 1, Command: "echo ***", Input: json.RawMessage(`{"command":"echo ***"}`), Decision: "allow",
-			Answer: "allow_once", ClaimSource: "shell", Result: Success, DurationMS: 7, BytesBefore: 3, BytesAfter: 3,
+			Answer: "allow_once", Gates: []executors.Verdict{{Gate: executors.UserGate, Decision: executors.Allow, Answer: "allow_once"}},
+			ClaimSource: "shell", Result: Success, DurationMS: 7, BytesBefore: 3, BytesAfter: 3,
 		}
 		change(&e)
 		return e
@@ -169,10 +170,11 @@ func TestMiddleware(t *testing.T) {
 		"denied": {input: `{"command":"forbidden"}`, want: base(func(e *Entry) {
 			e.Result, e.Decision, e.Rule, e.Answer, e.Reason = Denied, "deny", "rule 3 ***", "", "use ***"
 			e.Input = json.RawMessage(`{"command":"forbidden"}`)
+			e.Gates = []executors.Verdict{{Gate: executors.PermissionGate, Decision: executors.Deny, Rule: "rule 3 ***"}}
 			sizes(e, executors.PolicyBlocked, "not allowed: hunter2")
 		})},
 		"unfit": {input: `{"command":5}`, want: base(func(e *Entry) {
-			e.Result, e.Decision, e.Answer, e.Input = Failed, "", "", json.RawMessage(`{"command":5}`)
+			e.Result, e.Decision, e.Answer, e.Gates, e.Input = Failed, "", "", nil, json.RawMessage(`{"command":5}`)
 			text := "bash: command must be a string, got 5"
 			sizes(e, executors.TypeMismatch, text)
 		})},
@@ -281,7 +283,10 @@ func TestBody(t *testing.T) {
 	evil := strings.Repeat("\x1b\u009b\u202e\n\xff", 30_000)
 	call.ID, call.Tool, call.Session, call.Caller = evil, evil, evil, evil
 	call.Card = executors.Card{Script: command.Parse(evil, command.Shell{}), URL: evil, Paths: []string{evil, evil}}
-	call.Record = &executors.Record{Decision: evil, Rule: evil, Answer: evil, Reason: evil, ClaimSource: evil}
+	call.Record = &executors.Record{Reason: evil, ClaimSource: evil}
+	for range 100 {
+		call.Record.Add(executors.Verdict{Gate: executors.PermissionGate, Decision: executors.Deny, Rule: evil, Reason: evil, Source: evil, Answer: evil, About: evil, Change: evil})
+	}
 	for len(call.Card.Paths) < 100 {
 		call.Card.Paths = append(call.Card.Paths, evil)
 	}

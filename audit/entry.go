@@ -39,7 +39,7 @@ type Entry struct {
 	// Adversarial is the decision of the adversarial policy gate: "allow",
 	// "deny:REASON" or "error:MESSAGE".
 	Adversarial string `json:"adversarial_policy_decision,omitempty"`
-	// Gates are the verdicts of the gates, in the order of the chain.
+	// Gates are the decision record: what each gate said, in the order of the chain.
 	Gates []executors.Verdict `json:"gates,omitempty"`
 	// PolicyMatch names the rules of [tools.policy] and [tools.authorization] that
 	// decided.
@@ -149,7 +149,7 @@ func claimSource(call *executors.Call) string {
 func (l *Log) addOutcome(ctx context.Context, e *Entry, call *executors.Call, res executors.Result, err error) {
 	r, m := call.Record, l.exitOf(call)
 	e.Attempt = call.Attempt
-	e.Decision, e.Rule, e.Answer = truncate(r.Decision, maxName), m.text(r.Rule, maxText), m.text(r.Answer, maxName)
+	e.Decision, e.Rule, e.Answer = string(r.Decision()), m.text(r.Rule(), maxText), m.text(r.Answer(), maxName)
 	e.Reason = m.text(r.Reason, maxText)
 	e.Adversarial = m.text(r.Adversarial, maxText)
 	e.Gates, e.Hooks = m.gates(r.Verdicts), m.hooks(r.Hooks)
@@ -183,7 +183,10 @@ const maxGates = 64
 func (m exit) gates(verdicts []executors.Verdict) []executors.Verdict {
 	var out []executors.Verdict
 	for _, v := range verdicts[:min(len(verdicts), maxGates)] {
-		v.Rule, v.Reason = m.text(v.Rule, maxText), m.text(v.Reason, maxText)
+		for _, text := range []*string{&v.Rule, &v.Reason, &v.Source, &v.About, &v.Change} {
+			*text = m.text(*text, maxText)
+		}
+		v.Answer = m.text(v.Answer, maxName)
 		out = append(out, v)
 	}
 	return out

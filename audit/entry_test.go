@@ -23,13 +23,16 @@ func TestEntryHasEveryFact(t *testing.T) {
 	bash := tool{executors.Tool{Name: "bash"}, func(_ context.Context, call *executors.Call) (executors.Result, error) {
 		call.Attempt = 2
 		r := call.Record
-		r.Decision, r.Rule, r.Answer, r.Reason = "ask", "rule hunter2", "allow_once", "as hunter2 says"
+		r.Reason = "as hunter2 says"
 		r.Waited = 5 * time.Millisecond
 		r.Verdicts = []executors.Verdict{
 			{Gate: "policy", Decision: executors.Allow, Rule: "first hunter2"},
 			{Gate: "trust", Decision: executors.Ask, Rule: "low", Reason: "hunter2 is new"},
 			{Gate: "authorization", Decision: executors.Ask, Rule: "second"},
 			{Gate: "policy", Decision: executors.Allow, Rule: "first hunter2"},
+			{Gate: "permission", Decision: executors.Ask, Rule: "rule hunter2", Source: "hunter2.toml", Change: "change hunter2", About: "hunter2.example"},
+			{Gate: "permission", Decision: executors.Ask, Rule: "rule hunter2"},
+			{Gate: "user", Decision: executors.Ask, Answer: "allow_once"},
 		}
 		r.Hooks = []executors.HookRun{{Event: "before", Command: "echo hunter2", Source: "/hunter2/hooks.toml", Error: "hunter2 failed", DurationMS: 1}}
 		r.Adversarial, r.Trust, r.Suspect = "error:hunter2", "untrusted", "hunter2.go"
@@ -49,12 +52,15 @@ func TestEntryHasEveryFact(t *testing.T) {
 	want := Entry{
 		Timestamp: "2026-01-02T02:04:05.013Z", ID: "c1", Tool: "bash", Session: "s1", Caller: "s1/sub", Origin: "model", Phase: "executor", Attempt: 2,
 		Command: "echo *** && cat <a >b", URL: "https://***.example", Paths: []string{"/w/***"}, Input: json.RawMessage(`{"command":"***"}`),
-		Decision: "ask", Rule: "rule ***", Answer: "allow_once", Reason: "as *** says", Adversarial: "error:***",
+		Decision: "ask", Rule: "***.example: rule ***; rule ***", Answer: "allow_once", Reason: "as *** says", Adversarial: "error:***",
 		Gates: []executors.Verdict{
 			{Gate: "policy", Decision: executors.Allow, Rule: "first ***"},
 			{Gate: "trust", Decision: executors.Ask, Rule: "low", Reason: "*** is new"},
 			{Gate: "authorization", Decision: executors.Ask, Rule: "second"},
 			{Gate: "policy", Decision: executors.Allow, Rule: "first ***"},
+			{Gate: "permission", Decision: executors.Ask, Rule: "rule ***", Source: "***.toml", Change: "change ***", About: "***.example"},
+			{Gate: "permission", Decision: executors.Ask, Rule: "rule ***"},
+			{Gate: "user", Decision: executors.Ask, Answer: "allow_once"},
 		},
 		PolicyMatch: "first ***; second",
 		Hooks:       []executors.HookRun{{Event: "before", Command: "echo ***", Source: "/***/hooks.toml", Error: "*** failed", DurationMS: 1}},

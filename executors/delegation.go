@@ -47,7 +47,10 @@ type Report struct {
 func DelegationGate(next Executor) Executor {
 	return delegationGate{next, Gate("delegation", func(_ context.Context, call *Call) (Verdict, error) {
 		if failure := call.Bounds(call); failure != nil {
-			return Verdict{Decision: Deny, Reason: "the task of " + call.Caller + " does not permit it", Failure: failure}, nil
+			return Verdict{
+				Decision: Deny, Reason: "the task of " + call.Caller + " does not permit it", Source: "the task's definition",
+				Change: "the tools in the definition of the sub-agent, skill or command", Failure: failure,
+			}, nil
 		}
 		return Verdict{}, nil
 	})(next)}

@@ -6,31 +6,6 @@ import (
 	"strings"
 )
 
-// Decision is the decision of a gate, a rule or a mode about a call.
-type Decision string
-
-// The decisions, from weak to strong.
-const (
-	Allow Decision = "allow"
-	Ask   Decision = "ask" // the user decides
-	Deny  Decision = "deny"
-)
-
-// Verdict is the decision of one gate about one call. The audit log records it.
-type Verdict struct {
-	Gate     string   `json:"gate"` // the name of the gate; set by [Gate]
-	Decision Decision `json:"decision"`
-	// Rule is the rule that decided, with its file and line if they are known.
-	// Models never see it. It is empty if no rule matched.
-	Rule string `json:"rule,omitempty"`
-	// Reason says to people why the gate asks or denies, as a clause: "the file
-	// .env is private". Models never see it.
-	Reason string `json:"reason,omitempty"`
-	// Failure is the result of a denied call. Nil means a generic one, which does
-	// not reveal the rule.
-	Failure *Failure `json:"-"`
-}
-
 // Gate returns the link of a gate. Its verdict can only tighten: "deny" ends the
 // call, "ask" adds a reason to the question that the permission link asks, and
 // "allow" leaves the decision to the other links. A verdict with an empty Decision
@@ -56,7 +31,7 @@ func (g gate) Execute(ctx context.Context, call *Call) (Result, error) {
 	if call.Record == nil {
 		call.Record = &Record{}
 	}
-	v, err := g.verdict(ctx, call, call.Record)
+	v, err := g.verdict(ctx, call, "")
 	if err != nil {
 		return Result{}, err
 	}
@@ -75,7 +50,7 @@ func (g gate) Execute(ctx context.Context, call *Call) (Result, error) {
 		}
 		further := *call
 		further.Card, further.Ask, further.PrepareErr = card, nil, nil
-		switch v, err := g.verdict(ctx, &further, call.Record); {
+		switch v, err := g.verdict(ctx, &further, cmp.Or(card.URL, card.Title)); {
 		case err != nil:
 			return err
 		case v.Decision == Deny:
@@ -88,17 +63,14 @@ func (g gate) Execute(ctx context.Context, call *Call) (Result, error) {
 	return g.Executor.Execute(ctx, call)
 }
 
-// verdict judges a call and records the verdict.
-func (g gate) verdict(ctx context.Context, call *Call, record *Record) (Verdict, error) {
+// verdict judges a call and records the verdict. about is the URL of a further card.
+func (g gate) verdict(ctx context.Context, call *Call, about string) (Verdict, error) {
 	v, err := g.judge(ctx, call)
 	if err != nil || v.Decision == "" {
 		return v, err
 	}
-	v.Gate = g.name
-	record.Verdicts = append(record.Verdicts, v)
-	if v.Decision == Deny {
-		record.Decision, record.Rule = string(Deny), g.name+": "+cmp.Or(v.Rule, v.Reason)
-	}
+	v.Gate, v.About = g.name, about
+	call.Record.Add(v)
 	return v, nil
 }
 

@@ -5,23 +5,20 @@ import "time"
 // Record collects facts for the audit line of one call. The link that learns a
 // fact sets it. Calls do not share a Record.
 type Record struct {
-	Decision string // allow, ask or deny
-	Rule     string // the rule, mode or default that decided
-	Answer   string // the option that the user chose, empty if not asked
-	Reason   string // the user's words about the answer; may be empty
+	// Verdicts are what the gates said about the call, in the order of the chain. Add adds to them.
+	Verdicts []Verdict
+	// Place returns where the key of a setting was set, FILE:LINE; empty means the default. Nil
+	// means that no place is known.
+	Place  func(key string) string
+	Reason string // the user's words about the last answer; may be empty
 	// Waited is how long the call waited for answers of the user.
 	Waited time.Duration
-	// Verdicts are the verdicts of the gates, in the order of the chain.
-	Verdicts []Verdict
 	// Hooks are the runs of the user's hooks, in the order of their files.
 	Hooks []HookRun
 
 	// Adversarial is the decision of the adversarial policy gate: "allow",
 	// "deny:REASON" or "error:MESSAGE"; empty if it did not judge the call.
 	Adversarial string
-	// Judgement explains to people how a model decided in the user's place; empty if
-	// no model did. The card of the call shows it.
-	Judgement string
 
 	Code        string    // of the MCP failure, such as "rate_limited"; empty if there was none
 	Trust       string    // the level of trust of the call; empty if the gate trust is off

@@ -114,20 +114,16 @@ func question(call *executors.Call) acp.ToolCall {
 	if c := strings.TrimSpace(call.Card.Command()); strings.Contains(c, "\n") || utf8.RuneCountInString(c) > maxTitle {
 		text(fenced(c))
 	}
-	if name, ok := strings.CutPrefix(call.Caller, call.Session+"/"); ok {
-		if i := strings.LastIndexByte(name, '-'); i > 0 { // before its number
-			name = name[:i]
-		}
-		text(callerSentence(call, executors.Shown(name)))
+	if name, ok := call.InnerCaller(); ok {
+		text(callerSentence(call, name))
 	}
 	if d := modelDescription(call.Input); d != "" {
 		text("The model's description: " + d)
 	}
-	for _, why := range call.Ask {
-		text("Asked because " + why + ".")
-	}
-	if call.Record != nil && call.Record.Judgement != "" {
-		text(call.Record.Judgement)
+	if call.Record != nil {
+		if why := call.Record.Explain(); why != "" {
+			text(why)
+		}
 	}
 	return q
 }

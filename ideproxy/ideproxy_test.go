@@ -481,8 +481,10 @@ func TestApprove(t *testing.T) {
 		`!{"code":-32800,"message":"cancelled"}`:                     "",
 	} {
 		var asked string
+		record := &executors.Record{}
+		record.Add(executors.Verdict{Gate: executors.GuardGate, Decision: executors.Ask, Reason: "it is Monday"})
 		a := &Approver{Session: "s1", Client: connect(t, &editor{answer: func(_ string, p json.RawMessage) string { asked = string(p); return answer }})}
-		call := &executors.Call{ID: "c1", Tool: "bash", Input: json.RawMessage(`{"command":"make"}`), Ask: []string{"it is Monday"},
+		call := &executors.Call{ID: "c1", Tool: "bash", Input: json.RawMessage(`{"command":"make"}`), Record: record,
 			Card: executors.Card{Title: "`make`", Kind: executors.KindExecute, Script: command.Parse("make", command.Shell{})}}
 		got, err := a.Approve(t.Context(), call, []permission.Option{{ID: "allow_once", Kind: "allow_once", Name: "Allow once"}})
 		if dismissed := strings.Contains(answer, `"cancelled"}}`); got != want || (err == nil) != (want != "" || dismissed) {
@@ -499,7 +501,9 @@ func TestApprove(t *testing.T) {
 // The content of a question has the facts that its title and command do not
 // have.
 func TestQuestion(t *testing.T) {
-	const reason = "Asked because it is Monday."
+	const reason = "- permission asks: it is Monday\n- What changes it: nothing"
+	record := &executors.Record{}
+	record.Add(executors.Verdict{Gate: executors.PermissionGate, Decision: executors.Ask, Rule: "it is Monday", Change: "nothing"})
 	for name, tt := range map[string]struct {
 		input, command string
 		want           []string
@@ -509,7 +513,7 @@ func TestQuestion(t *testing.T) {
 		"other type":  {`{"command":"make","description":7}`, "make", []string{reason}},
 		"script":      {`{"command":"a\nb\n"}`, "a\nb\n", []string{"```sh\na\nb\n```", reason}},
 	} {
-		q := question(&executors.Call{Input: json.RawMessage(tt.input), Ask: []string{"it is Monday"}, Card: executors.Card{Script: command.Parse(tt.command, command.Shell{})}})
+		q := question(&executors.Call{Input: json.RawMessage(tt.input), Record: record, Card: executors.Card{Script: command.Parse(tt.command, command.Shell{})}})
 		var got []string
 		for _, c := range q.Content {
 			got = append(got, *c.Content.Text)

@@ -97,7 +97,7 @@ func TestCheckEqualsRunWithRules(t *testing.T) {
 				c := check(script)
 				counts[c.Decision]++
 				input, _ := json.Marshal(map[string]string{"command": script})
-				f.equal(session, "clean", "bash", string(input), string(c.Decision), c.Rule)
+				f.equal(session, "clean", "bash", string(input), string(c.Decision), c.Rule, c.Links)
 			}
 			twice := 0
 			for _, script := range []string{"ls", "cat a.txt", "wc -l a.txt", "git status", "echo a", "sort a.txt", "cat a.txt | wc -l", "go version",
@@ -105,10 +105,10 @@ func TestCheckEqualsRunWithRules(t *testing.T) {
 				script += failing
 				c := check(script)
 				input, _ := json.Marshal(map[string]string{"command": script})
-				f.equal(session, "clean", "bash", string(input), string(c.Decision), c.Rule)
+				f.equal(session, "clean", "bash", string(input), string(c.Decision), c.Rule, c.Links)
 				if c.Again != "" {
 					twice++
-					f.equal(session, "clean", "bash", string(input), string(c.Again), c.AgainRule)
+					f.equal(session, "clean", "bash", string(input), string(c.Again), c.AgainRule, nil)
 				}
 			}
 			if twice == 0 && name == "none" {

@@ -38,8 +38,8 @@ func gateLines(t *testing.T, home string) (lines []gateLine) {
 			t.Fatal(err)
 		}
 		for _, v := range l.Gates {
-			if v.Decision != "allow" && v.Reason == "" {
-				t.Errorf("a verdict without a reason: %s", line)
+			if v.Decision != "allow" && v.Reason+v.Rule == "" {
+				t.Errorf("a verdict without a rule and a reason: %s", line)
 			}
 		}
 		lines = append(lines, l)
@@ -67,26 +67,26 @@ func TestGates(t *testing.T) {
 		want   []string
 	}{
 		"trust": {levels, []fakemodel.Reply{call(read, "path", "a.txt"), call(bash, "command", "touch x")},
-			[]string{"read trust:deny denied", "bash trust:ask denied"}},
+			[]string{"read trust:deny denied", "bash trust:ask permission:ask user:deny denied"}},
 		"trust off": {off("[tools.trust]\n") + levels, []fakemodel.Reply{call(read, "path", "a.txt"), call(bash, "command", "touch x")},
-			[]string{"read success", "bash success"}},
+			[]string{"read permission:allow success", "bash permission:allow success"}},
 		"information flow": {labels, []fakemodel.Reply{call(read, "path", ".env"), call(bash, "command", "git push"), call(read, "path", "bug.eml"), call(bash, "command", "git push")},
-			[]string{"read success", "bash failed", "read success", "bash information_flow:ask denied"}},
+			[]string{"read permission:allow success", "bash permission:allow failed", "read permission:allow success", "bash information_flow:ask permission:ask user:deny denied"}},
 		"information flow off": {off(labels), []fakemodel.Reply{call(read, "path", ".env"), call(read, "path", "bug.eml"), call(bash, "command", "git push")},
-			[]string{"read success", "read success", "bash failed"}},
+			[]string{"read permission:allow success", "read permission:allow success", "bash permission:allow failed"}},
 		"anomaly": {window, []fakemodel.Reply{call(read, "path", "1"), call(read, "path", "2"), call(read, "path", "3"), call(read, "path", "a.txt"), call(grep, "pattern", "x")},
-			[]string{"read failed", "read failed", "read anomaly:allow failed", "read trust:deny denied", "grep success"}},
+			[]string{"read permission:allow failed", "read permission:allow failed", "read permission:allow anomaly:allow failed", "read trust:deny denied", "grep permission:allow success"}},
 		"anomaly without trust": {off("[tools.trust]\n") + window, []fakemodel.Reply{call(read, "path", "1"), call(read, "path", "2"), call(read, "path", "3"), call(read, "path", "a.txt")},
-			[]string{"read failed", "read failed", "read anomaly:allow failed", "read anomaly:deny denied"}},
+			[]string{"read permission:allow failed", "read permission:allow failed", "read permission:allow anomaly:allow failed", "read anomaly:deny denied"}},
 		"anomaly off": {off(window), []fakemodel.Reply{call(read, "path", "1"), call(read, "path", "2"), call(read, "path", "3"), call(read, "path", "a.txt")},
-			[]string{"read failed", "read failed", "read failed", "read success"}},
+			[]string{"read permission:allow failed", "read permission:allow failed", "read permission:allow failed", "read permission:allow success"}},
 		"utility": {scores, []fakemodel.Reply{call(read, "path", "a.txt"), call(read, "path", "a.txt"), call(bash, "command", "touch x")},
-			[]string{"read utility:allow success", "read utility:deny denied", "bash utility:allow success"}},
+			[]string{"read utility:allow permission:allow success", "read utility:deny denied", "bash utility:allow permission:allow success"}},
 		"utility off": {"", []fakemodel.Reply{call(read, "path", "a.txt"), call(read, "path", "a.txt")},
-			[]string{"read success", "read success"}},
+			[]string{"read permission:allow success", "read permission:allow success"}},
 		"all": {labels + window + scores + strings.Replace(levels, "\"tool:read\" = \"blocked\"\n", "", 1),
 			[]fakemodel.Reply{call(read, "path", ".env"), call(read, "path", "bug.eml"), call(bash, "command", "git push")},
-			[]string{"read utility:allow success", "read utility:allow success", "bash trust:ask information_flow:ask utility:allow denied"}},
+			[]string{"read utility:allow permission:allow success", "read utility:allow permission:allow success", "bash trust:ask information_flow:ask utility:allow permission:ask user:deny denied"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -282,9 +282,9 @@ enabled = true
 	if len(questions) != 1 {
 		t.Fatalf("%d questions in\n%s", len(questions), text)
 	}
-	a.checkContains(questions[0].line, "Asked because hooks: ", "look twice", "it sends data", "trust: tool:bash is untrusted", "the file .env (private) and the file bug.eml (untrusted)")
+	a.checkContains(questions[0].line, "- hooks asks: ", "look twice", "it sends data", "- trust asks: tool:bash is untrusted", "the file .env (private) and the file bug.eml (untrusted)")
 	lines := gateLines(t, a.home)
-	const want = "bash policy:allow authorization:allow hooks:ask adversarial_policy:ask trust:ask information_flow:ask utility:allow denied"
+	const want = "bash policy:allow authorization:allow hooks:ask adversarial_policy:ask trust:ask information_flow:ask utility:allow permission:ask user:deny denied"
 	if got := lines[len(lines)-1].String(); got != want {
 		t.Errorf("recorded %s\nwant     %s", got, want)
 	}

@@ -43,7 +43,7 @@ func TestHooksOfCalls(t *testing.T) {
 	}{
 		"no hook": {"", "", "", 9, 1, "completed", `"answer":"allow_once"`, "new"},
 		"allow": {"PreToolUse", hookSays(`{"hookSpecificOutput":{"permissionDecision":"allow"}}`), "", 9, 1, "completed",
-			`"gates":[{"gate":"hooks","decision":"allow"}],"hooks":[{"event":"PreToolUse"`, "new"},
+			`"gates":[{"gate":"hooks","decision":"allow"},{"gate":"permission","decision":"ask"`, "new"},
 		"deny": {"PreToolUse", "echo 'not here' >&2; exit 2", "", 9, 0, "not here", `"result":"denied"`, ""},
 		"ask": {"PreToolUse", hookSays(`{"hookSpecificOutput":{"permissionDecision":"ask","permissionDecisionReason":"look twice"}}`), "", 9, 1, "look twice",
 			`"gates":[{"gate":"hooks","decision":"ask"`, "new"},

@@ -134,7 +134,7 @@ func (f *scriptRunner) compareRefused(n int) {
 		if check.Decision == executors.Allow && strings.HasPrefix(check.Rule, "rule ") {
 			continue
 		}
-		f.equal(session, tree, "bash", string(input), string(check.Decision), check.Rule)
+		f.equal(session, tree, "bash", string(input), string(check.Decision), check.Rule, check.Links)
 	}
 }
 
@@ -146,15 +146,17 @@ func (f *scriptRunner) compare(tree, tool, input string) {
 	out, err := cmd.Output()
 	var check struct {
 		Decision, Rule string
+		Links          []executors.Verdict
 	}
 	if jsonErr := json.Unmarshal(out, &check); jsonErr != nil {
 		f.t.Fatalf("permissions check %s %s: %v, %v\n%s", tool, input, err, jsonErr, out)
 	}
-	f.equal(session, tree, tool, input, check.Decision, check.Rule)
+	f.equal(session, tree, tool, input, check.Decision, check.Rule, check.Links)
 }
 
-// equal makes a call, whose decision and rule must be the same as in its check.
-func (f *scriptRunner) equal(session sdk.SessionId, tree, tool, input, decision, rule string) {
+// equal makes a call, whose decision, rule and decision record must be the same as in its check.
+// The record of the run has the user's answer, too.
+func (f *scriptRunner) equal(session sdk.SessionId, tree, tool, input, decision, rule string, links []executors.Verdict) {
 	f.t.Helper()
 	f.prompt(session, "/"+tool+" "+input)
 	line := f.lastAudited()
@@ -165,10 +167,20 @@ func (f *scriptRunner) equal(session sdk.SessionId, tree, tool, input, decision,
 	if decision != run || line.Answer == "" && rule != line.Rule {
 		f.t.Errorf("tree %s: %s %q\ncheck %s, %s\nrun   %s, %s", tree, tool, input, decision, rule, run, line.Rule)
 	}
+	if n := len(line.Gates); n > 0 && line.Gates[n-1].Gate == executors.UserGate {
+		line.Gates = line.Gates[:n-1]
+	}
+	checked, ran := executors.Record{Verdicts: links}, executors.Record{Verdicts: line.Gates}
+	if want, got := checked.Explain(), ran.Explain(); got != want && links != nil && len(want) < 1000 { // the log cuts long texts
+		f.t.Errorf("tree %s: %s %q is explained by the run as\n%s\nand by its check as\n%s", tree, tool, input, got, want)
+	}
 }
 
 // auditedDecision is a line of the audit log.
-type auditedDecision struct{ Tool, Decision, Rule, Answer string }
+type auditedDecision struct {
+	Tool, Decision, Rule, Answer string
+	Gates                        []executors.Verdict
+}
 
 // lastAudited returns the last line of the audit log.
 func (f *scriptRunner) lastAudited() (line auditedDecision) {

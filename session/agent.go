@@ -80,6 +80,7 @@ type Tools interface {
 	Skills(ctx context.Context, rest string) string      // /skill; without a text it lists the skills
 	Agents(ctx context.Context, rest string) string      // /agents
 	Permissions(ctx context.Context, rest string) string // /permissions
+	Why(ctx context.Context, rest string) string         // /why
 	Hooks(ctx context.Context, rest string) string       // /hooks
 	Jobs(ctx context.Context, rest string) string        // /jobs
 	Policy(ctx context.Context, rest string) string      // /policy

@@ -59,6 +59,10 @@ func commands() []command {
 			run: toolCommand("There are no remembered answers.", Tools.Permissions),
 		},
 		{
+			name: "why", description: "Explain who decided about the last call, or the N-th last, and why", hint: "[N]",
+			run: toolCommand("No tool was called.", Tools.Why),
+		},
+		{
 			name: "jobs", description: "Show the commands in the background, or stop them", hint: "[stop ID | stop all]",
 			run: toolCommand("There are no commands in the background.", Tools.Jobs),
 		},

@@ -37,11 +37,11 @@ func auditHome(t *testing.T) (dir string) {
 		tool := executors.Registry{executors.Bind(executors.Tool{Name: c.tool, Kind: executors.KindExecute},
 			nil, func(_ context.Context, call *executors.Call, _ *struct{}) (executors.Result, error) {
 				if c.category != "" {
-					call.Record.Rule = "rule\t\x1b[2J"
+					call.Record.Add(executors.Verdict{Gate: executors.PermissionGate, Rule: "rule\t\x1b[2J"})
 					return executors.Failf(c.category, "no"), nil
 				}
 				call.Record.ExitCode = &c.code
-				call.Record.Decision, call.Record.Rule, call.Record.Answer = "allow", "you", "allow_once"
+				call.Record.Add(executors.Verdict{Gate: executors.UserGate, Decision: executors.Allow, Rule: "you", Answer: "allow_once"})
 				return executors.Result{Text: "x", Failed: c.code != 0}, nil
 			})}
 		call := &executors.Call{ID: "1", Tool: c.tool, Session: c.session, Attempt: 1, Input: json.RawMessage(`{"path":"a"}`)}

@@ -8,15 +8,12 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
-	"text/tabwriter"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
-	"github.com/zeph-acp/zeph-acp/executors"
 )
 
 func newPermissions(f *flags) *cobra.Command {
@@ -96,11 +93,6 @@ func checkPermission(cmd *cobra.Command, f *flags, c *checkFlags, args []string)
 		if err != nil {
 			return err
 		}
-		for i, v := range check.Links {
-			if v.Rule == "" {
-				check.Links[i].Rule = settingPosition(l, v.Reason)
-			}
-		}
 		if err := printCheck(cmd.OutOrStdout(), check, c.json); err != nil {
 			return err
 		}
@@ -111,33 +103,14 @@ func checkPermission(cmd *cobra.Command, f *flags, c *checkFlags, args []string)
 	})
 }
 
-// settingPosition returns the position of the setting that a reason names, such as
-// tools.shell.blocked_commands; empty if that is not in the file.
-func settingPosition(l *config.Loaded, reason string) string {
-	for _, word := range strings.FieldsFunc(reason, func(r rune) bool { return r != '.' && r != '_' && !unicode.IsLower(r) }) {
-		if at := l.Origin(word); strings.HasPrefix(word, "tools.") && at != l.File {
-			return at
-		}
-	}
-	return ""
-}
-
 // printCheck prints the decision, the verdicts, and the reasons why a run could differ.
 func printCheck(out io.Writer, check app.Check, asJSON bool) error {
 	if asJSON {
 		return writeJSON(out, check)
 	}
 	fmt.Fprintf(out, "%s\n", check.Decision)
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	for _, v := range check.Links {
-		why := strings.Trim(v.Rule+": "+v.Reason, ": ")
-		if v.Decision == executors.Allow && v.Rule != "" {
-			why = v.Rule
-		}
-		fmt.Fprintf(w, "  %s\t%s\t%s\n", v.Gate, v.Decision, oneLine(why))
-	}
-	if err := w.Flush(); err != nil {
-		return err
+	for line := range strings.Lines(check.Explained) {
+		fmt.Fprintf(out, "%s\n", oneLine(strings.TrimSuffix(line, "\n")))
 	}
 	if check.Again != "" {
 		fmt.Fprintf(out, "It runs in the box. If it fails there and is called again: %s\n", check.Again)

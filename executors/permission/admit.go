@@ -2,7 +2,6 @@ package permission
 
 import (
 	"context"
-	"fmt"
 	"net/url"
 	"strings"
 
@@ -22,9 +21,9 @@ func callWithCard(call *executors.Call, card executors.Card) *executors.Call {
 func (g *Guard) admit(p *ShellPolicy, call *executors.Call) func(context.Context, executors.Card) error {
 	return func(_ context.Context, card executors.Card) error {
 		blocked, ask := g.newCheck(p).judgeCall(callWithCard(call, card), call.Spec.Effect.ReadOnly())
+		g.record(call, card.URL, blocked, ask)
 		switch {
 		case blocked != nil:
-			call.Record.Decision, call.Record.Rule = string(Deny), "guard: "+blocked.Message
 			return blocked
 		case len(ask) > 0:
 			return executors.Failuref(executors.ConfirmationRequired, "it needs a separate call: %s", strings.Join(ask, "; "))
@@ -55,18 +54,19 @@ func (p permissionCheck) admit(call *executors.Call) func(context.Context, execu
 			if d, err = p.resolveQuestion(ctx, next, call.Spec); err != nil {
 				return err
 			}
+		} else {
+			next.Record.Add(d.onRecord(call.Tool))
 		}
 		call.Record.Waited += next.Record.Waited
-		if next.Record.Answer != "" {
-			call.Record.Answer = next.Record.Answer
+		for _, v := range next.Record.Verdicts {
+			v.About = card.URL
+			call.Record.Add(v)
 		}
-		call.Record.Rule += fmt.Sprintf("; %s: %s", card.URL, d.auditReason())
 		switch d.action {
 		case Allow:
 			granted[site] = true
 			return nil
 		case Deny:
-			call.Record.Decision = string(Deny)
 			return executors.Failuref(executors.PolicyBlocked, "%s is not allowed: %s", card.URL, d.why)
 		}
 		return executors.Failuref(executors.ConfirmationRequired, "%s needs the user's permission (%s), and the question was not answered", card.URL, d.why).

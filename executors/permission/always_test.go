@@ -316,8 +316,8 @@ func TestDamagedAnswers(t *testing.T) {
 	s := newSetup()
 	s.stored(file)
 	call := bash("make")
-	if got := s.outcome(t, call); got != "ask" || len(call.Ask) != 1 || !strings.Contains(call.Ask[0], answers.FileName+": line 1") {
-		t.Errorf("%s, reasons %q", got, call.Ask)
+	if got, why := s.outcome(t, call), call.Record.Explain(); got != "ask" || !strings.HasPrefix(why, "- remembered answer asks: "+file+": line 1") {
+		t.Errorf("a file with a mistake: %s, explained as\n%s", got, why)
 	}
 	if s.user.names[0][1].ID == allowAlways {
 		t.Error("an answer that cannot be stored is offered")

@@ -16,9 +16,6 @@ type Arbiter interface {
 	Decide(ctx context.Context, call *executors.Call, because string) (executors.Decision, string)
 }
 
-// judgeName is the arbiter's name in the audit line.
-const judgeName = "auto_judge"
-
 // decidedByArbiter lets the arbiter answer a question in the mode auto-judge, once for
 // each call. It reports whether the arbiter decided, and then sets d's verdict. The arbiter decides only questions that an
 // "always" of the user could answer: the reasons of gates, deletions, and
@@ -26,7 +23,7 @@ const judgeName = "auto_judge"
 // publish data, and those that cannot be parsed.
 func (p permissionCheck) decidedByArbiter(ctx context.Context, call *executors.Call, d *decision) bool {
 	if p.Arbiter == nil || !mode(p.Mode()).usesArbiter || len(d.keys) == 0 ||
-		len(call.Ask) > 0 || call.Record.Judgement != "" || p.mayDamage(call.Card) {
+		len(call.Ask) > 0 || slices.ContainsFunc(call.Record.Verdicts, byArbiter) || p.mayDamage(call.Card) {
 		return false
 	}
 	if call.Skipped != nil {
@@ -37,19 +34,22 @@ func (p permissionCheck) decidedByArbiter(ctx context.Context, call *executors.C
 	if ctx.Err() != nil {
 		return false
 	}
-	call.Record.Verdicts = append(call.Record.Verdicts, executors.Verdict{Gate: judgeName, Decision: action, Reason: reason})
+	call.Record.Add(executors.Verdict{
+		Gate: executors.JudgeGate, Decision: action, Reason: reason, Source: sessionMode, Change: "the command /mode",
+	})
 	switch action {
 	case Allow:
 		d.verdict = verdict{action: Allow, why: "auto-judge: " + reason}
-		call.Record.Judgement = "Allowed in your place: " + reason + "."
 	case Deny:
 		d.verdict = verdict{action: Deny, why: "auto-judge: " + reason, userText: "Denied in your place: " + reason + ". The command /mode switches the mode."}
 	default:
-		call.Record.Judgement = "Asked because " + reason + "."
 		return false
 	}
 	return true
 }
+
+// byArbiter reports whether a verdict comes from the arbiter.
+func byArbiter(v executors.Verdict) bool { return v.Gate == executors.JudgeGate }
 
 // mayDamage reports whether a command may destroy or publish data, or cannot be parsed.
 func (p permissionCheck) mayDamage(card executors.Card) bool {

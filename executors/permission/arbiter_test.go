@@ -73,20 +73,20 @@ func TestArbiter(t *testing.T) {
 			if judged != tt.judged || asked != tt.asked || res.Failed == tt.ran {
 				t.Errorf("judged %d, asked %d, ran %v", judged, asked, !res.Failed)
 			}
-			if tt.rule != "" && tt.call.Record.Rule != tt.rule {
-				t.Errorf("rule %q", tt.call.Record.Rule)
+			if tt.rule != "" && tt.call.Record.Rule() != tt.rule {
+				t.Errorf("rule %q", tt.call.Record.Rule())
 			}
 			verdicts := 0
 			for _, v := range tt.call.Record.Verdicts {
-				if v.Gate == judgeName {
+				if v.Gate == executors.JudgeGate {
 					verdicts++
 				}
 			}
 			if verdicts != tt.judged {
 				t.Errorf("%d verdicts on record", verdicts)
 			}
-			if shown := tt.call.Record.Judgement != ""; shown != (tt.judged == 1 && tt.decision != Deny) {
-				t.Errorf("the card shows %q", tt.call.Record.Judgement)
+			if shown := tt.call.Record.Judgement() != ""; shown != (tt.judged == 1 && tt.decision != Deny) {
+				t.Errorf("the card shows %q", tt.call.Record.Judgement())
 			}
 		})
 	}

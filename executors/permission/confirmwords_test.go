@@ -35,7 +35,7 @@ func TestConfirmedWords(t *testing.T) {
 		for _, script := range scripts {
 			call := bashIn(s.dir, "/home/u", script)
 			if got := s.outcome(t, call); got != outcome {
-				t.Errorf("%-40q %s, want %s (%s)", script, got, outcome, call.Record.Rule)
+				t.Errorf("%-40q %s, want %s (%s)", script, got, outcome, call.Record.Rule())
 			}
 		}
 	}

@@ -45,7 +45,7 @@ func (p permissionCheck) decide(call *executors.Call, tool executors.Tool) decis
 	case tool.Effect.InternalOnly():
 		d = p.decideFiles(call, internalDefault(call))
 	case mode(p.Mode()).readOnly && !onlyReadsNetwork(tool.Effect):
-		d.verdict = verdict{action: Deny, deniedByMode: true, why: fmt.Sprintf("the mode %q only reads", p.Mode())}
+		d.verdict = verdict{action: Deny, byMode: true, why: fmt.Sprintf("the mode %q only reads", p.Mode())}
 		return d
 	case tool.Effect.Has(executors.Network):
 		d = p.decideFiles(call, verdict{action: Ask, why: "default: network access needs permission"})
@@ -72,7 +72,7 @@ func (p permissionCheck) editDefault(call *executors.Call) verdict {
 	case call.Card.Kind == executors.KindDelete:
 		return verdict{action: Ask, why: "default: deletions need permission in every mode"}
 	case mode(p.Mode()).editsUnasked && len(call.Card.Paths) > 0:
-		return verdict{action: Allow, why: fmt.Sprintf("the mode %q edits without asking", p.Mode())}
+		return verdict{action: Allow, byMode: true, why: fmt.Sprintf("the mode %q edits without asking", p.Mode())}
 	}
 	return verdict{action: Ask, why: "default: changes need permission"}
 }
@@ -157,7 +157,7 @@ func (p permissionCheck) decideByRulesOf(tool string, subjects []string, spell f
 		}
 		total = total.stronger(v)
 		if total.why == "" {
-			total.why, total.position = v.why, v.position
+			total = v
 		}
 	}
 	return total
@@ -203,7 +203,7 @@ func (p permissionCheck) decideCommand(call *executors.Call) decision {
 		}
 		d.verdict = d.stronger(v)
 		if byRule := v.pattern != ""; d.action == Allow && (d.why == "" || byRule && !allowedByRule) {
-			d.why, d.position, allowedByRule = v.why, v.position, byRule // a rule says more than a default
+			d.verdict, allowedByRule = v, byRule // a rule says more than a default
 		}
 	}
 	d.extent = strings.Join(covers, ", ")
@@ -215,7 +215,7 @@ func (p permissionCheck) decideCommand(call *executors.Call) decision {
 		d.keys = nil
 	}
 	if d.action == Allow && len(script.Commands) == 0 { // only assignments, or nothing
-		d.why = "default: it runs nothing"
+		d.verdict = verdict{action: Allow, why: "default: it runs nothing"}
 	}
 	switch {
 	case d.action != Allow:
@@ -232,7 +232,7 @@ func (p permissionCheck) decideCommand(call *executors.Call) decision {
 // denyIfReadOnly turns an ask into a deny in a read-only mode.
 func (p permissionCheck) denyIfReadOnly(v verdict) verdict {
 	if v.action == Ask && mode(p.Mode()).readOnly {
-		return verdict{action: Deny, deniedByMode: true, why: fmt.Sprintf("the mode %q runs only commands that are known to be read-only (%s)", p.Mode(), v.why)}
+		return verdict{action: Deny, byMode: true, why: fmt.Sprintf("the mode %q runs only commands that are known to be read-only (%s)", p.Mode(), v.why)}
 	}
 	return v
 }
@@ -271,7 +271,7 @@ func (p permissionCheck) decideSimpleCommand(tool string, c *command.Command, sc
 		}
 	}
 	if v.action == Allow && !reads && !onlyWraps(c) && mode(p.Mode()).readOnly {
-		return verdict{action: Deny, deniedByMode: true, why: fmt.Sprintf("the mode %q runs only commands that are known to be read-only", p.Mode())}
+		return verdict{action: Deny, byMode: true, why: fmt.Sprintf("the mode %q runs only commands that are known to be read-only", p.Mode())}
 	}
 	return p.denyIfReadOnly(v)
 }

@@ -50,15 +50,11 @@ func (g guardLink) Execute(ctx context.Context, call *executors.Call) (executors
 	if f, ok := errors.AsType[*executors.Failure](call.PrepareErr); ok && f.Category == executors.PolicyBlocked && blocked == nil {
 		blocked = f // the tool itself refuses the path
 	}
+	g.record(call, "", blocked, ask)
 	if blocked != nil {
-		call.Record.Decision, call.Record.Rule = string(Deny), "guard: "+blocked.Message
-		call.Record.Verdicts = append(call.Record.Verdicts, executors.Verdict{Gate: "guard", Decision: Deny, Reason: blocked.Message})
 		return blocked.Result(), nil
 	}
-	if len(ask) > 0 {
-		call.Ask = append(call.Ask, ask...)
-		call.Record.Verdicts = append(call.Record.Verdicts, executors.Verdict{Gate: "guard", Decision: Ask, Reason: strings.Join(ask, "; ")})
-	}
+	call.Ask = append(call.Ask, ask...)
 	call.Admit = g.admit(policy, call)
 	return g.Executor.Execute(ctx, call)
 }

@@ -1,7 +1,6 @@
 package permission
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
@@ -28,21 +27,28 @@ func (p permissionLink) shownTools(policy *ShellPolicy) []executors.Tool {
 	return shown
 }
 
-// Hidden returns the rule that denies every call of a tool, with its position if that is
-// known; empty if there is no such rule. The tool is then not offered.
-func (p *ShellPolicy) Hidden(tool string) string {
+// Hidden returns the verdict of the rule that denies every call of a tool; false if there is no
+// such rule. The tool is then not offered.
+func (p *ShellPolicy) Hidden(tool string) (executors.Verdict, bool) {
+	if !p.hidesTools {
+		return executors.Verdict{}, false
+	}
 	for _, name := range []string{tool, equivalentTools[tool]} {
-		for _, list := range [][]Rule{rulesFor(p.rules.Permissions, name), rulesFor(p.rules.repository, name)} {
-			if r, ok := denyingAll(list); ok && name != "" {
-				return verdict{why: fmt.Sprintf("rule %q of tools.permissions.%s", r.Pattern, name), position: r.position}.auditReason()
-			}
+		if r, ok := denyingAll(rulesFor(p.rules.Permissions, name)); ok && name != "" {
+			return r.userVerdict(name).onRecord(name), true
+		}
+		if r, ok := denyingAll(rulesFor(p.rules.repository, name)); ok && name != "" {
+			return r.repositoryVerdict().onRecord(name), true
 		}
 	}
-	return ""
+	return executors.Verdict{}, false
 }
 
 // hides reports whether the rules deny every call of a tool.
-func (p *ShellPolicy) hides(tool string) bool { return p.hidesTools && p.Hidden(tool) != "" }
+func (p *ShellPolicy) hides(tool string) bool {
+	_, hidden := p.Hidden(tool)
+	return hidden
+}
 
 // denyingAll returns the rule that denies every call, if no rule before it allows or
 // asks.

@@ -117,21 +117,25 @@ func (p permissionLink) Execute(ctx context.Context, call *executors.Call) (exec
 	tool := call.Spec
 	r := permissionCheck{Permission: p.Permission, ShellPolicy: policy}
 	d := r.decide(call, tool)
-	if d.action == Ask && call.PrepareErr == nil {
+	switch {
+	case d.action != Ask:
+		call.Record.Add(d.onRecord(call.Tool))
+	case call.PrepareErr != nil:
+		call.Record.Add(r.question(call, tool, d))
+	default:
 		var err error
 		if d, err = r.resolveQuestion(ctx, call, tool); err != nil {
 			return executors.Result{}, err
 		}
 		r.keepInBox(call, &d)
 	}
-	call.Record.Decision, call.Record.Rule = string(d.action), d.auditReason()
 	switch {
 	case d.action == Deny:
 		f := executors.Failuref(executors.PolicyBlocked, "not allowed: %s", d.why)
 		switch {
 		case d.userText != "":
 			f.UserText = d.userText
-		case d.deniedByMode:
+		case d.byMode:
 			f = f.ForUser("Not allowed: %s. The command /mode switches the mode.", d.why).
 				Hint("Do not retry this call; say what you would do. The user can switch the mode: /mode code, or --mode code headless.")
 		}
@@ -159,8 +163,8 @@ func (p permissionCheck) keepInBox(call *executors.Call, d *decision) {
 	}
 }
 
-// resolveQuestion asks the user, unless an earlier answer or the arbiter decides. Its
-// decision is Allow or Deny; it is Ask if there was no answer.
+// resolveQuestion asks the user, unless an earlier answer or the arbiter decides. It records the
+// question and its answers. Its decision is Allow or Deny; it is Ask if there was no answer.
 func (p permissionCheck) resolveQuestion(ctx context.Context, call *executors.Call, tool executors.Tool) (decision, error) {
 	waited := call.Record.BeginWait() // for the answer to another question
 	err := p.questionLock.Acquire(ctx, 1)
@@ -169,13 +173,27 @@ func (p permissionCheck) resolveQuestion(ctx context.Context, call *executors.Ca
 		return decision{}, context.Cause(ctx)
 	}
 	defer p.questionLock.Release(1)
-	for {
+	for recorded := false; ; {
 		d := p.decide(call, tool) // mode and answers may have changed while another question was open
 		if d.action != Ask {
+			call.Record.Add(d.onRecord(call.Tool))
 			return d, nil
 		}
 		p.limitAlways(call, &d)
-		if p.answeredEarlier(call, &d) || p.decidedByArbiter(ctx, call, &d) {
+		question := d.onRecord(call.Tool)
+		earlier, answered := p.answeredEarlier(call, &d)
+		if !answered && !recorded {
+			question = p.question(call, tool, d)
+		}
+		if !recorded {
+			call.Record.Add(question)
+			recorded = true
+		}
+		if answered {
+			call.Record.Add(earlier)
+			return d, nil
+		}
+		if p.decidedByArbiter(ctx, call, &d) {
 			return d, nil
 		}
 		if ctx.Err() != nil {
@@ -184,9 +202,6 @@ func (p permissionCheck) resolveQuestion(ctx context.Context, call *executors.Ca
 		if p.Approver == nil {
 			return d, nil
 		}
-		if older := p.olderAnswer(d.keys); older != "" && call.Record.Judgement == "" {
-			call.Record.Judgement = older
-		}
 		answer, err := p.ask(ctx, call, d)
 		switch {
 		case errors.Is(err, errAnsweredElsewhere):
@@ -194,9 +209,10 @@ func (p permissionCheck) resolveQuestion(ctx context.Context, call *executors.Ca
 		case ctx.Err() != nil:
 			return d, context.Cause(ctx)
 		}
-		call.Record.Answer = answer
 		if err != nil {
-			d.unanswered = ": " + executors.WholeLine(executors.Shown(err.Error()))
+			why := executors.WholeLine(executors.Shown(err.Error()))
+			d.unanswered = ": " + why
+			call.Record.Add(executors.Verdict{Gate: executors.UserGate, Decision: Ask, Reason: why})
 			return d, nil
 		}
 		p.applyAnswer(call, &d, answer)
@@ -216,15 +232,20 @@ func (p permissionCheck) limitAlways(call *executors.Call, d *decision) {
 
 // answeredEarlier reports whether an earlier "always" answers the question, and decides by it.
 // A file of answers that cannot be used is a reason to ask.
-func (p permissionCheck) answeredEarlier(call *executors.Call, d *decision) bool {
+func (p permissionCheck) answeredEarlier(call *executors.Call, d *decision) (executors.Verdict, bool) {
 	answer, err := p.Remembered.Answer(d.keys)
-	if err != nil {
+	if err != nil && !slices.Contains(call.Ask, err.Error()) {
 		call.Ask = append(call.Ask, err.Error())
+		call.Record.Add(executors.Verdict{
+			Gate: executors.RememberedGate, Decision: Ask, Reason: err.Error(), Change: "the mistake in that file: no answer of it counts until then",
+		})
 	}
-	rejected := func(key string) bool { one, _ := p.Remembered.Answer([]string{key}); return one == Deny }
+	deciding := d.keys
 	for _, key := range d.keys { // "always reject" covers the command with any further options
-		if slices.ContainsFunc(coarserKeys(key), rejected) {
-			answer = Deny
+		for _, coarser := range append(coarserKeys(key), key) {
+			if one, _ := p.Remembered.Answer([]string{coarser}); one == Deny {
+				answer, deciding = Deny, []string{coarser}
+			}
 		}
 	}
 	switch {
@@ -233,9 +254,11 @@ func (p permissionCheck) answeredEarlier(call *executors.Call, d *decision) bool
 	case answer == Allow && len(call.Ask) == 0 && p.alwaysCovers(call, d, p.alwaysAllows):
 		d.verdict = verdict{action: Allow, why: "the user allowed this for good"}
 	default:
-		return false
+		return executors.Verdict{}, false
 	}
-	return true
+	return executors.Verdict{
+		Gate: executors.RememberedGate, Decision: d.action, Rule: d.why, Source: p.Remembered.Place(deciding[0]), Change: changeOfAnswer(deciding),
+	}, true
 }
 
 // olderAnswer explains why an "always" for the same program and subcommand does not settle a
@@ -245,7 +268,7 @@ func (p permissionCheck) olderAnswer(keys []string) string {
 		for _, coarser := range coarserKeys(key) {
 			if p.alwaysAllows(coarser) {
 				covered := strings.TrimPrefix(coarser, "command ")
-				return fmt.Sprintf("Your \"always\" for %s does not cover %s.", quote(covered), quote(key[len(coarser):]))
+				return fmt.Sprintf("your \"always\" for %s does not cover %s", quote(covered), quote(key[len(coarser):]))
 			}
 		}
 	}
@@ -293,26 +316,32 @@ func (p permissionCheck) ask(ctx context.Context, call *executors.Call, d decisi
 
 // applyAnswer decides by the user's answer, and remembers an "always".
 func (p permissionCheck) applyAnswer(call *executors.Call, d *decision, answer string) {
+	v := executors.Verdict{Gate: executors.UserGate, Answer: answer, Reason: call.Record.Reason}
 	switch answer {
 	case "":
-		d.dismissed, call.Record.Answer = true, dismissed
+		d.dismissed, v.Answer = true, dismissed
 	case allowOnce, allowAlways:
 		d.verdict, d.judged = verdict{action: Allow, why: "the user allowed it"}, nil
+		v.Rule = d.why
 	case rejectOnce, rejectAlways:
 		d.verdict = verdict{action: Deny, why: "the user rejected it", userText: "You rejected this."}
-		if reason := call.Record.Reason; reason != "" {
-			d.why, d.userText = d.why+" and says: "+reason, "You rejected this: "+reason
+		v.Rule = d.why
+		if v.Reason != "" {
+			d.why, d.userText = d.why+" and says: "+v.Reason, "You rejected this: "+v.Reason
 		}
 	default:
 		d.unanswered = fmt.Sprintf(": %q is not one of its options", executors.Shown(answer))
+		v.Reason = strings.TrimPrefix(d.unanswered, ": ")
 	}
+	v.Decision = d.action
 	always, ok := map[string]Action{allowAlways: Allow, rejectAlways: Deny}[answer]
-	if !ok || len(d.keys) == 0 {
-		return
+	if ok && len(d.keys) > 0 {
+		if err := p.Remembered.Set(d.keys, always); err != nil {
+			p.warn("Your answer holds for this session only, since it could not be stored: " + err.Error())
+		}
+		v.Source, v.Change = p.Remembered.Place(d.keys[0]), changeOfAnswer(d.keys)
 	}
-	if err := p.Remembered.Set(d.keys, always); err != nil {
-		p.warn("Your answer holds for this session only, since it could not be stored: " + err.Error())
-	}
+	call.Record.Add(v)
 }
 
 func (p *Permission) warn(text string) {
@@ -354,7 +383,10 @@ func options(call *executors.Call, d decision) []Option {
 // whyForModel returns why a call needs permission. Models do not see the reasons of
 // gates.
 func whyForModel(call *executors.Call, d decision) string {
-	asks := func(v executors.Verdict) bool { return v.Decision == executors.Ask }
+	asks := func(v executors.Verdict) bool {
+		own := v.Gate == executors.PermissionGate || v.Gate == executors.RememberedGate || v.Gate == executors.UserGate
+		return v.Decision == executors.Ask && !own
+	}
 	if slices.ContainsFunc(call.Record.Verdicts, asks) {
 		return "a gate asks about it"
 	}

@@ -95,35 +95,32 @@ func mode(id string) Mode {
 	return Modes()[0]
 }
 
-// verdict is a decision with its reason, for the audit log and the user.
+// verdict is a decision with its reason, for the decision record and the user.
 type verdict struct {
-	action       Action
-	why          string
-	pattern      string // of the rule that decided; empty if no rule did
-	deniedByMode bool   // another mode would not deny it
-	userText     string // to people instead of why; empty means why
-	position     string // FILE:LINE of the rule that decided; empty if unknown
-}
-
-// auditReason returns the reason with the position of the rule, for the audit log.
-// Models get the reason without the position.
-func (v verdict) auditReason() string {
-	if v.position == "" {
-		return v.why
-	}
-	return v.why + " (" + v.position + ")"
+	action   Action
+	why      string
+	pattern  string // of the rule that decided; empty if no rule did
+	byMode   bool   // another mode could decide otherwise
+	userText string // to people instead of why; empty means why
+	position string // FILE:LINE of the rule that decided; empty if unknown
+	key      string // the list that has the rule: tools.permissions.TOOL, or the project's file
 }
 
 // userVerdict returns the verdict of a rule in the user's configuration that matches.
 func (r Rule) userVerdict(tool string) verdict {
-	why := fmt.Sprintf("rule %q of tools.permissions.%s", r.Pattern, tool)
-	return verdict{action: r.Action, why: why, pattern: r.Pattern, position: r.position}
+	return r.verdict("tools.permissions." + tool)
 }
 
+// projectFile is the file of the repository's own rules.
+const projectFile = "the project's .zeph/config.toml"
+
 // repositoryVerdict returns the verdict of a rule in the repository's file that matches.
-func (r Rule) repositoryVerdict() verdict {
-	why := fmt.Sprintf("rule %q of the project's .zeph/config.toml", r.Pattern)
-	return verdict{action: r.Action, why: why, pattern: r.Pattern, position: r.position}
+func (r Rule) repositoryVerdict() verdict { return r.verdict(projectFile) }
+
+// verdict returns the verdict of a rule of a list.
+func (r Rule) verdict(key string) verdict {
+	why := fmt.Sprintf("rule %q of %s", r.Pattern, key)
+	return verdict{action: r.Action, why: why, pattern: r.Pattern, position: r.position, key: key}
 }
 
 // stronger returns the stronger of two verdicts.

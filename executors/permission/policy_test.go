@@ -125,7 +125,7 @@ func (s *setup) do(t testing.TB, call *executors.Call) executors.Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if call.Record.Decision == "" {
+	if call.Record.Decision() == "" {
 		t.Errorf("%s: no decision on record", call.Card.Title)
 	}
 	return res
@@ -399,7 +399,7 @@ func TestAnswers(t *testing.T) {
 		s.user.give = []string{answer}
 		call := bash("make")
 		res := s.do(t, call)
-		if (len(s.end.calls) == 1) != tt.runs || res.Category() != tt.category || call.Record.Answer != cmp.Or(answer, dismissed) {
+		if (len(s.end.calls) == 1) != tt.runs || res.Category() != tt.category || call.Record.Answer() != cmp.Or(answer, dismissed) {
 			t.Errorf("%q: %+v", answer, res)
 		}
 		if got := s.outcome(t, bash("make")); got != tt.again {
@@ -573,8 +573,8 @@ func TestReach(t *testing.T) {
 			t.Errorf("%s is offered", tool.Name)
 		}
 	}
-	if got, want := s.perm.Policy.Load().Hidden("search_code"), `rule "*" of tools.permissions.grep`; got != want {
-		t.Errorf("hidden by %s", got)
+	if got, hidden := s.perm.Policy.Load().Hidden("search_code"); !hidden || got.Rule != `rule "*" of tools.permissions.grep` {
+		t.Errorf("search_code is hidden: got %t by %s, want the rule of grep", hidden, got.Rule)
 	}
 }
 

@@ -75,7 +75,7 @@ func outcomes(t *testing.T, mixed bool, cases map[string][]string) {
 		for _, script := range scripts {
 			call := bashIn(home, home, strings.ReplaceAll(script, "DIR", home))
 			if got := s.outcome(t, call); got != outcome {
-				t.Errorf("%-60q %s, want %s (%s)", script, got, outcome, call.Record.Rule)
+				t.Errorf("%-60q %s, want %s (%s)", script, got, outcome, call.Record.Rule())
 			}
 		}
 	}
@@ -152,8 +152,8 @@ func TestPrivateWhateverElseSays(t *testing.T) {
 	// A call without a valid path is denied and recorded, too.
 	call := file("read")
 	call.PrepareErr = executors.Failuref(executors.PolicyBlocked, "out of reach")
-	if got := do(call); got != "block" || call.Record.Decision != string(Deny) {
-		t.Errorf("%s, %s on record", got, call.Record.Decision)
+	if got := do(call); got != "block" || call.Record.Decision() != Deny {
+		t.Errorf("%s, %s on record", got, call.Record.Decision())
 	}
 	res := s.do(t, bash("cat .config/zeph-acp/keys.toml"))
 	if !strings.Contains(res.ForModel(), "zeph-acp's own files") {
@@ -225,7 +225,7 @@ func TestPrivateLinkBetweenCalls(t *testing.T) {
 		} {
 			call := bashIn(home, home, script)
 			if got := s.outcome(t, call); got != want {
-				t.Errorf("%d: %s: %s, want %s (%s)", i, script, got, want, call.Record.Rule)
+				t.Errorf("%d: %s: %s, want %s (%s)", i, script, got, want, call.Record.Rule())
 			}
 		}
 	}

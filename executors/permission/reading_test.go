@@ -73,7 +73,7 @@ func TestDeniedReads(t *testing.T) {
 		for _, script := range scripts {
 			call := bashIn(dir, "/home/u", strings.ReplaceAll(script, "DIR", dir))
 			if got := s.outcome(t, call); got != outcome {
-				t.Errorf("%-40q %s, want %s (%s; %q)", script, got, outcome, call.Record.Rule, call.Ask)
+				t.Errorf("%-40q %s, want %s (%s; %q)", script, got, outcome, call.Record.Rule(), call.Ask)
 			}
 		}
 	}
@@ -89,7 +89,7 @@ func TestAllowedReads(t *testing.T) {
 		for _, script := range scripts {
 			call := bashIn(dir, "/home/u", script)
 			if got := s.outcome(t, call); got != outcome {
-				t.Errorf("%-40q %s, want %s (%s; %q)", script, got, outcome, call.Record.Rule, call.Ask)
+				t.Errorf("%-40q %s, want %s (%s; %q)", script, got, outcome, call.Record.Rule(), call.Ask)
 			}
 		}
 	}
@@ -106,7 +106,7 @@ func TestAllowedReadsOutside(t *testing.T) {
 		{file("read", doc), "allow"}, {file("read", other), "block"}, {file("edit", doc), "block"}, {file("edit", dir+"/a.go", doc), "block"}, {file("read", dir+"/a.go"), "allow"}, {file("read", dir+"/.env"), "block"}, {file("edit", dir+"/docs/x.md"), "allow"},
 	} {
 		if got := s.outcome(t, tt.call); got != tt.want {
-			t.Errorf("%s %q: %s, want %s (%s)", tt.call.Tool, tt.call.Card.Paths, got, tt.want, tt.call.Record.Rule)
+			t.Errorf("%s %q: %s, want %s (%s)", tt.call.Tool, tt.call.Card.Paths, got, tt.want, tt.call.Record.Rule())
 		}
 	}
 }

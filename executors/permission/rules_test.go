@@ -39,8 +39,8 @@ func TestRulePosition(t *testing.T) {
 	s.cfg.Permissions = map[string][]Rule{"bash": {rule}}
 	call := bash("make all")
 	res := s.build().do(t, call)
-	if want := `rule "make*" of tools.permissions.bash (/home/me/config.toml:7)`; call.Record.Rule != want {
-		t.Errorf("recorded %q, want %q", call.Record.Rule, want)
+	if want := `rule "make*" of tools.permissions.bash (/home/me/config.toml:7)`; call.Record.Rule() != want {
+		t.Errorf("recorded %q, want %q", call.Record.Rule(), want)
 	}
 	if text := res.ForModel(); strings.Contains(text, "config.toml") || res.Category() != executors.PolicyBlocked {
 		t.Errorf("the model sees %q", text)
@@ -57,8 +57,8 @@ func TestRuleOfAPart(t *testing.T) {
 		s := newSetup()
 		s.cfg.Permissions = map[string][]Rule{"bash": {{Pattern: "rm *", Action: Allow}}}
 		call := bash(script)
-		if s.build().do(t, call); call.Record.Rule != want {
-			t.Errorf("%q: the log has %q, want %q", script, call.Record.Rule, want)
+		if s.build().do(t, call); call.Record.Rule() != want {
+			t.Errorf("%q: the log has %q, want %q", script, call.Record.Rule(), want)
 		}
 	}
 }

@@ -117,7 +117,7 @@ func TestSteeringOperands(t *testing.T) {
 		for _, script := range scripts {
 			call := bashIn(s.dir, "/home/u", script)
 			if got := s.outcome(t, call); got != outcome {
-				t.Errorf("%-50q %s, want %s (%s)", script, got, outcome, call.Record.Rule)
+				t.Errorf("%-50q %s, want %s (%s)", script, got, outcome, call.Record.Rule())
 			}
 		}
 	}
@@ -137,7 +137,7 @@ func TestSteeringNamedByRule(t *testing.T) {
 		s.build()
 		call := bashIn(s.dir, "/home/u", script)
 		if got := s.outcome(t, call); got != want {
-			t.Errorf("%q: %s, want %s (%s)", script, got, want, call.Record.Rule)
+			t.Errorf("%q: %s, want %s (%s)", script, got, want, call.Record.Rule())
 		}
 	}
 }
@@ -165,7 +165,7 @@ func TestSteeringInAuto(t *testing.T) {
 		for _, name := range names {
 			call := file("edit", filepath.Join(s.dir, name))
 			if got := s.outcome(t, call); got != want {
-				t.Errorf("write %s: %s, want %s (%s)", name, got, want, call.Record.Rule)
+				t.Errorf("write %s: %s, want %s (%s)", name, got, want, call.Record.Rule())
 			}
 		}
 	}
@@ -187,7 +187,7 @@ func TestSteeringInAuto(t *testing.T) {
 		s.build()
 		call := file("edit", filepath.Join(s.dir, tt.from), filepath.Join(s.dir, tt.to))
 		if got := s.outcome(t, call); got != tt.want {
-			t.Errorf("%s to %s: %s, want %s (%s)", tt.from, tt.to, got, tt.want, call.Record.Rule)
+			t.Errorf("%s to %s: %s, want %s (%s)", tt.from, tt.to, got, tt.want, call.Record.Rule())
 		}
 	}
 }

@@ -18,14 +18,24 @@ import (
 // rules, because one of those would match first. The text is empty if no rule
 // can allow the call.
 func (p permissionCheck) suggestRules(call *executors.Call, tool executors.Tool) (text string, first bool) {
-	var added []Rule
+	patterns, first := p.allowingPatterns(call, tool)
 	var blocks []string
+	for _, pattern := range patterns {
+		blocks = append(blocks, fmt.Sprintf("[[tools.permissions.%s]]\npattern = %s\naction = \"allow\"", tomlKey(call.Tool), pattern))
+	}
+	return strings.Join(blocks, "\n\n"), first
+}
+
+// allowingPatterns returns the patterns of the rules that [permissionCheck.suggestRules] suggests,
+// as strings of TOML.
+func (p permissionCheck) allowingPatterns(call *executors.Call, tool executors.Tool) (patterns []string, first bool) {
+	var added []Rule
 	for _, pattern := range p.patterns(call, tool) {
 		if pattern == "" || !utf8.ValidString(pattern) {
-			return "", false
+			return nil, false
 		}
 		added = append(added, Rule{Pattern: pattern, Action: Allow})
-		blocks = append(blocks, fmt.Sprintf("[[tools.permissions.%s]]\npattern = %s\naction = \"allow\"", tomlKey(call.Tool), tomlString(pattern)))
+		patterns = append(patterns, tomlString(pattern))
 	}
 	allowed := func(list []Rule) bool {
 		policy := *p.ShellPolicy
@@ -39,9 +49,9 @@ func (p permissionCheck) suggestRules(call *executors.Call, tool executors.Tool)
 	existing := p.rules.Permissions[call.Tool]
 	first = !allowed(slices.Concat(existing, added))
 	if first && !allowed(slices.Concat(added, existing)) {
-		return "", false
+		return nil, false
 	}
-	return strings.Join(blocks, "\n\n"), first
+	return patterns, first
 }
 
 // patterns returns patterns for rules that cover the call and nothing more.

@@ -142,7 +142,7 @@ func TestAdmit(t *testing.T) {
 			if res.Failed != (tt.failure != "") || !strings.Contains(res.ForModel(), tt.failure) {
 				t.Errorf("%s", res.ForModel())
 			}
-			if denied := call.Record.Decision == "deny"; denied != (tt.failure == "not allowed" || tt.failure == "rejected") {
+			if denied := call.Record.Decision() == "deny"; denied != (tt.failure == "not allowed" || tt.failure == "rejected") {
 				t.Errorf("on record: %+v", call.Record)
 			}
 		})

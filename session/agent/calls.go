@@ -114,7 +114,9 @@ type runningCall struct {
 	terminal string // the id of the terminal that the call's content embeds: the client's, or one streamed to it
 	exit     *acp.TerminalExit
 	started  bool
-	steps    []string // of the inner turn that the call runs
+	// judgement is that of the record once the gates have decided: a running call may add to it.
+	judgement string
+	steps     []string // of the inner turn that the call runs
 
 	showing sync.Mutex // held while the steps are sent
 }
@@ -243,7 +245,7 @@ func (r *runningCall) finish(ctx context.Context, res executors.Result, err erro
 		shown.Meta = &acp.ToolMeta{Exit: &acp.TerminalExit{TerminalID: r.terminal}}
 	}
 	r.mu.Unlock()
-	if r.silent && r.call.Record.Answer == "" { // otherwise the client saw the call in the question
+	if r.silent && r.call.Record.Answer() == "" { // otherwise the client saw the call in the question
 		r.Record(transcript.Result{Result: result, Shown: acp.ToolCall{Update: shown.Update, Status: shown.Status}})
 		return &result, err
 	}
@@ -283,7 +285,7 @@ func (r *runningCall) progressUpdate(ev executors.Event) (acp.SessionUpdate, boo
 	defer r.mu.Unlock()
 	switch {
 	case ev.Status == executors.InProgress && !r.started:
-		r.started = true
+		r.started, r.judgement = true, r.call.Record.Judgement()
 		u.Status = acp.ToolInProgress
 	case ev.Terminal != "" && r.inner != nil: // it belongs to the session, whose client does not see the call
 		return nil, false
@@ -328,7 +330,10 @@ func (r *runningCall) contentLocked(res *executors.Result) []acp.ToolContent {
 	if r.terminal != "" {
 		out = append(out, acp.ToolContent{Type: "terminal", TerminalID: r.terminal})
 	}
-	addText(r.call.Record.Judgement)
+	if res != nil {
+		r.judgement = r.call.Record.Judgement()
+	}
+	addText(r.judgement)
 	addText(shownSteps(r.steps))
 	addText(executors.Shown(r.call.Card.Text))
 	diffs := r.call.Card.Diffs

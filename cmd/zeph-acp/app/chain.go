@@ -12,6 +12,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/links/cache"
 	"github.com/zeph-acp/zeph-acp/executors/links/overflow"
 	"github.com/zeph-acp/zeph-acp/executors/links/quota"
+	"github.com/zeph-acp/zeph-acp/executors/links/recent"
 	"github.com/zeph-acp/zeph-acp/executors/links/trace"
 	"github.com/zeph-acp/zeph-acp/executors/permission"
 	"github.com/zeph-acp/zeph-acp/executors/process"
@@ -70,6 +71,7 @@ func (b *sessionBuilder) chain(terminals *ideproxy.Terminals) executors.Executor
 		forget:        func() { b.app.filters.forget(b.session.ID) },
 		cache:         cache.New(b.cfg.Tools.ResultCache),
 		adversarial:   b.models.adversarial,
+		recent:        &recent.Calls{Place: b.app.placeOf, Hidden: func(tool string) (executors.Verdict, bool) { return b.policy.Load().Hidden(tool) }},
 		quota:         &quota.Quota{Limits: b.cfg.Tools.Limits, Save: stateSaver(b.session, quota.Name)},
 		answers:       remembered,
 		overflow:      b.overflow(),
@@ -170,6 +172,7 @@ func (b *sessionBuilder) links(p place) executors.Executor {
 		trace.Calls,
 		b.app.Watch,
 		audit.Middleware(b.app.Audit),
+		b.tools.recent.Middleware,
 		b.tools.quota.Middleware,
 		b.tools.toolset.Middleware,
 		executors.Validate,

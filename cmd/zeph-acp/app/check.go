@@ -32,6 +32,7 @@ type Checker struct {
 	partial bool                      // the input is a path alone
 	ready   func(context.Context)     // reads the hooks of that session
 	policy  *permission.ShellPolicyHandle
+	mask    func(string) string // redacts the credentials in a text
 	assumed *assumedTools
 }
 
@@ -46,8 +47,9 @@ type Check struct {
 	Decision executors.Decision `json:"decision"` // allow, ask, deny, or invalid for a call that no link can judge
 	Rule     string             `json:"rule"`     // of the link that decided
 	// Links are the verdicts of the links, in their order. A link without a verdict is
-	// left out.
-	Links []executors.Verdict `json:"links"`
+	// left out. Explained is the same for people, as /why shows it.
+	Links     []executors.Verdict `json:"links"`
+	Explained string              `json:"-"`
 	// Again is the decision if the call runs in the box, fails there and is
 	// repeated, with the rule for it; empty for a call that does not run there.
 	Again     executors.Decision `json:"again,omitempty"`
@@ -98,7 +100,7 @@ func (a *App) Checker(dir, mode string) (*Checker, error) {
 		return nil, err
 	}
 	b.cfg.Tools.Limits = quota.Limits{}
-	c.policy, c.Warnings, c.Mode = b.policy, warnings, cmp.Or(mode, b.cfg.Agent.Mode)
+	c.policy, c.mask, c.Warnings, c.Mode = b.policy, b.mask(), warnings, cmp.Or(mode, b.cfg.Agent.Mode)
 	if err := a.CheckMode(c.Mode); err != nil {
 		return nil, err
 	}
@@ -163,14 +165,14 @@ func (c *Checker) Input(tool, text string) (json.RawMessage, error) {
 // Check judges one call of the model.
 func (c *Checker) Check(ctx context.Context, tool string, input json.RawMessage) (Check, error) {
 	out := Check{Tool: tool, Input: input, Mode: c.Mode}
-	if rule := c.policy.Load().Hidden(tool); rule != "" && c.Tool(tool) {
-		out.Decision, out.Rule = executors.Deny, rule
-		out.Links = []executors.Verdict{{Gate: permissionLink, Decision: executors.Deny, Rule: rule}}
-		return out, nil
-	}
 	call := &executors.Call{
 		ID: "check", Tool: tool, Input: input, Session: "check", Caller: "check", Attempt: 1,
 		Record: &executors.Record{}, Notify: func(executors.Event) {},
+	}
+	if v, hidden := c.policy.Load().Hidden(tool); hidden && c.Tool(tool) {
+		call.Record.Add(v)
+		out.judge(call, executors.Result{})
+		return out, nil
 	}
 	c.assumed.tools = nil
 	if t, ok := mcpTool(tool); ok {
@@ -203,23 +205,24 @@ func (c *Checker) Check(ctx context.Context, tool string, input json.RawMessage)
 			if _, err := c.chain.Execute(ctx, &again); err != nil {
 				return out, err
 			}
-			out.Again, out.AgainRule = executors.Decision(again.Record.Decision), again.Record.Rule
+			out.Again, out.AgainRule = again.Record.Decision(), again.Record.Rule()
 		}
 	}
+	out.Explained = c.mask(out.Explained)
 	if c.partial && out.Decision != Invalid { // the input is not complete yet
 		out.Fails = ""
 	}
 	return out, nil
 }
 
-// permissionLink is the name of the permission link.
-const permissionLink = "permission"
-
 // judge fills in the decision and the verdicts of the links.
 func (out *Check) judge(call *executors.Call, res executors.Result) {
 	r := call.Record
 	out.Links = r.Verdicts
-	out.Decision, out.Rule = executors.Decision(r.Decision), r.Rule
+	if len(out.Links) > 0 {
+		out.Explained = call.Subject() + "\n" + r.Explain()
+	}
+	out.Decision, out.Rule = r.Decision(), r.Rule()
 	if call.PrepareErr != nil {
 		out.Fails = call.PrepareErr.Error()
 	}
@@ -228,11 +231,6 @@ func (out *Check) judge(call *executors.Call, res executors.Result) {
 		if res.Failure != nil {
 			out.Fails = res.Failure.Error()
 		}
-		return
-	}
-	denied := func(v executors.Verdict) bool { return v.Decision == executors.Deny }
-	if !slices.ContainsFunc(r.Verdicts, denied) {
-		out.Links = append(out.Links, executors.Verdict{Gate: permissionLink, Decision: out.Decision, Rule: r.Rule})
 	}
 }
 

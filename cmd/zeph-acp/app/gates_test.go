@@ -63,7 +63,7 @@ func BenchmarkGates(b *testing.B) {
 				if _, err := c.chain.Execute(b.Context(), call); err != nil {
 					b.Fatal(err)
 				}
-				if call.Record.Decision == "" {
+				if call.Record.Decision() == "" {
 					b.Fatal("the call did not reach the permission link")
 				}
 			}

@@ -57,9 +57,10 @@ type rulesFile struct {
 
 	mu          sync.Mutex
 	rules       ruleSet
-	loadedStamp config.Stamp // of the file that was last loaded, even if it had mistakes
-	newStamp    config.Stamp // of a newer file that is not loaded yet
-	newSince    time.Time    // when that one was first seen
+	origin      func(key string) string // of the file that the rules come from
+	loadedStamp config.Stamp            // of the file that was last loaded, even if it had mistakes
+	newStamp    config.Stamp            // of a newer file that is not loaded yet
+	newSince    time.Time               // when that one was first seen
 }
 
 // settleTime is how long a file must stay unchanged before it is read. Until then
@@ -75,6 +76,7 @@ func newRulesFile(l *config.Loaded, now func() time.Time, log *slog.Logger) *rul
 	return &rulesFile{
 		file: l.File, start: l.Config, load: l.Reload, now: now, sleep: time.Sleep, log: log,
 		rules:       rulesOf(l.Config),
+		origin:      l.Origin,
 		loadedStamp: l.Stamp,
 	}
 }
@@ -103,6 +105,7 @@ func (w *rulesFile) current() ruleSet {
 		return w.rules
 	}
 	next := rulesOf(l.Config)
+	w.origin = l.Origin
 	w.note(restartNotice(w.file, config.Changed(next.appliedTo(w.start), l.Config)))
 	if !reflect.DeepEqual(next.shell, w.rules.shell) || !reflect.DeepEqual(next.tools, w.rules.tools) {
 		w.rules.shell, w.rules.tools = next.shell, next.tools
@@ -176,6 +179,19 @@ func restartNotice(file string, keys []string) string {
 	}
 	list := toml.OneLine(strings.Join(keys, ", ")) + more
 	return fmt.Sprintf("%s: %s %s changed; this takes effect at the next start.", toml.Printable(file), list, was)
+}
+
+// placeOf returns the place where a key was set, FILE:LINE; empty if it has its default.
+func (a *App) placeOf(key string) string {
+	if a.rules == nil {
+		return ""
+	}
+	a.rules.mu.Lock()
+	defer a.rules.mu.Unlock()
+	if at := a.rules.origin(key); at != a.rules.file {
+		return at
+	}
+	return ""
 }
 
 // currentRules returns the rules that the sessions of this App follow.

@@ -14,6 +14,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/links/cache"
 	"github.com/zeph-acp/zeph-acp/executors/links/overflow"
 	"github.com/zeph-acp/zeph-acp/executors/links/quota"
+	"github.com/zeph-acp/zeph-acp/executors/links/recent"
 	"github.com/zeph-acp/zeph-acp/executors/permission/answers"
 	"github.com/zeph-acp/zeph-acp/executors/sandbox"
 	"github.com/zeph-acp/zeph-acp/executors/tools/lsp"
@@ -56,6 +57,7 @@ type sessionTools struct {
 	gates       gates
 	answers     *answers.Project // the user's "always" answers
 	quota       *quota.Quota
+	recent      *recent.Calls
 	toolset     *toolset.Set
 	offered     func() []executors.Tool // the tools of the session's chain
 	forget      func()                  // drops the session's scanner of credentials
@@ -96,6 +98,7 @@ func (st *sessionTools) Status() []string {
 	if s := st.cache.Stats(); s.Hits > 0 {
 		lines = append(lines, fmt.Sprintf("Result cache: %d of %s were hits", s.Hits, quantity.Count(s.Hits+s.Misses, "lookup")))
 	}
+	lines = append(lines, st.recent.Status()...)
 	lines = append(lines, st.filter.Metrics.Status(context.Background())...)
 	lines = append(lines, st.rules.status()...)
 	if st.sandbox != nil {
@@ -122,6 +125,9 @@ func (st *sessionTools) Status() []string {
 	}
 	return lines
 }
+
+// Why explains the decision about one of the last calls, for /why.
+func (st *sessionTools) Why(_ context.Context, rest string) string { return st.recent.Why(rest) }
 
 // Close ends background commands, MCP servers and language servers, and stores the counters.
 func (st *sessionTools) Close() {

@@ -159,7 +159,7 @@ func (w watcher) Execute(ctx context.Context, call *executors.Call) (executors.R
 	w.game.mu.Lock()
 	defer w.game.mu.Unlock()
 	w.game.ran[call.ID]++
-	decision := executors.Decision(call.Record.Decision)
+	decision := call.Record.Decision()
 	if decision == "" && res.Failed { // it reached no gate
 		decision = Invalid
 	}

@@ -128,7 +128,10 @@ func (t *builder) record(e audit.Entry) *audit.Entry {
 	}
 	e.Gates, e.Paths, e.Filters = slices.Clone(e.Gates), slices.Clone(e.Paths), slices.Clone(e.Filters)
 	for i := range e.Gates {
-		e.Gates[i].Rule, e.Gates[i].Reason = t.clean(e.Gates[i].Rule), t.clean(e.Gates[i].Reason)
+		v := &e.Gates[i]
+		for _, text := range []*string{&v.Rule, &v.Reason, &v.Source, &v.Answer, &v.About, &v.Change} {
+			*text = t.clean(*text)
+		}
 	}
 	for i := range e.Paths {
 		e.Paths[i] = t.clean(e.Paths[i])

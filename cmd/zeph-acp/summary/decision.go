@@ -24,7 +24,7 @@ func Decision(e *audit.Entry) string {
 // decider returns in words who decided, or the decision of the rules.
 func decider(e *audit.Entry) string {
 	if e.Answer != "" {
-		return cmp.Or(answered(e.Answer), "The user answered "+e.Answer)
+		return cmp.Or(executors.AnswerInWords(e.Answer), "The user answered "+e.Answer)
 	}
 	for _, v := range e.Gates {
 		if v.Decision == executors.Deny {
@@ -38,23 +38,6 @@ func decider(e *audit.Entry) string {
 func reasonInParentheses(v executors.Verdict) string {
 	if why := cmp.Or(v.Reason, v.Rule); why != "" {
 		return " (" + why + ")"
-	}
-	return ""
-}
-
-// answered describes an answer to a question of the permission link; "" for another one.
-func answered(answer string) string {
-	switch answer {
-	case "allow_once":
-		return "The user allowed it once"
-	case "allow_always":
-		return "The user allowed it for good"
-	case "reject_once":
-		return "The user rejected it"
-	case "reject_always":
-		return "The user rejected it for good"
-	case "dismissed":
-		return "The user dismissed the question"
 	}
 	return ""
 }

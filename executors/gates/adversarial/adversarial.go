@@ -59,6 +59,13 @@ func (g *Gate) judge(ctx context.Context, call *executors.Call) (executors.Verdi
 		call.Skipped("the model of " + Name)
 		return executors.Verdict{}, nil
 	}
+	v, err := g.verdict(ctx, call)
+	v.Source, v.Change = "tools."+Name+".policies", "the keys policies and exempt_tools of tools."+Name
+	return v, err
+}
+
+// verdict asks the model about a call.
+func (g *Gate) verdict(ctx context.Context, call *executors.Call) (executors.Verdict, error) {
 	word, reason, err := g.ask(ctx, call)
 	if ctx.Err() != nil {
 		return executors.Verdict{}, context.Cause(ctx)

@@ -71,6 +71,7 @@ func (d *Detector) judge(_ context.Context, call *executors.Call) (executors.Ver
 	return executors.Verdict{
 		Decision: executors.Deny, Rule: fmt.Sprintf("failure_threshold = %v", d.cfg.FailureThreshold),
 		Reason: fmt.Sprintf("the tool %s is blocked (%s)", call.Tool, why),
+		Source: "tools.anomaly.failure_threshold", Change: fmt.Sprintf("the command /trust reset %s", call.Tool),
 	}, nil
 }
 
@@ -128,8 +129,9 @@ func (d *Detector) observe(call *executors.Call, failed bool) {
 		warning = fmt.Sprintf("The tool %s is blocked, since %s. `/trust reset %s` allows it again.", call.Tool, why, call.Tool)
 	}
 	if call.Record != nil { // the call itself was allowed
-		call.Record.Verdicts = append(call.Record.Verdicts, executors.Verdict{
+		call.Record.Add(executors.Verdict{
 			Gate: Name, Decision: executors.Allow, Rule: fmt.Sprintf("failure_threshold = %v", d.cfg.FailureThreshold), Reason: why,
+			Source: "tools.anomaly.failure_threshold",
 		})
 	}
 	if d.Warn != nil {

@@ -75,12 +75,12 @@ func TestBlocks(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"fetch": "3 of its last 3 calls failed"}, s.blocked); diff != "" {
 		t.Fatal(diff)
 	}
-	want := executors.Verdict{Gate: Name, Decision: executors.Allow, Rule: "failure_threshold = 0.7", Reason: "3 of its last 3 calls failed"}
+	want := executors.Verdict{Gate: Name, Decision: executors.Allow, Rule: "failure_threshold = 0.7", Reason: "3 of its last 3 calls failed", Source: "tools.anomaly.failure_threshold"}
 	if diff := cmp.Diff([]executors.Verdict{want}, third.Record.Verdicts); diff != "" {
 		t.Error(diff)
 	}
 	denied := s.call(t, "fetch", done).Record
-	if denied.Decision != "deny" || denied.Verdicts[0].Reason != "the tool fetch is blocked (3 of its last 3 calls failed)" {
+	if denied.Decision() != executors.Deny || denied.Verdicts[0].Reason != "the tool fetch is blocked (3 of its last 3 calls failed)" {
 		t.Errorf("recorded %+v, want a denial with the reason", denied)
 	}
 	if v := s.call(t, "read", done).Record.Verdicts; v != nil {

@@ -84,6 +84,7 @@ func (f *Flow) judge(_ context.Context, call *executors.Call) (executors.Verdict
 		Decision: executors.Ask, Rule: "untrusted and private: " + how,
 		Reason: fmt.Sprintf("%s can send data out, and the session has read %s (private) and %s (untrusted)", how,
 			now.private, now.untrusted),
+		Source: "tools.information_flow.enabled", Change: "the command /clear, which drops the labels with the conversation",
 	}, nil
 }
 

@@ -114,8 +114,11 @@ func (s *Session) judge(ctx context.Context, call *executors.Call, hooks []*hook
 		return executors.Verdict{Decision: executors.Allow}, nil
 	}
 	reason := strings.TrimSuffix(strings.TrimSpace(strings.Join(asks, "; ")), ".")
-	return executors.Verdict{Decision: executors.Ask, Reason: reason}, nil
+	return executors.Verdict{Decision: executors.Ask, Reason: reason, Source: "/hooks", Change: changeOfHook}, nil
 }
+
+// changeOfHook says how the user changes the verdict of a hook.
+const changeOfHook = "the hook's file: /hooks lists the hooks"
 
 // rewrite denies a call whose input a hook changed, in favour of a call with the new input.
 func (s *Session) rewrite(call *executors.Call, a answer, real func(string) string) executors.Verdict {
@@ -124,7 +127,7 @@ func (s *Session) rewrite(call *executors.Call, a answer, real func(string) stri
 	}
 	call.Rewrite = fromHookInput(call.Tool, mapTexts(a.input, real).(map[string]any))
 	return executors.Verdict{
-		Decision: executors.Deny, Rule: a.rule() + " changed the input",
+		Decision: executors.Deny, Rule: a.rule() + " changed the input", Source: a.hook.file.Name,
 		Failure: executors.Failuref(executors.PolicyBlocked, "a hook changed the input of this call; it was not run as it was"),
 	}
 }
@@ -167,7 +170,7 @@ func (s *Session) denyVerdict(a answer, reason string) executors.Verdict {
 		reason = s.shorten(a.stopReason, maxReason)
 	}
 	return executors.Verdict{
-		Decision: executors.Deny, Rule: a.rule(), Reason: reason,
+		Decision: executors.Deny, Rule: a.rule(), Reason: reason, Source: a.hook.file.Name, Change: changeOfHook,
 		Failure: executors.Failuref(executors.PolicyBlocked, "a hook of the user denied this call: %s", reason).
 			ForUser("Denied by the hook %s: %s", a.name(), reason),
 	}

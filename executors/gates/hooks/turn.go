@@ -161,13 +161,13 @@ func (s *Session) runRecorded(ctx context.Context, event Event, hooks []*hook, i
 	}
 	run := runner(func(ctx context.Context, call *executors.Call) (executors.Result, error) {
 		answers, err = s.run(ctx, call.Record, hooks, input)
-		call.Record.Decision = string(executors.Allow)
 		for _, a := range answers {
 			if a.decision == executors.Deny {
-				call.Record.Decision, call.Record.Rule = string(executors.Deny), a.rule()
+				call.Record.Add(executors.Verdict{Gate: Gate, Decision: executors.Deny, Rule: a.rule(), Reason: a.reason, Source: a.hook.file.Name, Change: changeOfHook})
 				return executors.Failuref(executors.PolicyBlocked, "blocked by a hook").Result(), err
 			}
 		}
+		call.Record.Add(executors.Verdict{Gate: Gate, Decision: executors.Allow})
 		return executors.Result{}, err
 	})
 	res, err := s.options.Audit(run).Execute(ctx, call)

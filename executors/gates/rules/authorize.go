@@ -109,6 +109,8 @@ func (a *Authorizer) Middleware(next executors.Executor) executors.Executor {
 	}
 	return executors.Gate(a.name, func(ctx context.Context, call *executors.Call) (executors.Verdict, error) {
 		v := a.Judge(ctx, call)
+		table := "tools." + a.name
+		v.Source, v.Change = cmp.Or(v.Source, a.file, table), "the rules of "+table+": /policy shows them"
 		if ctx.Err() != nil {
 			return v, context.Cause(ctx)
 		}
@@ -166,10 +168,10 @@ func (l list) judge(s *subject) executors.Verdict {
 		}
 		switch decision, why := s.matchDeny(r); decision {
 		case executors.Deny:
-			return executors.Verdict{Decision: executors.Deny, Rule: r.trace(s), Reason: "a rule denies it (" + r.where() + ")"}
+			return executors.Verdict{Decision: executors.Deny, Rule: r.trace(s), Reason: "a rule denies it (" + r.where() + ")", Source: r.position}
 		case executors.Ask:
 			if ask.Decision == "" {
-				ask = executors.Verdict{Decision: executors.Ask, Rule: r.trace(s), Reason: why + " (" + r.where() + ")"}
+				ask = executors.Verdict{Decision: executors.Ask, Rule: r.trace(s), Reason: why + " (" + r.where() + ")", Source: r.position}
 			}
 		}
 	}

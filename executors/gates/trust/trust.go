@@ -123,23 +123,26 @@ func (t *Trust) judge(_ context.Context, call *executors.Call) (executors.Verdic
 	for _, subject := range subjects(call) {
 		switch level, why := t.explain(subject); level {
 		case Blocked:
-			return deny(subject, level, fmt.Sprintf("%s is blocked%s", subject, why)), nil
+			return verdict(executors.Deny, subject, level, fmt.Sprintf("%s is blocked%s", subject, why)), nil
 		case Untrusted:
 			asks = subject
 		}
 	}
 	level, read := t.leastRead()
 	if level == Blocked || level == Untrusted && deniedAfterUntrusted(call) {
-		return deny(read, level, fmt.Sprintf("this turn has read %s, which is %s", read, level)), nil
+		return verdict(executors.Deny, read, level, fmt.Sprintf("this turn has read %s, which is %s", read, level)), nil
 	}
 	if asks != "" {
-		return executors.Verdict{Decision: executors.Ask, Rule: asks + " = untrusted", Reason: asks + " is untrusted"}, nil
+		return verdict(executors.Ask, asks, Untrusted, asks+" is untrusted"), nil
 	}
 	return executors.Verdict{}, nil
 }
 
-func deny(subject string, level Level, reason string) executors.Verdict {
-	return executors.Verdict{Decision: executors.Deny, Rule: fmt.Sprintf("%s = %s", subject, level), Reason: reason}
+func verdict(d executors.Decision, subject string, level Level, reason string) executors.Verdict {
+	return executors.Verdict{
+		Decision: d, Rule: fmt.Sprintf("%s = %s", subject, level), Reason: reason, Source: "tools.trust.levels",
+		Change: fmt.Sprintf("the command /trust set %s trusted", subject),
+	}
 }
 
 // skillTools are the tools that load instructions, or save text for later turns.

@@ -95,7 +95,8 @@ func (g *Gate) judge(_ context.Context, call *executors.Call) (executors.Verdict
 	}
 	s := g.score(call)
 	total := s.total(g.cfg)
-	v := executors.Verdict{Decision: executors.Allow, Rule: s.String(), Reason: fmt.Sprintf("the score is %.2f", total)}
+	v := executors.Verdict{Decision: executors.Allow, Rule: s.String(), Reason: fmt.Sprintf("the score is %.2f", total), Source: "tools.utility.threshold"}
+	v.Change = "the keys tools.utility.threshold and exempt_tools"
 	switch {
 	case math.IsNaN(total) || math.IsInf(total, 0):
 		v.Decision, v.Reason = executors.Deny, "the score cannot be computed"

@@ -209,18 +209,20 @@ func TestSameAgain(t *testing.T) {
 		want.Valid = res.Valid
 		*res = want
 		want.Valid = nil
-		call.Record.Truncated, call.Record.OutputBytes, call.Record.Rule = true, 99, "of the first"
+		call.Record.Truncated, call.Record.OutputBytes = true, 99
+		call.Record.Add(executors.Verdict{Gate: executors.PermissionGate, Rule: "of the first"})
 		return nil
 	}
 	s.run("read /w/a")
 	call := newCall("read /w/a")
-	call.Record.Decision, call.Record.Rule = "allow", "of the second"
+	second := executors.Verdict{Gate: executors.PermissionGate, Decision: executors.Allow, Rule: "of the second"}
+	call.Record.Add(second)
 	got, err := s.chain.Execute(t.Context(), call)
 	got.Valid = nil
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v (-want +got)\n%s", err, diff)
 	}
-	if diff := cmp.Diff(&executors.Record{Decision: "allow", Rule: "of the second", Truncated: true, OutputBytes: 99, Cached: true}, call.Record); diff != "" {
+	if diff := cmp.Diff(&executors.Record{Verdicts: []executors.Verdict{second}, Truncated: true, OutputBytes: 99, Cached: true}, call.Record); diff != "" {
 		t.Errorf("record (-want +got)\n%s", diff)
 	}
 }

@@ -64,6 +64,9 @@ func (q *Quota) count(change func()) (used int64) {
 	return q.used
 }
 
+// key is the setting of the quota.
+const key = "tools.max_tool_calls_per_session"
+
 // Middleware returns the link that counts calls of any origin.
 func (q *Quota) Middleware(next executors.Executor) executors.Executor {
 	return counter{next, q}
@@ -92,8 +95,10 @@ func (c counter) Execute(ctx context.Context, call *executors.Call) (executors.R
 	c.countOnce(call)
 	if most := c.quota.Limits.MaxToolCallsPerSession; most > 0 && call.Slot > int64(most) {
 		if call.Record != nil {
-			call.Record.Decision = "deny"
-			call.Record.Rule = fmt.Sprintf("quota: tools.max_tool_calls_per_session = %d", most)
+			call.Record.Add(executors.Verdict{
+				Gate: Name, Decision: executors.Deny, Rule: fmt.Sprintf("%s = %d", key, most), Source: key,
+				Change: "the key " + key + "; the command /clear restarts the count",
+			})
 		}
 		return executors.Failuref(executors.QuotaBlocked,
 			"the session's quota of %s is used up; %s was not run", quantity.Count(most, "tool call"), call.Tool).

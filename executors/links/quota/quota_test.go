@@ -78,7 +78,7 @@ func TestQuota(t *testing.T) {
 			!strings.HasSuffix(res.ForModel(), "\nretryable: false") || !strings.Contains(res.ForModel(), "2 tool calls") {
 			t.Errorf("call %d: %q", i, res.ForModel())
 		}
-		if c.Record.Decision != "deny" || !strings.HasPrefix(c.Record.Rule, "quota: ") {
+		if c.Record.Decision() != executors.Deny || !strings.HasPrefix(c.Record.Rule(), "quota: ") {
 			t.Errorf("call %d: recorded %+v, want a denial by the quota", i, *c.Record)
 		}
 	}

@@ -96,13 +96,14 @@ func TestExecute(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
+				allowed := []executors.Verdict{{Gate: executors.PermissionGate, Decision: executors.Allow}}
 				cfg := setting.Default[Config]()
 				if tt.change != nil {
 					tt.change(&cfg)
 				}
 				inner := &tool{effect: tt.effect, results: tt.results, takes: tt.takes, begun: time.Now()}
 				chain := still(inner, cfg)
-				call := &executors.Call{Tool: "fetch", Attempt: 1, Record: &executors.Record{Decision: "allow"}}
+				call := &executors.Call{Tool: "fetch", Attempt: 1, Record: &executors.Record{Verdicts: allowed}}
 				res, err := chain.Execute(t.Context(), call)
 				if err != nil {
 					t.Fatal(err)
@@ -115,7 +116,7 @@ func TestExecute(t *testing.T) {
 					t.Errorf("text ends with %q, want %q", got, tt.text)
 				}
 				for i, n := range inner.attempts {
-					if n != i+1 || !cmp.Equal(inner.seen[i], executors.Record{Decision: "allow"}) {
+					if n != i+1 || !cmp.Equal(inner.seen[i], executors.Record{Verdicts: allowed}) {
 						t.Errorf("try %d was attempt %d with %+v", i, n, inner.seen[i])
 					}
 				}

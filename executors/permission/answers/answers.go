@@ -269,6 +269,20 @@ func (p *Project) answer(key string) (answer executors.Decision, err error) {
 	return answer, err
 }
 
+// Place returns the place of the stored answer for a key, FILE:LINE, or "this session" for an
+// answer that is not stored.
+func (p *Project) Place(key string) string {
+	if p.store != nil {
+		stored, _ := p.store.find(p.dir, key)
+		for _, e := range slices.Backward(stored) {
+			if e.appliesTo(p.dirs) {
+				return fmt.Sprintf("%s:%d", p.store.File, e.Line)
+			}
+		}
+	}
+	return "this session"
+}
+
 // Entries returns the answers that apply to this session: the stored ones, in the order
 // of the file, then those that could not be stored.
 func (p *Project) Entries() ([]Entry, error) {

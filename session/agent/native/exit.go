@@ -115,10 +115,10 @@ func (e *ExitPlan) execute(ctx context.Context, call *executors.Call, _ *exitInp
 	}
 	i := slices.IndexFunc(options, func(o Option) bool { return o.Kind == kind })
 	if i < 0 || options[i].mode == "" {
-		call.Record.Answer = keepPlanning.Kind
+		call.Record.Add(executors.Verdict{Gate: executors.UserGate, Decision: executors.Ask, Reason: call.Record.Reason, Answer: keepPlanning.Kind})
 		return executors.Result{Text: rejected(call.Record.Reason)}, nil
 	}
-	call.Record.Answer = kind
+	call.Record.Add(executors.Verdict{Gate: executors.UserGate, Decision: executors.Allow, Rule: "the user approved the plan", Answer: kind})
 	if err := e.SetMode(ctx, options[i].mode); err != nil {
 		return executors.Failf(executors.PermanentFailure, "the mode could not be changed: %v", err), nil
 	}
