@@ -9,7 +9,7 @@ import (
 
 var shell = Shell{Dir: "/w", Home: "/home/u"}
 
-func programs(s *Script) []string {
+func programsOf(s *Script) []string {
 	var out []string
 	for _, c := range s.Commands {
 		out = append(out, c.Program())
@@ -102,7 +102,7 @@ func TestParse(t *testing.T) {
 			continue
 		}
 		var got []string
-		for _, p := range programs(s) {
+		for _, p := range programsOf(s) {
 			if p == "" {
 				p = "?"
 			}
@@ -143,7 +143,7 @@ func TestParseBounds(t *testing.T) {
 func TestParseRefuses(t *testing.T) {
 	for _, script := range []string{"(\n$x#; sudo x\n)", "(echo $(x)#; sudo x\n)", "(echo $x\\\n#; sudo x\n)", "ls\x00", "echo \\\r\nsudo x", "echo \"$\\\n(sudo x)\"", "cat <<E\n$\\\n\\\n(sudo x)\nE", "x=sudo; $\\\n{x} y", "$\\\n'sudo' x", "cat <\\\n(sudo x)", "cat <<\\\n-E\nx\nE\nsudo x\n-E\n", "cat <<E\nE\\\n\nsudo x\nE\n", "cat <<-E\n\t\\\nE\nsudo x\nE\n", "cat <<-E\n\tx\\\n\tE\ncat <<F\nE\nsudo x\nF\n", "(\\\n(echo '$(sudo x)'))", "echo $(\\\n\\\n(echo '$(sudo x)'))", "echo \"`(\\\n(echo '$(sudo x)'))`\"", "cd / &\\\n> f; cat x", "echo `(\\\\\n(echo '$(sudo x)'))`", "cat <<$'a\\x62'\nab\nsudo x\na\\x62\n", "cat <<\"a\\$b\"\na$b\nsudo x\na\\$b\n", "cat <<E\n${x:-\nE\nsudo x\n}\nE\n", `$'sudo\c@' x`, `$'sud\x{6f}' x`, "coproc a=1 sudo x", "coproc 2>&1 sudo x", "coproc 1>f sudo x", "coproc {y}>f sudo x", "coproc make a=1", "coproc sudo x | y", "coproc sudo x |& y", "coproc sudo ! x", "coproc sudo export x", "coproc sudo time x", "coproc sudo coproc x", "x=(@(\nsudo x\n))", "declare -a y=(a\n[0]=b+(c)); echo '\nsudo x\n'", `a "`, `a )`, `if a`, `<<`, "a | ", strings.Repeat("$(", 5000)} {
 		if s := Parse(script, shell); s.Err == nil {
-			t.Errorf("%.20q parsed: %v", script, programs(s))
+			t.Errorf("%.20q parsed: %v", script, programsOf(s))
 		}
 	}
 	deep := "ls"
@@ -301,11 +301,11 @@ func FuzzParse(f *testing.F) {
 			if len(got.Dynamic) > len(plain.Dynamic) {
 				continue // something is said to be unknown: the policy asks
 			}
-			rest := programs(got)
-			for _, p := range programs(plain) {
+			rest := programsOf(got)
+			for _, p := range programsOf(plain) {
 				i := slices.Index(rest, p)
 				if i < 0 {
-					t.Fatalf("%q hides %q of %q: %q", around, p, script, programs(got))
+					t.Fatalf("%q hides %q of %q: %q", around, p, script, programsOf(got))
 				}
 				rest = rest[i+1:]
 			}

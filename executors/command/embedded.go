@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/executors/command/programs"
 	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
 )
 
@@ -12,167 +13,13 @@ import (
 // commands that are spelled out there. They are guesses, since the program may
 // interpret the text differently: a reason to refuse, never one to allow.
 
-// textOptions are options whose value a program runs as a command.
-var textOptions = map[string]string{
-	"bat":    "--pager",
-	"elvish": "-c",
-	"emacs":  "--eval -eval",
-	"entr":   "-s",
-	"git": "--upload-pack --receive-pack --exec -x --extcmd --open-files-in-pager --tree-filter --index-filter " +
-		"--msg-filter --env-filter --commit-filter --parent-filter --tag-name-filter",
-	"go":         "-exec -toolexec -vettool",
-	"man":        "-P --pager",
-	"newgrp":     "-c",
-	"nix":        "-c --command",
-	"nix-shell":  "--run --command",
-	"npm":        "--script-shell -c --call",
-	"npx":        "-c --call",
-	"nu":         "-c --commands",
-	"powershell": "-c -Command",
-	"pwsh":       "-c -Command",
-	"rg":         "--pre",
-	"rsync":      "-e --rsh",
-	"scp":        "-S -o",
-	"sftp":       "-S -o",
-	"sort":       "--compress-program",
-	"split":      "--filter",
-	"ssh":        "-o",
-	"bsdtar":     "--use-compress-program",
-	"gtar":       "-F --info-script --new-volume-script --rsh-command",
-	"tar":        "-F --info-script --new-volume-script --rsh-command",
-	"xonsh":      "-c",
-	"xterm":      "-e",
-	"zip":        "-TT --unzip-command",
-}
-
-// launcher describes the position of the command among the operands of the
-// program that runs it.
-type launcher struct {
-	after    string // subcommands that it follows, separated by spaces
-	operands int    // own operands before the command
-	anywhere bool   // after options that no table lists
-}
-
-// launchers are programs that run a command in addition to their own work.
-var launchers = map[string]launcher{
-	"apply":             {},
-	"arch":              {},
-	"asdf":              {after: "exec"},
-	"aws-vault":         {after: "exec", operands: 1},
-	"bundle":            {after: "exec"},
-	"bunx":              {},
-	"bwrap":             {anywhere: true},
-	"cgexec":            {anywhere: true},
-	"chamber":           {after: "exec", operands: 1},
-	"cmake":             {after: "env time", anywhere: true},
-	"concurrently":      {anywhere: true},
-	"conda":             {after: "run"},
-	"cpulimit":          {anywhere: true},
-	"cpuset":            {anywhere: true},
-	"cross-env":         {anywhere: true},
-	"cross-env-shell":   {anywhere: true},
-	"cset":              {anywhere: true},
-	"daemon":            {anywhere: true},
-	"daemonize":         {anywhere: true},
-	"devbox":            {after: "run"},
-	"direnv":            {after: "exec", operands: 1},
-	"distrobox":         {after: "enter", anywhere: true},
-	"doppler":           {after: "run"},
-	"dotenv":            {anywhere: true},
-	"dtruss":            {anywhere: true},
-	"dumb-init":         {},
-	"env-cmd":           {anywhere: true},
-	"envchain":          {operands: 1},
-	"envdir":            {operands: 1},
-	"expect":            {anywhere: true},
-	"faketime":          {operands: 1},
-	"flox":              {after: "activate", anywhere: true},
-	"goenv":             {after: "exec"},
-	"gosu":              {operands: 1},
-	"guix":              {after: "environment shell", anywhere: true},
-	"hatch":             {after: "run"},
-	"history":           {after: "-s"},
-	"hyperfine":         {anywhere: true},
-	"idprio":            {operands: 1},
-	"ifne":              {},
-	"infisical":         {after: "run"},
-	"jenv":              {after: "exec"},
-	"jexec":             {anywhere: true},
-	"jobs":              {after: "-x"},
-	"ktrace":            {anywhere: true},
-	"lckdo":             {operands: 1},
-	"limits":            {anywhere: true},
-	"lockf":             {anywhere: true},
-	"mamba":             {after: "run"},
-	"micromamba":        {after: "run"},
-	"mise":              {after: "exec x"},
-	"mispipe":           {anywhere: true},
-	"nix":               {after: "develop shell", anywhere: true},
-	"nocache":           {},
-	"nodemon":           {anywhere: true},
-	"nodenv":            {after: "exec"},
-	"npm":               {after: "exec x"},
-	"npx":               {},
-	"op":                {after: "run"},
-	"pdm":               {after: "run"},
-	"pee":               {anywhere: true},
-	"pipenv":            {after: "run"},
-	"pixi":              {after: "run"},
-	"pnpm":              {after: "exec"},
-	"poetry":            {after: "run"},
-	"proot":             {anywhere: true},
-	"proxychains":       {},
-	"proxychains4":      {},
-	"pyenv":             {after: "exec"},
-	"rbenv":             {after: "exec"},
-	"rtprio":            {operands: 1},
-	"run-one":           {},
-	"rye":               {after: "run"},
-	"s6-setuidgid":      {operands: 1},
-	"sandbox-exec":      {anywhere: true},
-	"schroot":           {anywhere: true},
-	"screen":            {anywhere: true},
-	"setlock":           {operands: 1},
-	"setuidgid":         {operands: 1},
-	"sops":              {after: "exec-env exec-file", operands: 1},
-	"spawn":             {},
-	"start-stop-daemon": {anywhere: true},
-	"su-exec":           {operands: 1},
-	"systemd-inhibit":   {},
-	"teller":            {after: "run"},
-	"tini":              {},
-	"tmux":              {anywhere: true},
-	"toolbox":           {after: "run"},
-	"truss":             {anywhere: true},
-	"uv":                {after: "run"},
-	"watchexec":         {anywhere: true},
-	"with-contenv":      {},
-	"wsl":               {anywhere: true},
-	"xcrun":             {},
-	"yarn":              {after: "exec"},
-}
-
-// escapingPrograms are programs in whose own language "!" and the like run a command.
-var escapingPrograms = []string{
-	"clickhouse-client", "cockroach", "crash", "dc", "duckdb", "ed", "ex", "ftp", "gdb", "less", "lldb", "mail", "mariadb", "more", "mycli", "mysql", "nvim",
-	"pgcli", "psql", "sftp", "sqlcmd", "sqlite3", "usql", "vi", "view", "vim", "vimdiff",
-}
-
-// escapedCommand matches a command in such a language. Clients of databases also write to a command, or read from one.
+// escapedCommand matches a command in the language of a program in which "!" and the like run one. Clients of databases also write to a command, or read from one.
 var escapedCommand = lazyregexp.New(`(?m)(?:^|;)(?:--?[\w-]+=)?[\s:+"'%.,$\d]*` +
 	`(?:(?:[a-z]+!?\s+)?(?:\\?!|!!|\.(?:shell|system)\s|(?:shell|system|pager|\\P)\s)|` +
 	`(?:\\(?:o|g|gx|w|i|copy)\b|\.(?:import|log|once|output|read|trace)\b)[^|\n]*\|)\s*(?s:(.+))` +
 	`|(?i)\bprogram\s+'([^']+)'`)
 
-// interpreters are programs that run a text in their own language.
-var interpreters = []string{
-	"awk", "bun", "deno", "elixir", "emacs", "erl", "expect", "gawk", "ghci", "groovy", "guile",
-	"ipython", "jruby", "julia", "jshell", "kotlin", "lua", "luajit", "m4", "mawk", "nawk", "node",
-	"nodejs", "original-awk", "osascript", "perl", "php", "powershell", "pwsh", "pypy", "python", "r",
-	"racket", "rscript", "ruby", "scala", "swift", "tclsh", "ts-node", "tsx", "vim", "nvim", "wish",
-}
-
-// quotedCommand matches a command in quotes, which such a text passes to the system.
+// quotedCommand matches a command in quotes, which code passes to the system.
 const quotedCommand = `(?:"([^"\n]+)"|'([^'\n]+)')`
 
 // callOfProgram matches the beginning of a call that starts a program, up to its first argument.
@@ -218,7 +65,8 @@ func (w *walker) guessEmbedded(c *Command) {
 		return
 	}
 	p, args := unversioned(c.Program()), c.Args()
-	for o := range strings.FieldsSeq(textOptions[p]) {
+	facts := programs.Of(p)
+	for o := range strings.FieldsSeq(facts.Runs) {
 		for _, v := range valuesOf(args, o) {
 			if v.Literal {
 				w.guessText(v.Text)
@@ -258,17 +106,17 @@ func (w *walker) guessEmbedded(c *Command) {
 			w.guessText(text)
 		}
 	}
-	if how, ok := launchers[p]; ok {
-		w.guessLaunched(args, how)
+	if facts.Launches != nil {
+		w.guessLaunched(args, *facts.Launches)
 	} else if strings.HasPrefix(p, "ld.so") || strings.HasPrefix(p, "ld-linux") || strings.HasPrefix(p, "ld-musl") { // the loader of programs
-		w.guessLaunched(args, launcher{})
+		w.guessLaunched(args, programs.Launches{})
 	}
-	if slices.Contains(escapingPrograms, p) {
+	if facts.Escapes {
 		for _, text := range w.interpretedTexts(c) {
 			w.guessMatches(escapedCommand.FindAllStringSubmatch(text, maxFound))
 		}
 	}
-	if slices.Contains(interpreters, p) || p == "gdb" || p == "lldb" { // these two run Python
+	if facts.Code || p == "gdb" || p == "lldb" { // these two run Python
 		for _, text := range w.interpretedTexts(c) {
 			if slices.Contains([]string{"perl", "ruby", "jruby"}, p) {
 				text = withQuotes(text)
@@ -295,12 +143,12 @@ func unversioned(program string) string {
 }
 
 // Interprets reports whether the program interprets code in a language such as Python.
-func (c *Command) Interprets() bool { return slices.Contains(interpreters, unversioned(c.Program())) }
+func (c *Command) Interprets() bool { return programs.Of(unversioned(c.Program())).Code }
 
 // Launches reports whether the program runs another one that its operands name.
 func (c *Command) Launches() bool {
-	how, ok := launchers[c.Program()]
-	return ok && (how.after == "" || slices.ContainsFunc(c.Args(), func(a Word) bool { return slices.Contains(strings.Fields(how.after), a.Text) }))
+	how := c.Facts().Launches
+	return how != nil && (how.After == "" || slices.ContainsFunc(c.Args(), func(a Word) bool { return programs.Has(how.After, a.Text) }))
 }
 
 // maxFound bounds the commands that are searched for in one text.
@@ -402,9 +250,9 @@ func (w *walker) guessText(text string) {
 
 // guessLaunched lists the operands that may be a command, each with the words after
 // it.
-func (w *walker) guessLaunched(args []Word, how launcher) {
-	if how.after != "" {
-		i := slices.IndexFunc(args, func(a Word) bool { return slices.Contains(strings.Fields(how.after), a.Text) })
+func (w *walker) guessLaunched(args []Word, how programs.Launches) {
+	if how.After != "" {
+		i := slices.IndexFunc(args, func(a Word) bool { return programs.Has(how.After, a.Text) })
 		if i < 0 {
 			return
 		}
@@ -425,7 +273,7 @@ func (w *walker) guessLaunched(args []Word, how launcher) {
 		}
 		w.dirs = dirs
 		mayBeValue := i > 0 && strings.HasPrefix(args[i-1].Text, "-") && args[i-1].Text != "--"
-		if how.operands--; how.operands < 0 && !how.anywhere && !mayBeValue { // the operands of the command follow
+		if how.Operands--; how.Operands < 0 && !how.Anywhere && !mayBeValue { // the operands of the command follow
 			break
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/executors/command/programs"
 	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
 )
 
@@ -77,7 +78,7 @@ func (w *walker) guessGit(args []Word) {
 			}
 			w.guessText(join(rest))
 		case a.Text == "merge-index":
-			w.guessLaunched(args[i+1:], launcher{})
+			w.guessLaunched(args[i+1:], programs.Launches{})
 		case a.Text == "clone" || a.Text == "fetch" || a.Text == "pull":
 			if text, ok := valueOf(args[i+1:], "-u"); ok {
 				w.guessText(text.Text)

@@ -11,13 +11,6 @@ import (
 // maxMentions bounds the parts of a command's words that are treated as files.
 const maxMentions = 2048
 
-// searchPrograms are programs with an operand that is a search pattern, never the
-// name of a file.
-var searchPrograms = []string{"egrep", "fgrep", "grep", "rg"}
-
-// nameListReaders are programs that read the names of files from their standard input.
-var nameListReaders = []string{"bsdtar", "cpio", "curl", "parallel", "pax", "rsync", "tar", "wget", "xargs", "zip"}
-
 // sedOpens matches the beginning of a command of sed that opens a file: its name
 // follows, up to the end of the line.
 var sedOpens = lazyregexp.New(`(?:^|[^A-Za-z.])[gpimIMe0-9]*[rRwW][ \t]*`)
@@ -28,7 +21,7 @@ var sedOpens = lazyregexp.New(`(?:^|[^A-Za-z.])[gpimIMe0-9]*[rRwW][ \t]*`)
 // a whole word, or a part of one that is not a text. Some of the results are not files.
 func (c *Command) Mentions() []Path {
 	var out []Path
-	opensNone := plain.PrintsOnly(c.Program()) || slices.Contains(searchPrograms, c.Program())
+	opensNone := plain.PrintsOnly(c.Program()) || c.Facts().Searches
 	for i, w := range c.Words {
 		excludes := strings.HasPrefix(w.Text, "--exclude") || strings.HasPrefix(w.Text, "--ignore")
 		if !w.Literal || w.Glob || excludes || i > 0 && opensNone {
@@ -96,7 +89,7 @@ func (c *Command) inputNames() []Path {
 		return strings.Contains(w.Text, "stdin") || strings.Contains(w.Text, "-from-file")
 	})
 	if !gitReadsNames && !c.Interprets() &&
-		!slices.Contains(escapingPrograms, c.Program()) && !slices.Contains(nameListReaders, c.Program()) {
+		!c.Facts().Escapes && !c.Facts().FilesInInput {
 		return nil
 	}
 	var out []Path

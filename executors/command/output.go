@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/zeph-acp/zeph-acp/executors/command/plain"
+	"github.com/zeph-acp/zeph-acp/executors/command/programs"
 )
 
 // Outputs are the commands that wrote a script's output, for the choice of a filter.
@@ -144,7 +146,8 @@ func pipeWriters(c *syntax.BinaryCmd) []writer {
 	left, right := writers(c.X), writers(c.Y)
 	switch {
 	case len(right) > 0 && baseName(right[0].words[0]) == "xargs":
-		words := wrappers["xargs"].commandTexts(right[0].words[1:])
+		how, _ := wrapperOf("xargs")
+		words := how.commandTexts(right[0].words[1:])
 		if len(words) > 0 {
 			return []writer{{words: words, redirected: right[0].redirected}}
 		}
@@ -167,31 +170,35 @@ func pipeWriters(c *syntax.BinaryCmd) []writer {
 // selectsLines reports whether a command in a pipeline selects lines by their text, or
 // rewrites them. Commands that only drop lines, or cut them by width, do not.
 func selectsLines(words []string) bool {
-	switch baseName(words[0]) {
-	case "grep", "egrep", "fgrep", "rg", "ag", "ack", "ugrep":
-		return !hasOption(words, 'v', "--invert-match")
-	case "sed":
-		return hasOption(words, 'n', "--quiet")
-	case "perl", "ruby":
-		return !hasOption(words, 'p', "")
-	case "cut":
-		return !hasOption(words, 'c', "--characters") && !hasOption(words, 'b', "--bytes")
-	case "awk", "gawk", "mawk", "jq", "yq", "uniq", "wc", "comm", "join", "paste", "python", "python3", "node":
-		return true
+	out := outputOf(words)
+	switch {
+	case !out.Selects:
+		return false
+	case out.SelectsWith != "":
+		return hasOption(words, out.SelectsWith)
 	}
-	return false
+	return !hasOption(words, out.SelectsUnless)
 }
 
-// hasOption reports whether a command has a short option, possibly among others of one
-// word, or a long one.
-func hasOption(words []string, short byte, long string) bool {
+// outputOf returns what the output of a command's program is.
+func outputOf(words []string) programs.Output { return programs.Of(baseName(words[0])).Output }
+
+// hasOption reports whether a command has one of the options, a short one possibly among others of
+// one word.
+func hasOption(words []string, options string) bool {
 	for _, w := range words[1:] {
-		switch {
-		case w == "--":
+		if w == "--" {
 			return false
-		case len(w) > 1 && w[0] == '-' && w[1] != '-' && strings.IndexByte(w, short) > 0,
-			long != "" && strings.HasPrefix(w, long):
-			return true
+		}
+		for o := range strings.FieldsSeq(options) {
+			switch {
+			case strings.HasPrefix(o, "--"):
+				if strings.HasPrefix(w, o) {
+					return true
+				}
+			case len(w) > 1 && w[0] == '-' && w[1] != '-' && strings.IndexByte(w, o[1]) > 0:
+				return true
+			}
 		}
 	}
 	return false
@@ -199,13 +206,7 @@ func hasOption(words []string, short byte, long string) bool {
 
 // printsItsWords reports whether a command at the start of a pipeline is only the input of
 // the next one.
-func printsItsWords(words []string) bool {
-	switch baseName(words[0]) {
-	case "echo", "printf", "yes", ":", "true":
-		return true
-	}
-	return false
-}
+func printsItsWords(words []string) bool { return outputOf(words).Input }
 
 // redirectsStdout reports whether standard output goes to a file.
 func redirectsStdout(redirs []*syntax.Redirect) bool {
@@ -262,26 +263,12 @@ func wordOf(w *syntax.Word) string {
 
 // writesNothing reports whether a command writes nothing on success.
 func writesNothing(words []string) bool {
-	switch baseName(words[0]) {
-	case "chmod", "chown", "cp", "ln", "mkdir", "mv", "rm", "rmdir":
-		return !hasOption(words, 'v', "--verbose")
-	case ".", ":", "[", "[[", "alias", "cd", "deactivate", "declare", "disown", "exit", "export",
-		"false", "hash", "kill", "killall", "let", "local", "mkfifo", "pkill", "popd", "pushd", "read",
-		"readonly", "return", "set", "shift", "shopt", "sleep", "source", "stty", "sync", "test", "touch",
-		"trap", "true", "truncate", "typeset", "ulimit", "umask", "unset", "wait":
-		return true
-	}
-	return false
+	out := outputOf(words)
+	return out.Silent && !hasOption(words, out.Verbose)
 }
 
 // isCommentary reports whether a command mostly comments on another one.
-func isCommentary(words []string) bool {
-	switch baseName(words[0]) {
-	case "echo", "printf", "date", "pwd", "tput", "clear":
-		return true
-	}
-	return false
-}
+func isCommentary(words []string) bool { return outputOf(words).Comment }
 
 // baseName returns the name of a program without its directory.
 func baseName(word string) string { return path.Base(strings.ReplaceAll(word, "\\", "/")) }
@@ -303,8 +290,8 @@ func withoutWrappers(words []string) []string {
 		if strings.HasPrefix(name, "python3.") {
 			name = "python3"
 		}
-		how, ok := wrappers[name]
-		if !ok || how.ownOutput {
+		how, ok := wrapperOf(name)
+		if !ok || how.OwnOutput {
 			break
 		}
 		rest, ok := how.afterSubcommand(words[1:])
@@ -322,14 +309,14 @@ func withoutWrappers(words []string) []string {
 // afterSubcommand returns the arguments after the subcommand of a wrapper that runs
 // others. ok is false if the subcommand does something else.
 func (how wrapper) afterSubcommand(args []string) (rest []string, ok bool) {
-	if how.subs == "" {
+	if how.Subs == "" {
 		return args, true
 	}
-	if len(args) > 0 && slices.Contains(strings.Fields(how.subs), args[0]) {
+	if len(args) > 0 && slices.Contains(strings.Fields(how.Subs), args[0]) {
 		return args[1:], true
 	}
 	i := slices.IndexFunc(args, func(w string) bool { return !strings.HasPrefix(w, "-") })
-	if how.bins && i >= 0 && slices.Contains(nodeBins, args[i]) {
+	if how.Bins && i >= 0 && slices.Contains(nodeBins, args[i]) {
 		return args[i:], true
 	}
 	return nil, false
@@ -345,11 +332,11 @@ var nodeBins = []string{
 
 // commandTexts returns the command in the arguments of a wrapper.
 func (how wrapper) commandTexts(args []string) []string {
-	operands := how.operands
-	how.operands = 0
+	operands := how.Operands
+	how.Operands = 0
 	n := len(args) - len(how.commandWords(New(args, nil, nil).Words))
 	args = args[n:]
-	for how.assigns && len(args) > 0 && strings.Contains(args[0], "=") {
+	for how.Assigns && len(args) > 0 && strings.Contains(args[0], "=") {
 		args = args[1:]
 	}
 	args = args[min(operands, len(args)):]
@@ -384,7 +371,7 @@ func innerCommand(words []string) []string {
 				return nonEmpty(rest[dashes+1:])
 			}
 		case isContainerTool(words[0]):
-			rest = wrapper{valued: "euw", long: "--env --user --workdir --env-file --index"}.commandTexts(rest)
+			rest = wrapper{Valued: "euw", Long: "--env --user --workdir --env-file --index"}.commandTexts(rest)
 			if len(rest) > 1 {
 				return rest[1:]
 			}
@@ -395,18 +382,12 @@ func innerCommand(words []string) []string {
 
 // containerRun has the options of docker run and docker compose run.
 var containerRun = wrapper{
-	valued: "aceghlmpuvw",
-	long: "--add-host --cap-add --cap-drop --cpus --device --dns --entrypoint --env --env-file --gpus --hostname --ipc --label --link --log-driver --memory " +
+	Valued: "aceghlmpuvw",
+	Long: "--add-host --cap-add --cap-drop --cpus --device --dns --entrypoint --env --env-file --gpus --hostname --ipc --label --link --log-driver --memory " +
 		"--mount --name --net --network --pid --platform --publish --pull --restart --security-opt --shm-size --tmpfs --ulimit --user --volume --workdir",
 }
 
-func isContainerTool(program string) bool {
-	switch program {
-	case "docker", "docker-compose", "nerdctl", "podman", "podman-compose":
-		return true
-	}
-	return false
-}
+func isContainerTool(program string) bool { return programs.Of(program).Output.Container }
 
 func nonEmpty(words []string) []string {
 	if len(words) == 0 {
@@ -415,26 +396,18 @@ func nonEmpty(words []string) []string {
 	return words
 }
 
-// outputGlobalOptions are further options before a subcommand, in the form of
-// globalOptions. Output alone removes them: rules must not look past them.
-var outputGlobalOptions = map[string]string{
-	"apt": "-o -t -c", "apt-get": "-o -t -c", "oc": "-n --namespace --context --kubeconfig", "tofu": "",
-}
-
 // withoutGlobalOptions removes the options between a program and its subcommand:
 // "git -C x status" becomes "git status".
 func withoutGlobalOptions(words []string) []string {
 	if len(words) < 2 {
 		return words
 	}
-	valued, ok := globalOptions[words[0]]
-	if !ok {
-		valued, ok = outputGlobalOptions[words[0]]
-	}
-	if !ok {
+	facts := programs.Of(words[0])
+	valued := cmp.Or(facts.Global, facts.GlobalForOutput)
+	if valued == nil {
 		return words
 	}
-	rest := afterOptions(New(words[1:], nil, nil).Words, valued)
+	rest := afterOptions(New(words[1:], nil, nil).Words, *valued)
 	if len(rest) == 0 {
 		return words
 	}
@@ -450,7 +423,7 @@ func innerScript(words []string) (string, bool) {
 	case "eval":
 		return strings.Join(words[1:], " "), true
 	case "ssh":
-		rest := wrapper{valued: "iploFJLRDbcEemOSWwBI"}.commandTexts(words[1:])
+		rest := wrapper{Valued: "iploFJLRDbcEemOSWwBI"}.commandTexts(words[1:])
 		if len(rest) > 1 {
 			return strings.Join(rest[1:], " "), true
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/executors/command/programs"
 	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
 )
 
@@ -51,25 +52,29 @@ func (c *Command) Paths() []Path {
 	if program.Literal && strings.ContainsRune(program.Text, '/') && !filepath.IsAbs(program.Text) {
 		out = append(out, c.path(program))
 	}
-	args, options := c.Args(), fileOptions()[c.Program()]
-	how, known := fileCommands()[c.Program()]
-	lead := how.lead
-	if lead > 0 && (shortFlag(args, how.leadBy) || how.leadBy != "" && hasLong(args, "--regexp", "--expression", "--file", "--from-file")) {
+	args, facts := c.Args(), c.Facts()
+	known := facts.Files != nil
+	var how programs.Files
+	if known {
+		how = *facts.Files
+	}
+	lead := how.Lead
+	if lead > 0 && (shortFlag(args, how.Unless) || how.Unless != "" && hasLong(args, "--regexp", "--expression", "--file", "--from-file")) {
 		lead = 0
 	}
 	ended := false
-	fetches := c.Program() == "curl" || c.Program() == "wget"
+	fetches := facts.Download != nil
 	for i := 0; i < len(args); i++ {
 		a := args[i]
 		if fetches && a.Literal {
 			out = append(out, c.sentPaths(a)...)
 		}
 		switch {
-		case a.processSubst, a.Literal && !a.Glob && slices.Contains(textPrograms, c.Program()):
+		case a.processSubst, a.Literal && !a.Glob && facts.Prints:
 		case !ended && a.Text == "--":
 			ended = true
 		case !ended && strings.HasPrefix(a.Text, "-"):
-			file, next, ok := optionFile(a, options)
+			file, next, ok := optionFile(a, facts.FileOptions)
 			if !ok {
 				out = append(out, c.gluedPaths(a)...)
 				continue
@@ -81,7 +86,7 @@ func (c *Command) Paths() []Path {
 				file = args[i]
 			}
 			out = append(out, c.path(file))
-		case known && i > 0 && !ended && takesValue(args[i-1].Text, how.options):
+		case known && i > 0 && !ended && takesValue(args[i-1].Text, how.Valued):
 		case known && lead > 0 && a.Literal:
 			lead--
 		case known && !isURL(a.Text):
@@ -94,9 +99,6 @@ func (c *Command) Paths() []Path {
 	}
 	return out
 }
-
-// textPrograms are programs that use their operands as text, and open no file.
-var textPrograms = []string{":", "basename", "dirname", "echo", "expr", "false", "printf", "seq", "tr", "true"}
 
 // valuePaths finds files after "=" and "@": PREFIX=/usr, @/tmp/list.
 func (c *Command) valuePaths(a Word) []Path {

@@ -1,49 +1,16 @@
 package command
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors/command/plain"
+	"github.com/zeph-acp/zeph-acp/executors/command/programs"
 )
 
-// globalOptions maps programs that take options before their subcommand to the options
-// whose value is the next word.
-var globalOptions = map[string]string{
-	"aws":            "--profile --region --output --endpoint-url --color --query --ca-bundle --cli-read-timeout --cli-connect-timeout",
-	"brew":           "",
-	"bundle":         "",
-	"bun":            "--cwd",
-	"cargo":          "-Z -C --config --color",
-	"composer":       "-d --working-dir",
-	"deno":           "",
-	"docker":         "-H --host -c --context --config -l --log-level --tlscacert --tlscert --tlskey",
-	"docker-compose": "-f --file -p --project-name",
-	"dotnet":         "",
-	"gem":            "",
-	"gh":             "-R --repo",
-	"git":            "-C -c --git-dir --work-tree --namespace --config-env --super-prefix --attr-source",
-	"go":             "-C",
-	"helm": "-n --namespace --kube-context --kubeconfig --kube-apiserver --kube-as-group --kube-as-user --kube-ca-file --kube-token " +
-		"--registry-config --repository-cache --repository-config",
-	"loginctl": "-H --host -M --machine -n -o",
-	"kubectl": "-n --namespace --context --kubeconfig --cluster --user -s --server --token --as --as-group --as-uid --cache-dir " +
-		"--certificate-authority --client-certificate --client-key --password --request-timeout --tls-server-name --username -v --v",
-	"npm": "--prefix -C --loglevel -w --workspace --registry --userconfig --cache --access --auth-type --before --cafile --call " +
-		"--depth --globalconfig --https-proxy --include --install-strategy --location --noproxy --omit --otp --pack-destination " +
-		"--package --proxy --scope --script-shell --tag --node-options",
-	"pip":       "--python --proxy --log --cache-dir --timeout --retries --cert",
-	"pip3":      "--python --proxy --log --cache-dir --timeout --retries --cert",
-	"pnpm":      "-C --dir -F --filter --loglevel --reporter",
-	"podman":    "-c --connection --identity --log-level --root --runroot --runtime --storage-driver --tmpdir --url",
-	"poetry":    "-C --directory -P --project",
-	"rustup":    "",
-	"svn":       "--username --password --config-dir",
-	"systemctl": "-H --host -M --machine -t --type -p",
-	"terraform": "",
-	"uv":        "--directory --project --config-file",
-	"yarn":      "--cwd",
-}
+// Facts returns what the table says about the command's program.
+func (c *Command) Facts() *programs.Facts { return programs.Of(c.Program()) }
 
 // Forms returns the texts that a rule against the command is matched with: as
 // written, with the program's plain name, and without the options between
@@ -62,8 +29,8 @@ func (c *Command) Forms() []string {
 	if program == "yarn" && ok && len(rest) > 2 && rest[0].Text == "workspace" {
 		forms = append(forms, "yarn "+join(rest[2:]))
 	}
-	if program == "npm" && len(rest) > 0 && npmAliases[rest[0].Text] != "" {
-		forms = append(forms, strings.TrimSpace("npm "+npmAliases[rest[0].Text]+" "+join(rest[1:])))
+	if len(rest) > 0 && c.Facts().Aliases[rest[0].Text] != "" {
+		forms = append(forms, strings.TrimSpace(program+" "+c.Facts().Aliases[rest[0].Text]+" "+join(rest[1:])))
 	}
 	return slices.Compact(forms)
 }
@@ -179,16 +146,34 @@ func (c *Command) MayBegin(words []string) bool {
 // fromSubcommand returns the words from the subcommand on; false if the program is
 // not known to have any.
 func (c *Command) fromSubcommand() ([]Word, bool) {
-	valued, ok := globalOptions[c.Program()]
-	if !ok {
+	facts := c.Facts()
+	if facts.Global == nil {
 		return nil, false
 	}
-	rest := afterOptions(c.Args(), valued)
-	if c.Program() == "npm" && len(rest) > 0 && rest[0].Literal {
+	rest := afterOptions(c.Args(), *facts.Global)
+	if facts.Commands != "" && len(rest) > 0 && rest[0].Literal {
 		rest = slices.Clone(rest)
-		rest[0].Text = npmCommand(rest[0].Text)
+		rest[0].Text = wholeCommand(facts, rest[0].Text)
 	}
 	return rest, true
+}
+
+// wholeCommand returns the subcommand that a word is short for: a program may accept the beginning of
+// a name if no other name begins so.
+func wholeCommand(facts *programs.Facts, word string) string {
+	found := word
+	for _, name := range slices.AppendSeq(strings.Fields(facts.Commands), maps.Keys(facts.Aliases)) {
+		switch {
+		case name == word:
+			return word
+		case word == "" || !strings.HasPrefix(name, word):
+		case found != word:
+			return word
+		default:
+			found = name
+		}
+	}
+	return found
 }
 
 // afterOptions returns the words after leading options. valued are those whose value
@@ -226,8 +211,7 @@ func (c *Command) Subcommand() (name string, open bool) {
 		switch {
 		case a.number:
 		case !a.Literal || a.Glob:
-			_, files := fileCommands()[c.Program()]
-			return "", !files && !plain.PrintsOnly(c.Program()) // has no subcommands
+			return "", c.Facts().Files == nil && !plain.PrintsOnly(c.Program()) // has no subcommands
 		case !strings.HasPrefix(a.Text, "-"):
 			return a.Text, false
 		}

@@ -3,156 +3,29 @@ package command
 import (
 	"slices"
 	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors/command/programs"
 )
 
-// wrapper describes where the command that a program runs begins among its arguments.
-type wrapper struct {
-	valued   string // short options that take a value, e.g. "nu"
-	long     string // long options whose value is the next word, separated by spaces
-	operands int    // own operands before the command
-	assigns  bool   // NAME=value operands before the command
-	// optional means that its own operands are missing if the first word is an option.
-	optional bool
-	flags    string // if not empty, all other short options, and long ones between "--"
-	script   string // options whose value is a script, separated by spaces
+// wrapper says where the command that a program runs begins among its arguments. A program with Flags
+// is neutral: only the command that it runs is judged, so an unknown option must be reported.
+type wrapper programs.Wraps
 
-	// outputOnly means that Output unwraps the program, and Parse does not: a project
-	// or an environment chooses the command that runs in the end.
-	outputOnly bool
-
-	// The fields below are for Output.
-	subs      string // separated by spaces; one of these subcommands must come first
-	bins      bool   // or the name of a program, one of nodeBins
-	ownOutput bool   // it writes a report of its own
+// wrapperOf returns how a program wraps another one; false if it does not.
+func wrapperOf(program string) (wrapper, bool) {
+	if how := programs.Of(program).Wraps; how != nil {
+		return wrapper(*how), true
+	}
+	return wrapper{}, false
 }
-
-// wrappers are programs that run another command given by their operands. Those
-// with flags are neutral: policy judges only the command that they run, so an
-// unknown option must be reported.
-var wrappers = map[string]wrapper{
-	"aa-exec":          {valued: "pn", long: "--profile --namespace"},
-	"builtin":          {flags: "-"},
-	"busybox":          {},
-	"caffeinate":       {valued: "tw"},
-	"catchsegv":        {},
-	"chpst":            {valued: "uUbeml/"},
-	"chronic":          {},
-	"chroot":           {operands: 1},
-	"choom":            {valued: "np", long: "--adjust --pid"},
-	"chrt":             {valued: "TPD", operands: 1},
-	"command":          {flags: "pvV"},
-	"coproc":           {},
-	"dbus-run-session": {},
-	"eatmydata":        {},
-	"entr":             {},
-	"env": {
-		flags:  "i0v --ignore-environment --null --debug --block-signal --default-signal --ignore-signal",
-		valued: "uCPa", long: "--unset --chdir --argv0", assigns: true,
-	},
-	"exec":     {valued: "a"},
-	"fakeroot": {valued: "lsibh"},
-	"firejail": {},
-	"flock":    {valued: "wE", long: "--timeout --wait --conflict-exit-code", operands: 1, script: "-c --command"},
-	"gdb":      {ownOutput: true, valued: "xpdD", long: "--command --pid --directory"},
-	"ionice":   {valued: "cnpPu", long: "--class --classdata", flags: "t --ignore"},
-	"ltrace":   {ownOutput: true, valued: "aAbdeFlnopsuw"},
-	"nice":     {valued: "n", long: "--adjustment", flags: "0123456789"},
-	"nohup":    {flags: "-"},
-	"nsenter":  {valued: "tSG", long: "--target --setuid --setgid"},
-	"numactl":  {valued: "iCNmpl", long: "--interleave --cpunodebind --membind --physcpubind"},
-	"parallel": {
-		valued: "jaINCdEPSs",
-		long: "--jobs --arg-file --colsep --delay --delimiter --joblog --load --max-args --max-procs --memfree --nice " +
-			"--results --retries --sshlogin --sshloginfile --tagstring --timeout --tmpdir --wd --workdir",
-	},
-	"perf":    {ownOutput: true, operands: 1, valued: "eo"},
-	"pkexec":  {valued: "u", long: "--user"},
-	"prlimit": {},
-	"rlwrap":  {},
-	"runuser": {valued: "ugGs", long: "--user", script: "-c --command"},
-	"script":  {valued: "cEIOBTmo", operands: 1, script: "-c --command"},
-	"i386":    {},
-	"linux32": {},
-	"linux64": {},
-	"runcon":  {operands: 1, optional: true, valued: "turl", long: "--type --user --role --range"},
-	"setarch": {operands: 1, optional: true},
-	"x86_64":  {},
-	"setpriv": {
-		long: "--reuid --ruid --euid --regid --rgid --egid --groups --inh-caps --ambient-caps --bounding-set " +
-			"--securebits --pdeathsig --selinux-label --apparmor-profile",
-	},
-	"setsid":      {},
-	"softlimit":   {valued: "acdflmnoprst"},
-	"ssh-agent":   {valued: "aEtOP"},
-	"stdbuf":      {valued: "ioe", long: "--input --output --error", flags: "-"},
-	"strace":      {ownOutput: true, valued: "aeEIoOpPsSuUbX"},
-	"systemd-run": {valued: "pEuMH", long: "--unit --property --setenv --uid --gid --slice"},
-	"taskset":     {operands: 1},
-	"time":        {valued: "fo", long: "--format --output", flags: "apvlhq --append --portability --verbose --quiet"},
-	"timeout":     {valued: "ks", long: "--kill-after --signal", operands: 1, flags: "vfp --foreground --preserve-status --verbose"},
-	"torsocks":    {},
-	"toybox":      {},
-	"tsocks":      {},
-	"unbuffer":    {},
-	"unshare": {
-		long: "--setuid --setgid --root --wd --propagation --setgroups --map-user --map-group --map-users " +
-			"--map-groups --monotonic --boottime",
-		valued: "SGRw",
-	},
-	"valgrind":   {ownOutput: true},
-	"watch":      {valued: "nqs", long: "--interval --equexit --shotsdir"},
-	"xvfb-run":   {valued: "efnpsw"},
-	"xargs":      {valued: "aEdILnPs", long: "--arg-file --delimiter --max-args --max-procs --max-chars --process-slot-var"},
-	"asdf":       {outputOnly: true, subs: "exec"},
-	"aws-vault":  {outputOnly: true, subs: "exec", operands: 1},
-	"bun":        {outputOnly: true, subs: "x", bins: true},
-	"bundle":     {outputOnly: true, subs: "exec"},
-	"bunx":       {outputOnly: true},
-	"conda":      {outputOnly: true, subs: "run", valued: "np", long: "--name --prefix"},
-	"cross-env":  {outputOnly: true, assigns: true},
-	"direnv":     {outputOnly: true, subs: "exec", operands: 1},
-	"doas":       {outputOnly: true, valued: "uC", assigns: true},
-	"doppler":    {outputOnly: true, subs: "run"},
-	"dotenv":     {outputOnly: true, valued: "efcv"},
-	"hatch":      {outputOnly: true, subs: "run"},
-	"mamba":      {outputOnly: true, subs: "run", valued: "np", long: "--name --prefix"},
-	"micromamba": {outputOnly: true, subs: "run", valued: "np", long: "--name --prefix"},
-	"mise":       {outputOnly: true, subs: "exec x"},
-	"npm":        {outputOnly: true, subs: "exec x"},
-	"npx":        {outputOnly: true, valued: "p", long: "--package"},
-	"op":         {outputOnly: true, subs: "run"},
-	"pdm":        {outputOnly: true, subs: "run"},
-	"pipenv":     {outputOnly: true, subs: "run"},
-	"pipx":       {outputOnly: true, subs: "run"},
-	"pixi":       {outputOnly: true, subs: "run", valued: "e", long: "--environment"},
-	"pnpm":       {outputOnly: true, subs: "exec dlx", bins: true},
-	"pnpx":       {outputOnly: true},
-	"poetry":     {outputOnly: true, subs: "run"},
-	"py":         {outputOnly: true, subs: "-m"},
-	"python":     {outputOnly: true, subs: "-m"},
-	"python3":    {outputOnly: true, subs: "-m"},
-	"rbenv":      {outputOnly: true, subs: "exec"},
-	"rye":        {outputOnly: true, subs: "run"},
-	"sudo":       {outputOnly: true, valued: "ughpCrtUTDR", long: "--user --group --chdir", assigns: true},
-	"uv":         {outputOnly: true, subs: "run", valued: "p", long: "--with --extra --group --python --directory --project"},
-	"uvx":        {outputOnly: true, valued: "p", long: "--from --with --python"},
-	"winpty":     {outputOnly: true},
-	"yarn":       {outputOnly: true, subs: "exec dlx", bins: true},
-}
-
-// shells are the programs that run a script given as text or file.
-var shells = []string{"ash", "bash", "csh", "dash", "fish", "ksh", "ksh93", "lksh", "mksh", "oksh", "posh", "rbash", "sh", "tcsh", "yash", "zsh"}
 
 // IsShell reports whether the program is a shell.
-func IsShell(program string) bool { return slices.Contains(shells, program) }
-
-// gnuPrograms are programs of GNU that other systems name with a leading "g".
-var gnuPrograms = []string{"chroot", "env", "find", "nice", "nohup", "stdbuf", "time", "timeout", "xargs"}
+func IsShell(program string) bool { return programs.Of(program).Shell }
 
 // gnuName returns the name of a GNU program without the g that it has on other
 // systems.
 func gnuName(program string) string {
-	if name, ok := strings.CutPrefix(program, "g"); ok && slices.Contains(gnuPrograms, name) {
+	if name, ok := strings.CutPrefix(program, "g"); ok && programs.Of(name).GNU {
 		return name
 	}
 	return program
@@ -164,7 +37,8 @@ func (w *walker) unwrap(c *Command) {
 	switch {
 	case len(p) > 1 && c.Words[0].Text[0] == '-':
 		// The words after "time" in "time -f x command"; some shells run the program time with them.
-		w.operandCommand(&Command{Words: append([]Word{{Text: "time", Literal: true}}, c.Words...), in: c.in}, wrappers["time"])
+		how, _ := wrapperOf("time")
+		w.operandCommand(&Command{Words: append([]Word{{Text: "time", Literal: true}}, c.Words...), in: c.in}, how)
 	case IsShell(p):
 		w.shellScript(c)
 	case p == "capsh": // a shell gets the words after "--" or "=="
@@ -213,7 +87,7 @@ func (w *walker) unwrap(c *Command) {
 	case p == "env" && splitString(c) != nil:
 		w.runText(c, splitString(c), "env -S")
 	default:
-		if how, ok := wrappers[p]; ok && !how.outputOnly {
+		if how, ok := wrapperOf(p); ok && !how.OutputOnly {
 			w.wrapped(c, how)
 		}
 	}
@@ -225,7 +99,7 @@ func (w *walker) wrapped(c *Command, how wrapper) {
 	if p == "command" && shortFlag(c.Args()[:min(1, len(c.Args()))], "vV") {
 		return // only prints the command that it would run
 	}
-	for o := range strings.FieldsSeq(how.script) {
+	for o := range strings.FieldsSeq(how.Script) {
 		if text, ok := valueOf(c.Args(), o); ok {
 			w.runText(c, []Word{text}, p+" "+o)
 			if rest := how.commandWords(c.Args()); len(rest) == 0 || strings.HasPrefix(rest[0].Text, "-") {
@@ -276,7 +150,7 @@ func (w *walker) operandCommand(c *Command, how wrapper) {
 		w.dynamic("%s has an unknown option: %s", c.Program(), option)
 	}
 	var assigns []string
-	for how.assigns && len(rest) > 0 && strings.Contains(rest[0].Text, "=") {
+	for how.Assigns && len(rest) > 0 && strings.Contains(rest[0].Text, "=") {
 		name, _, _ := strings.Cut(rest[0].Text, "=")
 		assigns = append(assigns, name)
 		w.nonNumeric[name] = true
@@ -310,23 +184,23 @@ func (w *walker) operandCommand(c *Command, how wrapper) {
 
 // commandWords returns the words after a wrapper's options and own operands.
 func (how wrapper) commandWords(args []Word) []Word {
-	if how.optional && len(args) > 0 && strings.HasPrefix(args[0].Text, "-") {
-		how.operands = 0
+	if how.Optional && len(args) > 0 && strings.HasPrefix(args[0].Text, "-") {
+		how.Operands = 0
 	}
 	for len(args) > 0 {
 		a := args[0].Text
 		switch {
 		case a == "--":
 			return how.afterOperands(args[1:])
-		case !strings.HasPrefix(a, "-") || a == "-" && !how.assigns:
+		case !strings.HasPrefix(a, "-") || a == "-" && !how.Assigns:
 			return how.afterOperands(args)
 		}
 		n := 1
 		if strings.HasPrefix(a, "--") {
-			if takesNext(how.long, a) {
+			if takesNext(how.Long, a) {
 				n = 2
 			}
-		} else if i := strings.IndexAny(a[1:], how.valued); i >= 0 && i == len(a)-2 {
+		} else if i := strings.IndexAny(a[1:], how.Valued); i >= 0 && i == len(a)-2 {
 			n = 2
 		}
 		args = args[min(n, len(args)):]
@@ -339,12 +213,12 @@ func takesNext(list, option string) bool {
 	return len(option) > 2 && strings.Contains(" "+list, " "+option)
 }
 
-func (how wrapper) afterOperands(args []Word) []Word { return args[min(how.operands, len(args)):] }
+func (how wrapper) afterOperands(args []Word) []Word { return args[min(how.Operands, len(args)):] }
 
 // unknownOption returns the first of a neutral wrapper's options that is not in its
 // table.
 func (how wrapper) unknownOption(options []Word) string {
-	if how.flags == "" {
+	if how.Flags == "" {
 		return ""
 	}
 	for i := 0; i < len(options); i++ {
@@ -357,20 +231,20 @@ func (how wrapper) unknownOption(options []Word) string {
 			return a
 		case a == "-" || !strings.HasPrefix(a, "-"):
 		case strings.HasPrefix(a, "--"):
-			takes := slices.Contains(strings.Fields(how.long), name)
-			if !takes && !slices.Contains(strings.Fields(how.flags), name) {
+			takes := slices.Contains(strings.Fields(how.Long), name)
+			if !takes && !slices.Contains(strings.Fields(how.Flags), name) {
 				return a
 			}
 			if takes && !glued {
 				i++
 			}
 		default:
-			value := strings.IndexAny(a[1:], how.valued)
+			value := strings.IndexAny(a[1:], how.Valued)
 			flags := a[1:]
 			if value >= 0 {
 				flags = flags[:value]
 			}
-			short, _, _ := strings.Cut(how.flags, " ")
+			short, _, _ := strings.Cut(how.Flags, " ")
 			if strings.Trim(flags, short) != "" {
 				return a
 			}

@@ -1,57 +1,17 @@
 package command
 
 import (
-	_ "embed"
 	"slices"
 	"strings"
-	"sync"
 
-	"github.com/pelletier/go-toml/v2" // the table is data, which people read and extend
+	"github.com/zeph-acp/zeph-acp/executors/command/programs"
 )
-
-//go:embed harmless.toml
-var harmlessTOML []byte
-
-// harmlessTable is the content of harmless.toml.
-type harmlessTable struct {
-	Variables []string          `toml:"variables"`
-	Program   []harmlessProgram `toml:"program"`
-}
-
-type harmlessProgram struct {
-	Names    []string `toml:"names"`
-	Flags    string   `toml:"flags"`
-	Values   string   `toml:"values"`
-	Switches string   `toml:"switches"`
-	Operands string   `toml:"operands"`
-}
-
-// harmless returns the parsed table. A test checks that it is valid.
-var harmless = sync.OnceValue(func() *harmlessIndex {
-	var table harmlessTable
-	_ = toml.Unmarshal(harmlessTOML, &table)
-	index := &harmlessIndex{variables: table.Variables, byName: map[string]*Options{}}
-	for _, p := range table.Program {
-		for _, name := range p.Names {
-			o := index.byName[name]
-			if o == nil {
-				o = &Options{}
-				index.byName[name] = o
-			}
-			o.add(p)
-		}
-	}
-	return index
-})
-
-type harmlessIndex struct {
-	variables []string
-	byName    map[string]*Options // by the words that a command begins with
-}
 
 // HarmlessVariable reports whether setting an environment variable changes neither the code that
 // a program runs nor what it contacts.
-func HarmlessVariable(name string) bool { return slices.Contains(harmless().variables, name) }
+func HarmlessVariable(name string) bool {
+	return programs.Has(programs.Block(programs.Any).Variables, name)
+}
 
 // Options are the declared options of a command.
 type Options struct {
@@ -62,32 +22,16 @@ type Options struct {
 	Names bool
 }
 
-func (o *Options) add(p harmlessProgram) {
-	o.flags = append(o.flags, strings.Fields(p.Flags)...)
-	o.values = append(o.values, strings.Fields(p.Values)...)
-	o.switches = append(o.switches, strings.Fields(p.Switches)...)
-	o.Texts = o.Texts || p.Operands == "texts"
-	o.Names = o.Names || p.Operands == "names"
-}
-
 // OptionsOf returns the options declared for commands that begin with these words, the program
 // first.
 func OptionsOf(words []string) Options {
 	var all Options
-	if len(words) == 0 {
-		return all
-	}
-	name := ""
-	for i, w := range words {
-		if i > 0 {
-			name += " "
-		}
-		name += w
-		if o := harmless().byName[name]; o != nil {
-			all.flags, all.values = append(all.flags, o.flags...), append(all.values, o.values...)
-			all.switches = append(all.switches, o.switches...)
-			all.Texts, all.Names = all.Texts || o.Texts, all.Names || o.Names
-		}
+	for i := range words {
+		f := programs.Of(words[:i+1]...)
+		all.flags = append(all.flags, strings.Fields(f.Harmless)...)
+		all.values = append(all.values, strings.Fields(f.HarmlessValues)...)
+		all.switches = append(all.switches, strings.Fields(f.Switches)...)
+		all.Texts, all.Names = all.Texts || f.Operands == "texts", all.Names || f.Operands == "names"
 	}
 	return all
 }
