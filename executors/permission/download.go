@@ -7,21 +7,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/command"
 )
 
-// interpreters are programs that can run a text as code.
-var interpreters = []string{
-	".", "awk", "bun", "deno", "eval", "gawk", "lua", "node", "osascript", "perl", "php", "powershell", "pwsh", "python", "python2", "python3", "rscript", "ruby", "source", "tclsh",
-}
-
-// stdinRunners are programs that run their standard input, regardless of their
-// operands.
-var stdinRunners = []string{"at", "batch", "parallel"}
-
-// fetchers are programs that write a download to their standard output, as curl
-// does.
-var fetchers = []string{"aria2c", "curl", "fetch", "ftp", "get", "http", "https", "links", "lwp-request", "lynx", "w3m", "wget", "xh"}
-
+// runsText reports whether the program is a shell, or can run a text as code.
 func runsText(c *command.Command) bool {
-	return command.IsShell(c.Program()) || slices.Contains(interpreters, c.Program())
+	return c.Facts().Shell || c.Facts().RunsText
 }
 
 // downloads reports whether the output of one of the commands may be a download.
@@ -30,7 +18,7 @@ func downloads(list []*command.Command) bool { return fetches(list, 0) }
 func fetches(list []*command.Command, depth int) bool {
 	const maxDepth = 8 // nesting of commands in words of commands
 	for _, c := range list {
-		if slices.Contains(fetchers, c.Program()) {
+		if c.Facts().Fetches {
 			return true
 		}
 		for _, w := range c.Words {
@@ -48,7 +36,7 @@ func runsDownload(c *command.Command) bool {
 	if downloads(c.Words[0].From) {
 		return true
 	}
-	if slices.Contains(stdinRunners, c.Program()) || c.Program() == "crontab" || strings.HasSuffix(c.Program(), "make") && makeReadsStdin(c) {
+	if c.Facts().RunsInput || c.Program() == "crontab" || strings.HasSuffix(c.Program(), "make") && makeReadsStdin(c) {
 		return downloads(c.Inputs)
 	}
 	if !runsText(c) {

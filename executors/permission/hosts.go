@@ -6,41 +6,9 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors/command"
+	"github.com/zeph-acp/zeph-acp/executors/command/programs"
 	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
 )
-
-// downloadOptions are the options of a downloader with which it connects to the hosts of its URLs
-// alone. An "always" for a host covers no others.
-type downloadOptions struct {
-	redirects  string   // the option without which it follows redirects; empty means that it follows none
-	prints     bool     // the output is the download, unless an option says otherwise
-	flags      string   // letters of options without a value
-	valued     string   // letters of options with a value
-	long       []string // options without a value
-	longValued []string // options with a value
-	writes     []string // options whose value is a file that is written
-	sends      []string // options whose value may name a file after "@" or "<"
-}
-
-var downloadTables = map[string]downloadOptions{
-	"curl": {
-		prints: true,
-		flags:  "fgGiINsSv46#", valued: "AbdeFHmorXuw",
-		long: strings.Fields("--compressed --fail --fail-with-body --get --globoff --head --http1.1 --http2 --include --ipv4 --ipv6 " +
-			"--no-buffer --no-progress-meter --progress-bar --show-error --silent --verbose"),
-		longValued: strings.Fields("--connect-timeout --cookie --data --data-ascii --data-binary --data-raw --data-urlencode --form --form-string " +
-			"--header --json --max-redirs --max-time --output --range --referer --request --retry --retry-delay --retry-max-time --url --user --user-agent --write-out"),
-		writes: strings.Fields("-o --output"),
-		sends:  strings.Fields("-d -F -H -w --data --data-ascii --data-binary --data-urlencode --form --header --json --write-out"),
-	},
-	"wget": {
-		redirects: "--max-redirect=0",
-		flags:     "nqvS46", valued: "OTtU",
-		long:       strings.Fields("--no-verbose --quiet --server-response --verbose"),
-		longValued: strings.Fields("--body-data --header --max-redirect --method --output-document --post-data --referer --timeout --tries --user-agent"),
-		writes:     strings.Fields("-O --output-document"),
-	},
-}
 
 // download is a parsed command of a downloader.
 type download struct {
@@ -51,11 +19,11 @@ type download struct {
 
 // parseDownload parses the words of a downloader. ok is false if one is not in its table.
 func parseDownload(c *command.Command) (d download, ok bool) {
-	table, ok := downloadTables[c.Program()]
-	if !ok {
+	table := c.Facts().Download
+	if table == nil {
 		return d, false
 	}
-	d.prints = table.prints
+	d.prints, ok = table.Prints, true
 	args := c.Args()
 	for ok && len(args) > 0 {
 		word := args[0]
@@ -77,8 +45,8 @@ func parseDownload(c *command.Command) (d download, ok bool) {
 		switch {
 		case !strings.HasPrefix(text, "-"):
 			d.urls = append(d.urls, text)
-		case slices.Contains(table.long, text):
-		case strings.HasPrefix(text, "--") && slices.Contains(table.longValued, name):
+		case programs.Has(table.Long, text):
+		case strings.HasPrefix(text, "--") && programs.Has(table.LongValued, name):
 			if !glued {
 				value = next()
 			}
@@ -89,13 +57,13 @@ func parseDownload(c *command.Command) (d download, ok bool) {
 			for bundle := text[1:]; ok && bundle != ""; bundle = bundle[1:] {
 				letter := bundle[:1]
 				switch {
-				case strings.Contains(table.valued, letter):
+				case strings.Contains(table.Valued, letter):
 					if value = bundle[1:]; value == "" {
 						value = next()
 					}
 					d.options = append(d.options, "-"+letter+"="+value)
 					bundle = letter
-				case !strings.Contains(table.flags, letter):
+				case !strings.Contains(table.Flags, letter):
 					return d, false
 				}
 			}
@@ -116,23 +84,23 @@ func hostsOf(c *command.Command) (hosts []string, ok bool) {
 	if !ok {
 		return nil, false
 	}
-	table := downloadTables[c.Program()]
+	table := c.Facts().Download
 	redirects := func(option string) bool {
-		name, _, _ := strings.Cut(table.redirects, "=")
-		return option != table.redirects && strings.HasPrefix(option, name+"=")
+		name, _, _ := strings.Cut(table.Redirects, "=")
+		return option != table.Redirects && strings.HasPrefix(option, name+"=")
 	}
-	if table.redirects != "" && (!slices.Contains(d.options, table.redirects) || slices.ContainsFunc(d.options, redirects)) {
+	if table.Redirects != "" && (!slices.Contains(d.options, table.Redirects) || slices.ContainsFunc(d.options, redirects)) {
 		return nil, false
 	}
 	for _, option := range d.options {
 		name, value, _ := strings.Cut(option, "=")
 		switch {
-		case slices.Contains(table.writes, name):
+		case programs.Has(table.Writes, name):
 			if value != "-" && value != "/dev/null" {
 				return nil, false
 			}
 			d.prints = true
-		case slices.Contains(table.sends, name):
+		case programs.Has(table.Sends, name):
 			if strings.ContainsAny(value, "@<") || strings.Contains(value, "%output") {
 				return nil, false
 			}

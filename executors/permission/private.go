@@ -125,13 +125,9 @@ func (o *ownFiles) expandHome(p command.Path) command.Path {
 	return p
 }
 
-// copyPrograms are programs that copy or move files into a directory under their own
-// names.
-var copyPrograms = []string{"cp", "install", "ln", "mv", "rsync", "scp"}
-
 // judgeCopies judges the files that a copy would write into a directory.
 func (o *ownFiles) judgeCopies(c *command.Command, paths []command.Path) {
-	if !slices.Contains(copyPrograms, c.Program()) {
+	if !c.Facts().Copies {
 		return
 	}
 	const maxPaths = 32
@@ -157,37 +153,19 @@ func within(dir command.Path, name string) command.Path {
 	return in
 }
 
-// recursivePrograms are programs that only read, and that can read a directory recursively.
-// The value reports whether they start in the working directory if no directory
-// is named.
-var recursivePrograms = map[string]bool{
-	"diff":   false,
-	"du":     true,
-	"egrep":  true,
-	"fd":     true,
-	"fdfind": true,
-	"fgrep":  true,
-	"find":   true,
-	"git":    false,
-	"grep":   true,
-	"ls":     true,
-	"rg":     true,
-	"tree":   true,
-}
-
 // judgeDirsAbove judges directories that contain zeph-acp's own files. A command that
 // would process them is blocked; one that may descend into them needs
 // permission.
 func (o *ownFiles) judgeDirsAbove(c *command.Command, paths []command.Path) {
 	program := c.Program()
-	start, walks := recursivePrograms[program]
+	walks := c.Facts().Walks != ""
 	switch {
 	case c.Wraps || slices.Contains([]string{"cd", "mkdir", "pushd"}, program):
 		return
 	case c.ReadOnly() && (!walks || !descends(c)):
 		return
 	}
-	if start && !slices.ContainsFunc(paths, func(p command.Path) bool { return p.Sure }) {
+	if c.Facts().Walks == "here" && !slices.ContainsFunc(paths, func(p command.Path) bool { return p.Sure }) {
 		paths = append(slices.Clone(paths), command.Path{Text: "the current directory", Abs: c.Dirs, Sure: true})
 	}
 	if handlesContents(c) && o.private.Linked() {
@@ -195,7 +173,7 @@ func (o *ownFiles) judgeDirsAbove(c *command.Command, paths []command.Path) {
 	}
 	dirs, glued := operands(c, paths)
 	for i, p := range dirs {
-		target := i == len(dirs)-1 && slices.Contains(copyPrograms, program) // the destination of a copy
+		target := i == len(dirs)-1 && c.Facts().Copies // the destination of a copy
 		if o.judgeDirAbove(c, p) && o.dirAbove == "" && !target && handlesContents(c) {
 			o.dirAbove = p.Text
 		}
@@ -242,7 +220,7 @@ func handlesContents(c *command.Command) bool {
 	switch c.Program() {
 	case "diff", "mv", "rg", "rsync", "scp", "zip":
 		return true
-	case "egrep", "fgrep", "git", "grep":
+	case "egrep", "fgrep", "grep":
 		return descends(c)
 	case "cp":
 		return hasOption(c, "rRa", "--recursive", "--archive")
@@ -251,7 +229,7 @@ func handlesContents(c *command.Command) bool {
 		return hasOption(c, "cru", "--create", "--append", "--update") ||
 			len(c.Words) > 1 && c.Words[1].Text != "" && strings.ContainsRune("cru", rune(c.Words[1].Text[0]))
 	}
-	return false
+	return isGit(c) && descends(c)
 }
 
 // reachesOwnFiles reports whether the command would reach zeph-acp's own files below a
@@ -269,11 +247,9 @@ func descends(c *command.Command) bool {
 		return hasOption(c, "rRd", "--recursive", "--dereference-recursive", "--directories")
 	case "ls":
 		return hasOption(c, "R", "--recursive")
-	case "git":
-		first, _ := c.Subcommand()
-		return first == "diff" || first == "grep"
 	}
-	return true
+	first, _ := c.Subcommand()
+	return !isGit(c) || first == "diff" || first == "grep"
 }
 
 // skipsDotFiles reports whether a recursive program skips names that begin with a dot.

@@ -6,57 +6,14 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors/command"
+	"github.com/zeph-acp/zeph-acp/executors/command/programs"
 	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
 )
-
-// destructive are programs that delete or overwrite data permanently, so that
-// an "always" for one call must not cover the next. An entry with a subcommand
-// covers only that one.
-var destructive = []string{
-	"chgrp", "chmod", "chown", "cp", "dd", "find", "install", "ln", "mv", "patch", "rename", "rimraf",
-	"rm", "rmdir", "rsync", "sed", "shred", "tee", "truncate", "unlink", "git bisect", "git checkout",
-	"git clean", "git config", "git submodule", "git worktree", "git push", "git rebase", "git reset",
-	"git restore", "git rm", "git stash", "git branch", "git tag", "git remote", "git maintenance", "docker rm", "docker rmi",
-	"docker system", "kubectl delete", "alias", "exec", "export", "function", "hash", "enable", "unset",
-	"declare", "xargs", "parallel", "fd",
-	"at", "batch", "dc", "ed", "ex", "gdb", "lldb", "rustup run",
-	"aws s3 cp", "aws s3 mv", "aws s3 rb", "aws s3 rm", "aws s3 sync", "ftp", "gh api", "glab api", "gsutil", "lftp", "rclone", "scp", "sftp", "socat",
-}
-
-// subcommandGroups are programs and subcommands whose next word is a subcommand too, or the
-// program that runs: "docker volume rm", "npm run deploy".
-var subcommandGroups = []string{
-	"aws", "bun run", "bun x", "bundle exec", "conda run", "deno run", "docker buildx",
-	"docker compose", "docker compose exec", "docker compose run", "docker container", "docker container exec",
-	"docker container run", "docker context", "docker exec", "docker image", "docker network", "docker run",
-	"docker volume", "dotnet ef database", "dotnet ef dbcontext", "dotnet ef migrations", "firebase", "fly", "flyctl",
-	"gh", "glab", "go install", "go run", "heroku",
-	"go tool", "helm repo", "kubectl config", "kubectl exec", "kubectl rollout", "nix run", "npm exec",
-	"npm run", "npm run-script", "pdm run", "php artisan", "pipenv run", "pipx run", "pnpm dlx",
-	"pnpm exec", "pnpm run", "podman compose", "podman compose exec", "podman compose run", "podman container",
-	"podman container exec", "podman container run", "podman exec", "podman image",
-	"podman network", "podman run", "podman volume", "poetry run", "python manage.py",
-	"python3 manage.py", "supabase", "terraform state", "terraform workspace", "uv pip", "uv run", "uv tool",
-	"vercel", "wrangler", "yarn dlx", "yarn exec", "yarn run",
-}
-
-// deepPrograms have subcommands at any depth: all words before the first option are one.
-var deepPrograms = []string{"az", "doctl", "gcloud", "hcloud", "oci", "openstack", "scw"}
-
-// builders are programs each of whose operands names something to run: "make test deploy".
-var builders = []string{
-	"ant", "grunt", "gmake", "gradle", "gradlew", "gulp", "inv", "invoke", "just", "mage", "make", "mvn", "mvnw", "ninja",
-	"nox", "npm-run-all", "rake", "run-p", "run-s", "sbt", "task", "tox",
-}
 
 // builderFlags match words of a builder that do not change what it runs.
 var builderFlags = lazyregexp.New(`^([0-9]+|-j[0-9]*|-[Bknqsv]|--(dry-run|jobs|keep-going|no-daemon|offline|parallel|quiet|silent|stacktrace|verbose)(=[0-9]+)?)$`)
 
-// launchers are programs whose options before the first operand can change what runs:
-// "node --require=./a.js b.js". Interpreters and shells are launchers too.
-var launchers = []string{"bunx", "cmake", "dotnet", "electron", "java", "javaw", "julia", "npx", "pnpx", "ts-node", "tsx", "uvx"}
-
-// launcherFlags match options of launchers that have no value, or whose value is the first operand.
+// launcherFlags match options of programs that load something, which have no value, or whose value is the first operand.
 var launcherFlags = lazyregexp.New(`^(-[muxy]|-jar|--build|--no|--no-install|--test|--yes)$`)
 
 // commandExtent returns the words of a command that an "always" covers: its program and first
@@ -66,10 +23,10 @@ func commandExtent(c *command.Command, first string) (words string, rest []comma
 	args, n := c.Args(), subcommandDepth(c)
 	flags := 0 // words before the n that may be options
 	switch {
-	case slices.Contains(builders, c.Program()):
+	case c.Facts().Builds:
 		args = slices.DeleteFunc(slices.Clone(args), func(w command.Word) bool { return builderFlags.MatchString(w.Text) })
 		flags, n = len(args), 0
-	case interprets(c) || slices.Contains(launchers, c.Program()):
+	case interprets(c) || c.Facts().Loads:
 		for flags < len(args) && launcherFlags.MatchString(args[flags].Text) {
 			flags, n = flags+1, 1
 		}
@@ -110,14 +67,14 @@ func firstOperand(c *command.Command) int {
 
 // subcommandDepth returns the number of words after the program that an "always" covers.
 func subcommandDepth(c *command.Command) int {
-	if slices.Contains(deepPrograms, c.Program()) {
+	if c.Facts().Deep {
 		isOption := func(w command.Word) bool { return strings.HasPrefix(w.Text, "-") }
 		return max(slices.IndexFunc(append(slices.Clone(c.Args()), command.Word{Text: "-"}), isOption), 2)
 	}
 	n := 1
-	for _, group := range subcommandGroups {
-		if startsWith(c, group) {
-			n = max(n, 2, len(strings.Fields(group)))
+	for words, facts := range blocksOf(c) {
+		if facts.Group && startsWith(c, words) {
+			n = max(n, 2, len(strings.Fields(words)))
 		}
 	}
 	return n
@@ -165,7 +122,7 @@ func alwaysKey(c *command.Command, script *command.Script) (key, covers string) 
 			return only, exact
 		}
 		return "host " + strings.Join(hosts, " "), c.Program() + " to " + strings.Join(hosts, ", ")
-	case mayBeginWithAny(c, destructive), slices.Contains(destructive, c.Program()+" "+first), confirms(c, "") != "", namesProgram(c):
+	case destroys(c), programs.Of(c.Program(), first).Destructive, confirms(c, "") != "", namesProgram(c):
 		return only, exact
 	case runsElsewhere(c, script), runsNameWithSpace(c), strings.ContainsAny(first, " \t\n"):
 		return only, exact
@@ -173,7 +130,7 @@ func alwaysKey(c *command.Command, script *command.Script) (key, covers string) 
 		return only, exact
 	}
 	what, rest, ok := commandExtent(c, first)
-	if !ok || c.Launches() && subcommandDepth(c) < 2 && !slices.Contains(launchers, c.Program()) {
+	if !ok || c.Launches() && subcommandDepth(c) < 2 && !c.Facts().Loads {
 		return only, exact
 	}
 	options, ok := optionExtent(c, what, rest)
@@ -181,6 +138,17 @@ func alwaysKey(c *command.Command, script *command.Script) (key, covers string) 
 		return only, exact
 	}
 	return "command " + what + options, quote(what + options)
+}
+
+// destroys reports whether a command may delete or overwrite data for good, so that an "always" for it
+// must not cover the next.
+func destroys(c *command.Command) bool {
+	for words, facts := range blocksOf(c) {
+		if facts.Destructive && mayBeginWith(c, words) {
+			return true
+		}
+	}
+	return false
 }
 
 // interprets reports whether the program runs a text in a language.

@@ -10,6 +10,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/executors/command/follow"
+	"github.com/zeph-acp/zeph-acp/executors/command/programs"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/executors/workspace/steering"
 )
@@ -208,24 +209,13 @@ func (p permissionCheck) placesOf(f command.Path, t *follow.Trail) []string {
 	return out
 }
 
-// readsNamedFiles are programs that only read the files that they name.
-var readsNamedFiles = []string{
-	".", "actionlint", "cd", "markdownlint", "pushd", "shellcheck", "source", "yamllint",
-}
-
-// gitChangesFiles are the subcommands of git that write in the working tree or in files that they name.
-var gitChangesFiles = []string{
-	"am", "apply", "archive", "bundle", "checkout", "checkout-index", "clone", "config", "diff", "format-patch", "init", "log", "mv", "read-tree",
-	"restore", "rm", "show", "sparse-checkout", "stash", "submodule", "subtree", "worktree",
-}
-
 // changedFiles returns the files that a command may change. A word of a program that no table lists may be
 // one.
 func changedFiles(c *command.Command) []command.Path {
 	c = withoutProgramPath(c)
 	program := c.Program()
 	first, _ := c.Subcommand()
-	if c.ReadOnly() || slices.Contains(readsNamedFiles, program) || program == "git" && !slices.Contains(gitChangesFiles, first) {
+	if c.ReadOnly() || c.Facts().ReadsNamed || isGit(c) && !programs.Of(program, first).Changes {
 		return nil
 	}
 	words, glued := operands(c, c.Paths())
@@ -383,7 +373,7 @@ func unpackedInto(c *command.Command) []command.Path {
 			return nil
 		}
 		options = []string{"-d", "--directory"}
-	case "git":
+	case gitProgram:
 		if first != "apply" && first != "am" || first == "apply" && has("--check", "--stat", "--numstat", "--summary", "--cached") {
 			return nil
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/executors/command/programs"
 	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
 )
 
@@ -30,58 +31,24 @@ type acceptedCommand struct {
 
 func (p *acceptedCommand) print() string { return strings.Join(slices.Concat(p.env, p.words), " ") }
 
-// operandKind is the meaning of a program's operands.
-type operandKind int
-
+// The kinds of operands: see [programs.Plain].
 const (
-	fileOperands     operandKind = iota // files to read
-	textOperands                        // texts that open no file
-	patternThenFiles                    // a text, then files
-	noOperands                          // no operands
+	fileOperands     = ""        // files to read
+	textOperands     = "text"    // texts that open no file
+	patternThenFiles = "pattern" // a text, then files
+	noOperands       = "none"
 )
 
 // program declares the words of a read-only program.
-type program struct {
-	// options are the options that it has, separated by spaces:
-	//
-	//	-abc     short options without a value, which may stand together
-	//	--long   a long option without a value
-	//	-n= --name=   the next word, or the rest of this one, is a text
-	//	-n: --name:   likewise, the name of a file to read
-	//	-n# --name#   likewise, a number
-	//	-U? --color?  a value may follow in the same word
-	//	-#       a number instead of a letter: -20
-	options string
+type program struct{ programs.Plain }
 
-	operands     operandKind
-	maxOperands  int  // 0 means any number
-	singleDash   bool // long options have one dash, and short ones do not stand together
-	noDoubleDash bool // "--" does not end the options
-	// ownParser means that the program does not parse its options as getopt does: a value
-	// must not begin with a dash.
-	ownParser bool
-	// leadingWildcard means that an operand may begin with a wildcard: no option of the
-	// program changes or runs anything, and "--" precedes the operands.
-	leadingWildcard bool
-
-	opensNothing   bool // it looks at its operands without opening them
-	expandsAtFiles bool // it replaces a word "@FILE" by the words in that file
-	// bounds are the options whose value is how many bytes it reads at most, unless it also has
-	// one of unbounds.
-	bounds, unbounds string
-
-	// listOptions are the options that keep a list of file names free of other text, such as
-	// colours, counts and statistics.
-	listOptions string
-	// lineFilters are the options with which it writes a part of its input lines,
-	// unchanged. Empty means that it changes lines.
-	lineFilters string
-	nullOption  string // with it, lines end with NUL instead of a newline
-
-	insertedWords   []string                   // added in the plain form, after the program
-	env             []string                   // assignments in the plain form, before the program
-	startedPrograms []string                   // see acceptedCommand.starts
-	check           func(*parsedOptions) error // refuses what the fields above allow
+// programOf returns what the table declares for a command; false if it declares nothing.
+func programOf(words ...string) (program, bool) {
+	p := programs.Of(words...).Plain
+	if p == nil {
+		return program{}, false
+	}
+	return program{*p}, true
 }
 
 // smallNumber matches a number of bytes that is read in a moment.
@@ -92,9 +59,9 @@ func (p *program) bounded(o *parsedOptions) bool {
 	var bounds []parsedOption
 	for _, g := range o.options {
 		switch {
-		case slices.Contains(strings.Fields(p.unbounds), g.name), g.name[1] >= '0' && g.name[1] <= '9':
+		case slices.Contains(strings.Fields(p.Unbounds), g.name), g.name[1] >= '0' && g.name[1] <= '9':
 			return false
-		case slices.Contains(strings.Fields(p.bounds), g.name):
+		case slices.Contains(strings.Fields(p.Bounds), g.name):
 			bounds = append(bounds, g)
 		}
 	}
@@ -130,10 +97,10 @@ func (p *program) accept(b *builder, name string, words []Word) (*acceptedComman
 		return nil, err
 	}
 	out := &acceptedCommand{
-		env:    slices.Clone(p.env),
-		words:  append([]string{name}, quoted(p.insertedWords)...),
+		env:    slices.Clone(p.Env),
+		words:  append([]string{name}, quoted(p.Inserts)...),
 		files:  named,
-		starts: p.startedPrograms,
+		starts: p.Starts,
 
 		bounded: p.bounded(opts),
 	}
@@ -141,7 +108,7 @@ func (p *program) accept(b *builder, name string, words []Word) (*acceptedComman
 		out.words = append(out.words, p.print(g)...)
 	}
 	mayBeOption := func(w Word) bool { return w.mayBegin('-') && !(w.literal() && w.text() == "-") }
-	if !p.noDoubleDash && slices.ContainsFunc(opts.operands, mayBeOption) {
+	if !p.NoDoubleDash && slices.ContainsFunc(opts.operands, mayBeOption) {
 		out.words = append(out.words, "--")
 	}
 	read, err := p.fileOperands(opts, name)
@@ -149,12 +116,12 @@ func (p *program) accept(b *builder, name string, words []Word) (*acceptedComman
 		return nil, err
 	}
 	for _, w := range opts.operands {
-		if w.Glob && p.maxOperands > 0 { // the second file may be one that is written
+		if w.Glob && p.MaxOperands > 0 { // the second file may be one that is written
 			return nil, errorf("%s may be more files than %s reads", w.source, name)
 		}
 		out.words = append(out.words, w.source)
 	}
-	if p.operands == textOperands {
+	if p.Operands == textOperands {
 		out.files = append(out.files, patterns(b, opts.operands)...)
 		return out, nil
 	}
@@ -172,15 +139,13 @@ func (p *program) accept(b *builder, name string, words []Word) (*acceptedComman
 // checkParsed returns an error about options or operands that the table does not declare
 // together.
 func (p *program) checkParsed(o *parsedOptions, name string) error {
-	if p.check != nil {
-		if err := p.check(o); err != nil {
-			return err
-		}
+	if err := p.checkWords(o); err != nil {
+		return err
 	}
 	switch {
-	case p.expandsAtFiles && o.mayExpandAtFiles():
+	case p.AtFiles && o.mayExpandAtFiles():
 		return errors.New("it would read its words from a file")
-	case p.operands == noOperands && len(o.operands) > 0, p.maxOperands > 0 && len(o.operands) > p.maxOperands:
+	case p.Operands == noOperands && len(o.operands) > 0, p.MaxOperands > 0 && len(o.operands) > p.MaxOperands:
 		return errorf("it has more operands than %s reads", name)
 	}
 	return nil
@@ -188,7 +153,7 @@ func (p *program) checkParsed(o *parsedOptions, name string) error {
 
 // fileOperands returns the operands without a leading pattern.
 func (p *program) fileOperands(o *parsedOptions, name string) ([]Word, error) {
-	hasPattern := p.operands == patternThenFiles && !o.has("-e", "-f", "--regexp", "--expression", "--file", "--files")
+	hasPattern := p.Operands == patternThenFiles && !o.has("-e", "-f", "--regexp", "--expression", "--file", "--files")
 	if !hasPattern || len(o.operands) == 0 {
 		return o.operands, nil
 	}
@@ -203,7 +168,7 @@ func (p *program) operandFiles(b *builder, w Word) ([]File, error) {
 	switch {
 	case w.pipe:
 		return nil, nil
-	case len(w.Values) == 0 && (w.splits && p.maxOperands > 0 || p.noDoubleDash): // it may be written, or an option
+	case len(w.Values) == 0 && (w.splits && p.MaxOperands > 0 || p.NoDoubleDash): // it may be written, or an option
 		return nil, errorf("%s is a file name that is computed at run time", w.source)
 	}
 	var out []File
@@ -214,7 +179,7 @@ func (p *program) operandFiles(b *builder, w Word) ([]File, error) {
 		case strings.HasPrefix(v, "@"): // some programs read more names from such a file
 			return nil, errorf("%s may be a list of other files", v)
 		case v != "-":
-			out = append(out, File{Text: v, Dirs: b.dirs, Glob: w.Glob, Opens: !p.opensNothing})
+			out = append(out, File{Text: v, Dirs: b.dirs, Glob: w.Glob, Opens: !p.OpensNothing})
 		}
 	}
 	return out, nil
@@ -244,20 +209,18 @@ func (b *builder) acceptWords(c *Command) (*acceptedCommand, error) {
 		out, option := &acceptedCommand{words: []string{program, args[0].source}}, args[0].text()
 		switch {
 		case printsVersion(name, option):
-			if name == "npm" || name == "tsc" {
-				out.starts = []string{"node"}
-			}
+			out.starts = strings.Fields(programs.Of(name).Starts)
 			return out, nil
 		case printsHelp(name, option):
 			return out, nil
 		}
 	}
-	if accept := specialAccept(name); accept != nil {
-		return accept(b, c, args)
-	}
-	p, ok := programs()[name]
+	p, ok := programOf(name)
 	if !ok {
 		return nil, errorf("%s is not known to be read-only", name)
+	}
+	if p.Accept != "" {
+		return p.special(name, b, c, args)
 	}
 	out, err := p.accept(b, program, args)
 	if err != nil {
@@ -272,12 +235,8 @@ var systemDirs = []string{"/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/u
 // PrintsOnly reports whether a program opens no file that its operands may
 // name: it only prints or compares the words.
 func PrintsOnly(name string) bool {
-	switch name {
-	case "echo", "printf", "expr", "test", "[", "export", "local", "readonly", "declare", "return":
-		return true
-	}
-	p, ok := programs()[name]
-	return ok && p.operands == textOperands
+	facts := programs.Of(name)
+	return facts.ComparesOnly || facts.Plain != nil && facts.Plain.Accept == "" && facts.Plain.Operands == textOperands
 }
 
 // errorf is short for fmt.Errorf.

@@ -8,7 +8,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
 )
 
-var awk = &program{options: "-F= -v=", operands: patternThenFiles, check: func(o *parsedOptions) error {
+// awkReads accepts a program of awk that computes and prints.
+func awkReads(o *parsedOptions) error {
 	if len(o.operands) == 0 || !o.operands[0].literal() {
 		return errors.New("it has no program")
 	}
@@ -23,7 +24,7 @@ var awk = &program{options: "-F= -v=", operands: patternThenFiles, check: func(o
 		return errors.New("an operand may set a variable")
 	}
 	return nil
-}}
+}
 
 var awkVariable = lazyregexp.New(`^[a-z][a-z0-9_]*=`)
 

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"slices"
 	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors/command/programs"
 )
 
 // Tests and actions of find that only read: without an operand, with a text,
@@ -130,7 +132,7 @@ func (out *acceptedCommand) addStartingPoints(b *builder, args []Word) (expressi
 		if w.mayBegin('-') || w.mayBegin('(') || w.mayBegin('!') || w.mayBegin(',') {
 			return args[i:], nil
 		}
-		files, err := (&program{opensNothing: true}).operandFiles(b, w)
+		files, err := (&program{programs.Plain{OpensNothing: true}}).operandFiles(b, w)
 		if err != nil {
 			return nil, err
 		}

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
 )
@@ -15,157 +14,6 @@ import (
 var gitGlobalOptions = []string{
 	"--no-pager", "--no-optional-locks",
 	"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "log.showSignature=false",
-}
-
-const (
-	// Each ends with a space, so that they can be joined.
-	gitFormat = "--oneline --pretty? --format= --abbrev-commit --no-abbrev-commit --abbrev? --date= --relative-date " +
-		"--decorate? --no-decorate --graph --no-color --color? "
-	gitDiffs = "-puswbRaz -U? --unified? --patch --no-patch --stat? --numstat --shortstat --dirstat? --summary " +
-		"--name-only --name-status --raw --minimal --patience --histogram --diff-algorithm= --word-diff? " +
-		"--word-diff-regex= --color-words? --color-moved? --check --full-index --binary -M? -C? -B? " +
-		"--find-renames? --find-copies? --no-renames --find-copies-harder --diff-filter= -l# -S= -G= " +
-		"--pickaxe-all --pickaxe-regex --ignore-all-space --ignore-space-change --ignore-space-at-eol " +
-		"--ignore-blank-lines --ignore-cr-at-eol --function-context -W --inter-hunk-context# --text " +
-		"--exit-code --quiet --relative? --no-prefix --src-prefix= --dst-prefix= --compact-summary " +
-		"--no-ext-diff --no-textconv --no-color --color? --abbrev? "
-	gitRevs = "-# -n# --max-count# --skip# --since= --after= --until= --before= --author= --committer= --grep= " +
-		"--all-match --invert-grep -i -E -F -P --regexp-ignore-case --extended-regexp --fixed-strings " +
-		"--perl-regexp --merges --no-merges --min-parents# --max-parents# --first-parent --all --branches? " +
-		"--tags? --remotes? --glob= --exclude= --not --reverse --topo-order --date-order --author-date-order " +
-		"--ancestry-path --simplify-by-decoration --full-history --dense --sparse --left-right --left-only " +
-		"--right-only --cherry-pick --cherry-mark --cherry --boundary --count --parents --children --follow " +
-		"--source --no-walk? --walk-reflogs -g --notes? --no-notes --use-mailmap --mailmap --merge " +
-		"--full-diff --patch-with-stat --simplify-merges --show-pulls --encoding= -c --cc -m --no-diff-merges -L= "
-)
-
-// gitCommands are the subcommands of git that only read. Three options are left out
-// although they look harmless: "status -v" converts files by programs of the user, "branch -l
-// NAME" creates a branch in old versions, and "rev-parse --show-superproject-working-tree" runs
-// git in the repository around the one that is checked. Where the system does not confine
-// them, "diff" and "describe --dirty" may store the times of files in the index.
-var gitCommands = sync.OnceValue(func() map[string]*program {
-	onlyReads := []string{"--no-ext-diff", "--no-textconv", "--submodule=short"}
-	log := &program{options: gitFormat + gitDiffs + gitRevs, insertedWords: onlyReads}
-	return map[string]*program{
-		"log":  log,
-		"show": log,
-		"diff": {
-			options: gitFormat + gitDiffs +
-				"--cached --staged --merge-base --cc --base --ours --theirs -0 --no-index",
-			insertedWords: slices.Concat(onlyReads, []string{"--ignore-submodules=dirty"}),
-		},
-		"diff-files": {options: gitFormat + gitDiffs + "-q", insertedWords: slices.Concat(onlyReads, []string{"--ignore-submodules=dirty"})},
-		"diff-index": {
-			options:       gitFormat + gitDiffs + "--cached --merge-base -m",
-			insertedWords: slices.Concat(onlyReads, []string{"--ignore-submodules=dirty"}),
-		},
-		"diff-tree": {options: gitFormat + gitDiffs + "-r -t --root --no-commit-id --always -m -c --cc", insertedWords: onlyReads},
-		"status": {
-			options: "-sbz -u? --short --branch --show-stash --porcelain? --long --untracked-files? --ignored? --column? " +
-				"--no-column --ahead-behind --no-ahead-behind --renames --no-renames --find-renames?",
-			insertedWords: []string{"--ignore-submodules=dirty"},
-		},
-		"blame": {
-			options: "-bltfnsewcCM -L= --porcelain --line-porcelain --root --since= --abbrev? --date= --show-email " +
-				"--show-name --show-number --reverse --first-parent --color-lines --color-by-age --incremental",
-			insertedWords: []string{"--no-textconv"},
-		},
-		"shortlog": {options: "-nse --numbered --summary --email --no-merges --all --since= --until= --group= --format= --author="},
-		"grep": {
-			options: "-nilLcwvhHEFGPopWqzIa -# -e= -A# -B# -C# -m# --line-number --ignore-case --files-with-matches " +
-				"--name-only --files-without-match --count --word-regexp --invert-match --cached --untracked " +
-				"--extended-regexp --fixed-strings --perl-regexp --heading --break --show-function --function-context " +
-				"--after-context# --before-context# --context# --max-depth# --color? --no-color --and --or --not " +
-				"--all-match --column --only-matching --null",
-			insertedWords: []string{"--no-textconv"},
-		},
-		"ls-files": {
-			options: "-cdmoskutvz -x= --cached --deleted --modified --others --stage --killed --unmerged " +
-				"--exclude-standard --directory --no-empty-directory --exclude= --error-unmatch --full-name --abbrev? " +
-				"--eol --deduplicate --format=",
-		},
-		"ls-tree":  {options: "-drtlz --long --name-only --name-status --full-name --full-tree --abbrev? --object-only --format="},
-		"rev-list": {options: gitFormat + gitRevs + "--objects --header --timestamp --disk-usage"},
-		"rev-parse": {
-			options: "--abbrev-ref? --short? --verify --quiet -q --symbolic --symbolic-full-name --show-toplevel " +
-				"--show-prefix --show-cdup --git-dir --absolute-git-dir --git-common-dir --is-inside-work-tree " +
-				"--is-inside-git-dir --is-bare-repository --is-shallow-repository --all --branches? --tags? " +
-				"--remotes? --not --revs-only --no-revs --show-object-format? --git-path=",
-		},
-		"describe": {
-			options: "--tags --all --always --long --abbrev? --dirty? --broken? --exact-match --match= --exclude= " +
-				"--contains --candidates# --first-parent",
-		},
-		"cat-file":   {options: "-tspe", maxOperands: 2},
-		"merge-base": {options: "-a --all --is-ancestor --fork-point --octopus --independent"},
-		"name-rev":   {options: "--name-only --tags --refs= --always --no-undefined"},
-		"for-each-ref": {
-			options: "--count# --sort= --format= --points-at= --merged? --no-merged? --contains? --no-contains? " +
-				"--ignore-case",
-		},
-		"show-ref":      {options: "-dsq --head --heads --branches --tags --verify --hash? --abbrev? --dereference --quiet"},
-		"show-branch":   {options: "-ar --all --remotes --list --topo-order --sha1-name --no-name"},
-		"cherry":        {options: "-v --abbrev?"},
-		"count-objects": {options: "-vH --verbose --human-readable", operands: noOperands},
-		"check-ignore":  {options: "-vqnz --verbose --quiet --non-matching --no-index"},
-		"check-attr":    {options: "-az --all --cached"},
-		"version":       {operands: noOperands},
-		"symbolic-ref":  {options: "-q --quiet --short", maxOperands: 1, check: gitOneReference},
-		"branch": {
-			options: "-arvil --all --remotes --verbose --list --show-current --no-color --color? --sort= --format= " +
-				"--contains? --no-contains? --merged? --no-merged? --points-at= --column? --no-column --ignore-case " +
-				"--abbrev?",
-			check: gitMustList("--list", "--contains", "--merged", "--no-merged", "--no-contains"),
-		},
-		"tag": {
-			options: "-li -n? --list --sort= --format= --contains? --no-contains? --merged? --no-merged? --points-at= " +
-				"--column? --no-column --ignore-case",
-			check: gitMustList("-l", "--list", "--contains", "--merged", "--no-merged"),
-		},
-		"remote":        {options: "-v --verbose", check: gitFirstOperand("", "get-url")},
-		"stash":         {options: gitFormat + gitDiffs, check: gitFirstOperand("list", "show"), insertedWords: onlyReads},
-		"worktree":      {options: "--porcelain -z -v", maxOperands: 1, check: gitFirstOperand("list")},
-		"submodule":     {options: "--cached --recursive", check: gitFirstOperand("", "status", "summary")},
-		"help":          {options: "-agc --all --guides --config -m --man", check: plainNames},
-		"notes":         {check: gitFirstOperand("list", "show")},
-		"bisect":        {check: gitFirstOperand("log"), maxOperands: 1},
-		"range-diff":    {options: gitDiffs + "--creation-factor# --no-dual-color --left-only --right-only", insertedWords: []string{"--no-ext-diff", "--no-textconv"}},
-		"whatchanged":   log,
-		"check-mailmap": {operands: textOperands},
-		"reflog":        {options: gitFormat + gitRevs, check: gitFirstOperand("", "show", "HEAD"), insertedWords: onlyReads},
-		"config": {
-			options: "-z --get --get-all --show-origin --show-scope --name-only --local --global --system --bool --int " +
-				"--path --type= --default=",
-			check: gitReadsConfig,
-		},
-	}
-})
-
-// gitMustList refuses operands, which create something, unless an option lists.
-func gitMustList(options ...string) func(*parsedOptions) error {
-	return func(o *parsedOptions) error {
-		if len(o.operands) > 0 && !o.has(options...) {
-			return errors.New("it may create the reference that it names")
-		}
-		return nil
-	}
-}
-
-// gitFirstOperand accepts operands whose first is one of the words; "" accepts none.
-func gitFirstOperand(words ...string) func(*parsedOptions) error {
-	return func(o *parsedOptions) error {
-		first := ""
-		if len(o.operands) > 0 {
-			if first = "-"; o.operands[0].literal() && o.operands[0].text() != "" {
-				first = o.operands[0].text()
-			}
-		}
-		if !slices.Contains(words, first) {
-			return errorf("%q is not known to be read-only", first)
-		}
-		return nil
-	}
 }
 
 // gitShownSettings matches the settings that may be shown. Other settings, even in the user's own
@@ -230,7 +78,7 @@ func acceptGit(b *builder, c *Command, args []Word) (*acceptedCommand, error) {
 		return nil, errors.New("git: it has no command")
 	}
 	sub := args[0].text()
-	p, ok := gitCommands()[sub]
+	p, ok := programOf("git", sub)
 	if !ok {
 		return nil, errorf("git %s is not known to be read-only", sub)
 	}
@@ -265,7 +113,7 @@ func (p *program) acceptGitCommand(b *builder, c *Command, sub string, args []Wo
 		opens:  slices.Contains([]string{"blame", "diff", "grep"}, sub),
 	}
 	hasPattern := sub == "grep" && !opts.has("-e")
-	if err := out.addGitOperands(operands, hasPattern, p.check == nil && p.maxOperands == 0, dirs); err != nil {
+	if err := out.addGitOperands(operands, hasPattern, !p.hasCheck() && p.MaxOperands == 0, dirs); err != nil {
 		return nil, err
 	}
 	if ended {
@@ -287,15 +135,15 @@ func (p *program) acceptGitCommand(b *builder, c *Command, sub string, args []Wo
 // checkGitOperands returns an error if a subcommand may not have its operands before "--", or
 // that many paths after it. ended reports whether there is a "--".
 func (p *program) checkGitOperands(opts *parsedOptions, paths int, ended bool) error {
-	if p.check != nil {
+	if p.hasCheck() {
 		if ended {
 			return errors.New(`operands after "--" may be created`)
 		}
-		if err := p.check(opts); err != nil {
+		if err := p.checkWords(opts); err != nil {
 			return err
 		}
 	}
-	if p.operands == noOperands && len(opts.operands)+paths > 0 || p.maxOperands > 0 && len(opts.operands) > p.maxOperands {
+	if p.Operands == noOperands && len(opts.operands)+paths > 0 || p.MaxOperands > 0 && len(opts.operands) > p.MaxOperands {
 		return errors.New("it has too many operands")
 	}
 	return nil
@@ -344,7 +192,7 @@ func (out *acceptedCommand) addGitPaths(sub string, paths []Word, dirs []string)
 
 // subcommandWords returns the words of a subcommand before its operands, and the operands.
 func (p *program) subcommandWords(sub string, opts *parsedOptions) (words []string, operands []Word, err error) {
-	words, operands = append([]string{sub}, quoted(p.insertedWords)...), opts.operands
+	words, operands = append([]string{sub}, quoted(p.Inserts)...), opts.operands
 	if slices.Contains([]string{"bisect", "notes", "stash", "submodule", "worktree", "reflog", "remote"}, sub) && len(operands) > 0 {
 		words, operands = slices.Insert(words, 1, operands[0].source), operands[1:]
 	}

@@ -59,17 +59,17 @@ type tableKey struct {
 
 // table returns the options of the program by their names.
 func (p *program) table() map[string]option {
-	key := tableKey{p.options, p.singleDash}
+	key := tableKey{p.Options, p.SingleDash}
 	if t, ok := tables.Load(key); ok {
 		return t.(map[string]option)
 	}
 	out := map[string]option{}
-	for s := range strings.FieldsSeq(p.options) {
+	for s := range strings.FieldsSeq(p.Options) {
 		var o option
 		if last := s[len(s)-1]; strings.IndexByte("=:#?", last) >= 0 && s != "-#" {
 			o.valueKind, s = last, s[:len(s)-1]
 		}
-		if p.singleDash || strings.HasPrefix(s, "--") || len(s) == 2 {
+		if p.SingleDash || strings.HasPrefix(s, "--") || len(s) == 2 {
 			out[s] = o
 			continue
 		}
@@ -93,21 +93,21 @@ func (p *program) parse(b *builder, words []Word) (*parsedOptions, []File, error
 		switch {
 		case s.afterDoubleDash || !w.mayBegin('-') || w.literal() && w.text() == "-":
 			s.out.operands = append(s.out.operands, w)
-		case w.pipe, len(w.Values) == 0 && !p.noDoubleDash && (p.operands != textOperands || !w.splits):
+		case w.pipe, len(w.Values) == 0 && !p.NoDoubleDash && (p.Operands != textOperands || !w.splits):
 			s.out.operands = append(s.out.operands, w) // likewise
-		case w.Glob && p.leadingWildcard && !strings.HasPrefix(w.Values[0], "-"), w.varies && !p.noDoubleDash:
+		case w.Glob && p.LeadingWildcard && !strings.HasPrefix(w.Values[0], "-"), w.varies && !p.NoDoubleDash:
 			s.out.operands = append(s.out.operands, w) // "--" is before it
-		case w.beginsWithWildcard() && p.operands != textOperands:
+		case w.beginsWithWildcard() && p.Operands != textOperands:
 			s.out.operands = append(s.out.operands, w.inCurrentDir()) // never an option
 		case w.Glob && !w.varies && len(w.Values) == 1 && optionValue.MatchString(w.Values[0]):
 			if err := s.option(w.Values[0]); err != nil { // --include=*.go matches no file
 				return nil, nil, err
 			}
-		case !w.literal() && p.operands == textOperands && !p.noDoubleDash && p.check == nil:
+		case !w.literal() && p.Operands == textOperands && !p.NoDoubleDash && !p.hasCheck():
 			s.out.operands = append(s.out.operands, w) // "--" is before it
 		case !w.literal():
 			return nil, nil, errorf("%s may be an option", w.source)
-		case w.text() == "--" && !p.noDoubleDash:
+		case w.text() == "--" && !p.NoDoubleDash:
 			s.afterDoubleDash = true
 		default:
 			if err := s.option(w.text()); err != nil {
@@ -134,7 +134,7 @@ type scanner struct {
 
 // option parses one word that begins with a dash.
 func (s *scanner) option(text string) error {
-	if strings.HasPrefix(text, "--") || s.program.singleDash {
+	if strings.HasPrefix(text, "--") || s.program.SingleDash {
 		name, value, glued := strings.Cut(text, "=")
 		o, ok := s.options[name]
 		switch {
@@ -189,12 +189,12 @@ func (s *scanner) set(name string, o option, value string) error {
 	switch {
 	case o.valueKind == '#' && !number.MatchString(value):
 		return errorf("the value of the option %s is not a number", name)
-	case o.valueKind != '#' && strings.HasPrefix(value, "-") && (s.program.ownParser || value == "--" || o.valueKind == ':'):
+	case o.valueKind != '#' && strings.HasPrefix(value, "-") && (s.program.OwnParser || value == "--" || o.valueKind == ':'):
 		return errorf("the value of the option %s begins with -", name)
 	case o.valueKind == ':' && value == "":
 		return errorf("the value of the option %s is empty", name)
 	case o.valueKind == ':':
-		s.files = append(s.files, File{Text: value, Dirs: s.dirs, Opens: !s.program.opensNothing})
+		s.files = append(s.files, File{Text: value, Dirs: s.dirs, Opens: !s.program.OpensNothing})
 	}
 	s.add(parsedOption{name: name, value: value, hasValue: true})
 	return nil
@@ -209,9 +209,9 @@ func (p *program) print(g parsedOption) []string {
 	switch {
 	case !g.hasValue:
 		return []string{quote(g.name)}
-	case long && !p.noDoubleDash, p.singleDash && optional:
+	case long && !p.NoDoubleDash, p.SingleDash && optional:
 		return []string{quote(g.name + "=" + g.value)}
-	case !p.singleDash && !p.noDoubleDash && (optional || strings.HasPrefix(g.value, "-")):
+	case !p.SingleDash && !p.NoDoubleDash && (optional || strings.HasPrefix(g.value, "-")):
 		return []string{quote(g.name + g.value)}
 	}
 	return []string{g.name, quote(g.value)}

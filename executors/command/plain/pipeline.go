@@ -124,36 +124,36 @@ func (p *program) nameLister(o *parsedOptions, stdin bool, out *acceptedCommand)
 	add := func(option string) func() error {
 		return func() error {
 			if !slices.Contains(out.words, option) {
-				at := 1 + len(p.insertedWords)
+				at := 1 + len(p.Inserts)
 				out.words = slices.Insert(out.words, at, option)
 			}
 			return nil
 		}
 	}
-	lists := o.has("-l", "-L", "--files-with-matches", "--files-without-match") && o.hasOnly(p.listOptions)
+	lists := o.has("-l", "-L", "--files-with-matches", "--files-without-match") && o.hasOnly(p.Lists)
 	switch out.words[0] {
 	case "grep", "egrep", "fgrep":
 		if lists && o.has("-r", "--recursive") {
 			return &nameLister{separateByNUL: add("--null")}
 		}
 	case "rg":
-		if lists || o.has("--files") && o.hasOnly(p.listOptions) {
+		if lists || o.has("--files") && o.hasOnly(p.Lists) {
 			return &nameLister{separateByNUL: add("--null")}
 		}
 		return nil
 	case "fd", "fdfind":
-		if o.hasOnly(p.listOptions) {
+		if o.hasOnly(p.Lists) {
 			return &nameLister{separateByNUL: add("-0")}
 		}
 		return nil
 	}
-	if p.lineFilters == "" || !stdin || runtime.GOOS != "linux" {
+	if p.Filters == "" || !stdin || runtime.GOOS != "linux" {
 		return nil
 	}
-	if !o.hasOnly(p.lineFilters) {
+	if !o.hasOnly(p.Filters) {
 		return nil
 	}
-	return &nameLister{separateByNUL: add(p.nullOption), readsNames: true}
+	return &nameLister{separateByNUL: add(p.Null), readsNames: true}
 }
 
 // acceptXargs accepts a read-only command for which xargs reads the operands. They
@@ -223,8 +223,8 @@ func (b *builder) acceptForFiles(c *Command, words []Word, replaceString string)
 	if err != nil {
 		return nil, err
 	}
-	how, ok := programs()[inner.Program()]
-	if !ok || how.noDoubleDash || how.singleDash || how.expandsAtFiles || how.maxOperands > 0 || how.operands == noOperands {
+	how, ok := programOf(inner.Program())
+	if !ok || how.Accept != "" || how.NoDoubleDash || how.SingleDash || how.AtFiles || how.MaxOperands > 0 || how.Operands == noOperands {
 		return nil, errorf("%s does not read a list of files", inner.Words[0])
 	}
 	for _, e := range p.env {
@@ -233,7 +233,7 @@ func (b *builder) acceptForFiles(c *Command, words []Word, replaceString string)
 	out := &fileCommand{words: p.words, files: p.files}
 	if !slices.Contains(out.words, "--") {
 		// The operands are the last words, and more of them are added.
-		n := len(out.words) - operandCount(b, how, inner.words[1:])
+		n := len(out.words) - operandCount(b, &how, inner.words[1:])
 		out.words = slices.Insert(slices.Clone(out.words), n, "--")
 	}
 	return out, nil

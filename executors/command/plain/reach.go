@@ -3,6 +3,8 @@ package plain
 import (
 	"slices"
 	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors/command/programs"
 )
 
 // Reach is which files a read-only command opens. It decides where the command may run without a
@@ -21,34 +23,13 @@ const (
 	ReachesOthers
 )
 
-// literalReaders are programs that open only their operands. With the options of wideOptions they
-// open more.
-var literalReaders = strings.Fields(`[ : arch basename break cat cd cksum comm command continue cut date dirname echo exit expand expr false fmt fold
-	grep egrep fgrep head id join ls md5sum nl nproc od paste printf pwd rev seq set sha1sum sha224sum sha256sum sha384sum sha512sum b2sum sort stat sum tac
-	tail test tr true tty type uname unexpand uniq wc whoami`)
-
-// namedReaders are programs that open only their operands, but parse a program or an archive, list
-// directories, or show the state of the system.
-var namedReaders = strings.Fields(`awk gawk mawk base64 bzip2 cal cmp column df du factor file free getconf groups gunzip gzip hexdump
-	hostname jq locale lscpu md5 numfmt pgrep pr printenv ps read readlink realpath sed shasum shuf sleep strings sw_vers tar bsdtar gtar tree tsort unzip uptime
-	which xxd xz zipinfo zstd cat`)
-
-// wideOptions are options of literalReaders with which they open all files below a directory, or
-// wait for a file to grow.
-var wideOptions = map[string]string{
-	"grep": "-r --recursive -d --directories", "egrep": "-r --recursive -d --directories", "fgrep": "-r --recursive -d --directories",
-	"ls": "-R --recursive", "tail": "-f -F --follow", "stat": "-L --dereference",
-}
-
 // reach returns the reach of a read-only command in its plain form.
 func (p *acceptedCommand) reach(c *Command) Reach {
-	name := c.Program()
+	facts := programs.Of(c.Program())
 	switch {
-	case !slices.Contains(literalReaders, name) && !slices.Contains(namedReaders, name):
+	case facts.Reach == "", slices.ContainsFunc(p.words, func(w string) bool { return isWide(facts, w) }), opensComputed(c):
 		return ReachesOthers
-	case slices.ContainsFunc(p.words, func(w string) bool { return isWide(name, w) }), opensComputed(c):
-		return ReachesOthers
-	case !slices.Contains(literalReaders, name), slices.ContainsFunc(c.words, func(w Word) bool { return w.Glob }):
+	case facts.Reach != "literal", slices.ContainsFunc(c.words, func(w Word) bool { return w.Glob }):
 		return ReachesNamed
 	}
 	return ReachesLiterals
@@ -59,10 +40,10 @@ func opensComputed(c *Command) bool {
 	return !PrintsOnly(c.Program()) && slices.ContainsFunc(c.words, func(w Word) bool { return len(w.Values) == 0 && !w.pipe })
 }
 
-// isWide reports whether a word of the plain form of a program may be one of its wideOptions.
-func isWide(name, word string) bool {
+// isWide reports whether a word of the plain form of a program may be one of its wide options.
+func isWide(facts *programs.Facts, word string) bool {
 	option, _, _ := strings.Cut(strings.Trim(word, "'"), "=")
-	return slices.Contains(strings.Fields(wideOptions[name]), option)
+	return programs.Has(facts.Wide, option)
 }
 
 // note records the reach of a read-only command, and what it may print.

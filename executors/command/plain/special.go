@@ -5,61 +5,74 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"github.com/zeph-acp/zeph-acp/executors/command/programs"
 	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
 )
 
-// acceptFunc returns the plain form of a command of one program; args are its words after the
-// program.
-type acceptFunc = func(b *builder, c *Command, args []Word) (*acceptedCommand, error)
+// special accepts a command of a program that a list of options does not fit. args are the words after
+// the program.
+func (p *program) special(name string, b *builder, c *Command, args []Word) (*acceptedCommand, error) {
+	accept := acceptNamed(p.Accept)
+	if accept == nil {
+		return nil, errorf("%s is not known to be read-only", name) // a test checks the names
+	}
+	return accept(p, name, b, c, args)
+}
 
-// specialAccept returns the function that accepts the commands of a program that a list
-// of options does not fit, nil for all others.
-func specialAccept(name string) acceptFunc {
-	switch name {
+// acceptNamed returns the function of that name, nil if there is none.
+func acceptNamed(accept string) func(p *program, name string, b *builder, c *Command, args []Word) (*acceptedCommand, error) {
+	type simple = func(b *builder, c *Command, args []Word) (*acceptedCommand, error)
+	var f simple
+	switch accept {
 	case "cd":
-		return acceptCd
-	case "echo":
-		return acceptEcho
-	case "printf":
-		return acceptPrintf
-	case "[", "test":
-		return acceptTest
-	case "set":
-		return acceptSet
-	case "expr":
-		return acceptExpr
+		f = acceptCd
 	case "date":
-		return acceptDate
-	case "ps":
-		return acceptPs
+		return func(p *program, _ string, b *builder, c *Command, args []Word) (*acceptedCommand, error) {
+			return p.accept(b, c.words[0].source, args)
+		}
+	case "echo":
+		f = acceptEcho
+	case "expr":
+		f = acceptExpr
 	case "find":
-		return acceptFind
-	case "tar", "bsdtar", "gtar":
-		return acceptTar
-	case "unzip":
-		return acceptUnzip
-	case "zipinfo":
-		return acceptZipinfo
-	case "xargs":
-		return acceptXargs
+		f = acceptFind
 	case "git":
-		return acceptGit
+		f = acceptGit
 	case "go":
 		return acceptGo
 	case "openssl":
-		return acceptOpenssl
-	case "python", "python3":
-		return acceptPython
-	case "apt", "apt-cache", "apt-mark", "cargo", "npm", "pip", "pip3", "rustc", "rustup":
-		return func(b *builder, c *Command, args []Word) (*acceptedCommand, error) {
+		f = acceptOpenssl
+	case "printf":
+		f = acceptPrintf
+	case "ps":
+		f = acceptPs
+	case "python":
+		f = acceptPython
+	case "set":
+		f = acceptSet
+	case "subcommand":
+		return func(_ *program, name string, b *builder, c *Command, args []Word) (*acceptedCommand, error) {
 			return acceptSubcommand(name, b, c, args)
 		}
+	case "tar":
+		f = acceptTar
+	case "test":
+		f = acceptTest
+	case "unzip":
+		f = acceptUnzip
+	case "xargs":
+		f = acceptXargs
+	case "zipinfo":
+		f = acceptZipinfo
+	default:
+		return nil
 	}
-	return nil
+	return func(_ *program, _ string, b *builder, c *Command, args []Word) (*acceptedCommand, error) {
+		return f(b, c, args)
+	}
 }
 
 // inScriptOrder returns the command with its words in the order of the script.
@@ -316,15 +329,7 @@ func acceptSet(b *builder, c *Command, args []Word) (*acceptedCommand, error) {
 // file: TZ="/a/file" now.
 func namesTimeZone(date string) bool { return strings.Contains(date, "TZ=") }
 
-// acceptDate refuses the operand that sets the clock, and files.
-func acceptDate(b *builder, c *Command, args []Word) (*acceptedCommand, error) {
-	p := program{
-		options:  "-uRj -d= -I? --utc --universal --date= --iso-8601? --rfc-3339= --rfc-email",
-		operands: textOperands, maxOperands: 1, check: datePrints,
-	}
-	return p.accept(b, c.words[0].source, args)
-}
-
+// datePrints refuses the operand that sets the clock, and files.
 func datePrints(o *parsedOptions) error {
 	if len(o.operands) > 0 && (!o.operands[0].literal() || !strings.HasPrefix(o.operands[0].text(), "+")) {
 		return errors.New("it may set the clock")
@@ -371,7 +376,7 @@ func (b *builder) acceptInner(c *Command) (*acceptedCommand, error) {
 	for _, w := range c.words {
 		c.Words = append(c.Words, w.text())
 	}
-	if slices.Contains(shellCommands, c.Words[0]) {
+	if programs.Of(c.Words[0]).OfShell {
 		return nil, errorf("%s is part of the shell", c.Words[0])
 	}
 	p, err := b.accept(c)
@@ -386,22 +391,22 @@ func (b *builder) acceptInner(c *Command) (*acceptedCommand, error) {
 
 // acceptGo accepts the commands of go that look at modules and packages. They
 // start no other toolchain, load nothing and ask no version control.
-func acceptGo(b *builder, c *Command, args []Word) (*acceptedCommand, error) {
+func acceptGo(all *program, _ string, b *builder, c *Command, args []Word) (*acceptedCommand, error) {
 	if len(args) == 0 || !args[0].literal() {
 		return nil, errors.New("go: its command is computed")
 	}
 	sub, rest := args[0].text(), args[1:]
-	if sub == "mod" && len(rest) > 0 && rest[0].literal() && slices.Contains([]string{"graph", "why"}, rest[0].text()) {
-		sub, rest = "mod "+rest[0].text(), rest[1:]
+	one, ok := programOf("go", sub)
+	if len(rest) > 0 && rest[0].literal() && !ok {
+		one, ok = programOf("go", sub, rest[0].text())
+		sub, rest = sub+" "+rest[0].text(), rest[1:]
 	}
-	p, ok := goCommands()[sub]
 	if !ok {
-		return nil, errorf("go %s is not known to be read-only", sub)
+		return nil, errorf("go %s is not known to be read-only", args[0].text())
 	}
-	one := *p
-	one.insertedWords = append(strings.Fields(sub), p.insertedWords...)
-	one.env = append([]string{"GOTOOLCHAIN=local"}, p.env...)
-	one.startedPrograms = goStartedPrograms
+	one.Inserts = append(strings.Fields(sub), one.Inserts...)
+	one.Env = append([]string{"GOTOOLCHAIN=local"}, one.Env...)
+	one.Starts = all.Starts // some of them to query their features
 	out, err := one.accept(b, quoteProgram(c.words[0].text()), rest)
 	if err != nil {
 		return nil, errorf("go %s: %w", sub, err)
@@ -413,36 +418,6 @@ func acceptGo(b *builder, c *Command, args []Word) (*acceptedCommand, error) {
 	}
 	return out, nil
 }
-
-// goStartedPrograms are the programs that go looks for in PATH, some of them to query
-// their features.
-var goStartedPrograms = []string{"cc", "clang", "clang++", "c++", "g++", "gcc", "gfortran", "git", "pkg-config"}
-
-var goCommands = sync.OnceValue(func() map[string]*program {
-	// GOPROXY=off alone would load the modules that GOPRIVATE names from their servers. In a
-	// workspace go asks the checksum database for missing sums and writes them into
-	// go.work.sum. This database has no sums: its address is a file that does not exist.
-	// Without goindex=0, list writes an index of changed packages and fails where it cannot.
-	offline := []string{
-		"GOPROXY=off", "GONOPROXY=none", "GONOSUMDB=none", "GOSUMDB='none+cd1415b4+AQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA file:///none'",
-		"GOVCS='*:off'", "GOFLAGS=-buildvcs=false", "GODEBUG=goindex=0",
-	}
-	return map[string]*program{
-		"version": {operands: noOperands},
-		"env":     {options: "-json -changed", operands: textOperands, singleDash: true, noDoubleDash: true, check: goNames},
-		"list": {
-			options:  "-deps -e -f= -find -json? -m -test -versions -tags=",
-			operands: textOperands, singleDash: true, noDoubleDash: true, env: offline, check: goNames,
-		},
-		"doc": {
-			options:  "-all -c -cmd -short -src -u",
-			operands: textOperands, singleDash: true, noDoubleDash: true, env: offline, check: goNames,
-		},
-		"help":      {operands: textOperands, noDoubleDash: true, check: goNames},
-		"mod graph": {operands: noOperands, env: offline},
-		"mod why":   {options: "-m", operands: textOperands, singleDash: true, noDoubleDash: true, env: offline, check: goNames},
-	}
-})
 
 // goNames accepts names of packages, modules and variables, and no files.
 func goNames(o *parsedOptions) error {

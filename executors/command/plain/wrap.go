@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/executors/command/programs"
 	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
 )
 
@@ -62,7 +63,7 @@ func (p *acceptedCommand) wrap(wrapper []Word, program string) error {
 	if len(wrapper) == 0 {
 		return nil
 	}
-	if slices.Contains(shellCommands, program) || strings.Contains(reserved, " "+program+" ") {
+	if programs.Of(program).OfShell || strings.Contains(reserved, " "+program+" ") {
 		return errorf("%s is part of the shell", program)
 	}
 	if p.cd != "" {
@@ -76,6 +77,3 @@ func (p *acceptedCommand) wrap(wrapper []Word, program string) error {
 	p.xargsInput = nil
 	return nil
 }
-
-// shellCommands are commands that only the shell itself can run.
-var shellCommands = []string{"cd", "set", "exit", "break", "continue", "command", "type", ":"}

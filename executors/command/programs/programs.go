@@ -61,6 +61,14 @@ type Facts struct {
 	// it begins in the working directory, else "named".
 	Walks string `toml:"walks"`
 
+	// SearchesHere means that it may descend into its working directory without naming it.
+	SearchesHere bool `toml:"searches_here"`
+	// Enters is the option whose value is the directory that it only changes to.
+	Enters string `toml:"enters"`
+	// Changes is set for a subcommand that writes in the working tree or in files that it names. The
+	// others of its program write only in the repository.
+	Changes bool `toml:"changes"`
+
 	// Runs are the options whose value it runs as a command.
 	Runs string `toml:"runs"`
 	// Wraps describes the command that its operands spell out, if it does nothing else.
@@ -88,6 +96,8 @@ type Facts struct {
 	// Sends and SendsBoth are the first operands and the options that decide the direction.
 	Sends     string `toml:"sends"`
 	SendsBoth string `toml:"sends_both"`
+	// SendsAt is how many of the first operands decide; 0 means 2, as in "docker image push".
+	SendsAt int `toml:"sends_at"`
 	// Fetches means that it writes a download to its standard output.
 	Fetches bool `toml:"fetches"`
 	// Contacts means that its operands are hosts.
@@ -125,6 +135,14 @@ type Facts struct {
 	Plain *Plain `toml:"plain"`
 	// Version are the options that print its version, and nothing else.
 	Version string `toml:"version"`
+	// Help means that "--help" prints its help, and nothing else. It is true of each program with
+	// options in Plain.
+	Help bool `toml:"help"`
+	// Starts are the programs that it looks for in PATH to print its version.
+	Starts string `toml:"starts"`
+	// Emits is a regular expression for words by which it may print a control character, in a way of its
+	// own: from a number, from parts of a text, or by a range of characters.
+	Emits string `toml:"emits"`
 	// Reach is which files it opens if it only reads: "literal" are its operands, "named" also what
 	// lies in a directory or an archive. Empty means others, too.
 	Reach string `toml:"reach"`
@@ -200,27 +218,43 @@ type Confirm struct {
 	Effect  string `toml:"effect"` // for the user: "it deletes files"
 }
 
-// Plain are the words of a command that only reads: see package plain.
+// Plain declares the words with which a command only reads. Neither GNU's nor a BSD's version of the
+// program writes, runs a program, shows the environment or uses the network by them.
 type Plain struct {
-	Like            string   `toml:"like"` // its other fields are those of this program
-	Accept          string   `toml:"accept"`
-	Options         string   `toml:"options"`
-	Operands        string   `toml:"operands"`
-	MaxOperands     int      `toml:"max_operands"`
-	SingleDash      bool     `toml:"single_dash"`
-	NoDoubleDash    bool     `toml:"no_double_dash"`
-	OwnParser       bool     `toml:"own_parser"`
-	LeadingWildcard bool     `toml:"leading_wildcard"`
-	OpensNothing    bool     `toml:"opens_nothing"`
-	AtFiles         bool     `toml:"at_files"`
-	Bounds          string   `toml:"bounds"`
-	Unbounds        string   `toml:"unbounds"`
-	Lists           string   `toml:"lists"`
-	Filters         string   `toml:"filters"`
-	Null            string   `toml:"null"`
-	Inserts         []string `toml:"inserts"`
-	Env             []string `toml:"env"`
-	Starts          []string `toml:"starts"`
+	Like string `toml:"like"` // its other fields are those of this program
+	// Accept is the name of a function of package plain that a list of options does not fit, such as
+	// "find". It may use the other fields.
+	Accept string `toml:"accept"`
+	// Options are the options, in the form that programs.toml describes.
+	Options string `toml:"options"`
+	// Operands is "text" if no operand is a file, "pattern" for a text and then files, "none" for no
+	// operands. Empty means files to read.
+	Operands     string `toml:"operands"`
+	MaxOperands  int    `toml:"max_operands"`   // 0 means any number
+	SingleDash   bool   `toml:"single_dash"`    // long options have one dash, and short ones do not stand together
+	NoDoubleDash bool   `toml:"no_double_dash"` // "--" does not end the options
+	// OwnParser means that the program does not parse its options as getopt does: a value must not begin
+	// with a dash.
+	OwnParser bool `toml:"own_parser"`
+	// LeadingWildcard means that an operand may begin with a wildcard: no option of the program changes
+	// or runs anything, and "--" precedes the operands.
+	LeadingWildcard bool `toml:"leading_wildcard"`
+	OpensNothing    bool `toml:"opens_nothing"` // it looks at its operands without opening them
+	AtFiles         bool `toml:"at_files"`      // it replaces a word "@FILE" by the words in that file
+	// Bounds are the options whose value is how many bytes it reads at most, unless it also has one of
+	// Unbounds.
+	Bounds   string `toml:"bounds"`
+	Unbounds string `toml:"unbounds"`
+	// Lists are the options that keep a list of file names free of other text, such as colours, counts
+	// and statistics.
+	Lists string `toml:"lists"`
+	// Filters are the options with which it writes a part of its input lines, unchanged. Empty means that
+	// it changes lines.
+	Filters string   `toml:"filters"`
+	Null    string   `toml:"null"`    // with it, lines end with NUL instead of a newline
+	Inserts []string `toml:"inserts"` // words that the plain form has after the program
+	Env     []string `toml:"env"`     // assignments that it has before the program
+	Starts  []string `toml:"starts"`  // programs that the program itself looks for in PATH
 	// Needs are options one of which must be there, and OperandsNeed the same if it has operands. First
 	// are the words that the first operand may be; "" stands for no operand.
 	Needs        string   `toml:"needs"`

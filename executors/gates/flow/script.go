@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"cmp"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/executors/command/follow"
+	"github.com/zeph-acp/zeph-acp/executors/command/programs"
 	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
 )
 
@@ -59,41 +61,31 @@ func sendingCommand(c *command.Command) string {
 // directions returns the directions in which a command moves data. A computed
 // subcommand may be any of the program's.
 func directions(c *command.Command) flow {
-	program := " " + c.Program() + " "
+	facts := c.Facts()
+	_, open := c.Subcommand()
+	word := decidingWord(c)
+	decides := func(list string) bool { return programs.Has(list, word) || word == "" && open && list != "" }
 	switch {
-	case strings.Contains(twoWayPrograms, program):
+	case facts.Flow == "both", decides(facts.SendsBoth):
 		return both
-	case strings.Contains(sendingPrograms, program):
+	case facts.Flow != "", decides(facts.Sends):
 		return sends
-	}
-	words := programs[c.Program()]
-	if word := decidingWord(c); word != "" {
-		return words.of(word)
-	}
-	if _, open := c.Subcommand(); open {
-		return words.any()
 	}
 	return 0
 }
 
-// decidingWord returns the word of a command that programs lists: an option or one of
-// the first operands, as in "docker image push".
+// decidingWord returns the word of a command that decides about the direction by the table: an option
+// or one of the first operands, as in "docker image push".
 func decidingWord(c *command.Command) string {
-	words, ok := programs[c.Program()]
-	if !ok {
-		return ""
-	}
-	operands := 2
-	if c.Program() == "git" { // "git stash push"
-		operands = 1
-	}
+	facts := c.Facts()
+	operands := cmp.Or(facts.SendsAt, 2)
 	for _, w := range c.Operands() {
 		name, _, _ := strings.Cut(strings.ToLower(w.Text), "=")
 		option := strings.HasPrefix(name, "-")
 		if !option {
 			operands--
 		}
-		if w.Literal && (option || operands >= 0) && words.of(name) != 0 {
+		if w.Literal && (option || operands >= 0) && (programs.Has(facts.Sends, name) || programs.Has(facts.SendsBoth, name)) {
 			return name
 		}
 	}
@@ -171,12 +163,8 @@ func shownByScript(s *command.Script) []string {
 
 // isSilent reports whether a command shows no content of the files that it names.
 func isSilent(c *command.Command) bool {
-	operands, ok := silentPrograms[c.Program()]
-	if !ok || operands == nil {
-		return ok
-	}
 	first, open := c.Subcommand()
-	return !open && slices.Contains(operands, first)
+	return c.Facts().ShowsNothing || !open && programs.Of(c.Program(), first).ShowsNothing
 }
 
 // certain returns the paths that are not parts of texts.

@@ -13,11 +13,7 @@ import (
 // and the variables of [Quiet] disable pagers, editors and questions. The programs below
 // wait for keys nevertheless: vi, for example, then reads from stderr.
 
-// editors are programs that wait for keys without a terminal, unless an argument says what
-// to do.
-var editors = []string{"vi", "vim", "view", "vimdiff", "rvim", "rview", "nvim", "script"}
-
-// batchArgument matches the arguments with which an editor may end by itself, such as +qall.
+// batchArgument matches the arguments with which such a program may end by itself, such as +qall.
 var batchArgument = lazyregexp.New(`^(\+.+|--cmd|--headless|--help|--version|-[A-Za-z]*[ceEsSlh])$`)
 
 // refuseKeys returns the failure of a script with a program that would wait for keys, or nil.
@@ -26,7 +22,7 @@ func (e *Executor) refuseKeys(script *command.Script) *executors.Failure {
 		return nil
 	}
 	for _, c := range script.Commands {
-		if !slices.Contains(editors, c.Program()) ||
+		if !c.Facts().WaitsForKeys ||
 			slices.ContainsFunc(c.Args(), func(w command.Word) bool { return !w.Literal || batchArgument.MatchString(w.Text) }) {
 			continue
 		}

@@ -8,14 +8,6 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/command"
 )
 
-// writersOfNamedFiles are programs that write only the files that they name, unless an
-// option asks for backups. The value reports whether they may also write what is below a
-// directory that they name.
-var writersOfNamedFiles = map[string]bool{
-	"chmod": true, "cp": true, "ln": true, "mkdir": false, "mv": true, "rm": true, "rmdir": false, "tee": false, "touch": false,
-	"truncate": false, "unlink": false,
-}
-
 // Writes returns the files that a script may write, as absolute paths that are
 // not cleaned. trees are those of them below which it may write too. all reports that
 // it may write any file, as every unknown program may. A wrong guess only costs time.
@@ -33,17 +25,17 @@ func Writes(s *command.Script) (paths, trees []string, all bool) {
 		}
 	}
 	for _, c := range s.Commands {
-		below, known := writersOfNamedFiles[c.Program()]
+		writes := c.Facts().Writes
 		switch {
 		case len(c.Assigns) > 0:
 			all = true
 		case c.ReadOnly():
-		case !known || !literalWithoutBackups(c.Args()):
+		case writes == "" || !literalWithoutBackups(c.Args()):
 			all = true
 		default:
 			for _, p := range c.Paths() {
 				add(p)
-				if below {
+				if writes == "below" {
 					trees = append(trees, p.Abs...)
 				}
 			}

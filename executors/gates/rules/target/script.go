@@ -8,6 +8,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/executors/command/follow"
+	"github.com/zeph-acp/zeph-acp/executors/command/programs"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
@@ -135,33 +136,30 @@ func device(abs string) bool {
 // makes it.
 func onlyEnters(c *command.Command, dir string) bool {
 	args := c.Args()
-	return c.Program() == "cd" || c.Program() == "mkdir" || slices.Contains([]string{"go", "git", "make"}, c.Program()) &&
-		len(args) > 1 && args[0].Text == "-C" && args[1].Text == dir && !searchesHere(c)
+	return c.Program() == "cd" || c.Program() == "mkdir" ||
+		len(args) > 1 && args[0].Text == c.Facts().Enters && args[1].Text == dir && !searchesHere(c)
 }
 
 // searchesHere reports whether a command may descend into its working directory
 // without naming it.
 func searchesHere(c *command.Command) bool {
 	switch c.Program() {
-	case "ag", "du", "fd", "fdfind", "find", "gfind", "rg", "tree":
-		return true
-	case "git":
-		name, open := c.Subcommand()
-		return open || slices.Contains([]string{"archive", "bundle", "diff", "grep"}, name)
 	case "egrep", "fgrep", "grep", "ls":
 		return slices.ContainsFunc(c.Args(), func(w command.Word) bool {
 			return strings.HasPrefix(w.Text, "--r") || strings.HasPrefix(w.Text, "--dir") ||
 				strings.HasPrefix(w.Text, "-") && !strings.HasPrefix(w.Text, "--") && strings.ContainsAny(w.Text, "rRd")
 		})
 	}
-	return false
+	name, open := c.Subcommand()
+	isSearch := func(words string) bool { return programs.Block(words).SearchesHere }
+	return c.Facts().SearchesHere || programs.Of(c.Program(), name).SearchesHere || open && slices.ContainsFunc(programs.Under(c.Program()), isSearch)
 }
 
 // addresses returns the URLs among the words of a command, and the hosts that curl,
 // wget, ssh and the like are told to contact.
 func addresses(c *command.Command) []URL {
 	var out []URL
-	contacts := slices.Contains([]string{"curl", "ftp", "http", "https", "ping", "sftp", "ssh", "telnet", "wget", "xh"}, c.Program())
+	contacts := c.Facts().Contacts
 	for _, w := range c.Args() {
 		text := w.Text
 		if _, value, ok := strings.Cut(text, "="); ok && strings.HasPrefix(text, "-") {
