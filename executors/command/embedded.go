@@ -30,7 +30,7 @@ var (
 	// callArgument matches a command that is the argument of a function.
 	callArgument = lazyregexp.New(callOfProgram + quotedCommand)
 	// callList matches a command whose words are the arguments of a function, or a list:
-	// run(["git", "push"]).
+	// run(["make", "all"]).
 	callList   = lazyregexp.New(callOfProgram + `(` + quotedCommand + `(?:[\s,\[\]]+` + quotedCommand + `)+)`)
 	quotedWord = lazyregexp.New(quotedCommand)
 	// delimitedCommand matches a command between the delimiters of Perl's qx and Ruby's %x, or in
@@ -74,10 +74,10 @@ func (w *walker) guessEmbedded(c *Command) {
 		}
 	}
 	switch {
-	case p == "git":
+	case p == programs.Git:
 		w.guessGit(args)
 	case strings.HasPrefix(p, "git-"): // a subcommand's own program
-		w.guessCommand(append([]Word{{Text: "git", Literal: true}, {Text: strings.TrimPrefix(p, "git-"), Literal: true}}, args...))
+		w.guessCommand(append([]Word{{Text: programs.Git, Literal: true}, {Text: strings.TrimPrefix(p, "git-"), Literal: true}}, args...))
 	case p == "make" || p == "gmake":
 		w.guessAssigned(args)
 		w.guessRecipes(c.Input())
@@ -208,7 +208,7 @@ func withQuotes(text string) string {
 }
 
 // guessCallLists lists the commands whose words are the arguments of functions in a text. The name
-// of the program may come twice, as in execvp("git", ["git", "push"]).
+// of the program may come twice, as in execvp("make", ["make", "all"]).
 func (w *walker) guessCallLists(text string) {
 	for _, m := range callList.FindAllStringSubmatch(text, maxFound) {
 		var words []Word

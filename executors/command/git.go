@@ -21,7 +21,7 @@ var harmlessGitValue = lazyregexp.New(`(?i)^(|:|cat|less|never|no|off|on|true|fa
 // RunsBySetting returns the word by which git gets a setting that makes it run another program,
 // "-c", "--config-env" or "config"; "" means that there is none.
 func (c *Command) RunsBySetting() string {
-	if c.Program() != "git" {
+	if c.Program() != programs.Git {
 		return ""
 	}
 	runs := func(name, value string) bool {
@@ -94,7 +94,7 @@ func (w *walker) guessGitAlias(setting, value string, args []Word) {
 	if len(setting) <= len(prefix) || !strings.EqualFold(setting[:len(prefix)], prefix) || strings.HasPrefix(value, "!") {
 		return
 	}
-	words := []Word{{Text: "git", Literal: true}}
+	words := []Word{{Text: programs.Git, Literal: true}}
 	for text := range strings.FieldsSeq(strings.NewReplacer(`"`, "", "'", "", `\`, "").Replace(value)) {
 		words = append(words, Word{Text: text, Literal: true})
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors/command/plain"
+	"github.com/zeph-acp/zeph-acp/executors/command/programs"
 	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
 )
 
@@ -85,7 +86,7 @@ func (c *Command) sedFiles(w Word) []Path {
 // inputNames lists the names in a spelled-out standard input of a program that
 // treats it as code or as names of files.
 func (c *Command) inputNames() []Path {
-	gitReadsNames := c.Program() == "git" && slices.ContainsFunc(c.Args(), func(w Word) bool {
+	gitReadsNames := c.Program() == programs.Git && slices.ContainsFunc(c.Args(), func(w Word) bool {
 		return strings.Contains(w.Text, "stdin") || strings.Contains(w.Text, "-from-file")
 	})
 	if !gitReadsNames && !c.Interprets() &&

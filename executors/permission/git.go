@@ -8,14 +8,13 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors/command"
+	"github.com/zeph-acp/zeph-acp/executors/command/programs"
 	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
 )
 
 // What git shows and changes depends on the names of its objects, which a table cannot list.
 
-const gitProgram = "git"
-
-func isGit(c *command.Command) bool { return c.Program() == gitProgram }
+func isGit(c *command.Command) bool { return c.Program() == programs.Git }
 
 // gitShowsUnnamedFiles reports whether a command of git shows the contents of files that it does not
 // name.

@@ -373,7 +373,7 @@ func unpackedInto(c *command.Command) []command.Path {
 			return nil
 		}
 		options = []string{"-d", "--directory"}
-	case gitProgram:
+	case programs.Git:
 		if first != "apply" && first != "am" || first == "apply" && has("--check", "--stat", "--numstat", "--summary", "--cached") {
 			return nil
 		}

@@ -35,8 +35,8 @@ func (w gitWalk) settings() {
 		config = filepath.Join(home, ".config")
 	}
 	if filepath.IsAbs(config) {
-		for _, name := range []string{"config", "ignore", "attributes"} {
-			files = append(files, filepath.Join(config, "git", name))
+		for _, name := range []string{"git/config", "git/ignore", "git/attributes"} {
+			files = append(files, filepath.Join(config, filepath.FromSlash(name)))
 		}
 	}
 	for n := 0; len(files) > 0 && n < maxGitFiles; n++ {

@@ -61,7 +61,7 @@ func toolDirs(home string, getenv func(string) string) []toolDir {
 	add("GOMODCACHE", "", true, "")
 	add("GOCACHE", "", true, "")
 	add("XDG_CACHE_HOME", ".cache", true, "go-build")
-	add("CARGO_HOME", ".cargo", true, "bin", "registry", "git")
+	add("CARGO_HOME", ".cargo", true, strings.Fields("bin registry git")...)
 	add("RUSTUP_HOME", ".rustup", true, "toolchains", "settings.toml", "update-hashes")
 	for variable, fallback := range map[string]string{
 		"PYENV_ROOT": ".pyenv", "NVM_DIR": ".nvm", "RBENV_ROOT": ".rbenv", "NODENV_ROOT": ".nodenv", "GOENV_ROOT": ".goenv",

@@ -41,7 +41,7 @@ func caches(home string, getenv func(string) string) []string {
 	if filepath.IsAbs(gopath) {
 		all = append(all, filepath.Join(gopath, "pkg"))
 	}
-	add("CARGO_HOME", ".cargo", "registry", "git", ".package-cache", ".package-cache-mutate", ".global-cache")
+	add("CARGO_HOME", ".cargo", strings.Fields("registry git .package-cache .package-cache-mutate .global-cache")...)
 	add("npm_config_cache", ".npm", "")
 	add("YARN_CACHE_FOLDER", filepath.Join(".yarn", "berry", "cache"), "")
 	add("", filepath.Join(".local", "share", "pnpm"), "store")

@@ -21,6 +21,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+	"github.com/zeph-acp/zeph-acp/executors/process/program"
 	"github.com/zeph-acp/zeph-acp/filter/redact"
 	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 	"github.com/zeph-acp/zeph-acp/session/llm/provider"
@@ -87,7 +88,7 @@ func (d *Doctor) Examine(ctx context.Context) []Finding {
 	}
 	checks = append(checks,
 		check{"shell", shellProgram},
-		check{"git", gitProgram},
+		check{program.GitName, gitProgram},
 		check{"database", e.database},
 		check{"audit", e.audit},
 		check{"editor", e.editors},

@@ -35,7 +35,7 @@ func shellProgram(ctx context.Context) []Finding {
 
 // gitProgram reports whether git runs.
 func gitProgram(ctx context.Context) []Finding {
-	path, err := exec.LookPath("git")
+	path, err := exec.LookPath(program.GitName)
 	if err != nil {
 		return []Finding{warning("git is not in PATH", "install git: /review and many commands of models need it")}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/executors/command/programs"
 	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
 )
 
@@ -78,7 +79,7 @@ func acceptGit(b *builder, c *Command, args []Word) (*acceptedCommand, error) {
 		return nil, errors.New("git: it has no command")
 	}
 	sub := args[0].text()
-	p, ok := programOf("git", sub)
+	p, ok := programOf(programs.Git, sub)
 	if !ok {
 		return nil, errorf("git %s is not known to be read-only", sub)
 	}

@@ -39,7 +39,7 @@ func acceptNamed(accept string) func(p *program, name string, b *builder, c *Com
 		f = acceptExpr
 	case "find":
 		f = acceptFind
-	case "git":
+	case programs.Git:
 		f = acceptGit
 	case "go":
 		return acceptGo

@@ -285,6 +285,10 @@ type Output struct {
 // Any is the name of the block about all programs.
 const Any = "*"
 
+// Git is the program about which the table does not say everything: what it does also depends on its
+// settings and on the names of its objects.
+const Git = "git"
+
 var unknown = &Facts{}
 
 // Of returns what the table says about a program, or about a program and its subcommand: Of("git"),

@@ -19,10 +19,13 @@ var gitSettings = []string{
 // without, and fetches nothing.
 var gitEnv = []string{"GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_PAGER=cat", "LC_ALL=C"}
 
+// GitName is the name of git in PATH.
+const GitName = "git"
+
 // Git runs git without hooks, monitors and the network. settings, as NAME=value, override those
 // of the user and the repository. c.Name is ignored.
 func (r *Runner) Git(ctx context.Context, c Command, settings ...string) ([]byte, error) {
-	c.Name = "git"
+	c.Name = GitName
 	var all []string
 	for _, s := range slices.Concat(gitSettings, settings) {
 		all = append(all, "-c", s)

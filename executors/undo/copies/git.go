@@ -24,7 +24,7 @@ type git struct {
 
 // newGit returns git for the copies in the directory o.State.
 func newGit(o Options) (git, error) {
-	if _, err := exec.LookPath("git"); err != nil {
+	if _, err := exec.LookPath(program.GitName); err != nil {
 		return git{}, refusal("git is not installed, and this sub-agent works in a copy that git makes")
 	}
 	r := *o.Programs

@@ -26,11 +26,11 @@ func UserExcludes(roots *workspace.Roots) string {
 		config = filepath.Join(home, ".config")
 	}
 	// The later file wins.
-	settings := []string{filepath.Join(config, "git", "config"), filepath.Join(home, ".gitconfig")}
+	settings := []string{filepath.Join(config, filepath.FromSlash("git/config")), filepath.Join(home, ".gitconfig")}
 	if own, ok := os.LookupEnv("GIT_CONFIG_GLOBAL"); ok {
 		settings = []string{own}
 	}
-	file := filepath.Join(config, "git", "ignore")
+	file := filepath.Join(config, filepath.FromSlash("git/ignore"))
 	for _, name := range settings {
 		if value, ok := excludesFile(readUser(roots, name)); ok {
 			file = value
