@@ -8,11 +8,14 @@
 package programs
 
 import (
+	"cmp"
 	_ "embed"
 	"reflect"
 	"slices"
+	"sort"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/pelletier/go-toml/v2" // the table is data, which people read and extend
 )
@@ -305,21 +308,27 @@ func Block(words string) *Facts {
 	if f, ok := decoded.Load(words); ok {
 		return f.(*Facts)
 	}
-	text, ok := blocks().text[words]
-	if !ok {
-		return unknown
+	f := unknown
+	if header, text, _ := blockAt(search(words)); header == words {
+		if known, err := decode(text); err == nil { // a test decodes all blocks
+			f = known
+			f.expand()
+		}
 	}
-	f, err := decode(text)
-	if err != nil { // a test decodes all blocks
-		return unknown
+	if f != unknown || unknowns.Add(1) < maxUnknown {
+		decoded.Store(words, f)
 	}
-	f.expand()
-	decoded.Store(words, f)
 	return f
 }
 
-// decoded holds the facts that were asked for, by their words.
-var decoded sync.Map
+// decoded holds the facts that were asked for, by their words. The names of unknown programs in it
+// are bounded.
+var (
+	decoded  sync.Map
+	unknowns atomic.Int64
+)
+
+const maxUnknown = 4096
 
 func decode(text string) (*Facts, error) {
 	f := &Facts{}
@@ -371,30 +380,76 @@ func Has(list, word string) bool {
 
 // Under returns the words of all blocks about a program and its subcommands, in the order of the
 // table.
-func Under(program string) []string { return blocks().under[program] }
-
-// Words returns the words of all blocks, in the order of the table.
-func Words() []string { return blocks().words }
-
-// index finds the blocks of the table.
-type index struct {
-	words []string
-	text  map[string]string   // of each block, by its words
-	under map[string][]string // by the program
+func Under(program string) []string {
+	if list, ok := under.Load(program); ok {
+		return list.([]string)
+	}
+	var list []string
+	for at := search(program); ; {
+		header, _, next := blockAt(at)
+		if name, _, _ := strings.Cut(header, " "); name != program || program == "" {
+			break
+		}
+		list, at = append(list, header), next
+	}
+	if list != nil {
+		under.Store(program, list)
+	}
+	return list
 }
 
-// blocks returns the index. A block begins at a line with its words in brackets.
-var blocks = sync.OnceValue(func() *index {
-	x := &index{text: map[string]string{}, under: map[string][]string{}}
-	for block := range strings.SplitSeq("\n"+table, "\n[") {
-		header, text, ok := strings.Cut(block, "]\n")
-		if !ok || strings.Contains(header, "\n") {
-			continue // the comment at the beginning
+// under holds the results of Under.
+var under sync.Map
+
+// Words returns the words of all blocks, in the order of the table.
+func Words() []string {
+	var list []string
+	for at := 0; ; {
+		header, _, next := blockAt(at)
+		if header == "" {
+			return list
 		}
-		words := strings.Trim(header, `"`)
-		program, _, _ := strings.Cut(words, " ")
-		x.words, x.text[words] = append(x.words, words), text
-		x.under[program] = append(x.under[program], words)
+		list, at = append(list, header), next
 	}
-	return x
-})
+}
+
+// blockAt returns the first block of the table at or after an offset, and the offset of the next one. A
+// block begins at a line with its words in brackets. The words are empty after the last block.
+func blockAt(offset int) (words, text string, next int) {
+	i := strings.Index(table[offset:], "\n[")
+	if i < 0 {
+		return "", "", len(table)
+	}
+	rest := table[offset+i+len("\n["):]
+	end := strings.Index(rest, "\n[")
+	if end < 0 {
+		end = len(rest)
+	}
+	header, text, _ := strings.Cut(rest[:end], "]\n")
+	return strings.Trim(header, `"`), text, offset + i + len("\n[") + end
+}
+
+// search returns an offset before the block with these words, or where it would be: the blocks are in
+// order. So nobody pays for an index of the table at the start.
+func search(words string) int {
+	return sort.Search(len(table), func(i int) bool {
+		header, _, _ := blockAt(i)
+		return header == "" || compare(header, words) >= 0
+	})
+}
+
+// compare compares the words of two blocks, word by word.
+func compare(a, b string) int {
+	for i := range min(len(a), len(b)) {
+		switch {
+		case a[i] == b[i]:
+		case a[i] == ' ':
+			return -1
+		case b[i] == ' ':
+			return 1
+		default:
+			return cmp.Compare(a[i], b[i])
+		}
+	}
+	return cmp.Compare(len(a), len(b))
+}

@@ -27,7 +27,11 @@ func TestBlocks(t *testing.T) {
 		t.Fatalf("got %d blocks in the table and %d in the index, want as many", len(all), len(Words()))
 	}
 	for words, want := range all {
-		got, err := decode(blocks().text[words])
+		header, text, _ := blockAt(search(words))
+		if header != words {
+			t.Fatalf("got the block %q for %q", header, words)
+		}
+		got, err := decode(text)
 		if err != nil {
 			t.Fatalf("%q: %v", words, err)
 		}
@@ -117,11 +121,20 @@ func TestHarmless(t *testing.T) {
 
 // The name of a program cannot pretend to be a subcommand of another one.
 func TestOf(t *testing.T) {
+	if len(Under("git")) < 50 || Under("gi") != nil || Under("") != nil || Of("zzz") != unknown {
+		t.Errorf("got %q under git, want its subcommands, and nothing under a program that is unknown", Under("git"))
+	}
 	if Of("git log") != unknown || Of("git", "log") == unknown || Of("git", "log") != Block("git log") || Of("") != unknown {
 		t.Errorf("got facts for the program %q, or none for git log", "git log")
 	}
 	if got := Of("git", "show").Plain; !strings.Contains(got.Options, "--patch") || strings.Contains(got.Options, "@") || len(got.Inserts) == 0 {
 		t.Errorf("got %+v for git show, want the options of git log", got)
+	}
+}
+
+func BenchmarkSearch(b *testing.B) {
+	for b.Loop() {
+		blockAt(search("git status"))
 	}
 }
 
