@@ -118,6 +118,20 @@ func TestBoxAfterQuestion(t *testing.T) {
 	}
 }
 
+// A gate that asks about a command that only reads does not take it out of the box: the user has not been
+// told what a repository could make it run.
+func TestBoxAfterQuestionOfGate(t *testing.T) {
+	s := newSetup()
+	s.user.give = []string{allowOnce}
+	s.build()
+	call := bash("git diff")
+	call.Ask = []string{"flow: the project is not trusted"}
+	s.do(t, call)
+	if len(s.user.asked) != 1 || call.Judged == nil || !call.Judged.ReadOnly {
+		t.Errorf("asked %q, ran in the form %+v; want one question, and the form for the box", s.user.asked, call.Judged)
+	}
+}
+
 // A file outside the session's directories is asked about, and the command that the user allows then
 // runs as written: the box would refuse the file.
 func TestAskedOutsideFileIsRead(t *testing.T) {

@@ -151,11 +151,12 @@ func (p permissionLink) Execute(ctx context.Context, call *executors.Call) (exec
 	return p.next.Execute(ctx, call)
 }
 
-// keepInBox makes a command that only reads run in the box after a question, too. The guard has not
-// asked about files that the box refuses.
+// keepInBox makes a command that only reads run in the box after a question, too, unless the guard
+// asked: its questions are about files that the box refuses.
 func (p permissionCheck) keepInBox(call *executors.Call, d *decision) {
 	card := call.Card
-	if d.action != Allow || d.judged != nil || card.Command() == "" || len(call.Ask) > 0 || boxError(p.Boxed) != nil {
+	byGuard := func(v executors.Verdict) bool { return v.Gate == executors.GuardGate && v.Decision == Ask }
+	if d.action != Allow || d.judged != nil || card.Command() == "" || slices.ContainsFunc(call.Record.Verdicts, byGuard) || boxError(p.Boxed) != nil {
 		return
 	}
 	if judged, err := p.plainForm(call, card.Script, nil); err == nil {
