@@ -129,7 +129,8 @@ var handlers = map[string]handler{
 
 // Serve answers the client until in ends, out fails or ctx is done. Then it
 // cancels every request, waits briefly for them to end, and returns nil, or the
-// error of out. It closes in if it can, to stop the reader. Call it once.
+// error of out. If in is an io.Closer, Serve closes it to unblock the reader. Call
+// it once.
 func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	stop := ctx.Done()
 	// The end of the connection cancels turns, regardless of its reason.

@@ -254,11 +254,11 @@ func AnswerInWords(answer string) string {
 	case "allow_once":
 		return "The user allowed it once"
 	case "allow_always":
-		return "The user allowed it for good"
+		return "The user chose \"always allow\""
 	case "reject_once":
 		return "The user rejected it"
 	case "reject_always":
-		return "The user rejected it for good"
+		return "The user chose \"always reject\""
 	case "dismissed":
 		return "The user dismissed the question"
 	}

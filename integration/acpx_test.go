@@ -60,7 +60,7 @@ func TestAcpxSession(t *testing.T) {
 	a.run("sessions", "new")
 	defer a.run("sessions", "close")
 	a.shows([]string{"Changed."}, "--approve-all", "prompt", "change a.txt")
-	a.shows([]string{"Rewind the files to before turn 1? (failed)", "Nothing was changed, since this needs a yes.", "- restore `a.txt`"}, "--deny-all", "prompt", "/rewind 1 files")
+	a.shows([]string{"Rewind the files to before turn 1? (failed)", "Nothing was changed, because this needs your approval.", "- restore `a.txt`"}, "--deny-all", "prompt", "/rewind 1 files")
 	a.shows([]string{"Rewind the files to before turn 1? (completed)", "Back to before turn 1: 1 file restored."}, "--approve-all", "prompt", "/rewind 1 files")
 	if text := a.content("a.txt"); text != "old\n" {
 		t.Errorf("after the rewind the file holds %q", text)

@@ -65,8 +65,8 @@ func TestRememberedAnswers(t *testing.T) {
 	}
 	writes("3")
 	text, questions := b.turnAnswering(s, "/bash touch g", "allow_once")
-	if len(questions) > 0 || !strings.Contains(text, "You rejected this for good. To be asked again") {
-		t.Errorf("%d permission requests, want none; the turn:\n%s\nwant that the call was rejected for good", len(questions), text)
+	if len(questions) > 0 || !strings.Contains(text, `You chose \"always reject\" for this. To be asked again`) {
+		t.Errorf("%d permission requests, want none; the turn:\n%s\nwant the call rejected by the remembered answer", len(questions), text)
 	}
 	b.request("9", "session/new", fmt.Sprintf(`{"cwd":%q,"mcpServers":[]}`, filepath.Join(root, "home")))
 	elsewhere, _, _ := strings.Cut(strings.SplitN(b.answer("9").line, `"sessionId":"`, 2)[1], `"`)

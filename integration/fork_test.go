@@ -94,7 +94,7 @@ func TestForkRewind(t *testing.T) {
 				t.Errorf("points: %s", points)
 			}
 			for _, tt := range []struct{ prompt, want string }{
-				{"/rewind 1", "Nothing was changed: the files of that turn are not kept by this session, which is a copy"},
+				{"/rewind 1", "Nothing was changed: this session is a fork or an import, and has no file history for that turn"},
 				{"/rewind", "its files are no longer kept"},
 			} {
 				a.runTurn(id, tt.prompt)

@@ -132,5 +132,5 @@ func TestPromptWithoutModel(t *testing.T) {
 	t.Parallel()
 	a := connect(t, start{config: allowMCP})
 	s := a.openWith(stdioServer(t, "lib", "library"))
-	a.checkContains(a.turnOf(s, "/lib:talk"), "No model is connected")
+	a.checkContains(a.turnOf(s, "/lib:talk"), "No model is configured")
 }

@@ -319,7 +319,7 @@ func TestPublicMCPServers(t *testing.T) {
 	a.checkContains(a.turnOf(s, `/everything__get-tiny-image {}`), `"type":"image"`)
 	a.checkContains(a.turnOf(s, `/list_resources {"server":"everything"}`), "demo://resource/static/document/architecture.md", "demo://resource/dynamic/text/{resourceId}")
 	a.checkContains(a.turnOf(s, "/everything:args-prompt"), "Usage: `/everything:args-prompt CITY")
-	a.checkContains(a.turnOf(s, "/everything:simple-prompt"), "No model is connected")
+	a.checkContains(a.turnOf(s, "/everything:simple-prompt"), "No model is configured")
 	a.checkContains(a.turnOf(s, `/files__read_text_file {"path":"a.txt"}`), "the text of a file")
 	a.checkContains(a.turnOf(s, `/files__read_text_file {"path":"/etc/passwd"}`), `"status":"failed"`)
 }

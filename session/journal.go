@@ -17,8 +17,9 @@ import (
 )
 
 // journal is the log of one session. Recorded events are stored before the next frame
-// is sent, and shortly afterwards if no frame follows. So a model is asked while its prompt
-// is stored. A session is kept from its first prompt or change of a setting on.
+// is sent, and shortly afterwards if no frame follows. The request to the model therefore
+// overlaps with storing the prompt. A session is kept from its first prompt or change of a
+// setting on.
 //
 // If storing fails, the events stay in memory, the session continues, and the
 // user is warned. Each turn begins with another attempt, so that a database

@@ -32,7 +32,7 @@ type rewindRun struct {
 // ErrNoTurn means that the conversation has no such turn.
 var ErrNoTurn = errors.New("the conversation has no such turn")
 
-var errCopied = errors.New("the files of that turn are not kept by this session, which is a copy: only the conversation can go back there")
+var errCopied = errors.New("this session is a fork or an import, and has no file history for that turn: only the conversation can go back there")
 
 // files returns the files that the session keeps.
 func (s *Session) files() Files {
@@ -232,7 +232,7 @@ func (s *Session) confirmRewind(ctx context.Context, run *rewindRun) (string, er
 		if ctx.Err() != nil {
 			return "", context.Cause(ctx)
 		}
-		return "Nothing was changed, since this needs a yes. It would do this:\n\n" + run.preview(), nil
+		return "Nothing was changed, because this needs your approval. It would do this:\n\n" + run.preview(), nil
 	}
 	force := false
 	if names := run.differing(); len(names) > 0 {

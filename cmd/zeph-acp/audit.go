@@ -16,12 +16,12 @@ import (
 func newAudit(f *flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "audit",
-		Short: "Show, count, report, verify or export the record of all tool calls",
-		Long: `Show, count, report, verify or export the record of all tool calls, even while an agent
-runs.
+		Short: "Show, count, report, verify or export the audit log of tool calls",
+		Long: `Show, count, report, verify or export the audit log of all tool calls, even while an
+agent runs.
 
-The record is in audit.jsonl, and older lines in audit.jsonl.1, under ZEPH_HOME or
-in the state directory.`,
+The log is audit.jsonl, with older lines in audit.jsonl.1, under ZEPH_HOME or in the
+state directory.`,
 		Args: noCommand,
 		RunE: needsCommand,
 	}

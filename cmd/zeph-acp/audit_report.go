@@ -19,11 +19,11 @@ func newAuditReport(f *flags) *cobra.Command {
 	var file string
 	cmd := &cobra.Command{
 		Use:   "report --html",
-		Short: "Write a page about the calls on record",
-		Long: `Write a page about the calls on record, which any browser shows without a network: calls
-by tool, result and day, denials with their rules, decisions of people, how long calls
-took without the waiting for people, savings by filter rule, and whether the record is
-intact. Credentials are masked.`,
+		Short: "Write a page about the recorded calls",
+		Long: `Write a page about the recorded calls, which any browser shows without a network: calls
+by tool, result and day, denials with their rules, your decisions, how long calls took
+without waiting for you, savings by filter rule, and whether the audit log is intact.
+Credentials are masked.`,
 		Example: "  zeph-acp audit report --html --since 7d -o report.html",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -25,7 +25,7 @@ func newAuditStats(f *flags) *cobra.Command {
 		Use:   "stats",
 		Short: "Count the calls by tool, with their results and durations",
 		Long: `Count calls by tool: how they ended, how long they took. The times do not include
-the waiting for answers of people.`,
+waiting for your answers.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withAudit(cmd, f, func(l *audit.Log) error {

@@ -76,7 +76,7 @@ func limitError(lastMessage, reason string) error {
 	return &exitError{exitStopped, errors.New("the turn was stopped" + reason)}
 }
 
-var errNoModel = errors.New("no model is connected: start Ollama, run `zeph-acp login`, or set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY")
+var errNoModel = errors.New("no model is configured: start Ollama, run `zeph-acp login`, or set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY")
 
 // needsModel reports whether the last message of a turn says only that its prompt needs a
 // model.
@@ -96,7 +96,7 @@ func (t *tally) endError(lastMessage string, failOnDenied bool) error {
 	unknown, _, _ := strings.Cut(strings.TrimPrefix(lastMessage, "There is no command "), ". ")
 	switch {
 	case local.ExplainsConnecting(lastMessage) && strings.HasPrefix(unknown, "/"):
-		return fmt.Errorf("there is no command %s, and no model is connected", unknown)
+		return fmt.Errorf("there is no command %s, and no model is configured", unknown)
 	case needsModel(lastMessage):
 		return errNoModel
 	case t.callExit != 0:

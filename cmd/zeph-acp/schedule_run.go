@@ -44,7 +44,7 @@ func (r taskRun) run(ctx context.Context, j tasks.Job) tasks.Report {
 	case before.Begun:
 		prompt, resume = resumePrompt, j.Run.Session
 	case !isCall(j) && isDirect(r.app, r.app.TaskModel(j.Task)):
-		return tasks.Report{Outcome: tasks.Failed, Result: "No model is connected."}
+		return tasks.Report{Outcome: tasks.Failed, Result: "No model is configured."}
 	}
 	session := ""
 	server, end := r.app.TaskServer(j.Task)

@@ -92,8 +92,8 @@ func TestExplainAnswers(t *testing.T) {
 		{allowOnce, "- The user allowed it once\n" + advice, ""},
 		{rejectOnce, "- The user rejected it\n" + advice, ""},
 		{"", "- The user dismissed the question\n" + advice, ""},
-		{allowAlways, "- The user allowed it for good (this session)\n" + forget, "- remembered answer allows: the user allowed this for good (this session)\n" + forget},
-		{rejectAlways, "- The user rejected it for good (this session)\n" + forget, "- remembered answer denies: the user rejected this for good (this session)\n" + forget},
+		{allowAlways, "- The user chose \"always allow\" (this session)\n" + forget, "- remembered answer allows: the user chose \"always allow\" (this session)\n" + forget},
+		{rejectAlways, "- The user chose \"always reject\" (this session)\n" + forget, "- remembered answer denies: the user chose \"always reject\" (this session)\n" + forget},
 	} {
 		s := newSetup().build()
 		s.user.give = []string{tt.answer}

@@ -251,9 +251,9 @@ func (p permissionCheck) answeredEarlier(call *executors.Call, d *decision) (exe
 	}
 	switch {
 	case answer == Deny:
-		d.verdict = verdict{action: Deny, why: "the user rejected this for good", userText: "You rejected this for good. To be asked again, run zeph-acp permissions forget."}
+		d.verdict = verdict{action: Deny, why: "the user chose \"always reject\"", userText: "You chose \"always reject\" for this. To be asked again, run zeph-acp permissions forget."}
 	case answer == Allow && len(call.Ask) == 0 && p.alwaysCovers(call, d, p.alwaysAllows):
-		d.verdict = verdict{action: Allow, why: "the user allowed this for good"}
+		d.verdict = verdict{action: Allow, why: "the user chose \"always allow\""}
 	default:
 		return executors.Verdict{}, false
 	}

@@ -199,7 +199,7 @@ type Input struct {
 func (in Input) isCommand() bool { return in.Instead != "" || len(in.Expanded) > 0 }
 
 // NoModel answers a command that only a model could carry out.
-const NoModel = "No model is connected that could answer this prompt. Send any other text to see how to connect one."
+const NoModel = "No model is configured. Send any other text to see how to set one up."
 
 // NoAnswer is the note about a turn in which the model said nothing.
 const NoAnswer = "The model ended its turn without an answer."

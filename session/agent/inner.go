@@ -19,7 +19,7 @@ const maxInner = 100
 
 var (
 	errTooMany = fmt.Errorf("this turn has delegated %d tasks already", maxInner)
-	errAlone   = errors.New("no model is connected that could work on the task")
+	errAlone   = errors.New("no model is configured to work on the task")
 )
 
 // inner is the state that only an inner turn has.

@@ -36,7 +36,7 @@ func (r *runningCall) reflection(res executors.Result) string {
 	if names := executors.Closest(r.tools, r.call.Tool); len(names) > 0 {
 		return fmt.Sprintf("%s The tools whose names come close: %s", ask, strings.Join(names, ", "))
 	}
-	return ask + " No tool has a name like it; look at what each tool says that it does."
+	return ask + " No tool has a similar name; read the tool descriptions."
 }
 
 func schemaOf(tool executors.Tool) string {

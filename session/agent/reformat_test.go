@@ -327,7 +327,7 @@ func TestReflect(t *testing.T) {
 		"at once":             {`{"tool":"change","input":{}}` + "\n" + call("change", `{}`), "", []string{"The input of change must fit", ""}},
 		"after what was fine": {call("look", `{"path":"/w/a"}`) + call("look", `{"path":1}`), "", []string{"", "The input of look must fit"}},
 		"no such tool":        {call("look_at", `{}`), "", []string{"The tools whose names come close: look"}},
-		"nothing like it":     {call("frobnicate", `{}`), "", []string{"No tool has a name like it"}},
+		"nothing like it":     {call("frobnicate", `{}`), "", []string{"No tool has a similar name"}},
 		"a value":             {call("look", `{"path":"/none"}`), "", []string{"The input has the right form"}},
 		"denied":              {call("look", `{"path":"/w/denied"}`), "", []string{""}},
 		"waits for another":   {call("look", `{"path":"/w/waits"}`) + call("look", `{"path":1}`), "", []string{"", "The input of look must fit"}},

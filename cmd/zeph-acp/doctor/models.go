@@ -36,7 +36,7 @@ func (e *examination) modelFinding(ctx context.Context, p provider.Probe) Findin
 		return unusableModel(ctx, p)
 	case p.Type == provider.TypeDirect && len(e.app.Config.LLM.Providers) == 0:
 		return warning(
-			"no model is connected: only the calls that a prompt spells out work",
+			"no model is configured: only typed tool calls work",
 			`"zeph-acp login" stores a key; docs/models.md lists the providers`,
 		)
 	case p.Asked && !p.Listed && p.Type == provider.TypeOllama:

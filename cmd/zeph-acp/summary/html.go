@@ -26,7 +26,7 @@ func (r *Report) HTML(w io.Writer, by string) error {
 		body      *html.Node
 	}{
 		{"denials", "Denials", r.denialTable()},
-		{"answers", "Decisions of people", r.answerTable()},
+		{"answers", "Decisions", r.answerTable()},
 		{"failures", "Failures", r.failureTable()},
 		{"filters", "Savings", r.filterTable()},
 	} {
@@ -34,9 +34,9 @@ func (r *Report) HTML(w io.Writer, by string) error {
 		d.Main = append(d.Main, page.Section(s.id, "", s.title, s.body))
 	}
 	state := page.El("p", "", r.State.badge(), page.Text(" "+r.State.Text))
-	d.Main = append(d.Main, page.Section("record", "", "The record", state))
-	d.Nav = page.Nav("On this page", append(nav, [2]string{"record", "The record"})...)
-	d.Foot = fmt.Sprintf("Written by %s. Credentials are redacted. Durations do not include the waiting for people.", by)
+	d.Main = append(d.Main, page.Section("record", "", "Audit log", state))
+	d.Nav = page.Nav("On this page", append(nav, [2]string{"record", "Audit log"})...)
+	d.Foot = fmt.Sprintf("Written by %s. Credentials are redacted. Durations exclude time spent waiting for you.", by)
 	return d.Write(w)
 }
 
@@ -76,7 +76,7 @@ func (r *Report) numbers() *html.Node {
 			page.Figure{Label: "Denied", Value: page.Count(denials), Note: share(denials)},
 			page.Figure{Label: "Stopped", Value: page.Count(all.Sum(stopped...)), Note: "cancelled or interrupted"},
 			page.Figure{Label: "Time of calls", Value: took(all.Total), Note: "median " + took(all.Median)},
-			page.Figure{Label: "Waiting for people", Value: tookOrEmpty(all.Waited), Note: executors.Count(sum(r.answers), "answer")},
+			page.Figure{Label: "Waiting for you", Value: tookOrEmpty(all.Waited), Note: executors.Count(sum(r.answers), "answer")},
 			page.Figure{Label: "Saved by filters", Value: bytesOrEmpty(saved), Note: "of " + executors.Bytes(r.before)},
 		), r.chart())
 }

@@ -25,7 +25,7 @@ func TestDecision(t *testing.T) {
 		"Denied: rule 3":         {Decision: "deny", Rule: "rule 3"},
 		"Denied by the gate trust (untrusted): trust: no": {Decision: "deny", Rule: "trust: no", Gates: gate},
 		"The user allowed it once":                        {Decision: "allow", Answer: "allow_once", Rule: "the user allowed it"},
-		"The user rejected it for good":                   {Decision: "deny", Answer: "reject_always", Rule: "the user rejected it"},
+		"The user chose \"always reject\"":                {Decision: "deny", Answer: "reject_always", Rule: "the user rejected it"},
 		"The user answered default: x":                    {Decision: "allow", Answer: "default", Rule: "x"},
 		"Not allowed without an answer: r":                {Decision: "ask", Rule: "r"},
 	} {
@@ -110,7 +110,7 @@ func textOf(n *html.Node) string {
 
 func TestReport(t *testing.T) {
 	figures, rows, source := report(t, calls())
-	want := map[string]string{"Calls": "5", "Failed": "1", "Denied": "2", "Time of calls": "7.0 s", "Waiting for people": "1 min 0 s", "Saved by filters": "9.0 kB"}
+	want := map[string]string{"Calls": "5", "Failed": "1", "Denied": "2", "Time of calls": "7.0 s", "Waiting for you": "1 min 0 s", "Saved by filters": "9.0 kB"}
 	if diff := cmp.Diff(want, figures); diff != "" {
 		t.Errorf("figures (-want +got)\n%s", diff)
 	}

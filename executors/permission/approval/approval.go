@@ -113,8 +113,8 @@ func parse(data []byte) (content, error) {
 	return c, err
 }
 
-// change stores the content as edit leaves it. A text that cannot be read stays, so that
-// no approval is lost by it. An approval that cannot be stored is asked about again.
+// change stores the content as edit leaves it. An unreadable file is left alone, so no
+// approval is lost. An approval that cannot be stored is asked about again.
 func (s *Store) change(edit func(c content)) error {
 	err := s.Change(func(old []byte) ([]byte, error) {
 		c, err := parse(old)

@@ -296,7 +296,7 @@ const maxCommandBytes = 64 << 10
 // the key of the limit, unless the call set it.
 func (e *Executor) timeoutFailure(in *bashInput, timeout time.Duration) *executors.Failure {
 	f := executors.Failuref(executors.Timeout, "stopped after %s, before the command ended", timeout).
-		Hint("%sLet the command do less at once; run servers and watchers with background.", e.longerTimeoutHint(timeout))
+		Hint("%sSplit the work into shorter commands; run servers and watchers with background.", e.longerTimeoutHint(timeout))
 	if in.Timeout == 0 {
 		f.UserText = fmt.Sprintf("Stopped after %s (%s), before the command ended.", timeout, e.TimeoutKey)
 	}

@@ -30,7 +30,7 @@ func TestTimeoutOfACall(t *testing.T) {
 	}{
 		"not asked for":           {`{"command":"make"}`, 30 * time.Second, 30 * time.Second, "Call it with a longer timeout, up to 600 seconds."},
 		"longer":                  {`{"command":"make","timeout":180}`, 30 * time.Second, 180 * time.Second, "stopped after 3m0s"},
-		"the longest":             {`{"command":"make","timeout":600}`, 30 * time.Second, 600 * time.Second, "suggestion: Let the command do less"},
+		"the longest":             {`{"command":"make","timeout":600}`, 30 * time.Second, 600 * time.Second, "suggestion: Split the work into shorter commands"},
 		"shorter":                 {`{"command":"make","timeout":2}`, 30 * time.Second, 2 * time.Second, "stopped after 2s"},
 		"where there is no limit": {`{"command":"make","timeout":2}`, 0, 2 * time.Second, "stopped after 2s"},
 		"too long":                {`{"command":"make","timeout":601}`, 30 * time.Second, 0, "timeout must be at most 600, got 601"},

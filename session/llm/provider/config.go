@@ -97,7 +97,7 @@ func (c Config) Validate() map[string]string {
 		case err != nil:
 			wrong[key] = err.Error()
 		case p.Type == TypeDirect:
-			wrong[key] = fmt.Sprintf("%q is no model: it answers to spelt out tool calls only", name)
+			wrong[key] = fmt.Sprintf("%q is not a language model; it only runs typed tool calls", name)
 		}
 	}
 	return wrong

@@ -20,7 +20,7 @@ func TestValidateFailures(t *testing.T) {
 		"fallback[3]":        "must be PROVIDER or PROVIDER:MODEL, is empty",
 		"fallback[4]":        `no provider "nobody" for model "nobody"; want PROVIDER:MODEL, such as work:` + anthropic.DefaultModel + ", direct",
 		"fallback[5]":        `model "work:" lacks the part after "work"; want PROVIDER:MODEL`,
-		"fallback[6]":        `"direct" is no model: it answers to spelt out tool calls only`,
+		"fallback[6]":        `"direct" is not a language model; it only runs typed tool calls`,
 		"retry.max_attempts": "11 is not from 0 to 10",
 		"retry.budget_secs":  "-1 is not from 0 to 3600; 0: no limit",
 		"retry.max_ms":       "must not be less than base_ms (2), is 1",
