@@ -648,7 +648,7 @@ func TestTighten(t *testing.T) {
 			ShellRules{AllowNetwork: false, OutsidePaths: "block"},
 			ShellRules{AllowNetwork: true, OutsidePaths: "ask", AllowedCommands: []string{"sudo"}, AllowedPaths: []string{"/"}},
 			ShellRules{AllowNetwork: false, OutsidePaths: "block"},
-			[]string{"allow_network", "outside_paths"},
+			[]string{"allow_network", "allowed_commands", "allowed_paths", "outside_paths"},
 		},
 		"what tightens is adopted": {
 			ShellRules{AllowNetwork: true, OutsidePaths: "ask", BlockedCommands: []string{"a"}, ConfirmPatterns: []string{"b"}},
@@ -661,7 +661,7 @@ func TestTighten(t *testing.T) {
 			ShellRules{AllowNetwork: true, OutsidePaths: "ask"}, nil,
 		},
 	} {
-		got, ignored := setting.Tighten(tt.mine, tt.repo, setting.Paths[Config]()...)
+		got, ignored := setting.Tighten(tt.mine, tt.repo, setting.Paths[ShellRules]()...)
 		if diff := gocmp.Diff(tt.want, got, cmpopts.EquateEmpty()) + gocmp.Diff(tt.ignored, ignored); diff != "" {
 			t.Errorf("%s: -want +got\n%s", name, diff)
 		}
