@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/catalogue/cataloguetest"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/filter/text/setting"
@@ -322,6 +323,11 @@ func TestClaimSource(t *testing.T) {
 	} {
 		if got := claimSource(&executors.Call{Card: tt.card, Spec: executors.Tool{Kind: tt.kind}}); got != tt.want {
 			t.Errorf("%+v, %s: %q, want %q", tt.card, tt.kind, got, tt.want)
+		}
+	}
+	for name, want := range map[string]string{"fetch": executors.FromWeb, "http_head": executors.FromWeb, "bash": executors.FromShell, "read": executors.FromFiles} {
+		if got := claimSource(&executors.Call{Tool: name, Spec: cataloguetest.Spec(name)}); got != want {
+			t.Errorf("the content of %s comes from %q, want %q", name, got, want)
 		}
 	}
 }

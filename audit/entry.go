@@ -132,15 +132,15 @@ func claimSource(call *executors.Call) string {
 	kind := cmp.Or(call.Card.Kind, call.Spec.Kind)
 	switch {
 	case call.Server() != "":
-		return "mcp"
+		return executors.FromMCP
 	case call.Card.Command() != "" || kind == executors.KindExecute:
-		return "shell"
+		return executors.FromShell
 	case call.Card.URL != "" || kind == executors.KindFetch:
-		return "web_scrape"
+		return executors.FromWeb
 	}
 	switch kind {
 	case executors.KindRead, executors.KindEdit, executors.KindDelete, executors.KindMove, executors.KindSearch:
-		return "file_system"
+		return executors.FromFiles
 	}
 	return ""
 }

@@ -2,37 +2,37 @@ package executors
 
 import (
 	"context"
+	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
+	"sync"
 )
 
-// advised are the tools that our texts for models recommend: descriptions, hints of failures,
-// and the system prompt.
-var advised = []string{"bash", "edit", "fetch", "find_path", "grep", "list_directory", "read", "write"}
-
-// recommendation matches words that recommend tools, as in "Prefer read, grep and edit". It is
-// only used for sentences of ours.
-var recommendation = lazyregexp.New(
-	`\b(?:[Pp]refer|[Uu]se|[Ww]ith) ((?:bash|edit|fetch|find_path|grep|list_directory|read|write)` +
-		`(?:(?:, | and | or )(?:bash|edit|fetch|find_path|grep|list_directory|read|write)\b)*)\b`)
-
-// Absent returns the tools that must not be recommended, since they are not among tools.
-func Absent(tools []Tool) []string {
-	var absent []string
-	for _, name := range advised {
-		if _, ok := Find(tools, name); !ok {
-			absent = append(absent, name)
-		}
-	}
-	return absent
+// Advice edits texts of ours for models: descriptions, hints of failures, and the system prompt. The
+// zero value changes nothing.
+type Advice struct {
+	absent []string
+	// recommendation matches words that recommend tools, as in "Prefer read, grep and edit".
+	recommendation *regexp.Regexp
 }
 
-// Advise returns a text of ours for models without recommendations of absent tools. A sentence
-// that recommends only such tools is left out.
-func Advise(text string, absent []string) string {
-	if !slices.ContainsFunc(absent, func(name string) bool { return strings.Contains(text, name) }) {
+// NewAdvice returns the advice for a session that is offered some of the known tools.
+func NewAdvice(known, offered []Tool) Advice {
+	names := NamesOf(known, recommendable)
+	a := Advice{absent: slices.DeleteFunc(slices.Clone(names), func(name string) bool { return indexOf(offered, name) >= 0 })}
+	if len(a.absent) > 0 {
+		one := `(?:` + strings.Join(names, "|") + `)`
+		a.recommendation = regexp.MustCompile(`\b(?:[Pp]refer|[Uu]se|[Ww]ith) (` + one + `(?:(?:, | and | or )` + one + `\b)*)\b`)
+	}
+	return a
+}
+
+func recommendable(t Tool) bool { return t.Is(Recommended) }
+
+// Edit returns a text without recommendations of tools that are not offered. A sentence that
+// recommends only such tools is left out.
+func (a Advice) Edit(text string) string {
+	if !slices.ContainsFunc(a.absent, func(name string) bool { return strings.Contains(text, name) }) {
 		return text
 	}
 	var out strings.Builder
@@ -40,7 +40,7 @@ func Advise(text string, absent []string) string {
 		var kept []string
 		whole, ended := strings.CutSuffix(line, "\n")
 		for _, sentence := range strings.SplitAfter(whole, ". ") {
-			if s, ok := adviseSentence(sentence, absent); ok {
+			if s, ok := a.sentence(sentence); ok {
 				kept = append(kept, s)
 			}
 		}
@@ -56,11 +56,11 @@ func Advise(text string, absent []string) string {
 	return out.String()
 }
 
-// adviseSentence returns a sentence without absent tools. ok is false if it recommended no other.
-func adviseSentence(sentence string, absent []string) (_ string, ok bool) {
+// sentence returns a sentence without absent tools. ok is false if it recommended no other.
+func (a Advice) sentence(sentence string) (_ string, ok bool) {
 	var out strings.Builder
 	for {
-		found := recommendation.FindStringSubmatch(sentence)
+		found := a.recommendation.FindStringSubmatch(sentence)
 		if found == nil {
 			return out.String() + sentence, true
 		}
@@ -69,7 +69,7 @@ func adviseSentence(sentence string, absent []string) (_ string, ok bool) {
 		names := strings.FieldsFunc(list, func(r rune) bool { return r == ' ' || r == ',' })
 		names = slices.DeleteFunc(names, func(name string) bool { return name == "and" || name == "or" })
 		all := len(names)
-		names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(absent, name) })
+		names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(a.absent, name) })
 		switch {
 		case len(names) == 0:
 			return "", false
@@ -91,32 +91,51 @@ func adviseSentence(sentence string, absent []string) (_ string, ok bool) {
 	}
 }
 
-// AdviseOffered is the middleware that keeps descriptions of tools and hints of failures from
-// recommending a tool that is not offered. It belongs around the links that hide tools.
-func AdviseOffered(next Executor) Executor { return adviser{next} }
+// AdviseOffered returns the middleware that keeps descriptions of tools and hints of failures from
+// recommending a known tool that is not offered. It belongs around the links that hide tools.
+func AdviseOffered(known func() []Tool) Middleware {
+	return func(next Executor) Executor { return &adviser{Executor: next, known: known} }
+}
 
-type adviser struct{ Executor }
+type adviser struct {
+	Executor
+	known func() []Tool
 
-func (a adviser) Tools() []Tool {
+	mu      sync.Mutex
+	advice  Advice // for the offered tools
+	offered []string
+}
+
+// adviceFor returns the advice for a session with these tools. It seldom changes.
+func (a *adviser) adviceFor(tools []Tool) Advice {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if offered := NamesOf(tools, recommendable); a.offered == nil || !slices.Equal(a.offered, offered) {
+		a.advice, a.offered = NewAdvice(a.known(), tools), append([]string{}, offered...)
+	}
+	return a.advice
+}
+
+func (a *adviser) Tools() []Tool {
 	tools := a.Executor.Tools()
-	absent := Absent(tools)
-	if len(absent) == 0 {
+	advice := a.adviceFor(tools)
+	if len(advice.absent) == 0 {
 		return tools
 	}
 	tools = slices.Clone(tools)
 	for i, t := range tools {
 		if t.Server == "" {
-			tools[i].Description = Advise(t.Description, absent)
+			tools[i].Description = advice.Edit(t.Description)
 		}
 	}
 	return tools
 }
 
-func (a adviser) Execute(ctx context.Context, call *Call) (Result, error) {
+func (a *adviser) Execute(ctx context.Context, call *Call) (Result, error) {
 	res, err := a.Executor.Execute(ctx, call)
-	if f := res.Failure; f != nil && f.Suggestion != "" && recommendation.MatchString(f.Suggestion) {
+	if f := res.Failure; f != nil && f.Suggestion != "" {
 		advised := *f
-		if advised.Suggestion = Advise(f.Suggestion, Absent(a.Executor.Tools())); advised.Suggestion == "" {
+		if advised.Suggestion = a.adviceFor(a.Executor.Tools()).Edit(f.Suggestion); advised.Suggestion == "" {
 			advised.Suggestion = suggestion[f.Category]
 		}
 		res.Failure = &advised

@@ -2,6 +2,7 @@ package executors
 
 import (
 	"context"
+	"slices"
 	"testing"
 )
 
@@ -22,7 +23,14 @@ func TestAdvise(t *testing.T) {
 		"a verb":              {"- Look first: read the code. Use edit for it.", "- Look first: read the code. Use edit for it.", []string{"read"}},
 		"a part of a name":    {"Use read_overflow for the rest.", "Use read_overflow for the rest.", []string{"read"}},
 	} {
-		if got := Advise(tt.text, tt.absent); got != tt.want {
+		var known, offered []Tool
+		for _, name := range []string{"bash", "edit", "fetch", "find_path", "grep", "list_directory", "read", "write"} {
+			known = append(known, Tool{Name: name, Traits: Recommended})
+			if !slices.Contains(tt.absent, name) {
+				offered = append(offered, known[len(known)-1])
+			}
+		}
+		if got := NewAdvice(known, offered).Edit(tt.text); got != tt.want {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
 		}
 	}
@@ -35,7 +43,7 @@ func TestAdviseOffered(t *testing.T) {
 		}),
 		Bind(Tool{Name: "foreign", Description: "Prefer edit.", Server: "s"}, nil, func(context.Context, *Call, *struct{}) (Result, error) { return Result{}, nil }),
 	}
-	e := AdviseOffered(r)
+	e := AdviseOffered(func() []Tool { return []Tool{{Name: "edit", Traits: Recommended}} })(r)
 	if tools := e.Tools(); tools[0].Description != "Write it." || tools[1].Description != "Prefer edit." {
 		t.Errorf("%+v", tools)
 	}

@@ -63,58 +63,6 @@ func (r resolver) Execute(ctx context.Context, call *Call) (Result, error) {
 	return r.Executor.Execute(ctx, call)
 }
 
-// Tool is one entry of the tool registry, as a model sees it.
-type Tool struct {
-	Name        string          // the tool id: lower case, underscores
-	Description string          // Markdown, for the model
-	Schema      json.RawMessage // JSON Schema of the input, an object
-	Effect      Effect
-	Kind        Kind // the kind of calls whose card has none
-	Invocation  Invocation
-	Phase       Phase // of the calls that the model makes; PhaseAutonomous for the agent's own housekeeping
-	// Concurrent reports that neighbouring calls of the tool may run at the same time. The
-	// tool itself serialises the calls that must run one after the other.
-	Concurrent bool
-	// Server is the MCP server that the tool belongs to; empty for our own tools.
-	Server string
-	// ModelSchema is the schema as models get it; nil means Schema without the keywords
-	// that only the validator needs.
-	ModelSchema json.RawMessage
-}
-
-// TakesInput reports whether the tool has parameters.
-func (t Tool) TakesInput() bool {
-	var schema struct {
-		Properties map[string]json.RawMessage `json:"properties"`
-	}
-	return json.Unmarshal(t.Schema, &schema) == nil && len(schema.Properties) > 0
-}
-
-// Effect is a set of effects that a tool can have. Modes, the cache, the retry
-// link and the audit log use it, never the tool's name.
-type Effect uint8
-
-// The effects; a tool has one or more. The user is asked about a tool without an
-// effect as if it mutated.
-const (
-	Reads      Effect = 1 << iota // reads files or processes
-	Mutates                       // may change files or processes
-	Network                       // may leave the machine
-	Idempotent                    // running it twice has the effect of running it once
-	Internal                      // changes the state of the session itself, such as its plan
-)
-
-// Has reports whether all effects of f are in e.
-func (e Effect) Has(f Effect) bool { return e&f == f }
-
-// ReadOnly reports whether the tool only reads, so that the order of such calls
-// does not matter.
-func (e Effect) ReadOnly() bool { return e&^Idempotent == Reads }
-
-// InternalOnly reports whether the tool changes nothing outside the session, so
-// that its calls need no permission.
-func (e Effect) InternalOnly() bool { return e&^Idempotent == Internal }
-
 // Origin is the party that asked for a call.
 type Origin uint8
 

@@ -22,7 +22,7 @@ type Record struct {
 
 	Code        string    // of the MCP failure, such as "rate_limited"; empty if there was none
 	Trust       string    // the level of trust of the call; empty if the gate trust is off
-	ClaimSource string    // where the content comes from, such as "mcp"; empty means by the call's kind
+	ClaimSource string    // where the content comes from, such as FromMCP; empty means by the call's kind
 	ExitCode    *int      // of the command that ran; nil if no command ran, or a signal ended it
 	Truncated   bool      // the output is not complete
 	Masked      int64     // credentials that the filter masked in the result
@@ -58,3 +58,14 @@ type HookRun struct {
 	Error      string `json:"error,omitempty"` // why there was no answer
 	DurationMS int64  `json:"duration_ms"`
 }
+
+// The sources of content that the audit log names. FromWeb is every page or answer of a server on
+// the web, whichever tool requested it: the log's format has one word for all of them.
+const (
+	FromShell       = "shell"
+	FromFiles       = "file_system"
+	FromWeb         = "web_scrape"
+	FromMCP         = "mcp"
+	FromMemory      = "memory"
+	FromDiagnostics = "diagnostics"
+)

@@ -122,7 +122,7 @@ var importTable = []struct {
 			"session/transcript",
 		},
 	},
-	{"session/agent/frontmatter", nil},
+	{"session/agent/frontmatter", []string{"executors"}},
 	{"session/agent/filecommand", []string{"executors", "executors/permission/approval", "session/agent/frontmatter", "session/agent/skills"}},
 	{"session/agent/question", []string{"executors"}},
 	{"session/agent/subagent", []string{"executors", "executors/permission/approval", "session/agent/frontmatter"}},
@@ -140,7 +140,11 @@ var importTable = []struct {
 	{"integration", []string{"acp", "protocol-fixtures/...", "integration/*"}},
 	{"cmd/zeph-acp/config/toml", []string{"executors"}},
 	{"cmd/zeph-acp/keys", []string{"executors", "cmd/zeph-acp/config/toml", "session/llm/provider"}},
-	{"cmd/zeph-acp/config", []string{"acp", "audit", "executors/...", "filter", "session/...", "cmd/zeph-acp/config/toml", "cmd/zeph-acp/keys"}},
+	{"cmd/zeph-acp/catalogue", []string{"executors", "executors/tools/*", "executors/links/*", "session/agent/*"}},
+	{
+		"cmd/zeph-acp/config",
+		[]string{"acp", "audit", "executors/...", "filter", "session/...", "cmd/zeph-acp/catalogue", "cmd/zeph-acp/config/toml", "cmd/zeph-acp/keys"},
+	},
 	{"cmd/zeph-acp/...", []string{"acp", "audit", "executors/...", "filter/...", "ideproxy", "protocol-fixtures", "session/...", "cmd/zeph-acp/..."}},
 }
 
@@ -153,6 +157,7 @@ var forbidden = []string{
 	"testing",
 	module + "/session/llm/llmtest",
 	module + "/executors/tools/mcp/oauth/oauthtest",
+	module + "/cmd/zeph-acp/catalogue/cataloguetest",
 	module + "/integration",
 }
 

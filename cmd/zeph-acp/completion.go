@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/catalogue"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/editors"
 	"github.com/zeph-acp/zeph-acp/executors/permission"
 	"github.com/zeph-acp/zeph-acp/session/llm/provider"
@@ -194,7 +195,7 @@ func providerChoices(cmd *cobra.Command, f *flags) (out []string) {
 }
 
 func toolChoices(*cobra.Command, *flags) (out []string) {
-	for _, t := range app.Catalogue() {
+	for _, t := range catalogue.Tools() {
 		about, _, _ := strings.Cut(strings.TrimSpace(t.Description), "\n")
 		out = append(out, described(t.Name, about))
 	}

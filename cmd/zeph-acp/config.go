@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/catalogue"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
 )
@@ -63,7 +63,7 @@ func checkConfig(cmd *cobra.Command, f *flags) error {
 	if err != nil {
 		return err
 	}
-	found := l.Check(dir, l.Getenv("ZEPH_MODEL"), app.Known())
+	found := l.Check(dir, l.Getenv("ZEPH_MODEL"), catalogue.Known())
 	l.Warnings = append(l.Warnings, found.Warnings...)
 	printWarnings(cmd, l.Warnings)
 	if len(found.Mistakes) > 0 {

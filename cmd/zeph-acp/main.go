@@ -15,7 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/catalogue"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
 )
 
@@ -165,7 +165,7 @@ func addCommands(root *cobra.Command, f *flags) {
 		newMCP(f),
 		newSchedule(f),
 		newReplay(),
-		newTools(app.Catalogue),
+		newTools(catalogue.Tools),
 		newFilter(f),
 		newDoctor(f),
 		newSetup(f),

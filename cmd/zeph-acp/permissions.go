@@ -14,6 +14,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
+	"github.com/zeph-acp/zeph-acp/executors/tools/shell"
 )
 
 func newPermissions(f *flags) *cobra.Command {
@@ -80,7 +81,7 @@ func checkPermission(cmd *cobra.Command, f *flags, c *checkFlags, args []string)
 		}
 		checker.Hooks = c.hooks
 		printWarnings(cmd, checker.Warnings)
-		tool, text := "bash", strings.Join(args, " ")
+		tool, text := shell.Tool, strings.Join(args, " ")
 		if checker.Tool(args[0]) || len(args) == 2 && strings.HasPrefix(args[1], "{") && json.Valid([]byte(args[1])) {
 			tool, text = args[0], cmp.Or(strings.Join(args[1:], " "), "{}")
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/catalogue"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/permissions"
@@ -96,11 +97,11 @@ func readRules(file string) (*permissions.Import, error) {
 	}
 	switch filepath.Ext(file) {
 	case ".json":
-		return permissions.Claude(data)
+		return permissions.Claude(data, catalogue.Known())
 	case ".rules":
 		return nil, usageError("the .rules files of Codex are programs and cannot be imported: write their rules as [[tools.permissions.bash]]")
 	case ".toml":
-		return permissions.Gemini(data)
+		return permissions.Gemini(data, catalogue.Known())
 	}
 	return nil, usageError("want settings.json of Claude Code, or a .toml policy of Gemini CLI")
 }

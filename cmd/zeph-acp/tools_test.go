@@ -5,12 +5,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/catalogue"
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
 func TestTools(t *testing.T) {
-	catalogue := func() []executors.Tool {
+	tools := func() []executors.Tool {
 		return []executors.Tool{
 			{
 				Name:        "read",
@@ -31,7 +31,7 @@ func TestTools(t *testing.T) {
 	if got, err := parameters(executors.Tool{Schema: json.RawMessage(`{"properties":{"b":{"type":"string"},"a":{"type":"integer"},"z":true,"y":{"type":"array"}},"required":["y","b"]}`)}); err != nil || strings.Join(got, "") != "  y (array)  b (string)  a (integer, optional)  z (any, optional)" {
 		t.Errorf("the parameters are %q, %v", got, err)
 	}
-	for _, tool := range app.Catalogue() {
+	for _, tool := range catalogue.Tools() {
 		if len(effectNames(tool.Effect)) == 0 {
 			t.Errorf("%s has no effect to name", tool.Name)
 		}
@@ -82,7 +82,7 @@ func TestTools(t *testing.T) {
 			"\n## find_path\n\nFinds <paths>.\n\nEffects: reads. Invocation: a fenced block `find`.\n\n```json\n{}\n```\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cmd := newTools(catalogue)
+			cmd := newTools(tools)
 			var b strings.Builder
 			cmd.SetOut(&b)
 			cmd.SetArgs(append([]string{}, tt.args...))

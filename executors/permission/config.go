@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 	"github.com/zeph-acp/zeph-acp/filter/text/wildcard"
 )
@@ -28,7 +29,7 @@ func (c Config) Validate() map[string]string {
 			wrong["permissions."+tool] = err.Error()
 		}
 		for i, r := range rules {
-			for member, text := range r.validate(tool) {
+			for member, text := range r.validate() {
 				wrong[fmt.Sprintf("permissions.%s[%d].%s", tool, i, member)] = text
 			}
 		}
@@ -36,15 +37,37 @@ func (c Config) Validate() map[string]string {
 	return wrong
 }
 
-// validate returns a message for each invalid member of a rule for a tool.
-func (r Rule) validate(tool string) map[string]string {
+// WrongExamples returns a message for each example that contradicts its rule, by key. tools returns
+// the tools that rules may name; it is only called if there are examples.
+func (c Config) WrongExamples(tools func() []executors.Tool) map[string]string {
+	wrong := map[string]string{}
+	for tool, rules := range c.Permissions {
+		for i, r := range rules {
+			if _, err := wildcard.Compile(r.Pattern); err != nil || r.Pattern == "" || len(r.Match)+len(r.NotMatch) == 0 {
+				continue
+			}
+			for member, text := range r.wrongExamples(subjectOf(tool, tools())) {
+				wrong[fmt.Sprintf("permissions.%s[%d].%s", tool, i, member)] = text
+			}
+		}
+	}
+	return wrong
+}
+
+// subjectOf returns what the tool acts on that the key of a rule names, by a name of today or by an
+// earlier one.
+func subjectOf(key string, tools []executors.Tool) executors.SubjectKind {
+	t, _ := executors.FindBy(tools, func(t executors.Tool) bool { return t.Name == key || executors.Lists(t.Names.Earlier, key) })
+	return t.Subject.Of
+}
+
+// validate returns a message for each invalid member of a rule.
+func (r Rule) validate() map[string]string {
 	wrong := map[string]string{}
 	if r.Pattern == "" {
 		wrong["pattern"] = `is empty: "*" matches everything`
 	} else if _, err := wildcard.Compile(r.Pattern); err != nil {
 		wrong["pattern"] = err.Error()
-	} else {
-		maps.Copy(wrong, r.wrongExamples(tool))
 	}
 	if r.Action == "" {
 		wrong["action"] = "is missing: allow, ask or deny"
@@ -70,20 +93,23 @@ func (c *Config) Tighten(repo any, keys *setting.Keys) {
 	}
 }
 
-// oldToolNames are the names of tools in older configurations.
-var oldToolNames = map[string]string{"bash": "shell", "find_path": "glob"}
+// underNames returns the rules by the names that the tools have today.
+func underNames(byTool map[string][]Rule, tools []executors.Tool) map[string][]Rule {
+	out := maps.Clone(byTool)
+	for _, t := range tools {
+		for earlier := range strings.FieldsSeq(t.Names.Earlier) {
+			if rules, ok := byTool[earlier]; ok {
+				out[t.Name] = slices.Concat(out[t.Name], rules)
+				delete(out, earlier)
+			}
+		}
+	}
+	return out
+}
 
-// equivalentTools maps a tool to another one that would show the same content. A rule that
-// denies the other tool also denies the first.
-var equivalentTools = map[string]string{"search_code": "grep"}
-
-// rulesFor returns the rules of a tool under all its names, then those whose key is a
-// pattern that matches it.
+// rulesFor returns the rules of a tool, then those whose key is a pattern that matches it.
 func rulesFor(byTool map[string][]Rule, tool string) []Rule {
 	out := byTool[tool]
-	if old, ok := oldToolNames[tool]; ok {
-		out = append(slices.Clone(out), byTool[old]...)
-	}
 	for _, key := range slices.Sorted(maps.Keys(byTool)) {
 		if !strings.Contains(key, "*") {
 			continue

@@ -136,7 +136,7 @@ func canonical(input json.RawMessage) string {
 // If no rule matches, byDefault applies. A deny for the equivalent tool also counts.
 func (p permissionCheck) decideByRules(tool string, subjects []string, spell func(string) []string, byDefault verdict) verdict {
 	v := p.decideByRulesOf(tool, subjects, spell, byDefault)
-	if as, ok := equivalentTools[tool]; ok {
+	if as, ok := p.shows[tool]; ok {
 		if denied := p.decideByRulesOf(as, subjects, spell, verdict{action: Allow}); denied.action == Deny {
 			v = v.stronger(denied)
 		}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/catalogue/cataloguetest"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/executors/permission"
@@ -103,7 +104,7 @@ func judgeByRules(t testing.TB, td *commands.TestDir, mode, script string, rules
 	if err != nil {
 		t.Fatal(err)
 	}
-	handle := permission.NewShellPolicyHandle(permission.NewShellPolicy(setting.Default[permission.ShellRules](), permission.Config{Permissions: map[string][]permission.Rule{"bash": rules}}, td.Home))
+	handle := permission.NewShellPolicyHandle(permission.NewShellPolicy(setting.Default[permission.ShellRules](), permission.Config{Permissions: map[string][]permission.Rule{"bash": rules}}, td.Home, cataloguetest.Known()))
 	user, end := &refusing{}, &bashTool{}
 	guard := &permission.Guard{Policy: handle, Roots: roots, Home: td.Home, Boxed: boxed}
 	permission := &permission.Permission{

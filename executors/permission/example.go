@@ -6,16 +6,17 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/command"
 )
 
 // wrongExamples returns a message for each example that contradicts its rule, by
 // key: "match[0]".
-func (r Rule) wrongExamples(tool string) map[string]string {
+func (r Rule) wrongExamples(subject executors.SubjectKind) map[string]string {
 	wrong := map[string]string{}
 	for key, list := range map[string][]string{"match": r.Match, "not_match": r.NotMatch} {
 		for i, text := range list {
-			matches, err := r.Matches(tool, text)
+			matches, err := r.Matches(subject, text)
 			switch {
 			case err != nil:
 				wrong[fmt.Sprintf("%s[%d]", key, i)] = err.Error()
@@ -35,14 +36,14 @@ const exampleRoot = "/workspace"
 // exampleHome is the home directory for the examples of rules.
 const exampleHome = "/home/user"
 
-// Matches reports whether the rule matches an example: a command for tools that
-// run commands, a path, or a URL. A rule that allows matches a command if it
-// matches each of its parts; any other rule matches if it matches one part.
-func (r Rule) Matches(tool, example string) (bool, error) {
-	switch tool {
-	case "bash", "shell", "diagnostics":
+// Matches reports whether the rule matches an example of a subject: a command, a URL, a path, or an
+// input as JSON. A rule that allows matches a command if it matches each of its parts; any other
+// rule matches if it matches one part.
+func (r Rule) Matches(subject executors.SubjectKind, example string) (bool, error) {
+	switch subject {
+	case executors.CommandSubject:
 		return r.matchesCommand(example)
-	case "fetch", "web_scrape":
+	case executors.URLSubject:
 		u, err := url.Parse(example)
 		if err != nil || u.Host == "" {
 			return false, fmt.Errorf("%q is not a URL", example)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/permission/answers"
 )
 
@@ -282,12 +283,12 @@ func TestRestrictingRulesMatchLaterWords(t *testing.T) {
 // An example of a rule is matched as a command is.
 func TestExamplesMatchLaterWords(t *testing.T) {
 	for action, want := range map[Action]bool{Deny: true, Ask: true, Allow: false} {
-		if got, err := (Rule{Pattern: "git push*", Action: action}).Matches("bash", "git --x y push"); got != want || err != nil {
+		if got, err := (Rule{Pattern: "git push*", Action: action}).Matches(executors.CommandSubject, "git --x y push"); got != want || err != nil {
 			t.Errorf("%s: %t, %v", action, got, err)
 		}
 	}
 	if slices.ContainsFunc([]string{"git add push.go"}, func(s string) bool {
-		got, _ := Rule{Pattern: "git push*", Action: Deny}.Matches("bash", s)
+		got, _ := Rule{Pattern: "git push*", Action: Deny}.Matches(executors.CommandSubject, s)
 		return got
 	}) {
 		t.Error("a file is taken for a subcommand")

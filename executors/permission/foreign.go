@@ -46,7 +46,7 @@ func (p permissionCheck) restrictForeign(call *executors.Call, spell func(string
 		}
 		for _, one := range command.Parse(c.Text, command.Shell{Dir: dir, Home: p.Home}).Commands {
 			total = total.stronger(p.decideByCommandRules(call.Tool, one, verdict{action: Allow}))
-			if v := p.decideByCommandRules("bash", one, verdict{action: Allow}); v.action == Deny {
+			if v := p.decideByCommandRules(p.shellTool, one, verdict{action: Allow}); v.action == Deny {
 				total = total.stronger(v)
 			}
 		}

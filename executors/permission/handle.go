@@ -17,17 +17,27 @@ import (
 type ShellPolicy struct {
 	shell      ShellRules
 	rules      Config
-	allowed    []string // allowed_paths, absolute and without symlinks
-	hidesTools bool     // some rule denies every call that it is applied to
+	allowed    []string          // allowed_paths, absolute and without symlinks
+	shows      map[string]string // by tool, another tool that would show the same content
+	shellTool  string            // the tool that runs the command of its input
+	hidesTools bool              // some rule denies every call that it is applied to
 }
 
 // NewShellPolicy makes the policy of a valid configuration. home is absolute;
-// empty means unknown.
+// empty means unknown. The rules may name these tools.
 //
 // Symbolic links in allowed_paths are resolved here, once. A link that later replaces
 // such a directory gives no further access.
-func NewShellPolicy(shell ShellRules, rules Config, home string) *ShellPolicy {
-	p := &ShellPolicy{shell: shell, rules: rules, allowed: shell.Allowed(home)}
+func NewShellPolicy(shell ShellRules, rules Config, home string, tools []executors.Tool) *ShellPolicy {
+	p := &ShellPolicy{shell: shell, rules: rules, allowed: shell.Allowed(home), shows: map[string]string{}}
+	p.rules.Permissions, p.rules.repository = underNames(rules.Permissions, tools), underNames(rules.repository, tools)
+	runner, _ := executors.FindBy(tools, executors.Tool.RunsScripts)
+	p.shellTool = runner.Name
+	for _, t := range tools {
+		if t.Shows != "" {
+			p.shows[t.Name] = t.Shows
+		}
+	}
 	for _, of := range []map[string][]Rule{rules.Permissions, rules.repository} {
 		for _, list := range of {
 			p.hidesTools = p.hidesTools || slices.ContainsFunc(list, Rule.deniesAll)

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/catalogue/cataloguetest"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
@@ -18,7 +19,7 @@ func TestOnePolicyPerCall(t *testing.T) {
 	blocked.BlockedCommands = []string{"make"}
 	// The new policy blocks the command, the old one asks: a mix would let
 	// "make" run without a question.
-	open := NewShellPolicy(blocked, Config{Permissions: map[string][]Rule{"bash": {{Pattern: "make", Action: Allow}}}}, "")
+	open := NewShellPolicy(blocked, Config{Permissions: map[string][]Rule{"bash": {{Pattern: "make", Action: Allow}}}}, "", cataloguetest.Known())
 	between := func(next executors.Executor) executors.Executor {
 		return swap{next, func() { s.perm.Policy.Store(open) }}
 	}
@@ -52,7 +53,7 @@ func TestRenew(t *testing.T) {
 		looked++
 		rules := s.shell
 		rules.BlockedCommands = []string{"ls"}
-		s.perm.Policy.Store(NewShellPolicy(rules, Config{}, ""))
+		s.perm.Policy.Store(NewShellPolicy(rules, Config{}, "", cataloguetest.Known()))
 	}
 	if got := s.outcome(t, bash("ls")); got != "block" || looked != 1 {
 		t.Errorf("%s, looked %d times", got, looked)
@@ -78,7 +79,7 @@ func TestAllowedPaths(t *testing.T) {
 	}
 	rules := setting.Default[ShellRules]()
 	rules.AllowedPaths = []string{".", "~/cache", dir + "/link", dir + "/late", dir + "/unborn/"}
-	policy := NewShellPolicyHandle(NewShellPolicy(rules, Config{}, dir+"/home"))
+	policy := NewShellPolicyHandle(NewShellPolicy(rules, Config{}, dir+"/home", cataloguetest.Known()))
 	g := (&Guard{Policy: policy, Roots: roots(root), Commands: roots("/other"), Home: dir + "/home"}).newCheck(policy.Load())
 	for place, want := range map[string]bool{
 		"/other/x": true, root + "/x": false, dir + "/home/cache/x": true, dir + "/home/cache": true, dir + "/home/cached": false, dir + "/home": false, dir + "/real/x": true, dir + "/else/x": false,

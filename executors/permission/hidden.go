@@ -33,7 +33,7 @@ func (p *ShellPolicy) Hidden(tool string) (executors.Verdict, bool) {
 	if !p.hidesTools {
 		return executors.Verdict{}, false
 	}
-	for _, name := range []string{tool, equivalentTools[tool]} {
+	for _, name := range []string{tool, p.shows[tool]} {
 		if r, ok := denyingAll(rulesFor(p.rules.Permissions, name)); ok && name != "" {
 			return r.userVerdict(name).onRecord(name), true
 		}

@@ -14,6 +14,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/catalogue/cataloguetest"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/executors/permission/answers"
@@ -67,7 +68,7 @@ func (*ran) Tools() []executors.Tool {
 		{Name: "fetch", Effect: executors.Network},
 		{Name: "scrape", Effect: executors.Reads | executors.Network | executors.Idempotent},
 		{Name: "plan", Effect: executors.Internal | executors.Idempotent}, {Name: "untold"},
-		{Name: "grep", Effect: executors.Reads}, {Name: "search_code", Effect: executors.Reads},
+		{Name: "grep", Effect: executors.Reads}, {Name: "search_code", Effect: executors.Reads}, cataloguetest.Spec("http_head"),
 	}
 }
 func (*ran) Prepare(context.Context, *executors.Call) (executors.Card, error) {
@@ -100,7 +101,7 @@ func newSetup() *setup {
 }
 
 func (s *setup) build() *setup {
-	policy := NewShellPolicyHandle(NewShellPolicy(s.shell, s.cfg, "/home/u"))
+	policy := NewShellPolicyHandle(NewShellPolicy(s.shell, s.cfg, "/home/u", cataloguetest.Known()))
 	at := roots(cmp.Or(s.dir, root))
 	g := &Guard{Policy: policy, Roots: at, Home: "/home/u", Boxed: s.boxed}
 	s.perm = &Permission{
@@ -608,8 +609,8 @@ func TestHiddenTools(t *testing.T) {
 	for _, tool := range s.chain.Tools() {
 		names = append(names, tool.Name)
 	}
-	if got := strings.Join(names, " "); got != "bash edit fetch scrape plan untold grep search_code" {
-		t.Errorf(`strings.Join(names, " "): got %q, want %q`, got, "bash edit fetch scrape plan untold grep search_code")
+	if got := strings.Join(names, " "); got != "bash edit fetch scrape plan untold grep search_code http_head" {
+		t.Errorf(`strings.Join(names, " "): got %q, want %q`, got, "bash edit fetch scrape plan untold grep search_code http_head")
 	}
 }
 
@@ -707,5 +708,5 @@ func (s *setup) allow(rules ...Rule) {
 	for _, t := range s.end.Tools() {
 		cfg.Permissions[t.Name] = rules
 	}
-	s.perm.Policy.Store(NewShellPolicy(s.shell, cfg, ""))
+	s.perm.Policy.Store(NewShellPolicy(s.shell, cfg, "", cataloguetest.Known()))
 }

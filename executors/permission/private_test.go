@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/catalogue/cataloguetest"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/permission/answers"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
@@ -42,7 +43,7 @@ func atHome(t testing.TB, mixed bool) (s *setup, home string) {
 	}
 	r = r.Without(own)
 	s = newSetup()
-	policy := NewShellPolicyHandle(NewShellPolicy(s.shell, s.cfg, home))
+	policy := NewShellPolicyHandle(NewShellPolicy(s.shell, s.cfg, home, cataloguetest.Known()))
 	g := &Guard{Policy: policy, Roots: r, Home: home, Private: r.PrivateWith, Boxed: inBox}
 	s.perm = &Permission{Policy: policy, Roots: r, Home: home, Mode: func() string { return s.mode }, Approver: s.user, Remembered: &answers.Project{}, Boxed: inBox}
 	s.chain = executors.Chain(s.end, g.Middleware, s.perm.Middleware)

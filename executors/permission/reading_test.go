@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/catalogue/cataloguetest"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/permission/answers"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
@@ -44,7 +45,7 @@ func readable(t *testing.T, rules workspace.ReadRules) (s *setup, dir string) {
 	}
 	s = newSetup()
 	s.shell.OutsidePaths = "ask"
-	policy := NewShellPolicyHandle(NewShellPolicy(s.shell, s.cfg, ""))
+	policy := NewShellPolicyHandle(NewShellPolicy(s.shell, s.cfg, "", cataloguetest.Known()))
 	g := &Guard{Policy: policy, Roots: files, Commands: session}
 	s.perm = &Permission{Policy: policy, Roots: files, Mode: func() string { return s.mode }, Approver: s.user, Remembered: &answers.Project{}, Boxed: inBox}
 	s.chain = executors.Chain(s.end, g.Middleware, s.perm.Middleware)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/catalogue/cataloguetest"
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
@@ -13,16 +14,16 @@ import (
 func TestRuleKeys(t *testing.T) {
 	rule := func(name string) []Rule { return []Rule{{Pattern: name, Action: Allow}} }
 	of := map[string][]Rule{
-		"github__*": rule("all of github"), "github__issue_*": rule("issues"), "github__issue_list": rule("one"), "*": rule("all"), "shell": rule("old"),
+		"github__*": rule("all of github"), "github__issue_*": rule("issues"), "github__issue_list": rule("one"), "*": rule("all"), "bash": rule("own"), "shell": rule("old"),
 	}
 	for tool, want := range map[string][]string{
 		"github__issue_list": {"one", "all", "all of github", "issues"},
 		"github__pr":         {"all", "all of github"},
 		"gitlab__pr":         {"all"},
-		"bash":               {"old", "all"},
+		"bash":               {"own", "old", "all"},
 	} {
 		var got []string
-		for _, r := range rulesFor(of, tool) {
+		for _, r := range rulesFor(underNames(of, cataloguetest.Known()), tool) {
 			got = append(got, r.Pattern)
 		}
 		if !slices.Equal(got, want) {

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/catalogue/cataloguetest"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/filter/text/setting"
@@ -28,7 +29,7 @@ func TestSourceOfACopy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	policy := NewShellPolicy(setting.Default[ShellRules](), Config{}, "")
+	policy := NewShellPolicy(setting.Default[ShellRules](), Config{}, "", cataloguetest.Known())
 	for _, tt := range []struct {
 		from, source string
 		blocked      bool

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/catalogue/cataloguetest"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/permission/answers"
 	"github.com/zeph-acp/zeph-acp/filter/text/setting"
@@ -18,7 +19,7 @@ import (
 // allow it.
 func TestSuggestedRules(t *testing.T) {
 	web := func(url string) *executors.Call {
-		return &executors.Call{Tool: "scrape", Card: executors.Card{URL: url, Kind: executors.KindFetch}}
+		return &executors.Call{Tool: "http_head", Card: executors.Card{URL: url, Kind: executors.KindFetch}}
 	}
 	for name, c := range map[string]struct {
 		call  *executors.Call
@@ -149,7 +150,7 @@ func TestOtherModeIsNamed(t *testing.T) {
 // TestOldNamesOfTools: rules under the old name of a tool apply.
 func TestOldNamesOfTools(t *testing.T) {
 	for tool, old := range map[string]string{"bash": "shell", "find_path": "glob"} {
-		if got := rulesFor(map[string][]Rule{old: {{Pattern: "*", Action: Deny}}}, tool); len(got) != 1 {
+		if got := rulesFor(underNames(map[string][]Rule{old: {{Pattern: "*", Action: Deny}}}, cataloguetest.Known()), tool); len(got) != 1 {
 			t.Errorf("rules of %s that are written for %s: %v, want the one", tool, old, got)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 func web(url string) *executors.Call {
-	return &executors.Call{Tool: "scrape", Card: executors.Card{Title: "Fetch " + url, URL: url, Kind: executors.KindFetch}}
+	return &executors.Call{Tool: "http_head", Card: executors.Card{Title: "Fetch " + url, URL: url, Kind: executors.KindFetch}}
 }
 
 func TestWebRules(t *testing.T) {
@@ -49,7 +49,7 @@ func TestWebRules(t *testing.T) {
 			for _, mode := range []string{"ask", "architect", "code", "auto"} {
 				s := newSetup()
 				s.mode, s.user.give = mode, []string{rejectOnce}
-				s.cfg.Permissions = map[string][]Rule{"scrape": {{Pattern: tt.pattern, Action: tt.action}}}
+				s.cfg.Permissions = map[string][]Rule{"http_head": {{Pattern: tt.pattern, Action: tt.action}}}
 				res := s.build().do(t, web(tt.url))
 				got := "denied"
 				if !res.Failed {
@@ -129,7 +129,7 @@ func TestAdmit(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newSetup()
 			tool := &forwarded{to: tt.to}
-			s.cfg.Permissions = map[string][]Rule{"scrape": tt.rules}
+			s.cfg.Permissions = map[string][]Rule{"http_head": tt.rules}
 			s.user.give = tt.give
 			s.build()
 			policy := s.perm.Policy

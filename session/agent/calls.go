@@ -147,7 +147,7 @@ func (t *turn) announce(ctx context.Context, c llm.ToolCall) (*runningCall, erro
 	}
 	t.recordSuspects(call)
 	t.addStep(call)
-	if r.silent = c.Name == planTool || t.shownAsSteps(); r.silent { // the plan itself is shown
+	if r.silent = tool.Is(executors.ShowsPlan) || t.shownAsSteps(); r.silent { // the plan itself is shown
 		return r, nil
 	}
 	u := r.card(acp.UpdateToolCall)

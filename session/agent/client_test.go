@@ -82,7 +82,7 @@ func (tools) Tools() []executors.Tool {
 	for name, effect := range map[string]executors.Effect{"say": executors.Reads, "compress_context": executors.Internal, "meet": executors.Reads, "fail": executors.Mutates, "block": executors.Mutates} {
 		all = append(all, executors.Tool{Name: name, Effect: effect, Schema: json.RawMessage(`{"type":"object"}`)})
 	}
-	return all
+	return append(all, executors.Tool{Name: "update_plan", Effect: executors.Internal, Schema: json.RawMessage(`{"type":"object"}`), Traits: executors.ShowsPlan})
 }
 
 func (tools) Prepare(_ context.Context, call *executors.Call) (executors.Card, error) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 	"github.com/zeph-acp/zeph-acp/filter/text/texts"
 	"github.com/zeph-acp/zeph-acp/session/llm"
@@ -220,7 +221,7 @@ func (w *compactionRun) replaceOlder(ctx context.Context, c transcript.Compactio
 		d.Prompts = boundPrompts(d.Prompts, w.bytesFor(w.room.messages/promptsShare))
 	}
 	d.Mode = statedMode(w.history[:cut])
-	d.Plan = openPlan(w.history[first:], cut-first, d.Plan)
+	d.Plan = w.openPlan(w.history[first:], cut-first, d.Plan)
 	head := d.Message()
 	head.Count = newestCount(w.history, w.model.Name())
 	c.Head = &head
@@ -295,10 +296,11 @@ func (w *compactionRun) firstKept(c transcript.Compaction, first, prompt int) in
 
 // openPlan returns the unfinished part of the model's last plan, or "" if a
 // message from cut on contains it.
-func openPlan(messages []llm.Message, cut int, before string) string {
+func (t *turn) openPlan(messages []llm.Message, cut int, before string) string {
+	planners := executors.NamesOf(t.Chain.Tools(), func(t executors.Tool) bool { return t.Is(executors.ShowsPlan) })
 	for i, m := range slices.Backward(messages) {
 		for _, b := range slices.Backward(m.Blocks) {
-			if b.Call == nil || b.Call.Name != planTool {
+			if b.Call == nil || !slices.Contains(planners, b.Call.Name) {
 				continue
 			}
 			if i >= cut {

@@ -344,7 +344,7 @@ func TestPlanStays(t *testing.T) {
 	c := &client{}
 	m := &fakeModel{window: 100_000, output: 100}
 	a, _ := compacting(t, m, c)
-	plan := llm.ToolCall{ID: "p", Name: planTool, Input: json.RawMessage(`{"entries":[{"content":"look","status":"completed"},{"content":"mend\nit"}]}`)}
+	plan := llm.ToolCall{ID: "p", Name: "update_plan", Input: json.RawMessage(`{"entries":[{"content":"look","status":"completed"},{"content":"mend\nit"}]}`)}
 	history := []llm.Message{
 		{Role: llm.User, Blocks: []llm.Block{{Text: "mend it"}, {Text: "[The user attached a.go]\npackage a"}}},
 		{Role: llm.Assistant, Blocks: []llm.Block{{Call: &plan}}},

@@ -125,7 +125,10 @@ type reads struct{ executors.Executor }
 
 func (reads) Tools() []executors.Tool {
 	schema := json.RawMessage(`{"type":"object"}`)
-	return []executors.Tool{{Name: "read", Effect: executors.Reads, Schema: schema}, {Name: "fetch", Effect: executors.Network, Schema: schema}}
+	return []executors.Tool{
+		{Name: "read", Effect: executors.Reads, Schema: schema, Subject: executors.Path("path"), Traits: executors.OpensFile},
+		{Name: "fetch", Effect: executors.Network, Schema: schema, Subject: executors.URL("url"), Traits: executors.OpensPage},
+	}
 }
 
 func (reads) Execute(_ context.Context, call *executors.Call) (executors.Result, error) {

@@ -27,9 +27,9 @@ func (t *turn) linkReader(uri string) (tool string, input map[string]string) {
 	target := transcript.LinkTarget(uri)
 	if filepath.IsAbs(target) && t.Inside(target) {
 		if strings.HasSuffix(target, string(filepath.Separator)) {
-			return "list_directory", map[string]string{"path": target}
+			return t.opener(executors.OpensDirectory, target)
 		}
-		return "read", map[string]string{"path": target}
+		return t.opener(executors.OpensFile, target)
 	}
 	if t.Resource != nil {
 		if tool, input = t.Resource(uri); tool != "" {
@@ -37,9 +37,15 @@ func (t *turn) linkReader(uri string) (tool string, input map[string]string) {
 		}
 	}
 	if strings.HasPrefix(strings.ToLower(target), "https://") {
-		return "fetch", map[string]string{"url": target}
+		return t.opener(executors.OpensPage, target)
 	}
 	return "", nil
+}
+
+// opener returns the call that reads a target; the tool is "" if no tool has the trait.
+func (t *turn) opener(trait executors.Trait, target string) (tool string, input map[string]string) {
+	opener, _ := executors.FindBy(t.tools, func(t executors.Tool) bool { return t.Is(trait) })
+	return opener.Name, map[string]string{opener.Subject.Param: target}
 }
 
 // readLinks reads resource links by calls of the user: they are announced and pass
@@ -69,13 +75,14 @@ func (t *turn) readLinks(ctx context.Context, prompt []acp.ContentBlock) (map[in
 // runCommands runs commands of the shell in the order of their parts of the prompt, and adds
 // their outputs to texts. The part of a command that was denied or failed stays unchanged.
 func (t *turn) runCommands(ctx context.Context, commands, texts map[int]string) error {
-	if _, ok := executors.Find(t.tools, "bash"); !ok {
+	shell, ok := executors.FindBy(t.tools, executors.Tool.RunsScripts)
+	if !ok {
 		return nil
 	}
 	t.origin, t.phase = executors.Agent, executors.PhasePlanner
 	defer func() { t.origin, t.phase = executors.Model, executors.PhaseExecutor }()
 	for _, i := range slices.Sorted(maps.Keys(commands)) {
-		if err := t.runForPart(ctx, texts, i, "bash", map[string]string{"command": commands[i]}); err != nil {
+		if err := t.runForPart(ctx, texts, i, shell.Name, map[string]string{shell.Subject.Param: commands[i]}); err != nil {
 			return err
 		}
 	}

@@ -9,13 +9,10 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// planTool is the tool with which a model updates its plan.
-const planTool = "update_plan"
-
 // maxPlan limits a plan in a digest, in bytes.
 const maxPlan = 4 << 10
 
-// planText returns the plan in the input of planTool, or "" if all its steps
+// planText returns the plan in the input of a tool that shows plans, or "" if all its steps
 // are done. It reports false if the input is not a plan.
 func planText(input []byte) (text string, ok bool) {
 	var in struct {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/catalogue"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/gates/rules"
 	"github.com/zeph-acp/zeph-acp/executors/gates/rules/target"
@@ -23,6 +24,7 @@ type rulesGates struct {
 func (b *sessionBuilder) rulesGates(tools executors.Executor) *rulesGates {
 	o := rules.Options{
 		Session: target.Session{Cwd: b.dirs.roots.Cwd(), Home: b.dirs.home},
+		Tools:   catalogue.Known,
 		Roots:   b.dirs.roots.Dirs(), Getenv: b.app.environ, MapPaths: b.dirs.toRuleNames,
 		Level: func(call *executors.Call) string { return b.tools.gates.trust.Level(call).String() },
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/catalogue"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/filter/text/setting"
@@ -88,7 +89,7 @@ func offered(t *testing.T) []offer {
 
 func sized(t *testing.T) []offer {
 	var all []offer
-	for _, tool := range Catalogue() {
+	for _, tool := range catalogue.Tools() {
 		b, err := json.Marshal(struct {
 			Name        string          `json:"name"`
 			Description string          `json:"description"`

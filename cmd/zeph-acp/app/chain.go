@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/zeph-acp/zeph-acp/audit"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/catalogue"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/command"
@@ -20,18 +21,13 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/tools/diagnostics"
 	"github.com/zeph-acp/zeph-acp/executors/tools/files"
 	"github.com/zeph-acp/zeph-acp/executors/tools/lsp"
-	"github.com/zeph-acp/zeph-acp/executors/tools/mcp"
 	"github.com/zeph-acp/zeph-acp/executors/tools/memory"
-	"github.com/zeph-acp/zeph-acp/executors/tools/schedule"
 	"github.com/zeph-acp/zeph-acp/executors/tools/shell"
 	"github.com/zeph-acp/zeph-acp/executors/tools/web"
 	"github.com/zeph-acp/zeph-acp/executors/undo/rewind"
-	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 	"github.com/zeph-acp/zeph-acp/ideproxy"
 	"github.com/zeph-acp/zeph-acp/session/agent/native"
 	"github.com/zeph-acp/zeph-acp/session/agent/question"
-	"github.com/zeph-acp/zeph-acp/session/agent/skills"
-	"github.com/zeph-acp/zeph-acp/session/agent/subagent"
 	"github.com/zeph-acp/zeph-acp/session/agent/toolset"
 )
 
@@ -166,7 +162,7 @@ func (b *sessionBuilder) links(p place) executors.Executor {
 		}, gates, []executors.Middleware{b.tools.filter.Middleware})...)
 	}
 	return executors.Chain(b.app.effects(p.tools), slices.Concat([]executors.Middleware{
-		executors.AdviseOffered,
+		executors.AdviseOffered(catalogue.Known),
 		b.tools.filter.Gate,
 		p.lsp.Around,
 		trace.Calls,
@@ -193,7 +189,6 @@ func (b *sessionBuilder) links(p place) executors.Executor {
 func (b *sessionBuilder) overflow() *overflow.Overflow {
 	o := &overflow.Overflow{
 		Memory: b.app.Overflow, Config: b.cfg.Tools.Overflow, Log: b.app.Log, Summarizer: b.models.summarizer,
-		Paged: []string{"read", "grep", "find_path", "list_directory"},
 	}
 	if b.app.Store != nil { // a nil *store.DB would be a Store that is not nil
 		o.Store = b.app.Store
@@ -267,26 +262,4 @@ func (b *sessionBuilder) fileSystem() files.FS {
 		}
 	}
 	return trackedFS(b.tools.rewind, fs, caps)
-}
-
-// Known returns the tools that a session may have, those of MCP servers aside.
-func Known() []executors.Tool { return slices.Concat(Catalogue(), mcp.ResourceTools()) }
-
-// Catalogue returns the tools of a session whose configuration enables all of
-// them.
-func Catalogue() []executors.Tool {
-	return executors.NewDynExecutor(
-		shell.New(shell.Local{}, "", setting.Default[shell.Config]()),
-		files.New(nil, nil, setting.Default[files.Config](), nil),
-		web.New(setting.Default[web.Config]()),
-		diagnostics.New(shell.Local{}, nil, setting.Default[diagnostics.Config]()),
-		(&overflow.Overflow{Config: setting.Default[overflow.Config]()}).Tools(),
-		native.New(),
-		question.New(setting.Default[question.Config]()),
-		subagent.Catalogue(),
-		skills.Catalogue(),
-		(&memory.Memory{}).Catalogue(),
-		schedule.Catalogue(),
-		(&native.ExitPlan{}).Catalogue(),
-	).Tools()
 }

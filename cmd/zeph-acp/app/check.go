@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/catalogue"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/links/quota"
@@ -124,7 +125,7 @@ func (c *Checker) find(name string) (executors.Tool, bool) {
 	if t, ok := executors.Find(c.chain.Tools(), name); ok {
 		return t, true
 	}
-	if t, ok := executors.Find(Catalogue(), name); ok { // a rule hides it
+	if t, ok := executors.Find(catalogue.Tools(), name); ok { // a rule hides it
 		return t, true
 	}
 	return mcpTool(name)

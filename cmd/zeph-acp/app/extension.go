@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/catalogue"
 	"github.com/zeph-acp/zeph-acp/session"
 )
 
@@ -64,7 +65,7 @@ type toolEntry struct {
 // tools answers _zeph/tools.
 func tools() any {
 	out := []toolEntry{}
-	for _, t := range Catalogue() {
+	for _, t := range catalogue.Tools() {
 		out = append(out, toolEntry{t.Name, t.Description, t.Offered(), string(t.Kind)})
 	}
 	return map[string]any{"tools": out}

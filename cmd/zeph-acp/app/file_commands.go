@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/catalogue"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/permission/approval"
 	"github.com/zeph-acp/zeph-acp/session"
@@ -13,7 +14,7 @@ import (
 // commandFiles returns the files of a session that define commands.
 func (b *sessionBuilder) commandFiles() *filecommand.Set {
 	return filecommand.New(filecommand.Options{
-		Dir: b.dirs.roots.Cwd(), Warn: b.session.Warn, Announce: b.session.Announce,
+		Dir: b.dirs.roots.Cwd(), Known: catalogue.Known, Warn: b.session.Warn, Announce: b.session.Announce,
 		Desk: &approval.Desk{Store: b.app.MCP.Approvals, Ask: b.askApproval()}, // a reply says if one is not used
 		Stat: func(path string) (exists, dir bool) {
 			real, err := b.dirs.files.Resolve(path)

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/catalogue/cataloguetest"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/session/agent/filecommand"
 	"github.com/zeph-acp/zeph-acp/session/agent/skills"
@@ -18,7 +19,7 @@ func BenchmarkNoFileCommands(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	o := filecommand.Options{Dir: dir, Sources: []skills.Source{{Name: "yours", FS: os.DirFS(filepath.Join(dir, "none"))}}}
+	o := filecommand.Options{Known: cataloguetest.Known, Dir: dir, Sources: []skills.Source{{Name: "yours", FS: os.DirFS(filepath.Join(dir, "none"))}}}
 	for _, name := range filecommand.ProjectDirs {
 		o.Sources = append(o.Sources, skills.Source{Name: name, FS: projectDir{roots, filepath.Join(dir, name)}, Project: true})
 	}

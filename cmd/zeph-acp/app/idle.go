@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/catalogue"
 	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
@@ -79,7 +80,7 @@ func (i *idle) close() {
 }
 
 // beforeSession plans the work before the first session: the schemas of all tools.
-func (a *App) beforeSession() { a.idle.plan(func() { Catalogue() }) }
+func (a *App) beforeSession() { a.idle.plan(func() { catalogue.Tools() }) }
 
 // beforePrompt plans the work before the first prompt of the process: the system prompt, a
 // request to the model and the first events of a turn. All of it is discarded, since the

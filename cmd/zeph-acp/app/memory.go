@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/catalogue"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/executors/gates/flow"
 	"github.com/zeph-acp/zeph-acp/executors/tools/memory"
@@ -45,7 +46,7 @@ func (b *sessionBuilder) memory() *memory.Memory {
 // Memory returns the memory of a project, whose directory is the first of the roots, for
 // its user. It has no Store if nothing is stored.
 func (a *App) Memory(cfg config.Config, roots *workspace.Roots) *memory.Memory {
-	m := &memory.Memory{Config: cfg.Tools.Memory, Project: roots.Cwd(), CWD: roots.Cwd(), Roots: roots, Now: a.Now}
+	m := &memory.Memory{Config: cfg.Tools.Memory, Project: roots.Cwd(), CWD: roots.Cwd(), Roots: roots, KnownTools: catalogue.Known, Now: a.Now}
 	if a.Store != nil {
 		m.Store = memories{a.Store}
 	}

@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"sync"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/catalogue"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/session/agent/prompt"
 	"github.com/zeph-acp/zeph-acp/session/llm"
@@ -65,7 +66,7 @@ func (b *sessionBuilder) systemPrompt() *systemPrompt {
 		if b.cfg.Tools.Enabled {
 			f.Skills = promptSkills(b.tools.skills)
 			if b.tools.offered != nil {
-				f.Absent = executors.Absent(b.tools.offered())
+				f.Advice = executors.NewAdvice(catalogue.Known(), b.tools.offered())
 			}
 		}
 		return prompt.System(f)

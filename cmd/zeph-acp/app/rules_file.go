@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/catalogue"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
 	"github.com/zeph-acp/zeph-acp/executors/permission"
@@ -205,7 +206,7 @@ func (a *App) currentRules() ruleSet {
 // shellPolicy returns the policy of one session. It begins with the configuration, which has
 // the rules in now. It follows later changes of the rules, each tightened by the workspace's file.
 func (b *sessionBuilder) shellPolicy(now ruleSet) *permission.ShellPolicyHandle {
-	h := permission.NewShellPolicyHandle(permission.NewShellPolicy(b.cfg.Tools.Shell.ShellRules, b.cfg.Tools.Config, b.dirs.home))
+	h := permission.NewShellPolicyHandle(permission.NewShellPolicy(b.cfg.Tools.Shell.ShellRules, b.cfg.Tools.Config, b.dirs.home, catalogue.Known()))
 	var mu sync.Mutex
 	h.Renew = func() {
 		mu.Lock()
@@ -213,7 +214,7 @@ func (b *sessionBuilder) shellPolicy(now ruleSet) *permission.ShellPolicyHandle 
 		next := b.app.currentRules()
 		if next.version != now.version {
 			cfg, _ := b.app.tightened(next, b.dirs.roots)
-			h.Store(permission.NewShellPolicy(cfg.Tools.Shell.ShellRules, cfg.Tools.Config, b.dirs.home))
+			h.Store(permission.NewShellPolicy(cfg.Tools.Shell.ShellRules, cfg.Tools.Config, b.dirs.home, catalogue.Known()))
 		}
 		for _, text := range now.notes {
 			if !slices.Contains(next.notes, text) {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/catalogue"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/links/quota"
@@ -78,7 +79,7 @@ func (a *App) newAgent(s session.Setup, terminals *ideproxy.Terminals) (session.
 	}
 	if b.cfg.Tools.Enabled {
 		warnings = append(warnings, st.toolset.Warnings(func() []executors.Tool {
-			return slices.Concat(chain.Tools(), Known())
+			return slices.Concat(chain.Tools(), catalogue.Known())
 		})...)
 	}
 	for _, w := range warnings {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/catalogue"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/executors/tools/shell"
 	"github.com/zeph-acp/zeph-acp/session/agent/prompt"
@@ -15,7 +16,7 @@ import (
 // first turn.
 func (b *sessionBuilder) skills() *skills.Set {
 	o := skills.Options{
-		Config: b.cfg.Tools.Skills, Dir: b.dirs.roots.Cwd(), Warn: b.session.Warn,
+		Config: b.cfg.Tools.Skills, Dir: b.dirs.roots.Cwd(), Known: catalogue.Known, Warn: b.session.Warn,
 		Desk:  b.approvalDesk(),
 		Level: func(name string) string { return b.tools.gates.trust.Skill(name).String() },
 		SetLevel: func(name, level string) string {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/catalogue"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/session/agent/subagent"
 )
@@ -17,6 +18,7 @@ func (b *sessionBuilder) subAgents() *subagent.Set {
 		Desk:   b.approvalDesk(),
 		System: func() string { return b.tools.system.text() },
 		Tools:  func() []executors.Tool { return b.tools.tools.Tools() },
+		Known:  catalogue.Known,
 		Model:  b.app.modelLike, Warn: b.session.Warn,
 	}
 	if b.app.checking == nil && b.app.worktrees.dir != "" {

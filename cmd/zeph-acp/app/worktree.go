@@ -124,7 +124,13 @@ func (w *subagentCopy) Dir() string { return w.Copy.Dir }
 // Bring makes the changes in the project.
 func (w *subagentCopy) Bring(ctx context.Context, call executors.DelegatedCall, res *executors.Result) error {
 	w.st.lsp.ExpectChanges(ctx)
-	b, err := w.Copy.Apply(ctx, copies.Session{Current: w.current, Call: call})
+	b, err := w.Copy.Apply(ctx, copies.Session{
+		Current: w.current,
+		Put: func(ctx context.Context, path string, text *string, still func(context.Context) *executors.Failure) (executors.Result, error) {
+			tool, input := files.Put(path, text)
+			return call(ctx, tool, input, still)
+		},
+	})
 	for i := range b.Diffs {
 		res.Content = append(res.Content, executors.Content{Diff: &b.Diffs[i]})
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/catalogue"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 )
 
@@ -56,7 +56,7 @@ func TestCheckOfKeys(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f := l.Check(filepath.Join(t.TempDir(), "none"), "", app.Known())
+		f := l.Check(filepath.Join(t.TempDir(), "none"), "", catalogue.Known())
 		all := f.Warnings
 		for _, m := range f.Mistakes {
 			all = append(all, m.Error())
@@ -89,7 +89,7 @@ func TestCheckOfHooks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f := l.Check(filepath.Join(t.TempDir(), "none"), "", app.Known())
+		f := l.Check(filepath.Join(t.TempDir(), "none"), "", catalogue.Known())
 		var mistakes []string
 		for _, m := range f.Mistakes {
 			mistakes = append(mistakes, m.Error())

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/catalogue"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
@@ -180,7 +181,7 @@ func (l *Loaded) applyFile(data []byte) toml.Mistakes {
 	d := newDecoder()
 	d.File, d.Partial = l.File, len(mistakes) > 0
 	d.Decode(root, reflect.ValueOf(&l.Config).Elem(), "")
-	d.Validate(setting.Check(l.Config))
+	d.Validate(check(l.Config))
 	mistakes = append(mistakes, d.Mistakes...)
 	l.Warnings = append(l.Warnings, warnings(d.Warnings.In(l.File))...)
 	for key := range d.Set {
@@ -206,10 +207,20 @@ func (l *Loaded) override(path, text, where string) toml.Mistakes {
 	return d.Mistakes.In(where)
 }
 
+// check returns the mistakes in the values of c, by path: those that its parts find, and the examples
+// of permission rules that contradict their rule.
+func check(c Config) map[string]string {
+	wrong := setting.Check(c)
+	for key, text := range c.Tools.WrongExamples(catalogue.Known) {
+		wrong["tools."+key] = text
+	}
+	return wrong
+}
+
 // validate returns the wrong values that were not reported yet.
 func (l *Loaded) validate(reported toml.Mistakes) toml.Mistakes {
 	var mistakes toml.Mistakes
-	wrong := setting.Check(l.Config)
+	wrong := check(l.Config)
 	for _, key := range slices.Sorted(maps.Keys(wrong)) {
 		where, ok := l.origins[key]
 		if list, _, element := strings.Cut(key, "["); element && !ok && strings.HasSuffix(key, "]") {

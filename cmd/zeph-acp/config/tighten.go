@@ -45,7 +45,7 @@ func Tighten(cfg Config, workspaceDir string) (Config, []string) {
 	d.File = file
 	v := reflect.ValueOf(&repo).Elem()
 	d.Decode(root, v, "")
-	d.Validate(setting.Check(repo))
+	d.Validate(check(repo))
 	if len(d.Mistakes) >= toml.MaxMistakes { // further mistakes are not recorded, so the remaining keys may be wrong
 		return cfg, []string{d.Mistakes.In(file)[0].Error() + "; the whole file is ignored, as it has too many mistakes"}
 	}
@@ -68,7 +68,7 @@ func Tighten(cfg Config, workspaceDir string) (Config, []string) {
 			Line: d.LineOf(key), Key: key, Text: "ignored: a workspace may only tighten the configuration",
 		})
 	}
-	if len(setting.Check(result)) > 0 {
+	if len(check(result)) > 0 {
 		return cfg, []string{toml.Printable(file) + " is ignored: it makes the configuration invalid"}
 	}
 	return result, warnings(append(d.Mistakes, d.Warnings...).In(file))

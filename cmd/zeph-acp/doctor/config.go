@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/catalogue"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
 	"github.com/zeph-acp/zeph-acp/executors/permission/answers"
@@ -26,7 +27,7 @@ func (e *examination) configuration(context.Context) []Finding {
 		return []Finding{failure(e.loadErr.Error(), "make the file readable, or name another one with --config")}
 	}
 	l := e.loaded
-	found := l.Check(e.Dir, l.Getenv("ZEPH_MODEL"), app.Known())
+	found := l.Check(e.Dir, l.Getenv("ZEPH_MODEL"), catalogue.Known())
 	out := mistakeFindings(found.Mistakes)
 	for _, w := range slices.Concat(l.Warnings, found.Warnings) {
 		out = append(out, warning(w, `"zeph-acp config check" lists all of them`))

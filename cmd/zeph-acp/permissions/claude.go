@@ -13,14 +13,14 @@ import (
 
 // Claude translates the member "permissions" of a settings.json of Claude Code:
 // https://code.claude.com/docs/en/permissions
-func Claude(data []byte) (*Import, error) {
+func Claude(data []byte, known []executors.Tool) (*Import, error) {
 	var file struct {
 		Permissions map[string]json.RawMessage `json:"permissions"`
 	}
 	if err := json.Unmarshal(data, &file); err != nil {
 		return nil, err
 	}
-	c := &claude{}
+	c := &claude{known: known}
 	lists := map[string]executors.Decision{"deny": executors.Deny, "ask": executors.Ask, "allow": executors.Allow}
 	for _, key := range []string{"deny", "ask", "allow"} {
 		var list []string
@@ -53,27 +53,32 @@ func claudeSettings(key string) string {
 }
 
 // claude is the translation of one file.
-type claude struct{ Import }
-
-// claudeTools are the tools of the same name or duty.
-var claudeTools = map[string][]string{
-	"Bash":      {"bash"},
-	"Glob":      {"find_path"},
-	"Grep":      {"grep", "search_code"},
-	"LS":        {"list_directory"},
-	"Read":      readers,
-	"Edit":      writers,
-	"Write":     writers,
-	"MultiEdit": writers,
-	"WebFetch":  {"fetch", "web_scrape"},
+type claude struct {
+	Import
+	known []executors.Tool
 }
 
-var (
-	readers = []string{"read", "grep", "search_code", "find_path", "list_directory"}
-	writers = []string{"edit", "write"}
-	// changers are all tools that change files, for rules that deny or ask.
-	changers = []string{"edit", "write", "create_directory", "delete_path", "move_path", "copy_path"}
-)
+// claudeEditors are the names of tools that change files. A rule for one of them covers all.
+var claudeEditors = []string{"Edit", "Write", "MultiEdit"}
+
+// tools returns the names of our tools that a rule for a tool of Claude Code covers. A rule that
+// denies or asks about a tool that changes files covers all tools that do, and one that allows only
+// those of the same duty.
+func (c *claude) tools(name string, action executors.Decision) []string {
+	editor := slices.Contains(claudeEditors, name)
+	return namesOf(c.known, func(t executors.Tool) bool {
+		switch {
+		case editor && action != executors.Allow:
+			return t.ChangesFiles()
+		case editor:
+			return slices.ContainsFunc(claudeEditors, func(name string) bool { return executors.Lists(t.Names.Claude, name) })
+		case name == "Read":
+			return t.ReadsFiles()
+		}
+		// A tool without a subject has no rules for parts of its calls, which Claude Code's may have.
+		return t.Subject.Of != executors.OtherSubject && t.Subject.Of != executors.SkillSubject && executors.Lists(t.Names.Claude, name)
+	})
+}
 
 // rule translates "Tool" or "Tool(specifier)".
 func (c *claude) rule(rule string, action executors.Decision) {
@@ -85,24 +90,19 @@ func (c *claude) rule(rule string, action executors.Decision) {
 		c.mcp(rule, server, action)
 		return
 	}
-	tools := claudeTools[name]
-	if action != executors.Allow && slices.Equal(tools, writers) {
-		tools = changers
-	}
+	tools := c.tools(name, action)
 	switch {
 	case tools == nil:
 		c.leaveOut(rule, "there is no such tool")
 	case name == "Read" && action == executors.Allow:
 		c.leaveOut(rule, "reading in the session's directories needs no rule; tools.file.allow_read opens files elsewhere")
 	case !hasSpec || spec == "" || spec == "*":
-		for _, t := range tools {
-			c.add(rule, action, t, "*")
-		}
+		c.addAll(rule, action, tools, "*")
 	case name == "Bash":
-		c.bash(rule, spec, action)
+		c.bash(rule, spec, action, tools)
 	case name == "WebFetch":
-		c.web(rule, spec, action)
-	case name == "Read" || slices.Equal(claudeTools[name], writers):
+		c.web(rule, spec, action, tools)
+	case name == "Read" || slices.Contains(claudeEditors, name):
 		c.paths(rule, name, spec, action, tools)
 	default:
 		c.leaveOutRestricting(rule, action, tools, errors.New("the tool has no rules for parts of its calls"))
@@ -129,38 +129,36 @@ func (c *claude) mcp(rule, name string, action executors.Decision) {
 }
 
 // web translates "domain:HOST".
-func (c *claude) web(rule, spec string, action executors.Decision) {
+func (c *claude) web(rule, spec string, action executors.Decision, tools []string) {
 	host, ok := strings.CutPrefix(spec, "domain:")
 	if !ok || strings.ContainsAny(host, "/?[") || host == "" {
-		c.leaveOutRestricting(rule, action, claudeTools["WebFetch"], errors.New("it names no domain"))
+		c.leaveOutRestricting(rule, action, tools, errors.New("it names no domain"))
 		return
 	}
-	for _, t := range claudeTools["WebFetch"] {
-		c.add(rule, action, t, host)
-	}
+	c.addAll(rule, action, tools, host)
 }
 
 // bash translates a pattern for commands, in which "*" matches any text.
-func (c *claude) bash(rule, spec string, action executors.Decision) {
+func (c *claude) bash(rule, spec string, action executors.Decision, tools []string) {
 	if base, ok := strings.CutSuffix(spec, ":*"); ok {
 		spec = base + " *"
 	}
 	switch {
 	case strings.TrimLeft(spec, " *") == "":
-		c.leaveOutRestricting(rule, action, claudeTools["Bash"], errors.New("it names no command"))
+		c.leaveOutRestricting(rule, action, tools, errors.New("it names no command"))
 		return
 	case strings.ContainsAny(spec, `"'\$`+"`"):
-		c.leaveOutRestricting(rule, action, claudeTools["Bash"], errors.New("commands are matched without quotes and escapes"))
+		c.leaveOutRestricting(rule, action, tools, errors.New("commands are matched without quotes and escapes"))
 		return
 	case strings.ContainsAny(spec, "|&;<>()\n"):
-		c.leaveOutRestricting(rule, action, claudeTools["Bash"], errors.New("each simple command is matched on its own"))
+		c.leaveOutRestricting(rule, action, tools, errors.New("each simple command is matched on its own"))
 		return
 	}
 	spec = strings.NewReplacer("?", "[?]", "[", "[[]").Replace(spec)
 	if base, ok := strings.CutSuffix(spec, " *"); ok { // a word ends before the space
-		c.add(rule, action, "bash", base)
+		c.addAll(rule, action, tools, base)
 	}
-	c.add(rule, action, "bash", spec)
+	c.addAll(rule, action, tools, spec)
 }
 
 // paths translates a pattern for files in the syntax of gitignore.
@@ -176,16 +174,12 @@ func (c *claude) paths(rule, name, spec string, action executors.Decision, tools
 			c.leaveOut(rule, "%v", err)
 			return
 		}
-		for _, t := range tools {
-			c.add(rule, action, t, patterns...)
-		}
+		c.addAll(rule, action, tools, patterns...)
 		return
 	}
 	if name == "Read" && action == executors.Deny { // holds for commands too, and for edits
 		c.DenyRead = append(c.DenyRead, p.denyRead())
-		tools = writers
+		tools = c.tools("Edit", executors.Allow)
 	}
-	for _, t := range tools {
-		c.add(rule, action, t, p.superset()...)
-	}
+	c.addAll(rule, action, tools, p.superset()...)
 }

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/catalogue/cataloguetest"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/permissions"
 )
@@ -22,7 +23,7 @@ func TestClaudeCalls(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	i, err := permissions.Claude(archive.Files[0].Data)
+	i, err := permissions.Claude(archive.Files[0].Data, cataloguetest.Known())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,27 +27,12 @@ type geminiRule struct {
 	Interactive     *bool          `toml:"interactive"`
 }
 
-// geminiTools are the tools of the same duty.
-var geminiTools = map[string][]string{
-	"run_shell_command":   {"bash"},
-	"read_file":           {"read"},
-	"read_many_files":     {"read"},
-	"write_file":          {"write"},
-	"replace":             {"edit"},
-	"list_directory":      {"list_directory"},
-	"glob":                {"find_path"},
-	"grep_search":         {"grep", "search_code"},
-	"search_file_content": {"grep", "search_code"},
-	"web_fetch":           {"fetch", "web_scrape"},
-	"*":                   {"*"},
-}
-
 // geminiDecisions are the decisions of a rule.
 var geminiDecisions = map[string]executors.Decision{"allow": executors.Allow, "ask_user": executors.Ask, "deny": executors.Deny}
 
 // Gemini translates the rules of a policy of Gemini CLI:
 // https://geminicli.com/docs/reference/policy-engine
-func Gemini(data []byte) (*Import, error) {
+func Gemini(data []byte, known []executors.Tool) (*Import, error) {
 	var file struct {
 		Rule []geminiRule `toml:"rule"`
 	}
@@ -60,7 +45,7 @@ func Gemini(data []byte) (*Import, error) {
 	})
 	out := &Import{}
 	for _, r := range file.Rule {
-		tools, err := r.translate(out)
+		tools, err := r.translate(out, known)
 		if err != nil {
 			out.leaveOut(r.source(), "%v", err)
 			if geminiDecisions[r.Decision] != executors.Allow {
@@ -73,7 +58,7 @@ func Gemini(data []byte) (*Import, error) {
 }
 
 // translate adds the rule. With an error it returns the tools that the rule is about.
-func (r geminiRule) translate(out *Import) (tools []string, err error) {
+func (r geminiRule) translate(out *Import, known []executors.Tool) (tools []string, err error) {
 	names, ok := stringsOf(r.ToolName)
 	prefix, okPrefix := stringsOf(r.CommandPrefix)
 	if len(names) == 0 && (len(prefix) > 0 || r.CommandRegex != "") {
@@ -83,7 +68,7 @@ func (r geminiRule) translate(out *Import) (tools []string, err error) {
 		names = []string{"*"}
 	}
 	for _, n := range names {
-		tools = append(tools, r.tools(n)...)
+		tools = append(tools, r.tools(n, known)...)
 	}
 	if len(r.Modes) > 0 && !slices.Contains(r.Modes, "default") {
 		return nil, errors.New("it holds in other modes only")
@@ -125,7 +110,7 @@ func (r geminiRule) translate(out *Import) (tools []string, err error) {
 }
 
 // tools returns the tools that a name stands for.
-func (r geminiRule) tools(name string) []string {
+func (r geminiRule) tools(name string, known []executors.Tool) []string {
 	server, ok := strings.CutPrefix(name, "mcp_")
 	switch {
 	case r.MCPName != "":
@@ -136,7 +121,10 @@ func (r geminiRule) tools(name string) []string {
 		server, tool, _ := strings.Cut(server, "_")
 		return []string{server + "__" + tool}
 	}
-	return geminiTools[name]
+	if name == "*" {
+		return []string{name}
+	}
+	return namesOf(known, func(t executors.Tool) bool { return executors.Lists(t.Names.Gemini, name) })
 }
 
 // source describes the rule on one line.

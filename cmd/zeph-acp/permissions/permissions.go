@@ -57,6 +57,18 @@ func (i *Import) add(source string, action executors.Decision, tool string, patt
 	}
 }
 
+// namesOf returns the sorted names of the tools that fit.
+func namesOf(tools []executors.Tool, fits func(executors.Tool) bool) []string {
+	return slices.Sorted(slices.Values(executors.NamesOf(tools, fits)))
+}
+
+// addAll adds a rule for each tool and pattern.
+func (i *Import) addAll(source string, action executors.Decision, tools []string, patterns ...string) {
+	for _, t := range tools {
+		i.add(source, action, t, patterns...)
+	}
+}
+
 // leaveOut records a rule that cannot be translated.
 func (i *Import) leaveOut(source, format string, args ...any) {
 	l := Untranslated{source, fmt.Sprintf(format, args...)}

@@ -10,7 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/catalogue/cataloguetest"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/permissions"
+	"github.com/zeph-acp/zeph-acp/executors"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected translations")
@@ -31,9 +33,9 @@ func TestTranslate(t *testing.T) {
 			var i *permissions.Import
 			switch in := archive.Files[0]; in.Name {
 			case "settings.json":
-				i, err = permissions.Claude(in.Data)
+				i, err = permissions.Claude(in.Data, cataloguetest.Known())
 			case "policy.toml":
-				i, err = permissions.Gemini(in.Data)
+				i, err = permissions.Gemini(in.Data, cataloguetest.Known())
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -61,7 +63,7 @@ func TestTranslate(t *testing.T) {
 
 // TestDropAllows checks that no rule of a project allows calls in others.
 func TestDropAllows(t *testing.T) {
-	i, err := permissions.Claude([]byte(`{"permissions":{"allow":["Bash(make)"],"deny":["Bash(curl *)"]}}`))
+	i, err := permissions.Claude([]byte(`{"permissions":{"allow":["Bash(make)"],"deny":["Bash(curl *)"]}}`), cataloguetest.Known())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,11 +75,11 @@ func TestDropAllows(t *testing.T) {
 
 // TestMerge checks that a file which denies wins over one which allows.
 func TestMerge(t *testing.T) {
-	a, err := permissions.Claude([]byte(`{"permissions":{"allow":["Bash(git:*)"]}}`))
+	a, err := permissions.Claude([]byte(`{"permissions":{"allow":["Bash(git:*)"]}}`), cataloguetest.Known())
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := permissions.Claude([]byte(`{"permissions":{"deny":["Bash(git push:*)"]}}`))
+	b, err := permissions.Claude([]byte(`{"permissions":{"deny":["Bash(git push:*)"]}}`), cataloguetest.Known())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,12 +93,12 @@ func TestMerge(t *testing.T) {
 }
 
 func TestMalformed(t *testing.T) {
-	for text, read := range map[string]func([]byte) (*permissions.Import, error){
+	for text, read := range map[string]func([]byte, []executors.Tool) (*permissions.Import, error){
 		`{"permissions":{"allow":"Bash"}}`: permissions.Claude,
 		`[`:                                permissions.Claude,
 		`[[rule]`:                          permissions.Gemini,
 	} {
-		if _, err := read([]byte(text)); err == nil {
+		if _, err := read([]byte(text), cataloguetest.Known()); err == nil {
 			t.Errorf("%s is accepted", text)
 		}
 	}
@@ -108,8 +110,8 @@ func FuzzImport(f *testing.F) {
 	f.Add(`{"permissions":{"allow":["Bash(a *)","Edit(**/x)"],"deny":["Read(//a)"]}}`)
 	f.Add("[[rule]]\ntoolName = \"*\"\ncommandPrefix = [\"a\"]\ndecision = \"deny\"\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, read := range []func([]byte) (*permissions.Import, error){permissions.Claude, permissions.Gemini} {
-			i, err := read([]byte(text))
+		for _, read := range []func([]byte, []executors.Tool) (*permissions.Import, error){permissions.Claude, permissions.Gemini} {
+			i, err := read([]byte(text), cataloguetest.Known())
 			if err != nil {
 				continue
 			}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/catalogue/cataloguetest"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/filter/text/setting"
@@ -25,7 +26,7 @@ type tool struct {
 }
 
 func (tool) Tools() []executors.Tool {
-	var all []executors.Tool
+	all := cataloguetest.Known()
 	for _, name := range []string{"crm", "issues", "trusted"} {
 		all = append(all, executors.Tool{Name: name + "__tool", Server: name})
 	}
@@ -52,7 +53,7 @@ func file(tool, path string) *executors.Call {
 }
 
 func web(url string) *executors.Call {
-	return &executors.Call{Tool: "fetch", Card: executors.Card{URL: url, Kind: executors.KindFetch}}
+	return &executors.Call{Tool: "http_head", Card: executors.Card{URL: url, Kind: executors.KindFetch}}
 }
 
 func server(name string) *executors.Call {
@@ -219,7 +220,7 @@ func TestSends(t *testing.T) {
 		"an address of a host": {bash("kopia backup me@example.com:x"), "kopia with an address"},
 		"no bash":              {bash("cat ("), "a command that cannot be parsed"},
 		"a page":               {call: web("https://example.com/page")},
-		"a query":              {web("https://example.com/?q=1"), "the query of fetch"},
+		"a query":              {web("https://example.com/?q=1"), "the query of http_head"},
 		"a server":             {server("issues"), "the MCP server issues"},
 		"a trusted server":     {server("trusted"), "the MCP server trusted"},
 		"an edit":              {call: file("edit", "/w/a.go")},

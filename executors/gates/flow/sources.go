@@ -61,7 +61,7 @@ func (f *Flow) resourceLabels(uri string) label {
 
 // shownFiles returns the files whose content the result of a tool may show.
 func shownFiles(call *executors.Call, res executors.Result) []string {
-	if call.Card.Command() != "" || call.Server() != "" || listingTools[call.Tool] {
+	if call.Card.Command() != "" || call.Server() != "" || call.Spec.Is(executors.ListsFiles) {
 		return nil
 	}
 	out := slices.Clone(call.Card.Paths)

@@ -9,6 +9,3 @@ const (
 
 	both = sends | reads
 )
-
-// listingTools are tools that name files without their content.
-var listingTools = map[string]bool{"create_directory": true, "delete_path": true, "find_path": true, "list_directory": true}

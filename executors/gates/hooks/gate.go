@@ -125,7 +125,7 @@ func (s *Session) rewrite(call *executors.Call, a answer, real func(string) stri
 	if call.Rewrites >= maxRewrites {
 		return s.denyVerdict(a, "hooks changed the input again and again")
 	}
-	call.Rewrite = fromHookInput(call.Tool, mapTexts(a.input, real).(map[string]any))
+	call.Rewrite = fromHookInput(call.Spec, mapTexts(a.input, real).(map[string]any))
 	return executors.Verdict{
 		Decision: executors.Deny, Rule: a.rule() + " changed the input", Source: a.hook.file.Name,
 		Failure: executors.Failuref(executors.PolicyBlocked, "a hook changed the input of this call; it was not run as it was"),

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/catalogue/cataloguetest"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/executors/permission/approval"
@@ -111,7 +112,7 @@ func newTool() *tool {
 }
 
 func call(name, input string) *executors.Call {
-	return &executors.Call{ID: "c1", Tool: name, Input: json.RawMessage(input), Record: &executors.Record{}}
+	return &executors.Call{ID: "c1", Tool: name, Spec: cataloguetest.Spec(name), Input: json.RawMessage(input), Record: &executors.Record{}}
 }
 
 // TestPreToolUse checks the effect of each answer.
@@ -253,20 +254,25 @@ func TestInput(t *testing.T) {
 	if diff := cmp.Diff(want, string(data)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	if got := string(fromHookInput("write", map[string]any{"file_path": "/w/b", "content": "y"})); got != `{"content":"y","path":"/w/b"}` {
+	head := call("http_head", `{"url":"https://a.example"}`)
+	head.Card.URL = "https://b.example/"
+	if got := hookInput(head); !cmp.Equal(got, map[string]any{"url": "https://b.example/"}) {
+		t.Errorf("the input of a hook for http_head is %v, want the address that is requested now", got)
+	}
+	if got := string(fromHookInput(cataloguetest.Spec("write"), map[string]any{"file_path": "/w/b", "content": "y"})); got != `{"content":"y","path":"/w/b"}` {
 		t.Errorf("the input of the tool is %s", got)
 	}
 }
 
 func TestMatchers(t *testing.T) {
 	for matcher, want := range map[string]string{
-		"": "bash write fetch mcp sub_agent other", "*": "bash write fetch mcp sub_agent other", "Bash": "bash", "bash": "bash", "Write|Edit": "write", "Write, Edit": "write", "|": "bash write fetch mcp sub_agent other",
-		"mcp__db__.*": "mcp", "db__query": "mcp", "mcp__db__query": "mcp", "WebFetch": "fetch", "web_scrape": "", "Wri.*": "write", "^(Bash|other)$": "bash other", "BASH": "",
-		"(": "bash write fetch mcp sub_agent other", "ba": "", "Task": "sub_agent", "sub_agent": "sub_agent", "ba.": "bash",
+		"": "bash write fetch http_head mcp sub_agent other", "*": "bash write fetch http_head mcp sub_agent other", "Bash": "bash", "bash": "bash", "Write|Edit": "write", "Write, Edit": "write", "|": "bash write fetch http_head mcp sub_agent other",
+		"mcp__db__.*": "mcp", "db__query": "mcp", "mcp__db__query": "mcp", "WebFetch": "fetch http_head", "http_head": "http_head", "web_scrape": "", "Wri.*": "write", "^(Bash|other)$": "bash other", "BASH": "",
+		"(": "bash write fetch http_head mcp sub_agent other", "ba": "", "Task": "sub_agent", "sub_agent": "sub_agent", "ba.": "bash",
 	} {
 		var got []string
 		m := newMatcher(PreToolUse, matcher)
-		for _, c := range []*executors.Call{call("bash", "{}"), call("write", "{}"), call("fetch", "{}"), {Tool: "db__query", Spec: executors.Tool{Server: "db"}}, call("sub_agent", "{}"), call("other", "{}")} {
+		for _, c := range []*executors.Call{call("bash", "{}"), call("write", "{}"), call("fetch", "{}"), call("http_head", "{}"), {Tool: "db__query", Spec: executors.Tool{Server: "db"}}, call("sub_agent", "{}"), call("other", "{}")} {
 			if name, _, _ := strings.Cut(strings.Replace(c.Tool, "db__query", "mcp", 1), " "); m.fits(namesOf(c)) {
 				got = append(got, name)
 			}

@@ -46,25 +46,6 @@ func (m matcher) fits(names []string) bool {
 	})
 }
 
-// formatNames are the names of tools in the format of hooks, by our names.
-var formatNames = map[string]string{
-	"bash":           "Bash",
-	"read":           "Read",
-	"write":          "Write",
-	"edit":           "Edit",
-	"grep":           "Grep",
-	"search_code":    "Grep",
-	"find_path":      "Glob",
-	"list_directory": "LS",
-	"fetch":          "WebFetch",
-	"web_scrape":     "WebFetch",
-	"update_plan":    "TodoWrite",
-	"sub_agent":      "Task",
-	"ask_user":       "AskUserQuestion",
-	"load_skill":     "Skill",
-	"invoke_skill":   "Skill",
-}
-
 // namesOf returns the names of a tool. The first is the name in the input of a hook.
 func namesOf(call *executors.Call) []string {
 	if server := call.Spec.Server; server != "" {
@@ -72,40 +53,57 @@ func namesOf(call *executors.Call) []string {
 			return []string{"mcp__" + prefix + "__" + tool, call.Tool}
 		}
 	}
-	if name := formatNames[call.Tool]; name != "" {
+	if name := formatName(call.Spec); name != "" {
 		return []string{name, call.Tool}
 	}
 	return []string{call.Tool}
 }
 
-// fileTools are tools whose "path" is called file_path in the format of hooks.
-var fileTools = []string{"read", "write", "edit"}
+// formatName returns the name of a tool in the format of hooks, which is Claude Code's; "" if it
+// has none there.
+func formatName(tool executors.Tool) string {
+	name, _, _ := strings.Cut(tool.Names.Claude, " ")
+	return name
+}
+
+// takesFilePath reports whether the path of a tool is called file_path in the format of hooks.
+func takesFilePath(tool executors.Tool) bool {
+	return tool.Subject.Of == executors.PathSubject && slices.Contains([]string{"Read", "Write", "Edit"}, formatName(tool))
+}
 
 // hookInput returns the input of a call in the format of hooks. A file tool has an absolute
 // path. A web tool has the address that is requested now, which may be a redirect's.
 func hookInput(call *executors.Call) map[string]any {
-	input := map[string]any{}
+	input, param := map[string]any{}, call.Spec.Subject.Param
 	_ = json.Unmarshal(call.Input, &input) // a call with another input does not run
 	switch {
-	case slices.Contains(fileTools, call.Tool):
-		if path, ok := input["path"]; ok {
+	case takesFilePath(call.Spec):
+		if path, ok := input[param]; ok {
 			if len(call.Card.Paths) == 1 {
 				path = call.Card.Paths[0]
 			}
+			delete(input, param)
 			input["file_path"] = path
-			delete(input, "path")
 		}
-	case call.Card.URL != "" && input["url"] != nil:
+	case call.Card.URL != "" && input[param] != nil && call.Spec.Subject.Of == executors.URLSubject:
+		delete(input, param)
 		input["url"] = call.Card.URL
 	}
 	return input
 }
 
 // fromHookInput is the inverse of hookInput, for an input that a hook has changed.
-func fromHookInput(tool string, input map[string]any) json.RawMessage {
-	if path, ok := input["file_path"]; ok && slices.Contains(fileTools, tool) {
-		input["path"] = path
-		delete(input, "file_path")
+func fromHookInput(tool executors.Tool, input map[string]any) json.RawMessage {
+	name := ""
+	switch {
+	case takesFilePath(tool):
+		name = "file_path"
+	case tool.Subject.Of == executors.URLSubject:
+		name = "url"
+	}
+	if value, ok := input[name]; ok {
+		delete(input, name)
+		input[tool.Subject.Param] = value
 	}
 	data, _ := json.Marshal(input) // it was JSON
 	return data

@@ -42,6 +42,8 @@ type Options struct {
 	Roots  []string                          // the workspace, absolute and without links; the first is the cwd
 	Getenv func(name string) string          // nil means that no variable is set
 	Level  func(call *executors.Call) string // the trust level of a call; nil means trusted
+	// Tools returns the tools that rules may name; nil means none.
+	Tools func() []executors.Tool
 	// MapPaths replaces each absolute path of a text by its name in the rules; nil changes
 	// no text.
 	MapPaths func(text string) string

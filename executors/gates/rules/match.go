@@ -59,8 +59,8 @@ func newSubject(call *executors.Call, o Options, stopped func() bool) *subject {
 		s.parts = append(s.parts, next)
 	}
 	s.names = map[executors.Decision][]string{
-		executors.Allow: toolNames(call.Tool, executors.Allow),
-		executors.Deny:  toolNames(call.Tool, executors.Deny),
+		executors.Allow: o.toolNames(call, executors.Allow),
+		executors.Deny:  o.toolNames(call, executors.Deny),
 	}
 	return s
 }
@@ -113,21 +113,23 @@ func (s *subject) concerns(r rule) bool {
 	return slices.ContainsFunc(s.names[r.Effect], r.tool)
 }
 
-// toolNames returns the names of a tool that a rule may use. A deny also covers the
-// tools of that name that MCP servers have.
-func toolNames(tool string, effect executors.Decision) []string {
-	names := []string{tool}
-	if _, own, ok := strings.Cut(tool, "__"); ok && effect == executors.Deny {
-		names = append(names, own)
+// toolNames returns the names of a call's tool that a rule may use. A deny also covers the tools of
+// MCP servers with such a name.
+func (o Options) toolNames(call *executors.Call, effect executors.Decision) []string {
+	names := append([]string{call.Tool}, strings.Fields(call.Spec.Names.Earlier)...)
+	_, own, ok := strings.Cut(call.Tool, "__")
+	if !ok || effect != executors.Deny {
+		return names
 	}
-	shells := []string{"bash", "sh", "shell"}
-	for _, n := range names {
-		if slices.Contains(shells, strings.ToLower(n)) {
-			names = append(names, shells...)
+	names = append(names, own)
+	if o.Tools == nil {
+		return names
+	}
+	own = strings.ToLower(own)
+	for _, t := range o.Tools() {
+		if t.Name == own || executors.Lists(t.Names.Earlier, own) {
+			names = append(append(names, t.Name), strings.Fields(t.Names.Earlier)...)
 		}
-	}
-	if tool == "find_path" {
-		names = append(names, "glob")
 	}
 	return names
 }

@@ -64,12 +64,13 @@ func origins(call *executors.Call, res executors.Result) []string {
 
 // skillOf returns the name of the skill that a call loads, or "".
 func skillOf(call *executors.Call) string {
-	if call.Tool != "load_skill" && call.Tool != "invoke_skill" {
+	if call.Spec.Subject.Of != executors.SkillSubject {
 		return ""
 	}
-	var in struct{ Name string }
+	var in map[string]any
 	if json.Unmarshal(call.Input, &in) != nil {
 		return ""
 	}
-	return in.Name
+	name, _ := in[call.Spec.Subject.Param].(string)
+	return name
 }

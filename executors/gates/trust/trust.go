@@ -145,15 +145,12 @@ func verdict(d executors.Decision, subject string, level Level, reason string) e
 	}
 }
 
-// skillTools are the tools that load instructions, or save text for later turns.
-var skillTools = []string{"invoke_skill", "load_skill", "memory_save"}
-
 // deniedAfterUntrusted reports whether a call is denied after an untrusted text: it could
-// change something, send data out, or load other instructions.
+// change something, send data out, load other instructions, or save text for later turns.
 func deniedAfterUntrusted(call *executors.Call) bool {
 	e := call.Spec.Effect
 	return call.Server() != "" || e.Has(executors.Mutates) || e.Has(executors.Network) || call.Card.Command() != "" ||
-		call.Spec.Kind == executors.KindExecute && !e.ReadOnly() || slices.Contains(skillTools, call.Tool)
+		call.Spec.Kind == executors.KindExecute && !e.ReadOnly() || call.Spec.Subject.Of == executors.SkillSubject || call.Spec.Is(executors.SavesText)
 }
 
 // observer records the sources that a turn has read.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/catalogue/cataloguetest"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
@@ -17,16 +18,8 @@ import (
 type tool struct{ result executors.Result }
 
 func (tool) Tools() []executors.Tool {
-	return []executors.Tool{
-		{Name: "read", Effect: executors.Reads | executors.Idempotent, Kind: executors.KindRead},
-		{Name: "write", Effect: executors.Mutates, Kind: executors.KindEdit},
-		{Name: "bash", Effect: executors.Reads | executors.Mutates | executors.Network, Kind: executors.KindExecute},
-		{Name: "fetch", Effect: executors.Reads | executors.Network, Kind: executors.KindFetch},
-		{Name: "load_skill", Effect: executors.Internal | executors.Idempotent},
-		{Name: "update_plan", Effect: executors.Internal},
-		{Name: "crm__get", Server: "crm"},
-		{Name: "wiki__get", Server: "wiki", Effect: executors.Reads},
-	}
+	return append(cataloguetest.Known(), executors.Tool{Name: "crm__get", Server: "crm"},
+		executors.Tool{Name: "wiki__get", Server: "wiki", Effect: executors.Reads})
 }
 
 func (tool) Prepare(context.Context, *executors.Call) (executors.Card, error) {
@@ -44,7 +37,7 @@ func run(t *testing.T, levels *Trust, text string, result executors.Result) exec
 	name, arg, _ := strings.Cut(text, " ")
 	call := &executors.Call{Tool: name, Record: &executors.Record{}}
 	switch name {
-	case "fetch":
+	case "fetch", "http_head":
 		call.Card.URL = arg
 	case "load_skill":
 		call.Input, _ = json.Marshal(map[string]string{"name": arg})
@@ -82,6 +75,7 @@ func TestLevels(t *testing.T) {
 		{"skill:other", "load_skill other", Untrusted, ask, []executors.Decision{ok, ok, deny, deny, deny, deny, deny}},
 		{"skill:other", "load_skill other", Blocked, deny, []executors.Decision{ok, ok, ok, ok, ok, ok, ok}},
 		{"content", "fetch https://example.com", Provisional, ok, []executors.Decision{ok, ok, ok, ok, ok, ok, ok}},
+		{"content", "http_head https://example.com", Untrusted, ok, []executors.Decision{ok, ok, deny, deny, deny, deny, deny}},
 		{"content", "fetch https://example.com", Untrusted, ok, []executors.Decision{ok, ok, deny, deny, deny, deny, deny}},
 		{"tool:bash", "bash", Untrusted, ask, []executors.Decision{ok, ok, ok, ask, ok, ok, ok}},
 		{"tool:bash", "bash", Blocked, deny, []executors.Decision{ok, ok, ok, deny, ok, ok, ok}},
@@ -141,7 +135,7 @@ func TestLevel(t *testing.T) {
 		}
 	}
 	levels.Set("skill:odd", Untrusted)
-	if got := level(executors.Call{Tool: "invoke_skill", Input: json.RawMessage(`{"name":"odd"}`)}); got != "untrusted" {
+	if got := level(executors.Call{Tool: "invoke_skill", Spec: cataloguetest.Spec("invoke_skill"), Input: json.RawMessage(`{"name":"odd"}`)}); got != "untrusted" {
 		t.Errorf("a skill: %s", got)
 	}
 	run(t, levels, "load_skill odd", executors.Result{})

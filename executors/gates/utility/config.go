@@ -8,9 +8,6 @@ type Config struct {
 	CostWeight       float64  `toml:"cost_weight" default:"0.5" range:"0.." doc:"weight of the estimated tokens of the result"`
 	RedundancyWeight float64  `toml:"redundancy_weight" default:"0.3" range:"0.." doc:"weight of a repetition of a call of this turn"`
 	UncertaintyBonus float64  `toml:"uncertainty_bonus" default:"0.2" range:"0.." doc:"weight of a tool that was not used lately"`
-	ExemptTools      []string `toml:"exempt_tools" default:"invoke_skill,load_skill" doc:"tools whose calls are never skipped"`
+	ExemptTools      []string `toml:"exempt_tools" doc:"tools whose calls are never skipped, besides the tools that load skills"`
 	HighGainTools    []string `toml:"high_gain_tools" doc:"more tools that have a high gain"`
 }
-
-// alwaysExempt are the tools without which a turn with skills would stall.
-var alwaysExempt = []string{"invoke_skill", "load_skill"}

@@ -1,6 +1,7 @@
 package utility
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -36,7 +37,7 @@ func (s score) String() string {
 func (g *Gate) score(call *executors.Call) score {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	s := score{gain: g.gain(call.Tool)}
+	s := score{gain: g.gain(call)}
 	size := guessedSize
 	if m := g.sizes[call.Tool]; m.n > 0 {
 		size = m.sum / m.n
@@ -55,29 +56,16 @@ func (g *Gate) score(call *executors.Call) score {
 	return s
 }
 
-// gains are the gains of tools by name. Any other tool has otherGain.
-var gains = map[string]float64{
-	"bash": 0.6, "read": 0.55, "write": 0.55,
-	"find_path": 0.65, "grep": 0.65, "list_directory": 0.65, "search_code": 0.65,
-	"copy_path": 0.75, "create_directory": 0.75, "delete_path": 0.75, "diagnostics": 0.75, "edit": 0.75, "move_path": 0.75,
-}
-
 const (
-	otherGain  = 0.5
-	highGain   = 0.75 // of HighGainTools
-	memoryGain = 0.8  // of tools for saved memory
+	otherGain = 0.5
+	highGain  = 0.75 // of HighGainTools
 )
 
-func (g *Gate) gain(tool string) float64 {
-	switch gain, ok := gains[tool]; {
-	case g.highGainTools[plainName(tool)]:
+func (g *Gate) gain(call *executors.Call) float64 {
+	if g.highGainTools[plainName(call.Tool)] {
 		return highGain
-	case strings.HasPrefix(tool, "memory"):
-		return memoryGain
-	case ok:
-		return gain
 	}
-	return otherGain
+	return cmp.Or(float64(call.Spec.Gain), otherGain)
 }
 
 // requestPattern matches words of a user that ask for a call.

@@ -18,7 +18,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"sync"
 
@@ -47,7 +46,7 @@ type mean struct{ sum, n int }
 // New returns a gate that has seen no call.
 func New(cfg Config) *Gate {
 	return &Gate{
-		cfg: cfg, exempt: setOf(slices.Concat(cfg.ExemptTools, alwaysExempt)), highGainTools: setOf(cfg.HighGainTools),
+		cfg: cfg, exempt: setOf(cfg.ExemptTools), highGainTools: setOf(cfg.HighGainTools),
 		callsThisTurn: map[[sha256.Size]byte]bool{}, sizes: map[string]mean{},
 	}
 }
@@ -90,7 +89,8 @@ func (g *Gate) Reset() {
 
 // judge denies a call whose score is below the threshold, unless the call is exempt.
 func (g *Gate) judge(_ context.Context, call *executors.Call) (executors.Verdict, error) {
-	if g.exempt[plainName(call.Tool)] || userAsked(call) {
+	// Without the tools that load skills, a turn with skills would stall.
+	if call.Spec.Subject.Of == executors.SkillSubject || g.exempt[plainName(call.Tool)] || userAsked(call) {
 		return executors.Verdict{}, nil
 	}
 	s := g.score(call)

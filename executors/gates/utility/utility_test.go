@@ -4,10 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"math"
-	"slices"
 	"strings"
 	"testing"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/catalogue/cataloguetest"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
@@ -16,17 +16,7 @@ import (
 type tool struct{ size int }
 
 func (tool) Tools() []executors.Tool {
-	return []executors.Tool{
-		{Name: "read", Effect: executors.Reads | executors.Idempotent},
-		{Name: "grep", Effect: executors.Reads},
-		{Name: "fetch", Effect: executors.Reads | executors.Network},
-		{Name: "write", Effect: executors.Mutates},
-		{Name: "bash", Effect: executors.Reads | executors.Mutates | executors.Network},
-		{Name: "memory_save", Effect: executors.Internal},
-		{Name: "load_skill", Effect: executors.Reads},
-		{Name: "Invoke:Skill", Effect: executors.Reads},
-		{Name: "crm__get", Server: "crm"},
-	}
+	return append(cataloguetest.Known(), executors.Tool{Name: "crm__get", Server: "crm"})
 }
 
 func (tool) Prepare(context.Context, *executors.Call) (executors.Card, error) {
@@ -64,21 +54,22 @@ func TestNeverSkipped(t *testing.T) {
 		call    executors.Call
 		skipped bool
 	}{
-		"a read":              {executors.Call{Tool: "read"}, true},
-		"a page":              {executors.Call{Tool: "fetch"}, true},
-		"a write":             {executors.Call{Tool: "write"}, false},
-		"a command":           {executors.Call{Tool: "bash"}, false},
-		"memory":              {executors.Call{Tool: "memory_save"}, false},
-		"an MCP tool":         {executors.Call{Tool: "crm__get"}, false},
-		"a skill":             {executors.Call{Tool: "load_skill"}, false},
-		"a skill, other form": {executors.Call{Tool: "Invoke:Skill"}, false},
-		"the user's call":     {executors.Call{Tool: "read", Origin: executors.User}, false},
-		"the agent's call":    {executors.Call{Tool: "read", Origin: executors.Agent}, true},
-		"the user's words":    {executors.Call{Tool: "read", UserWords: "Please use the read tool on a.txt"}, false},
-		"other words":         {executors.Call{Tool: "read", UserWords: "Please use the grep tool on a.txt"}, true},
-		"an order":            {executors.Call{Tool: "read", UserWords: "Run: cat a.txt"}, false},
-		"a span of code":      {executors.Call{Tool: "grep", UserWords: "What is in `ls | head`?"}, false},
-		"a plain span":        {executors.Call{Tool: "grep", UserWords: "What is in `main.go`?"}, true},
+		"a read":             {executors.Call{Tool: "read"}, true},
+		"a header of a page": {executors.Call{Tool: "http_head"}, true},
+		"a page":             {executors.Call{Tool: "fetch"}, true},
+		"a write":            {executors.Call{Tool: "write"}, false},
+		"a command":          {executors.Call{Tool: "bash"}, false},
+		"memory":             {executors.Call{Tool: "memory_save"}, false},
+		"an MCP tool":        {executors.Call{Tool: "crm__get"}, false},
+		"a skill":            {executors.Call{Tool: "load_skill"}, false},
+		"a skill, invoked":   {executors.Call{Tool: "invoke_skill"}, false},
+		"the user's call":    {executors.Call{Tool: "read", Origin: executors.User}, false},
+		"the agent's call":   {executors.Call{Tool: "read", Origin: executors.Agent}, true},
+		"the user's words":   {executors.Call{Tool: "read", UserWords: "Please use the read tool on a.txt"}, false},
+		"other words":        {executors.Call{Tool: "read", UserWords: "Please use the grep tool on a.txt"}, true},
+		"an order":           {executors.Call{Tool: "read", UserWords: "Run: cat a.txt"}, false},
+		"a span of code":     {executors.Call{Tool: "grep", UserWords: "What is in `ls | head`?"}, false},
+		"a plain span":       {executors.Call{Tool: "grep", UserWords: "What is in `main.go`?"}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := enabled(100)
@@ -120,11 +111,16 @@ func TestParts(t *testing.T) {
 	expect(rule("read", `{"path":"a"}`, 0), "gain 0.55, cost 0.04, redundancy 0.00, exploration 1.00; the score is 0.73")
 	cfg := enabled(0)
 	cfg.HighGainTools = []string{"crm:_get"}
-	if gain := New(cfg).gain("crm__get"); gain != highGain {
+	if gain := New(cfg).gain(&executors.Call{Tool: "crm__get"}); gain != highGain {
 		t.Errorf("gain %v of a tool with high gain", gain)
 	}
-	if gain := New(cfg).gain("memory_search"); gain != memoryGain {
-		t.Errorf("gain %v of memory_search", gain)
+	for name, want := range map[string]float64{
+		"memory_search": 0.8, "bash": 0.6, "read": 0.55, "write": 0.55, "edit": 0.75, "grep": 0.65, "search_code": 0.65, "find_path": 0.65, "list_directory": 0.65,
+		"copy_path": 0.75, "create_directory": 0.75, "delete_path": 0.75, "move_path": 0.75, "diagnostics": 0.75, "http_head": otherGain, "fetch": otherGain,
+	} {
+		if gain := New(cfg).gain(&executors.Call{Tool: name, Spec: cataloguetest.Spec(name)}); math.Abs(gain-want) > 1e-6 {
+			t.Errorf("the gain of %s is %v, want %v", name, gain, want)
+		}
 	}
 }
 
@@ -153,8 +149,8 @@ func TestNoScore(t *testing.T) {
 
 func TestConfig(t *testing.T) {
 	d := setting.Default[Config]()
-	if !slices.Contains(d.ExemptTools, "invoke_skill") || !slices.Contains(d.ExemptTools, "load_skill") {
-		t.Errorf("exempt tools %q", d.ExemptTools)
+	if len(d.ExemptTools) > 0 {
+		t.Errorf("exempt tools %q, want none: tools that load skills are exempt in any case", d.ExemptTools)
 	}
 	if wrong := setting.Check(d); d.Enabled || len(wrong) > 0 || New(d).Link() != nil {
 		t.Error("the defaults are on or wrong")

@@ -153,7 +153,7 @@ func storable(res executors.Result, record *executors.Record) bool {
 	switch {
 	case res.Failed, res.Valid == nil, res.Full != nil, res.Done != nil:
 		return false
-	case record != nil && record.ClaimSource == "mcp":
+	case record != nil && record.ClaimSource == executors.FromMCP:
 		return false
 	}
 	return !slices.ContainsFunc(res.Content, func(c executors.Content) bool { return c.Terminal != "" })

@@ -21,7 +21,6 @@ import (
 	"io"
 	"iter"
 	"log/slog"
-	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -45,10 +44,9 @@ type Store interface {
 // Overflow keeps the long texts of a session. It may be used concurrently, and must
 // not be copied.
 type Overflow struct {
-	Store  Store    // nil: there is no store
-	Memory *Memory  // keeps the texts that Store cannot; nil: they are dropped
-	Config Config   // of the session
-	Paged  []string // names of tools that bound their own text and explain how to read the rest
+	Store  Store   // nil: there is no store
+	Memory *Memory // keeps the texts that Store cannot; nil: they are dropped
+	Config Config  // of the session
 	// Summarizer summarises texts that are too long; nil: there are no summaries.
 	Summarizer Summarizer
 	Log        *slog.Logger
@@ -79,7 +77,7 @@ func (l link) Execute(ctx context.Context, call *executors.Call) (executors.Resu
 
 // shorten bounds the text of a result, and stores the full text.
 func (o *Overflow) shorten(ctx context.Context, call *executors.Call, res *executors.Result, full *executors.Spool) {
-	text, long := res.Text, o.isLong(res.Text) && !slices.Contains(o.Paged, call.Tool)
+	text, long := res.Text, o.isLong(res.Text) && !call.Spec.Is(executors.Pages)
 	var source io.ReaderAt = strings.NewReader(text)
 	size := int64(len(text))
 	switch {

@@ -98,7 +98,7 @@ func TestMiddleware(t *testing.T) {
 		failure          *executors.Failure
 		notes            []string
 		filtered         bool // the last note is the filter's
-		paged            []string
+		pages            bool
 		want             string // regex of the text; empty: as it was
 		kept             string // what is kept
 	}{
@@ -115,8 +115,8 @@ func TestMiddleware(t *testing.T) {
 		"filtered":           {text: "a", notes: []string{"[exit 1]", "[shell] 9 lines -> 1 lines, 88.9% filtered"}, filtered: true, full: long, want: `^a\n\[exit 1\]\n\[shell\] 9 lines -> 1 lines, 88\.9% filtered \[full output: 2,000 lines, .* overflow:\S{36}, until the agent ends\]$`, kept: long},
 		"filtered and long":  {text: long, notes: []string{"[shell] 9 lines -> 8 lines, 11.1% filtered"}, filtered: true, full: "x" + long, want: `\n\[… .* cut …\]\n(line \d+\n)+\[shell\] 9 lines -> 8 lines, 11\.1% filtered \[full output: .*\]$`, kept: "x" + long},
 		"read_overflow":      {tool: toolName, text: long, full: "x" + long},
-		"paged":              {tool: "read", paged: []string{"grep", "read"}, text: long},
-		"paged and full":     {tool: "read", paged: []string{"read"}, text: long, full: "x" + long, want: `^(line \d+\n)+line 2000\n\[full output: 2,000 lines, .*\]$`, kept: "x" + long},
+		"paged":              {tool: "read", pages: true, text: long},
+		"paged and full":     {tool: "read", pages: true, text: long, full: "x" + long, want: `^(line \d+\n)+line 2000\n\[full output: 2,000 lines, .*\]$`, kept: "x" + long},
 		"like the filter's":  {text: "a\n[shell] 2 lines", full: long, want: `^a\n\[shell\] 2 lines\n\[full output: 2,000 lines, .*\]$`, kept: long},
 		"exit code": {text: long, notes: []string{"[exit 3]"},
 			want: `^line 1\n(line \d+\n)+\[… .* cut …\]\n(line \d+\n)+\[exit 3\]\n\[full output: .*\]$`, kept: long},
@@ -125,12 +125,14 @@ func TestMiddleware(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := small()
-			o.Paged = tt.paged
 			res := executors.Result{Failure: tt.failure, Text: tt.text, Notes: tt.notes, Output: &executors.Output{Filtered: tt.filtered}}
 			if tt.full != "" {
 				res.Full = spool(t, tt.full)
 			}
 			call := &executors.Call{Tool: tt.tool, Session: "s", Record: &executors.Record{}}
+			if tt.pages {
+				call.Spec.Traits = executors.Pages
+			}
 			got, err := o.Middleware(fixedTool{res: res}).Execute(t.Context(), call)
 			if err != nil || got.Full != nil {
 				t.Fatalf("%+v, %v", got, err)
@@ -150,7 +152,7 @@ func TestMiddleware(t *testing.T) {
 			if !call.Record.Truncated || call.Record.OutputBytes != max(len(tt.full), len(tt.text)) && tt.full == "" {
 				t.Errorf("record: got %+v, want it truncated, with %d bytes", *call.Record, max(len(tt.full), len(tt.text)))
 			}
-			if n := utf8.RuneCountInString(got.Text); n > 1000 && len(tt.paged) == 0 {
+			if n := utf8.RuneCountInString(got.Text); n > 1000 && !tt.pages {
 				t.Errorf("got %d characters, want 1000 at most", n)
 			}
 			if tt.kept != "" {

@@ -26,6 +26,7 @@ func (o *Overflow) Tools() executors.Registry {
 	return executors.Registry{executors.Bind(executors.Tool{
 		Name: toolName, Description: strings.TrimSpace(description),
 		Effect: executors.Reads | executors.Idempotent, Kind: executors.KindRead,
+		Traits: executors.ReadsStored,
 	}, o.prepare, o.execute)}
 }
 
@@ -92,7 +93,7 @@ func (o *Overflow) execute(ctx context.Context, call *executors.Call, in *readIn
 		return executors.FailWith(err), nil
 	}
 	if call.Record != nil {
-		call.Record.ClaimSource = "memory"
+		call.Record.ClaimSource = executors.FromMemory
 	}
 	l := lines{width: o.Config.rowWidth(), emit: v.add}
 	for piece, err := range o.open(ctx, call.Session, id) {

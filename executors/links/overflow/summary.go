@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -36,7 +35,7 @@ const (
 func (o *Overflow) summarize(ctx context.Context, call *executors.Call, text string, source io.ReaderAt,
 	size int64) (short string, ok bool) {
 	room := o.Config.Threshold / summaryShare
-	if o.Summarizer == nil || slices.Contains(o.Paged, call.Tool) || size <= int64(o.Config.Threshold) ||
+	if o.Summarizer == nil || call.Spec.Is(executors.Pages) || size <= int64(o.Config.Threshold) ||
 		utf8.RuneCountInString(text) <= 2*room {
 		return "", false
 	}

@@ -57,7 +57,7 @@ func TestSummarize(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := small()
-			o.Summarizer, o.Paged = &tt.teller, []string{"read"}
+			o.Summarizer = &tt.teller
 			if tt.tool == "" {
 				tt.tool = "bash"
 			}
@@ -65,7 +65,11 @@ func TestSummarize(t *testing.T) {
 			if tt.full != "" {
 				res.Full = spool(t, tt.full)
 			}
-			got, err := o.Middleware(fixedTool{res: res}).Execute(t.Context(), &executors.Call{Tool: tt.tool, Session: "s", Input: json.RawMessage(`{"a":1}`)})
+			call := &executors.Call{Tool: tt.tool, Session: "s", Input: json.RawMessage(`{"a":1}`)}
+			if tt.tool == "read" {
+				call.Spec.Traits = executors.Pages
+			}
+			got, err := o.Middleware(fixedTool{res: res}).Execute(t.Context(), call)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -55,6 +55,8 @@ func New(local shell.Local, roots *workspace.Roots, cfg Config) executors.Regist
 		Description: strings.TrimSpace(description),
 		Effect:      executors.Reads | executors.Mutates | executors.Network,
 		Kind:        executors.KindExecute,
+		Subject:     executors.Script(""),
+		Gain:        0.75,
 	}, t.prepare, t.execute)}
 }
 

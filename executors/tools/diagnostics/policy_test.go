@@ -71,7 +71,7 @@ func TestJudgedAsCommands(t *testing.T) {
 			a := &approver{}
 			rules := setting.Default[permission.ShellRules]()
 			rules.BlockedCommands = tt.blocked
-			inForce := permission.NewShellPolicyHandle(permission.NewShellPolicy(rules, permission.Config{Permissions: tt.rules}, ""))
+			inForce := permission.NewShellPolicyHandle(permission.NewShellPolicy(rules, permission.Config{Permissions: tt.rules}, "", nil))
 			guard := &permission.Guard{Policy: inForce, Roots: roots}
 			permission := &permission.Permission{
 				Policy: inForce, Roots: roots,

@@ -89,22 +89,78 @@ func New(fsys FS, roots *workspace.Roots, cfg Config, mask func(string) string) 
 		changes = executors.Reads | executors.Mutates
 	)
 	t := &tools{fs: fsys, roots: roots, cfg: cfg, mask: mask, budget: walk.MaxEntries}
-	tool := func(name, text string, effect executors.Effect, kind executors.Kind) executors.Tool {
-		return executors.Tool{Name: name, Description: strings.TrimSpace(text), Effect: effect, Kind: kind}
-	}
 	return executors.Registry{
-		executors.Bind(tool("read", readText, reads, executors.KindRead), t.prepareRead, t.read),
-		executors.Bind(tool("write", writeText, changes, executors.KindEdit), prepare(t.planWrite), execute(t, t.planWrite)),
-		executors.Bind(tool("edit", editText, changes, executors.KindEdit), prepare(t.planEdit), execute(t, t.planEdit)),
-		executors.Bind(tool("find_path", findText, reads, executors.KindSearch), t.prepareFind, t.find),
-		executors.Bind(tool("list_directory", listText, reads, executors.KindRead), t.prepareList, t.list),
-		executors.Bind(tool("create_directory", createText, changes|executors.Idempotent, executors.KindEdit), t.prepareCreate, t.create),
-		executors.Bind(tool("delete_path", deleteText, changes, executors.KindDelete), t.prepareDelete, t.delete),
-		executors.Bind(tool("move_path", moveText, changes, executors.KindMove), t.prepareMove, t.move),
-		executors.Bind(tool("copy_path", copyText, changes, executors.KindEdit), t.prepareCopy, t.copy),
-		executors.Bind(tool("grep", grepText, reads, executors.KindSearch), t.prepareGrep, t.grep),
-		executors.Bind(tool("search_code", codeText, reads, executors.KindSearch), t.prepareSearchCode, t.searchCode),
+		executors.Bind(tool(executors.Tool{
+			Name: "read", Description: readText, Effect: reads, Kind: executors.KindRead, Gain: 0.55,
+			Names:  executors.Names{Claude: "Read", Gemini: "read_file read_many_files"},
+			Traits: executors.Recommended | executors.Pages | executors.OpensFile,
+		}), t.prepareRead, t.read),
+		executors.Bind(tool(executors.Tool{
+			Name: toolWrite, Description: writeText, Effect: changes, Kind: executors.KindEdit, Gain: 0.55,
+			Names: executors.Names{Claude: "Write", Gemini: "write_file"}, Traits: executors.Recommended,
+		}), prepare(t.planWrite), execute(t, t.planWrite)),
+		executors.Bind(tool(executors.Tool{
+			Name: "edit", Description: editText, Effect: changes, Kind: executors.KindEdit, Gain: 0.75,
+			Names: executors.Names{Claude: "Edit MultiEdit", Gemini: "replace"}, Traits: executors.Recommended,
+		}), prepare(t.planEdit), execute(t, t.planEdit)),
+		executors.Bind(tool(executors.Tool{
+			Name: "find_path", Description: findText, Effect: reads, Kind: executors.KindSearch, Gain: 0.65,
+			Names:  executors.Names{Claude: "Glob", Gemini: "glob", Earlier: "glob"},
+			Traits: executors.Recommended | executors.Pages | executors.ListsFiles,
+		}), t.prepareFind, t.find),
+		executors.Bind(tool(executors.Tool{
+			Name: "list_directory", Description: listText, Effect: reads, Kind: executors.KindRead, Gain: 0.65,
+			Names:  executors.Names{Claude: "LS", Gemini: "list_directory"},
+			Traits: executors.Recommended | executors.Pages | executors.ListsFiles | executors.OpensDirectory,
+		}), t.prepareList, t.list),
+		executors.Bind(tool(executors.Tool{
+			Name: "create_directory", Description: createText, Effect: changes | executors.Idempotent, Kind: executors.KindEdit, Gain: 0.75,
+			Traits: executors.ListsFiles,
+		}), t.prepareCreate, t.create),
+		executors.Bind(tool(executors.Tool{
+			Name: toolDelete, Description: deleteText, Effect: changes, Kind: executors.KindDelete, Gain: 0.75,
+			Traits: executors.ListsFiles | executors.RenamesFiles,
+		}), t.prepareDelete, t.delete),
+		executors.Bind(tool(executors.Tool{
+			Name: "move_path", Description: moveText, Effect: changes, Kind: executors.KindMove, Gain: 0.75,
+			Subject: executors.Path("source"), Traits: executors.RenamesFiles,
+		}), t.prepareMove, t.move),
+		executors.Bind(tool(executors.Tool{
+			Name: "copy_path", Description: copyText, Effect: changes, Kind: executors.KindEdit, Gain: 0.75,
+			Subject: executors.Path("source"), Traits: executors.RenamesFiles,
+		}), t.prepareCopy, t.copy),
+		executors.Bind(tool(executors.Tool{
+			Name: toolGrep, Description: grepText, Effect: reads, Kind: executors.KindSearch, Gain: 0.65,
+			Names: executors.Names{Claude: "Grep", Gemini: "grep_search search_file_content"}, Traits: executors.Recommended | executors.Pages,
+		}), t.prepareGrep, t.grep),
+		executors.Bind(tool(executors.Tool{
+			Name: "search_code", Description: codeText, Effect: reads, Kind: executors.KindSearch, Gain: 0.65,
+			Names: executors.Names{Claude: "Grep", Gemini: "grep_search search_file_content"}, Shows: toolGrep,
+		}), t.prepareSearchCode, t.searchCode),
 	}
+}
+
+const (
+	toolWrite  = "write"
+	toolDelete = "delete_path"
+	toolGrep   = "grep"
+)
+
+// Put returns the call that writes the text of a file, or deletes the file if the text is nil.
+func Put(path string, text *string) (tool string, input map[string]string) {
+	if text == nil {
+		return toolDelete, map[string]string{"path": path}
+	}
+	return toolWrite, map[string]string{"path": path, "content": *text}
+}
+
+// tool completes the description of a file tool.
+func tool(t executors.Tool) executors.Tool {
+	t.Description = strings.TrimSpace(t.Description)
+	if t.Subject.Of == executors.OtherSubject {
+		t.Subject = executors.Path("path")
+	}
+	return t
 }
 
 // tools is the state that the tools of one session share.

@@ -40,7 +40,7 @@ func (s *Session) runCheck(ctx context.Context, call *executors.Call, _ *checkIn
 	if ctx.Err() != nil {
 		return executors.Result{}, context.Cause(ctx)
 	}
-	call.Record.ClaimSource = diagnostics.Tool
+	call.Record.ClaimSource = executors.FromDiagnostics
 	var own, others []client.Diagnostic
 	var names []string
 	for _, r := range reports {

@@ -137,7 +137,7 @@ func (s *Session) readResource(ctx context.Context, call *executors.Call, in *re
 	if err != nil {
 		return executors.FailWith(err), nil
 	}
-	call.Record.ClaimSource = "mcp"
+	call.Record.ClaimSource = executors.FromMCP
 	r, notes, err := exchange(ctx, server.instance, s.request(call),
 		func(ctx context.Context, session *sdk.ClientSession, token string) (*sdk.ReadResourceResult, error) {
 			params := &sdk.ReadResourceParams{URI: in.URI}
@@ -198,7 +198,7 @@ func (s *Session) leastTrusted() string {
 
 // listResources lists the resources as the servers have last listed them.
 func (s *Session) listResources(_ context.Context, call *executors.Call, in *listInput) (executors.Result, error) {
-	call.Record.ClaimSource = "mcp"
+	call.Record.ClaimSource = executors.FromMCP
 	servers := s.allServers()
 	if in.Server != "" {
 		one, err := s.serverOf(in.Server)

@@ -290,7 +290,7 @@ func (s *Session) Execute(ctx context.Context, call *executors.Call) (executors.
 	case o.server == nil:
 		return s.resources.Execute(ctx, call)
 	}
-	call.Record.ClaimSource = "mcp"
+	call.Record.ClaimSource = executors.FromMCP
 	input := call.Input
 	if len(input) == 0 {
 		input = json.RawMessage(`{}`)

@@ -29,6 +29,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"regexp"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -122,12 +123,16 @@ type Memory struct {
 	// which may be nil. Nil functions mean that there are no labels.
 	Labels    func() json.RawMessage
 	AddLabels func(labels json.RawMessage)
-	Now       func() time.Time // nil means time.Now
-	Log       *slog.Logger
+	// KnownTools returns the agent's tools, whose permissions are no facts to save; nil means none.
+	KnownTools func() []executors.Tool
+	Now        func() time.Time // nil means time.Now
+	Log        *slog.Logger
 	// DryRun reports that calls are only judged, not run: both tools are offered without
 	// reading the store.
 	DryRun bool
 
+	policyOnce  sync.Once
+	policy      *regexp.Regexp // of isToolPolicy
 	counts      atomic.Pointer[counts]
 	refreshing  sync.Mutex   // held while the entries are counted
 	refreshedAt atomic.Int64 // when, as Unix nanoseconds; 0 means that the next Refresh must read

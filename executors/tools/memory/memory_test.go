@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
@@ -24,6 +25,8 @@ func TestRefused(t *testing.T) {
 			return "password"
 		}
 		return ""
+	}, KnownTools: func() []executors.Tool {
+		return []executors.Tool{{Name: "bash", Subject: executors.Script("command")}, {Name: "read"}, {Name: "edit"}, {Name: "web_scrape"}, {Name: "memory_save"}}
 	}}
 	for text, refused := range map[string]bool{
 		"":                                       true,

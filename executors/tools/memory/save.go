@@ -116,7 +116,7 @@ func (m *Memory) check(f *Fact) error {
 				Advice: "Save where the credential is kept, without its value.", Never: true}
 		}
 	}
-	if m.Session != "" && (isRefusal(f.Text) || isToolPolicy(f.Text)) {
+	if m.Session != "" && (isRefusal(f.Text) || m.isToolPolicy(f.Text)) {
 		return &RefusedError{Reason: "a refusal or a permission holds for this session alone, and is not a fact about the project",
 			Advice: "Do not save it.", Never: true}
 	}

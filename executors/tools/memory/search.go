@@ -42,7 +42,7 @@ func (m *Memory) prepareSearch(_ context.Context, _ *executors.Call, in *searchI
 
 func (m *Memory) search(ctx context.Context, call *executors.Call, in *searchInput) (executors.Result, error) {
 	if call.Record != nil {
-		call.Record.ClaimSource = "memory"
+		call.Record.ClaimSource = executors.FromMemory
 	}
 	limit := min(max(cmp.Or(in.Limit, defaultHits), 1), maxHits)
 	hits, err := m.Search(ctx, in.Query, limit)

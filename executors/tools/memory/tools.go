@@ -43,16 +43,19 @@ func (t tools) Tools() []executors.Tool {
 	return all
 }
 
+const gain = 0.8 // of both tools
+
 // Catalogue returns both tools, memory_save first.
 func (m *Memory) Catalogue() executors.Registry {
 	return executors.Registry{
 		executors.Bind(executors.Tool{
 			Name: SaveName, Description: strings.TrimSpace(saveText),
-			Effect: executors.Internal, Kind: executors.KindOther,
+			Effect: executors.Internal, Kind: executors.KindOther, Gain: gain,
+			Traits: executors.SavesText,
 		}, m.prepareSave, m.save),
 		executors.Bind(executors.Tool{
 			Name: SearchName, Description: strings.TrimSpace(searchText),
-			Effect: executors.Reads | executors.Idempotent, Kind: executors.KindSearch,
+			Effect: executors.Reads | executors.Idempotent, Kind: executors.KindSearch, Gain: gain,
 		}, m.prepareSearch, m.search),
 	}
 }
@@ -94,7 +97,7 @@ func inTitle(text string) string {
 
 func (m *Memory) save(ctx context.Context, call *executors.Call, in *saveInput) (executors.Result, error) {
 	if call.Record != nil {
-		call.Record.ClaimSource = "memory"
+		call.Record.ClaimSource = executors.FromMemory
 	}
 	saved, err := m.Save(ctx, in.fact())
 	if ctx.Err() != nil {

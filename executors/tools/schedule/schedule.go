@@ -99,9 +99,10 @@ func (e *Executor) registry() executors.Registry {
 	tool := func(name, text string, effect executors.Effect) executors.Tool {
 		return executors.Tool{Name: name, Description: strings.TrimSpace(text), Effect: effect, Kind: executors.KindOther}
 	}
+	deferred := tool("schedule_deferred", deferredText, executors.Mutates)
 	return executors.Registry{
 		executors.Bind(tool("schedule_periodic", periodicText, executors.Mutates), e.preparePeriodic, e.periodic),
-		executors.Bind(tool("schedule_deferred", deferredText, executors.Mutates), e.prepareDeferred, e.deferred),
+		executors.Bind(deferred, e.prepareDeferred, e.deferred),
 		executors.Bind(executors.Tool{
 			Name: "list_tasks", Description: strings.TrimSpace(listText),
 			Effect: executors.Reads | executors.Idempotent, Kind: executors.KindRead,

@@ -10,15 +10,13 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
-// heldTools are the tools that give files another name. An unasked command was judged by the names
-// that its files had when it began: after "mv open old; mv secrets open" it would read others.
-var heldTools = []string{"move_path", "copy_path", "delete_path"}
-
 // maxHold is how long a call waits. The time limit of unasked commands ends them before.
 const maxHold = 15 * time.Minute
 
-// Hold returns tools whose calls of move_path, copy_path and delete_path wait until no unasked
-// command runs in the background that could read the files. It says what it waits for.
+// Hold returns tools whose calls that rename files wait until no unasked command runs in the
+// background that could read the files. It says what it waits for. An unasked command was judged by
+// the names that its files had when it began: after "mv open old; mv secrets open" it would read
+// others.
 func (e *Executor) Hold(next executors.Executor) executors.Executor { return holder{next, e} }
 
 type holder struct {
@@ -27,7 +25,7 @@ type holder struct {
 }
 
 func (h holder) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
-	if !slices.Contains(heldTools, call.Tool) {
+	if !call.Spec.Is(executors.RenamesFiles) {
 		return h.Executor.Execute(ctx, call)
 	}
 	waited, f, err := h.shell.awaitUnasked(ctx, call)

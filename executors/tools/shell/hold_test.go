@@ -33,6 +33,15 @@ func unasked(command string) *executors.Call {
 	return c
 }
 
+// fileCall returns a call of a file tool.
+func fileCall(tool string) *executors.Call {
+	c := call(tool, `{}`)
+	if tool != "read" {
+		c.Spec.Traits = executors.RenamesFiles
+	}
+	return c
+}
+
 // While "sleep 4; cat d/f" runs unasked, a move of d or f would make it read another file.
 func TestHold(t *testing.T) {
 	for name, tt := range map[string]struct {
@@ -56,7 +65,7 @@ func TestHold(t *testing.T) {
 				f, next := &fake{}, &mover{}
 				e := New(f, "/usr", setting.Default[Config]())
 				run(t, e, tt.background)
-				c := call(tt.tool, `{}`)
+				c := fileCall(tt.tool)
 				c.Card.Paths = tt.paths
 				var progress []string
 				c.Notify = func(ev executors.Event) { progress = append(progress, ev.Progress) }
@@ -90,11 +99,11 @@ func TestHoldEnds(t *testing.T) {
 		why := errors.New("cancelled")
 		ctx, cancel := context.WithCancelCause(t.Context())
 		time.AfterFunc(time.Second, func() { cancel(why) })
-		if _, err := e.Hold(next).Execute(ctx, call("move_path", `{}`)); err != why {
+		if _, err := e.Hold(next).Execute(ctx, fileCall("move_path")); err != why {
 			t.Errorf("cancelled: %v", err)
 		}
 		began := time.Now()
-		res, err := e.Hold(next).Execute(t.Context(), call("move_path", `{}`))
+		res, err := e.Hold(next).Execute(t.Context(), fileCall("move_path"))
 		if err != nil || res.Failure == nil || res.Failure.Category != executors.Timeout || time.Since(began) != maxHold {
 			t.Errorf("after %s: %+v, %v", time.Since(began), res, err)
 		}
@@ -117,7 +126,7 @@ func TestHoldStart(t *testing.T) {
 			synctest.Wait()
 			moved := make(chan error)
 			go func() {
-				_, err := e.Hold(next).Execute(t.Context(), call("move_path", `{}`))
+				_, err := e.Hold(next).Execute(t.Context(), fileCall("move_path"))
 				moved <- err
 			}()
 			synctest.Wait()

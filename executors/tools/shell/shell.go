@@ -141,8 +141,11 @@ type bashInput struct {
 // bindTools makes the tools.
 func (e *Executor) bindTools() executors.Registry {
 	// Internal, because they only reach commands that bash was allowed to start.
-	jobTool := func(name, text string) executors.Tool {
-		return executors.Tool{Name: name, Description: text, Effect: executors.Internal, Kind: executors.KindExecute}
+	jobTool := func(name, text, claude string) executors.Tool {
+		return executors.Tool{
+			Name: name, Description: text, Effect: executors.Internal, Kind: executors.KindExecute,
+			Names: executors.Names{Claude: claude},
+		}
 	}
 	bash := executors.Bind(executors.Tool{
 		Name:        Tool,
@@ -150,13 +153,17 @@ func (e *Executor) bindTools() executors.Registry {
 		Effect:      executors.Reads | executors.Mutates | executors.Network,
 		Kind:        executors.KindExecute,
 		Invocation:  executors.FencedBlock("bash", "command"),
+		Subject:     executors.Script("command"),
+		Names:       executors.Names{Claude: "Bash", Codex: "shell", Gemini: "run_shell_command", Earlier: "shell sh"},
+		Traits:      executors.Recommended,
+		Gain:        0.6,
 	}, e.prepare, e.execute)
 	maximum := func(timeout int) []byte { return fmt.Appendf(nil, `"maximum":%d`, timeout) }
 	bash.Schema = bytes.Replace(bash.Schema, maximum(setting.Default[Config]().MaxTimeout), maximum(e.cfg.MaxTimeout), 1)
 	return executors.Registry{
 		bash,
-		executors.Bind(jobTool(toolOutput, outputDescription), e.prepareOutput, e.output),
-		executors.Bind(jobTool(toolStop, stopDescription), e.prepareStop, e.stop),
+		executors.Bind(jobTool(toolOutput, outputDescription, "BashOutput Bash"), e.prepareOutput, e.output),
+		executors.Bind(jobTool(toolStop, stopDescription, "KillShell Bash"), e.prepareStop, e.stop),
 	}
 }
 

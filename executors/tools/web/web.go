@@ -38,17 +38,22 @@ var (
 func New(cfg Config) executors.Registry { return tools(newClient(cfg)) }
 
 func tools(c *client) executors.Registry {
-	tool := func(name, text string) executors.Tool {
-		return executors.Tool{
-			Name: name, Description: strings.TrimSpace(text), Kind: executors.KindFetch,
-			Effect: executors.Reads | executors.Network | executors.Idempotent,
-		}
-	}
-	scrape := tool("web_scrape", scrapeText)
+	scrape := Spec("web_scrape", scrapeText)
 	scrape.Invocation = executors.FencedBlock("scrape", "")
+	fetch := Spec("fetch", fetchText)
+	fetch.Traits = executors.Recommended | executors.OpensPage
 	return executors.Registry{
 		executors.Bind(scrape, c.prepareScrape, c.scrape),
-		executors.Bind(tool("fetch", fetchText), c.prepareFetch, c.fetch),
+		executors.Bind(fetch, c.prepareFetch, c.fetch),
+	}
+}
+
+// Spec returns a tool that reads the page of its parameter "url".
+func Spec(name, description string) executors.Tool {
+	return executors.Tool{
+		Name: name, Description: strings.TrimSpace(description), Kind: executors.KindFetch,
+		Effect:  executors.Reads | executors.Network | executors.Idempotent,
+		Subject: executors.URL("url"), Names: executors.Names{Claude: "WebFetch", Gemini: "web_fetch"},
 	}
 }
 

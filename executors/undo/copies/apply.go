@@ -15,9 +15,10 @@ type Session struct {
 	// Current returns the text of a file, an absolute path, as the user sees it; nil if
 	// there is no file.
 	Current func(ctx context.Context, path string) (*string, error)
-	// Call makes a call of the session. It calls still right before the effect; the call
-	// fails if still returns a failure. An error ends the turn.
-	Call func(ctx context.Context, tool string, input any, still func(context.Context) *executors.Failure) (executors.Result, error)
+	// Put writes the text of a file, or deletes the file if the text is nil, by a call of the
+	// session. It calls still right before the effect; the call fails if still returns a failure.
+	// An error ends the turn.
+	Put func(ctx context.Context, path string, text *string, still func(context.Context) *executors.Failure) (executors.Result, error)
 }
 
 // Outcome is the result of each change. Paths are relative to the top directory, with
@@ -91,13 +92,7 @@ func (c *Copy) applyOne(ctx context.Context, s Session, ch Change, b *Outcome) (
 			moved = true
 			return executors.Failuref(executors.PermanentFailure, "%s has changed since", ch.Path)
 		}
-		tool, input := "write", map[string]string{"path": path}
-		if want == nil {
-			tool = "delete_path"
-		} else {
-			input["content"] = *want
-		}
-		res, err := s.Call(ctx, tool, input, still)
+		res, err := s.Put(ctx, path, want, still)
 		switch {
 		case err != nil:
 			return "the turn ended", err

@@ -149,18 +149,17 @@ func (p *project) session(between func(path string)) Session {
 		text := string(data)
 		return &text, err
 	}
-	return Session{current, func(ctx context.Context, tool string, input any, still func(context.Context) *executors.Failure) (executors.Result, error) {
-		in := input.(map[string]string)
+	return Session{current, func(ctx context.Context, path string, text *string, still func(context.Context) *executors.Failure) (executors.Result, error) {
 		if between != nil {
-			between(in["path"])
+			between(path)
 		}
 		if failure := still(ctx); failure != nil {
 			return failure.Result(), nil
 		}
-		if tool == "delete_path" {
-			return executors.Result{}, os.Remove(in["path"])
+		if text == nil {
+			return executors.Result{}, os.Remove(path)
 		}
-		p.write("/", map[string]string{in["path"]: in["content"]})
+		p.write("/", map[string]string{path: *text})
 		return executors.Result{}, nil
 	}}
 }
@@ -614,13 +613,13 @@ func TestApplyCancelled(t *testing.T) {
 	p.write(c.Dir, map[string]string{"a.txt": "A\n", "b.txt": "B\n"})
 	ctx, cancel := context.WithCancel(t.Context())
 	s := p.session(nil)
-	call := s.Call
-	s.Call = func(ctx context.Context, tool string, input any, still func(context.Context) *executors.Failure) (executors.Result, error) {
-		if strings.HasSuffix(input.(map[string]string)["path"], "b.txt") {
+	put := s.Put
+	s.Put = func(ctx context.Context, path string, text *string, still func(context.Context) *executors.Failure) (executors.Result, error) {
+		if strings.HasSuffix(path, "b.txt") {
 			cancel()
 			return executors.Result{}, context.Cause(ctx)
 		}
-		return call(ctx, tool, input, still)
+		return put(ctx, path, text, still)
 	}
 	b, err := c.Apply(ctx, s)
 	if !errors.Is(err, context.Canceled) || len(b.Written) != 1 || len(b.NotMade) != 1 {

@@ -37,7 +37,8 @@ var ProjectDirs = []string{".zeph/commands", ".claude/commands"}
 type Options struct {
 	// Sources are the directories, in order of precedence.
 	Sources []skills.Source
-	Dir     string // the session's working directory, absolute
+	Dir     string                  // the session's working directory, absolute
+	Known   func() []executors.Tool // the tools that files may name
 	Desk    *approval.Desk
 	// Stat reports whether a path in the session's directory exists, and whether it is a
 	// directory.

@@ -13,6 +13,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/catalogue/cataloguetest"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/executors/permission/approval"
@@ -37,6 +38,7 @@ func newWorld(dir string, project bool, files map[string]string) *world {
 		w.files[name] = &fstest.MapFile{Data: []byte(text)}
 	}
 	w.Set = New(Options{
+		Known:   cataloguetest.Known,
 		Sources: []skills.Source{{Name: ".zeph/commands", FS: w.files, Project: project}}, Dir: dir,
 		Desk: &approval.Desk{Ask: func(_ context.Context, q approval.Question) approval.Answer {
 			w.asked = append(w.asked, q)

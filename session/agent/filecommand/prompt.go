@@ -132,7 +132,7 @@ func (s *Set) bounds(f file) func(*executors.Call) *executors.Failure {
 	if f.tools == nil {
 		return nil
 	}
-	allowed := skills.ParseAllowed(f.tools, s.options.Dir)
+	allowed := skills.ParseAllowed(f.tools, s.options.Dir, s.options.Known())
 	return func(call *executors.Call) *executors.Failure {
 		if allowed.Permits(call) {
 			return nil

@@ -4,41 +4,22 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// aliases are the names of tools in the format of Claude Code.
-var aliases = map[string][]string{
-	"Agent":           {"sub_agent"},
-	"AskUserQuestion": {"ask_user"},
-	"Bash":            {"bash", "bash_output", "bash_stop"},
-	"BashOutput":      {"bash_output"},
-	"Edit":            {"edit"},
-	"ExitPlanMode":    {"exit_plan"},
-	"Glob":            {"find_path"},
-	"Grep":            {"grep", "search_code"},
-	"KillShell":       {"bash_stop"},
-	"LS":              {"list_directory"},
-	"MultiEdit":       {"edit"},
-	"NotebookEdit":    {}, // known, but we have no such tool
-	"NotebookRead":    {},
-	"Read":            {"read"},
-	"Skill":           {"load_skill", "invoke_skill"},
-	"Task":            {"sub_agent"},
-	"TodoWrite":       {"update_plan"},
-	"WebFetch":        {"fetch", "web_scrape"},
-	"WebSearch":       {},
-	"Write":           {"write"},
-}
+// withoutOurs are tools of Claude Code that have no counterpart here.
+var withoutOurs = []string{"NotebookEdit", "NotebookRead", "WebSearch"}
 
 // Tools returns our names of a tool, as patterns of path.Match: of one in the format of
 // Claude Code, such as "Bash" or "mcp__SERVER", or of one of ours. It returns false for a
-// name that no tool has, and for one with a part in parentheses.
-func Tools(name string) (patterns []string, ok bool) {
-	if known, ok := aliases[name]; ok {
-		return known, true
-	}
+// name that no known tool has, and for one with a part in parentheses.
+func Tools(name string, known []executors.Tool) (patterns []string, ok bool) {
+	ours := executors.NamesOf(known, func(t executors.Tool) bool { return executors.Lists(t.Names.Claude, name) })
 	server, isMCP := strings.CutPrefix(name, "mcp__")
 	switch {
+	case len(ours) > 0, slices.Contains(withoutOurs, name):
+		return ours, true
 	case isMCP && strings.Contains(server, "__"):
 		return []string{server}, true
 	case isMCP:

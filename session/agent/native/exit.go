@@ -63,6 +63,7 @@ func (e *ExitPlan) Catalogue() executors.Registry { return e.bind() }
 func (e *ExitPlan) bind() executors.Registry {
 	return executors.Registry{executors.Bind(executors.Tool{
 		Name: toolExit, Description: strings.TrimSpace(exitText), Effect: executors.Internal, Kind: executors.KindSwitchMode,
+		Names: executors.Names{Claude: "ExitPlanMode"},
 	}, e.prepare, e.execute)}
 }
 

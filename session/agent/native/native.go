@@ -26,6 +26,7 @@ func New() executors.Registry {
 		executors.Bind(executors.Tool{
 			Name: "update_plan", Description: strings.TrimSpace(planText),
 			Effect: executors.Internal | executors.Idempotent, Kind: executors.KindThink,
+			Names: executors.Names{Claude: "TodoWrite"}, Traits: executors.ShowsPlan,
 		}, preparePlan, updatePlan),
 		executors.Bind(executors.Tool{
 			Name: "compress_context", Description: strings.TrimSpace(compressText),

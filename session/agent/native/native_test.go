@@ -36,7 +36,7 @@ func (a *asked) Approve(context.Context, *executors.Call, []permission.Option) (
 // chain returns the part of a session's chain that judges these calls.
 func chain(mode string, a permission.Approver, rules ...permission.Rule) executors.Executor {
 	p := &permission.Permission{
-		Policy: permission.NewShellPolicyHandle(permission.NewShellPolicy(setting.Default[permission.ShellRules](), permission.Config{Permissions: map[string][]permission.Rule{"update_plan": rules}}, "")),
+		Policy: permission.NewShellPolicyHandle(permission.NewShellPolicy(setting.Default[permission.ShellRules](), permission.Config{Permissions: map[string][]permission.Rule{"update_plan": rules}}, "", nil)),
 		Roots:  roots{}, Mode: func() string { return mode }, Approver: a, Remembered: &answers.Project{},
 	}
 	return executors.Chain(executors.NewDynExecutor(native.New()), executors.Validate, p.Middleware)

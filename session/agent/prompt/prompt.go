@@ -37,8 +37,7 @@ type Facts struct {
 	Skills []Skill
 	// NoTools reports that the model has no tools.
 	NoTools bool
-	// Absent are the tools that the prompt must not recommend; see executors.Absent.
-	Absent []string
+	Advice  executors.Advice // about the tools that the prompt recommends
 	// Append is a text of the user for the end; empty adds nothing.
 	Append string
 }
@@ -64,7 +63,7 @@ const (
 // System returns the system prompt.
 func System(f Facts) string {
 	var b strings.Builder
-	b.WriteString(executors.Advise(strings.TrimSpace(systemText), f.Absent))
+	b.WriteString(f.Advice.Edit(strings.TrimSpace(systemText)))
 	b.WriteString("\n\nWhere you are:\n- Working directory: " + f.Dirs[0].show() + ". Relative paths start here.\n")
 	for _, dir := range f.Dirs[1:] {
 		b.WriteString("- Also open: " + dir.show() + "\n")

@@ -49,6 +49,7 @@ func New(cfg Config) executors.Registry {
 	return executors.Registry{
 		executors.Bind(executors.Tool{
 			Name: Name, Description: strings.TrimSpace(text), Effect: executors.Internal, Kind: executors.KindOther,
+			Names: executors.Names{Claude: "AskUserQuestion"},
 		}, a.prepare, a.ask),
 	}
 }

@@ -28,18 +28,16 @@ type entry struct {
 	spec  string   // the text in parentheses; empty permits all calls of the tools
 }
 
-// always are tools that every skill has: they read texts that the session stored for it.
-var always = []string{"read_overflow"}
-
-// ParseAllowed parses the items of allowed-tools for a session in dir, which is absolute.
-func ParseAllowed(items []string, dir string) Allowed {
+// ParseAllowed parses the items of allowed-tools, which name known tools, for a session in dir, which
+// is absolute.
+func ParseAllowed(items []string, dir string, known []executors.Tool) Allowed {
 	a := Allowed{dir: dir}
 	for _, item := range items {
 		name, spec, has := strings.Cut(item, "(")
 		if spec = strings.TrimSuffix(spec, ")"); has && spec == "" || spec == "*" {
 			spec = ""
 		}
-		tools, _ := frontmatter.Tools(name) // an unknown one permits nothing
+		tools, _ := frontmatter.Tools(name, known) // an unknown one permits nothing
 		a.entries = append(a.entries, entry{tools, spec})
 	}
 	return a
@@ -50,13 +48,13 @@ func (e entry) covers(tool string) bool { return frontmatter.MatchesTool(e.tools
 
 // Offers reports whether a skill may call a tool at all.
 func (a Allowed) Offers(tool executors.Tool) bool {
-	return slices.Contains(always, tool.Name) || slices.ContainsFunc(a.entries, func(e entry) bool { return e.covers(tool.Name) })
+	return tool.Is(executors.ReadsStored) || slices.ContainsFunc(a.entries, func(e entry) bool { return e.covers(tool.Name) })
 }
 
 // Permits reports whether a skill may make a call. Each simple command and each path of
 // the call has to match an entry.
 func (a Allowed) Permits(call *executors.Call) bool {
-	if slices.Contains(always, call.Tool) {
+	if call.Spec.Is(executors.ReadsStored) {
 		return true
 	}
 	var specs []string

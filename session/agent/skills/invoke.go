@@ -79,7 +79,7 @@ func (s *Set) delegation(skill Skill, text, task string, env []string) executors
 	if task = strings.TrimSpace(task); task != "" {
 		d.Task += "\n\nWhat it is to do:\n" + task
 	}
-	allowed := ParseAllowed(skill.Tools, s.options.Dir)
+	allowed := ParseAllowed(skill.Tools, s.options.Dir, s.options.Known())
 	if skill.Tools != nil {
 		d.Tools = allowed.Offers
 	}

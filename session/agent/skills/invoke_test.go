@@ -20,6 +20,7 @@ import (
 func TestInvoke(t *testing.T) {
 	var read []string
 	set := New(Options{
+		Known:  func() []executors.Tool { return claudeTools },
 		Config: setting.Default[Config](), Dir: "/w", System: func() string { return "system" },
 		Sources: []Source{{Name: "yours", FS: fstest.MapFS{
 			"plain/SKILL.md":   {Data: []byte("Do it.")},
@@ -138,9 +139,10 @@ func TestAllowed(t *testing.T) {
 		"mcp__db__query":           {[]executors.Call{{Tool: "db__query"}}, []executors.Call{{Tool: "db__drop"}}},
 		"Task Skill":               {[]executors.Call{{Tool: "sub_agent"}, {Tool: "invoke_skill"}}, []executors.Call{{Tool: "exit_plan"}, bash("ls")}},
 	} {
-		a := ParseAllowed(frontmatter.Value(items).List(), "/w")
+		a := ParseAllowed(frontmatter.Value(items).List(), "/w", claudeTools)
 		for _, c := range tt.permits {
-			if !a.Permits(&c) || !a.Offers(executors.Tool{Name: c.Tool}) {
+			c.Spec, _ = executors.Find(claudeTools, c.Tool)
+			if c.Spec.Name = c.Tool; !a.Permits(&c) || !a.Offers(c.Spec) {
 				t.Errorf("%s does not permit %s %s", items, c.Tool, cmp.Diff(executors.Card{}, c.Card))
 			}
 		}
@@ -150,4 +152,17 @@ func TestAllowed(t *testing.T) {
 			}
 		}
 	}
+}
+
+// claudeTools are tools with their names in the format of Claude Code.
+var claudeTools = []executors.Tool{
+	{Name: "bash", Names: executors.Names{Claude: "Bash"}}, {Name: "bash_output", Names: executors.Names{Claude: "BashOutput Bash"}},
+	{Name: "bash_stop", Names: executors.Names{Claude: "KillShell Bash"}}, {Name: "read", Names: executors.Names{Claude: "Read"}},
+	{Name: "write", Names: executors.Names{Claude: "Write"}}, {Name: "edit", Names: executors.Names{Claude: "Edit MultiEdit"}},
+	{Name: "grep", Names: executors.Names{Claude: "Grep"}}, {Name: "search_code", Names: executors.Names{Claude: "Grep"}},
+	{Name: "find_path", Names: executors.Names{Claude: "Glob"}}, {Name: "list_directory", Names: executors.Names{Claude: "LS"}},
+	{Name: "web_scrape", Names: executors.Names{Claude: "WebFetch"}}, {Name: "fetch", Names: executors.Names{Claude: "WebFetch"}},
+	{Name: "sub_agent", Names: executors.Names{Claude: "Task Agent"}}, {Name: "invoke_skill", Names: executors.Names{Claude: "Skill"}},
+	{Name: "load_skill", Names: executors.Names{Claude: "Skill"}},
+	{Name: "read_overflow", Traits: executors.ReadsStored},
 }

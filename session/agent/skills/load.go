@@ -62,10 +62,12 @@ func (s *Set) bind() executors.Registry {
 		executors.Bind(executors.Tool{
 			Name: loadTool, Description: strings.TrimSpace(loadText),
 			Effect: executors.Internal | executors.Idempotent, Kind: executors.KindRead,
+			Subject: executors.Skill("name"), Names: executors.Names{Claude: "Skill"},
 		}, s.prepareLoad, s.load),
 		executors.Bind(executors.Tool{
 			Name: "invoke_skill", Description: strings.TrimSpace(invokeText),
 			Effect: executors.Internal, Kind: executors.KindThink,
+			Subject: executors.Skill("name"), Names: executors.Names{Claude: "Skill"},
 		}, s.prepareInvoke, s.invoke),
 	}
 }

@@ -81,7 +81,8 @@ type Options struct {
 	Config
 	// Sources are in order of precedence. Those that are not a Project are read by New.
 	Sources []Source
-	Dir     string // the session's working directory, absolute
+	Dir     string                  // the session's working directory, absolute
+	Known   func() []executors.Tool // the tools that files may name
 	Desk    *approval.Desk
 	// Level returns the level of trust of a skill. SetLevel sets it, and returns a reply to
 	// the user.

@@ -157,6 +157,7 @@ func newProject(t *testing.T, store *approval.Store, files fstest.MapFS) *projec
 	p := &project{files: files, level: map[string]string{}}
 	user := fstest.MapFS{"mine/SKILL.md": {Data: []byte("Mine.")}, "same/SKILL.md": {Data: []byte("Mine too.")}}
 	p.Set = New(Options{
+		Known:  func() []executors.Tool { return claudeTools },
 		Config: setting.Default[Config](), Dir: "/w",
 		Sources: []Source{{Name: "yours", FS: user}, {Name: ".zeph/skills", FS: files, Project: true}, {Name: ".claude/skills", FS: files, Project: true}},
 		Desk: &approval.Desk{Store: store, Ask: func(_ context.Context, q approval.Question) approval.Answer {

@@ -25,6 +25,8 @@ type Type struct {
 	// Worktree lets several sub-agents that change files work at the same time.
 	Worktree bool `toml:"worktree" default:"false" doc:"true: it works in a copy of the project"`
 
+	readsFiles bool // it has the tools that read files, and no others
+
 	except []string // names of tools that it does not get
 	file   string   // of the project, relative to its directory; empty if it is of the user
 }

@@ -56,6 +56,7 @@ type Options struct {
 
 	System func() string           // the system prompt of the session
 	Tools  func() []executors.Tool // of the session
+	Known  func() []executors.Tool // the tools that files may name
 	// Model returns the full name of a model that a file names, or "" if there is none.
 	Model func(name string) string
 	Warn  func(string) // queues a line for the user
@@ -173,7 +174,7 @@ func (s *Set) readProjectType(name string, found []Type) (t Type, subject approv
 	if err != nil {
 		return t, subject, err
 	}
-	t, warnings, err := parse(name, strings.ToValidUTF8(string(data), "\uFFFD"))
+	t, warnings, err := parse(name, strings.ToValidUTF8(string(data), "\uFFFD"), s.options.Known())
 	if err != nil {
 		return t, subject, err
 	}

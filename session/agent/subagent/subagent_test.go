@@ -21,7 +21,7 @@ import (
 // sessionTools are the tools of a session in the tests.
 func sessionTools() []executors.Tool {
 	return []executors.Tool{
-		{Name: "read", Effect: executors.Reads}, {Name: "grep", Effect: executors.Reads}, {Name: "read_overflow", Effect: executors.Reads},
+		{Name: "read", Effect: executors.Reads, Subject: executors.Path("path")}, {Name: "grep", Effect: executors.Reads, Subject: executors.Path("path")}, {Name: "read_overflow", Effect: executors.Reads, Traits: executors.ReadsStored},
 		{Name: "write", Effect: executors.Mutates}, {Name: "bash", Effect: executors.Mutates}, {Name: "db__query", Effect: executors.Network},
 		{Name: "update_plan", Effect: executors.Internal},
 	}
@@ -50,7 +50,7 @@ func TestParse(t *testing.T) {
 		"a path as name":     {"name: ../a", "", false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			typ, warnings, err := parse(".zeph/agents/a.md", "---\n"+tt.head+"\n---\nDo it.\n")
+			typ, warnings, err := parse(".zeph/agents/a.md", "---\n"+tt.head+"\n---\nDo it.\n", known)
 			if err != nil != tt.err || len(warnings) > 0 != tt.warn {
 				t.Fatalf("%v, %q", err, warnings)
 			}
@@ -69,7 +69,7 @@ func TestParse(t *testing.T) {
 		})
 	}
 	for _, text := range []string{"no front matter", "---\nname: a\n", "---\nname: a\n---\n" + strings.Repeat("x", maxFile)} {
-		if _, _, err := parse("a.md", text); err == nil {
+		if _, _, err := parse("a.md", text, known); err == nil {
 			t.Errorf("%.20q was accepted", text)
 		}
 	}
@@ -83,7 +83,7 @@ func TestDocumentedFile(t *testing.T) {
 	}
 	_, text, _ := strings.Cut(string(page), "```markdown\n")
 	text, _, _ = strings.Cut(text, "```")
-	typ, warnings, err := parse("tester.md", text)
+	typ, warnings, err := parse("tester.md", text, known)
 	if err != nil || len(warnings) > 0 || typ.Name != "tester" || typ.Model != "haiku" || !strings.HasPrefix(typ.Prompt, "Run the tests") || !typ.writes(sessionTools()) {
 		t.Errorf("%+v, %q, %v", typ, warnings, err)
 	}
@@ -92,7 +92,7 @@ func TestDocumentedFile(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add("---\nname: a\ntools: Read\nmodel: inherit\n---\ntext")
 	f.Fuzz(func(t *testing.T, text string) {
-		typ, _, err := parse("a.md", text)
+		typ, _, err := parse("a.md", text, known)
 		if err != nil {
 			return
 		}
@@ -134,6 +134,7 @@ type project struct {
 
 func (p *project) options() Options {
 	return Options{
+		Known:  func() []executors.Tool { return known },
 		Config: setting.Default[Config](), Dir: "/w", Tools: sessionTools, System: func() string { return "S" },
 		Project: func(dir string) (names []string) {
 			for name := range p.files {
@@ -197,7 +198,7 @@ func TestReady(t *testing.T) {
 		t.Errorf("%v (-want +got)\n%s", err, diff)
 	}
 	list := s.List()
-	for _, part := range []string{"- `explore`: `only reads; finds and explains code`; `read, grep,", "- `mine`: no description; all tools\n", "- `tester`: `runs tests`; `bash, bash_output, bash_stop`; model claude:claude-haiku-4-5; `.claude/agents/tester.md`\n",
+	for _, part := range []string{"- `explore`: `only reads; finds and explains code`; tools that read files\n", "- `mine`: no description; all tools\n", "- `tester`: `runs tests`; `bash, bash_output, bash_stop`; model claude:claude-haiku-4-5; `.claude/agents/tester.md`\n",
 		"- `odd`: `![](http://a.example)<U+001B>[31m`; all tools except `bash, bash_output, bash_stop`"} {
 		if !strings.Contains(list, part) {
 			t.Errorf("no %q in\n%s", part, list)
@@ -206,7 +207,7 @@ func TestReady(t *testing.T) {
 	if mine, _ := s.find("mine"); mine.Prompt != "of the user" {
 		t.Error("a file replaced an entry of the user")
 	}
-	if explore, _ := s.find("explore"); explore.Tools == nil {
+	if explore, _ := s.find("explore"); !explore.readsFiles {
 		t.Error("a file replaced a built-in type")
 	}
 	if other, _ := s.find("other"); other.Model != "" {
@@ -353,4 +354,17 @@ func TestConfig(t *testing.T) {
 	if diff := cmp.Diff([]string{"max_rounds"}, ignored); diff != "" {
 		t.Error(diff)
 	}
+}
+
+// known are tools with their names in the format of Claude Code.
+var known = []executors.Tool{
+	{Name: "bash", Names: executors.Names{Claude: "Bash"}}, {Name: "bash_output", Names: executors.Names{Claude: "BashOutput Bash"}},
+	{Name: "bash_stop", Names: executors.Names{Claude: "KillShell Bash"}}, {Name: "read", Names: executors.Names{Claude: "Read"}},
+	{Name: "write", Names: executors.Names{Claude: "Write"}}, {Name: "edit", Names: executors.Names{Claude: "Edit MultiEdit"}},
+	{Name: "grep", Names: executors.Names{Claude: "Grep"}}, {Name: "search_code", Names: executors.Names{Claude: "Grep"}},
+	{Name: "find_path", Names: executors.Names{Claude: "Glob"}}, {Name: "list_directory", Names: executors.Names{Claude: "LS"}},
+	{Name: "web_scrape", Names: executors.Names{Claude: "WebFetch"}}, {Name: "fetch", Names: executors.Names{Claude: "WebFetch"}},
+	{Name: "sub_agent", Names: executors.Names{Claude: "Task Agent"}}, {Name: "invoke_skill", Names: executors.Names{Claude: "Skill"}},
+	{Name: "load_skill", Names: executors.Names{Claude: "Skill"}},
+	{Name: "read_overflow", Traits: executors.ReadsStored},
 }

@@ -55,6 +55,7 @@ func (s *Set) bind() {
 	}
 	s.tools = executors.Registry{executors.Bind(executors.Tool{
 		Name: toolName, Description: text, Effect: executors.Internal, Kind: executors.KindThink, Concurrent: true,
+		Names: executors.Names{Claude: "Task Agent"},
 	}, s.prepare, s.run)}
 }
 

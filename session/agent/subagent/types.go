@@ -14,8 +14,7 @@ import (
 var builtIn = []Type{
 	{Name: general, Description: "any task"},
 	{
-		Name: "explore", Description: "only reads; finds and explains code",
-		Tools: []string{"read", "grep", "find_path", "list_directory", "search_code"},
+		Name: "explore", Description: "only reads; finds and explains code", readsFiles: true,
 	},
 }
 
@@ -33,7 +32,7 @@ const (
 )
 
 // parse reads the file of a type. Its warnings name the parts that have no effect.
-func parse(name, text string) (t Type, warnings []string, err error) {
+func parse(name, text string, known []executors.Tool) (t Type, warnings []string, err error) {
 	head, body, err := frontmatter.Split(text)
 	switch {
 	case err != nil:
@@ -55,13 +54,13 @@ func parse(name, text string) (t Type, warnings []string, err error) {
 	}
 	var unknown []string
 	if written, ok := head["tools"]; ok && written.Text() != "*" {
-		t.Tools, unknown = translateTools(written.List())
+		t.Tools, unknown = translateTools(written.List(), known)
 		if t.Tools == nil {
 			t.Tools = []string{} // no tools, and not all
 		}
 	}
 	var left []string
-	t.except, left = translateTools(head["disallowedTools"].List())
+	t.except, left = translateTools(head["disallowedTools"].List(), known)
 	if len(left) > 0 { // it would get more than its author meant
 		return t, nil, fmt.Errorf("its disallowedTools name tools that do not exist here: %s", strings.Join(left, ", "))
 	}
@@ -78,11 +77,11 @@ func parse(name, text string) (t Type, warnings []string, err error) {
 	return t, warnings, nil
 }
 
-// translateTools translates names of tools. Names that cannot be translated are in unknown.
-func translateTools(names []string) (tools, unknown []string) {
+// translateTools translates names of known tools. Names that cannot be translated are in unknown.
+func translateTools(names []string, known []executors.Tool) (tools, unknown []string) {
 	for _, name := range names {
-		if known, ok := frontmatter.Tools(name); ok {
-			tools = append(tools, known...)
+		if ours, ok := frontmatter.Tools(name, known); ok {
+			tools = append(tools, ours...)
 		} else {
 			unknown = append(unknown, name)
 		}
@@ -90,16 +89,15 @@ func translateTools(names []string) (tools, unknown []string) {
 	return tools, unknown
 }
 
-// always are tools that every sub-agent has: they read texts that the session stored for
-// it.
-var always = []string{"read_overflow"}
-
 // offers reports whether a sub-agent of the type is offered a tool.
 func (t Type) offers(tool executors.Tool) bool {
 	if frontmatter.MatchesTool(t.except, tool.Name) {
 		return false
 	}
-	return t.Tools == nil || frontmatter.MatchesTool(t.Tools, tool.Name) || slices.Contains(always, tool.Name)
+	if t.readsFiles && !tool.ReadsFiles() {
+		return tool.Is(executors.ReadsStored)
+	}
+	return t.Tools == nil || frontmatter.MatchesTool(t.Tools, tool.Name) || tool.Is(executors.ReadsStored)
 }
 
 // writes reports whether a sub-agent of the type can change anything with these tools.
@@ -126,6 +124,8 @@ func (t Type) markdown() string {
 		about = span(text)
 	}
 	switch {
+	case t.readsFiles:
+		tools = "tools that read files"
 	case len(t.Tools) > 0:
 		tools = span(strings.Join(t.Tools, ", "))
 	case t.Tools != nil:

@@ -1,0 +1,167 @@
+package executors
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// Tool is one entry of the tool registry: what a model sees, and every fact about the tool that
+// links, importers and defaults need. They read the facts here and never compare names, so a new
+// tool is complete once its own package describes it.
+type Tool struct {
+	Name        string          // the tool id: lower case, underscores
+	Description string          // Markdown, for the model
+	Schema      json.RawMessage // JSON Schema of the input, an object
+	Effect      Effect
+	Kind        Kind // the kind of calls whose card has none
+	Invocation  Invocation
+	Phase       Phase // of the calls that the model makes; PhaseAutonomous for the agent's own housekeeping
+	// Concurrent reports that neighbouring calls of the tool may run at the same time. The
+	// tool itself serialises the calls that must run one after the other.
+	Concurrent bool
+	// Server is the MCP server that the tool belongs to; empty for our own tools.
+	Server string
+	// ModelSchema is the schema as models get it; nil means Schema without the keywords
+	// that only the validator needs.
+	ModelSchema json.RawMessage
+
+	Subject Subject // what a call acts on
+	Names   Names
+	Traits  Trait
+	// Shows is a tool that would show the same content. A rule that denies that tool also
+	// denies this one.
+	Shows string
+	// Gain is the expected value of a result for the utility gate, from 0 to 1; 0 means unknown.
+	Gain float32
+}
+
+// Subject is what the calls of a tool act on. The tool's cards name it: a card without it cannot
+// be judged, so such a call is refused.
+type Subject struct {
+	Of    SubjectKind
+	Param string // the parameter that names it; empty if the tool finds the subject itself
+}
+
+// SubjectKind is a kind of subject. Rules for a tool are matched with subjects of its kind.
+type SubjectKind uint8
+
+// The kinds of subjects.
+const (
+	OtherSubject   SubjectKind = iota // the whole input
+	PathSubject                       // files: Card.Paths
+	URLSubject                        // an address: Card.URL
+	CommandSubject                    // a script: Card.Command
+	SkillSubject                      // a skill, whose instructions the call loads
+)
+
+// Path returns the subject of a tool for files, by the parameter that names the file.
+func Path(param string) Subject { return Subject{PathSubject, param} }
+
+// URL returns the subject of a tool that requests addresses, by the parameter with the address.
+func URL(param string) Subject { return Subject{URLSubject, param} }
+
+// Script returns the subject of a tool that runs commands, by the parameter with the script. It is
+// empty if the tool chooses its commands itself.
+func Script(param string) Subject { return Subject{CommandSubject, param} }
+
+// Skill returns the subject of a tool that loads skills, by the parameter with the skill's name.
+func Skill(param string) Subject { return Subject{SkillSubject, param} }
+
+// Names are the names of a tool elsewhere, separated by spaces: in the files of other agents, the
+// best name first, and in older configurations of ours.
+type Names struct{ Claude, Codex, Gemini, Earlier string }
+
+// Lists reports whether names, which spaces separate, has a name.
+func Lists(names, name string) bool {
+	for one := range strings.FieldsSeq(names) {
+		if one == name {
+			return true
+		}
+	}
+	return false
+}
+
+// Trait is a set of facts about a tool.
+type Trait uint16
+
+// The traits.
+const (
+	Pages          Trait = 1 << iota // limits its own text, and says how to read the rest
+	ListsFiles                       // names files without showing their content
+	RenamesFiles                     // gives files other names, or removes them
+	SavesText                        // saves text that models read in later turns
+	ReadsStored                      // reads what the session has stored for the model; every skill and sub-agent has it
+	Recommended                      // texts for models recommend it by its name
+	ShowsPlan                        // its input is the plan that clients show in place of the call
+	OpensFile                        // the first tool with this trait reads the files that a prompt links to
+	OpensDirectory                   // the same for directories
+	OpensPage                        // the same for web pages
+)
+
+// Is reports whether the tool has all of these traits.
+func (t Tool) Is(traits Trait) bool { return t.Traits&traits == traits }
+
+// ReadsFiles reports whether the tool only reads files that its input names.
+func (t Tool) ReadsFiles() bool { return t.Subject.Of == PathSubject && t.Effect.ReadOnly() }
+
+// ChangesFiles reports whether the tool changes files that its input names.
+func (t Tool) ChangesFiles() bool {
+	return t.Subject.Of == PathSubject && t.Effect.Has(Mutates)
+}
+
+// RunsScripts reports whether the tool runs the script of its input.
+func (t Tool) RunsScripts() bool { return t.Subject.Of == CommandSubject && t.Subject.Param != "" }
+
+// NamesOf returns the names of the tools that fit.
+func NamesOf(tools []Tool, fits func(Tool) bool) []string {
+	var names []string
+	for _, t := range tools {
+		if fits(t) {
+			names = append(names, t.Name)
+		}
+	}
+	return names
+}
+
+// FindBy returns the first tool that fits, and whether there is one.
+func FindBy(tools []Tool, fits func(Tool) bool) (Tool, bool) {
+	i := slices.IndexFunc(tools, fits)
+	if i < 0 {
+		return Tool{}, false
+	}
+	return tools[i], true
+}
+
+// TakesInput reports whether the tool has parameters.
+func (t Tool) TakesInput() bool {
+	var schema struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+	}
+	return json.Unmarshal(t.Schema, &schema) == nil && len(schema.Properties) > 0
+}
+
+// Effect is a set of effects that a tool can have. Modes, the cache, the retry
+// link and the audit log use it, never the tool's name.
+type Effect uint8
+
+// The effects; a tool has one or more. The user is asked about a tool without an
+// effect as if it mutated.
+const (
+	Reads      Effect = 1 << iota // reads files or processes
+	Mutates                       // may change files or processes
+	Network                       // may leave the machine
+	Idempotent                    // running it twice has the effect of running it once
+	Internal                      // changes the state of the session itself, such as its plan
+)
+
+// Has reports whether all effects of f are in e.
+func (e Effect) Has(f Effect) bool { return e&f == f }
+
+// ReadOnly reports whether the tool only reads, so that the order of such calls
+// does not matter.
+func (e Effect) ReadOnly() bool { return e&^Idempotent == Reads }
+
+// InternalOnly reports whether the tool changes nothing outside the session, so
+// that its calls need no permission.
+func (e Effect) InternalOnly() bool { return e&^Idempotent == Internal }
