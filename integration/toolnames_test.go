@@ -31,23 +31,22 @@ var otherWords = map[string][]string{
 	"session/llm/llmtest": {"bash", "read", "write", "web_scrape"}, // sample tools of requests to models
 	"ideproxy":            {"bash", "read", "write"},               // the shell, and operations on files
 
-	"cmd/zeph-acp/app/prompt.go":                   {"bash"},                  // the shell that the system prompt names
-	"cmd/zeph-acp/completion.go":                   {"bash"},                  // the shell to complete for
-	"cmd/zeph-acp/filter_list.go":                  {"fetch"},                 // a strategy
-	"cmd/zeph-acp/permissions/gemini.go":           {"ask_user"},              // a decision of Gemini CLI
-	"cmd/zeph-acp/permissions_import.go":           {"write"},                 // a flag
-	"cmd/zeph-acp/story/cardnode.go":               {"read", "edit", "fetch"}, // kinds of the protocol
-	"executors/executors.go":                       {"read", "edit", "fetch"},
-	"session/transcript/check.go":                  {"read", "edit", "fetch"},
-	"executors/record.go":                          {"web_scrape", "diagnostics"}, // sources of content in the audit log
-	"executors/gates/rules/cedarpolicy/request.go": {"sub_agent"},                 // an attribute
-	"executors/gates/rules/target/script.go":       {"grep"},                      // a program
-	"executors/permission/decide.go":               {"bash"},
-	"executors/permission/download.go":             {"fetch"},
-	"executors/permission/judged.go":               {"bash"},
-	"executors/permission/private.go":              {"grep"},
-	"executors/workspace/branch_linux.go":          {"read"}, // an operation
-	"executors/workspace/named/commands.go":        {"bash"}, // a member of foreign inputs
+	"cmd/zeph-acp/app/prompt.go":             {"bash"},                  // the shell that the system prompt names
+	"cmd/zeph-acp/completion.go":             {"bash"},                  // the shell to complete for
+	"cmd/zeph-acp/filter_list.go":            {"fetch"},                 // a strategy
+	"cmd/zeph-acp/permissions/gemini.go":     {"ask_user"},              // a decision of Gemini CLI
+	"cmd/zeph-acp/permissions_import.go":     {"write"},                 // a flag
+	"cmd/zeph-acp/story/cardnode.go":         {"read", "edit", "fetch"}, // kinds of the protocol
+	"executors/executors.go":                 {"read", "edit", "fetch"},
+	"session/transcript/check.go":            {"read", "edit", "fetch"},
+	"executors/record.go":                    {"web_scrape", "diagnostics"}, // sources of content in the audit log
+	"executors/gates/rules/target/script.go": {"grep"},                      // a program
+	"executors/permission/decide.go":         {"bash"},
+	"executors/permission/download.go":       {"fetch"},
+	"executors/permission/judged.go":         {"bash"},
+	"executors/permission/private.go":        {"grep"},
+	"executors/workspace/branch_linux.go":    {"read"}, // an operation
+	"executors/workspace/named/commands.go":  {"bash"}, // a member of foreign inputs
 }
 
 // TestToolNames checks that no code outside of the packages of tools decides by the name of a tool:

@@ -36,7 +36,7 @@ func (p permissionCheck) restrictForeign(call *executors.Call, spell func(string
 	}
 	dirs := p.Roots.Dirs()
 	commands, complete := named.Commands(call.Input)
-	if !complete && slices.ContainsFunc(slices.Concat(rules, own, p.rules.Permissions["bash"], p.rules.repository["bash"]), func(r Rule) bool { return r.Action == Deny }) {
+	if !complete && slices.ContainsFunc(slices.Concat(rules, own, p.rules.Permissions[p.shellTool], p.rules.repository[p.shellTool]), func(r Rule) bool { return r.Action == Deny }) {
 		total = total.stronger(tooLarge)
 	}
 	for _, c := range commands {
