@@ -7,7 +7,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// declare walks a declaration, such as that of export or readonly.
+// declare walks a declaration, such as export or readonly.
 func (w *walker) declare(c *syntax.DeclClause) {
 	words := []Word{{Text: c.Variant.Value, Literal: true}}
 	for _, a := range c.Args {

@@ -42,7 +42,7 @@ type Script struct {
 	Text  string // as written
 	Shell Shell
 	// Err means that the text is not a script, or that it is too large or too deeply nested. The
-	// commands are then guesses: those of each statement before an error, and of the lines after it.
+	// commands are then guesses, from each statement before an error and from the lines after it.
 	// A shell runs the lines before a syntax error, and may accept what the parser refuses.
 	Err error
 

@@ -94,7 +94,7 @@ func (c *Command) Later(yield func(text []byte) bool) {
 }
 
 // withoutOptions returns the words that are not options. The bit n of hasValue says that the word
-// after the option n is its value; the last bit is that of all further options.
+// after the option n is its value; the last bit applies to all further options.
 func withoutOptions(args []Word, hasValue uint) []Word {
 	var out []Word
 	n := 0

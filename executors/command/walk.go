@@ -146,7 +146,7 @@ func (w *walker) loop(c *syntax.ForClause) {
 const maxRounds = 16
 
 // guessLoop lists the commands of all rounds of a loop but the last as guesses.
-// The walk of the loop's body lists those of the last round.
+// The walk of the loop's body lists the commands of the last round.
 func (w *walker) guessLoop(c *syntax.ForClause, it *syntax.WordIter) {
 	if w.guessing || len(it.Items) > maxRounds {
 		return

@@ -12,8 +12,8 @@ import (
 )
 
 // SpelledWords returns the words that a script may have for the shell that reads it, in several
-// readings: those of its text, of its text without quotes and escapes, without the variables in words,
-// and with braces expanded. A path counts as its last name. They show which programs a script could
+// readings: as written, without quotes and escapes, without the variables in words, and with braces
+// expanded. A path counts as its last name. They show which programs a script could
 // run if only parts of it are understood. Names of variables and the messages of commits are left out.
 func SpelledWords(script string) (readings [][]string) {
 	text := withoutMessages(strings.ReplaceAll(script, "\x00", ""))

@@ -62,7 +62,7 @@ func (g guardCheck) blockedWord(script string) (name, key string) {
 	return "", ""
 }
 
-// containsWords reports whether the words contain those of an entry in a row, apart from options
+// containsWords reports whether words contains want as consecutive words, apart from options
 // between them.
 func containsWords(words, want []string) bool {
 	for i, w := range words {

@@ -230,7 +230,7 @@ func (d *boxDifferential) runFrom(td *commands.TestDir, dir string, from, to int
 	cmd.Dir, cmd.Env, cmd.WaitDelay = td.Dir, env, 5*time.Second
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
-	_ = cmd.Run() // its status is that of the last script
+	_ = cmd.Run() // it exits with the last script's status
 	parts := strings.Split(strings.ToValidUTF8(out.String(), "\uFFFD"), separator)
 	for i, part := range parts[1:] {
 		status, _, _ := strings.Cut(part, "\n")
@@ -255,7 +255,7 @@ func (d *boxDifferential) readTrace(file, dir string, from int, all []*result) {
 		d.Fatal(err)
 	}
 	lines := traced.FindAllStringSubmatch(string(text), -1)
-	own := map[string]bool{} // the processes of scripts, not those of the launcher
+	own := map[string]bool{} // the scripts' processes, without the launcher's
 	for _, m := range lines {
 		if s := scriptStart.FindStringSubmatch(m[2]); s != nil && s[1] == dir {
 			own[m[1]] = true

@@ -277,7 +277,7 @@ func (p permissionCheck) decideSimpleCommand(tool string, c *command.Command, sc
 }
 
 // runsNameWithSpace reports whether the name of the program or script that a command runs contains
-// a space. The text of the program "make /x" is also that of "make" with an operand.
+// a space. The program "make /x" is written like "make" with an argument.
 func runsNameWithSpace(c *command.Command) bool {
 	space := func(s string) bool { return strings.ContainsAny(s, " \t\n") }
 	first, _ := c.Subcommand()

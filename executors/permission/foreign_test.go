@@ -129,7 +129,7 @@ func TestForeignFiles(t *testing.T) {
 	}
 }
 
-// Commands in the input of an MCP call are parsed as those of bash are.
+// Commands in the input of an MCP call are parsed like bash commands.
 func TestForeignCommands(t *testing.T) {
 	for input, want := range map[string]string{
 		`{"command":"git push"}`: "block", `{"command":"git","args":["push","--force"]}`: "block", `{"command":["git","push"]}`: "block",

@@ -149,8 +149,8 @@ func blobPaths(c *command.Command) []command.Path {
 	return out
 }
 
-// checksOutFiles reports whether git restores files: an operand is a pattern or the name of a file, or another
-// one follows that of a commit.
+// checksOutFiles reports whether git restores files: an argument is a pattern or the name of a file, or follows
+// the name of a commit.
 func checksOutFiles(c *command.Command, args []command.Word) bool {
 	creates, names := false, 0
 	for _, w := range args {

@@ -27,7 +27,7 @@ type Guard struct {
 	// sub-agent that works in a copy, these are the files of the project. Nil means that
 	// there are no such files.
 	NamesForbidden func(text string) bool
-	// Boxed is that of [Permission].
+	// Boxed is used as in [Permission].
 	Boxed func() error
 	// Private returns zeph-acp's own files; nil means that there are none.
 	Private func(*workspace.StatCache) *workspace.Private

@@ -201,8 +201,8 @@ func (r reader) judge(td *commands.TestDir, dir string, args []string) string {
 	return ""
 }
 
-// outside reports whether a name is that of an existing file outside the working directory. The box
-// keeps a command from what a link leads to.
+// outside reports whether name is an existing file outside the working directory. The box keeps a
+// command from following a link out of it.
 func outside(td *commands.TestDir, dir, name string) bool {
 	if strings.HasPrefix(name, "@") {
 		return true

@@ -119,8 +119,8 @@ func (p permissionCheck) checkReach(form *plain.Form, allowed func(*plain.Comman
 	return nil
 }
 
-// notLiteral returns why a path is not that of a regular file, a directory or no file: found are the
-// places to which it leads.
+// notLiteral returns why a path does not simply name a regular file, a directory or a missing file.
+// found are the places to which it leads.
 func (p permissionCheck) notLiteral(abs string, found []string) string {
 	if harmlessDevice(abs) {
 		return ""

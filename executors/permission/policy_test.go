@@ -256,7 +256,7 @@ func TestRules(t *testing.T) {
 		{"wrapper's command counts", []Rule{allow("timeout *")}, bash("timeout 60 make"), "ask"},
 		{"variables are not covered", []Rule{allow("go test*")}, bash("GOFLAGS=-exec=x go test"), "ask"},
 		{"harmless variables are", []Rule{allow("go test*")}, bash("CGO_ENABLED=0 go test"), "allow"},
-		{"nor are those of a command that reads", []Rule{allow("git *")}, bash("GIT_EXTERNAL_DIFF=./x git diff"), "ask"},
+		{"a reading command's variables are not covered", []Rule{allow("git *")}, bash("GIT_EXTERNAL_DIFF=./x git diff"), "ask"},
 		{"with harmless ones it only reads", []Rule{allow("git *")}, bash("LANG=C git diff"), "allow"},
 		{"file", []Rule{allow(root + "/a*")}, file("edit", root+"/a.go"), "allow"},
 		{"file from the root", []Rule{deny("secret/*")}, file("read", root+"/secret/x"), "block"},

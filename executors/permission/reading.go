@@ -75,7 +75,7 @@ func (g guardCheck) judgeReads(card executors.Card, s *command.Script) (blocked 
 }
 
 // showsUnnamedFiles reports whether a command shows the contents of files that it does not
-// name: all below a directory, those that xargs reads, or those of the history.
+// name: all files below a directory, files that xargs reads, or files in the history.
 func showsUnnamedFiles(c *command.Command) bool {
 	switch c.Program() {
 	case "find", "gfind":

@@ -88,8 +88,8 @@ func namesProgram(c *command.Command) bool {
 	return slices.ContainsFunc(c.Args(), func(w command.Word) bool { return programOption.MatchString(w.Text) })
 }
 
-// runsElsewhere reports whether a command runs a file by a relative name in another
-// directory than that of the script. The same words then name another file.
+// runsElsewhere reports whether a command runs a file by a relative name in a directory
+// other than the script's. The same words then name another file.
 func runsElsewhere(c *command.Command, script *command.Script) bool {
 	name := c.Words[0].Text
 	named := strings.Contains(name, "/") && !filepath.IsAbs(name) || interprets(c)

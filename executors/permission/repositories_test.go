@@ -152,7 +152,7 @@ func TestHostileRepositories(t *testing.T) {
 // endless matches the trees with a file that never ends, or nearly so.
 var endless = regexp.MustCompile(`-(fifo|huge)$|^ignore-files$`)
 
-// hostileTrees returns the names of the trees that are not those of other tests.
+// hostileTrees returns the names of the trees that no other test uses.
 func hostileTrees(pool *commands.Pool) []string {
 	return slices.DeleteFunc(pool.Trees(), func(tree string) bool {
 		// In "git-above" the repository around the session contains what is outside of it, and shows it.

@@ -89,7 +89,7 @@ func (p permissionCheck) environmentProgram(abs, root string) steering.Kind {
 }
 
 // steeredFile returns why a change of a file needs permission; "" means that it needs none for what it
-// steers. pattern is that of the rule that allows the call. It exempts the files that it names.
+// steers. pattern comes from the rule that allows the call, and exempts the files that it names.
 func (p permissionCheck) steeredFile(abs string, dir bool, pattern string) string {
 	kind := p.steered(abs, dir)
 	for _, root := range p.Roots.Dirs() {
@@ -149,8 +149,8 @@ func (p permissionCheck) steeredByTree(from, to string) (why string) {
 	return why
 }
 
-// steeredByCommand returns why a command needs permission for the files that it may change. pattern is
-// that of the rule that allows it.
+// steeredByCommand returns why a command needs permission for the files that it may change. pattern
+// comes from the rule that allows the command.
 func (p permissionCheck) steeredByCommand(c *command.Command, pattern string, t *follow.Trail) string {
 	var named []string // words of the pattern that name such files
 	for word := range strings.FieldsSeq(pattern) {
@@ -328,8 +328,8 @@ func (p permissionCheck) steeredByTransfer(c *command.Command, t *follow.Trail) 
 	return ""
 }
 
-// unpackedInto returns the directories into which a command writes files whose names it does not spell
-// out: those of an archive or of a patch.
+// unpackedInto returns the directories into which a command writes files that it does not name, from an
+// archive or a patch.
 func unpackedInto(c *command.Command) []command.Path {
 	args := c.Args()
 	has := func(words ...string) bool {

@@ -129,7 +129,7 @@ func (b *sessionBuilder) composite(local shell.Local, fs files.FS) *executors.Dy
 	return tools
 }
 
-// place is the part of a chain that depends on its directories: those of the session, or
+// place is the part of a chain that depends on its directories: the session's own, or
 // a copy of the project.
 type place struct {
 	sessionDirs

@@ -99,7 +99,7 @@ func withSentences(t reflect.Type, lines string, seen map[string]bool) string {
 	return align(out)
 }
 
-// The tables of the pages are those of the tags. Run with -update to write them again.
+// The tables of the pages are generated from the tags. Run with -update to write them again.
 func TestTables(t *testing.T) {
 	for _, file := range settingsPages {
 		page, err := os.ReadFile(file)

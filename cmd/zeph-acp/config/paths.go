@@ -22,8 +22,8 @@ type Paths struct {
 // file.
 func FindPaths(getenv func(string) string) Paths {
 	if home := getenv("ZEPH_HOME"); home != "" {
-		// A relative path means the working directory of the process, which
-		// differs from that of a session.
+		// A relative path starts at the process's working directory, which differs
+		// from the session's.
 		abs, err := filepath.Abs(home)
 		if err != nil {
 			abs = filepath.Clean(home)

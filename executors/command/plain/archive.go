@@ -62,7 +62,7 @@ func acceptZip(b *builder, c *Command, args []Word, archive int) (*acceptedComma
 	return out, nil
 }
 
-// acceptArchive accepts options, the name of an archive and those of its members.
+// acceptArchive accepts options, the name of an archive and the names of its members.
 func acceptArchive(b *builder, c *Command, args []Word, archive int, starts ...string) (*acceptedCommand, error) {
 	out := inScriptOrder(c)
 	out.starts = starts

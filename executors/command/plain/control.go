@@ -42,7 +42,7 @@ func (b *builder) caseClause(n *syntax.CaseClause) (string, error) {
 }
 
 // whileRead prints a loop over the lines of its input: "while IFS= read -r a b". Its variables get
-// new names, as that of a for loop does.
+// new names, like the variable of a for loop.
 func (b *builder) whileRead(n *syntax.WhileClause) (string, error) {
 	errPlain := errors.New("it has a while loop that does not read lines")
 	if n.Until || len(n.Cond) != 1 || n.Cond[0].Negated || n.Cond[0].Background || len(n.Cond[0].Redirs) > 0 {

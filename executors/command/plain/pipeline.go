@@ -204,8 +204,8 @@ type fileCommand struct {
 }
 
 // acceptForFiles accepts a read-only command that xargs or find runs for files. If the names
-// replace a string, as those of "xargs -I{}" do, the last word must be that string. The
-// command is returned without it.
+// replace a string, as in "xargs -I{}", the last word must be that string. The command is
+// returned without it.
 func (b *builder) acceptForFiles(c *Command, words []Word, replaceString string) (*fileCommand, error) {
 	if replaceString != "" {
 		last := len(words) - 1

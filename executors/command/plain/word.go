@@ -13,9 +13,8 @@ import (
 
 // Word is one word of a command as the program receives it.
 type Word struct {
-	// Values are the possible texts of the word: one, or for a variable of a
-	// loop those of all rounds. There are none if only the shell can compute
-	// the text.
+	// Values are the possible values of the word: one, or for a loop variable the
+	// values of all rounds. It is empty if only the shell can compute the value.
 	Values []string
 	// Glob means that the values are patterns of file names.
 	Glob bool
@@ -43,8 +42,8 @@ func (w Word) text() string {
 	return w.source
 }
 
-// known reports whether all possible texts of the word are known. Those of a
-// pattern depend on the existing files.
+// known reports whether all possible values of the word are known. The values of
+// a pattern depend on the existing files.
 func (w Word) known() bool { return len(w.Values) > 0 && !w.Glob }
 
 // mayBegin reports whether one of the word's texts may begin with c.
@@ -74,7 +73,7 @@ func literalWord(text string) Word { return Word{Values: []string{text}, source:
 // variable is the value of a variable at one point in the script.
 type variable struct {
 	word Word
-	// name is that of the variable in the plain form, if a loop or the output of a command
+	// name is the variable's name in the plain form, if a loop or the output of a command
 	// sets it. Empty means that the plain form has the value instead.
 	name string
 }

@@ -18,8 +18,8 @@ var (
 var wrappers = []string{"timeout", "nice", "env"}
 
 // unwrap splits the words of a wrapper from the command that it runs: "timeout
-// 60", "nice -n 5", "env NAME=VALUE". The names and values that env sets join
-// those of the command. A wrapper with any other option has no inner command.
+// 60", "nice -n 5", "env NAME=VALUE". The names and values that env sets are added to
+// the command's own. A wrapper with any other option has no inner command.
 func unwrap(words []Word) (wrapper, inner []Word, names, values []string) {
 	inner = words
 	for {

@@ -42,8 +42,8 @@ func patterns(list []string, home string) []pattern {
 	return out
 }
 
-// matchesAny reports whether a pattern covers a file: by its path, or by that of a
-// directory above it. The case of letters does not matter.
+// matchesAny reports whether a pattern matches the path of a file, or the path of a
+// directory above it. It ignores case.
 func matchesAny(list []pattern, abs string) bool {
 	abs = strings.ToLower(filepath.ToSlash(filepath.Clean(abs)))
 	for at := abs; len(list) > 0; at = path.Dir(at) {

@@ -13,7 +13,7 @@ import (
 // label is one source of each label, as people read it; "" means no source.
 type label struct{ untrusted, private string }
 
-// or fills the missing sources of l with those of other.
+// or fills the missing sources of l from other.
 func (l label) or(other label) label {
 	return label{cmp.Or(l.untrusted, other.untrusted), cmp.Or(l.private, other.private)}
 }

@@ -39,7 +39,7 @@ type Config struct {
 	Enabled       bool               `toml:"enabled" default:"false" doc:"true: judge every call by rules; see policy.md"`
 	DefaultEffect executors.Decision `toml:"default_effect" default:"deny" oneof:"allow,deny" doc:"for calls that no rule matches"`
 	// PolicyFile is absolute, begins with ~/, or is relative to the configuration file.
-	PolicyFile string `toml:"policy_file" format:"file" doc:"a file with [[rules]] that replace those of the configuration"`
+	PolicyFile string `toml:"policy_file" format:"file" doc:"a file with [[rules]] that replace the configured rules"`
 	Rules      []Rule `toml:"rules" doc:"the rules"`
 
 	// File is PolicyFile as it was found, and FileRules are its rules.

@@ -17,7 +17,7 @@ import (
 
 // Calls are the last calls of one session. It may be used concurrently.
 type Calls struct {
-	// Place is that of [executors.Record].
+	// Place is used as in [executors.Record].
 	Place func(key string) string
 	// Hidden returns the verdict of the rule that hides a tool from the model; nil hides none.
 	Hidden func(tool string) (executors.Verdict, bool)

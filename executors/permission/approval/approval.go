@@ -155,7 +155,7 @@ func (s *Store) State(subject Subject) State {
 	return Changed
 }
 
-// approve stores the approval of a subject. It replaces that of an earlier text.
+// approve stores the approval of a subject, and replaces an approval of its earlier text.
 func (s *Store) approve(subject Subject) {
 	if s != nil {
 		_ = s.change(func(c content) { c.Approved[subject.key()] = subject.hash() })

@@ -211,8 +211,8 @@ func (c *Copy) splitChanges(ctx context.Context, paths []string) (patch []byte, 
 	return patch, others, err
 }
 
-// patch returns the changes of some files, all if there are no paths, for git apply, and
-// those of some strays.
+// patch returns the changes of the files in paths and strays, for git apply. Without paths
+// it covers all files.
 func (c *Copy) patch(ctx context.Context, paths, strays []string) ([]byte, error) {
 	now, err := c.writeTree(ctx)
 	if err != nil {

@@ -296,8 +296,8 @@ func (c *Copy) runMeta(ctx context.Context, stdin io.Reader, args ...string) ([]
 	return c.runIn(ctx, c.Meta, stdin, args...)
 }
 
-// runIn runs a command of the repository dir, whose files are those of the copy. The command
-// writes only that repository.
+// runIn runs a git command with the repository dir and the copy as its working tree. The command
+// writes only to that repository.
 func (c *Copy) runIn(ctx context.Context, dir string, stdin io.Reader, args ...string) ([]byte, error) {
 	at := place{dir: c.Root, write: []string{dir}, env: []string{"GIT_DIR=" + dir, "GIT_WORK_TREE=" + c.Root}}
 	return c.git.runAt(ctx, at, stdin, args...)

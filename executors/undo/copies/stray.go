@@ -58,8 +58,8 @@ type strayCollector struct {
 	strays []stray
 }
 
-// add adds the files in a place of the copy, without those of git. A directory that cannot
-// be read counts as a file.
+// add adds the files in a place of the copy, except git's own files. An unreadable directory
+// counts as a file.
 func (w *strayCollector) add(place string) {
 	_ = filepath.WalkDir(filepath.Join(w.root, filepath.FromSlash(place)), func(path string, e fs.DirEntry, err error) error {
 		switch {

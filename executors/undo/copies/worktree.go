@@ -52,7 +52,7 @@ type Options struct {
 	Project string // the session's working directory, absolute and without links
 	State   string // the directory for all copies, absolute
 	Name    string // of the sub-agent; a part of the name of a kept patch
-	// Programs runs git. Its variables that begin with GIT_ are ignored, except for those of settings.
+	// Programs runs git. Its GIT_ variables are ignored, except the ones with settings.
 	Programs *program.Runner
 	// Refuses reports whether a file, an absolute path, must not be copied; nil copies all.
 	Refuses func(abs string) bool
@@ -186,7 +186,7 @@ func (c *Copy) Close() error {
 }
 
 // removeAll removes a directory, including one with directories that may not be written,
-// such as those of module caches.
+// such as module caches.
 func removeAll(dir string) error {
 	if os.RemoveAll(dir) == nil {
 		return nil

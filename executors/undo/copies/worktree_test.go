@@ -102,7 +102,7 @@ func (p *project) make(o Options) *Copy {
 	return c
 }
 
-// files returns the files below a directory with their texts, without those of git.
+// files returns the files below a directory with their content, except git's own files.
 func (p *project) files(dir string) map[string]string {
 	p.Helper()
 	all := map[string]string{}
@@ -663,7 +663,7 @@ func TestHostileCopy(t *testing.T) {
 	}
 }
 
-// The copies of killed processes are removed, their changes kept, and those of others stay.
+// The copies of killed processes are removed and their changes kept; other processes' copies stay.
 func TestClean(t *testing.T) {
 	p := newProject(t)
 	p.commit(map[string]string{"a.txt": "a\n"})

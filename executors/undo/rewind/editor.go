@@ -86,7 +86,7 @@ func (e *editorFS) end() map[string]written {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.running--; e.running > 0 { // other calls continue, such as those of sub-agents
+	if e.running--; e.running > 0 { // other calls continue, such as sub-agents' calls
 		return maps.Clone(e.wrote)
 	}
 	wrote := e.wrote

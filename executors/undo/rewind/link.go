@@ -42,7 +42,7 @@ func (l link) Execute(ctx context.Context, call *executors.Call) (executors.Resu
 // effect is the part of the workspace that a call may change.
 type effect struct {
 	paths []string // absolute
-	trees []string // those of the paths below which everything may change too
+	trees []string // the subset of paths that are whole trees: everything below may change too
 	all   bool     // it may change any file
 }
 

@@ -54,8 +54,8 @@ type Options struct {
 	Session string           // the ACP session id
 	Roots   *workspace.Roots // as the file tools have them
 	Dirs    []string         // the session's directories, without links
-	// Writes returns the paths that a script may write, those of them below which it may
-	// write too, or that it may write any file.
+	// Writes reports which paths a script may write, which of them are whole trees, or
+	// that it could write anything.
 	Writes func(script *command.Script) (paths, trees []string, all bool)
 	// Ended is called with the files that a turn changed, sorted, at its end; nil
 	// is not called.

@@ -461,8 +461,8 @@ func TestUnsavedBuffers(t *testing.T) {
 	}
 }
 
-// Contents that nothing names are removed, and those of the oldest points where there
-// are too many.
+// Unreferenced contents are removed. If there are too many, the contents of the oldest
+// points are removed as well.
 func TestClean(t *testing.T) {
 	w := newWorld(t)
 	now := time.Now()

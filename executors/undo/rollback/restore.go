@@ -167,7 +167,7 @@ func (r *restorer) countRestored(err error) error {
 	return err
 }
 
-// sameContent reports whether the content of the file is that of the snapshot.
+// sameContent reports whether the file still has the snapshot's content.
 func (r *restorer) sameContent(abs string, e entry) bool {
 	f, _, err := r.scope.roots.Open(abs)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 )
 
 // Writes returns the files that a script may write, as absolute paths that are
-// not cleaned. trees are those of them below which it may write too. all reports that
-// it may write any file, as every unknown program may. A wrong guess only costs time.
+// not cleaned. trees is the subset of paths that are whole trees. all reports that it
+// could write anything, like every unknown program. A wrong guess only costs time.
 func Writes(s *command.Script) (paths, trees []string, all bool) {
 	if s.Err != nil || len(s.Dynamic) > 0 || len(s.Assigns) > 0 {
 		return nil, nil, true

@@ -224,7 +224,7 @@ func (e *Editor) dropHeaders() {
 	}
 }
 
-// below counts the keys below a header, and those of them that moved.
+// below counts the keys below a header, and how many of them moved.
 func (e *Editor) below(header int) (keys, moved int) {
 	for _, x := range e.exprs[header+1:] {
 		if x.header != header || x.kind != unstable.KeyValue {

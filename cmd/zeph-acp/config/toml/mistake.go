@@ -50,7 +50,7 @@ func OneLine(s string) string {
 	}, s)
 }
 
-// Mistakes are all errors; those of a file are sorted by line.
+// Mistakes are all errors, sorted by line within a file.
 type Mistakes []Mistake
 
 // Error returns the first mistake, and how to see the others.
