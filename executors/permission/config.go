@@ -134,7 +134,7 @@ type ShellRules struct {
 	// nothing.
 	AllowedPaths []string `toml:"allowed_paths" format:"directory" doc:"more directories in which commands may name files, absolute or ~/"`
 	// ConfirmPatterns ignore letter case.
-	ConfirmPatterns []string `toml:"confirm_patterns" format:"filled" tighten:"add" doc:"texts in a command that always cause a question, whatever a rule says"`
+	ConfirmPatterns []string `toml:"confirm_patterns" format:"filled" tighten:"add" doc:"strings in a command that always cause a question, whatever a rule says"`
 }
 
 // isDot reports whether dir is the session's own directory: ".", however written.

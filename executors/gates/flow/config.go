@@ -10,7 +10,7 @@ import (
 // Config is the table [tools.information_flow]. The gate is on by default: it needs no model
 // and no file, and the calls that it asks about are few.
 type Config struct {
-	Enabled   bool     `toml:"enabled" default:"true" tighten:"on" doc:"ask before a session that has read secrets and strangers' texts sends data out"`
+	Enabled   bool     `toml:"enabled" default:"true" tighten:"on" doc:"ask before a session that has read secrets and text by strangers sends data out"`
 	Untrusted []string `toml:"untrusted" tighten:"add" doc:"globs of files that strangers have written: vendor/**, *.eml"`
 	// Private globs without a slash match a name at any depth.
 	Private []string `toml:"private" default:".env*,*.pem,id_rsa*,id_ed25519*" tighten:"add" doc:"globs of files that must not leave, and MCP servers as mcp:NAME"`

@@ -23,7 +23,7 @@ type Rule struct {
 	// begin with "/", "~" or "*" is relative to the workspace; one with "://" is an address.
 	Paths []string `toml:"paths" doc:"patterns for files and addresses; default: any"`
 	// ArgsMatch is an RE2; for a shell, it is about each simple command.
-	ArgsMatch    string   `toml:"args_match" doc:"a regular expression for the texts of the input; default: any"`
+	ArgsMatch    string   `toml:"args_match" doc:"a regular expression for the strings in the input; default: any"`
 	Env          []string `toml:"env" doc:"variables that must be set"`
 	TrustLevel   string   `toml:"trust_level" doc:"the least trust that the call needs: untrusted, provisional or trusted; default: any"`
 	Capabilities []string `toml:"capabilities" doc:"reserved; must be empty"`
