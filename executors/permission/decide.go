@@ -61,7 +61,7 @@ func (p permissionCheck) decide(call *executors.Call, tool executors.Tool) decis
 // internalDefault is the default for tools that only change the session's own state.
 func internalDefault(call *executors.Call) verdict {
 	if call.Card.Deferred {
-		return verdict{action: Ask, why: "default: it acts later and elsewhere, and no user sees it now"}
+		return verdict{action: Ask, why: "default: it has effects beyond this session, so it needs approval now"}
 	}
 	return verdict{action: Allow, why: "default: it only changes the session's own state"}
 }

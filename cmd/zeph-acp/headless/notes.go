@@ -46,7 +46,7 @@ func toolNotes(text []string) []string {
 
 // forModels matches the parts of notes that advise a model how to continue.
 var forModels = lazyregexp.New(`: read_overflow overflow:[0-9a-f-]+|` +
-	`; (continue with offset \d+|if you need it, call for less at once)[^\]]*`)
+	`; (continue with offset \d+|if you need it, rerun the call with a narrower scope)[^\]]*`)
 
 // forPeople returns a tool's own notes without advice for the model.
 func forPeople(notes []string) []string {

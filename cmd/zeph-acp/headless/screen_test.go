@@ -218,6 +218,7 @@ func TestForPeople(t *testing.T) {
 	for note, want := range map[string]string{
 		"[full output: 40 lines, 2 KiB: read_overflow overflow:0faa7362-764c]": "[full output: 40 lines, 2 KiB]",
 		"[lines 1-20; continue with offset 21]":                                "[lines 1-20]",
+		"[it was lost; if you need it, rerun the call with a narrower scope]":  "[it was lost]",
 		"[lines 1-20; the file ends here]":                                     "[lines 1-20; the file ends here]",
 		"[read-only: /x was refused; if it needs more, call it again]":         "[read-only: /x was refused; if it needs more, call it again]",
 	} {

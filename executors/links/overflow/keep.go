@@ -72,7 +72,7 @@ func (o *Overflow) lostLine(ctx context.Context, size int64, why string, err err
 	} else {
 		o.log().Warn("an overflow was lost", "bytes", size, "err", err)
 	}
-	return fmt.Sprintf("[full output: %s; the rest of it was lost: %s; if you need it, call again for less at once]", mebibytes(size), why)
+	return fmt.Sprintf("[full output: %s; the rest of it was lost: %s; if you need it, rerun the call with a narrower scope]", mebibytes(size), why)
 }
 
 // measure reads the part of a text that will be kept, and measures it.

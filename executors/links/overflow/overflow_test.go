@@ -248,7 +248,7 @@ func TestBrokenStore(t *testing.T) {
 		"no store":          {&Overflow{Memory: NewMemory(1 << 20)}, t.Context(), ", until the agent ends]"},
 		"nothing":           {&Overflow{}, t.Context(), "[full output: 36.9 KiB; the rest of it was lost: the session store cannot be used"},
 		"no memory":         {&Overflow{Store: broken{}}, t.Context(), "the rest of it was lost: the session store cannot be used"},
-		"not enough memory": {&Overflow{Store: broken{}, Memory: NewMemory(1 << 10)}, t.Context(), "too large for the memory; if you need it, call again for less at once]"},
+		"not enough memory": {&Overflow{Store: broken{}, Memory: NewMemory(1 << 10)}, t.Context(), "too large for the memory; if you need it, rerun the call with a narrower scope]"},
 		"cancelled":         {&Overflow{Store: broken{}, Memory: NewMemory(1 << 20)}, cancelled, "the rest of it was lost: the turn was cancelled"},
 	} {
 		t.Run(name, func(t *testing.T) {

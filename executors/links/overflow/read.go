@@ -105,11 +105,11 @@ func (o *Overflow) execute(ctx context.Context, call *executors.Call, in *readIn
 			return executors.Result{}, context.Cause(ctx)
 		case errors.Is(err, fs.ErrNotExist): // also if another session has it: a session must not learn that it exists
 			return executors.Failuref(executors.PermanentFailure, "overflow entry not found or expired: %s%s", refPrefix, id).
-				Hint("Repeat the call that gave the output, for less at once; a reference holds only in the session that it is from.").Result(), nil
+				Hint("Rerun the original call with a narrower scope; a reference is valid only in its own session.").Result(), nil
 		case err != nil:
 			o.log().Warn("an overflow cannot be read", "session", call.Session, "err", err)
 			return executors.Failuref(executors.ServerError, "%s%s cannot be read: the session store cannot be used now", refPrefix, id).
-				Hint("Try again later, or repeat the call that gave the output, for less at once.").Result(), nil
+				Hint("Try again later, or rerun the original call with a narrower scope.").Result(), nil
 		}
 		if !l.feed(piece) {
 			break
