@@ -42,7 +42,6 @@ var otherWords = map[string][]string{
 	"executors/record.go":                    {"web_scrape", "diagnostics"}, // sources of content in the audit log
 	"executors/gates/rules/target/script.go": {"grep"},                      // a program
 	"executors/permission/decide.go":         {"bash"},
-	"executors/permission/download.go":       {"fetch"},
 	"executors/permission/judged.go":         {"bash"},
 	"executors/permission/private.go":        {"grep"},
 	"executors/workspace/branch_linux.go":    {"read"}, // an operation
