@@ -49,7 +49,8 @@ func stateWith(model string) string {
 }
 
 func options(model string) string {
-	return `[{"id":"model","name":"Model","category":"model","type":"select","currentValue":"` + model + `","options":[{"value":"a","name":"A"},{"value":"b","name":"B"}]}]`
+	return `[{"id":"model","name":"Model","category":"model","type":"select","currentValue":"` + model +
+		`","options":[{"value":"a","name":"A"},{"value":"b","name":"B"}]}]`
 }
 
 // Session s1 is open, with model a. Updates show when Opened is called, after
@@ -61,22 +62,29 @@ func TestSessionMethods(t *testing.T) {
 		method, params string
 		want           []string
 	}{
-		"new":                 {"session/new", `{"cwd":"/w","mcpServers":[]}`, []string{result(1, `{"sessionId":"s2",`+stateWith("a")+`}`), strings.Replace(title("opened"), "s1", "s2", 1)}},
-		"new, servers":        {"session/new", `{"cwd":"/w","additionalDirectories":null,"mcpServers":[{"name":"x","command":"/x","args":null,"env":[{"name":"A","value":"b"}]},{"type":"http","name":"y","url":"http://y","headers":[{"name":"A","value":"b"}]},{"type":"sse","name":"z","url":"http://z"}]}`, []string{result(1, `{"sessionId":"s2",`+stateWith("a")+`}`), strings.Replace(title("opened"), "s1", "s2", 1)}},
-		"new, bad variable":   {"session/new", `{"cwd":"/w","mcpServers":[{"name":"x","command":"/x","env":[{"value":"b"}]}]}`, []string{refusal(1, -32602, "mcpServers[0].env[0].name: is required")}},
-		"new, odd variable":   {"session/new", `{"cwd":"/w","mcpServers":[{"name":"x","command":"/x","env":["A=b"]}]}`, []string{refusal(1, -32602, "mcpServers[0].env[0]: must be an object, not string")}},
-		"new, bad header":     {"session/new", `{"cwd":"/w","mcpServers":[{"type":"http","name":"x","url":"http://x","headers":[{}]}]}`, []string{refusal(1, -32602, "mcpServers[0].headers[0].name: is required")}},
-		"load":                {"session/load", load, []string{`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"user_message_chunk","content":{"type":"text","text":"hi"},"messageId":"m"}}}`, result(1, `{`+stateWith("a")+`}`), title("opened")}},
-		"load, unknown":       {"session/load", `{"sessionId":"no","cwd":"/w"}`, []string{refusal(1, -32002, "session no: unknown session")}},
-		"load, relative":      {"session/load", `{"sessionId":"s1","cwd":"w"}`, []string{refusal(1, -32602, `cwd: must be an absolute path, got "w"`)}},
-		"load, no session":    {"session/load", `{"cwd":"/w"}`, []string{refusal(1, -32602, "sessionId: is required")}},
-		"load, no cwd":        {"session/load", `{"sessionId":"s1"}`, []string{refusal(1, -32602, "cwd: is required")}},
-		"load, cwd a number":  {"session/load", `{"sessionId":"s1","cwd":1}`, []string{refusal(1, -32602, "cwd: must be a string, not number")}},
-		"resume":              {"session/resume", `{"sessionId":"s1","cwd":"/w"}`, []string{result(1, `{`+stateWith("a")+`}`), title("opened")}},
-		"resume, unknown":     {"session/resume", `{"sessionId":"no","cwd":"/w"}`, []string{refusal(1, -32002, "session no: unknown session")}},
-		"list, no cwd":        {"session/list", `null`, []string{result(1, `{"sessions":[]}`)}},
-		"list, nulls":         {"session/list", `{"cwd":null,"cursor":null}`, []string{result(1, `{"sessions":[]}`)}},
-		"list":                {"session/list", `{"cwd":"/w"}`, []string{result(1, `{"sessions":[{"sessionId":"s1","cwd":"/w","updatedAt":"1970-01-01T00:00:00Z"}],"nextCursor":"next"}`)}},
+		"new": {"session/new", `{"cwd":"/w","mcpServers":[]}`,
+			[]string{result(1, `{"sessionId":"s2",`+stateWith("a")+`}`), strings.Replace(title("opened"), "s1", "s2", 1)}},
+		"new, servers": {"session/new",
+			`{"cwd":"/w","additionalDirectories":null,"mcpServers":[{"name":"x","command":"/x","args":null,"env":[{"name":"A","value":"b"}]},{"type":"http","name":"y","url":"http://y","headers":[{"name":"A","value":"b"}]},{"type":"sse","name":"z","url":"http://z"}]}`, []string{result(1, `{"sessionId":"s2",`+stateWith("a")+`}`), strings.Replace(title("opened"), "s1", "s2", 1)}},
+		"new, bad variable": {"session/new", `{"cwd":"/w","mcpServers":[{"name":"x","command":"/x","env":[{"value":"b"}]}]}`,
+			[]string{refusal(1, -32602, "mcpServers[0].env[0].name: is required")}},
+		"new, odd variable": {"session/new", `{"cwd":"/w","mcpServers":[{"name":"x","command":"/x","env":["A=b"]}]}`,
+			[]string{refusal(1, -32602, "mcpServers[0].env[0]: must be an object, not string")}},
+		"new, bad header": {"session/new", `{"cwd":"/w","mcpServers":[{"type":"http","name":"x","url":"http://x","headers":[{}]}]}`,
+			[]string{refusal(1, -32602, "mcpServers[0].headers[0].name: is required")}},
+		"load": {"session/load", load,
+			[]string{`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"user_message_chunk","content":{"type":"text","text":"hi"},"messageId":"m"}}}`, result(1, `{`+stateWith("a")+`}`), title("opened")}},
+		"load, unknown":      {"session/load", `{"sessionId":"no","cwd":"/w"}`, []string{refusal(1, -32002, "session no: unknown session")}},
+		"load, relative":     {"session/load", `{"sessionId":"s1","cwd":"w"}`, []string{refusal(1, -32602, `cwd: must be an absolute path, got "w"`)}},
+		"load, no session":   {"session/load", `{"cwd":"/w"}`, []string{refusal(1, -32602, "sessionId: is required")}},
+		"load, no cwd":       {"session/load", `{"sessionId":"s1"}`, []string{refusal(1, -32602, "cwd: is required")}},
+		"load, cwd a number": {"session/load", `{"sessionId":"s1","cwd":1}`, []string{refusal(1, -32602, "cwd: must be a string, not number")}},
+		"resume":             {"session/resume", `{"sessionId":"s1","cwd":"/w"}`, []string{result(1, `{`+stateWith("a")+`}`), title("opened")}},
+		"resume, unknown":    {"session/resume", `{"sessionId":"no","cwd":"/w"}`, []string{refusal(1, -32002, "session no: unknown session")}},
+		"list, no cwd":       {"session/list", `null`, []string{result(1, `{"sessions":[]}`)}},
+		"list, nulls":        {"session/list", `{"cwd":null,"cursor":null}`, []string{result(1, `{"sessions":[]}`)}},
+		"list": {"session/list", `{"cwd":"/w"}`,
+			[]string{result(1, `{"sessions":[{"sessionId":"s1","cwd":"/w","updatedAt":"1970-01-01T00:00:00Z"}],"nextCursor":"next"}`)}},
 		"list, relative":      {"session/list", `{"cwd":"w"}`, []string{refusal(1, -32602, `cwd: must be an absolute path, got "w"`)}},
 		"list, bad cursor":    {"session/list", `{"cursor":"x"}`, []string{refusal(1, -32602, "cursor: unknown")}},
 		"list, cursor number": {"session/list", `{"cursor":7}`, []string{refusal(1, -32602, "cursor: must be a string, not number")}},
@@ -86,22 +94,33 @@ func TestSessionMethods(t *testing.T) {
 		"close":               {"session/close", `{"sessionId":"s1"}`, []string{result(1, `{}`)}},
 		"mode":                {"session/set_mode", `{"sessionId":"s1","modeId":"code"}`, []string{result(1, `{}`), title("sync")}},
 		"mode, unknown":       {"session/set_mode", `{"sessionId":"s1","modeId":"x"}`, []string{refusal(1, -32602, "modeId: unknown mode")}},
-		"option":              {"session/set_config_option", `{"sessionId":"s1","configId":"model","value":"b"}`, []string{result(1, `{"configOptions":`+options("b")+`}`), title("sync")}},
-		"option, odd type":    {"session/set_config_option", `{"sessionId":"s1","configId":"model","type":"id","value":"b"}`, []string{result(1, `{"configOptions":`+options("b")+`}`), title("sync")}},
-		"option, type null":   {"session/set_config_option", `{"sessionId":"s1","configId":"model","type":null,"value":"b"}`, []string{result(1, `{"configOptions":`+options("b")+`}`), title("sync")}},
-		"option, boolean":     {"session/set_config_option", `{"sessionId":"s1","configId":"model","type":"boolean","value":true}`, []string{refusal(1, -32602, "value: unknown value")}},
-		"option, only bool":   {"session/set_config_option", `{"sessionId":"s1","configId":"model","value":false}`, []string{refusal(1, -32602, "value: unknown value")}},
-		"option, no boolean":  {"session/set_config_option", `{"sessionId":"s1","configId":"model","type":"boolean","value":"b"}`, []string{refusal(1, -32602, "value: must be a boolean, not string")}},
-		"option, a number":    {"session/set_config_option", `{"sessionId":"s1","configId":"model","value":7}`, []string{refusal(1, -32602, "value: must be a string or a boolean, not number")}},
-		"option, no value":    {"session/set_config_option", `{"sessionId":"s1","configId":"model"}`, []string{refusal(1, -32602, "value: is required")}},
-		"option, null":        {"session/set_config_option", `{"sessionId":"s1","configId":"model","type":"boolean","value":null}`, []string{refusal(1, -32602, "value: is required")}},
-		"option, no id":       {"session/set_config_option", `{"sessionId":"s1","value":"b"}`, []string{refusal(1, -32602, "configId: is required")}},
-		"option, unknown":     {"session/set_config_option", `{"sessionId":"s1","configId":"x","value":"b"}`, []string{refusal(1, -32602, "configId: unknown option")}},
-		"option, no session":  {"session/set_config_option", `{"sessionId":"no","configId":"model","value":"b"}`, []string{refusal(1, -32002, "session no: unknown session")}},
-		"option, panic":       {"session/set_config_option", `{"sessionId":"s1","configId":"panic","value":"b"}`, []string{`{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"session/set_config_option: internal error: boom","data":{"details":"session/set_config_option: internal error: boom"}}}`}},
-		"model":               {"session/set_model", `{"sessionId":"s1","modelId":"b"}`, []string{result(1, `{}`), title("sync")}},
-		"model, unknown":      {"session/set_model", `{"sessionId":"s1","modelId":"x"}`, []string{refusal(1, -32602, "modelId: unknown value")}},
-		"model, none":         {"session/set_model", `{"sessionId":"s1"}`, []string{refusal(1, -32602, "modelId: is required")}},
+		"option": {"session/set_config_option", `{"sessionId":"s1","configId":"model","value":"b"}`,
+			[]string{result(1, `{"configOptions":`+options("b")+`}`), title("sync")}},
+		"option, odd type": {"session/set_config_option", `{"sessionId":"s1","configId":"model","type":"id","value":"b"}`,
+			[]string{result(1, `{"configOptions":`+options("b")+`}`), title("sync")}},
+		"option, type null": {"session/set_config_option", `{"sessionId":"s1","configId":"model","type":null,"value":"b"}`,
+			[]string{result(1, `{"configOptions":`+options("b")+`}`), title("sync")}},
+		"option, boolean": {"session/set_config_option", `{"sessionId":"s1","configId":"model","type":"boolean","value":true}`,
+			[]string{refusal(1, -32602, "value: unknown value")}},
+		"option, only bool": {"session/set_config_option", `{"sessionId":"s1","configId":"model","value":false}`,
+			[]string{refusal(1, -32602, "value: unknown value")}},
+		"option, no boolean": {"session/set_config_option", `{"sessionId":"s1","configId":"model","type":"boolean","value":"b"}`,
+			[]string{refusal(1, -32602, "value: must be a boolean, not string")}},
+		"option, a number": {"session/set_config_option", `{"sessionId":"s1","configId":"model","value":7}`,
+			[]string{refusal(1, -32602, "value: must be a string or a boolean, not number")}},
+		"option, no value": {"session/set_config_option", `{"sessionId":"s1","configId":"model"}`, []string{refusal(1, -32602, "value: is required")}},
+		"option, null": {"session/set_config_option", `{"sessionId":"s1","configId":"model","type":"boolean","value":null}`,
+			[]string{refusal(1, -32602, "value: is required")}},
+		"option, no id": {"session/set_config_option", `{"sessionId":"s1","value":"b"}`, []string{refusal(1, -32602, "configId: is required")}},
+		"option, unknown": {"session/set_config_option", `{"sessionId":"s1","configId":"x","value":"b"}`,
+			[]string{refusal(1, -32602, "configId: unknown option")}},
+		"option, no session": {"session/set_config_option", `{"sessionId":"no","configId":"model","value":"b"}`,
+			[]string{refusal(1, -32002, "session no: unknown session")}},
+		"option, panic": {"session/set_config_option", `{"sessionId":"s1","configId":"panic","value":"b"}`,
+			[]string{`{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"session/set_config_option: internal error: boom","data":{"details":"session/set_config_option: internal error: boom"}}}`}},
+		"model":          {"session/set_model", `{"sessionId":"s1","modelId":"b"}`, []string{result(1, `{}`), title("sync")}},
+		"model, unknown": {"session/set_model", `{"sessionId":"s1","modelId":"x"}`, []string{refusal(1, -32602, "modelId: unknown value")}},
+		"model, none":    {"session/set_model", `{"sessionId":"s1"}`, []string{refusal(1, -32602, "modelId: is required")}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := checked(t, newServer(t, &fakeSessions{loud: true}))
@@ -165,7 +184,8 @@ func TestInitialize(t *testing.T) {
 			s.Extensions = map[string]Extension{"_zeph/b": nil, "_zeph/a": nil}
 			w := checked(t, s)
 			w.send(request(1, "initialize", `{"protocolVersion":1,"clientCapabilities":`+tt.caps+`,"clientInfo":{"name":"x","version":2}}`))
-			want := result(1, `{"protocolVersion":1,"agentInfo":{"name":"zeph-acp","version":"1"},"authMethods":[`+tt.methods+`],"agentCapabilities":{"loadSession":true,`+
+			want := result(1, `{"protocolVersion":1,"agentInfo":{"name":"zeph-acp","version":"1"},"authMethods":[`+tt.methods+
+				`],"agentCapabilities":{"loadSession":true,`+
 				`"promptCapabilities":{"image":true,"embeddedContext":true},"mcpCapabilities":{"http":true,"sse":true},`+
 				`"sessionCapabilities":{"list":{},"delete":{},"additionalDirectories":{},"resume":{},"fork":{},"close":{}},"auth":{"logout":{}},"_meta":{"zeph":{"methods":["_zeph/a","_zeph/b"]}}},"_meta":{"steering":{"supported":true}}}`)
 			if diff := cmp.Diff(canonical(t, want), canonical(t, w.read())); diff != "" {
@@ -237,12 +257,13 @@ func TestMCPServers(t *testing.T) {
 	full := []MCPServer{{Type: "stdio", Name: "x", Command: "/x", Args: []string{"-v"}, Env: variable}}
 	remote := []MCPServer{{Type: "http", Name: "x", URL: "http://x", Headers: variable}}
 	for servers, want := range map[string]any{
-		`[{"name":"x","command":"/x","args":["-v"],"env":[{"name":"A","value":"b"}]}]`:       full,
-		`[{"type":"stdio","name":"x","command":"/x","args":["-v"],"env":{"A":"b"}}]`:         full,
-		`{"x":{"command":"/x","args":["-v"],"env":{"A":"b"}}}`:                               full,
-		`[{"name":"x","command":"/x","args":{},"env":{},"headers":[]}]`:                      stdio,
-		`[{"name":"x","command":"/x","args":null,"env":null,"url":null,"type":null}]`:        stdio,
-		`[{"name":"x","command":"/x","env":[{"name":"A"}],"timeout":5,"disabled":false}]`:    []MCPServer{{Type: "stdio", Name: "x", Command: "/x", Env: []EnvVariable{{"A", ""}}}},
+		`[{"name":"x","command":"/x","args":["-v"],"env":[{"name":"A","value":"b"}]}]`: full,
+		`[{"type":"stdio","name":"x","command":"/x","args":["-v"],"env":{"A":"b"}}]`:   full,
+		`{"x":{"command":"/x","args":["-v"],"env":{"A":"b"}}}`:                         full,
+		`[{"name":"x","command":"/x","args":{},"env":{},"headers":[]}]`:                stdio,
+		`[{"name":"x","command":"/x","args":null,"env":null,"url":null,"type":null}]`:  stdio,
+		`[{"name":"x","command":"/x","env":[{"name":"A"}],"timeout":5,"disabled":false}]`: []MCPServer{{Type: "stdio", Name: "x", Command: "/x",
+			Env: []EnvVariable{{"A", ""}}}},
 		`[{"type":"http","name":"x","url":"http://x","headers":[{"name":"A","value":"b"}]}]`: remote,
 		`[{"name":"x","url":"http://x","headers":{"A":"b"}}]`:                                remote,
 		`[{"type":"streamable-http","name":"x","url":"http://x","headers":{"A":"b"}}]`:       remote,
@@ -284,10 +305,11 @@ func TestAuthentication(t *testing.T) {
 		method, params string
 		want           string
 	}{
-		"api-key, ready":   {nil, "authenticate", `{"methodId":"api-key","authMethod":{}}`, result(1, `{}`)},
-		"login, ready":     {nil, "authenticate", `{"methodId":"login"}`, result(1, `{}`)},
-		"api-key, no key":  {locked, "authenticate", `{"methodId":"api-key"}`, refusal(1, -32000, "authenticate: authentication required: no key")},
-		"login, no key":    {locked, "authenticate", `{"methodId":"login"}`, refusal(1, -32000, `authenticate: authentication required: no key; login is done in a terminal, not here: run it there, then try again`)},
+		"api-key, ready":  {nil, "authenticate", `{"methodId":"api-key","authMethod":{}}`, result(1, `{}`)},
+		"login, ready":    {nil, "authenticate", `{"methodId":"login"}`, result(1, `{}`)},
+		"api-key, no key": {locked, "authenticate", `{"methodId":"api-key"}`, refusal(1, -32000, "authenticate: authentication required: no key")},
+		"login, no key": {locked, "authenticate", `{"methodId":"login"}`,
+			refusal(1, -32000, `authenticate: authentication required: no key; login is done in a terminal, not here: run it there, then try again`)},
 		"unknown":          {nil, "authenticate", `{"methodId":"x"}`, refusal(1, -32602, `methodId: unknown method "x", there are "api-key" and "login"`)},
 		"number":           {nil, "authenticate", `{"methodId":1}`, refusal(1, -32602, "methodId: must be a string, not number")},
 		"missing":          {nil, "authenticate", `{}`, refusal(1, -32602, "methodId: is required")},
@@ -346,7 +368,8 @@ func TestExtensions(t *testing.T) {
 		{request(1, "_x/fails", `{}`), `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"no <luck>","data":{"details":"no <luck>"}}}`},
 		{request(1, "_x/params", `{"n":"1"}`), refusal(1, -32602, "n: must be an integer, not string")},
 		{request(1, "_x/params", `7`), refusal(1, -32602, "params: must be an object")},
-		{request(1, "_x/panics", `{}`), `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"_x/panics: internal error: boom","data":{"details":"_x/panics: internal error: boom"}}}`},
+		{request(1, "_x/panics", `{}`),
+			`{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"_x/panics: internal error: boom","data":{"details":"_x/panics: internal error: boom"}}}`},
 		{request(1, "_x/other", `{}`), refusal(1, -32601, "method not found: _x/other")},
 	} {
 		w.send(tt[0])

@@ -70,29 +70,39 @@ func TestFrames(t *testing.T) {
 		"byte order mark":     {"\xef\xbb\xbf" + auth("3"), ok("3")},
 		"invalid UTF-8 in id": {auth("\"\xff\""), ok("\"\uFFFD\"")},
 		"deep":                {strings.Repeat("[", 20000), parse},
-		"unknown method":      {`{"jsonrpc":"2.0","id":1,"method":"foo/bar"}`, `{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"method not found: foo/bar"}}`},
-		"unknown extension":   {`{"jsonrpc":"2.0","id":1,"method":"_x/y"}`, `{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"method not found: _x/y"}}`},
-		"notification":        {`{"jsonrpc":"2.0","method":"foo/x"}`, ""},
-		"bad cancel":          {`{"jsonrpc":"2.0","method":"session/cancel","params":[]}`, ""},
-		"cancel of nothing":   {`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"no"}}`, ""},
-		"cancel_request":      {`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":99}}`, ""},
-		"bad cancel_request":  {`{"jsonrpc":"2.0","method":"$/cancel_request"}`, ""},
-		"method null":         {`{"jsonrpc":"2.0","id":5,"method":null}`, invalid("method, result and error are missing")},
-		"nulls in a request":  {`{"jsonrpc":"2.0","id":5,"method":"session/list","params":null,"result":null,"error":null}`, `{"jsonrpc":"2.0","id":5,"result":{"sessions":[]}}`},
+		"unknown method": {`{"jsonrpc":"2.0","id":1,"method":"foo/bar"}`,
+			`{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"method not found: foo/bar"}}`},
+		"unknown extension":  {`{"jsonrpc":"2.0","id":1,"method":"_x/y"}`, `{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"method not found: _x/y"}}`},
+		"notification":       {`{"jsonrpc":"2.0","method":"foo/x"}`, ""},
+		"bad cancel":         {`{"jsonrpc":"2.0","method":"session/cancel","params":[]}`, ""},
+		"cancel of nothing":  {`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"no"}}`, ""},
+		"cancel_request":     {`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":99}}`, ""},
+		"bad cancel_request": {`{"jsonrpc":"2.0","method":"$/cancel_request"}`, ""},
+		"method null":        {`{"jsonrpc":"2.0","id":5,"method":null}`, invalid("method, result and error are missing")},
+		"nulls in a request": {`{"jsonrpc":"2.0","id":5,"method":"session/list","params":null,"result":null,"error":null}`,
+			`{"jsonrpc":"2.0","id":5,"result":{"sessions":[]}}`},
 		"nulls in a response": {`{"jsonrpc":"2.0","id":77,"method":null,"params":null,"result":null,"error":null}`, ""},
 		"response to nothing": {`{"jsonrpc":"2.0","id":77,"result":{}}`, ""},
 		"both result, error":  {`{"jsonrpc":"2.0","id":1,"result":{},"error":{"code":1,"message":"x"}}`, ""},
 		"error, id null":      {`{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"x"}}`, ""},
 		"error, odd shape":    {`{"jsonrpc":"2.0","id":1,"error":"x"}`, ""},
-		"params array":        {`{"jsonrpc":"2.0","id":1,"method":"session/new","params":[]}`, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"params: must be an object"}}`},
-		"params string":       {`{"jsonrpc":"2.0","id":1,"method":"session/new","params":"x"}`, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"params: must be an object"}}`},
-		"field missing":       {`{"jsonrpc":"2.0","id":1,"method":"session/new"}`, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"cwd: is required"}}`},
-		"field of wrong type": {`{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":5}}`, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"sessionId: must be a string, not number"}}`},
-		"relative directory":  {`{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/w","additionalDirectories":["x"]}}`, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"additionalDirectories[0]: must be an absolute path, got \"x\""}}`},
-		"unknown session":     {`{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"no","prompt":[{"type":"text","text":"hi"}]}}`, `{"jsonrpc":"2.0","id":1,"error":{"code":-32002,"message":"session no: unknown session"}}`},
-		"empty prompt":        {`{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"no","prompt":[{"type":"text","text":" \n"}]}}`, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"prompt: is empty"}}`},
-		"unknown block":       {`{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"no","prompt":[{"type":"smell"}]}}`, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"prompt[0].type: unknown type \"smell\""}}`},
-		"unknown auth method": {`{"jsonrpc":"2.0","id":1,"method":"authenticate","params":{"methodId":"x"}}`, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"methodId: unknown method \"x\", there are \"api-key\" and \"login\""}}`},
+		"params array": {`{"jsonrpc":"2.0","id":1,"method":"session/new","params":[]}`,
+			`{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"params: must be an object"}}`},
+		"params string": {`{"jsonrpc":"2.0","id":1,"method":"session/new","params":"x"}`,
+			`{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"params: must be an object"}}`},
+		"field missing": {`{"jsonrpc":"2.0","id":1,"method":"session/new"}`, `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"cwd: is required"}}`},
+		"field of wrong type": {`{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":5}}`,
+			`{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"sessionId: must be a string, not number"}}`},
+		"relative directory": {`{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/w","additionalDirectories":["x"]}}`,
+			`{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"additionalDirectories[0]: must be an absolute path, got \"x\""}}`},
+		"unknown session": {`{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"no","prompt":[{"type":"text","text":"hi"}]}}`,
+			`{"jsonrpc":"2.0","id":1,"error":{"code":-32002,"message":"session no: unknown session"}}`},
+		"empty prompt": {`{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"no","prompt":[{"type":"text","text":" \n"}]}}`,
+			`{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"prompt: is empty"}}`},
+		"unknown block": {`{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"no","prompt":[{"type":"smell"}]}}`,
+			`{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"prompt[0].type: unknown type \"smell\""}}`},
+		"unknown auth method": {`{"jsonrpc":"2.0","id":1,"method":"authenticate","params":{"methodId":"x"}}`,
+			`{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"methodId: unknown method \"x\", there are \"api-key\" and \"login\""}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := serve(t, newServer(t, &fakeSessions{}))
@@ -116,7 +126,8 @@ func TestInitializeVersions(t *testing.T) {
 		`"1"`: false, "-1": false, "1.5": false, "70000": false, "null": false, "[]": false,
 	} {
 		w := serve(t, newServer(t, &fakeSessions{}))
-		w.send(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":` + version + `,"clientCapabilities":{"fs":"yes","terminal":1,"session":null,"auth":[]},"x":1}}`)
+		w.send(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":` + version +
+			`,"clientCapabilities":{"fs":"yes","terminal":1,"session":null,"auth":[]},"x":1}}`)
 		got := w.read()
 		if ok != strings.Contains(got, `"protocolVersion":1`) || ok == strings.Contains(got, `"code":-32602`) {
 			t.Errorf("protocolVersion %s: %s", version, got)

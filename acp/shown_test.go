@@ -41,13 +41,16 @@ func TestQuestionsShowEveryCharacter(t *testing.T) {
 // Labels of a form are shown as other question text is. Values and the order of members stay.
 func TestShownSchema(t *testing.T) {
 	for in, want := range map[string]string{
-		`{"type":"object","properties":{"z":{"type":"string","title":"a` + "\u202e" + `b"},"a":{"title":"x","type":"string"}}}`: `{"type":"object","properties":{"z":{"type":"string","title":"a` +
+		`{"type":"object","properties":{"z":{"type":"string","title":"a` + "\u202e" +
+			`b"},"a":{"title":"x","type":"string"}}}`: `{"type":"object","properties":{"z":{"type":"string","title":"a` +
 			`\u003cU+202E\u003eb"},"a":{"title":"x","type":"string"}}}`,
-		`{"properties":{"title":{"type":"string","enum":["a","b"],"enumNames":["a` + "\u200b" + `","b"]}}}`: `{"properties":{"title":{"type":"string","enum":["a","b"],` +
+		`{"properties":{"title":{"type":"string","enum":["a","b"],"enumNames":["a` + "\u200b" +
+			`","b"]}}}`: `{"properties":{"title":{"type":"string","enum":["a","b"],` +
 			`"enumNames":["a\u003cU+200B\u003e","b"]}}}`,
-		`{"properties":{"x":{"oneOf":[{"const":"a` + "\u200b" + `","title":"a\u00a0b"}]}}}`: `{"properties":{"x":{"oneOf":[{"const":"a` + "\u200b" + `","title":"a\u003cU+00A0\u003eb"}]}}}`,
-		`{"properties":{"x":{"description":"` + "\u0455udo" + `"}}}`:                        `{"properties":{"x":{"description":"\u003cU+0455\u003eudo"}}}`,
-		`{"properties":{"title":{"title":"a"}}}`:                                            `{"properties":{"title":{"title":"a"}}}`,
+		`{"properties":{"x":{"oneOf":[{"const":"a` + "\u200b" + `","title":"a\u00a0b"}]}}}`: `{"properties":{"x":{"oneOf":[{"const":"a` + "\u200b" +
+			`","title":"a\u003cU+00A0\u003eb"}]}}}`,
+		`{"properties":{"x":{"description":"` + "\u0455udo" + `"}}}`: `{"properties":{"x":{"description":"\u003cU+0455\u003eudo"}}}`,
+		`{"properties":{"title":{"title":"a"}}}`:                     `{"properties":{"title":{"title":"a"}}}`,
 	} {
 		if got := shownSchema(json.RawMessage(in)); string(got) != want {
 			t.Errorf("shownSchema(%s) =\n%s, want\n%s", in, got, want)

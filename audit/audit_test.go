@@ -286,7 +286,8 @@ func TestBody(t *testing.T) {
 	call.Card = executors.Card{Script: command.Parse(evil, command.Shell{}), URL: evil, Paths: []string{evil, evil}}
 	call.Record = &executors.Record{Reason: evil, ClaimSource: evil}
 	for range 100 {
-		call.Record.Add(executors.Verdict{Gate: executors.PermissionGate, Decision: executors.Deny, Rule: evil, Reason: evil, Source: evil, Answer: evil, About: evil, Change: evil})
+		call.Record.Add(executors.Verdict{Gate: executors.PermissionGate, Decision: executors.Deny, Rule: evil, Reason: evil, Source: evil, Answer: evil,
+			About: evil, Change: evil})
 	}
 	for len(call.Card.Paths) < 100 {
 		call.Card.Paths = append(call.Card.Paths, evil)
@@ -325,7 +326,8 @@ func TestClaimSource(t *testing.T) {
 			t.Errorf("%+v, %s: %q, want %q", tt.card, tt.kind, got, tt.want)
 		}
 	}
-	for name, want := range map[string]string{"fetch": executors.FromWeb, "http_head": executors.FromWeb, "bash": executors.FromShell, "read": executors.FromFiles} {
+	for name, want := range map[string]string{"fetch": executors.FromWeb, "http_head": executors.FromWeb, "bash": executors.FromShell,
+		"read": executors.FromFiles} {
 		if got := claimSource(&executors.Call{Tool: name, Spec: cataloguetest.Spec(name)}); got != want {
 			t.Errorf("the content of %s comes from %q, want %q", name, got, want)
 		}

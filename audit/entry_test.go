@@ -42,7 +42,8 @@ func TestEntryHasEveryFact(t *testing.T) {
 	}}
 	_, err := executors.Chain(bash, Middleware(l)).Execute(t.Context(), &executors.Call{
 		ID: "c1", Tool: "bash", Input: json.RawMessage(`{"command":"hunter2"}`), Session: "s1", Caller: "s1/sub", Attempt: 1,
-		Card:   executors.Card{Script: command.Parse("echo hunter2 && cat <a >b", command.Shell{}), URL: "https://hunter2.example", Paths: []string{"/w/hunter2"}, Server: "files"},
+		Card: executors.Card{Script: command.Parse("echo hunter2 && cat <a >b", command.Shell{}), URL: "https://hunter2.example", Paths: []string{"/w/hunter2"},
+			Server: "files"},
 		Record: &executors.Record{Code: "rate_limited"}, Notify: func(executors.Event) {},
 	})
 	if err != nil {

@@ -86,7 +86,8 @@ func TestDecisionRecord(t *testing.T) {
 			[]string{"permission allows: reads (built in)", "https://b.example/: permission denies: no (built in)", "What changes it: a rule"},
 		},
 		"a line stays a line": {
-			[]Verdict{{Gate: "hooks", Decision: Deny, Reason: "a\n- b"}}, Deny, "hooks: a\n- b", "", WholeLine("hooks denies: a\n- b"), []string{WholeLine("hooks denies: a\n- b")},
+			[]Verdict{{Gate: "hooks", Decision: Deny, Reason: "a\n- b"}}, Deny, "hooks: a\n- b", "", WholeLine("hooks denies: a\n- b"),
+			[]string{WholeLine("hooks denies: a\n- b")},
 		},
 	} {
 		r := &Record{Verdicts: tt.list}

@@ -61,9 +61,11 @@ func TestGate(t *testing.T) {
 		{name: "nothing to say", ran: true, text: "done"},
 		{name: "allowed", url: "allow", ran: true, text: "done", decisions: []executors.Decision{"allow"}},
 		{name: "asked", url: "ask", ran: true, text: "done", asked: []string{"the gate: it is odd"}, decisions: []executors.Decision{"ask"}},
-		{name: "denied without the rule", url: "deny", text: "tool call denied by policy", said: "Denied by the gate: it is forbidden.", decisions: []executors.Decision{"deny"}},
+		{name: "denied without the rule", url: "deny", text: "tool call denied by policy", said: "Denied by the gate: it is forbidden.",
+			decisions: []executors.Decision{"deny"}},
 		{name: "an error ends the turn", url: "error", err: true},
-		{name: "a further card is denied", url: "allow", second: "deny", ran: true, text: "tool call denied by policy", said: "Denied by the gate: it is forbidden.", decisions: []executors.Decision{"allow", "deny"}},
+		{name: "a further card is denied", url: "allow", second: "deny", ran: true, text: "tool call denied by policy",
+			said: "Denied by the gate: it is forbidden.", decisions: []executors.Decision{"allow", "deny"}},
 		{name: "a further card cannot ask", second: "ask", ran: true, text: "it needs a separate call: the gate: it is odd", decisions: []executors.Decision{"ask"}},
 		{name: "a further card is allowed", second: "allow", ran: true, text: "followed", decisions: []executors.Decision{"allow"}},
 	}

@@ -16,13 +16,14 @@ func TestBound(t *testing.T) {
 		more  bool
 		want  string
 	}{
-		"short":        {"a\nb", 4, true, "a\nb"},
-		"lines":        {numbers, 120, false, numbers[:11] + "[… 98 lines, 1,078 characters cut …]\n" + numbers[:11]},
-		"more":         {numbers, 120, true, numbers[:11] + "[… more than 98 lines, 1,078 characters cut …]\n" + numbers[:11]},
-		"one line":     {strings.Repeat("é", 200), 100, false, strings.Repeat("é", 10) + " […]\n[… 180 characters cut …]\n[…] " + strings.Repeat("é", 10)},
-		"no room":      {numbers, 10, false, ""},
-		"only a mark":  {numbers, 60, false, "[… 100 lines, 1,100 characters cut …]\n"},
-		"between ends": {strings.Repeat("x", 20) + "\n" + strings.Repeat("y", 60) + "\n" + strings.Repeat("z", 20), 100, false, strings.Repeat("x", 10) + " […]\n[… 2 lines, 82 characters cut …]\n[…] " + strings.Repeat("z", 10)},
+		"short":       {"a\nb", 4, true, "a\nb"},
+		"lines":       {numbers, 120, false, numbers[:11] + "[… 98 lines, 1,078 characters cut …]\n" + numbers[:11]},
+		"more":        {numbers, 120, true, numbers[:11] + "[… more than 98 lines, 1,078 characters cut …]\n" + numbers[:11]},
+		"one line":    {strings.Repeat("é", 200), 100, false, strings.Repeat("é", 10) + " […]\n[… 180 characters cut …]\n[…] " + strings.Repeat("é", 10)},
+		"no room":     {numbers, 10, false, ""},
+		"only a mark": {numbers, 60, false, "[… 100 lines, 1,100 characters cut …]\n"},
+		"between ends": {strings.Repeat("x", 20) + "\n" + strings.Repeat("y", 60) + "\n" + strings.Repeat("z", 20), 100, false,
+			strings.Repeat("x", 10) + " […]\n[… 2 lines, 82 characters cut …]\n[…] " + strings.Repeat("z", 10)},
 	} {
 		if got, cut := BoundPart(tt.text, tt.limit, tt.more); got != tt.want || cut != (got != tt.text) {
 			t.Errorf("%s: %q, %t", name, got, cut)

@@ -36,8 +36,8 @@ type Tool struct {
 	Gain float32
 }
 
-// Subject is what the calls of a tool act on. The tool's cards name it: a card without it cannot
-// be judged, so such a call is refused.
+// Subject is what the calls of a tool act on. The tool's Prepare puts it into the card, by which
+// gates judge the call.
 type Subject struct {
 	Of    SubjectKind
 	Param string // the parameter that names it; empty if the tool finds the subject itself

@@ -102,14 +102,15 @@ func TestGateRefusesMarks(t *testing.T) {
 		input   string
 		refused string
 	}{
-		"here-document": {executors.Card{Script: command.Parse("cat > .env <<E\nA=[REDACTED:secret]\nE", command.Shell{})}, "{}", "line 2 of the command has [REDACTED:secret]"},
-		"sed":           {executors.Card{Script: command.Parse("sed -i 's/x/[REDACTED]/' f", command.Shell{})}, "{}", "line 1 of the command has [REDACTED]"},
-		"request":       {executors.Card{Script: command.Parse("curl -H 'Authorization: Bearer [REDACTED:authorization]' x.dev", command.Shell{})}, "{}", "line 1"},
-		"grep":          {executors.Card{Script: command.Parse("grep -n '[REDACTED:secret]' f", command.Shell{})}, "{}", ""},
-		"no mark":       {executors.Card{Script: command.Parse("echo REDACTED > f", command.Shell{})}, "{}", ""},
-		"web":           {executors.Card{URL: "https://x.dev/?token=[REDACTED]"}, "{}", "the address has [REDACTED]"},
-		"MCP":           {executors.Card{Server: "s"}, `{"body":"[REDACTED:secret]"}`, "the input has [REDACTED:secret]"},
-		"a file tool":   {executors.Card{}, `{"content":"[REDACTED:secret]"}`, ""},
+		"here-document": {executors.Card{Script: command.Parse("cat > .env <<E\nA=[REDACTED:secret]\nE", command.Shell{})}, "{}",
+			"line 2 of the command has [REDACTED:secret]"},
+		"sed":         {executors.Card{Script: command.Parse("sed -i 's/x/[REDACTED]/' f", command.Shell{})}, "{}", "line 1 of the command has [REDACTED]"},
+		"request":     {executors.Card{Script: command.Parse("curl -H 'Authorization: Bearer [REDACTED:authorization]' x.dev", command.Shell{})}, "{}", "line 1"},
+		"grep":        {executors.Card{Script: command.Parse("grep -n '[REDACTED:secret]' f", command.Shell{})}, "{}", ""},
+		"no mark":     {executors.Card{Script: command.Parse("echo REDACTED > f", command.Shell{})}, "{}", ""},
+		"web":         {executors.Card{URL: "https://x.dev/?token=[REDACTED]"}, "{}", "the address has [REDACTED]"},
+		"MCP":         {executors.Card{Server: "s"}, `{"body":"[REDACTED:secret]"}`, "the input has [REDACTED:secret]"},
+		"a file tool": {executors.Card{}, `{"content":"[REDACTED:secret]"}`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := testLink(t).Gate(prepares{card: tt.card}).Prepare(t.Context(), &executors.Call{Input: json.RawMessage(tt.input)})

@@ -13,8 +13,10 @@ import (
 
 // infraCommands are commands of the rules for git, packages and infrastructure.
 var infraCommands = []string{
-	"git status", "git diff", "git log", "git show", "git push", "git commit", "git pull", "gh run view --log-failed", "docker build .", "docker compose up -d", "docker pull x", "npm install", "pnpm install", "yarn add x",
-	"pip install x", "uv sync", "terraform plan", "terraform apply", "kubectl get pods", "kubectl describe pod x", "kubectl apply -f x", "brew install x", "apt-get install -y x", "cargo update", "bundle install", "composer install",
+	"git status", "git diff", "git log", "git show", "git push", "git commit", "git pull", "gh run view --log-failed", "docker build .", "docker compose up -d",
+	"docker pull x", "npm install", "pnpm install", "yarn add x",
+	"pip install x", "uv sync", "terraform plan", "terraform apply", "kubectl get pods", "kubectl describe pod x", "kubectl apply -f x", "brew install x",
+	"apt-get install -y x", "cargo update", "bundle install", "composer install",
 	"docker compose up", "git blame x", "helm list", "rsync -a a b", "gh api x", "kubectl get pods -o json", "gh pr checks", "pip list",
 }
 
@@ -63,9 +65,13 @@ func TestInfraKeeps(t *testing.T) {
 		}
 		return b.String()
 	}
-	trace := "api-1  | Traceback (most recent call last):\napi-1  |   File \"/app/a.py\", line 8, in run\napi-1  |     return f(x)\napi-1  |   File \"/app/b.py\", line 17, in f\napi-1  |     y = 1 / x\napi-1  | ZeroDivisionError: division by zero\n"
-	jest := "#9 1.0 FAIL src/cart.test.js\n#9 1.0   ● cart › adds tax\n#9 1.0 \n#9 1.0     expect(received).toBe(expected)\n#9 1.0 \n#9 1.0     Expected: 119\n#9 1.0     Received: 100\n#9 1.0 \n#9 1.0   ● cart › is empty\n#9 1.0 \n#9 1.0     expect(received).toHaveLength(expected)\n#9 1.0 \n#9 1.0     Expected length: 0\n#9 1.0     Received length: 1\n"
-	pods := `{"items": [` + strings.TrimSuffix(many(90, `{"metadata": {"name": "api-%d", "labels": {"app": "api", "tier": "web"}}, "spec": {"env": [{"name": "A"}, {"name": "B"}]}, "status": {"phase": "Running"}},`, `{"metadata": {"name": "bad", "labels": {"app": "api", "tier": "web"}}, "spec": {"env": [`+strings.TrimSuffix(strings.Repeat(`{"name": "E"},`, 30), ",")+`]}, "status": {"phase": "Failed"}},`), ",") + "]}\n"
+	trace := "api-1  | Traceback (most recent call last):\napi-1  |   File \"/app/a.py\", line 8, in run\napi-1  |     return f(x)\napi-1  |   File " +
+		"\"/app/b.py\", line 17, in f\napi-1  |     y = 1 / x\napi-1  | ZeroDivisionError: division by zero\n"
+	jest := "#9 1.0 FAIL src/cart.test.js\n#9 1.0   ● cart › adds tax\n#9 1.0 \n#9 1.0     expect(received).toBe(expected)\n#9 1.0 \n#9 1.0     Expected: " +
+		"119\n#9 1.0     Received: 100\n#9 1.0 \n#9 1.0   ● cart › is empty\n#9 1.0 \n#9 1.0     expect(received).toHaveLength(expected)\n#9 1.0 \n#9 1.0    " +
+		" Expected length: 0\n#9 1.0     Received length: 1\n"
+	pods := `{"items": [` + strings.TrimSuffix(many(90,
+		`{"metadata": {"name": "api-%d", "labels": {"app": "api", "tier": "web"}}, "spec": {"env": [{"name": "A"}, {"name": "B"}]}, "status": {"phase": "Running"}},`, `{"metadata": {"name": "bad", "labels": {"app": "api", "tier": "web"}}, "spec": {"env": [`+strings.TrimSuffix(strings.Repeat(`{"name": "E"},`, 30), ",")+`]}, "status": {"phase": "Failed"}},`), ",") + "]}\n"
 	for name, tt := range map[string]struct {
 		command string
 		exit    int
@@ -73,36 +79,85 @@ func TestInfraKeeps(t *testing.T) {
 		want    []string // lines that stay; empty means all
 		atMost  int      // bytes
 	}{
-		"manifest":        {"kubectl get deploy -A -o yaml", 0, many(900, "  - name: VAR_%d\n", ""), nil, 0},
-		"chart":           {"helm template x .", 0, many(900, "  key: value %d\n", ""), nil, 0},
-		"packages":        {"apt list --installed", 0, many(900, "lib%d/stable 1.0 amd64 [installed]\n", ""), nil, 0},
-		"tags":            {"git tag -l", 0, many(900, "v1.%d\n", ""), nil, 0},
-		"branches":        {"git branch -a", 0, many(900, "  remotes/origin/b%d\n", ""), nil, 0},
-		"issue":           {"gh issue view 7 --comments", 0, many(900, "a sentence, the %dth\n", ""), nil, 0},
-		"attached":        {"docker compose up", 1, " Container a-1  Created\nAttaching to api-1\n" + many(900, "api-1  | GET /orders/%d 200\n", trace+"worker-1 exited with code 137\n"), []string{"line 8, in run", "line 17, in f", "y = 1 / x", "ZeroDivisionError", "exited with code 137", "GET /orders/899"}, 1000},
-		"tests in a step": {"docker build --progress=plain .", 1, "#9 [4/5] RUN npm test\n" + many(200, "#9 1.0 PASS src/a%d.test.js\n", jest) + "#9 ERROR: process \"/bin/sh -c npm test\" did not complete successfully: exit code: 1\n", []string{"● cart › adds tax", "Expected: 119", "Received: 100", "● cart › is empty", "Expected length: 0", "Received length: 1", "exit code: 1"}, 3000},
-		"tests, cut off":  {"docker build --progress=plain . 2>&1 | tail -300", 1, many(200, "#9 1.0 PASS src/a%d.test.js\n", jest) + "#9 ERROR: process \"/bin/sh -c npm test\" did not complete successfully: exit code: 1\n", []string{"● cart › adds tax", "Expected: 119", "Received: 100", "● cart › is empty", "Expected length: 0", "Received length: 1", "exit code: 1"}, 3000},
-		"helm's table":    {"helm list -A", 0, "NAME\tNAMESPACE\tREVISION\tSTATUS  \tCHART\n" + many(90, "svc-%d\tprod     \t7       \tdeployed\tsvc-1.0.0\n", "bad\tprod     \t7       \tpending-upgrade\tbad-2.0.0\n"), []string{"bad  prod  7  pending-upgrade  bad-2.0.0", "svc-0"}, 2000},
-		"events":          {"kubectl get events", 0, "LAST SEEN   TYPE     REASON   OBJECT   MESSAGE\n" + many(200, "5m   Normal   Pulled   pod/a-%d   Image pulled\n", "4m   Normal   NodeNotReady   node/b   Node b status is now: NodeNotReady\n"), []string{"node/b  Node b status is now: NodeNotReady", "179 more Normal Pulled: pod/a-21"}, 2000},
-		"nodes":           {"kubectl get nodes", 0, "NAME   STATUS   ROLES   AGE   VERSION\n" + many(200, "n-%d   Ready   <none>   5d   v1.29.2\n", "old   Ready   <none>   5d   v1.28.1\n"), []string{"1 more Ready v1.28.1: old"}, 2000},
-		"containers":      {"docker ps -a", 0, "CONTAINER ID   IMAGE   STATUS   NAMES\n" + many(200, "%012x   img   Up 3 weeks   web\n", "0123456789ab   img   Exited (137) 4 hours ago   bad\n0123456789ac   img   Up 3 weeks (unhealthy)   sick\n"), []string{"Exited (137) 4 hours ago", "(unhealthy)  sick"}, 4000},
-		"pods in JSON":    {"kubectl get pods -o json", 0, pods, []string{`"name": "bad"`, `"phase": "Failed"`, strings.TrimSuffix(strings.Repeat(`{"name": "E"},`, 30), ","), "api-0", "similar items omitted"}, 2000},
-		"checks":          {"gh pr checks 7", 1, many(60, "job-%d\tpass\t1m\thttps://example.test/1\t\n", "build (windows)\tfail\t3m\thttps://example.test/9\t\n"), []string{"build (windows)\tfail\t3m\thttps://example.test/9", "60 pass: job-0, job-1"}, 800},
-		"copies":          {"rsync -av a/ b/", 23, "sending incremental file list\n" + many(300, "dir/file%d.txt\n", "rsync: [sender] send_files failed to open \"/a/key\": Permission denied (13)\n") + "\nsent 1 bytes  received 2 bytes\nrsync error: some files/attrs were not transferred (code 23)\n", []string{"Permission denied (13)", "dir/file0.txt", "270 more files", "sent 1 bytes", "(code 23)"}, 3000},
-		"verbose copies":  {"cp -rv a b", 1, many(300, "'a/f%d' -> 'b/f%[1]d'\n", "cp: cannot open 'a/key' for reading: Permission denied\n"), []string{"'a/f0' -> 'b/f0'", "cp: cannot open 'a/key'", "280 more copied: a/f20"}, 1500},
+		"manifest": {"kubectl get deploy -A -o yaml", 0, many(900, "  - name: VAR_%d\n", ""), nil, 0},
+		"chart":    {"helm template x .", 0, many(900, "  key: value %d\n", ""), nil, 0},
+		"packages": {"apt list --installed", 0, many(900, "lib%d/stable 1.0 amd64 [installed]\n", ""), nil, 0},
+		"tags":     {"git tag -l", 0, many(900, "v1.%d\n", ""), nil, 0},
+		"branches": {"git branch -a", 0, many(900, "  remotes/origin/b%d\n", ""), nil, 0},
+		"issue":    {"gh issue view 7 --comments", 0, many(900, "a sentence, the %dth\n", ""), nil, 0},
+		"attached": {"docker compose up", 1,
+			" Container a-1  Created\nAttaching to api-1\n" + many(900, "api-1  | GET /orders/%d 200\n", trace+"worker-1 exited with code 137\n"),
+			[]string{"line 8, in run", "line 17, in f", "y = 1 / x", "ZeroDivisionError", "exited with code 137", "GET /orders/899"}, 1000},
+		"tests in a step": {"docker build --progress=plain .", 1,
+			"#9 [4/5] RUN npm test\n" + many(200, "#9 1.0 PASS src/a%d.test.js\n",
+				jest) + "#9 ERROR: process \"/bin/sh -c npm test\" did not complete successfully: exit code: 1\n",
+			[]string{"● cart › adds tax", "Expected: 119", "Received: 100", "● cart › is empty", "Expected length: 0", "Received length: 1", "exit code: 1"},
+			3000},
+		"tests, cut off": {"docker build --progress=plain . 2>&1 | tail -300", 1,
+			many(200, "#9 1.0 PASS src/a%d.test.js\n", jest) + "#9 ERROR: process \"/bin/sh -c npm test\" did not complete successfully: exit code: 1\n",
+			[]string{"● cart › adds tax", "Expected: 119", "Received: 100", "● cart › is empty", "Expected length: 0", "Received length: 1", "exit code: 1"},
+			3000},
+		"helm's table": {"helm list -A", 0,
+			"NAME\tNAMESPACE\tREVISION\tSTATUS  \tCHART\n" + many(90, "svc-%d\tprod     \t7       \tdeployed\tsvc-1.0.0\n",
+				"bad\tprod     \t7       \tpending-upgrade\tbad-2.0.0\n"), []string{"bad  prod  7  pending-upgrade  bad-2.0.0", "svc-0"}, 2000},
+		"events": {"kubectl get events", 0,
+			"LAST SEEN   TYPE     REASON   OBJECT   MESSAGE\n" + many(200, "5m   Normal   Pulled   pod/a-%d   Image pulled\n",
+				"4m   Normal   NodeNotReady   node/b   Node b status is now: NodeNotReady\n"),
+			[]string{"node/b  Node b status is now: NodeNotReady", "179 more Normal Pulled: pod/a-21"}, 2000},
+		"nodes": {"kubectl get nodes", 0,
+			"NAME   STATUS   ROLES   AGE   VERSION\n" + many(200, "n-%d   Ready   <none>   5d   v1.29.2\n", "old   Ready   <none>   5d   v1.28.1\n"),
+			[]string{"1 more Ready v1.28.1: old"}, 2000},
+		"containers": {"docker ps -a", 0,
+			"CONTAINER ID   IMAGE   STATUS   NAMES\n" + many(200, "%012x   img   Up 3 weeks   web\n",
+				"0123456789ab   img   Exited (137) 4 hours ago   bad\n0123456789ac   img   Up 3 weeks (unhealthy)   sick\n"),
+			[]string{"Exited (137) 4 hours ago", "(unhealthy)  sick"}, 4000},
+		"pods in JSON": {"kubectl get pods -o json", 0, pods,
+			[]string{`"name": "bad"`, `"phase": "Failed"`, strings.TrimSuffix(strings.Repeat(`{"name": "E"},`, 30), ","), "api-0", "similar items omitted"}, 2000},
+		"checks": {"gh pr checks 7", 1, many(60, "job-%d\tpass\t1m\thttps://example.test/1\t\n", "build (windows)\tfail\t3m\thttps://example.test/9\t\n"),
+			[]string{"build (windows)\tfail\t3m\thttps://example.test/9", "60 pass: job-0, job-1"}, 800},
+		"copies": {"rsync -av a/ b/", 23,
+			"sending incremental file list\n" + many(300, "dir/file%d.txt\n",
+				"rsync: [sender] send_files failed to open \"/a/key\": Permission denied (13)\n") +
+				"\nsent 1 bytes  received 2 bytes\nrsync error: some files/attrs were not transferred (code 23)\n",
+			[]string{"Permission denied (13)", "dir/file0.txt", "270 more files", "sent 1 bytes", "(code 23)"}, 3000},
+		"verbose copies": {"cp -rv a b", 1, many(300, "'a/f%d' -> 'b/f%[1]d'\n", "cp: cannot open 'a/key' for reading: Permission denied\n"),
+			[]string{"'a/f0' -> 'b/f0'", "cp: cannot open 'a/key'", "280 more copied: a/f20"}, 1500},
 		"verbose removal": {"rm -rfv a", 0, many(300, "removed 'a/f%d'\n", ""), []string{"removed 'a/f0'", "280 more removed: a/f20"}, 1500},
-		"an archive":      {"zip -r a.zip a", 18, many(300, "  adding: a/f%d (deflated 23%%)\n", "zip warning: could not open for reading: a/key\n"), []string{"adding: a/f0 (deflated 23%)", "zip warning: could not open", "280 more added: a/f20"}, 1500},
-		"itemized copies": {"rsync -ai a/ b/", 0, many(300, ">f+++++++++ f%d.txt\n", "*deleting   old.txt\n"), []string{">f+++++++++ f0.txt", "old.txt", "270 more files: f30.txt"}, 2000},
-		"added files":     {"git add -v .", 0, many(300, "add 'f%d.txt'\n", "warning: LF will be replaced by CRLF in x\n"), []string{"add 'f0.txt'", "warning: LF", "280 more files added or removed: f20.txt"}, 2000},
-		"downloads":       {"wget -r http://x.test", 8, many(60, "--2026-11-21 03:12:01--  http://x.test/f%d\nHTTP request sent, awaiting response... 200 OK\nLength: 3 [text/plain]\nSaving to: ‘f%[1]d’\n\n     0K ..    100%%  312M=0s\n\n2026-11-21 03:12:02 (312 MB/s) - ‘f%[1]d’ saved [3/3]\n\n", "--2026-11-21 03:12:01--  http://x.test/gone\nHTTP request sent, awaiting response... 404 Not Found\n2026-11-21 03:12:02 ERROR 404: Not Found.\n\n") + "Downloaded: 60 files, 180 in 0s (1 MB/s)\n", []string{"saved [3/3]", "http://x.test/gone", "404 Not Found", "52 more files saved", "Downloaded: 60 files"}, 2500},
-		"broken archive":  {"unzip a.zip", 2, "Archive:  a.zip\n" + many(300, "  inflating: dir/file%d.txt  \n", "  inflating: dir/bad.bin             bad CRC 3e8e3e0a  (should be 12345678)\n  error:  invalid compressed data to inflate dir/b\n"), []string{"bad.bin             bad CRC", "file0.txt", "280 more extracted"}, 2000},
-		"deleted":         {"aws s3 sync dist s3://b --delete", 0, many(300, "upload: dist/%d.js to s3://b/%[1]d.js\n", "delete: s3://b/old.js\n"), []string{"delete: s3://b/old.js", "280 more copied"}, 2500},
-		"log last":        {"make -k ; cat app.log", 0, many(90, "src/f%d.c:2:1: warning: unused\n", "") + many(90, "2026-01-02T03:04:05 worker %d is ready\n", ""), []string{"src/f7.c:2:1", "src/f77.c:2:1", "worker 0 is ready"}, 5000},
-		"rows first":      {"./report ; npm install", 0, many(500, "row %d of the report\n", "") + "npm notice\nadded 3 packages in 1s\n", []string{"row 250 of the report", "added 3 packages"}, 12000},
-		"JSON last":       {"git status -sb ; curl -s x", 0, "## main\n" + pods, []string{"## main", `"name": "bad"`, "similar items omitted"}, 3000},
-		"archive's text":  {"unzip -p a.zip numbers.txt", 0, many(300, "dir/%d\n", "1.5\n"), nil, 0},
-		"audit in JSON":   {"npm audit --json", 1, `{"vulnerabilities": {` + "\n" + many(120, "\"p%d\": {\n\"severity\": \"low\",\n\"a\": 1,\n\"b\": 2,\n\"range\": \"<%[1]d\",\n\"effects\": [\n\"a-%[1]d\"\n]},\n", "") + "\"bad\": {\n\"severity\": \"critical\"},\n" + strings.TrimSuffix(many(9, "\"q%d\": {\n\"severity\": \"low\",\n\"range\": \"\",\n\"effects\": []},\n", ""), ",\n") + "}}\n", []string{"\"bad\": {\n\"severity\": \"critical\"", "\"p50\"", "similar items omitted"}, 6000},
-		"blame":           {"git blame a.go", 0, many(60, "1a2b3c4d (Ada (x) 2026-01-02 03:04:05 +0000 %d) code (y 7)\n", "2a2b3c4d a.go (Bob 2026-01-02 03:04:05 +0000 31) fix\n"), []string{"1a2b3c4d (Ada (x) 2026-01-02 03:04:05 +0000 0) code (y 7)\n1) code (y 7)\n", "2a2b3c4d a.go (Bob 2026-01-02 03:04:05 +0000 31) fix\n1a2b3c4d (Ada (x)"}, 2000},
+		"an archive": {"zip -r a.zip a", 18, many(300, "  adding: a/f%d (deflated 23%%)\n", "zip warning: could not open for reading: a/key\n"),
+			[]string{"adding: a/f0 (deflated 23%)", "zip warning: could not open", "280 more added: a/f20"}, 1500},
+		"itemized copies": {"rsync -ai a/ b/", 0, many(300, ">f+++++++++ f%d.txt\n", "*deleting   old.txt\n"),
+			[]string{">f+++++++++ f0.txt", "old.txt", "270 more files: f30.txt"}, 2000},
+		"added files": {"git add -v .", 0, many(300, "add 'f%d.txt'\n", "warning: LF will be replaced by CRLF in x\n"),
+			[]string{"add 'f0.txt'", "warning: LF", "280 more files added or removed: f20.txt"}, 2000},
+		"downloads": {"wget -r http://x.test", 8,
+			many(60, "--2026-11-21 03:12:01--  http://x.test/f%d\nHTTP request sent, awaiting response... 200 OK\nLength: 3 [text/plain]\nSaving to: ‘f%[1]d’\n"+
+				"\n     0K ..    100%%  312M=0s\n\n2026-11-21 03:12:02 (312 MB/s) - ‘f%[1]d’ saved [3/3]\n\n",
+				"--2026-11-21 03:12:01--  http://x.test/gone\nHTTP request sent, awaiting response... 404 Not Found\n2026-11-21 03:12:02 ERROR 404: Not Found.\n\n") +
+				"Downloaded: 60 files, 180 in 0s (1 MB/s)\n",
+			[]string{"saved [3/3]", "http://x.test/gone", "404 Not Found", "52 more files saved", "Downloaded: 60 files"}, 2500},
+		"broken archive": {"unzip a.zip", 2,
+			"Archive:  a.zip\n" + many(300, "  inflating: dir/file%d.txt  \n",
+				"  inflating: dir/bad.bin             bad CRC 3e8e3e0a  (should be 12345678)\n  error:  invalid compressed data to inflate dir/b\n"),
+			[]string{"bad.bin             bad CRC", "file0.txt", "280 more extracted"}, 2000},
+		"deleted": {"aws s3 sync dist s3://b --delete", 0, many(300, "upload: dist/%d.js to s3://b/%[1]d.js\n", "delete: s3://b/old.js\n"),
+			[]string{"delete: s3://b/old.js", "280 more copied"}, 2500},
+		"log last": {"make -k ; cat app.log", 0,
+			many(90, "src/f%d.c:2:1: warning: unused\n", "") + many(90, "2026-01-02T03:04:05 worker %d is ready\n", ""),
+			[]string{"src/f7.c:2:1", "src/f77.c:2:1", "worker 0 is ready"}, 5000},
+		"rows first": {"./report ; npm install", 0, many(500, "row %d of the report\n", "") + "npm notice\nadded 3 packages in 1s\n",
+			[]string{"row 250 of the report", "added 3 packages"}, 12000},
+		"JSON last":      {"git status -sb ; curl -s x", 0, "## main\n" + pods, []string{"## main", `"name": "bad"`, "similar items omitted"}, 3000},
+		"archive's text": {"unzip -p a.zip numbers.txt", 0, many(300, "dir/%d\n", "1.5\n"), nil, 0},
+		"audit in JSON": {"npm audit --json", 1,
+			`{"vulnerabilities": {` + "\n" + many(120,
+				"\"p%d\": {\n\"severity\": \"low\",\n\"a\": 1,\n\"b\": 2,\n\"range\": \"<%[1]d\",\n\"effects\": [\n\"a-%[1]d\"\n]},\n",
+				"") + "\"bad\": {\n\"severity\": \"critical\"},\n" + strings.TrimSuffix(many(9,
+				"\"q%d\": {\n\"severity\": \"low\",\n\"range\": \"\",\n\"effects\": []},\n", ""), ",\n") + "}}\n",
+			[]string{"\"bad\": {\n\"severity\": \"critical\"", "\"p50\"", "similar items omitted"}, 6000},
+		"blame": {"git blame a.go", 0,
+			many(60, "1a2b3c4d (Ada (x) 2026-01-02 03:04:05 +0000 %d) code (y 7)\n", "2a2b3c4d a.go (Bob 2026-01-02 03:04:05 +0000 31) fix\n"),
+			[]string{"1a2b3c4d (Ada (x) 2026-01-02 03:04:05 +0000 0) code (y 7)\n1) code (y 7)\n",
+				"2a2b3c4d a.go (Bob 2026-01-02 03:04:05 +0000 31) fix\n1a2b3c4d (Ada (x)"}, 2000},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := builtin(t)

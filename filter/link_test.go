@@ -127,14 +127,16 @@ func TestLinkOnCommands(t *testing.T) {
 		"too little goes": {script: "tool", text: noise(2) + "kept\n", want: noise(2) + "kept\n",
 			counts: Counts{Commands: 1, BytesBefore: 69, BytesAfter: 69, LinesBefore: 3, LinesAfter: 3, Full: 1}},
 		"around it": {script: "tool", text: noise(9) + "[exit 7]\n", failure: failure, notes: []string{"[exit 7]", "noise is a word"}, spooled: true,
-			want: executors.Result{Failure: failure}.ForModel() + "\n[exit 7]\n[exit 7]\nnoise is a word\n[shell] 10 lines -> 1 lines, 90.0% filtered", full: noise(9) + "[exit 7]\n",
+			want:   executors.Result{Failure: failure}.ForModel() + "\n[exit 7]\n[exit 7]\nnoise is a word\n[shell] 10 lines -> 1 lines, 90.0% filtered",
+			full:   noise(9) + "[exit 7]\n",
 			counts: Counts{Commands: 1, Filtered: 1, BytesBefore: 297, BytesAfter: 9, LinesBefore: 10, LinesAfter: 1, Full: 1}},
 		"a part": {script: "tool", text: noise(9) + "kept\n", out: executors.Output{Partial: true}, want: noise(9) + "kept\n"},
 		"lost": {script: "tool", text: noise(9) + "kept\n", out: executors.Output{Lost: true},
 			want: "kept\n[shell] 10 lines -> 1 lines, 90.0% filtered, and more was written than was kept", full: noise(9) + "kept\n",
 			counts: Counts{Commands: 1, Filtered: 1, BytesBefore: 293, BytesAfter: 5, LinesBefore: 10, LinesAfter: 1, Full: 1}},
 		"credential": {script: "tool", text: noise(9) + "key " + fakeKey + "\n", notes: []string{"[exit 1]"},
-			want: "key [REDACTED:aws key]\n[exit 1]\n[security] 1 credential masked: aws key\n[shell] 10 lines -> 1 lines, 90.0% filtered", full: noise(9) + "key [REDACTED:aws key]\n",
+			want:   "key [REDACTED:aws key]\n[exit 1]\n[security] 1 credential masked: aws key\n[shell] 10 lines -> 1 lines, 90.0% filtered",
+			full:   noise(9) + "key [REDACTED:aws key]\n",
 			counts: Counts{Commands: 1, Filtered: 1, BytesBefore: 313, BytesAfter: 23, LinesBefore: 10, LinesAfter: 1, Full: 1, Masked: 1}},
 		"blank": {script: "other", text: "\n", want: "(no output)",
 			counts: Counts{Commands: 1, BytesBefore: 1}},
@@ -189,7 +191,8 @@ func TestLinkBounds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := len([]rune(got.ForModel())); n > 1000 || n < 900 || !strings.HasPrefix(got.ForModel(), "kept\n") || !strings.Contains(got.ForModel(), "characters cut …]\n") {
+		if n := len([]rune(got.ForModel())); n > 1000 || n < 900 || !strings.HasPrefix(got.ForModel(), "kept\n") || !strings.Contains(got.ForModel(),
+			"characters cut …]\n") {
 			t.Errorf("%s: %d characters, want from 900 to 1000 with a note of the cut: %q", script, n, got.ForModel())
 		}
 		if diff := cmp.Diff(full, allOf(t, got.Full)); diff != "" {
@@ -213,19 +216,22 @@ func TestLinkMasksEveryTool(t *testing.T) {
 	report, maskedReport := document{[]string{"x", fakeKey}, 1}, document{[]string{"x", masked}, 1}
 	named := map[string]any{"api_key": "hV7tZq9LmX2nRc8W"}
 	for name, tt := range map[string]struct{ in, want executors.Result }{
-		"text":         {executors.Result{Text: "id " + fakeKey + "\n\n\nx"}, executors.Result{Text: "id " + masked + "\n\n\nx", Notes: warning}},
-		"none":         {executors.Result{Text: "a\r\n\n\n\x1b[1mb"}, executors.Result{Text: "a\r\n\n\n\x1b[1mb"}},
-		"failure":      {executors.Failf(executors.NetworkError, "get %s", fakeKey), executors.Result{Failed: true, Failure: executors.Failf(executors.NetworkError, "get %s", masked).Failure, Notes: warning}},
-		"in colours":   {executors.Result{Text: coloured}, executors.Result{Text: masked, Notes: warning}},
-		"raw text":     {executors.Result{Raw: "a " + coloured}, executors.Result{Raw: "a " + masked}},
-		"raw, a file":  {executors.Result{Raw: "a\n\n\n\tb\n"}, executors.Result{Raw: "a\n\n\n\tb\n"}},
-		"raw, drawn":   {executors.Result{Raw: envelope{"10%\r\x1b[32m20%\x1b[0m\r\nb", "\x1b]0;title\ashown\n"}}, executors.Result{Raw: envelope{"20%\nb", "shown\n"}}},
+		"text": {executors.Result{Text: "id " + fakeKey + "\n\n\nx"}, executors.Result{Text: "id " + masked + "\n\n\nx", Notes: warning}},
+		"none": {executors.Result{Text: "a\r\n\n\n\x1b[1mb"}, executors.Result{Text: "a\r\n\n\n\x1b[1mb"}},
+		"failure": {executors.Failf(executors.NetworkError, "get %s", fakeKey),
+			executors.Result{Failed: true, Failure: executors.Failf(executors.NetworkError, "get %s", masked).Failure, Notes: warning}},
+		"in colours":  {executors.Result{Text: coloured}, executors.Result{Text: masked, Notes: warning}},
+		"raw text":    {executors.Result{Raw: "a " + coloured}, executors.Result{Raw: "a " + masked}},
+		"raw, a file": {executors.Result{Raw: "a\n\n\n\tb\n"}, executors.Result{Raw: "a\n\n\n\tb\n"}},
+		"raw, drawn": {executors.Result{Raw: envelope{"10%\r\x1b[32m20%\x1b[0m\r\nb", "\x1b]0;title\ashown\n"}},
+			executors.Result{Raw: envelope{"20%\nb", "shown\n"}}},
 		"raw, a list":  {executors.Result{Raw: []string{"\x1b[1ma", "b"}}, executors.Result{Raw: []string{"a", "b"}}},
 		"envelope":     {executors.Result{Raw: envelope{"a " + fakeKey, fakeKey}}, executors.Result{Raw: envelope{"a " + masked, masked}}},
 		"report":       {executors.Result{Raw: report}, executors.Result{Raw: maskedReport}},
 		"by its name":  {executors.Result{Raw: named}, executors.Result{Raw: map[string]any{"api_key": "[REDACTED]"}}},
 		"clean report": {executors.Result{Raw: []int{1}}, executors.Result{Raw: []int{1}}},
-		"diff":         {executors.Result{Content: []executors.Content{{Diff: &executors.Diff{New: fakeKey}}}}, executors.Result{Content: []executors.Content{{Diff: &executors.Diff{New: fakeKey}}}}},
+		"diff": {executors.Result{Content: []executors.Content{{Diff: &executors.Diff{New: fakeKey}}}},
+			executors.Result{Content: []executors.Content{{Diff: &executors.Diff{New: fakeKey}}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := testLink(t).Middleware(tool{res: tt.in}).Execute(t.Context(), &executors.Call{})
@@ -261,7 +267,8 @@ func TestLinkMasksTheFullText(t *testing.T) {
 // Live output may come in pieces of any size.
 func TestLinkMasksWhatIsShownLive(t *testing.T) {
 	body := alnum4 + alnum2 + "Ab1+"
-	all := "first\nkey " + fakeKey + "\n-----BEGIN PRIVATE KEY-----\n" + body + "\n" + body + "\n-----END PRIVATE KEY-----\n" + body + "\n\x1b[32mfile\x1b[0m\npassword: |\n  " + alnum2 + "\n10%\r20%\rdone " + fakeKey
+	all := "first\nkey " + fakeKey + "\n-----BEGIN PRIVATE KEY-----\n" + body + "\n" + body + "\n-----END PRIVATE KEY-----\n" + body +
+		"\n\x1b[32mfile\x1b[0m\npassword: |\n  " + alnum2 + "\n10%\r20%\rdone " + fakeKey
 	link := testLink(t)
 	for size := 1; size <= len(all); size++ {
 		var got strings.Builder
@@ -284,7 +291,8 @@ func TestLinkMasksWhatIsShownLive(t *testing.T) {
 		if _, err := link.Middleware(told).Execute(t.Context(), call); err != nil {
 			t.Fatal(err)
 		}
-		want := strings.NewReplacer(fakeKey, "[REDACTED:aws key]", "-\n"+body+"\n"+body, "-\n[REDACTED:private key]\n[REDACTED:private key]", alnum2+"\n1", "[REDACTED:secret]\n1").Replace(all)
+		want := strings.NewReplacer(fakeKey, "[REDACTED:aws key]", "-\n"+body+"\n"+body, "-\n[REDACTED:private key]\n[REDACTED:private key]", alnum2+"\n1",
+			"[REDACTED:secret]\n1").Replace(all)
 		if got.String() != want || !exited {
 			t.Errorf("in pieces of %d: %q, want %q", size, got.String(), want)
 		}
@@ -372,7 +380,8 @@ func TestLongLinesHideNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := strings.Replace(line, alnum4, "[REDACTED:secret]", 1)
-		for way, got := range map[string]string{"live": live.String(), "copied": copied.String(), "a command's": strings.ReplaceAll(allOf(t, o.Text.Spool()), "\n", "")} {
+		for way, got := range map[string]string{"live": live.String(), "copied": copied.String(),
+			"a command's": strings.ReplaceAll(allOf(t, o.Text.Spool()), "\n", "")} {
 			if strings.Contains(got, alnum4) || len(got) != len(want) {
 				t.Errorf("at %d, %s: %d bytes, want %d", at, way, len(got), len(want))
 			}
@@ -424,7 +433,8 @@ func BenchmarkLink(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			l := testLink(b)
 			chain := l.Middleware(tool{res: executors.Result{Text: output, Notes: []string{"[exit 1]"}, Output: &executors.Output{}, Raw: envelope{output, ""}}})
-			call := &executors.Call{Card: executors.Card{Script: command.Parse("cd internal && tool ./... 2>&1 | tail -100", command.Shell{})}, Notify: func(executors.Event) {}}
+			call := &executors.Call{Card: executors.Card{Script: command.Parse("cd internal && tool ./... 2>&1 | tail -100", command.Shell{})},
+				Notify: func(executors.Event) {}}
 			b.ReportAllocs()
 			for b.Loop() {
 				res, err := chain.Execute(b.Context(), call)

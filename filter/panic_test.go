@@ -64,7 +64,8 @@ func TestPanicOfARule(t *testing.T) {
 				"alone": {bad}, "first": append([]rule{bad}, drops[len(drops)-1]), "last": {drops[len(drops)-1], bad},
 			} {
 				var log bytes.Buffer
-				l := &Link{Filter: &Filter{rules: compiledRules(rules...), scan: &redact.Scanner{}}, Metrics: &Metrics{}, MaxChars: 1 << 30, Log: slog.New(slog.NewTextHandler(&log, nil))}
+				l := &Link{Filter: &Filter{rules: compiledRules(rules...), scan: &redact.Scanner{}}, Metrics: &Metrics{}, MaxChars: 1 << 30,
+					Log: slog.New(slog.NewTextHandler(&log, nil))}
 				full := spoolOf(t, noise(9)+long)
 				res := executors.Result{Text: "cut", Full: full, Output: &executors.Output{}}
 				got, err := l.Middleware(tool{res: res}).Execute(t.Context(), &executors.Call{Card: executors.Card{Script: command.Parse("tool", command.Shell{})}})
@@ -82,7 +83,8 @@ func TestPanicOfARule(t *testing.T) {
 				if c := l.Metrics.Session(); c.Fallback != 1 || c.Masked != 1 {
 					t.Errorf("%s: counted %+v, want one fallback and one masked credential", order, c)
 				}
-				if text := log.String(); !strings.Contains(text, "level=WARN") || !strings.Contains(text, "rule=bad") || !strings.Contains(text, "a bug") || strings.Contains(text, fakeKey) {
+				if text := log.String(); !strings.Contains(text, "level=WARN") || !strings.Contains(text, "rule=bad") || !strings.Contains(text,
+					"a bug") || strings.Contains(text, fakeKey) {
 					t.Errorf("%s: want a warning that names the rule and its bug, and no key, in the log %s", order, text)
 				}
 				got.Full.Close()

@@ -34,7 +34,8 @@ func TestLinkKeepsProblems(t *testing.T) {
 	}
 	defer got.Full.Close()
 	shown := got.ForModel()
-	for _, want := range []string{"step 0 took", "\nstep 1700 took", "sync.py\", line 88", "ConnectionError: mirror-3 refused\nnext of 1700\n", "[… 1,", "ERROR: batch 2500 has no schema\nstep 2501 ", "step 3999 took"} {
+	for _, want := range []string{"step 0 took", "\nstep 1700 took", "sync.py\", line 88", "ConnectionError: mirror-3 refused\nnext of 1700\n", "[… 1,",
+		"ERROR: batch 2500 has no schema\nstep 2501 ", "step 3999 took"} {
 		if !strings.Contains(shown, want) {
 			t.Errorf("no %q in\n%s", want, shown)
 		}

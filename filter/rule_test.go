@@ -31,18 +31,19 @@ func TestLoad(t *testing.T) {
 		has     []string // rules besides the built-in ones
 		not     string   // a built-in rule that is missing
 	}{
-		"nothing":                {"", "", nil, ""},
-		"only a comment":         {"# x\n", "", nil, ""},
-		"one more":               {okRule, "", []string{"ok"}, ""},
-		"a byte order mark":      {"\ufeff" + okRule, "", []string{"ok"}, ""},
-		"Windows line ends":      {strings.ReplaceAll(okRule, "\n", "\r\n"), "", []string{"ok"}, ""},
-		"off":                    {"[[rules]]\nname = \"grep\"\nenabled = false\n", "", nil, "grep"},
-		"off, and a bad match":   {"[[rules]]\nname = \"grep\"\nenabled = false\nmatch = { glob = \"a\" }\n", "left as built in", nil, "grep"},
-		"one more, off":          {okRule + "enabled = false\n", "", nil, ""},
-		"off, of no rule":        {"[[rules]]\nname = \"nosuch\"\nenabled = false\n", "", nil, ""},
-		"another match":          {"[[rules]]\nname = \"grep\"\nmatch = { exact = \"zz\" }\n", "", nil, ""},
-		"another strategy":       {"[[rules]]\nname = \"grep\"\n" + strategy, "", nil, ""},
-		"another, bad strategy":  {"[[rules]]\nname = \"grep\"\nstrategy = { type = \"truncate\" }\n", `rule "grep" is left as built in: strategy truncate: max_lines`, nil, ""},
+		"nothing":              {"", "", nil, ""},
+		"only a comment":       {"# x\n", "", nil, ""},
+		"one more":             {okRule, "", []string{"ok"}, ""},
+		"a byte order mark":    {"\ufeff" + okRule, "", []string{"ok"}, ""},
+		"Windows line ends":    {strings.ReplaceAll(okRule, "\n", "\r\n"), "", []string{"ok"}, ""},
+		"off":                  {"[[rules]]\nname = \"grep\"\nenabled = false\n", "", nil, "grep"},
+		"off, and a bad match": {"[[rules]]\nname = \"grep\"\nenabled = false\nmatch = { glob = \"a\" }\n", "left as built in", nil, "grep"},
+		"one more, off":        {okRule + "enabled = false\n", "", nil, ""},
+		"off, of no rule":      {"[[rules]]\nname = \"nosuch\"\nenabled = false\n", "", nil, ""},
+		"another match":        {"[[rules]]\nname = \"grep\"\nmatch = { exact = \"zz\" }\n", "", nil, ""},
+		"another strategy":     {"[[rules]]\nname = \"grep\"\n" + strategy, "", nil, ""},
+		"another, bad strategy": {"[[rules]]\nname = \"grep\"\nstrategy = { type = \"truncate\" }\n",
+			`rule "grep" is left as built in: strategy truncate: max_lines`, nil, ""},
 		"twice":                  {okRule + okRule, `rule "ok" is left out: an earlier rule`, []string{"ok"}, ""},
 		"no name":                {"[[rules]]\n" + match + strategy + okRule, "rule 1 is left out: it has no name", []string{"ok"}, ""},
 		"an empty name":          {"[[rules]]\nname = \"  \"\n" + match + strategy, "has no name", nil, ""},
@@ -114,10 +115,12 @@ func TestLoadOverride(t *testing.T) {
 		}
 		return byName
 	}
-	if r := write("[[rules]]\nname = \"grep\"\nmatch = { exact = \"zz\" }\n")["grep"]; r.strategyType != "group_matches" || !r.match.matches("zz") || r.match.matches("grep x") {
+	if r := write("[[rules]]\nname = \"grep\"\nmatch = { exact = \"zz\" }\n")["grep"]; r.strategyType != "group_matches" || !r.match.matches("zz") ||
+		r.match.matches("grep x") {
 		t.Errorf("another match: %+v, want the built-in strategy for zz alone", r)
 	}
-	if r := write("[[rules]]\nname = \"grep\"\nstrategy = { type = \"truncate\", max_lines = 50 }\n")["grep"]; r.strategyType != "truncate" || !r.match.matches("grep x") {
+	if r := write("[[rules]]\nname = \"grep\"\nstrategy = { type = \"truncate\", max_lines = 50 }\n")["grep"]; r.strategyType != "truncate" ||
+		!r.match.matches("grep x") {
 		t.Errorf("another strategy: %+v, want it for the built-in match", r)
 	}
 }
@@ -145,7 +148,8 @@ func TestMatch(t *testing.T) {
 		want               bool
 	}{
 		{"exact", "make", "make", true}, {"exact", "make", "make all", false},
-		{"prefix", "make", "make", true}, {"prefix", "make", "make all", true}, {"prefix", "make", "makefoo", false}, {"prefix", "make ", "make all", true}, {"prefix", "docker build", "docker builder", false},
+		{"prefix", "make", "make", true}, {"prefix", "make", "make all", true}, {"prefix", "make", "makefoo", false}, {"prefix", "make ", "make all", true},
+		{"prefix", "docker build", "docker builder", false},
 		{"regex", "^(npm|yarn)\\s+ci", "yarn  ci", true}, {"regex", "x$", "make x", true}, {"regex", "^x", "make x", false},
 	} {
 		m, err := compileMatch(map[string]any{tt.key: tt.text})

@@ -53,7 +53,8 @@ func samples(t testing.TB, root string) []sample {
 			}
 			return string(b)
 		}
-		s := sample{dir: dir, rule: filepath.Base(filepath.Dir(dir)), name: filepath.Base(dir), cmd: strings.TrimRight(text("cmd"), "\n"), output: []byte(text("output")), warns: strings.TrimSpace(text("expect_warning"))}
+		s := sample{dir: dir, rule: filepath.Base(filepath.Dir(dir)), name: filepath.Base(dir), cmd: strings.TrimRight(text("cmd"), "\n"),
+			output: []byte(text("output")), warns: strings.TrimSpace(text("expect_warning"))}
 		if s.exit, err = strconv.Atoi(strings.TrimSpace(text("exit"))); err != nil {
 			t.Fatalf("%s: exit: %v", dir, err)
 		}

@@ -57,7 +57,8 @@ func TestUnless(t *testing.T) {
 // masked too.
 func TestDecodedIsMasked(t *testing.T) {
 	const begin, end = `{"Action":"output","Package":"a","Test":"TestA","Output":"`, `"}` + "\n"
-	in := begin + `=== RUN   TestA\n` + end + begin + `    token gh` + end + begin + `p_` + alnum2 + alnum2 + `\n` + end + begin + `--- FAIL: TestA (0.00s)\n` + end + `{"Action":"fail","Package":"a","Test":"TestA"}` + "\n"
+	in := begin + `=== RUN   TestA\n` + end + begin + `    token gh` + end + begin + `p_` + alnum2 + alnum2 + `\n` + end + begin + `--- FAIL: TestA (0.00s)\n` +
+		end + `{"Action":"fail","Package":"a","Test":"TestA"}` + "\n"
 	f := builtin(t)
 	o, err := f.Apply("go test -json ./...", 1, strings.NewReader(in))
 	if err != nil {

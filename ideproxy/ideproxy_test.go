@@ -113,7 +113,8 @@ func connect(t *testing.T, e *editor) *acp.Client {
 		}
 	}()
 	t.Cleanup(func() { inW.Close(); <-done })
-	fmt.Fprintf(inW, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1,"clientInfo":{"name":%q,"version":%q}}}`+"\n", e.info.Name, e.info.Version)
+	fmt.Fprintf(inW, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1,"clientInfo":{"name":%q,"version":%q}}}`+"\n", e.info.Name,
+		e.info.Version)
 	fmt.Fprintln(inW, `{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/w"}}`)
 	return <-got.got
 }
@@ -275,7 +276,8 @@ func (l *local) Background(_ context.Context, c shell.Command) (shell.Job, error
 func TestTerminalGetsNoSecrets(t *testing.T) {
 	e, here := &editor{answer: always(`{"terminalId":"t1"}`)}, &local{}
 	term := &Terminal{Client: connect(t, e), Local: here}
-	if out, err := term.Run(t.Context(), shell.Command{Line: "x", Dir: "/w", Secrets: []string{"TOKEN=x"}}); err != nil || out.Text != "here" || len(e.methods()) > 0 {
+	if out, err := term.Run(t.Context(),
+		shell.Command{Line: "x", Dir: "/w", Secrets: []string{"TOKEN=x"}}); err != nil || out.Text != "here" || len(e.methods()) > 0 {
 		t.Errorf("%+v, %v, calls %q", out, err, e.methods())
 	}
 }
@@ -306,15 +308,21 @@ func TestTerminal(t *testing.T) {
 		calls   string
 	}{
 		"exit code": {map[string]string{"terminal/create": created, "terminal/wait_for_exit": done, "terminal/output": `{"output":"hi\n","truncated":true}`},
-			shell.Output{Text: headCut + "hi\n", Stdout: headCut + "hi\n", Truncated: true, Terminal: "t1", ExitCode: new(3)}, false, "", "terminal/create terminal/wait_for_exit terminal/output"},
-		"signal": {map[string]string{"terminal/create": created, "terminal/wait_for_exit": `{"exitCode":null,"signal":"SIGKILL"}`, "terminal/output": `{"output":"","truncated":false}`},
+			shell.Output{Text: headCut + "hi\n", Stdout: headCut + "hi\n", Truncated: true, Terminal: "t1", ExitCode: new(3)}, false, "",
+			"terminal/create terminal/wait_for_exit terminal/output"},
+		"signal": {map[string]string{"terminal/create": created, "terminal/wait_for_exit": `{"exitCode":null,"signal":"SIGKILL"}`,
+			"terminal/output": `{"output":"","truncated":false}`},
 			shell.Output{Terminal: "t1", Signal: "SIGKILL"}, false, "", "terminal/create terminal/wait_for_exit terminal/output"},
-		"the output knows how it ended": {map[string]string{"terminal/create": created, "terminal/wait_for_exit": refused, "terminal/output": `{"output":"x","truncated":false,"exitStatus":{"exitCode":0}}`},
+		"the output knows how it ended": {map[string]string{"terminal/create": created, "terminal/wait_for_exit": refused,
+			"terminal/output": `{"output":"x","truncated":false,"exitStatus":{"exitCode":0}}`},
 			shell.Output{Text: "x", Stdout: "x", Terminal: "t1", ExitCode: new(0)}, false, "", "terminal/create terminal/wait_for_exit terminal/output"},
-		"unknown exit status": {map[string]string{"terminal/create": created, "terminal/wait_for_exit": refused, "terminal/output": `{"output":"x","truncated":false}`},
+		"unknown exit status": {map[string]string{"terminal/create": created, "terminal/wait_for_exit": refused,
+			"terminal/output": `{"output":"x","truncated":false}`},
 			shell.Output{Text: "x", Stdout: "x", Terminal: "t1"}, false, "did not report", "terminal/create terminal/wait_for_exit terminal/output"},
-		"cannot wait": {map[string]string{"terminal/create": created, "terminal/wait_for_exit": unknownMethod, "terminal/output": `{"output":"","truncated":false}`, "terminal/output, later": `{"output":"x","truncated":false,"exitStatus":{"exitCode":2.0}}`},
-			shell.Output{Text: "x", Stdout: "x", Terminal: "t1", ExitCode: new(2)}, false, "", "terminal/create terminal/wait_for_exit terminal/output terminal/output terminal/output"},
+		"cannot wait": {map[string]string{"terminal/create": created, "terminal/wait_for_exit": unknownMethod,
+			"terminal/output": `{"output":"","truncated":false}`, "terminal/output, later": `{"output":"x","truncated":false,"exitStatus":{"exitCode":2.0}}`},
+			shell.Output{Text: "x", Stdout: "x", Terminal: "t1", ExitCode: new(2)}, false, "",
+			"terminal/create terminal/wait_for_exit terminal/output terminal/output terminal/output"},
 		"no terminals after all": {map[string]string{"terminal/create": unknownMethod}, shell.Output{Text: "here", ExitCode: new(0)}, true, "", "terminal/create"},
 		"refuses":                {map[string]string{"terminal/create": refused}, shell.Output{}, false, "disk full", "terminal/create"},
 		"no id":                  {map[string]string{"terminal/create": `{}`}, shell.Output{}, false, "did not start", "terminal/create"},

@@ -196,15 +196,17 @@ func TestScreen(t *testing.T) {
 		gap       bool
 	}
 	for name, shows := range map[string][]show{
-		"grows":                {{"", false, "", false}, {"a\n", false, "a\n", false}, {"a\n", false, "", false}, {"a\nb", false, "b", false}},
-		"cut from the start":   {{"b\n", true, "b\n", true}},
-		"cut while it grows":   {{lines(0, 200), false, lines(0, 200), false}, {lines(100, 300), true, lines(200, 300), false}, {lines(150, 350), true, lines(300, 350), false}},
-		"cut too much":         {{lines(0, 200), false, lines(0, 200), false}, {lines(201, 300), true, lines(201, 300), true}},
-		"short, then cut":      {{"ok\n", false, "ok\n", false}, {"x\nok\ny\n", true, "x\nok\ny\n", true}},
-		"drawn again":          {{"10 %", false, "10 %", false}, {"20 %", false, "20 %", false}},
-		"cleared":              {{lines(0, 9), false, lines(0, 9), false}, {"", false, "", false}, {"a\n", false, "a\n", false}},
-		"half a rune":          {{"a\uFFFD", false, "a", false}, {"aé", false, "é", false}},
-		"same lines, not lost": {{strings.Repeat("y\n", 900), false, strings.Repeat("y\n", 900), false}, {strings.Repeat("y\n", 901), true, strings.Repeat("y\n", 901-markBytes/2), false}},
+		"grows":              {{"", false, "", false}, {"a\n", false, "a\n", false}, {"a\n", false, "", false}, {"a\nb", false, "b", false}},
+		"cut from the start": {{"b\n", true, "b\n", true}},
+		"cut while it grows": {{lines(0, 200), false, lines(0, 200), false}, {lines(100, 300), true, lines(200, 300), false},
+			{lines(150, 350), true, lines(300, 350), false}},
+		"cut too much":    {{lines(0, 200), false, lines(0, 200), false}, {lines(201, 300), true, lines(201, 300), true}},
+		"short, then cut": {{"ok\n", false, "ok\n", false}, {"x\nok\ny\n", true, "x\nok\ny\n", true}},
+		"drawn again":     {{"10 %", false, "10 %", false}, {"20 %", false, "20 %", false}},
+		"cleared":         {{lines(0, 9), false, lines(0, 9), false}, {"", false, "", false}, {"a\n", false, "a\n", false}},
+		"half a rune":     {{"a\uFFFD", false, "a", false}, {"aé", false, "é", false}},
+		"same lines, not lost": {{strings.Repeat("y\n", 900), false, strings.Repeat("y\n", 900), false},
+			{strings.Repeat("y\n", 901), true, strings.Repeat("y\n", 901-markBytes/2), false}},
 	} {
 		var s reportedOutput
 		for i, sh := range shows {

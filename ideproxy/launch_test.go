@@ -50,16 +50,21 @@ func TestLaunch(t *testing.T) {
 		err    string // the refusal of the editor
 		state  string // a part of the line in /status
 	}{
-		"on this kernel": {create: func(p acp.CreateTerminalRequest) string { os.Remove(p.Args[1]); return `{"terminalId":"t1"}` }, output: fmt.Sprintf(status, "out", 3)},
+		"on this kernel": {create: func(p acp.CreateTerminalRequest) string { os.Remove(p.Args[1]); return `{"terminalId":"t1"}` },
+			output: fmt.Sprintf(status, "out", 3)},
 		"a little later": {create: func(p acp.CreateTerminalRequest) string {
 			time.AfterFunc(50*time.Millisecond, func() { os.Remove(p.Args[1]) })
 			return `{"terminalId":"t1"}`
 		}, output: fmt.Sprintf(status, "out", 3)},
-		"slower than its exit": {create: func(p acp.CreateTerminalRequest) string { return `{"terminalId":"t1"}` }, output: fmt.Sprintf(status, "bash: /opt/zeph-acp: No such file or directory\n", 127), here: true, state: "No such file"},
-		"another kernel":       {create: func(p acp.CreateTerminalRequest) string { return `{"terminalId":"t1"}` }, output: fmt.Sprintf(status, "zeph-acp: sandbox: this terminal is on another machine\n", 126), here: true, state: "another machine"},
-		"not a word":           {create: func(p acp.CreateTerminalRequest) string { return `{"terminalId":"t1"}` }, output: fmt.Sprintf(status, "", 0), here: true, state: "do not start"},
-		"no program there":     {create: func(p acp.CreateTerminalRequest) string { return `!{"code":-32603,"message":"spawn ENOENT"}` }, here: true, state: "spawn ENOENT"},
-		"no terminals":         {create: func(p acp.CreateTerminalRequest) string { return unknownMethod }, here: true},
+		"slower than its exit": {create: func(p acp.CreateTerminalRequest) string { return `{"terminalId":"t1"}` },
+			output: fmt.Sprintf(status, "bash: /opt/zeph-acp: No such file or directory\n", 127), here: true, state: "No such file"},
+		"another kernel": {create: func(p acp.CreateTerminalRequest) string { return `{"terminalId":"t1"}` },
+			output: fmt.Sprintf(status, "zeph-acp: sandbox: this terminal is on another machine\n", 126), here: true, state: "another machine"},
+		"not a word": {create: func(p acp.CreateTerminalRequest) string { return `{"terminalId":"t1"}` }, output: fmt.Sprintf(status, "", 0), here: true,
+			state: "do not start"},
+		"no program there": {create: func(p acp.CreateTerminalRequest) string { return `!{"code":-32603,"message":"spawn ENOENT"}` }, here: true,
+			state: "spawn ENOENT"},
+		"no terminals": {create: func(p acp.CreateTerminalRequest) string { return unknownMethod }, here: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

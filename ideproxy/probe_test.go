@@ -92,7 +92,8 @@ func TestProbe(t *testing.T) {
 			var events []executors.Event
 			for range 2 {
 				term := &Terminal{Client: client, Shared: shared, Local: here}
-				if _, err := term.Run(t.Context(), shell.Command{Line: "echo run", Dir: "/", Session: "s1", Notify: func(ev executors.Event) { events = append(events, ev) }}); err != nil {
+				if _, err := term.Run(t.Context(),
+					shell.Command{Line: "echo run", Dir: "/", Session: "s1", Notify: func(ev executors.Event) { events = append(events, ev) }}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -135,9 +136,10 @@ func TestUndecidedProbe(t *testing.T) {
 		answers map[string]string
 		why     string
 	}{
-		"refuses":       {map[string]string{"terminal/create": refused}, "disk full"},
-		"has none":      {map[string]string{"terminal/create": unknownMethod}, "no such method"},
-		"no output":     {map[string]string{"terminal/create": `{"terminalId":"t1"}`, "terminal/wait_for_exit": `{}`, "terminal/output": refused, "terminal/release": `{}`}, "disk full"},
+		"refuses":  {map[string]string{"terminal/create": refused}, "disk full"},
+		"has none": {map[string]string{"terminal/create": unknownMethod}, "no such method"},
+		"no output": {map[string]string{"terminal/create": `{"terminalId":"t1"}`, "terminal/wait_for_exit": `{}`, "terminal/output": refused,
+			"terminal/release": `{}`}, "disk full"},
 		"never answers": {map[string]string{}, "no answer in time"},
 		"never ends":    {map[string]string{"terminal/create": `{"terminalId":"t1"}`}, "no answer in time"},
 	} {

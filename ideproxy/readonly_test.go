@@ -39,7 +39,8 @@ func TestReadOnlyTerminal(t *testing.T) {
 		}
 		got[v.Name] = v.Value
 	}
-	for name, want := range map[string]string{"BASH_ENV": "", "GIT_CONFIG_KEY_0": "core.fsmonitor", "GIT_OPTIONAL_LOCKS": "0", "GOPROXY": "off", "PAGER": "cat", "PATH": "/usr/bin:/bin"} {
+	for name, want := range map[string]string{"BASH_ENV": "", "GIT_CONFIG_KEY_0": "core.fsmonitor", "GIT_OPTIONAL_LOCKS": "0", "GOPROXY": "off", "PAGER": "cat",
+		"PATH": "/usr/bin:/bin"} {
 		if value, ok := got[name]; !ok || value != want {
 			t.Errorf("%s is %q, %t; want %q", name, value, ok, want)
 		}

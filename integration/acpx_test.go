@@ -60,7 +60,8 @@ func TestAcpxSession(t *testing.T) {
 	a.run("sessions", "new")
 	defer a.run("sessions", "close")
 	a.shows([]string{"Changed."}, "--approve-all", "prompt", "change a.txt")
-	a.shows([]string{"Rewind the files to before turn 1? (failed)", "Nothing was changed, because this needs your approval.", "- restore `a.txt`"}, "--deny-all", "prompt", "/rewind 1 files")
+	a.shows([]string{"Rewind the files to before turn 1? (failed)", "Nothing was changed, because this needs your approval.", "- restore `a.txt`"},
+		"--deny-all", "prompt", "/rewind 1 files")
 	a.shows([]string{"Rewind the files to before turn 1? (completed)", "Back to before turn 1: 1 file restored."}, "--approve-all", "prompt", "/rewind 1 files")
 	if text := a.content("a.txt"); text != "old\n" {
 		t.Errorf("after the rewind the file holds %q", text)
@@ -69,7 +70,8 @@ func TestAcpxSession(t *testing.T) {
 	a.shows([]string{"architect"}, "set-mode", "architect")
 	a.shows([]string{"Carry out this plan?", "1. Move the parser.", "I keep planning."}, "--deny-all", "prompt", "plan it")
 	a.shows([]string{"The mode is now code", "I begin."}, "--approve-all", "prompt", "plan it")
-	a.shows([]string{"Use the command explain of this project's .claude/commands/explain.md? (completed)", "| as @$1", "Explained."}, "--approve-all", "prompt", "/explain a.txt")
+	a.shows([]string{"Use the command explain of this project's .claude/commands/explain.md? (completed)", "| as @$1", "Explained."}, "--approve-all", "prompt",
+		"/explain a.txt")
 	copied := a.run("prompt", "/fork")
 	id := regexp.MustCompile("session `([-0-9a-f]+)`").FindStringSubmatch(copied)
 	if id == nil {

@@ -37,7 +37,8 @@ action = "deny"
 			t.Errorf("the request does not contain %q:\n%s", want, first)
 		}
 	}
-	if second := m.Requests()[1]; strings.Contains(second, "Use read for files") || !strings.Contains(second, "a.txt is a") && !strings.Contains(second, "[tool_error]") {
+	if second := m.Requests()[1]; strings.Contains(second, "Use read for files") || !strings.Contains(second, "a.txt is a") && !strings.Contains(second,
+		"[tool_error]") {
 		t.Errorf("the hint recommends a denied tool:\n%s", second)
 	}
 }

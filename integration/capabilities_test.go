@@ -66,7 +66,8 @@ func TestStatement106_110HalfCapable(t *testing.T) {
 	read := sdk.FileSystemCapabilities{ReadTextFile: true}
 	write := sdk.FileSystemCapabilities{WriteTextFile: true}
 	edit := func() []fakemodel.Reply {
-		return []fakemodel.Reply{fakemodel.Answer(fakemodel.Call("c1", "edit", map[string]any{"path": "a.txt", "old_string": "old", "new_string": "new"})), fakemodel.Answer(fakemodel.Say("Done."))}
+		return []fakemodel.Reply{fakemodel.Answer(fakemodel.Call("c1", "edit", map[string]any{"path": "a.txt", "old_string": "old", "new_string": "new"})),
+			fakemodel.Answer(fakemodel.Say("Done."))}
 	}
 	t.Run("reads only, saved", func(t *testing.T) {
 		p := fakemodel.NewAnthropic(t, edit()...)
@@ -104,7 +105,8 @@ func TestStatement106_110HalfCapable(t *testing.T) {
 		}
 	})
 	t.Run("a terminal that does not start", func(t *testing.T) {
-		p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Call("c1", "bash", map[string]any{"command": "echo hi > made"})), fakemodel.Answer(fakemodel.Say("Done.")))
+		p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Call("c1", "bash", map[string]any{"command": "echo hi > made"})),
+			fakemodel.Answer(fakemodel.Say("Done.")))
 		e := &ide{caps: fakeide.CanAll()}
 		e.Before = fakeide.Refusing("terminal/create", -32603, "no room")
 		e.begin(t, start{env: p.Env()})
@@ -118,7 +120,8 @@ func TestStatement106_110HalfCapable(t *testing.T) {
 		}
 	})
 	t.Run("terminals only in words", func(t *testing.T) {
-		p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Call("c1", "bash", map[string]any{"command": "echo hi > made"})), fakemodel.Answer(fakemodel.Say("Done.")))
+		p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Call("c1", "bash", map[string]any{"command": "echo hi > made"})),
+			fakemodel.Answer(fakemodel.Say("Done.")))
 		e := &ide{caps: fakeide.CanAll()}
 		e.Before = fakeide.Refusing("terminal/create", -32601, "Method not found")
 		e.begin(t, start{env: p.Env()})

@@ -59,7 +59,8 @@ echo looked as $(id -u)
 			if err != nil {
 				t.Fatal(err)
 			}
-			err = errors.Join(os.WriteFile(filepath.Join(dir, "agent"), program, 0o755), os.WriteFile(filepath.Join(dir, "peek.sh"), []byte("AGENT=$(ps -o ppid= -p $PPID | tr -d ' ')\n"+peek), 0o644),
+			err = errors.Join(os.WriteFile(filepath.Join(dir, "agent"), program, 0o755),
+				os.WriteFile(filepath.Join(dir, "peek.sh"), []byte("AGENT=$(ps -o ppid= -p $PPID | tr -d ' ')\n"+peek), 0o644),
 				os.Chmod(dir, 0o755), os.Chown(dir, uid, uid))
 			if err != nil {
 				t.Fatal(err)

@@ -320,7 +320,8 @@ func (c *profileConn) reopened(session string, live *shownSession) {
 		var r struct {
 			Sessions []struct{ SessionID, CWD, Title string }
 		}
-		if err := json.Unmarshal(f.Result, &r); err != nil || len(r.Sessions) != 1 || r.Sessions[0].SessionID != session || r.Sessions[0].CWD != c.dir || r.Sessions[0].Title == "" {
+		if err := json.Unmarshal(f.Result,
+			&r); err != nil || len(r.Sessions) != 1 || r.Sessions[0].SessionID != session || r.Sessions[0].CWD != c.dir || r.Sessions[0].Title == "" {
 			c.t.Errorf("session/list: %s", f.line)
 		}
 	}

@@ -57,7 +57,9 @@ func TestEndInBackground(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Call("c1", "bash", map[string]any{"command": `trap "" HUP INT; ` + stubborn, "background": true})), fakemodel.Answer(fakemodel.Say("It runs.")))
+			p := fakemodel.NewAnthropic(t,
+				fakemodel.Answer(fakemodel.Call("c1", "bash", map[string]any{"command": `trap "" HUP INT; ` + stubborn, "background": true})),
+				fakemodel.Answer(fakemodel.Say("It runs.")))
 			e := (&ide{}).begin(t, start{env: p.Env()})
 			e.prompt(e.session(), "run")
 			pids := e.stubbornPIDs()

@@ -114,7 +114,8 @@ var oneRetry = []string{"ZEPH_LLM_RETRY_MAX_ATTEMPTS=1", "ZEPH_LLM_RETRY_BASE_MS
 // TestRetry checks that a temporary failure is retried after a wait, and that the
 // user sees each wait.
 func TestRetry(t *testing.T) {
-	p := fakemodel.NewAnthropic(t, fakemodel.Refuse(529, "overloaded_error", "Overloaded"), fakemodel.Refuse(429, "rate_limit_error", "slow down"), fakemodel.Answer(fakemodel.Say("Here.")))
+	p := fakemodel.NewAnthropic(t, fakemodel.Refuse(529, "overloaded_error", "Overloaded"), fakemodel.Refuse(429, "rate_limit_error", "slow down"),
+		fakemodel.Answer(fakemodel.Say("Here.")))
 	e := (&ide{}).begin(t, start{env: append([]string{"ZEPH_LLM_RETRY_BASE_MS=1", "ZEPH_LLM_RETRY_MAX_MS=1"}, p.Env()...)})
 	s := e.session()
 	e.prompt(s, "hi")
@@ -133,7 +134,8 @@ func TestCutStream(t *testing.T) {
 	for name, rest := range map[string]string{"goes on": "to look at it.", "begins anew": "I was about to look at it."} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := fakemodel.NewAnthropic(t, fakemodel.BreakOff(fakemodel.Say("I was about ")), fakemodel.Answer(fakemodel.Say(rest)), fakemodel.Answer(fakemodel.Say("Yes.")))
+			p := fakemodel.NewAnthropic(t, fakemodel.BreakOff(fakemodel.Say("I was about ")), fakemodel.Answer(fakemodel.Say(rest)),
+				fakemodel.Answer(fakemodel.Say("Yes.")))
 			e := (&ide{}).begin(t, start{env: slices.Concat(oneRetry, p.Env())})
 			s := e.session()
 			e.prompt(s, "hi")
@@ -150,7 +152,8 @@ func TestCutStream(t *testing.T) {
 
 // TestFallback lets another provider answer after the first failed permanently.
 func TestFallback(t *testing.T) {
-	bad, good := fakemodel.NewAnthropic(t, fakemodel.Refuse(401, "authentication_error", "invalid x-api-key")), fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Say("Here.")), fakemodel.Answer(fakemodel.Say("Still here.")))
+	bad, good := fakemodel.NewAnthropic(t, fakemodel.Refuse(401, "authentication_error", "invalid x-api-key")), fakemodel.NewAnthropic(t,
+		fakemodel.Answer(fakemodel.Say("Here.")), fakemodel.Answer(fakemodel.Say("Still here.")))
 	e := (&ide{}).begin(t, start{env: good.Env(), config: `
 [llm]
 fallback = ["backup"]

@@ -38,7 +38,8 @@ func TestFork(t *testing.T) {
 		Modes         struct{ CurrentModeID string }
 		ConfigOptions []any
 	}
-	if err := json.Unmarshal(a.answer("3").Result, &fork); err != nil || fork.SessionID == "" || fork.Modes.CurrentModeID != "code" || len(fork.ConfigOptions) == 0 {
+	if err := json.Unmarshal(a.answer("3").Result,
+		&fork); err != nil || fork.SessionID == "" || fork.Modes.CurrentModeID != "code" || len(fork.ConfigOptions) == 0 {
 		t.Fatalf("%v: %+v", err, fork)
 	}
 	for session, want := range map[string][]string{fork.SessionID: {"one", "<one>", "three"}, s: {"one", "<one>", "two", "<two>", "three"}} {
@@ -90,7 +91,8 @@ func TestForkRewind(t *testing.T) {
 			a.runTurn(id, `/write {"path":"a.txt","content":"two"}`)
 			a.request(`"copy"`, "_session/rewind_points", fmt.Sprintf(`{"sessionId":%q}`, id))
 			points := a.answer(`"copy"`).line
-			if !strings.Contains(points, `"index":1,"text":"/write {\"path\":\"a.txt\",\"content\":\"one\"}","files":null`) || !strings.Contains(points, `"index":3,`) || !strings.Contains(points, `"files":1}]`) {
+			if !strings.Contains(points, `"index":1,"text":"/write {\"path\":\"a.txt\",\"content\":\"one\"}","files":null`) || !strings.Contains(points,
+				`"index":3,`) || !strings.Contains(points, `"files":1}]`) {
 				t.Errorf("points: %s", points)
 			}
 			for _, tt := range []struct{ prompt, want string }{

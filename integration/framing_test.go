@@ -165,7 +165,8 @@ func TestStatement016_017BigFrames(t *testing.T) {
 	a := connect(t, start{})
 	s := a.open()
 	big := strings.Repeat("x", 20*mib)
-	a.request("1", "session/prompt", `{"sessionId":`+quote(s)+`,"prompt":[{"type":"text","text":"look"},{"type":"resource","resource":{"uri":"file:///big","text":"`+big+`"}}]}`)
+	a.request("1", "session/prompt",
+		`{"sessionId":`+quote(s)+`,"prompt":[{"type":"text","text":"look"},{"type":"resource","resource":{"uri":"file:///big","text":"`+big+`"}}]}`)
 	a.ends("1")
 	a.alive()
 	before := statusKiB(t, a.cmd.Process.Pid, "VmRSS")
@@ -261,7 +262,8 @@ func TestStatement001_080Content(t *testing.T) {
 			Update struct{ Content struct{ Text string } }
 		}
 		line, ended := strings.CutSuffix(f.line, "\n")
-		if !ended || !utf8.ValidString(line) || strings.ContainsAny(line, "\n\r\x00\x1b") || !strings.HasPrefix(line, `{"jsonrpc":"2.0",`) || !json.Valid([]byte(line)) {
+		if !ended || !utf8.ValidString(line) || strings.ContainsAny(line, "\n\r\x00\x1b") || !strings.HasPrefix(line,
+			`{"jsonrpc":"2.0",`) || !json.Valid([]byte(line)) {
 			t.Errorf("not a frame: %q", f.line)
 		}
 		if f.Method == "session/update" && json.Unmarshal(f.Params, &u) == nil {

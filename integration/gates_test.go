@@ -70,13 +70,18 @@ func TestGates(t *testing.T) {
 			[]string{"read trust:deny denied", "bash trust:ask permission:ask user:deny denied"}},
 		"trust off": {off("[tools.trust]\n") + levels, []fakemodel.Reply{call(read, "path", "a.txt"), call(bash, "command", "touch x")},
 			[]string{"read permission:allow success", "bash permission:allow success"}},
-		"information flow": {labels, []fakemodel.Reply{call(read, "path", ".env"), call(bash, "command", "git push"), call(read, "path", "bug.eml"), call(bash, "command", "git push")},
-			[]string{"read permission:allow success", "bash permission:allow failed", "read permission:allow success", "bash information_flow:ask permission:ask user:deny denied"}},
+		"information flow": {labels,
+			[]fakemodel.Reply{call(read, "path", ".env"), call(bash, "command", "git push"), call(read, "path", "bug.eml"), call(bash, "command", "git push")},
+			[]string{"read permission:allow success", "bash permission:allow failed", "read permission:allow success",
+				"bash information_flow:ask permission:ask user:deny denied"}},
 		"information flow off": {off(labels), []fakemodel.Reply{call(read, "path", ".env"), call(read, "path", "bug.eml"), call(bash, "command", "git push")},
 			[]string{"read permission:allow success", "read permission:allow success", "bash permission:allow failed"}},
-		"anomaly": {window, []fakemodel.Reply{call(read, "path", "1"), call(read, "path", "2"), call(read, "path", "3"), call(read, "path", "a.txt"), call(grep, "pattern", "x")},
-			[]string{"read permission:allow failed", "read permission:allow failed", "read permission:allow anomaly:allow failed", "read trust:deny denied", "grep permission:allow success"}},
-		"anomaly without trust": {off("[tools.trust]\n") + window, []fakemodel.Reply{call(read, "path", "1"), call(read, "path", "2"), call(read, "path", "3"), call(read, "path", "a.txt")},
+		"anomaly": {window, []fakemodel.Reply{call(read, "path", "1"), call(read, "path", "2"), call(read, "path", "3"), call(read, "path", "a.txt"),
+			call(grep, "pattern", "x")},
+			[]string{"read permission:allow failed", "read permission:allow failed", "read permission:allow anomaly:allow failed", "read trust:deny denied",
+				"grep permission:allow success"}},
+		"anomaly without trust": {off("[tools.trust]\n") + window,
+			[]fakemodel.Reply{call(read, "path", "1"), call(read, "path", "2"), call(read, "path", "3"), call(read, "path", "a.txt")},
 			[]string{"read permission:allow failed", "read permission:allow failed", "read permission:allow anomaly:allow failed", "read anomaly:deny denied"}},
 		"anomaly off": {off(window), []fakemodel.Reply{call(read, "path", "1"), call(read, "path", "2"), call(read, "path", "3"), call(read, "path", "a.txt")},
 			[]string{"read permission:allow failed", "read permission:allow failed", "read permission:allow failed", "read permission:allow success"}},
@@ -86,7 +91,8 @@ func TestGates(t *testing.T) {
 			[]string{"read permission:allow success", "read permission:allow success"}},
 		"all": {labels + window + scores + strings.Replace(levels, "\"tool:read\" = \"blocked\"\n", "", 1),
 			[]fakemodel.Reply{call(read, "path", ".env"), call(read, "path", "bug.eml"), call(bash, "command", "git push")},
-			[]string{"read utility:allow permission:allow success", "read utility:allow permission:allow success", "bash trust:ask information_flow:ask utility:allow permission:ask user:deny denied"}},
+			[]string{"read utility:allow permission:allow success", "read utility:allow permission:allow success",
+				"bash trust:ask information_flow:ask utility:allow permission:ask user:deny denied"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -146,7 +152,8 @@ func TestPhases(t *testing.T) {
 	a.initialize()
 	s := a.open()
 	link := (&url.URL{Scheme: "file", Path: filepath.ToSlash(filepath.Join(a.dir, "a.txt"))}).String()
-	a.request("1", "session/prompt", fmt.Sprintf(`{"sessionId":%q,"prompt":[{"type":"text","text":"look"},{"type":"resource_link","name":"a.txt","uri":%q}]}`, s, link))
+	a.request("1", "session/prompt",
+		fmt.Sprintf(`{"sessionId":%q,"prompt":[{"type":"text","text":"look"},{"type":"resource_link","name":"a.txt","uri":%q}]}`, s, link))
 	a.answer("1")
 	a.turnOf(s, "/read a.txt")
 	var got []string
@@ -246,7 +253,8 @@ func wantAllGates(t *testing.T, home string) {
 func TestAllGatesInOrder(t *testing.T) {
 	t.Parallel()
 	root := home(t)
-	write(t, filepath.Join(root, "zeph/hooks.json"), hooksFile(9, hook{"PreToolUse", "Bash", hookSays(`{"hookSpecificOutput":{"permissionDecision":"ask","permissionDecisionReason":"look twice"}}`)}))
+	write(t, filepath.Join(root, "zeph/hooks.json"),
+		hooksFile(9, hook{"PreToolUse", "Bash", hookSays(`{"hookSpecificOutput":{"permissionDecision":"ask","permissionDecisionReason":"look twice"}}`)}))
 	script := func(name, text string) string {
 		file := filepath.Join(root, name+".jsonl")
 		write(t, file, text)
@@ -282,9 +290,11 @@ enabled = true
 	if len(questions) != 1 {
 		t.Fatalf("%d questions in\n%s", len(questions), text)
 	}
-	a.checkContains(questions[0].line, "- hooks asks: ", "look twice", "it sends data", "- trust asks: tool:bash is untrusted", "the file .env (private) and the file bug.eml (untrusted)")
+	a.checkContains(questions[0].line, "- hooks asks: ", "look twice", "it sends data", "- trust asks: tool:bash is untrusted",
+		"the file .env (private) and the file bug.eml (untrusted)")
 	lines := gateLines(t, a.home)
-	const want = "bash policy:allow authorization:allow hooks:ask adversarial_policy:ask trust:ask information_flow:ask utility:allow permission:ask user:deny denied"
+	const want = "bash policy:allow authorization:allow hooks:ask adversarial_policy:ask trust:ask information_flow:ask utility:allow permission:ask " +
+		"user:deny denied"
 	if got := lines[len(lines)-1].String(); got != want {
 		t.Errorf("recorded %s\nwant     %s", got, want)
 	}

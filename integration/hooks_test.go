@@ -47,9 +47,11 @@ func TestHooksOfCalls(t *testing.T) {
 		"deny": {"PreToolUse", "echo 'not here' >&2; exit 2", "", 9, 0, "not here", `"result":"denied"`, ""},
 		"ask": {"PreToolUse", hookSays(`{"hookSpecificOutput":{"permissionDecision":"ask","permissionDecisionReason":"look twice"}}`), "", 9, 1, "look twice",
 			`"gates":[{"gate":"hooks","decision":"ask"`, "new"},
-		"another input": {"PreToolUse", `grep -q '"content":"new"' && ` + hookSays(`{"hookSpecificOutput":{"updatedInput":{"file_path":"f","content":"changed"}}}`) + " || true", "", 9, 1,
+		"another input": {"PreToolUse",
+			`grep -q '"content":"new"' && ` + hookSays(`{"hookSpecificOutput":{"updatedInput":{"file_path":"f","content":"changed"}}}`) + " || true", "", 9, 1,
 			"a hook changed the input to", `"attempt":2`, "changed"},
-		"another input that is blocked": {"PreToolUse", hookSays(`{"hookSpecificOutput":{"updatedInput":{"file_path":"../zeph/config.toml","content":"x"}}}`), "", 9, 0,
+		"another input that is blocked": {"PreToolUse", hookSays(`{"hookSpecificOutput":{"updatedInput":{"file_path":"../zeph/config.toml","content":"x"}}}`), "",
+			9, 0,
 			"failed", `"result":"denied"`, ""},
 		"crash":   {"PreToolUse", "kill -9 $$", "", 9, 1, "it was ended by SIGKILL", `"signal":"SIGKILL"`, "new"},
 		"timeout": {"PreToolUse", "sleep 1000 & sleep 1000", "", 0.1, 1, "it did not end within 100ms", `"error":"it did not end`, "new"},
@@ -133,7 +135,8 @@ func TestHooksOfCalls(t *testing.T) {
 // turn, by the model's requests.
 func TestHooksOfTurns(t *testing.T) {
 	t.Parallel()
-	p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Say("One.")), fakemodel.Answer(fakemodel.Say("Two.")), fakemodel.Answer(fakemodel.Say("Three.")), fakemodel.Answer(fakemodel.Say("Four.")))
+	p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Say("One.")), fakemodel.Answer(fakemodel.Say("Two.")), fakemodel.Answer(fakemodel.Say("Three.")),
+		fakemodel.Answer(fakemodel.Say("Four.")))
 	root := home(t)
 	write(t, filepath.Join(root, "zeph/hooks.json"), hooksFile(9,
 		hook{"SessionStart", "startup", "echo the branch is main"},
@@ -305,10 +308,14 @@ func TestHooksEnd(t *testing.T) {
 func TestHooksCannotAllow(t *testing.T) {
 	t.Parallel()
 	root := home(t)
-	write(t, filepath.Join(root, "zeph/hooks.json"), hooksFile(9, hook{"PreToolUse", "", hookSays(`{"continue":true,"decision":"approve","hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","permissionDecisionReason":"fine"}}`)}))
-	a := connect(t, start{root: root, config: "[[tools.permissions.edit]]\npattern = \"*\"\naction = \"deny\"\n[[tools.permissions.bash]]\npattern = \"touch denied\"\naction = \"deny\"\n"})
+	write(t, filepath.Join(root, "zeph/hooks.json"),
+		hooksFile(9, hook{"PreToolUse", "",
+			hookSays(`{"continue":true,"decision":"approve","hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","permissionDecisionReason":"fine"}}`)}))
+	a := connect(t, start{root: root,
+		config: "[[tools.permissions.edit]]\npattern = \"*\"\naction = \"deny\"\n[[tools.permissions.bash]]\npattern = \"touch denied\"\naction = \"deny\"\n"})
 	s := a.open()
-	for _, prompt := range []string{"/bash sudo ls", "/bash rm -rf /", "/bash touch denied", "/bash cat $ZEPH_HOME/config.toml", "/read ../zeph/config.toml", `/edit {"path":"f","old_string":"a","new_string":"b"}`, "/bash touch asked"} {
+	for _, prompt := range []string{"/bash sudo ls", "/bash rm -rf /", "/bash touch denied", "/bash cat $ZEPH_HOME/config.toml", "/read ../zeph/config.toml",
+		`/edit {"path":"f","old_string":"a","new_string":"b"}`, "/bash touch asked"} {
 		text, questions := a.turnAnswering(s, prompt, "reject_once")
 		lines := a.auditLines()
 		if last := lines[len(lines)-1]; !strings.Contains(last, `"result":"denied"`) && !strings.Contains(last, `"result":"failed"`) {

@@ -81,10 +81,12 @@ func fileCalls() []modelCall {
 	edit := func(p string) map[string]any {
 		return map[string]any{"path": p, "old_string": "hunter", "new_string": "gatherer"}
 	}
-	add("edit", edit("../outside/secret.txt"), edit("link/secret.txt"), edit("file-link"), edit("$OUT/keep.go"), edit(".env"), edit("secrets/key.pem"), edit("env-link"),
+	add("edit", edit("../outside/secret.txt"), edit("link/secret.txt"), edit("file-link"), edit("$OUT/keep.go"), edit(".env"), edit("secrets/key.pem"),
+		edit("env-link"),
 		edit("fifo"), edit("socket"), edit("~/.netrc"))
 	text := func(p string) map[string]any { return map[string]any{"path": p, "content": "mine\n"} }
-	add("write", text("../outside/new.txt"), text("../outside/secret.txt"), text("$OUT/new.txt"), text("link/new.txt"), text("link/new/deeper.txt"), text("dangling"), text("file-link"), text("up/new.txt"),
+	add("write", text("../outside/new.txt"), text("../outside/secret.txt"), text("$OUT/new.txt"), text("link/new.txt"), text("link/new/deeper.txt"),
+		text("dangling"), text("file-link"), text("up/new.txt"),
 		text("sub/link/new.txt"),
 		text("root/tmp/new-of-zeph.txt"),
 		text("~/.bashrc"),
@@ -93,18 +95,23 @@ func fileCalls() []modelCall {
 		text("/dev/null/x"),
 		text("fifo"),
 		text("socket"),
-		text("."), text("sub"), text("a.txt/b"), text(".env"), text("env-link"), text("secrets/key.pem"), text("$ZEPH/permissions.toml"), text("../zeph/config.toml"), text("loop/x"), text("chain/new.txt"))
-	add("list_directory", path(".."), path("../outside"), path("$OUT"), path("link"), path("up"), path("/"), path("root"), path("~"), path("home/.ssh"), path("/proc/self/fd"), path("secrets"), path("secrets/deep"),
+		text("."), text("sub"), text("a.txt/b"), text(".env"), text("env-link"), text("secrets/key.pem"), text("$ZEPH/permissions.toml"),
+		text("../zeph/config.toml"), text("loop/x"), text("chain/new.txt"))
+	add("list_directory", path(".."), path("../outside"), path("$OUT"), path("link"), path("up"), path("/"), path("root"), path("~"), path("home/.ssh"),
+		path("/proc/self/fd"), path("secrets"), path("secrets/deep"),
 		path("$ZEPH"), path("tree/inner"), path("fifo"))
 	glob := func(p, dir string) map[string]any { return map[string]any{"pattern": p, "path": dir} }
 	add("find_path", glob("*", ".."), glob("../**", "."), glob("/etc/*", "."), glob("$OUT/*", "."), glob("*", "link"), glob("~/.ssh/*", "."), glob("*", "/"),
 		glob("*", "secrets"), glob("*", "$ZEPH"), glob("**/../../outside/*", "sub"))
 	grep := func(dir string) map[string]any { return map[string]any{"pattern": "h.nter", "path": dir} }
-	add("grep", grep(".."), grep("../outside"), grep("link"), grep("file-link"), grep("$OUT/secret.txt"), grep("/proc/self/environ"), grep("proc/environ"), grep("up"), grep("~"), grep(".env"), grep("secrets"),
+	add("grep", grep(".."), grep("../outside"), grep("link"), grep("file-link"), grep("$OUT/secret.txt"), grep("/proc/self/environ"), grep("proc/environ"),
+		grep("up"), grep("~"), grep(".env"), grep("secrets"),
 		grep("env-link"), grep("$ZEPH"), grep("fifo"), grep("root"))
-	add("create_directory", path("../new"), path("$OUT/new"), path("link/new"), path("link/new/deep"), path("dangling"), path("dangling/x"), path("up/new"), path("~/new"), path("/new-of-zeph"), path("a.txt"),
+	add("create_directory", path("../new"), path("$OUT/new"), path("link/new"), path("link/new/deep"), path("dangling"), path("dangling/x"), path("up/new"),
+		path("~/new"), path("/new-of-zeph"), path("a.txt"),
 		path("a.txt/new"), path("fifo/new"), path("$ZEPH/new"), path("loop/new"))
-	add("delete_path", path("."), path(""), path(".."), path("/"), path("$WORK"), path("$WORK/"), path("$WORK/."), path("$WORK/sub/.."), path("$OUT"), path("../outside"), path("../outside/secret.txt"), path("link/secret.txt"),
+	add("delete_path", path("."), path(""), path(".."), path("/"), path("$WORK"), path("$WORK/"), path("$WORK/."), path("$WORK/sub/.."), path("$OUT"),
+		path("../outside"), path("../outside/secret.txt"), path("link/secret.txt"),
 		path("link/"),
 		path("link/."),
 		path("link/dir"),
@@ -120,7 +127,8 @@ func fileCalls() []modelCall {
 		path("~/.ssh"),
 		path("$ZEPH"), path("$ZEPH/zeph.db"), path("../zeph"), path("sub/link/dir"), path("nowhere"), path("vendor/.git"))
 	move := func(from, to string) map[string]any { return map[string]any{"source": from, "destination": to} }
-	add("move_path", move("a.txt", "../outside/a.txt"), move("a.txt", "link/a.txt"), move("a.txt", "$OUT/a.txt"), move("a.txt", "dangling"), move("../outside/secret.txt", "stolen.txt"), move("link/secret.txt", "stolen.txt"),
+	add("move_path", move("a.txt", "../outside/a.txt"), move("a.txt", "link/a.txt"), move("a.txt", "$OUT/a.txt"), move("a.txt", "dangling"),
+		move("../outside/secret.txt", "stolen.txt"), move("link/secret.txt", "stolen.txt"),
 		move("$HOMEDIR/.ssh", "stolen"),
 		move(".", "sub/all"),
 		move("$WORK", "../moved"),
@@ -137,7 +145,8 @@ func fileCalls() []modelCall {
 		move("b.txt", "a.txt"),
 		move("a.txt", "$ZEPH/a.txt"),
 		move("$ZEPH/zeph.db", "zeph.db"), move("fifo/x", "y"), move("nowhere", "x"), move("a.txt", "nowhere/../../outside/x"))
-	add("copy_path", move("a.txt", "../outside/a.txt"), move("a.txt", "link/a.txt"), move("a.txt", "dangling"), move("../outside/secret.txt", "stolen.txt"), move("$OUT", "stolen"), move("link/secret.txt", "stolen.txt"),
+	add("copy_path", move("a.txt", "../outside/a.txt"), move("a.txt", "link/a.txt"), move("a.txt", "dangling"), move("../outside/secret.txt", "stolen.txt"),
+		move("$OUT", "stolen"), move("link/secret.txt", "stolen.txt"),
 		move("link/dir", "stolen"),
 		move("file-link/x", "stolen.txt"),
 		move("up/outside", "stolen"),
@@ -176,7 +185,8 @@ func TestHostileFiles(t *testing.T) {
 					t.Errorf("%s: the model got %.300q", e, e.result)
 				}
 			}
-			for path, want := range map[string]string{"a.txt": "alpha\nbeta\n", "b.txt": "beta\n", ".git/HEAD": "ref: refs/heads/main\n", ".env": treasure, "secrets/key.pem": treasure, "sub/deeper/file.txt": "deep\n"} {
+			for path, want := range map[string]string{"a.txt": "alpha\nbeta\n", "b.txt": "beta\n", ".git/HEAD": "ref: refs/heads/main\n", ".env": treasure,
+				"secrets/key.pem": treasure, "sub/deeper/file.txt": "deep\n"} {
 				if got := w.content(path); got != want {
 					t.Errorf("%s is now %q", path, got)
 				}

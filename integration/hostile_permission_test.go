@@ -36,7 +36,8 @@ func TestHostilePermissions(t *testing.T) {
 	}{
 		"a rule covers one command of a line": {
 			config: rules("bash", "echo *", "allow"), first: bash("echo hi"),
-			then: bash("echo hi; touch x", "echo hi && touch x", "echo hi | tee x", "echo $(touch x)", "echo `touch x`", "echo hi > .envrc", "echo hi & touch x", "echo hi\ntouch x", "echo <(touch x)"), asked: true,
+			then: bash("echo hi; touch x", "echo hi && touch x", "echo hi | tee x", "echo $(touch x)", "echo `touch x`", "echo hi > .envrc", "echo hi & touch x",
+				"echo hi\ntouch x", "echo <(touch x)"), asked: true,
 		},
 		"a rule allows a blocked command": {
 			config: rules("bash", "*", "allow"),

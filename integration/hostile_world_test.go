@@ -64,15 +64,18 @@ func newWorld(t *testing.T, config string, permit sdk.PermissionOptionKind, caps
 		"outside/secret.txt": treasure, "outside/dir/deep.txt": treasure, "outside/keep.go": "package keep // " + treasure + "\n",
 		"home/.ssh/id_ed25519": treasure, "home/.aws/credentials": treasure, "home/.netrc": treasure, "home/.bash_history": treasure,
 		"work/.env": treasure, "work/secrets/key.pem": treasure, "work/secrets/deep/token": treasure, "work/config/.env": treasure,
-		"work/a.txt": "alpha\nbeta\n", "work/b.txt": "beta\n", "work/src/main.go": "package main\n\nfunc main() {}\n", "work/docs/guide.md": "Never type rm -rf / or sudo.\n",
-		"work/.git/HEAD": "ref: refs/heads/main\n", "work/.git/config": "[core]\n\tbare = false\n", "work/.git/objects/info/x": "", "work/.git/refs/heads/.x": "", "work/sub/deeper/file.txt": "deep\n",
-		"work/vendor/.git/HEAD": "ref: refs/heads/main\n",
+		"work/a.txt": "alpha\nbeta\n", "work/b.txt": "beta\n", "work/src/main.go": "package main\n\nfunc main() {}\n",
+		"work/docs/guide.md": "Never type rm -rf / or sudo.\n",
+		"work/.git/HEAD":     "ref: refs/heads/main\n", "work/.git/config": "[core]\n\tbare = false\n", "work/.git/objects/info/x": "", "work/.git/refs/heads/.x": "",
+		"work/sub/deeper/file.txt": "deep\n",
+		"work/vendor/.git/HEAD":    "ref: refs/heads/main\n",
 	} {
 		write(t, filepath.Join(root, path), text)
 	}
 	for link, target := range map[string]string{
 		"link": out, "file-link": filepath.Join(out, "secret.txt"), "up": "..", "root": "/", "loop": "loop", "dangling": filepath.Join(out, "new.txt"),
-		"home": user, "env-link": ".env", "chain": "chain2", "chain2": "link", "sub/link": "../../outside", "a-link": "a.txt", "proc": "/proc/self", "relative": "../outside/secret.txt",
+		"home": user, "env-link": ".env", "chain": "chain2", "chain2": "link", "sub/link": "../../outside", "a-link": "a.txt", "proc": "/proc/self",
+		"relative":   "../outside/secret.txt",
 		"tree/inner": filepath.Join(out, "dir"), "tree/secret": filepath.Join(out, "secret.txt"), "tree/env": filepath.Join(work, ".env"),
 	} {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(work, link)), 0o700); err != nil {

@@ -80,7 +80,8 @@ var importTable = []struct {
 		},
 	},
 	{"executors/gates/hooks", []string{"executors", "executors/permission/approval", "executors/command", "executors/command/follow", "executors/process"}},
-	{"executors/gates/rules/target", []string{"executors", "executors/command", "executors/command/follow", "executors/command/programs", "executors/workspace", "executors/workspace/named"}},
+	{"executors/gates/rules/target",
+		[]string{"executors", "executors/command", "executors/command/follow", "executors/command/programs", "executors/workspace", "executors/workspace/named"}},
 	{"executors/gates/rules", []string{"executors", "executors/gates/rules/target", "executors/command"}},
 	{
 		"executors/permission",
@@ -245,7 +246,8 @@ func TestBinaryHasNoTestCode(t *testing.T) {
 }
 
 // programs are the imports of tests that start programs.
-var programs = []string{"os/exec", "github.com/rogpeppe/go-internal/testscript", module + "/executors/tools/shell/...", module + "/executors/process/...", module + "/executors/sandbox", module + "/executors/undo/copies"}
+var programs = []string{"os/exec", "github.com/rogpeppe/go-internal/testscript", module + "/executors/tools/shell/...", module + "/executors/process/...",
+	module + "/executors/sandbox", module + "/executors/undo/copies"}
 
 // TestCleanMachine checks that the tests of packages that start programs do not see the
 // user's configuration of them.

@@ -30,7 +30,8 @@ func (a *agent) refused(id, method, params string) {
 	a.t.Helper()
 	a.request(id, method, params)
 	f := a.answer(id)
-	if f.Error == nil || f.Error.Code != -32000 || !strings.Contains(f.Error.Message, "zeph-acp login") || !strings.Contains(f.Error.Message, "ANTHROPIC_API_KEY") {
+	if f.Error == nil || f.Error.Code != -32000 || !strings.Contains(f.Error.Message, "zeph-acp login") || !strings.Contains(f.Error.Message,
+		"ANTHROPIC_API_KEY") {
 		a.t.Errorf("%s: %s", method, f.line)
 	}
 }

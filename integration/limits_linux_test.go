@@ -295,7 +295,8 @@ func TestClockJumps(t *testing.T) {
 			a.kill()
 			<-a.exited
 			db := openDatabase(t, root)
-			for _, set := range []string{"UPDATE leases SET beat = beat + ?", "UPDATE events SET time = time + ?", "UPDATE sessions SET created = created + ?1, updated = updated + ?1"} {
+			for _, set := range []string{"UPDATE leases SET beat = beat + ?", "UPDATE events SET time = time + ?",
+				"UPDATE sessions SET created = created + ?1, updated = updated + ?1"} {
 				if _, err := db.Exec(set, jump); err != nil {
 					t.Fatal(err)
 				}

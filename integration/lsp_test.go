@@ -51,19 +51,22 @@ func TestErrorsAfterAnEdit(t *testing.T) {
 	s := a.open()
 	a.file("a.fake", "error: old\n")
 	a.file("b.fake", "")
-	updates, questions := a.turnAnswering(s, edit("a.fake", "error: old\nerror: new ghp_WOsW7yvSQC1UQ3cSSThJpxwTZ74h8NNp5cus\nbreaks b.fake: gone\n"), "allow_always")
+	updates, questions := a.turnAnswering(s, edit("a.fake", "error: old\nerror: new ghp_WOsW7yvSQC1UQ3cSSThJpxwTZ74h8NNp5cus\nbreaks b.fake: gone\n"),
+		"allow_always")
 	a.checkContains(updates, `[new diagnostics of fake: 2 errors]\na.fake:2:1: error: new `, `\nb.fake:1:1: error: gone [E1]`)
 	shown := regexp.MustCompile(`error: new[^"]*`).FindString(updates[strings.LastIndex(updates, "new diagnostics"):])
 	if strings.Contains(updates, "error: old [E1]") || strings.Contains(shown, "ghp_WOsW7") {
 		t.Errorf("an old error or a credential is shown: %s", shown)
 	}
-	if len(questions) != 2 || !strings.Contains(questions[1].line, "Run the language server fake in this project?") || !strings.Contains(questions[1].line, fakelsp.Argument) {
+	if len(questions) != 2 || !strings.Contains(questions[1].line, "Run the language server fake in this project?") || !strings.Contains(questions[1].line,
+		fakelsp.Argument) {
 		t.Errorf("the questions: %s", joinLines(questions))
 	}
 	a.checkContains(a.turnOf(s, "/status"), "Language servers: fake runs")
 	var line struct{ Tool, Phase, Origin, Decision string }
 	lines := a.auditLines()
-	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &line); err != nil || line.Tool != "diagnostics" || line.Phase != "verifier" || line.Origin != "agent" || line.Decision != "allow" {
+	if err := json.Unmarshal([]byte(lines[len(lines)-1]),
+		&line); err != nil || line.Tool != "diagnostics" || line.Phase != "verifier" || line.Origin != "agent" || line.Decision != "allow" {
 		t.Errorf("the audit line %s", lines[len(lines)-1])
 	}
 	pid := serverPID(methods)

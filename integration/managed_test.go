@@ -92,7 +92,8 @@ command = "/usr/bin/good"
 	if err := os.Chmod(file, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if out, err = managed("run", "/bash true"); err == nil || !strings.Contains(out, "the managed configuration "+file+" cannot be used: it is writable by other users than root (mode 0666)") {
+	if out, err = managed("run", "/bash true"); err == nil || !strings.Contains(out,
+		"the managed configuration "+file+" cannot be used: it is writable by other users than root (mode 0666)") {
 		t.Errorf("a file that everyone can write: %v\n%s", err, out)
 	}
 }

@@ -37,7 +37,8 @@ func TestConformance(t *testing.T) {
 		t.Run(revision, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 			defer cancel()
-			cmd := exec.CommandContext(ctx, suite[0], append(suite[1:], "client", "--command", testBinary(t), "--requirements", revision, "--expected-failures", known)...)
+			cmd := exec.CommandContext(ctx, suite[0],
+				append(suite[1:], "client", "--command", testBinary(t), "--requirements", revision, "--expected-failures", known)...)
 			cmd.Dir = t.TempDir()
 			cmd.Env = append(os.Environ(), conformanceBinary+"="+binary)
 			fakeide.OwnGroup(cmd)

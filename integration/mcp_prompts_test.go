@@ -96,7 +96,8 @@ func TestPrompts(t *testing.T) {
 	a.turnOf(s, `/lib:review focus=speed "a b.go"`)
 	a.checkContains(messages(1), `Review \"a b.go\" with a focus on \"speed\".`)
 	a.turnOf(s, "/lib:talk")
-	a.checkContains(messages(2), `{"role":"user","content":[{"type":"text","text":"What is two and two?"}]},{"role":"assistant","content":[{"type":"text","text":"Four."}]},{"role":"user","content":[{"type":"text","text":"And the double of that?"`)
+	a.checkContains(messages(2),
+		`{"role":"user","content":[{"type":"text","text":"What is two and two?"}]},{"role":"assistant","content":[{"type":"text","text":"Four."}]},{"role":"user","content":[{"type":"text","text":"And the double of that?"`)
 	a.turnOf(s, "/lib:picture")
 	a.checkContains(messages(3), "Describe this␛[31m.", `"type":"image"`, `[The user attached note://frame]\na golden frame`, "Notes of monday")
 
@@ -123,7 +124,8 @@ func TestPrompts(t *testing.T) {
 		t.Errorf("the client is shown the prompt's messages")
 	}
 	a.turnOf(s, "go on")
-	a.checkContains(messages(4), `"text":"What is two and two?"`, `{"role":"assistant","content":[{"type":"text","text":"Four."}]}`, "a golden frame", "Notes of monday", "go on")
+	a.checkContains(messages(4), `"text":"What is two and two?"`, `{"role":"assistant","content":[{"type":"text","text":"Four."}]}`, "a golden frame",
+		"Notes of monday", "go on")
 }
 
 // TestPromptWithoutModel checks that the text of a server is never run as calls that the

@@ -42,7 +42,8 @@ func TestLaunchedMCPServersEnd(t *testing.T) {
 	for name, end := range sessionEnds {
 		t.Run(name, func(t *testing.T) {
 			a := connect(t, start{config: allowMCP, env: []string{"npm_config_cache=" + filepath.Join(machine.Home(t), ".npm")}})
-			s := a.openWith(fmt.Sprintf(`{"name":"everything","command":%q,"args":["-y","@modelcontextprotocol/server-everything@%s"],"env":[]}`, npx[0], everythingVersion))
+			s := a.openWith(fmt.Sprintf(`{"name":"everything","command":%q,"args":["-y","@modelcontextprotocol/server-everything@%s"],"env":[]}`, npx[0],
+				everythingVersion))
 			a.untilReady(s, "everything")
 			pids := slices.DeleteFunc(children([]int{a.cmd.Process.Pid}), func(pid int) bool {
 				args, err := exec.Command("ps", "-o", "args=", "-p", strconv.Itoa(pid)).Output()

@@ -22,7 +22,9 @@ func TestToolSearch(t *testing.T) {
 		fakemodel.Answer(fakemodel.Say("still here")),
 		fakemodel.Answer(fakemodel.Say("without servers")),
 	)
-	a := connect(t, start{env: m.Env(), config: allowMCP + fmt.Sprintf("[tools.memory]\nenabled = false\n[[llm.providers]]\ntype = \"claude\"\nmodel = \"m\"\nbase_url = %q\ncontext_window = 200000\n", m.URL)})
+	a := connect(t, start{env: m.Env(),
+		config: allowMCP + fmt.Sprintf("[tools.memory]\nenabled = false\n[[llm.providers]]\ntype = \"claude\"\nmodel = \"m\"\nbase_url = %q\ncontext_window "+
+			"= 200000\n", m.URL)})
 	s := a.openWith(stdioServer(t, "big", "catalogue"))
 	a.turnOf(s, "merge the branch")
 	a.turnOf(s, "what else is there?")

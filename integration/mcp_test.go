@@ -172,7 +172,8 @@ func TestMCPServersEnd(t *testing.T) {
 // TestMCPServersAreShared opens twenty sessions whose server is in the configuration.
 func TestMCPServersAreShared(t *testing.T) {
 	t.Parallel()
-	a := connect(t, start{config: allowMCP + fmt.Sprintf("[[mcp.servers]]\nname = \"io\"\ncommand = %s\nenv = { %s = \"serve\" }\n", quote(testBinary(t)), fakemcp.Behaviour)})
+	a := connect(t, start{config: allowMCP + fmt.Sprintf("[[mcp.servers]]\nname = \"io\"\ncommand = %s\nenv = { %s = \"serve\" }\n", quote(testBinary(t)),
+		fakemcp.Behaviour)})
 	pids := map[int]bool{}
 	for range 20 {
 		pids[a.pidOf(a.open(), "io")] = true
@@ -233,7 +234,8 @@ func mcpExample(t *testing.T, page, behaviour string) (string, error) {
 	write(t, filepath.Join(root, "zeph/config.toml"), block("toml"))
 	cmd := exec.Command("sh", "-c", block("sh"))
 	cmd.Dir = filepath.Join(root, "work")
-	cmd.Env = append(fakemodel.Alone, "PATH="+filepath.Join(root, "bin")+":"+filepath.Dir(binary)+":"+os.Getenv("PATH"), "HOME="+filepath.Join(root, "home"), "ZEPH_HOME="+filepath.Join(root, "zeph"))
+	cmd.Env = append(fakemodel.Alone, "PATH="+filepath.Join(root, "bin")+":"+filepath.Dir(binary)+":"+os.Getenv("PATH"), "HOME="+filepath.Join(root, "home"),
+		"ZEPH_HOME="+filepath.Join(root, "zeph"))
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }
@@ -272,7 +274,8 @@ func TestProjectMCPServers(t *testing.T) {
 	if text := run("--yes", "/mcp"); strings.Contains(text, "repo") {
 		t.Errorf("a headless run starts the server: %s", text)
 	}
-	c.checkContains(run("--mcp-project", `/repo__echo {"message":"hi"}`), "Not used, since it is not approved and there is no user to ask: the MCP server repo of this project's .mcp.json.")
+	c.checkContains(run("--mcp-project", `/repo__echo {"message":"hi"}`),
+		"Not used, since it is not approved and there is no user to ask: the MCP server repo of this project's .mcp.json.")
 	c.checkContains(run("--yes", "--mcp-project", `/repo__echo {"message":"hi"}`), "Echo: hi")
 }
 
@@ -311,13 +314,15 @@ func TestPublicMCPServers(t *testing.T) {
 	}
 	a := connect(t, start{config: strings.Replace(allowMCP, "60", "300", 1), env: []string{"npm_config_cache=" + filepath.Join(machine.Home(t), ".npm")}})
 	a.file("a.txt", "the text of a file\n")
-	s := a.openWith(entry("everything", "@modelcontextprotocol/server-everything@"+everythingVersion), entry("files", "@modelcontextprotocol/server-filesystem@"+filesystemVersion, "."))
+	s := a.openWith(entry("everything", "@modelcontextprotocol/server-everything@"+everythingVersion),
+		entry("files", "@modelcontextprotocol/server-filesystem@"+filesystemVersion, "."))
 	a.request(`"first"`, "session/prompt", promptParams(s, "/bash true")) // waits for the downloads
 	a.awaitWithin(5*time.Minute, "the first answer", func(f frame) bool { return f.Method == "" && string(f.ID) == `"first"` })
 	a.checkContains(a.turnOf(s, `/everything__echo {"message":"hi"}`), "Echo: hi")
 	a.checkContains(a.turnOf(s, `/everything__get-sum {"a":2,"b":3}`), "5")
 	a.checkContains(a.turnOf(s, `/everything__get-tiny-image {}`), `"type":"image"`)
-	a.checkContains(a.turnOf(s, `/list_resources {"server":"everything"}`), "demo://resource/static/document/architecture.md", "demo://resource/dynamic/text/{resourceId}")
+	a.checkContains(a.turnOf(s, `/list_resources {"server":"everything"}`), "demo://resource/static/document/architecture.md",
+		"demo://resource/dynamic/text/{resourceId}")
 	a.checkContains(a.turnOf(s, "/everything:args-prompt"), "Usage: `/everything:args-prompt CITY")
 	a.checkContains(a.turnOf(s, "/everything:simple-prompt"), "No model is configured")
 	a.checkContains(a.turnOf(s, `/files__read_text_file {"path":"a.txt"}`), "the text of a file")

@@ -36,7 +36,8 @@ base_url = %q
 	a.file(filepath.Join(a.dir, "b.txt"), "bravo\n")
 	a.initialize()
 	s := a.open()
-	p.Then(fakemodel.Answer(fakemodel.Think("Look at a.", "signed-by-claude"), fakemodel.Call("toolu_1", "read", map[string]any{"path": "a.txt"})), fakemodel.Answer(fakemodel.Say("Alpha.")))
+	p.Then(fakemodel.Answer(fakemodel.Think("Look at a.", "signed-by-claude"), fakemodel.Call("toolu_1", "read", map[string]any{"path": "a.txt"})),
+		fakemodel.Answer(fakemodel.Say("Alpha.")))
 	a.runTurn(s, "what is in a?")
 
 	a.set(t, s, "model", "lab:qwen3:8b")

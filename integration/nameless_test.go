@@ -46,7 +46,8 @@ var nameless = map[string]struct{ settings, base, path, calls, done string }{
 	},
 	"text": {
 		`type = "ollama"` + "\n" + `tool_use = "text"`, "", "/api/chat",
-		`{"message":{"content":"` + "```tool_call\\n{\\\"tool_id\\\":\\\"\\\",\\\"params\\\":{}}\\n```\\n```tool_call\\n{\\\"tool_id\\\":\\\"read\\\",\\\"params\\\":{\\\"path\\\":\\\"a.txt\\\"}}\\n```" + `"},"done":true,"done_reason":"stop"}` + "\n",
+		`{"message":{"content":"` +
+			"```tool_call\\n{\\\"tool_id\\\":\\\"\\\",\\\"params\\\":{}}\\n```\\n```tool_call\\n{\\\"tool_id\\\":\\\"read\\\",\\\"params\\\":{\\\"path\\\":\\\"a.txt\\\"}}\\n```" + `"},"done":true,"done_reason":"stop"}` + "\n",
 		`{"message":{"content":"All done."},"done":true,"done_reason":"stop"}` + "\n",
 	},
 }

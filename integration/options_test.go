@@ -90,7 +90,8 @@ type = "direct"
 	}
 	s := opened.SessionID
 	level := optionsOf(t, f.Result)["thought_level"]
-	if want := []string{"default", "off", "low", "medium", "high", "xhigh", "max"}; level.Category != "thought_level" || level.CurrentValue != "default" || !slices.Equal(level.values(), want) {
+	if want := []string{"default", "off", "low", "medium", "high", "xhigh",
+		"max"}; level.Category != "thought_level" || level.CurrentValue != "default" || !slices.Equal(level.values(), want) {
 		t.Errorf("the thought level is %+v", level)
 	}
 
@@ -160,7 +161,8 @@ func TestStatement127OptionsAtOnce(t *testing.T) {
 	}
 	fmt.Fprintf(&lines, `{"jsonrpc":"2.0","id":"p","method":"session/prompt","params":%s}`+"\n", promptParams(s, "hi"))
 	for i, l := range levels {
-		fmt.Fprintf(&lines, `{"jsonrpc":"2.0","id":"l%d","method":"session/set_config_option","params":{"sessionId":%q,"configId":"thought_level","value":%q}}`+"\n", i, s, l)
+		fmt.Fprintf(&lines, `{"jsonrpc":"2.0","id":"l%d","method":"session/set_config_option","params":{"sessionId":%q,"configId":"thought_level","value":%q}}`+
+			"\n", i, s, l)
 	}
 	a.send(lines.String())
 	for i, m := range modes {

@@ -31,7 +31,8 @@ func TestShortenedResults(t *testing.T) {
 	// Tested in their packages, where network and compilers can be replaced.
 	elsewhere := []string{"fetch", "web_scrape", "diagnostics", "read_overflow"}
 	// Their results have a constant size.
-	short := []string{"write", "edit", "create_directory", "delete_path", "move_path", "copy_path", "bash_stop", "update_plan", "compress_context", "memory_save", "exit_plan", "schedule_periodic", "schedule_deferred", "cancel_task"}
+	short := []string{"write", "edit", "create_directory", "delete_path", "move_path", "copy_path", "bash_stop", "update_plan", "compress_context",
+		"memory_save", "exit_plan", "schedule_periodic", "schedule_deferred", "cancel_task"}
 	// Like bash, or like a text of any length.
 	same := []string{"bash_output", "load_skill", "invoke_skill", "sub_agent", "search_code", "memory_search", "list_tasks", "ask_user"}
 
@@ -113,7 +114,9 @@ func TestStatement112HugeOutput(t *testing.T) {
 
 // TestBigDiff rewrites a file of 3 MiB. The frames stay small.
 func TestBigDiff(t *testing.T) {
-	p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Call("c1", "edit", map[string]any{"path": "big.txt", "old_string": "needle", "new_string": "pin"})), fakemodel.Answer(fakemodel.Say("Done.")))
+	p := fakemodel.NewAnthropic(t,
+		fakemodel.Answer(fakemodel.Call("c1", "edit", map[string]any{"path": "big.txt", "old_string": "needle", "new_string": "pin"})),
+		fakemodel.Answer(fakemodel.Say("Done.")))
 	e := (&ide{}).begin(t, start{env: p.Env()})
 	hay := strings.Repeat("hay and more hay\n", 100_000)
 	e.file("big.txt", hay+"needle\n"+hay)

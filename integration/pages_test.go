@@ -54,7 +54,8 @@ func (s *writtenSession) says(text string, input, cached, output int) {
 func (s *writtenSession) call(title, kind, output string, diffs []any, line map[string]any) {
 	s.calls++
 	id, began := fmt.Sprintf("call-%d", s.calls), s.at
-	s.event("tool_call", map[string]any{"shown": map[string]any{"sessionUpdate": "tool_call", "toolCallId": id, "title": title, "kind": kind, "status": "pending"}})
+	s.event("tool_call", map[string]any{"shown": map[string]any{"sessionUpdate": "tool_call", "toolCallId": id, "title": title, "kind": kind,
+		"status": "pending"}})
 	status := "completed"
 	if line["result"] != "success" {
 		status = "failed"
@@ -66,7 +67,8 @@ func (s *writtenSession) call(title, kind, output string, diffs []any, line map[
 	s.event("tool_result", map[string]any{"result": map[string]any{"id": id, "text": output},
 		"shown": map[string]any{"sessionUpdate": "tool_call_update", "toolCallId": id, "status": status, "content": content}})
 	for key, value := range map[string]any{"timestamp": began.Format("2006-01-02T15:04:05.000Z07:00"), "tool_call_id": id, "tool": "bash", "session": "told-1",
-		"origin": "model", "phase": "executor", "attempt": 1, "exit_code": nil, "truncated": false, "duration_ms": 840, "bytes_before": len(output), "bytes_after": len(output)} {
+		"origin": "model", "phase": "executor", "attempt": 1, "exit_code": nil, "truncated": false, "duration_ms": 840, "bytes_before": len(output),
+		"bytes_after": len(output)} {
 		if _, ok := line[key]; !ok {
 			line[key] = value
 		}
@@ -78,7 +80,8 @@ func (s *writtenSession) ends(reason string) { s.event("turn_end", map[string]an
 
 // hostile is a text that tries to be more than a text.
 const hostile = "</pre></details><script>document.title='owned'</script><img src=https://evil.example/x onerror=alert(1)>" +
-	"<style>body{display:none}</style><a href=\"javascript:alert(1)\">click</a> &lt;b&gt; \x1b[31mred\x1b[0m\x1b]0;title\a \u202egnp.exe\u202c \x00 ![x](https://evil.example/y)\n"
+	"<style>body{display:none}</style><a href=\"javascript:alert(1)\">click</a> &lt;b&gt; \x1b[31mred\x1b[0m\x1b]0;title\a \u202egnp.exe\u202c \x00 " +
+	"![x](https://evil.example/y)\n"
 
 // fakeToken has the form of a key of GitHub.
 var fakeToken = "ghp_" + "x7Kq2mVb9LwTzR4nYc1DsJf8HgPaE3uWo6Mi"
@@ -87,7 +90,8 @@ var fakeToken = "ghp_" + "x7Kq2mVb9LwTzR4nYc1DsJf8HgPaE3uWo6Mi"
 func sample() *writtenSession {
 	s := &writtenSession{at: time.Date(2026, 11, 20, 9, 12, 40, 0, time.UTC)}
 	s.prompt("Discounts over 100 % make the total negative. Find the cause, fix it, and add a test.")
-	s.event("block", map[string]any{"messageId": "t1", "block": map[string]any{"thought": "The total is computed in cart.go. I look there first, then at the tests."}})
+	s.event("block", map[string]any{"messageId": "t1",
+		"block": map[string]any{"thought": "The total is computed in cart.go. I look there first, then at the tests."}})
 	s.says("I look at how the total is computed.", 4200, 0, 180)
 	s.event("plan", map[string]any{"entries": []any{
 		map[string]any{"content": "Find where discounts are applied", "priority": "high", "status": "completed"},
@@ -99,31 +103,42 @@ func sample() *writtenSession {
 	s.call("Edit shop/cart.go", "edit", "", []any{map[string]any{"type": "diff", "path": "/w/shop/cart.go",
 		"oldText": "package shop\n\nfunc (c *Cart) Total() int {\n\treturn c.sum() * (100 - c.Discount) / 100\n}\n",
 		"newText": "package shop\n\nfunc (c *Cart) Total() int {\n\tdiscount := min(max(c.Discount, 0), 100)\n\treturn c.sum() * (100 - discount) / 100\n}\n"}},
-		map[string]any{"tool": "edit", "result": "success", "decision": "allow", "rule": "the user allowed it", "answer": "allow_once", "duration_ms": 6412, "waited_ms": 6400})
+		map[string]any{"tool": "edit", "result": "success", "decision": "allow", "rule": "the user allowed it", "answer": "allow_once", "duration_ms": 6412,
+			"waited_ms": 6400})
 	s.call("`go test ./...`", "execute", "ok  \tshop/cart\t0.012s\n[shell] 812 lines -> 1 lines, 99.9% filtered", nil,
-		map[string]any{"command": "go test ./...", "result": "success", "decision": "allow", "rule": "default: it only reads", "exit_code": 0, "duration_ms": 4210, "bytes_before": 48_213, "bytes_after": 61, "filters": []string{"go-test"}})
-	s.says("`Total` used the discount as it was. It is now limited to the range from 0 to 100:\n\n```go\ndiscount := min(max(c.Discount, 0), 100)\n```\n\n## What changes\n\nThe tests **pass**. Two things to note:\n\n"+
-		"- A negative discount counts as 0.\n- `Cart.Discount` itself *keeps* its value:\n  1. in the store,\n  2. in the [API](https://shop.example/api).\n\n> Totals are never negative.\n\n| discount | before | after |\n|---|---:|---:|\n| 50 | 500 | 500 |\n| `150` | -500 | 0 |", 6900, 5000, 410)
+		map[string]any{"command": "go test ./...", "result": "success", "decision": "allow", "rule": "default: it only reads", "exit_code": 0, "duration_ms": 4210,
+			"bytes_before": 48_213, "bytes_after": 61, "filters": []string{"go-test"}})
+	s.says("`Total` used the discount as it was. It is now limited to the range from 0 to 100:\n\n```go\ndiscount := min(max(c.Discount, 0), 100)\n```\n\n## "+
+		"What changes\n\nThe tests **pass**. Two things to note:\n\n"+
+		"- A negative discount counts as 0.\n- `Cart.Discount` itself *keeps* its value:\n  1. in the store,\n  2. in the [API](https://shop.example/api).\n\n> "+
+		"Totals are never negative.\n\n| discount | before | after |\n|---|---:|---:|\n| 50 | 500 | 500 |\n| `150` | -500 | 0 |", 6900, 5000, 410)
 	s.ends("end_turn")
 
 	s.prompt("Now remove the old vouchers, and push.")
 	s.says("", 7400, 6800, 90)
 	s.call("`rm -rf vouchers/old && git push --force`", "execute", "git push --force is blocked.", nil,
-		map[string]any{"command": "rm -rf vouchers/old && git push --force", "result": "denied", "error_category": "policy_blocked", "error": "blocked", "decision": "deny",
-			"rule": "guard: git push --force", "gates": []any{map[string]any{"gate": "guard", "decision": "deny", "reason": "it rewrites a remote branch"}}, "duration_ms": 0})
+		map[string]any{"command": "rm -rf vouchers/old && git push --force", "result": "denied", "error_category": "policy_blocked", "error": "blocked",
+			"decision": "deny",
+			"rule":     "guard: git push --force", "gates": []any{map[string]any{"gate": "guard", "decision": "deny", "reason": "it rewrites a remote branch"}},
+			"duration_ms": 0})
 	s.call("`rm -rf vouchers/old`", "execute", "The user rejected this.", nil,
-		map[string]any{"command": "rm -rf vouchers/old", "result": "denied", "error_category": "policy_blocked", "decision": "deny", "rule": "the user rejected it", "answer": "reject_once", "duration_ms": 12_050, "waited_ms": 12_000})
+		map[string]any{"command": "rm -rf vouchers/old", "result": "denied", "error_category": "policy_blocked", "decision": "deny",
+			"rule": "the user rejected it", "answer": "reject_once", "duration_ms": 12_050, "waited_ms": 12_000})
 	s.call("`make lint`", "execute", "shop/cart.go:4: unused variable\nmake: *** [lint] Error 2\n", nil,
-		map[string]any{"command": "make lint", "result": "failed", "exit_code": 2, "error_category": "permanent_failure", "decision": "allow", "rule": "config.toml: bash make *", "duration_ms": 9120, "bytes_before": 20_480, "bytes_after": 60, "filters": []string{"make"}})
+		map[string]any{"command": "make lint", "result": "failed", "exit_code": 2, "error_category": "permanent_failure", "decision": "allow",
+			"rule": "config.toml: bash make *", "duration_ms": 9120, "bytes_before": 20_480, "bytes_after": 60, "filters": []string{"make"}})
 	s.says("I did not push: forced pushes are blocked, and you rejected the removal.", 8300, 7300, 150)
 	s.ends("end_turn")
 
 	s.prompt("Show " + hostile + " and the token " + fakeToken)
 	s.event("note", map[string]any{"messageId": "n1", "text": "Notice " + hostile})
 	s.says("", 9000, 8200, 300)
-	s.call("`cat "+strings.Repeat("a-very-long-name/", 20)+"` "+hostile, "execute", hostile+"export GITHUB_TOKEN="+fakeToken+"\n"+strings.Repeat("w", 3000)+"\n"+strings.Repeat("line of output\n", 3000), nil,
-		map[string]any{"command": "cat x " + hostile + fakeToken, "result": "success", "decision": "allow", "rule": "rule " + hostile, "exit_code": 0, "duration_ms": 75_300})
-	s.call("Edit "+hostile, "edit", "", []any{map[string]any{"type": "diff", "path": "/w/" + hostile, "oldText": nil, "newText": hostile + strings.Repeat("new\n", 900)}},
+	s.call("`cat "+strings.Repeat("a-very-long-name/", 20)+"` "+hostile, "execute",
+		hostile+"export GITHUB_TOKEN="+fakeToken+"\n"+strings.Repeat("w", 3000)+"\n"+strings.Repeat("line of output\n", 3000), nil,
+		map[string]any{"command": "cat x " + hostile + fakeToken, "result": "success", "decision": "allow", "rule": "rule " + hostile, "exit_code": 0,
+			"duration_ms": 75_300})
+	s.call("Edit "+hostile, "edit", "",
+		[]any{map[string]any{"type": "diff", "path": "/w/" + hostile, "oldText": nil, "newText": hostile + strings.Repeat("new\n", 900)}},
 		map[string]any{"tool": hostile, "result": "success", "duration_ms": 1})
 	s.says("Done. "+hostile+"\n# "+hostile+"\n\n```html\n"+hostile+"```\n\nand `"+hostile[:40]+"`", 12_400, 9000, 1200)
 	s.ends("max_tokens")
@@ -150,7 +165,8 @@ func chained(lines []map[string]any) string {
 // command there.
 func (s *writtenSession) stored(t *testing.T) (run func(args ...string) string) {
 	root := home(t)
-	doc, err := json.Marshal(map[string]any{"version": 1, "sessionId": "told-1", "cwd": "/w", "title": "Discounts over 100 % make the total negative", "events": s.events})
+	doc, err := json.Marshal(map[string]any{"version": 1, "sessionId": "told-1", "cwd": "/w", "title": "Discounts over 100 % make the total negative",
+		"events": s.events})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +203,8 @@ func TestPagesInBrowser(t *testing.T) {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		for _, v := range []browser.View{{Width: 400, Scheme: "light"}, {Width: 400, Scheme: "dark"}, {Width: 1400, Scheme: "light"}, {Width: 1400, Scheme: "dark"}, {Width: 800, Scheme: "light", Print: true}} {
+		for _, v := range []browser.View{{Width: 400, Scheme: "light"}, {Width: 400, Scheme: "dark"}, {Width: 1400, Scheme: "light"},
+			{Width: 1400, Scheme: "dark"}, {Width: 800, Scheme: "light", Print: true}} {
 			t.Run(name+"/"+v.String(), func(t *testing.T) {
 				if requests := b.Load(file, v); !slices.Equal(requests, []string{"file://" + file}) {
 					t.Errorf("it requests %q", requests)
@@ -300,7 +317,8 @@ func TestPageOfSubAgents(t *testing.T) {
 	a.prompt(s, "work")
 	a.prompt(s, "/rewind 1 conversation")
 	status, text := a.subcommand("", "sessions", "export", "--html", string(s))
-	for _, want := range []string{"4 further calls on record", "sh mark.sh &#39;task write 1, call 3&#39;", "A rewind undid this turn", "Rewound: the conversation went back to before turn 1.", ">Command<"} {
+	for _, want := range []string{"4 further calls on record", "sh mark.sh &#39;task write 1, call 3&#39;", "A rewind undid this turn",
+		"Rewound: the conversation went back to before turn 1.", ">Command<"} {
 		if status != 0 || !strings.Contains(text, want) {
 			t.Errorf("status %d, no %q", status, want)
 		}

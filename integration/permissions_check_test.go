@@ -194,7 +194,8 @@ func (f *scriptRunner) lastAudited() (line auditedDecision) {
 
 // TestCheckHasNoEffect checks that a check leaves no file and starts nothing.
 func TestCheckHasNoEffect(t *testing.T) {
-	a := launch(t, start{config: "[[tools.permissions.bash]]\npattern = \"touch *\"\naction = \"allow\"\n[[mcp.servers]]\nname = \"evil\"\ncommand = \"touch\"\nargs = [\"started\"]\n"})
+	a := launch(t, start{config: "[[tools.permissions.bash]]\npattern = \"touch *\"\naction = \"allow\"\n[[mcp.servers]]\nname = \"evil\"\ncommand = " +
+		"\"touch\"\nargs = [\"started\"]\n"})
 	for _, args := range [][]string{{"touch", "made"}, {"write", `{"path":"made","content":"x"}`}, {"evil__tool", "{}"}} {
 		out, err := commandIn(a, append([]string{"permissions", "check", "--"}, args...)...).CombinedOutput()
 		if err != nil {

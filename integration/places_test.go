@@ -79,7 +79,8 @@ func TestNoBash(t *testing.T) {
 			for _, program := range tt.programs {
 				link(t, program, filepath.Join(bin, filepath.Base(program)))
 			}
-			p := fakemodel.NewAnthropic(t, fakemodel.Answer(readsFile, fakemodel.Call("c2", "bash", map[string]any{"command": "echo one"})), fakemodel.Answer(fakemodel.Say("Done.")))
+			p := fakemodel.NewAnthropic(t, fakemodel.Answer(readsFile, fakemodel.Call("c2", "bash", map[string]any{"command": "echo one"})),
+				fakemodel.Answer(fakemodel.Say("Done.")))
 			if told := oneTurn(t, p, start{root: root, env: append(p.Env(), "PATH="+bin)}); !strings.Contains(told, tt.want) {
 				t.Errorf("the user does not read %q:\n%.6000s", tt.want, told)
 			}

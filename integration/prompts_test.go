@@ -133,7 +133,8 @@ func TestStatement065_094CommandsAndTheModel(t *testing.T) {
 	for _, local := range []string{"/help", "/status", "/tools", "/sessions", "/model", "/mode", "/mode code", "/list_directory"} {
 		a.runTurn(s, local)
 	}
-	called := []string{mode, "user: hi", "assistant: Hello.", "user: /list_directory", "assistant: tool_use", "user: tool_result", "assistant: list_directory: done."}
+	called := []string{mode, "user: hi", "assistant: Hello.", "user: /list_directory", "assistant: tool_use", "user: tool_result",
+		"assistant: list_directory: done."}
 	check("after a tool", ask("next", "Yes."), append(called, "user: next")...)
 
 	review := ask("/review the tests", "I reviewed.")
@@ -177,7 +178,8 @@ func TestPromptTextLimit(t *testing.T) {
 	s := a.open()
 	a.runTurn(s, strings.Repeat("x", 1<<20))
 	a.request("2", "session/prompt", promptParams(s, strings.Repeat("x", 1<<20+1)))
-	if f := a.answer("2"); f.Error == nil || f.Error.Code != -32602 || !strings.Contains(f.Error.Message, "1048577") || !strings.Contains(f.Error.Message, "1048576") {
+	if f := a.answer("2"); f.Error == nil || f.Error.Code != -32602 || !strings.Contains(f.Error.Message, "1048577") || !strings.Contains(f.Error.Message,
+		"1048576") {
 		t.Errorf("one byte more: %.300s", f.line)
 	}
 }

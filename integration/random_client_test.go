@@ -108,7 +108,8 @@ func (c *randomClient) step() {
 	dir := `,"cwd":` + quote(c.dir) + `,"mcpServers":[]`
 	switch n := c.rng.IntN(20); n {
 	case 0, 1, 2, 3, 4, 5, 6:
-		prompts := []string{"read", "change", "run", "ask", "fail", "wait", "/help", "/status", "/mode ask", "/compact", "/rewind", "/clear", "/read f.txt", "/bash echo a", "/fork"}
+		prompts := []string{"read", "change", "run", "ask", "fail", "wait", "/help", "/status", "/mode ask", "/compact", "/rewind", "/clear", "/read f.txt",
+			"/bash echo a", "/fork"}
 		c.ask(s, "session/prompt", promptParams(s, prompts[c.rng.IntN(len(prompts))]))
 	case 7, 8, 9:
 		c.notify("session/cancel", id(""))
@@ -219,7 +220,8 @@ func randomModel(r fakemodel.Request) fakemodel.Reply {
 	case strings.Contains(text, "read"):
 		return fakemodel.Answer(fakemodel.Say("I look."), call("read", map[string]any{"path": "f.txt"}), call("grep", map[string]any{"pattern": "o"}))
 	case strings.Contains(text, "change"):
-		return fakemodel.Answer(call("write", map[string]any{"path": "g.txt", "content": "a\n"}), call("edit", map[string]any{"path": "f.txt", "old_string": "one", "new_string": "uno"}))
+		return fakemodel.Answer(call("write", map[string]any{"path": "g.txt", "content": "a\n"}),
+			call("edit", map[string]any{"path": "f.txt", "old_string": "one", "new_string": "uno"}))
 	case strings.Contains(text, "run"):
 		return fakemodel.Answer(fakemodel.Think("hm", "c2ln"), call("bash", map[string]any{"command": "touch x; echo out"}))
 	case strings.Contains(text, "ask"):

@@ -77,9 +77,11 @@ func errands() []samplePrompt {
 			[][]fakemodel.Block{one("write", in{"path": "LICENSE", "content": strings.Repeat("Permission is hereby granted, free of charge, to any person.\n", 17)})},
 			"Written.",
 		},
-		{"five steps", "Add a discount of 10 % from 100 on, with a test.", [][]fakemodel.Block{one("update_plan", in{"entries": []in{{"content": "look"}, {"content": "change"}, {"content": "test"}}}), one("read", in{"path": "shop/cart.go"}), one("edit", edit),
-			one("write", in{"path": "shop/discount_test.go", "content": strings.Repeat("func TestDiscount(t *testing.T) {}\n", 20)}),
-			test}, "Done, with a test."},
+		{"five steps", "Add a discount of 10 % from 100 on, with a test.",
+			[][]fakemodel.Block{one("update_plan", in{"entries": []in{{"content": "look"}, {"content": "change"}, {"content": "test"}}}),
+				one("read", in{"path": "shop/cart.go"}), one("edit", edit),
+				one("write", in{"path": "shop/discount_test.go", "content": strings.Repeat("func TestDiscount(t *testing.T) {}\n", 20)}),
+				test}, "Done, with a test."},
 		{
 			"long output",
 			"Show me all of the log.",
@@ -94,10 +96,12 @@ func errands() []samplePrompt {
 func newProject(t *testing.T, root string) {
 	t.Helper()
 	for name, text := range map[string]string{
-		"AGENTS.md":         "# Rules\n\n- Table tests.\n- `go test ./...` before each commit.\n",
-		"go.mod":            "module shop.example\n\ngo 1.26\n",
-		"main.go":           "package main\n\nimport \"shop.example/shop\"\n\nfunc main() { println(shop.Total(nil)) }\n",
-		"shop/cart.go":      "// Package shop sells.\npackage shop\n\n" + strings.Repeat("// Item is sold by the piece.\n", 20) + "type Item struct{ Price, Count int }\n\n// Total adds up.\nfunc Total(items []Item) (sum int) {\n\tfor _, i := range items {\n\t\tsum += i.Price\n\t}\n\treturn sum\n}\n",
+		"AGENTS.md": "# Rules\n\n- Table tests.\n- `go test ./...` before each commit.\n",
+		"go.mod":    "module shop.example\n\ngo 1.26\n",
+		"main.go":   "package main\n\nimport \"shop.example/shop\"\n\nfunc main() { println(shop.Total(nil)) }\n",
+		"shop/cart.go": "// Package shop sells.\npackage shop\n\n" + strings.Repeat("// Item is sold by the piece.\n",
+			20) + "type Item struct{ Price, Count int }\n\n// Total adds up.\nfunc Total(items []Item) (sum int) {\n\tfor _, i := range items {\n\t\tsum += " +
+			"i.Price\n\t}\n\treturn sum\n}\n",
 		"shop/cart_test.go": "package shop\n\nimport \"testing\"\n\n" + strings.Repeat("func TestTotal(t *testing.T) { t.Log(Total(nil)) }\n", 20),
 		"server.log":        strings.Repeat("12:00:00 INFO request served path=/cart status=200 bytes=5120\n", 5000),
 	} {
@@ -171,7 +175,9 @@ func TestBytesSent(t *testing.T) {
 		p.Then(fakemodel.Answer(fakemodel.Say(e.last)))
 		root := home(t)
 		newProject(t, root)
-		c := (&ide{caps: fakeide.CanAll()}).begin(t, start{root: root, config: "[agent]\nmode = \"auto\"\n", env: append(p.Env(), "PATH="+filepath.Join(root, "home", "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))})
+		c := (&ide{caps: fakeide.CanAll()}).begin(t,
+			start{root: root, config: "[agent]\nmode = \"auto\"\n",
+				env: append(p.Env(), "PATH="+filepath.Join(root, "home", "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))})
 		c.prompt(c.session(), e.prompt)
 
 		var requests []cachedRequest
@@ -199,7 +205,8 @@ func TestBytesSent(t *testing.T) {
 		if len(requests) > 1 {
 			messages += fmt.Sprintf(" → %d", len(last.messages))
 		}
-		fmt.Fprintf(&table, "| %s | %d | %d | %d | %s | %d | %d (%d %%) |\n", e.name, len(requests), len(first.tools), len(first.system), messages, total, cached, cached*100/total)
+		fmt.Fprintf(&table, "| %s | %d | %d | %d | %s | %d | %d (%d %%) |\n", e.name, len(requests), len(first.tools), len(first.system), messages, total, cached,
+			cached*100/total)
 	}
 	t.Logf("bytes:\n%s", &table)
 }

@@ -18,7 +18,8 @@ func largeSession(t testing.TB, id string, events int) (doc, cwd string) {
 	t.Helper()
 	words := strings.Repeat("some words of an answer ", 20)
 	c := (&client{}).start(t, `{}`, start{config: scripted(t, 1, fmt.Sprintf(
-		`{"thought":%q}`+"\n"+`{"text":%q}`+"\n"+`{"tool":"read","input":{"path":"a.txt"}}`+"\n"+`{"tool":"list_directory","input":{"path":"."}}`+"\n\n"+`{"text":%q}`+"\n\n", words, words, words))})
+		`{"thought":%q}`+"\n"+`{"text":%q}`+"\n"+`{"tool":"read","input":{"path":"a.txt"}}`+"\n"+`{"tool":"list_directory","input":{"path":"."}}`+"\n\n"+
+			`{"text":%q}`+"\n\n", words, words, words))})
 	c.file("a.txt", strings.Repeat(words+"\n", 4))
 	s := c.open()
 	c.call("session/prompt", promptParams(s, "read the file and tell me what is in it"))

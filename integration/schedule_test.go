@@ -283,7 +283,8 @@ func TestTaskModel(t *testing.T) {
 			if last := model.Requests(); tt.asked != "" && !strings.Contains(last[len(last)-1], `"model":"`+tt.asked+`"`) {
 				t.Errorf("the request was %.300s", last[len(last)-1])
 			}
-			if out, err := commandIn(a.agent, "--config", config, "schedule", "show", "look").Output(); err != nil || !strings.Contains(string(out), "\nmodel      "+tt.shown+"\n") {
+			if out, err := commandIn(a.agent, "--config", config, "schedule", "show", "look").Output(); err != nil || !strings.Contains(string(out),
+				"\nmodel      "+tt.shown+"\n") {
 				t.Errorf("%v: %s", err, out)
 			}
 		})

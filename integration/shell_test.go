@@ -33,7 +33,9 @@ func TestSecretsStayInside(t *testing.T) {
 // TestStreamedTerminal runs a command for a client that has no terminals of its own
 // but shows streamed ones.
 func TestStreamedTerminal(t *testing.T) {
-	p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Call("c1", "bash", map[string]any{"command": "echo first; until test -e go; do sleep 0.01; done; echo second; exit 3"})), fakemodel.Answer(fakemodel.Say("Done.")))
+	p := fakemodel.NewAnthropic(t,
+		fakemodel.Answer(fakemodel.Call("c1", "bash", map[string]any{"command": "echo first; until test -e go; do sleep 0.01; done; echo second; exit 3"})),
+		fakemodel.Answer(fakemodel.Say("Done.")))
 	e := (&ide{caps: sdk.ClientCapabilities{Meta: map[string]any{"terminal_output": true}}}).begin(t, start{env: p.Env()})
 	s := e.session()
 	done := e.startPrompt(s, "run")

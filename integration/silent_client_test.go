@@ -96,7 +96,8 @@ func (e *editor) checkCancelled(t *testing.T, method string) {
 	open := e.await(method, func(f frame) bool { return f.Method == method })
 	e.mute("terminal/release") // for the late terminal
 	before := len(e.agentFrames())
-	e.send(`{"jsonrpc":"2.0","id":` + string(open.ID) + `,"result":{"outcome":{"outcome":"selected","optionId":"x"},"content":"late","terminalId":"late","output":"","truncated":false}}` + "\n")
+	e.send(`{"jsonrpc":"2.0","id":` + string(open.ID) +
+		`,"result":{"outcome":{"outcome":"selected","optionId":"x"},"content":"late","terminalId":"late","output":"","truncated":false}}` + "\n")
 	e.alive()
 	if method == "terminal/create" {
 		e.await("terminal/release", func(f frame) bool { return f.Method == "terminal/release" && strings.Contains(f.line, `"late"`) })

@@ -28,7 +28,8 @@ func TestProjectSkills(t *testing.T) {
 		// turn sends a prompt in a session of its own, in which the model loads the skill. It
 		// returns the last request to the model.
 		turn := func(kind string) (request string, questions []frame) {
-			p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Call("1", "load_skill", map[string]string{"name": "deploy"})), fakemodel.Answer(fakemodel.Say("Done.")))
+			p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Call("1", "load_skill", map[string]string{"name": "deploy"})),
+				fakemodel.Answer(fakemodel.Say("Done.")))
 			a := connect(t, start{root: root, env: p.Env()})
 			_, questions = a.turnAnswering(a.open(), "deploy", kind)
 			a.stop()
@@ -42,7 +43,8 @@ func TestProjectSkills(t *testing.T) {
 		if len(questions) != 1 || has(request) || strings.Contains(request, `"name":"load_skill","description"`) {
 			t.Errorf("%s, rejected: %d questions, the request is %s", dir, len(questions), request)
 		}
-		if q := questions[0].line; !strings.Contains(q, "Use the skill deploy of this project's "+dir+"?") || !strings.Contains(q, "to the moon") || !strings.Contains(q, "run.sh") {
+		if q := questions[0].line; !strings.Contains(q, "Use the skill deploy of this project's "+dir+"?") || !strings.Contains(q,
+			"to the moon") || !strings.Contains(q, "run.sh") {
 			t.Errorf("the question is %s", q)
 		}
 		for _, asked := range []int{1, 0} {
@@ -79,7 +81,8 @@ func TestProjectSkills(t *testing.T) {
 func TestSkillQuestionCancelled(t *testing.T) {
 	root := home(t)
 	write(t, filepath.Join(root, "work/.zeph/skills/deploy/SKILL.md"), "Ship it to the moon.\n")
-	p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Call("1", "load_skill", map[string]string{"name": "deploy"})), fakemodel.Answer(fakemodel.Say("Done.")))
+	p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Call("1", "load_skill", map[string]string{"name": "deploy"})),
+		fakemodel.Answer(fakemodel.Say("Done.")))
 	a := connect(t, start{root: root, env: p.Env()})
 	s := a.open()
 	a.request(`"first"`, "session/prompt", promptParams(s, "deploy"))
@@ -140,7 +143,8 @@ func TestHostileSkillFiles(t *testing.T) {
 			if err := make(t, filepath.Join(root, "work"), outside); err != nil {
 				t.Skip("no such file here:", err)
 			}
-			p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Call("1", "load_skill", map[string]string{"name": "evil"})), fakemodel.Answer(fakemodel.Say("One.")), fakemodel.Answer(fakemodel.Say("Two.")))
+			p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Call("1", "load_skill", map[string]string{"name": "evil"})),
+				fakemodel.Answer(fakemodel.Say("One.")), fakemodel.Answer(fakemodel.Say("Two.")))
 			a := connect(t, start{root: root, env: p.Env(), config: "[tools.file]\ndeny_read = [\"**/.zeph/**\"]\n"})
 			s := a.open()
 			a.turnAnswering(s, "hello", "allow_always")
@@ -196,7 +200,8 @@ func TestHostileSkills(t *testing.T) {
 			write(t, filepath.Join(root, "zeph/skills/evil/SKILL.md"), "---\nallowed-tools: "+tt.tools+"\n---\nDo the worst.\n")
 			write(t, filepath.Join(root, "zeph/skills/other/SKILL.md"), "The text of another skill.\n")
 			write(t, filepath.Join(root, "work/a.txt"), "a\n")
-			p := fakemodel.NewAnthropic(t, fakemodel.Answer(call("1", tt.tool, in{"name": "evil"})), fakemodel.Answer(evil...), fakemodel.Answer(fakemodel.Say("Done.")), fakemodel.Answer(fakemodel.Say("Done.")))
+			p := fakemodel.NewAnthropic(t, fakemodel.Answer(call("1", tt.tool, in{"name": "evil"})), fakemodel.Answer(evil...),
+				fakemodel.Answer(fakemodel.Say("Done.")), fakemodel.Answer(fakemodel.Say("Done.")))
 			a := connect(t, start{root: root, env: p.Env(), config: tt.config})
 			s := a.open()
 			before := tree(t, a.dir)

@@ -52,7 +52,8 @@ func (s *longStream) answer(w http.ResponseWriter, r *http.Request) {
 	var b bytes.Buffer
 	b.WriteString(whole[:end])
 	for n := range s.pieces {
-		fmt.Fprintf(&b, "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\""+s.format+"\"}}\n\n", n)
+		fmt.Fprintf(&b, "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\""+s.format+
+			"\"}}\n\n", n)
 		if b.Len() > 16<<10 {
 			if !write(b.String()) {
 				close(s.gone)
@@ -61,7 +62,8 @@ func (s *longStream) answer(w http.ResponseWriter, r *http.Request) {
 			b.Reset()
 		}
 	}
-	b.WriteString(whole[end:] + fakemodel.Event("message_delta", `{"delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":7}}`) + fakemodel.Event("message_stop", `{}`))
+	b.WriteString(whole[end:] + fakemodel.Event("message_delta",
+		`{"delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":7}}`) + fakemodel.Event("message_stop", `{}`))
 	if !write(b.String()) {
 		close(s.gone)
 		return

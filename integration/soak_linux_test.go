@@ -211,7 +211,8 @@ func stored(t testing.TB, home string) int {
 	}
 	defer db.Close()
 	var n int
-	if err := db.QueryRow("SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size").Scan(&n); err != nil {
+	if err := db.QueryRow("SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size").Scan(&n); err !=
+		nil {
 		t.Fatal(err)
 	}
 	return n

@@ -264,7 +264,8 @@ func TestSubAgentsCancelled(t *testing.T) {
 	began := [2]chan struct{}{make(chan struct{}), make(chan struct{})}
 	p.Choose = func(r fakemodel.Request) fakemodel.Reply {
 		if r.Last() == "work" {
-			return fakemodel.Answer(fakemodel.Call("1", "sub_agent", task{Task: "task 1", Type: "explore"}), fakemodel.Call("2", "sub_agent", task{Task: "task 2", Type: "explore"}))
+			return fakemodel.Answer(fakemodel.Call("1", "sub_agent", task{Task: "task 1", Type: "explore"}),
+				fakemodel.Call("2", "sub_agent", task{Task: "task 2", Type: "explore"}))
 		}
 		return fakemodel.Hang(began[strings.Count(r.Last(), "2")])
 	}
@@ -288,7 +289,8 @@ func TestSubAgentCancelledAlone(t *testing.T) {
 	p.Choose = func(r fakemodel.Request) fakemodel.Reply {
 		switch last := r.Last(); {
 		case last == "work" && !strings.Contains(strings.Join(r.History(), " "), "tool_result"):
-			return fakemodel.Answer(fakemodel.Call("1", "sub_agent", task{Task: "task 1", Type: "explore"}), fakemodel.Call("2", "sub_agent", task{Task: "task 2", Type: "explore"}))
+			return fakemodel.Answer(fakemodel.Call("1", "sub_agent", task{Task: "task 1", Type: "explore"}),
+				fakemodel.Call("2", "sub_agent", task{Task: "task 2", Type: "explore"}))
 		case last == "task 1":
 			return fakemodel.Hang(began)
 		case last == "task 2":

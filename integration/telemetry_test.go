@@ -60,7 +60,8 @@ func newFakeCollector(t *testing.T) *fakeCollector {
 // TestTraces checks the spans of a turn with a model's call, below the span of the client.
 func TestTraces(t *testing.T) {
 	collector := newFakeCollector(t)
-	p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Call("t1", "bash", map[string]string{"command": "echo said-by-a-command; env"})), fakemodel.Answer(fakemodel.Say("said-by-the-model")))
+	p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Call("t1", "bash", map[string]string{"command": "echo said-by-a-command; env"})),
+		fakemodel.Answer(fakemodel.Say("said-by-the-model")))
 	a := connect(t, start{
 		config: "[[tools.permissions.bash]]\npattern = \"*\"\naction = \"allow\"\n",
 		env:    append(p.Env(), "OTEL_EXPORTER_OTLP_ENDPOINT="+collector.URL, "OTEL_EXPORTER_OTLP_HEADERS=authorization=Bearer%20hunter2"),

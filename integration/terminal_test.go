@@ -37,7 +37,8 @@ func openScreen(t *testing.T, columns int, model string, files map[string]string
 	s := &screen{t: t, socket: filepath.Join(root, "tmux"), dir: filepath.Join(root, "w")}
 	home := filepath.Join(root, "home")
 	all := map[string]string{
-		filepath.Join(home, "config.toml"): "[[llm.providers]]\nname = \"script\"\ntype = \"script\"\nmodel = \"" + filepath.ToSlash(filepath.Join(home, "model.jsonl")) + "\"\ndefault = true\n",
+		filepath.Join(home, "config.toml"): "[[llm.providers]]\nname = \"script\"\ntype = \"script\"\nmodel = \"" + filepath.ToSlash(filepath.Join(home,
+			"model.jsonl")) + "\"\ndefault = true\n",
 		filepath.Join(home, "model.jsonl"): model,
 	}
 	for name, text := range files {
@@ -187,7 +188,8 @@ func TestStatusLeavesNoMarks(t *testing.T) {
 	s.await(`[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] +\d+ s echo second`)
 	s.key("C-c")
 	s.await(`\n\$$`)
-	for _, want := range []string{"│ begun\nbe quick\n│ ended\n", "\n\nAdded to the turn: be quick\n\n", "│ second\n╰ failed · cancelled\n\ncancelled\n\nsession "} {
+	for _, want := range []string{"│ begun\nbe quick\n│ ended\n", "\n\nAdded to the turn: be quick\n\n",
+		"│ second\n╰ failed · cancelled\n\ncancelled\n\nsession "} {
 		if !strings.Contains(s.last, want) {
 			t.Errorf("the terminal lacks %q", want)
 		}
@@ -203,7 +205,8 @@ func TestPlainTerminal(t *testing.T) {
 	for _, variable := range []string{"NO_COLOR=1", "TERM=dumb"} {
 		s.enter("clear; " + variable + " zeph-acp run hi >/dev/tty; echo status $?")
 		s.await(`status 0\n\$$`)
-		if got := s.text(); !strings.Contains(got, "**bold** and a line that is longer than the sixty columns of\nit\n") || strings.Contains(s.tmux("capture-pane", "-e", "-p"), "\x1b[") {
+		if got := s.text(); !strings.Contains(got,
+			"**bold** and a line that is longer than the sixty columns of\nit\n") || strings.Contains(s.tmux("capture-pane", "-e", "-p"), "\x1b[") {
 			t.Errorf("%s: %s", variable, got)
 		}
 	}

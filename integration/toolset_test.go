@@ -44,7 +44,8 @@ complexity_threshold = 0
 	s := e.session()
 	e.prompt(s, "please delete the directory build")
 	first := p.ToolBytes(0)
-	if all := strings.Join(first, "\n"); !strings.Contains(all, `"delete_path"`) || !strings.Contains(all, `"web_scrape"`) || strings.Count(all, `"_tafc_think":`) != len(first) {
+	if all := strings.Join(first, "\n"); !strings.Contains(all, `"delete_path"`) || !strings.Contains(all, `"web_scrape"`) || strings.Count(all,
+		`"_tafc_think":`) != len(first) {
 		t.Errorf("the model is offered %s", all)
 	}
 	for i := range p.Requests() {
@@ -61,7 +62,8 @@ complexity_threshold = 0
 
 	// A call with only thoughts is skipped.
 	p.Then(
-		fakemodel.Answer(fakemodel.Call("toolu_a", "read", map[string]any{"_tafc_think": thought}), fakemodel.Call("toolu_b", "list_directory", map[string]any{"_tafc_think": thought, "path": "."}),
+		fakemodel.Answer(fakemodel.Call("toolu_a", "read", map[string]any{"_tafc_think": thought}),
+			fakemodel.Call("toolu_b", "list_directory", map[string]any{"_tafc_think": thought, "path": "."}),
 			fakemodel.Call("toolu_c", "read", `{"_tafc_think": "`+thought+"\n"+thought+`", "path": "f1.txt"}`)),
 		fakemodel.Answer(fakemodel.Call("toolu_d", "diagnostics", map[string]any{"path": "f1.txt", "_tafc_think": thought})),
 		fakemodel.Answer(fakemodel.Say("Done.")))

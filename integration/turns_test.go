@@ -253,7 +253,8 @@ func TestStatement079NothingFollows(t *testing.T) {
 func TestStatement088StopReasons(t *testing.T) {
 	stopped := func(reason string) fakemodel.Reply {
 		return func(w http.ResponseWriter, _ *http.Request) {
-			fakemodel.Stream(w, fakemodel.Events([]fakemodel.Block{fakemodel.Say("so far")})+fakemodel.Event("message_delta", `{"delta":{"stop_reason":%q},"usage":{"output_tokens":7}}`, reason)+fakemodel.Event("message_stop", `{}`))
+			fakemodel.Stream(w, fakemodel.Events([]fakemodel.Block{fakemodel.Say("so far")})+fakemodel.Event("message_delta",
+				`{"delta":{"stop_reason":%q},"usage":{"output_tokens":7}}`, reason)+fakemodel.Event("message_stop", `{}`))
 		}
 	}
 	for reason, want := range map[string]string{"max_tokens": "max_tokens", "refusal": "refusal", "end_turn": "end_turn", "stop_sequence": "end_turn"} {

@@ -41,7 +41,8 @@ func (a *agent) git(args ...string) string {
 	a.t.Helper()
 	cmd := exec.Command("git", args...)
 	cmd.Dir = a.dir
-	cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "HOME="+a.root, "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@x", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@x")
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "HOME="+a.root, "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@x", "GIT_COMMITTER_NAME=a",
+		"GIT_COMMITTER_EMAIL=a@x")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		a.t.Fatalf("git %q: %v\n%s", args, err, out)
@@ -367,16 +368,21 @@ func TestWorktreeRules(t *testing.T) {
 		config string // DIR is the project
 		call   fakemodel.Block
 	}{
-		"a rule for a path":        {"[[tools.permissions.write]]\npattern = \"DIR/sub/*\"\naction = \"deny\"\n", writeAt("sub/a.txt")},
-		"a relative rule":          {"[[tools.permissions.write]]\npattern = \"sub/*\"\naction = \"deny\"\n", writeAt("sub/a.txt")},
-		"a rule for a command":     {"[[tools.permissions.bash]]\npattern = \"rm *DIR/sub*\"\naction = \"deny\"\n[[tools.permissions.bash]]\npattern = \"*\"\naction = \"allow\"\n", bash(0, "rm $PWD/sub/a.txt")},
-		"a rule behind a link":     {"[[tools.permissions.write]]\npattern = \"DIR/sub/*\"\naction = \"deny\"\n", writeAt("link/a.txt")},
-		"deny_read":                {"[tools.file]\ndeny_read = [\"DIR/sub/**\"]\n", fakemodel.Call("c", "read", map[string]string{"path": "sub/a.txt"})},
-		"deny_read, by a command":  {"[tools.file]\ndeny_read = [\"DIR/sub/**\"]\n", bash(0, "cat sub/a.txt")},
-		"a policy":                 {"[tools.policy]\nenabled = true\ndefault_effect = \"allow\"\n[[tools.policy.rules]]\neffect = \"deny\"\ntool = \"*\"\npaths = [\"DIR/sub/**\"]\n", writeAt("sub/a.txt")},
-		"a policy, behind a link":  {"[tools.policy]\nenabled = true\ndefault_effect = \"allow\"\n[[tools.policy.rules]]\neffect = \"deny\"\ntool = \"*\"\npaths = [\"DIR/sub/**\"]\n", bash(0, "cat link/a.txt")},
-		"a policy, with a command": {"[tools.policy]\nenabled = true\ndefault_effect = \"allow\"\n[[tools.policy.rules]]\neffect = \"deny\"\ntool = \"*\"\npaths = [\"DIR/sub/**\"]\n", bash(0, "rm sub/a.txt")},
-		"authorization":            {"[tools.authorization]\nenabled = true\n[[tools.authorization.rules]]\neffect = \"deny\"\ntool = \"write\"\npaths = [\"DIR/sub/*\"]\n", writeAt("sub/a.txt")},
+		"a rule for a path": {"[[tools.permissions.write]]\npattern = \"DIR/sub/*\"\naction = \"deny\"\n", writeAt("sub/a.txt")},
+		"a relative rule":   {"[[tools.permissions.write]]\npattern = \"sub/*\"\naction = \"deny\"\n", writeAt("sub/a.txt")},
+		"a rule for a command": {"[[tools.permissions.bash]]\npattern = \"rm *DIR/sub*\"\naction = \"deny\"\n[[tools.permissions.bash]]\npattern = \"*\"\n" +
+			"action = \"allow\"\n", bash(0, "rm $PWD/sub/a.txt")},
+		"a rule behind a link":    {"[[tools.permissions.write]]\npattern = \"DIR/sub/*\"\naction = \"deny\"\n", writeAt("link/a.txt")},
+		"deny_read":               {"[tools.file]\ndeny_read = [\"DIR/sub/**\"]\n", fakemodel.Call("c", "read", map[string]string{"path": "sub/a.txt"})},
+		"deny_read, by a command": {"[tools.file]\ndeny_read = [\"DIR/sub/**\"]\n", bash(0, "cat sub/a.txt")},
+		"a policy": {"[tools.policy]\nenabled = true\ndefault_effect = \"allow\"\n[[tools.policy.rules]]\neffect = \"deny\"\ntool = \"*\"\npaths " +
+			"= [\"DIR/sub/**\"]\n", writeAt("sub/a.txt")},
+		"a policy, behind a link": {"[tools.policy]\nenabled = true\ndefault_effect = \"allow\"\n[[tools.policy.rules]]\neffect = \"deny\"\ntool = \"*\"\npaths " +
+			"= [\"DIR/sub/**\"]\n", bash(0, "cat link/a.txt")},
+		"a policy, with a command": {"[tools.policy]\nenabled = true\ndefault_effect = \"allow\"\n[[tools.policy.rules]]\neffect = \"deny\"\ntool = \"*\"\npaths " +
+			"= [\"DIR/sub/**\"]\n", bash(0, "rm sub/a.txt")},
+		"authorization": {"[tools.authorization]\nenabled = true\n[[tools.authorization.rules]]\neffect = \"deny\"\ntool = \"write\"\npaths = " +
+			"[\"DIR/sub/*\"]\n", writeAt("sub/a.txt")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -39,10 +39,12 @@ func TestImportHostile(t *testing.T) {
 		"a relative directory":         {func(e *Export) { e.Dirs = []string{"../x"} }, "additionalDirectories[0]"},
 		"a long title event":           {func(e *Export) { e.Events = append(e.Events, event("title", `{"title":"`+long+`"}`)) }, "events"},
 		"a long tool result": {func(e *Export) {
-			e.Events = append(e.Events, call, event("tool_result", `{"shown":{"sessionUpdate":"tool_call_update","toolCallId":"c","status":"failed","rawOutput":"`+long+`"}}`))
+			e.Events = append(e.Events, call,
+				event("tool_result", `{"shown":{"sessionUpdate":"tool_call_update","toolCallId":"c","status":"failed","rawOutput":"`+long+`"}}`))
 		}, "events"},
 		"a line that is no uint32": {func(e *Export) {
-			e.Events = append(e.Events, event("tool_call", `{"shown":{"sessionUpdate":"tool_call","toolCallId":"c","title":"t","locations":[{"path":"/a","line":4294967296}]}}`))
+			e.Events = append(e.Events,
+				event("tool_call", `{"shown":{"sessionUpdate":"tool_call","toolCallId":"c","title":"t","locations":[{"path":"/a","line":4294967296}]}}`))
 		}, "events[1]"},
 		"nothing but what is not taken over": {func(e *Export) {
 			e.Events = []ExportedEvent{event("setting", `{"id":"mode","value":"auto"}`), event("state", `{"name":"trust","value":{"set":{"tool:bash":"trusted"}}}`)}

@@ -104,7 +104,8 @@ func TestStatusAfterAnotherModel(t *testing.T) {
 	id := w.open(t.TempDir())
 	w.prompt(id, "hi")
 	for _, tt := range []struct{ model, want string }{
-		{"script:small", "- Context: about 11 of 100 tokens (11 %)\n"}, {"direct", "- Context: about 11 tokens\n"}, {"script:one", "- Context: 11 of 1000 tokens (1 %)\n"},
+		{"script:small", "- Context: about 11 of 100 tokens (11 %)\n"}, {"direct", "- Context: about 11 tokens\n"},
+		{"script:one", "- Context: 11 of 1000 tokens (1 %)\n"},
 	} {
 		w.want("model", w.call("session/set_config_option", params("sessionId", id, "configId", "model", "value", tt.model)), "configOptions")
 		w.prompt(id, "/status")

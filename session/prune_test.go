@@ -15,7 +15,8 @@ func TestDeleteOld(t *testing.T) {
 	t.Cleanup(func() { other.Close(); db.Close() })
 	changed := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for _, id := range []string{"busy", "old"} {
-		if _, err := other.Append(ctx, store.Batch{Session: store.Session{ID: id, CWD: "/w"}, Create: true, Events: []store.Event{{Kind: "x", Data: []byte("{}"), Time: changed}}}); err != nil {
+		if _, err := other.Append(ctx,
+			store.Batch{Session: store.Session{ID: id, CWD: "/w"}, Create: true, Events: []store.Event{{Kind: "x", Data: []byte("{}"), Time: changed}}}); err != nil {
 			t.Fatal(err)
 		}
 	}

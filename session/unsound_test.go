@@ -62,7 +62,8 @@ func twoTurns() (rows []store.Event) {
 func TestUnsoundEvent(t *testing.T) {
 	whole := twoTurns()
 	for i := range whole {
-		for _, broken := range []string{`"x"`, `{`, `{"messageId":"p","content":[{"type":"hologram"},{"type":"text","text":"and this"}],"entries":[{}],"shown":{},"reason":"odd","id":7}`} {
+		for _, broken := range []string{`"x"`, `{`,
+			`{"messageId":"p","content":[{"type":"hologram"},{"type":"text","text":"and this"}],"entries":[{}],"shown":{},"reason":"odd","id":7}`} {
 			if _, err := transcript.Decode(whole[i].Kind, []byte(broken)); err == nil {
 				continue // a Note, for example, may be empty
 			}

@@ -154,7 +154,8 @@ func TestAuditStats(t *testing.T) {
 			got = append(got, strings.Join(append(f[:6:6], f[8]), " "))
 		}
 	}
-	if diff := cmp.Diff([]string{"calls success failed denied timeout cancelled tool", "3 1 1 1 0 0 bash", "1 1 0 0 0 0 read", "4 2 1 1 0 0 all"}, got); diff != "" || err != nil {
+	if diff := cmp.Diff([]string{"calls success failed denied timeout cancelled tool", "3 1 1 1 0 0 bash", "1 1 0 0 0 0 read", "4 2 1 1 0 0 all"},
+		got); diff != "" || err != nil {
 		t.Errorf("stats: %v, rows (-want +got)\n%s\nin\n%s", err, diff, stdout)
 	}
 	stdout, _, err = auditSays(t, "stats", "--json", "--session", "aaaa-1")
@@ -171,7 +172,8 @@ func TestAuditStats(t *testing.T) {
 func TestAuditStatsNarrow(t *testing.T) {
 	c := summary.NewCounts()
 	for i, tool := range []string{"bash", "bash", "server__a_tool_with_a_long_name_日本日本", "read"} {
-		c.Add(&audit.Entry{Timestamp: "2026-11-22T10:00:00.000Z", Tool: tool, Result: []audit.Outcome{audit.Success, audit.Denied}[i%2], DurationMS: 65_432, WaitedMS: 65_000})
+		c.Add(&audit.Entry{Timestamp: "2026-11-22T10:00:00.000Z", Tool: tool, Result: []audit.Outcome{audit.Success, audit.Denied}[i%2], DurationMS: 65_432,
+			WaitedMS: 65_000})
 	}
 	c.Finish()
 	for width, want := range map[int]string{

@@ -138,7 +138,8 @@ func problemOf(args []string) string {
 	if cmd == root && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") {
 		return "there is no such command"
 	}
-	if err := cmd.ParseFlags(rest); err != nil && !strings.Contains(err.Error(), "needs an argument") && !strings.Contains(err.Error(), "help requested") && !strings.Contains(err.Error(), "invalid argument") {
+	if err := cmd.ParseFlags(rest); err != nil && !strings.Contains(err.Error(), "needs an argument") && !strings.Contains(err.Error(),
+		"help requested") && !strings.Contains(err.Error(), "invalid argument") {
 		return err.Error()
 	}
 	if first := cmd.Flags().Args(); cmd.HasSubCommands() && cmd != root && len(first) > 0 && strings.ToLower(first[0]) == first[0] && first[0] != "" {

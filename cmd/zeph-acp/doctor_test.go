@@ -35,7 +35,8 @@ func modelServer(t *testing.T) string {
 
 // TestFindingsText shows the report without a terminal, and in two widths of one.
 func TestFindingsText(t *testing.T) {
-	found := []doctor.Finding{{State: doctor.Warning, Check: "model", Text: "no model is connected: only calls of your own work", Fix: "run zeph-acp login, or set a key in the environment"}}
+	found := []doctor.Finding{{State: doctor.Warning, Check: "model", Text: "no model is connected: only calls of your own work",
+		Fix: "run zeph-acp login, or set a key in the environment"}}
 	const end = "\n0 ok, 1 warning, 0 failures\n"
 	for columns, want := range map[int]string{
 		0: "warning  model  no model is connected: only calls of your own work\n                → run zeph-acp login, or set a key in the environment\n",

@@ -77,9 +77,10 @@ func TestTools(t *testing.T) {
   }
 ]
 `},
-		"markdown": {[]string{"--markdown"}, "## read\n\nReads a file.\n\nMore.\n\nEffects: reads, idempotent. Invocation: a `tool_call` block.\n\n```json\n{\n  \"type\": \"object\"\n}\n```\n" +
-			"\n## update_plan\n\nPlans.\n\nEffects: internal. Invocation: a `tool_call` block.\n\n```json\n{}\n```\n" +
-			"\n## find_path\n\nFinds <paths>.\n\nEffects: reads. Invocation: a fenced block `find`.\n\n```json\n{}\n```\n"},
+		"markdown": {[]string{"--markdown"},
+			"## read\n\nReads a file.\n\nMore.\n\nEffects: reads, idempotent. Invocation: a `tool_call` block.\n\n```json\n{\n  \"type\": \"object\"\n}\n```\n" +
+				"\n## update_plan\n\nPlans.\n\nEffects: internal. Invocation: a `tool_call` block.\n\n```json\n{}\n```\n" +
+				"\n## find_path\n\nFinds <paths>.\n\nEffects: reads. Invocation: a fenced block `find`.\n\n```json\n{}\n```\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cmd := newTools(tools)

@@ -141,7 +141,14 @@ func TestParseBounds(t *testing.T) {
 }
 
 func TestParseRefuses(t *testing.T) {
-	for _, script := range []string{"(\n$x#; sudo x\n)", "(echo $(x)#; sudo x\n)", "(echo $x\\\n#; sudo x\n)", "ls\x00", "echo \\\r\nsudo x", "echo \"$\\\n(sudo x)\"", "cat <<E\n$\\\n\\\n(sudo x)\nE", "x=sudo; $\\\n{x} y", "$\\\n'sudo' x", "cat <\\\n(sudo x)", "cat <<\\\n-E\nx\nE\nsudo x\n-E\n", "cat <<E\nE\\\n\nsudo x\nE\n", "cat <<-E\n\t\\\nE\nsudo x\nE\n", "cat <<-E\n\tx\\\n\tE\ncat <<F\nE\nsudo x\nF\n", "(\\\n(echo '$(sudo x)'))", "echo $(\\\n\\\n(echo '$(sudo x)'))", "echo \"`(\\\n(echo '$(sudo x)'))`\"", "cd / &\\\n> f; cat x", "echo `(\\\\\n(echo '$(sudo x)'))`", "cat <<$'a\\x62'\nab\nsudo x\na\\x62\n", "cat <<\"a\\$b\"\na$b\nsudo x\na\\$b\n", "cat <<E\n${x:-\nE\nsudo x\n}\nE\n", `$'sudo\c@' x`, `$'sud\x{6f}' x`, "coproc a=1 sudo x", "coproc 2>&1 sudo x", "coproc 1>f sudo x", "coproc {y}>f sudo x", "coproc make a=1", "coproc sudo x | y", "coproc sudo x |& y", "coproc sudo ! x", "coproc sudo export x", "coproc sudo time x", "coproc sudo coproc x", "x=(@(\nsudo x\n))", "declare -a y=(a\n[0]=b+(c)); echo '\nsudo x\n'", `a "`, `a )`, `if a`, `<<`, "a | ", strings.Repeat("$(", 5000)} {
+	for _, script := range []string{"(\n$x#; sudo x\n)", "(echo $(x)#; sudo x\n)", "(echo $x\\\n#; sudo x\n)", "ls\x00", "echo \\\r\nsudo x",
+		"echo \"$\\\n(sudo x)\"", "cat <<E\n$\\\n\\\n(sudo x)\nE", "x=sudo; $\\\n{x} y", "$\\\n'sudo' x", "cat <\\\n(sudo x)", "cat <<\\\n-E\nx\nE\nsudo x\n-E\n",
+		"cat <<E\nE\\\n\nsudo x\nE\n", "cat <<-E\n\t\\\nE\nsudo x\nE\n", "cat <<-E\n\tx\\\n\tE\ncat <<F\nE\nsudo x\nF\n", "(\\\n(echo '$(sudo x)'))",
+		"echo $(\\\n\\\n(echo '$(sudo x)'))", "echo \"`(\\\n(echo '$(sudo x)'))`\"", "cd / &\\\n> f; cat x", "echo `(\\\\\n(echo '$(sudo x)'))`",
+		"cat <<$'a\\x62'\nab\nsudo x\na\\x62\n", "cat <<\"a\\$b\"\na$b\nsudo x\na\\$b\n", "cat <<E\n${x:-\nE\nsudo x\n}\nE\n", `$'sudo\c@' x`, `$'sud\x{6f}' x`,
+		"coproc a=1 sudo x", "coproc 2>&1 sudo x", "coproc 1>f sudo x", "coproc {y}>f sudo x", "coproc make a=1", "coproc sudo x | y", "coproc sudo x |& y",
+		"coproc sudo ! x", "coproc sudo export x", "coproc sudo time x", "coproc sudo coproc x", "x=(@(\nsudo x\n))",
+		"declare -a y=(a\n[0]=b+(c)); echo '\nsudo x\n'", `a "`, `a )`, `if a`, `<<`, "a | ", strings.Repeat("$(", 5000)} {
 		if s := Parse(script, shell); s.Err == nil {
 			t.Errorf("%.20q parsed: %v", script, programsOf(s))
 		}
@@ -244,15 +251,19 @@ func TestReadOnly(t *testing.T) {
 		"go version": true, "go env": true, "go env -w X=1": false, "go run .": false, "go test ./...": false, "go": false,
 		"ls -la": true, "cat a b": true, "./ls": false, "/bin/ls": true, "/tmp/ls": false, "bin/ls": false,
 		"git status": true, "git -c x=y status": false, "git -C sub status": true, "git log --oneline -5": true, "git diff": true, "git diff --ext-diff": false,
-		"git diff --output=x": false, "git diff --outp=x": false, "git log -p": true, "git branch": true, "git branch x": false, "git branch -D x": false, "git tag": true, "git tag x": false,
-		"git remote -v": true, "git remote add a b": false, "git stash list": true, "git stash": false, "git config --get user.name": true, "git config user.name x": false,
-		"git push": false, "git grep -O x": false,
+		"git diff --output=x": false, "git diff --outp=x": false, "git log -p": true, "git branch": true, "git branch x": false, "git branch -D x": false,
+		"git tag": true, "git tag x": false,
+		"git remote -v": true, "git remote add a b": false, "git stash list": true, "git stash": false, "git config --get user.name": true,
+		"git config user.name x": false,
+		"git push":               false, "git grep -O x": false,
 		"find . -name x": true, "find . -delete": false, "find . -exec ls {} ;": false, "find . -fprintf a b": false,
-		"sed -n 5p f": true, "sed -n '1,20p' f": true, "sed -i s/a/b/ f": false, "sed s/a/b/ f": true, "sed s/a/b/e f": false, "sed -n 'w x' f": false, "sed -n '/x/e' f": false, "sed -n -i 5p f": false,
+		"sed -n 5p f": true, "sed -n '1,20p' f": true, "sed -i s/a/b/ f": false, "sed s/a/b/ f": true, "sed s/a/b/e f": false, "sed -n 'w x' f": false,
+		"sed -n '/x/e' f": false, "sed -n -i 5p f": false,
 		"rg x": true, "rg --pre cat x": false, "rg --pre=cat x": false, "sort f": true, "sort -o f f": false, "sort -uo f f": false, "sort --out=f f": false,
 		"uniq a": true, "uniq a b": false, "tree": true, "tree -o x": false, "date": true, "date +%s": true, "date -s x": false, "date 010100002030": false,
 		"echo $x": true, "cat $x": false, "echo hi": true, "printf '%s' x": true, "printf -v PATH x": false,
-		"env": false, "printenv": false, "awk 1 f": true, "awk '{print > 1}' f": false, "xargs ls": true, "xargs touch": false, "node --version": true, "node --version -e x": false, "node -e 1": false,
+		"env": false, "printenv": false, "awk 1 f": true, "awk '{print > 1}' f": false, "xargs ls": true, "xargs touch": false, "node --version": true,
+		"node --version -e x": false, "node -e 1": false,
 		"hostname": true, "hostname evil": false, "command -v x": true, "ps aux": true, "ps auxe": false, "jq . f": true, "jq 'env' f": false,
 		"tail -f x": true, "fd -x rm": false, "fd x": true, "xxd -r f": false, "xxd f g": false, "tee x": false, "dd": false, "ls*": false, "$x": false,
 		"set -euo pipefail": true, "set -- x": false, "cd sub": true,

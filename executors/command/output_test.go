@@ -108,7 +108,8 @@ func TestOutputs(t *testing.T) {
 		}
 	}
 	for script, want := range map[string]bool{
-		"go test": false, "cd x && go test": false, "git status && go test": true, "go test; echo $?": true, "rm -rf x; make": false, "bash -c 'ls; make'": true, "make > x.log; cat x.log": false, "yes | make": false, "npm start & curl x": true, "sudo make": false,
+		"go test": false, "cd x && go test": false, "git status && go test": true, "go test; echo $?": true, "rm -rf x; make": false, "bash -c 'ls; make'": true,
+		"make > x.log; cat x.log": false, "yes | make": false, "npm start & curl x": true, "sudo make": false,
 	} {
 		if got := OutputsOf(script).Mixed; got != want {
 			t.Errorf("%q: mixed %t", script, got)

@@ -34,8 +34,10 @@ func corpus(t testing.TB) []string {
 	}
 	parts := []string{
 		"go test ./...", "go build -o x", "make all", "npm run build", "cargo test --lib", "git push", "git commit -m 'a b'", "git -C sub fetch", "python3 x.py",
-		"python3 -c 'print(1)'", "rm -rf dist", "mv a b", "touch a", "docker build .", "env A=1 make", "A=1 make", "./script.sh", "./script.sh --all", "timeout 5 make test",
-		"curl https://a.example/x", "wget -q https://b.example", "xargs -n1 echo", "echo $HOME", "ls *.go", "cd sub", "make -j4", "make $T", `npm run "$x"`, "cat a", "sh x.sh", "bash -c 'make x'",
+		"python3 -c 'print(1)'", "rm -rf dist", "mv a b", "touch a", "docker build .", "env A=1 make", "A=1 make", "./script.sh", "./script.sh --all",
+		"timeout 5 make test",
+		"curl https://a.example/x", "wget -q https://b.example", "xargs -n1 echo", "echo $HOME", "ls *.go", "cd sub", "make -j4", "make $T", `npm run "$x"`,
+		"cat a", "sh x.sh", "bash -c 'make x'",
 	}
 	joins := []string{" && ", "; ", " | ", " || ", " & ", "\n", " > out; ", " 2>&1 | "}
 	random := rand.New(rand.NewPCG(1, 2))

@@ -40,7 +40,8 @@ func TestConfirmedWords(t *testing.T) {
 		}
 	}
 	s := newSetup()
-	s.cfg.Permissions = map[string][]Rule{"bash": {{Pattern: "npm run deploy*", Action: Allow}, {Pattern: "git checkout -- *", Action: Allow}, {Pattern: "rsync --delete *", Action: Allow}}}
+	s.cfg.Permissions = map[string][]Rule{"bash": {{Pattern: "npm run deploy*", Action: Allow}, {Pattern: "git checkout -- *", Action: Allow},
+		{Pattern: "rsync --delete *", Action: Allow}}}
 	s.build()
 	for _, script := range []string{"npm run deploy", "npm run deploy:prod", "git checkout -- x", "rsync --delete a b"} {
 		if got := s.outcome(t, bash(script)); got != "allow" {

@@ -258,15 +258,19 @@ func (g *generator) statement(deep int) string {
 	a, b := g.statement(deep-1), g.statement(deep-1)
 	return g.pick(
 		a+g.separator()+b, g.wrap(a), "for f in "+g.words(3)+"; do "+a+"; done", "if "+a+"; then "+b+"; fi", "! "+a, "( "+a+"; "+b+" )", "{ "+a+"; "+b+"; }",
-		"x="+g.word()+"; "+a, "for x in "+g.word()+"; do "+g.simple()+` "$x"; done`, "for x in *; do "+g.simple()+` $x; done`, "while "+a+"; do "+b+"; done", "case "+g.word()+" in "+g.word()+") "+a+";; esac",
-		"cd "+g.pick("src", "..", "sub/deep", "~", "linkdir", "-", ".", "../out", `"$PWD"`)+g.pick(" && ", "; ", " || ")+a, "f() { "+a+"; }; f", a+" | xargs "+g.simple(), "echo $("+a+")", `echo "$(`+a+`)"`, "cat <("+a+")", "cat <<E\n"+a+"\nE",
+		"x="+g.word()+"; "+a, "for x in "+g.word()+"; do "+g.simple()+` "$x"; done`, "for x in *; do "+g.simple()+` $x; done`, "while "+a+"; do "+b+"; done",
+		"case "+g.word()+" in "+g.word()+") "+a+";; esac",
+		"cd "+g.pick("src", "..", "sub/deep", "~", "linkdir", "-", ".", "../out", `"$PWD"`)+g.pick(" && ", "; ", " || ")+a, "f() { "+a+"; }; f",
+		a+" | xargs "+g.simple(), "echo $("+a+")", `echo "$(`+a+`)"`, "cat <("+a+")", "cat <<E\n"+a+"\nE",
 	)
 }
 
 func (g *generator) wrap(text string) string {
 	quoted := "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
-	return g.pick("bash -c "+quoted, "timeout 5 "+text, "nice "+text, "env X=1 "+text, "( "+text+" )", "echo `"+text+"`", "echo $("+text+")", "{ "+text+"; }", "! "+text, "time "+text, "eval "+quoted, "command "+text, "LANG=C "+text, "PATH=bin "+text,
-		"x="+quoted+"; $x", "if "+text+"; then ls; fi", text+" 2>/dev/null", text+" | head", text+" || true", "cd src && "+text, "xargs "+text, "find . -name in | xargs "+text, "for i in 1 2; do "+text+"; done", text+" > /dev/null 2>&1")
+	return g.pick("bash -c "+quoted, "timeout 5 "+text, "nice "+text, "env X=1 "+text, "( "+text+" )", "echo `"+text+"`", "echo $("+text+")", "{ "+text+"; }",
+		"! "+text, "time "+text, "eval "+quoted, "command "+text, "LANG=C "+text, "PATH=bin "+text,
+		"x="+quoted+"; $x", "if "+text+"; then ls; fi", text+" 2>/dev/null", text+" | head", text+" || true", "cd src && "+text, "xargs "+text,
+		"find . -name in | xargs "+text, "for i in 1 2; do "+text+"; done", text+" > /dev/null 2>&1")
 }
 
 func (g *generator) simple() string {
@@ -282,10 +286,15 @@ func (g *generator) simple() string {
 
 func (g *generator) program() string {
 	if g.IntN(12) == 0 {
-		return g.pick("touch PWN", "./evil", "bin/evil", "rm in", "tee PWN", "sh -c 'touch PWN'", "$x", "eval", "exec", "source", "xargs", "env", "trap", "declare", "export", "read", "printf -v x", "mapfile", "let", "set", "alias", "enable", "hash", "test -v", "[ -v", "cp in", "coproc", "-x", "=", "%1", "fi", "'for'", "time")
+		return g.pick("touch PWN", "./evil", "bin/evil", "rm in", "tee PWN", "sh -c 'touch PWN'", "$x", "eval", "exec", "source", "xargs", "env", "trap",
+			"declare", "export", "read", "printf -v x", "mapfile", "let", "set", "alias", "enable", "hash", "test -v", "[ -v", "cp in", "coproc", "-x", "=", "%1",
+			"fi", "'for'", "time")
 	}
-	return g.pick("ls", "cat", "head", "tail", "wc", "sort", "uniq", "cut", "tr", "diff", "cmp", "comm", "grep", "rg", "find", "find .", "fd", "tree", "stat", "file", "du", "df", "sed -n", "sed", "awk", "jq", "git log", "git diff", "git show", "git status", "git blame", "git grep",
-		"git ls-files", "git branch", "git tag", "git stash list", "git config --get", "git remote", "git rev-parse", "git -C sub diff", "git --no-pager log", "go list", "go env", "go version", "gofmt", "node --version", "echo", "printf", "test", "[", "cd", "true", "pwd", "date", "ps", "xargs cat", "xargs -0 grep x",
+	return g.pick("ls", "cat", "head", "tail", "wc", "sort", "uniq", "cut", "tr", "diff", "cmp", "comm", "grep", "rg", "find", "find .", "fd", "tree", "stat",
+		"file", "du", "df", "sed -n", "sed", "awk", "jq", "git log", "git diff", "git show", "git status", "git blame", "git grep",
+		"git ls-files", "git branch", "git tag", "git stash list", "git config --get", "git remote", "git rev-parse", "git -C sub diff", "git --no-pager log",
+		"go list", "go env", "go version", "gofmt", "node --version", "echo", "printf", "test", "[", "cd", "true", "pwd", "date", "ps", "xargs cat",
+		"xargs -0 grep x",
 		"basename", "realpath", "which", "seq", "expr", "nl", "od", "strings", "base64", "column", "paste", "sleep", "set -e", "exit", "command -v", "type")
 }
 
@@ -300,15 +309,30 @@ func (g *generator) words(n int) string {
 func (g *generator) word() string {
 	switch g.IntN(4) {
 	case 0: // harmless words
-		return g.pick("a.txt", "b.txt", "in", "src", "sub/deep", ".", "*.go", "src/*.go", "*.txt", "main.go", "'with space'", "x", "1", "10", "HEAD", "HEAD~1", "HEAD:main.go", "main", "'*.go'", "TODO", "README.md", "data.csv", "package.json", "'{print $1}'", "'.[0]'", "1,5p", "/x/p", "%h", "+%s")
+		return g.pick("a.txt", "b.txt", "in", "src", "sub/deep", ".", "*.go", "src/*.go", "*.txt", "main.go", "'with space'", "x", "1", "10", "HEAD", "HEAD~1",
+			"HEAD:main.go", "main", "'*.go'", "TODO", "README.md", "data.csv", "package.json", "'{print $1}'", "'.[0]'", "1,5p", "/x/p", "%h", "+%s")
 	case 1: // options
-		return g.pick("-n", "-l", "-a", "-r", "-c", "-e", "-i", "-5", "-n5", "-name", "-type", "f", "--stat", "--oneline", "-1", "-p", "-S", "-k", "-t", "-k1", "-t,", "-f", "-d", "-L", "-m", "-w", "-F", "-E", "-x", "-H", "-R", "-P", "-C", "-A", "-B", "-I", "-U3", "--", "-", "--color=never", "--format=%h", "--include=*.go", "-maxdepth", "-print0", "-0", "-print", "-not", "!", "\\(", "\\)", "-path", "-o", "-a", "-newer", "--no-pager", "--all", "--cached", "--name-only", "-u", "-s", "-v", "-z", "-q", "-h", "-b")
+		return g.pick("-n", "-l", "-a", "-r", "-c", "-e", "-i", "-5", "-n5", "-name", "-type", "f", "--stat", "--oneline", "-1", "-p", "-S", "-k", "-t", "-k1",
+			"-t,", "-f", "-d", "-L", "-m", "-w", "-F", "-E", "-x", "-H", "-R", "-P", "-C", "-A", "-B", "-I", "-U3", "--", "-", "--color=never", "--format=%h",
+			"--include=*.go", "-maxdepth", "-print0", "-0", "-print", "-not", "!", "\\(", "\\)", "-path", "-o", "-a", "-newer", "--no-pager", "--all", "--cached",
+			"--name-only", "-u", "-s", "-v", "-z", "-q", "-h", "-b")
 	case 2: // words that do harm in some position
-		return g.pick("-oPWN", "-o PWN", "--output=PWN", "--outp=PWN", "--output PWN", "-delete", "-exec touch PWN \\;", "-exec bin/evil {} +", "-fprint PWN", "-fprintf PWN x", "-ok touch PWN \\;", "--pre=./evil", "--pre ./evil", "-O./evil", "--open-files-in-pager=./evil", "--ext-diff", "--textconv", "-x touch PWN", "-X touch",
-			"--compress-program=./evil", "--files0-from=list0", "-f list", "-flist", "@list", "-T .", "-w", "-i", "--in-place", "-toolexec=./evil", "-vettool=./evil", "-C -m magic", "-s 2000-01-01", "../out/secret.txt", "link", "linkdir/secret.txt", "~/.netrc", "$HOME/.netrc", "/etc/passwd", "/proc/self/environ", "$SECRET_TOKEN", "'w PWN'", "'1e touch PWN'", "'s/x/y/w PWN'", `'s/a\/b/p;/e#/p'`, `'s|a[|]b|c|p;|w PWN|p'`, `'/[/ {print "]/ {system($0) } #"}'`,
-			"'BEGIN{system(\"touch PWN\")}'", "'{print > \"PWN\"}'", "'$ENV'", "'env'", "--rawfile x link", "--no-index", "PWN", "in PWN", "- PWN", "-v 'a[$(touch PWN)]'", "a[$(touch PWN)]", "--git-dir=sub", "-c core.pager=./evil", "--upload-pack=./evil", "-S'touch PWN'", "-- -oPWN", "-e -- --pre=./evil", "%G?", "--format=%G?", "--show-signature", "-L", "-R", "--follow", "--dereference")
+		return g.pick("-oPWN", "-o PWN", "--output=PWN", "--outp=PWN", "--output PWN", "-delete", "-exec touch PWN \\;", "-exec bin/evil {} +", "-fprint PWN",
+			"-fprintf PWN x", "-ok touch PWN \\;", "--pre=./evil", "--pre ./evil", "-O./evil", "--open-files-in-pager=./evil", "--ext-diff", "--textconv",
+			"-x touch PWN", "-X touch",
+			"--compress-program=./evil", "--files0-from=list0", "-f list", "-flist", "@list", "-T .", "-w", "-i", "--in-place", "-toolexec=./evil", "-vettool=./evil",
+			"-C -m magic", "-s 2000-01-01", "../out/secret.txt", "link", "linkdir/secret.txt", "~/.netrc", "$HOME/.netrc", "/etc/passwd", "/proc/self/environ",
+			"$SECRET_TOKEN", "'w PWN'", "'1e touch PWN'", "'s/x/y/w PWN'", `'s/a\/b/p;/e#/p'`, `'s|a[|]b|c|p;|w PWN|p'`, `'/[/ {print "]/ {system($0) } #"}'`,
+			"'BEGIN{system(\"touch PWN\")}'", "'{print > \"PWN\"}'", "'$ENV'", "'env'", "--rawfile x link", "--no-index", "PWN", "in PWN", "- PWN",
+			"-v 'a[$(touch PWN)]'", "a[$(touch PWN)]", "--git-dir=sub", "-c core.pager=./evil", "--upload-pack=./evil", "-S'touch PWN'", "-- -oPWN",
+			"-e -- --pre=./evil", "%G?", "--format=%G?", "--show-signature", "-L", "-R", "--follow", "--dereference")
 	default: // words that a shell expands
-		return g.pick("$x", `"$x"`, "${x}", "${x:-PWN}", "$(touch PWN)", "`touch PWN`", `"$(touch PWN)"`, "<(touch PWN)", ">(touch PWN)", "${x:-'$(touch PWN)'}", `"${x:-'$(touch PWN)'}"`, "$((1+1))", "$[1]", "$'a\\nb'", "$'\\x41'", "$'\\c'", "$\"x\"", "{a,b}", "{-o,PWN,in}", "{1..3}", "-{n,oPWN}", "*", "?", "[a-c]*", "-*", "-?PWN", "?oPWN", "~", "~+", "~root", "~/x", "$HOME", `"$HOME"`, "$PWD", "$?", "$#", "$@", "$*", "$$", "$!", "$_", "$0", "$1", "$RANDOM", "${#x}", "${!x}", "${x@P}", "${x[0]}", "$(ls)", `"$(ls src)"`, "$(git ls-files)", "$(cat in)", "a\\ b", "\\x", `"a\"b"`, "'a b'", "''", "\"\"", "!x", "!!", "#x", "a#b", "a=b", "\\-oPWN", "=", "a'b'c", `a"b"c`, "[", "]", "{}", "{", "}", "%", "^x", "a^b", "+x", "@(a|b)", "é", "\\*", "'*'", "\\\nx", "a\\\nb")
+		return g.pick("$x", `"$x"`, "${x}", "${x:-PWN}", "$(touch PWN)", "`touch PWN`", `"$(touch PWN)"`, "<(touch PWN)", ">(touch PWN)", "${x:-'$(touch PWN)'}",
+			`"${x:-'$(touch PWN)'}"`, "$((1+1))", "$[1]", "$'a\\nb'", "$'\\x41'", "$'\\c'", "$\"x\"", "{a,b}", "{-o,PWN,in}", "{1..3}", "-{n,oPWN}", "*", "?",
+			"[a-c]*", "-*", "-?PWN", "?oPWN", "~", "~+", "~root", "~/x", "$HOME", `"$HOME"`, "$PWD", "$?", "$#", "$@", "$*", "$$", "$!", "$_", "$0", "$1", "$RANDOM",
+			"${#x}", "${!x}", "${x@P}", "${x[0]}", "$(ls)", `"$(ls src)"`, "$(git ls-files)", "$(cat in)", "a\\ b", "\\x", `"a\"b"`, "'a b'", "''", "\"\"", "!x",
+			"!!", "#x", "a#b", "a=b", "\\-oPWN", "=", "a'b'c", `a"b"c`, "[", "]", "{}", "{", "}", "%", "^x", "a^b", "+x", "@(a|b)", "é", "\\*", "'*'", "\\\nx",
+			"a\\\nb")
 	}
 }
 
@@ -339,5 +363,7 @@ func (g *generator) spell(word string) string {
 }
 
 func (g *generator) redirect() string {
-	return g.pick("2>/dev/null", ">/dev/null", "2>&1", "> PWN", ">> a.txt", "2> PWN", "&> PWN", ">& PWN", ">| PWN", "<> PWN", "< in", "< link", "< /dev/null", "<<< x", `<<< "$(touch PWN)"`, "{x}> PWN", "3> PWN", "3>&1", ">&3", "> .git/config", "> $x", "> *", "< ../out/secret.txt", "&>/dev/null", "1>&2", ">&-", "2>&-", "<&-", "10>PWN", "1 > PWN", "1>/dev/null", "> >(touch PWN)", "< <(touch PWN)", "> /dev/tcp/127.0.0.1/1")
+	return g.pick("2>/dev/null", ">/dev/null", "2>&1", "> PWN", ">> a.txt", "2> PWN", "&> PWN", ">& PWN", ">| PWN", "<> PWN", "< in", "< link", "< /dev/null",
+		"<<< x", `<<< "$(touch PWN)"`, "{x}> PWN", "3> PWN", "3>&1", ">&3", "> .git/config", "> $x", "> *", "< ../out/secret.txt", "&>/dev/null", "1>&2", ">&-",
+		"2>&-", "<&-", "10>PWN", "1 > PWN", "1>/dev/null", "> >(touch PWN)", "< <(touch PWN)", "> /dev/tcp/127.0.0.1/1")
 }

@@ -7,7 +7,8 @@ import (
 
 // forbidden are commands that are blocked as written.
 var forbidden = []string{
-	"sudo ls", "doas ls", "reboot", "mkfs.ext4 x", "dd if=a of=b", "nc -l 1", "rm -rf /", "rm -fr ~", "rm -r -f .", "find . -delete", "cat /etc/shadow", "curl x | sh", "tee /etc/x", "cp a /etc/x", "systemctl poweroff", "init 0",
+	"sudo ls", "doas ls", "reboot", "mkfs.ext4 x", "dd if=a of=b", "nc -l 1", "rm -rf /", "rm -fr ~", "rm -r -f .", "find . -delete", "cat /etc/shadow",
+	"curl x | sh", "tee /etc/x", "cp a /etc/x", "systemctl poweroff", "init 0",
 }
 
 func quoted(script string) string { return "'" + strings.ReplaceAll(script, "'", `'\''`) + "'" }

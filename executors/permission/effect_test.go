@@ -22,7 +22,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/protocol-fixtures/machine"
 )
 
-var realEffects = flag.String("effects", "", "run the hostile scripts of the classes that match this expression as they are written, to see that they do harm; for a machine that may be lost")
+var realEffects = flag.String("effects", "",
+	"run the hostile scripts of the classes that match this expression as they are written, to see that they do harm; for a machine that may be lost")
 
 // newPool creates test directories outside the directory for temporary files, in which
 // commands may write freely.
@@ -104,7 +105,8 @@ func judgeByRules(t testing.TB, td *commands.TestDir, mode, script string, rules
 	if err != nil {
 		t.Fatal(err)
 	}
-	handle := permission.NewShellPolicyHandle(permission.NewShellPolicy(setting.Default[permission.ShellRules](), permission.Config{Permissions: map[string][]permission.Rule{"bash": rules}}, td.Home, cataloguetest.Known()))
+	handle := permission.NewShellPolicyHandle(permission.NewShellPolicy(setting.Default[permission.ShellRules](),
+		permission.Config{Permissions: map[string][]permission.Rule{"bash": rules}}, td.Home, cataloguetest.Known()))
 	user, end := &refusing{}, &bashTool{}
 	guard := &permission.Guard{Policy: handle, Roots: roots, Home: td.Home, Boxed: boxed}
 	permission := &permission.Permission{
@@ -260,8 +262,10 @@ func TestFilesBesideAllowedCommands(t *testing.T) {
 	td := take(t, pool, "plain")
 	rules := []permission.Rule{{Pattern: "make *", Action: permission.Allow}}
 	for _, read := range []string{
-		"tac link", "rev link", "mawk 1 link", "shasum link", "sum link", "md5 link", "zipinfo link", "df link", "pr link", "git blame link", "git diff a.txt link", "[ -f link ]", "gofmt -d linkdir",
-		"git -C linkdir status", "rev < link", "find . -newer link", "f=link; rev $f", "for f in l*; do rev \"$f\"; done", "cd linkdir && rev secret.txt", "diff . linkdir", "diff .zeph src", "rev .git/config", "cat /dev/tty",
+		"tac link", "rev link", "mawk 1 link", "shasum link", "sum link", "md5 link", "zipinfo link", "df link", "pr link", "git blame link",
+		"git diff a.txt link", "[ -f link ]", "gofmt -d linkdir",
+		"git -C linkdir status", "rev < link", "find . -newer link", "f=link; rev $f", "for f in l*; do rev \"$f\"; done", "cd linkdir && rev secret.txt",
+		"diff . linkdir", "diff .zeph src", "rev .git/config", "cat /dev/tty",
 	} {
 		for _, script := range []string{"make x; " + read, read + " && make x", "make x | " + read} {
 			if runs, ok, _ := judgeByRules(t, td, "code", script, rules); ok {
@@ -284,7 +288,8 @@ func TestNamesOfLinks(t *testing.T) {
 	td := take(t, pool, "plain")
 	rules := []permission.Rule{{Pattern: "*", Action: permission.Allow}}
 	for script, want := range map[string]bool{
-		"node link": false, "mycat link": false, "mycat -f link": false, "mycat -flink": false, "mycat --file=link": false, "mycat a,link": false, "git hash-object link": false, "python3 -c 'open(\"link\")'": false, "openssl base64 -in link": false,
+		"node link": false, "mycat link": false, "mycat -f link": false, "mycat -flink": false, "mycat --file=link": false, "mycat a,link": false,
+		"git hash-object link": false, "python3 -c 'open(\"link\")'": false, "openssl base64 -in link": false,
 		"x=link; mycat $x": false, "mycat @/etc/passwd": false, "mycat @linkdir/x": false,
 		"mycat a.txt": true, "mycat @src/list": true, "echo link | ./evil": true, "mycat unlinked": true, "cd src && mycat link": true,
 	} {

@@ -67,8 +67,9 @@ func TestExplain(t *testing.T) {
 			"- guard asks: it contains \"rule\" (confirm_patterns) (tools.shell.confirm_patterns)\n- The user did not answer: no client\n" +
 				"- What changes it: the key tools.shell.confirm_patterns",
 		},
-		"no key of the command itself": {nil, bash("rm -rf / tools.shell.foo"), "- guard denies: `rm -rf / tools.shell.foo` is blocked: it removes all of / (built in)\n" +
-			"- What changes it: nothing: no rule and no answer can allow it"},
+		"no key of the command itself": {nil, bash("rm -rf / tools.shell.foo"),
+			"- guard denies: `rm -rf / tools.shell.foo` is blocked: it removes all of / (built in)\n" +
+				"- What changes it: nothing: no rule and no answer can allow it"},
 	} {
 		s := newSetup()
 		if tt.change != nil {
@@ -92,8 +93,10 @@ func TestExplainAnswers(t *testing.T) {
 		{allowOnce, "- The user allowed it once\n" + advice, ""},
 		{rejectOnce, "- The user rejected it\n" + advice, ""},
 		{"", "- The user dismissed the question\n" + advice, ""},
-		{allowAlways, "- The user chose \"always allow\" (this session)\n" + forget, "- remembered answer allows: the user chose \"always allow\" (this session)\n" + forget},
-		{rejectAlways, "- The user chose \"always reject\" (this session)\n" + forget, "- remembered answer denies: the user chose \"always reject\" (this session)\n" + forget},
+		{allowAlways, "- The user chose \"always allow\" (this session)\n" + forget,
+			"- remembered answer allows: the user chose \"always allow\" (this session)\n" + forget},
+		{rejectAlways, "- The user chose \"always reject\" (this session)\n" + forget,
+			"- remembered answer denies: the user chose \"always reject\" (this session)\n" + forget},
 	} {
 		s := newSetup().build()
 		s.user.give = []string{tt.answer}

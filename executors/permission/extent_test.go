@@ -170,7 +170,8 @@ func TestOlderAnswers(t *testing.T) {
 		if got := s.outcome(t, call); got != want {
 			t.Errorf("%s: %s, want %s", script, got, want)
 		}
-		if explained := strings.Contains(call.Record.Explain(), "your \"always\" for `go test` does not cover `-tags=x`"); explained != strings.Contains(script, "-tags") {
+		if explained := strings.Contains(call.Record.Explain(), "your \"always\" for `go test` does not cover `-tags=x`"); explained != strings.Contains(script,
+			"-tags") {
 			t.Errorf("%s: the question says %q", script, call.Record.Explain())
 		}
 	}

@@ -98,7 +98,8 @@ func TestForeignFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	decide := func(key string, rule Rule, input string) Action {
-		p := NewShellPolicy(setting.Default[ShellRules](), Config{Permissions: map[string][]Rule{key: {rule, {Pattern: "*", Action: Allow}}}}, home, cataloguetest.Known())
+		p := NewShellPolicy(setting.Default[ShellRules](), Config{Permissions: map[string][]Rule{key: {rule, {Pattern: "*", Action: Allow}}}}, home,
+			cataloguetest.Known())
 		perm := &Permission{Policy: NewShellPolicyHandle(p), Roots: session, Home: home, Mode: func() string { return "code" }, Remembered: &answers.Project{}}
 		tool := executors.Tool{Name: "fs__read", Server: "fs", Effect: executors.Reads | executors.Network | executors.Mutates}
 		call := &executors.Call{Tool: "fs__read", Spec: tool, Input: json.RawMessage(strings.ReplaceAll(input, "ROOT", dir)), Record: &executors.Record{}}

@@ -82,14 +82,16 @@ func TestAllowedPaths(t *testing.T) {
 	policy := NewShellPolicyHandle(NewShellPolicy(rules, Config{}, dir+"/home", cataloguetest.Known()))
 	g := (&Guard{Policy: policy, Roots: roots(root), Commands: roots("/other"), Home: dir + "/home"}).newCheck(policy.Load())
 	for place, want := range map[string]bool{
-		"/other/x": true, root + "/x": false, dir + "/home/cache/x": true, dir + "/home/cache": true, dir + "/home/cached": false, dir + "/home": false, dir + "/real/x": true, dir + "/else/x": false,
+		"/other/x": true, root + "/x": false, dir + "/home/cache/x": true, dir + "/home/cache": true, dir + "/home/cached": false, dir + "/home": false,
+		dir + "/real/x": true, dir + "/else/x": false,
 		dir + "/unborn/x": true, dir + "/nowhere/x": true, "/tmp/x": false,
 	} {
 		if got := g.mayName(place, nil); got != want {
 			t.Errorf("%s: %v", place, got)
 		}
 	}
-	for script, want := range map[string]string{"rm -rf ~/cache": "block", "rm -rf ~/cache/*": "block", "rm -rf ~/cache/sub": "", "rm -rf " + dir + "/link/": "block"} {
+	for script, want := range map[string]string{"rm -rf ~/cache": "block", "rm -rf ~/cache/*": "block", "rm -rf ~/cache/sub": "",
+		"rm -rf " + dir + "/link/": "block"} {
 		call := bashIn("/other", g.Home, script)
 		call.Record = &executors.Record{}
 		blocked, _ := g.judgeCall(call, false)
@@ -103,7 +105,8 @@ func TestAllowedPaths(t *testing.T) {
 }
 
 func TestAllowedPathsAreAbsolute(t *testing.T) {
-	for dir, ok := range map[string]bool{"/x": true, "~/x": true, "~": true, "~u/x": false, "x": false, "./x": false, "..": false, "": false, ".": true, "./": true, "/x\x00": false} {
+	for dir, ok := range map[string]bool{"/x": true, "~/x": true, "~": true, "~u/x": false, "x": false, "./x": false, "..": false, "": false, ".": true,
+		"./": true, "/x\x00": false} {
 		rules := setting.Default[ShellRules]()
 		rules.AllowedPaths = []string{dir}
 		if wrong := setting.Check(rules); (len(wrong) == 0) != ok {

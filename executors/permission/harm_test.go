@@ -24,34 +24,67 @@ type reader struct {
 const all = -1
 
 var readers = map[string]reader{
-	"ls": {values: "ITw", long: []string{"--ignore", "--hide", "--sort", "--time", "--format", "--time-style", "--indicator-style", "--tabsize", "--width"}}, "cat": {}, "tac": {values: "s", long: []string{"--separator"}}, "rev": {},
+	"ls":  {values: "ITw", long: []string{"--ignore", "--hide", "--sort", "--time", "--format", "--time-style", "--indicator-style", "--tabsize", "--width"}},
+	"cat": {}, "tac": {values: "s", long: []string{"--separator"}}, "rev": {},
 	"head": {values: "nc", long: []string{"--lines", "--bytes"}}, "tail": {values: "ncs", long: []string{"--lines", "--bytes", "--pid", "--sleep-interval"}},
-	"wc": {harm: []string{"--files0-from"}}, "nl": {values: "bdfhilnsvw"}, "od": {values: "AjNtSw", long: []string{"--address-radix", "--format", "--skip-bytes", "--read-bytes"}},
-	"sort": {values: "kStT", long: []string{"--key", "--field-separator", "--buffer-size", "--sort", "--parallel", "--batch-size", "--random-source"}, harm: []string{"-o", "--output", "-T", "--temporary-directory", "--compress-program", "--files0-from", "--random-source"}},
-	"uniq": {values: "fsw", long: []string{"--skip-fields", "--skip-chars", "--check-chars"}, most: 1}, "cut": {values: "bcdf", long: []string{"--bytes", "--characters", "--delimiter", "--fields", "--output-delimiter"}},
-	"tr": {texts: all}, "comm": {long: []string{"--output-delimiter"}}, "paste": {values: "d", long: []string{"--delimiters"}}, "join": {values: "12aeotvj"}, "fold": {values: "w", long: []string{"--width"}}, "fmt": {values: "wpg", long: []string{"--width", "--prefix", "--goal"}},
-	"column": {values: "csolNRTHEWidrpnO"}, "expand": {values: "t", long: []string{"--tabs"}}, "unexpand": {values: "t", long: []string{"--tabs"}}, "pr": {values: "hlwWoNDseStn"},
-	"diff": {values: "UCWFIxXSD", long: []string{"--label", "--ifdef", "--exclude"}, harm: []string{"-l", "--paginate", "-r", "--recursive", "--from-file", "--to-file", "-X", "--exclude-from"}}, "cmp": {values: "in", long: []string{"--ignore-initial", "--bytes"}},
-	"stat": {values: "c", long: []string{"--format", "--printf"}}, "file": {values: "FemfP", harm: []string{"-C", "--compile", "-m", "--magic-file", "-f", "--files-from", "-z", "-Z", "-S"}},
-	"du": {values: "dBtX", long: []string{"--max-depth", "--block-size", "--threshold", "--exclude", "--time-style"}, harm: []string{"--files0-from", "-L", "--dereference", "-D", "-H", "-X", "--exclude-from"}}, "df": {values: "Btx"}, "base64": {values: "w", long: []string{"--wrap"}},
-	"grep": {values: "efmABCdD", long: []string{"--regexp", "--file", "--max-count", "--after-context", "--before-context", "--context", "--include", "--exclude", "--exclude-dir", "--label", "--binary-files", "--directories", "--devices"}, harm: []string{"-R", "--dereference-recursive"}, texts: 1},
-	"rg":   {values: "efgtTABCmdMErj", long: []string{"--regexp", "--file", "--glob", "--iglob", "--type", "--type-not", "--color", "--sort", "--sortr", "--max-depth", "--max-count", "--max-columns", "--context", "--replace", "--threads"}, harm: []string{"--pre", "--hostname-bin", "-z", "--search-zip", "-L", "--follow"}, texts: 1},
-	"fd":   {values: "etdESjc", harm: []string{"-x", "-X", "--exec", "--exec-batch", "-l", "--list-details", "-L", "--follow"}, texts: 1}, "fdfind": {values: "etdESjc", harm: []string{"-x", "-X", "--exec", "--exec-batch", "-l", "--list-details", "-L", "--follow"}, texts: 1},
-	"tree": {values: "LIPoTH", harm: []string{"-o", "--output", "-R", "-l"}}, "strings": {values: "netsT", long: []string{"--bytes", "--radix", "--encoding"}}, "hexdump": {values: "efns"}, "xxd": {values: "lscg", most: 1},
-	"readlink": {}, "realpath": {}, "md5sum": {harm: []string{"-c", "--check"}}, "sha1sum": {harm: []string{"-c", "--check"}}, "sha256sum": {harm: []string{"-c", "--check"}}, "sha512sum": {harm: []string{"-c", "--check"}}, "shasum": {values: "a", harm: []string{"-c", "--check"}}, "b2sum": {values: "l", harm: []string{"-c", "--check"}}, "cksum": {harm: []string{"-c", "--check"}}, "sum": {},
-	"basename": {values: "s", texts: all}, "dirname": {texts: all}, "seq": {values: "fs", texts: all}, "sleep": {texts: all}, "which": {texts: all}, "type": {texts: all}, "expr": {texts: all}, "echo": {texts: all}, "true": {texts: all}, "false": {texts: all}, ":": {texts: all}, "pwd": {}, "cd": {texts: all},
-	"uname": {}, "id": {texts: all}, "whoami": {}, "hostname": {most: all}, "uptime": {}, "free": {values: "sc"}, "nproc": {}, "date": {values: "drIf", long: []string{"--date", "--reference"}, harm: []string{"-s", "--set", "-f", "--file"}, texts: all}, "ps": {values: "opCuUgGt", texts: all},
-	"set": {texts: all}, "exit": {texts: all}, "break": {texts: all}, "continue": {texts: all}, "shuf": {values: "nioe", harm: []string{"-o", "--output"}}, "gofmt": {harm: []string{"-w", "-cpuprofile", "-r"}}, "test": {texts: all}, "[": {texts: all}, "getconf": {texts: all}, "groups": {texts: all}, "tty": {}, "arch": {}, "lscpu": {}, "cal": {texts: all},
-	"factor": {texts: all}, "numfmt": {values: "d", texts: all}, "tsort": {}, "bc": {most: all}, "locale": {texts: all}, "printenv": {texts: all}, "lsb_release": {}, "size": {values: "t"}, "nm": {values: "t", harm: []string{"--plugin"}},
-	"readelf": {values: "xpwR", harm: []string{"-w", "--debug-dump", "--dwarf-start"}}, "objdump": {values: "jMbm", harm: []string{"--dwarf", "-W", "-K", "-L", "--process-links"}}, "yq": {values: "opI", harm: []string{"-i", "--inplace", "-f", "--from-file", "-s", "--split-exp"}, texts: 1},
-	"bat": {values: "lrmH", long: []string{"--style", "--theme"}, harm: []string{"--pager", "--config-file", "-E"}}, "shellcheck": {values: "efiosSW", harm: []string{"--rcfile", "-P", "--source-path"}}, "xmllint": {long: []string{"--xpath", "--encode", "--pretty"}, harm: []string{"--output", "-o", "--shell", "--push", "--load-trace"}},
+	"wc": {harm: []string{"--files0-from"}}, "nl": {values: "bdfhilnsvw"},
+	"od": {values: "AjNtSw", long: []string{"--address-radix", "--format", "--skip-bytes", "--read-bytes"}},
+	"sort": {values: "kStT", long: []string{"--key", "--field-separator", "--buffer-size", "--sort", "--parallel", "--batch-size", "--random-source"},
+		harm: []string{"-o", "--output", "-T", "--temporary-directory", "--compress-program", "--files0-from", "--random-source"}},
+	"uniq": {values: "fsw", long: []string{"--skip-fields", "--skip-chars", "--check-chars"}, most: 1},
+	"cut":  {values: "bcdf", long: []string{"--bytes", "--characters", "--delimiter", "--fields", "--output-delimiter"}},
+	"tr":   {texts: all}, "comm": {long: []string{"--output-delimiter"}}, "paste": {values: "d", long: []string{"--delimiters"}}, "join": {values: "12aeotvj"},
+	"fold": {values: "w", long: []string{"--width"}}, "fmt": {values: "wpg", long: []string{"--width", "--prefix", "--goal"}},
+	"column": {values: "csolNRTHEWidrpnO"}, "expand": {values: "t", long: []string{"--tabs"}}, "unexpand": {values: "t", long: []string{"--tabs"}},
+	"pr": {values: "hlwWoNDseStn"},
+	"diff": {values: "UCWFIxXSD", long: []string{"--label", "--ifdef", "--exclude"},
+		harm: []string{"-l", "--paginate", "-r", "--recursive", "--from-file", "--to-file", "-X", "--exclude-from"}},
+	"cmp":  {values: "in", long: []string{"--ignore-initial", "--bytes"}},
+	"stat": {values: "c", long: []string{"--format", "--printf"}},
+	"file": {values: "FemfP", harm: []string{"-C", "--compile", "-m", "--magic-file", "-f", "--files-from", "-z", "-Z", "-S"}},
+	"du": {values: "dBtX", long: []string{"--max-depth", "--block-size", "--threshold", "--exclude", "--time-style"},
+		harm: []string{"--files0-from", "-L", "--dereference", "-D", "-H", "-X", "--exclude-from"}}, "df": {values: "Btx"},
+	"base64": {values: "w", long: []string{"--wrap"}},
+	"grep": {values: "efmABCdD",
+		long: []string{"--regexp", "--file", "--max-count", "--after-context", "--before-context", "--context", "--include", "--exclude", "--exclude-dir",
+			"--label", "--binary-files", "--directories", "--devices"}, harm: []string{"-R", "--dereference-recursive"}, texts: 1},
+	"rg": {values: "efgtTABCmdMErj",
+		long: []string{"--regexp", "--file", "--glob", "--iglob", "--type", "--type-not", "--color", "--sort", "--sortr", "--max-depth", "--max-count",
+			"--max-columns", "--context", "--replace", "--threads"}, harm: []string{"--pre", "--hostname-bin", "-z", "--search-zip", "-L", "--follow"}, texts: 1},
+	"fd":     {values: "etdESjc", harm: []string{"-x", "-X", "--exec", "--exec-batch", "-l", "--list-details", "-L", "--follow"}, texts: 1},
+	"fdfind": {values: "etdESjc", harm: []string{"-x", "-X", "--exec", "--exec-batch", "-l", "--list-details", "-L", "--follow"}, texts: 1},
+	"tree":   {values: "LIPoTH", harm: []string{"-o", "--output", "-R", "-l"}}, "strings": {values: "netsT", long: []string{"--bytes", "--radix", "--encoding"}},
+	"hexdump": {values: "efns"}, "xxd": {values: "lscg", most: 1},
+	"readlink": {}, "realpath": {}, "md5sum": {harm: []string{"-c", "--check"}}, "sha1sum": {harm: []string{"-c", "--check"}},
+	"sha256sum": {harm: []string{"-c", "--check"}}, "sha512sum": {harm: []string{"-c", "--check"}}, "shasum": {values: "a", harm: []string{"-c", "--check"}},
+	"b2sum": {values: "l", harm: []string{"-c", "--check"}}, "cksum": {harm: []string{"-c", "--check"}}, "sum": {},
+	"basename": {values: "s", texts: all}, "dirname": {texts: all}, "seq": {values: "fs", texts: all}, "sleep": {texts: all}, "which": {texts: all},
+	"type": {texts: all}, "expr": {texts: all}, "echo": {texts: all}, "true": {texts: all}, "false": {texts: all}, ":": {texts: all}, "pwd": {},
+	"cd":    {texts: all},
+	"uname": {}, "id": {texts: all}, "whoami": {}, "hostname": {most: all}, "uptime": {}, "free": {values: "sc"}, "nproc": {},
+	"date": {values: "drIf", long: []string{"--date", "--reference"}, harm: []string{"-s", "--set", "-f", "--file"}, texts: all},
+	"ps":   {values: "opCuUgGt", texts: all},
+	"set":  {texts: all}, "exit": {texts: all}, "break": {texts: all}, "continue": {texts: all}, "shuf": {values: "nioe", harm: []string{"-o", "--output"}},
+	"gofmt": {harm: []string{"-w", "-cpuprofile", "-r"}}, "test": {texts: all}, "[": {texts: all}, "getconf": {texts: all}, "groups": {texts: all}, "tty": {},
+	"arch": {}, "lscpu": {}, "cal": {texts: all},
+	"factor": {texts: all}, "numfmt": {values: "d", texts: all}, "tsort": {}, "bc": {most: all}, "locale": {texts: all}, "printenv": {texts: all},
+	"lsb_release": {}, "size": {values: "t"}, "nm": {values: "t", harm: []string{"--plugin"}},
+	"readelf":    {values: "xpwR", harm: []string{"-w", "--debug-dump", "--dwarf-start"}},
+	"objdump":    {values: "jMbm", harm: []string{"--dwarf", "-W", "-K", "-L", "--process-links"}},
+	"yq":         {values: "opI", harm: []string{"-i", "--inplace", "-f", "--from-file", "-s", "--split-exp"}, texts: 1},
+	"bat":        {values: "lrmH", long: []string{"--style", "--theme"}, harm: []string{"--pager", "--config-file", "-E"}},
+	"shellcheck": {values: "efiosSW", harm: []string{"--rcfile", "-P", "--source-path"}},
+	"xmllint":    {long: []string{"--xpath", "--encode", "--pretty"}, harm: []string{"--output", "-o", "--shell", "--push", "--load-trace"}},
 }
 
 // queries are programs with many commands, by the first words of those that only read.
 var queries = map[string][]string{
-	"openssl": {"x509", "req", "crl", "asn1parse", "dgst", "ciphers", "version", "list"}, "npm": {"ls", "list", "root", "prefix", "explain", "why", "pkg", "help"}, "pip": {"list", "show", "freeze", "check", "config", "help"},
-	"cargo": {"tree", "metadata", "pkgid", "locate-project", "--list", "help"}, "apt": {"list", "show", "search", "policy", "depends", "rdepends"}, "apt-cache": {"policy", "show", "search", "depends", "rdepends", "madison"},
-	"dpkg": {"-l", "-s", "-L", "-S", "-p", "--list", "--status", "--listfiles", "--search"}, "python3": {"-I"}, "bash": {"-n"}, "node": {"-c", "--check"}, "rustup": {"show", "toolchain"},
+	"openssl": {"x509", "req", "crl", "asn1parse", "dgst", "ciphers", "version", "list"},
+	"npm":     {"ls", "list", "root", "prefix", "explain", "why", "pkg", "help"}, "pip": {"list", "show", "freeze", "check", "config", "help"},
+	"cargo": {"tree", "metadata", "pkgid", "locate-project", "--list", "help"}, "apt": {"list", "show", "search", "policy", "depends", "rdepends"},
+	"apt-cache": {"policy", "show", "search", "depends", "rdepends", "madison"},
+	"dpkg":      {"-l", "-s", "-L", "-S", "-p", "--list", "--status", "--listfiles", "--search"}, "python3": {"-I"}, "bash": {"-n"}, "node": {"-c", "--check"},
+	"rustup": {"show", "toolchain"},
 }
 
 // harm describes the possible effects of a command other than reading inside
@@ -80,7 +113,8 @@ func harm(td *commands.TestDir, dir string, words []string) string {
 		return "shows the environment"
 	case "xargs":
 		for i, a := range args {
-			if !slices.Contains([]string{"-0", "-r", "-n", "-d", "-L", "-I", "-t", "{}", "%", "1", "\\n"}, a) && !(strings.HasPrefix(a, "-") && strings.Trim(a[1:], "0rtnLIP123456789") == "") {
+			if !slices.Contains([]string{"-0", "-r", "-n", "-d", "-L", "-I", "-t", "{}", "%", "1", "\\n"}, a) && !(strings.HasPrefix(a, "-") && strings.Trim(a[1:],
+				"0rtnLIP123456789") == "") {
 				return harm(td, dir, args[i:])
 			}
 		}
@@ -106,19 +140,23 @@ func harm(td *commands.TestDir, dir string, words []string) string {
 	case "awk", "gawk", "mawk":
 		return scriptHarm(td, dir, args, "Fvf", func(script string) bool {
 			_, printed, _ := strings.Cut(script, "print")
-			return strings.ContainsAny(printed, ">|") || slices.ContainsFunc([]string{"@", "system", "getline", "ENVIRON", "ARGV"}, func(s string) bool { return strings.Contains(script, s) })
+			return strings.ContainsAny(printed, ">|") || slices.ContainsFunc([]string{"@", "system", "getline", "ENVIRON", "ARGV"}, func(s string) bool {
+				return strings.Contains(script, s)
+			})
 		}, []string{"-f", "--file", "-i", "-l", "-E", "-o", "-p", "-d", "-D"})
 	case "jq":
 		return scriptHarm(td, dir, args, "fL", func(script string) bool {
 			if !strings.Contains(script, "..") {
 				script = strings.ReplaceAll(script, ".env", "")
 			}
-			return strings.Contains(strings.ReplaceAll(script, " ", ""), "$ENV") || slices.Contains(strings.FieldsFunc(script, func(r rune) bool { return (r < 'a' || r > 'z') && r != '_' }), "env")
+			return strings.Contains(strings.ReplaceAll(script, " ", ""),
+				"$ENV") || slices.Contains(strings.FieldsFunc(script, func(r rune) bool { return (r < 'a' || r > 'z') && r != '_' }), "env")
 		}, []string{"-f", "--from-file", "-L", "--rawfile", "--slurpfile", "--argfile"})
 	}
 	if list, ok := queries[name]; ok {
 		bad := func(a string) bool {
-			return slices.ContainsFunc([]string{"-out", "-writerand", "-sign", "-engine", "-provider", "--prefix", "--target", "--manifest-path", "--config", "-i", "--install", "-r", "--root", "--index-url"}, func(b string) bool { return a == b || strings.HasPrefix(a, b+"=") })
+			return slices.ContainsFunc([]string{"-out", "-writerand", "-sign", "-engine", "-provider", "--prefix", "--target", "--manifest-path", "--config", "-i",
+				"--install", "-r", "--root", "--index-url"}, func(b string) bool { return a == b || strings.HasPrefix(a, b+"=") })
 		}
 		if len(args) == 0 || !slices.Contains(list, args[0]) || slices.ContainsFunc(args, bad) {
 			return fmt.Sprintf("runs %s %q", name, args)
@@ -210,7 +248,8 @@ func outside(td *commands.TestDir, dir, name string) bool {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(dir, name)
 	}
-	if name == "/dev/null" || strings.HasPrefix(name, "/dev/std") || strings.HasPrefix(name, "/dev/fd/") || strings.HasPrefix(name, td.Dir+string(filepath.Separator)) {
+	if name == "/dev/null" || strings.HasPrefix(name, "/dev/std") || strings.HasPrefix(name, "/dev/fd/") || strings.HasPrefix(name,
+		td.Dir+string(filepath.Separator)) {
 		return false
 	}
 	system := func(dir string) bool { return strings.HasPrefix(name, dir) }
@@ -293,7 +332,8 @@ func delimited(text string, delimiter byte, brackets bool) (ended bool, rest str
 }
 
 func findHarm(td *commands.TestDir, dir string, args []string) string {
-	values := []string{"-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex", "-lname", "-printf", "-type", "-maxdepth", "-mindepth", "-size", "-newer", "-mtime", "-mmin", "-perm", "-user", "-group", "-samefile"}
+	values := []string{"-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex", "-lname", "-printf", "-type", "-maxdepth", "-mindepth", "-size",
+		"-newer", "-mtime", "-mmin", "-perm", "-user", "-group", "-samefile"}
 	for i := 0; i < len(args); i++ {
 		switch {
 		case slices.Contains(values, args[i]):
@@ -311,7 +351,8 @@ func findHarm(td *commands.TestDir, dir string, args []string) string {
 				return why
 			}
 			i = end
-		case slices.Contains([]string{"-execdir", "-ok", "-okdir", "-delete", "-fprint", "-fprint0", "-fprintf", "-fls", "-L", "-H", "-follow", "-files0-from"}, args[i]):
+		case slices.Contains([]string{"-execdir", "-ok", "-okdir", "-delete", "-fprint", "-fprint0", "-fprintf", "-fls", "-L", "-H", "-follow", "-files0-from"},
+			args[i]):
 			return "has the action " + args[i]
 		case i == 0 && outside(td, dir, args[i]):
 			return "reads " + args[i]
@@ -343,7 +384,10 @@ func gitHarm(td *commands.TestDir, dir string, args []string) string {
 	if len(args) == 0 {
 		return ""
 	}
-	looks := []string{"blame", "branch", "cat-file", "check-ignore", "cherry", "config", "count-objects", "describe", "diff", "diff-files", "diff-index", "diff-tree", "for-each-ref", "grep", "log", "ls-files", "ls-tree", "merge-base", "symbolic-ref", "submodule", "help", "notes", "bisect", "range-diff", "whatchanged", "check-mailmap", "check-attr", "name-rev", "reflog", "remote", "rev-list", "rev-parse", "shortlog", "show", "show-ref", "stash", "status", "tag", "version", "worktree"}
+	looks := []string{"blame", "branch", "cat-file", "check-ignore", "cherry", "config", "count-objects", "describe", "diff", "diff-files", "diff-index",
+		"diff-tree", "for-each-ref", "grep", "log", "ls-files", "ls-tree", "merge-base", "symbolic-ref", "submodule", "help", "notes", "bisect", "range-diff",
+		"whatchanged", "check-mailmap", "check-attr", "name-rev", "reflog", "remote", "rev-list", "rev-parse", "shortlog", "show", "show-ref", "stash", "status",
+		"tag", "version", "worktree"}
 	if !slices.Contains(looks, args[0]) {
 		return "runs git " + args[0]
 	}
@@ -361,10 +405,14 @@ func gitHarm(td *commands.TestDir, dir string, args []string) string {
 		}
 	}
 	changes := map[string][]string{
-		"submodule": {"add", "update", "init", "deinit", "foreach", "sync", "absorbgitdirs", "set-url"}, "notes": {"add", "edit", "remove", "prune", "append", "copy"}, "bisect": {"start", "run", "reset", "good", "bad"}, "help": {"-w", "--web", "-i"},
-		"branch": {"-d", "-D", "-m", "-M", "-c", "-C", "-f", "-u", "--delete", "--move", "--copy", "--force", "--edit-description", "--unset-upstream"}, "tag": {"-d", "-a", "-s", "-f", "-m", "--delete"},
-		"stash": {"drop", "pop", "push", "clear", "apply", "save", "store", "branch", "create", "-q", "-m"}, "remote": {"add", "remove", "rm", "rename", "set-url", "update", "prune", "show"}, "reflog": {"expire", "delete"}, "worktree": {"add", "remove", "prune", "lock", "move"},
-		"config": {"--add", "--unset", "--global", "-f", "--file", "-e", "--edit", "--replace-all", "--remove-section"},
+		"submodule": {"add", "update", "init", "deinit", "foreach", "sync", "absorbgitdirs", "set-url"},
+		"notes":     {"add", "edit", "remove", "prune", "append", "copy"}, "bisect": {"start", "run", "reset", "good", "bad"}, "help": {"-w", "--web", "-i"},
+		"branch": {"-d", "-D", "-m", "-M", "-c", "-C", "-f", "-u", "--delete", "--move", "--copy", "--force", "--edit-description", "--unset-upstream"},
+		"tag":    {"-d", "-a", "-s", "-f", "-m", "--delete"},
+		"stash":  {"drop", "pop", "push", "clear", "apply", "save", "store", "branch", "create", "-q", "-m"},
+		"remote": {"add", "remove", "rm", "rename", "set-url", "update", "prune", "show"}, "reflog": {"expire", "delete"},
+		"worktree": {"add", "remove", "prune", "lock", "move"},
+		"config":   {"--add", "--unset", "--global", "-f", "--file", "-e", "--edit", "--replace-all", "--remove-section"},
 	}
 	for _, a := range args[1:] {
 		if slices.Contains(changes[args[0]], a) {
@@ -383,7 +431,9 @@ func goHarm(args []string) string {
 	}
 	for _, a := range args[1:] {
 		name, _, _ := strings.Cut(strings.TrimPrefix(a, "-"), "=")
-		if slices.Contains([]string{"-toolexec", "-w", "-u", "-export", "-compiled", "-overlay", "-modfile", "-debug-trace", "-trace", "-pkgdir", "-exec", "-vettool", "-mod", "-debug-actiongraph", "-test", "-C", "toolexec", "w", "u", "export", "compiled", "overlay", "modfile", "debug-trace"}, name) && strings.HasPrefix(a, "-") {
+		if slices.Contains([]string{"-toolexec", "-w", "-u", "-export", "-compiled", "-overlay", "-modfile", "-debug-trace", "-trace", "-pkgdir", "-exec",
+			"-vettool", "-mod", "-debug-actiongraph", "-test", "-C", "toolexec", "w", "u", "export", "compiled", "overlay", "modfile", "debug-trace"},
+			name) && strings.HasPrefix(a, "-") {
 			return "has the option " + a
 		}
 	}
@@ -396,9 +446,16 @@ func TestHarm(t *testing.T) {
 	td := take(t, pool, "plain")
 	defer giveBack(t, td)
 	for line, want := range map[string]bool{
-		"ls -la": false, "sort -k 2 in": false, "sort -oPWN in": true, "sort -no PWN in": true, "sort --outp=PWN in": true, "sort -t -- -o PWN in": true, "sort -- -o": false, "uniq in PWN": true, "uniq -f 1 in": false, "find . -name -exec": false, "find . -delete": true, "find . -exec cat {} ;": false, "find . ( ! -type l -exec cat -- {} + )": false, "find . -exec ls -l {} ;": false, "find . ! -type l -exec touch {} ;": true,
-		"cat ../out/secret.txt": true, "cat a.txt": false, "grep link a.txt": false, "git log --output=PWN": true, "git -c core.pager=x log": true, "git log -- --output=PWN": false, "git branch x": false, "git branch -D x": true, "touch PWN": true, "timeout 5 touch x": true, "xargs -0 wc -l": false, "xargs touch": true,
-		"rg -e -- --pre=x .": true, "rg --pre x": true, "tree -o x": true, "sed -n 1,5p in": false, "sed -i p in": true, "sed -n /ewe/,$p in": false, "sed -n 1wPWN in": true, "sed s/e/w/g in": false, "sed s/x/y/w in": true, `sed s/a\/b/p;/e#/p in`: true, `sed s/[/]/p;/wPWN/p in`: true, `sed s/[wer]\/x/e/g in`: false, "sed -n 3p cat": false, "jq . a.txt": false, "jq $ENV": true, "date +%s": false, "date -s 1": true, "test -v a[b]": true, "go env -w A=b": true, "go list ./...": false, "env": true, "command ls": true,
+		"ls -la": false, "sort -k 2 in": false, "sort -oPWN in": true, "sort -no PWN in": true, "sort --outp=PWN in": true, "sort -t -- -o PWN in": true,
+		"sort -- -o": false, "uniq in PWN": true, "uniq -f 1 in": false, "find . -name -exec": false, "find . -delete": true, "find . -exec cat {} ;": false,
+		"find . ( ! -type l -exec cat -- {} + )": false, "find . -exec ls -l {} ;": false, "find . ! -type l -exec touch {} ;": true,
+		"cat ../out/secret.txt": true, "cat a.txt": false, "grep link a.txt": false, "git log --output=PWN": true, "git -c core.pager=x log": true,
+		"git log -- --output=PWN": false, "git branch x": false, "git branch -D x": true, "touch PWN": true, "timeout 5 touch x": true, "xargs -0 wc -l": false,
+		"xargs touch":        true,
+		"rg -e -- --pre=x .": true, "rg --pre x": true, "tree -o x": true, "sed -n 1,5p in": false, "sed -i p in": true, "sed -n /ewe/,$p in": false,
+		"sed -n 1wPWN in": true, "sed s/e/w/g in": false, "sed s/x/y/w in": true, `sed s/a\/b/p;/e#/p in`: true, `sed s/[/]/p;/wPWN/p in`: true,
+		`sed s/[wer]\/x/e/g in`: false, "sed -n 3p cat": false, "jq . a.txt": false, "jq $ENV": true, "date +%s": false, "date -s 1": true, "test -v a[b]": true,
+		"go env -w A=b": true, "go list ./...": false, "env": true, "command ls": true,
 	} {
 		if got := harm(td, td.Dir, strings.Fields(line)); (got != "") != want {
 			t.Errorf("%s: %q", line, got)

@@ -64,7 +64,8 @@ func TestOwnProgramOfAnother(t *testing.T) {
 	}
 	path := os.Getenv("PATH")
 	for own, scripts := range map[string][]string{
-		"bash": {"ls"}, "timeout": {"timeout 5 ls"}, "env": {"env LC_ALL=C ls"}, "grep": {"egrep x f", "find . | xargs grep x"}, "gcc": {"go env", "go list"}, "node": {"npm --version"}, "git-lfs": {"git status"},
+		"bash": {"ls"}, "timeout": {"timeout 5 ls"}, "env": {"env LC_ALL=C ls"}, "grep": {"egrep x f", "find . | xargs grep x"}, "gcc": {"go env", "go list"},
+		"node": {"npm --version"}, "git-lfs": {"git status"},
 		"other": nil,
 	} {
 		project := t.TempDir()

@@ -328,7 +328,9 @@ func TestPlainReader(t *testing.T) {
 			t.Errorf("%s: read as %s, want %s", script, strings.Join(got, " "), want)
 		}
 	}
-	for _, script := range []string{`echo "$x"`, "echo $x", "echo `ls`", "ls > f", "ls >> f", "cat >(ls)", "while true; do ls; done", "case $x in (a) ls;; esac", "x=1", "PATH=bin ls", "echo {a,b}", "ls &", "echo $((1))", "((ls))", "cat <<E", "echo ~", `echo \x`, "ls 3>&1", "echo $'a'", "for x in a; do ls; done", "(ls", "a[1]=2", `echo "a"`} {
+	for _, script := range []string{`echo "$x"`, "echo $x", "echo `ls`", "ls > f", "ls >> f", "cat >(ls)", "while true; do ls; done",
+		"case $x in (a) ls;; esac", "x=1", "PATH=bin ls", "echo {a,b}", "ls &", "echo $((1))", "((ls))", "cat <<E", "echo ~", `echo \x`, "ls 3>&1", "echo $'a'",
+		"for x in a; do ls; done", "(ls", "a[1]=2", `echo "a"`} {
 		if list, err := readPlain(script); err == nil {
 			t.Errorf("%s is read as %v", script, list)
 		}

@@ -63,10 +63,12 @@ func randomScript(rng *rand.Rand, home string) string {
 	pick := func(of ...string) string { return of[rng.IntN(len(of))] }
 	file := func() string {
 		return pick("", "./", "~/", "$HOME/", home+"/", "src/../", "src/link/../../", "$PWD/", "~+/", "src/cfg/../../", "/proc/self/cwd/", ".//") +
-			pick(".config/zeph-acp", ".config/*", ".c*/z*", ".config/zeph?acp", ".config/{zeph-acp,other}", ".config", ".", "src", "src/link", "src/cfg", "*", ".*", "src/*", `.con\fig/zeph-acp`, `".config"/"zeph-acp"`, "src/l?nk", "$D", "plain", "src/a.go") +
+			pick(".config/zeph-acp", ".config/*", ".c*/z*", ".config/zeph?acp", ".config/{zeph-acp,other}", ".config", ".", "src", "src/link", "src/cfg", "*", ".*",
+				"src/*", `.con\fig/zeph-acp`, `".config"/"zeph-acp"`, "src/l?nk", "$D", "plain", "src/a.go") +
 			pick("", "", "/", "/keys.toml", "/*", "/k*", "/../zeph-acp/keys.toml", "/hard", "/zeph-acp/keys.toml", "/*/keys.toml", "/*/*", "/{keys,x}.toml", "/..")
 	}
-	script := pick("cat", "head", "tail -n +1", "grep -r ''", "grep ''", "rg SECRET", "sort", "sed -n 1p", "diff -u /dev/null", "od -c", "ls", "ls -R", "find", "wc", "rev", "base64", "cat <", "echo", "xargs cat <<<", "stat", "grep -hd recurse SECRET",
+	script := pick("cat", "head", "tail -n +1", "grep -r ''", "grep ''", "rg SECRET", "sort", "sed -n 1p", "diff -u /dev/null", "od -c", "ls", "ls -R", "find",
+		"wc", "rev", "base64", "cat <", "echo", "xargs cat <<<", "stat", "grep -hd recurse SECRET",
 		"while read l; do echo $l; done <", "diff -rN src", "du", "git diff --no-index /dev/null") + " " + file()
 	for range rng.IntN(3) {
 		switch rng.IntN(7) {

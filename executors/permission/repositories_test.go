@@ -38,7 +38,8 @@ func runInBox(t testing.TB, td *commands.TestDir, script string, limit time.Dura
 		t.Fatalf("the box is not ready: %v", err)
 	}
 	env := slices.DeleteFunc(td.Env(), func(v string) bool { return strings.HasPrefix(v, "SECRET_TOKEN=") })
-	local := shell.Local{Confine: box.Confined, MaxTime: limit, Block: []string{"GOPATH", "GOMODCACHE", "GOCACHE", "CARGO_", "RUSTUP_"}, Extra: slices.Concat(command.GitSafeEnv(), env, []string{"RUST_BACKTRACE=0"})}
+	local := shell.Local{Confine: box.Confined, MaxTime: limit, Block: []string{"GOPATH", "GOMODCACHE", "GOCACHE", "CARGO_", "RUSTUP_"},
+		Extra: slices.Concat(command.GitSafeEnv(), env, []string{"RUST_BACKTRACE=0"})}
 	ctx, stop := context.WithTimeout(t.Context(), 2*time.Minute) // for a box without a limit
 	defer stop()
 	got, err := local.Run(ctx, shell.Command{Line: script, Dir: td.Dir, ReadOnly: true})
@@ -66,23 +67,35 @@ func needBox(t testing.TB) {
 // they do not name, by the program whose files these are.
 var repositoryReaders = map[string][]string{
 	"git": {
-		"git status", "git status -s --ignored", "git diff", "git diff HEAD --stat", "git diff --cached", "git diff --no-index a.txt b.txt", "git diff --name-only | xargs cat", "git log -p -2", "git log --all --stat", "git log --oneline --all --decorate",
-		"git log -g --all", "git log --format='%h %an %aN %s' --use-mailmap", "git show", "git show HEAD:a.txt", "git show HEAD~1 --stat", "git show leak", "git blame a.txt", "git grep -n one", "git grep --untracked zq7", "git ls-files | xargs sha256sum",
-		"git ls-files | xargs cat", "git ls-files -s", "git ls-files -o --exclude-standard", "git ls-tree -r HEAD", "git describe --dirty --always --tags", "git rev-parse HEAD --git-dir --show-toplevel", "git rev-list --all --objects", "git branch -avv", "git tag -l", "git stash list",
-		"git stash show -p", "git remote -v", "git shortlog -sn HEAD", "git submodule status", "git submodule summary", "git config --get user.name", "git config --show-origin user.name", "git for-each-ref", "git show-ref", "git cat-file -p HEAD", "git count-objects -v", "git check-ignore -v a.txt",
-		"git check-attr -a a.txt", "git worktree list", "git reflog", "git notes list", "git range-diff HEAD~1..HEAD HEAD~1..HEAD", "git -C inner status", "git -C inner diff", "git -C sub status", "git -C inner log -p", "git help -a | head -3", "git check-mailmap 'Ann <ann@example.com>'",
-		"cd inner && git diff", "cd sub && git log -1", "cat $(git ls-files | head -3)", "rg -n one", "rg --files", "fd", "grep -rn one src docs", "find . -name '*.go' -exec cat {} +", "ls -la", "du -s .",
+		"git status", "git status -s --ignored", "git diff", "git diff HEAD --stat", "git diff --cached", "git diff --no-index a.txt b.txt",
+		"git diff --name-only | xargs cat", "git log -p -2", "git log --all --stat", "git log --oneline --all --decorate",
+		"git log -g --all", "git log --format='%h %an %aN %s' --use-mailmap", "git show", "git show HEAD:a.txt", "git show HEAD~1 --stat", "git show leak",
+		"git blame a.txt", "git grep -n one", "git grep --untracked zq7", "git ls-files | xargs sha256sum",
+		"git ls-files | xargs cat", "git ls-files -s", "git ls-files -o --exclude-standard", "git ls-tree -r HEAD", "git describe --dirty --always --tags",
+		"git rev-parse HEAD --git-dir --show-toplevel", "git rev-list --all --objects", "git branch -avv", "git tag -l", "git stash list",
+		"git stash show -p", "git remote -v", "git shortlog -sn HEAD", "git submodule status", "git submodule summary", "git config --get user.name",
+		"git config --show-origin user.name", "git for-each-ref", "git show-ref", "git cat-file -p HEAD", "git count-objects -v", "git check-ignore -v a.txt",
+		"git check-attr -a a.txt", "git worktree list", "git reflog", "git notes list", "git range-diff HEAD~1..HEAD HEAD~1..HEAD", "git -C inner status",
+		"git -C inner diff", "git -C sub status", "git -C inner log -p", "git help -a | head -3", "git check-mailmap 'Ann <ann@example.com>'",
+		"cd inner && git diff", "cd sub && git log -1", "cat $(git ls-files | head -3)", "rg -n one", "rg --files", "fd", "grep -rn one src docs",
+		"find . -name '*.go' -exec cat {} +", "ls -la", "du -s .",
 	},
 	"go": {
-		"go list ./...", "go list -deps -json ./...", "go list -m all", "go list -m -json all", "go list -e -f '{{.Doc}} {{.Dir}}' all", "go list -test ./...", "go doc .", "go doc -all -src .", "go doc example.com/s", "go doc s", "go env", "go env GOFLAGS CC", "go version",
+		"go list ./...", "go list -deps -json ./...", "go list -m all", "go list -m -json all", "go list -e -f '{{.Doc}} {{.Dir}}' all", "go list -test ./...",
+		"go doc .", "go doc -all -src .", "go doc example.com/s", "go doc s", "go env", "go env GOFLAGS CC", "go version",
 		"go mod graph", "go mod why -m example.com/s", "gofmt -l .", "gofmt -d .", "gofmt -d pkg src", "go help mod",
 	},
-	"rust":   {"cargo --version", "rustc --version", "cargo tree", "cargo metadata --format-version 1", "cargo pkgid", "cargo locate-project", "cargo --list", "rustup show", "rustup toolchain list", "rustc --print cfg", "rustc --explain E0001"},
-	"node":   {"node --version", "npm --version", "npm ls", "npm ls --all --json", "npm root", "npm prefix", "npm pkg get name", "npm explain s", "node --check evil.js", "pnpm --version", "yarn --version", "npx --version", "tsc --version", "eslint --version"},
-	"python": {"python3 --version", "python3 -m json.tool package.json", "pip list", "pip show pip", "pip --version", "python3 -m pip list", "pip check", "pip freeze", "pytest --version", "black --version", "mypy --version", "ruff --version", "poetry --version"},
+	"rust": {"cargo --version", "rustc --version", "cargo tree", "cargo metadata --format-version 1", "cargo pkgid", "cargo locate-project", "cargo --list",
+		"rustup show", "rustup toolchain list", "rustc --print cfg", "rustc --explain E0001"},
+	"node": {"node --version", "npm --version", "npm ls", "npm ls --all --json", "npm root", "npm prefix", "npm pkg get name", "npm explain s",
+		"node --check evil.js", "pnpm --version", "yarn --version", "npx --version", "tsc --version", "eslint --version"},
+	"python": {"python3 --version", "python3 -m json.tool package.json", "pip list", "pip show pip", "pip --version", "python3 -m pip list", "pip check",
+		"pip freeze", "pytest --version", "black --version", "mypy --version", "ruff --version", "poetry --version"},
 	"files": {
-		"rg -n x", "rg -n zq7 --no-ignore -uu", "rg --files --hidden", "fd -H", "fdfind -u", "grep -rn zq7 .", "find . -type f -exec cat {} +", "find . | xargs cat", "cat *", "for f in *; do head -3 \"$f\"; done", "ls -laR", "tree -a", "jq . package.json", "jq -n 'now'", "make --version",
-		"shellcheck s.sh", "shellcheck -x s.sh", "xmllint x.xml", "xmllint --noout x.xml", "diff sub docs", "wc -l *", "file *", "stat *", "yq . config.yaml", "bash -n script.sh", "sort *.txt", "bat a.txt", "cat $(ls -a)",
+		"rg -n x", "rg -n zq7 --no-ignore -uu", "rg --files --hidden", "fd -H", "fdfind -u", "grep -rn zq7 .", "find . -type f -exec cat {} +",
+		"find . | xargs cat", "cat *", "for f in *; do head -3 \"$f\"; done", "ls -laR", "tree -a", "jq . package.json", "jq -n 'now'", "make --version",
+		"shellcheck s.sh", "shellcheck -x s.sh", "xmllint x.xml", "xmllint --noout x.xml", "diff sub docs", "wc -l *", "file *", "stat *", "yq . config.yaml",
+		"bash -n script.sh", "sort *.txt", "bat a.txt", "cat $(ls -a)",
 	},
 }
 
@@ -209,8 +222,10 @@ func TestHostileRepositoriesAreHostile(t *testing.T) {
 	}
 	pool := newPool(t)
 	for tree, script := range map[string]string{
-		"git-filters": "git status", "git-index-mode": "git diff", "git-worktree": "git diff", "git-alternates-relative": "git log -p leak", "git-pack-link": "git log -p leak",
-		"git-submodule-gitdir": "git -C inner log", "ignore-files": "cat .rgignore", "git-bare-here": "git status", "git-replace": "git show HEAD:a.txt", "git-index-version4": "git ls-files | xargs cat",
+		"git-filters": "git status", "git-index-mode": "git diff", "git-worktree": "git diff", "git-alternates-relative": "git log -p leak",
+		"git-pack-link":        "git log -p leak",
+		"git-submodule-gitdir": "git -C inner log", "ignore-files": "cat .rgignore", "git-bare-here": "git status", "git-replace": "git show HEAD:a.txt",
+		"git-index-version4": "git ls-files | xargs cat",
 	} {
 		td := take(t, pool, tree)
 		out := td.Run(script)
@@ -225,7 +240,8 @@ func TestHostileRepositoriesAreHostile(t *testing.T) {
 func TestReplacedDirectory(t *testing.T) {
 	needBox(t)
 	pool := newPool(t)
-	for _, script := range []string{"sleep 0; cat sub/secret.txt", "cat sub/*", "ls sub/", "cd sub && head -1 secret.txt", "while read -r x; do echo \"$x\"; done < sub/secret.txt", "grep -r zq7 sub/"} {
+	for _, script := range []string{"sleep 0; cat sub/secret.txt", "cat sub/*", "ls sub/", "cd sub && head -1 secret.txt",
+		"while read -r x; do echo \"$x\"; done < sub/secret.txt", "grep -r zq7 sub/"} {
 		td := take(t, pool, "clean")
 		printed, ok, _ := judge(t, td, "auto", script)
 		if !ok {

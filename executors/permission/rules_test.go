@@ -14,7 +14,8 @@ import (
 func TestRuleKeys(t *testing.T) {
 	rule := func(name string) []Rule { return []Rule{{Pattern: name, Action: Allow}} }
 	of := map[string][]Rule{
-		"github__*": rule("all of github"), "github__issue_*": rule("issues"), "github__issue_list": rule("one"), "*": rule("all"), "bash": rule("own"), "shell": rule("old"),
+		"github__*": rule("all of github"), "github__issue_*": rule("issues"), "github__issue_list": rule("one"), "*": rule("all"), "bash": rule("own"),
+		"shell": rule("old"),
 	}
 	for tool, want := range map[string][]string{
 		"github__issue_list": {"one", "all", "all of github", "issues"},
@@ -53,7 +54,8 @@ func TestRulePosition(t *testing.T) {
 func TestRuleOfAPart(t *testing.T) {
 	const rule = `rule "rm *" of tools.permissions.bash`
 	for script, want := range map[string]string{
-		"ls; pwd": "default: it only reads", "rm x": rule, "cd a && rm x": rule, "rm x && ls": rule, "timeout 5 rm x": rule, "rm x; make": "default: it is not known to be read-only",
+		"ls; pwd": "default: it only reads", "rm x": rule, "cd a && rm x": rule, "rm x && ls": rule, "timeout 5 rm x": rule,
+		"rm x; make": "default: it is not known to be read-only",
 	} {
 		s := newSetup()
 		s.cfg.Permissions = map[string][]Rule{"bash": {{Pattern: "rm *", Action: Allow}}}
@@ -108,7 +110,8 @@ func TestEndlessDevices(t *testing.T) {
 		"head -c 512 /dev/sda":                               {"block", "block"},
 		"head -c 16 /dev/../dev/urandom":                     {"ask", "ask"},
 	} {
-		for i, rules := range []map[string][]Rule{nil, {"bash": {{Pattern: "cat *", Action: Allow}, {Pattern: "head *", Action: Allow}, {Pattern: "tr *", Action: Allow}}}} {
+		for i, rules := range []map[string][]Rule{nil,
+			{"bash": {{Pattern: "cat *", Action: Allow}, {Pattern: "head *", Action: Allow}, {Pattern: "tr *", Action: Allow}}}} {
 			s := newSetup()
 			s.cfg.Permissions = rules
 			if got := s.build().outcome(t, bash(script)); got != want[i] {

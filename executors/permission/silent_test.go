@@ -36,8 +36,9 @@ func TestAllowRulesRunSilently(t *testing.T) {
 		"ls": "boxed", "wc -l a": "boxed", "ls | wc -l": "boxed",
 		"ls > out": "ask", "wc -l a > out": "ask", "echo a | wc > out": "ask", "echo a > .envrc": "ask", "echo a > .git/hooks/x": "ask",
 		"echo a > .vscode/tasks.json": "ask",
-		"cat x > AGENTS.md":           "ask", "echo a > .zeph/config.toml": "ask", `echo a > "$f"`: "ask", "GOFLAGS=-x go list -m all": "ask", "GIT_DIR=x git log": "ask",
-		"echo a > /etc/x": "block", "echo a > ../x": "block", "echo a > ~/x": "block",
+		"cat x > AGENTS.md":           "ask", "echo a > .zeph/config.toml": "ask", `echo a > "$f"`: "ask", "GOFLAGS=-x go list -m all": "ask",
+		"GIT_DIR=x git log": "ask",
+		"echo a > /etc/x":   "block", "echo a > ../x": "block", "echo a > ~/x": "block",
 	} {
 		s := newSetup()
 		s.cfg.Permissions = rules

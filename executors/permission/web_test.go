@@ -116,15 +116,20 @@ func TestAdmit(t *testing.T) {
 		asked   string
 		failure string
 	}{
-		"a rule allows": {rules: []Rule{{Pattern: "b.org", Action: Allow}}, give: []string{allowOnce}, to: []string{"https://b.org/x"}, asked: "Fetch https://a.org/"},
-		"a rule denies": {rules: []Rule{{Pattern: "b.org", Action: Deny}}, give: []string{allowOnce}, to: []string{"https://b.org/x"}, asked: "Fetch https://a.org/", failure: "not allowed"},
+		"a rule allows": {rules: []Rule{{Pattern: "b.org", Action: Allow}}, give: []string{allowOnce}, to: []string{"https://b.org/x"},
+			asked: "Fetch https://a.org/"},
+		"a rule denies": {rules: []Rule{{Pattern: "b.org", Action: Deny}}, give: []string{allowOnce}, to: []string{"https://b.org/x"},
+			asked: "Fetch https://a.org/", failure: "not allowed"},
 		"denied on the same host": {rules: []Rule{{Pattern: "a.org/private*", Action: Deny}}, give: []string{allowOnce},
 			to: []string{"https://a.org/private"}, asked: "Fetch https://a.org/", failure: "not allowed"},
-		"asked":                {give: []string{allowOnce, allowOnce}, to: []string{"https://b.org/x"}, asked: "Fetch https://a.org/,Fetch https://b.org/x"},
-		"asked once in a call": {give: []string{allowOnce, allowOnce}, to: []string{"https://b.org/x", "https://a.org/", "https://www.b.org/y"}, asked: "Fetch https://a.org/,Fetch https://b.org/x"},
-		"rejected":             {give: []string{allowOnce, rejectOnce}, to: []string{"https://b.org/x"}, asked: "Fetch https://a.org/,Fetch https://b.org/x", failure: "rejected"},
-		"no answer":            {give: []string{allowOnce}, to: []string{"https://b.org/x"}, asked: "Fetch https://a.org/,Fetch https://b.org/x", failure: "the question was not answered"},
-		"the same host":        {give: []string{allowOnce}, to: []string{"https://a.org/x", "https://www.a.org/"}, asked: "Fetch https://a.org/"},
+		"asked": {give: []string{allowOnce, allowOnce}, to: []string{"https://b.org/x"}, asked: "Fetch https://a.org/,Fetch https://b.org/x"},
+		"asked once in a call": {give: []string{allowOnce, allowOnce}, to: []string{"https://b.org/x", "https://a.org/", "https://www.b.org/y"},
+			asked: "Fetch https://a.org/,Fetch https://b.org/x"},
+		"rejected": {give: []string{allowOnce, rejectOnce}, to: []string{"https://b.org/x"}, asked: "Fetch https://a.org/,Fetch https://b.org/x",
+			failure: "rejected"},
+		"no answer": {give: []string{allowOnce}, to: []string{"https://b.org/x"}, asked: "Fetch https://a.org/,Fetch https://b.org/x",
+			failure: "the question was not answered"},
+		"the same host": {give: []string{allowOnce}, to: []string{"https://a.org/x", "https://www.a.org/"}, asked: "Fetch https://a.org/"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSetup()

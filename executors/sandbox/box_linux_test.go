@@ -71,7 +71,8 @@ func newBoxed(t testing.TB, deny ...string) *boxed {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.env = append(os.Environ(), "HOME="+b.home, "PROJ="+b.proj, "CARGO_HOME="+b.home+"/.cargo", "PATH="+b.home+"/bin:"+os.Getenv("PATH"), fmt.Sprint("AGENT=", os.Getpid()))
+	b.env = append(os.Environ(), "HOME="+b.home, "PROJ="+b.proj, "CARGO_HOME="+b.home+"/.cargo", "PATH="+b.home+"/bin:"+os.Getenv("PATH"),
+		fmt.Sprint("AGENT=", os.Getpid()))
 	b.setup = Setup{
 		Roots: roots.Without(own), OwnFiles: own.Places, DenyPatterns: deny, Refuses: refuser(b.proj, b.home, deny), Home: b.home, State: base + "/state",
 		Getenv: b.getenv,
@@ -167,12 +168,15 @@ func TestBoxHolds(t *testing.T) {
 		"echo x >new", "echo x >>a.txt", ": >a.txt", "rm a.txt", "mv a.txt b", "ln a.txt b", "ln -s a.txt b", "mkdir b", "mkfifo b", "touch a.txt",
 		"chmod 600 a.txt", "truncate -s 0 a.txt", "echo x >/dev/shm/zeph-acp-test", "echo x >/var/tmp/zeph-acp-test", "echo x >~/new", "echo x >/dev/tty",
 		`ln ~/notes "$TMPDIR/n" && cat "$TMPDIR/n"`, `ln -s ~/notes "$TMPDIR/n" && cat "$TMPDIR/n"`, `cp /proc/$OTHER/environ "$TMPDIR/e"`,
-		"kill -0 $AGENT", "kill -0 $OTHER", "kill -9 $OTHER", "kill -9 -1; kill -0 $OTHER", "cat /proc/$OTHER/environ", "readlink /proc/$OTHER/fd/0", "cat /proc/$OTHER/fdinfo/0", "cat /proc/$OTHER/fd/0", "readlink /proc/$OTHER/cwd",
-		"cat /proc/$OTHER/root/etc/passwd", "cat /proc/$OTHER/cwd/a.txt", "cat /proc/$OTHER/mem", "cat /proc/$OTHER/maps", "cat /proc/1/environ", "readlink /proc/$AGENT/fd/1",
+		"kill -0 $AGENT", "kill -0 $OTHER", "kill -9 $OTHER", "kill -9 -1; kill -0 $OTHER", "cat /proc/$OTHER/environ", "readlink /proc/$OTHER/fd/0",
+		"cat /proc/$OTHER/fdinfo/0", "cat /proc/$OTHER/fd/0", "readlink /proc/$OTHER/cwd",
+		"cat /proc/$OTHER/root/etc/passwd", "cat /proc/$OTHER/cwd/a.txt", "cat /proc/$OTHER/mem", "cat /proc/$OTHER/maps", "cat /proc/1/environ",
+		"readlink /proc/$AGENT/fd/1",
 		"echo x >/proc/$AGENT/fd/1", "echo x >/proc/self/oom_score_adj", "echo x >/proc/sys/kernel/hostname", "echo x >/sys/kernel/mm/ksm/run",
 		"exec 3<>/dev/tcp/127.0.0.1/$PORT", "exec 3<>/dev/udp/127.0.0.1/$PORT",
 		"renice -n 5 -p $OTHER", "prlimit --pid $OTHER --nofile=1", "taskset -p 1 $OTHER", "unshare -U true", "unshare -r true", "chroot / true",
-		"mount -t tmpfs x /mnt", "ipcmk -M 10", "strace -p $OTHER", "strace true", "gdb -p $OTHER -batch -ex quit 2>&1 | grep -q 'process $OTHER'", "nsenter -t $OTHER -m true",
+		"mount -t tmpfs x /mnt", "ipcmk -M 10", "strace -p $OTHER", "strace true", "gdb -p $OTHER -batch -ex quit 2>&1 | grep -q 'process $OTHER'",
+		"nsenter -t $OTHER -m true",
 		"perl -e 'socket(S,1,1,0) or exit 1'", "python3 -c 'import socket; socket.socket(socket.AF_UNIX)'", "python3 -c 'import os; os.memfd_create(\"x\")'",
 		"python3 -c 'import socket; socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)'", "python3 -c 'import socket; socket.socket(socket.AF_VSOCK)'",
 		"python3 -c 'import fcntl; fcntl.ioctl(1, 0x5412, b\"x\")'",
@@ -439,7 +443,8 @@ func TestBoxBounds(t *testing.T) {
 	}
 	b.setup.Limit = time.Second
 	began := time.Now()
-	if text, code := b.launch(t, NewBox(b.setup), "sleep 60 & sleep 60"); code != 143 && code != 137 || time.Since(began) > 20*time.Second || !strings.Contains(text, process.TimeExceeded) {
+	if text, code := b.launch(t, NewBox(b.setup),
+		"sleep 60 & sleep 60"); code != 143 && code != 137 || time.Since(began) > 20*time.Second || !strings.Contains(text, process.TimeExceeded) {
 		t.Errorf("time limit: exit %d after %s, %q", code, time.Since(began), text)
 	}
 }

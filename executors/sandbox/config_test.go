@@ -32,9 +32,11 @@ func TestTighten(t *testing.T) {
 	}{
 		"nothing said": {Config{Enabled: true, Caches: true}, Config{}, Config{Enabled: true, Caches: true}, nil, nil},
 		"on":           {Config{Caches: true}, Config{Enabled: true, Required: true}, Config{Enabled: true, Required: true}, all, nil},
-		"off":          {Config{Enabled: true, Required: true}, Config{Caches: true}, Config{Enabled: true, Required: true}, all, []string{"caches", "enabled", "required"}},
-		"write more":   {Config{ExtraWrite: []string{"/a"}}, Config{ExtraWrite: []string{"/a", "/b"}}, Config{ExtraWrite: []string{"/a"}}, all, []string{"extra_write"}},
-		"write less":   {Config{ExtraWrite: []string{"/a", "/b"}}, Config{ExtraWrite: []string{"/b"}}, Config{ExtraWrite: []string{"/b"}}, all, nil},
+		"off": {Config{Enabled: true, Required: true}, Config{Caches: true}, Config{Enabled: true, Required: true}, all,
+			[]string{"caches", "enabled", "required"}},
+		"write more": {Config{ExtraWrite: []string{"/a"}}, Config{ExtraWrite: []string{"/a", "/b"}}, Config{ExtraWrite: []string{"/a"}}, all,
+			[]string{"extra_write"}},
+		"write less": {Config{ExtraWrite: []string{"/a", "/b"}}, Config{ExtraWrite: []string{"/b"}}, Config{ExtraWrite: []string{"/b"}}, all, nil},
 	} {
 		got, ignored := setting.Tighten(tt.mine, tt.repo, tt.has...)
 		if got.ExtraWrite == nil {

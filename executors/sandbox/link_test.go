@@ -40,11 +40,12 @@ func TestMiddleware(t *testing.T) {
 		want     string // part of the text
 		category executors.Category
 	}{
-		"no sandbox":      {nil, executors.Result{Text: denied, Failed: true, Raw: outcome{1, ""}}, "\n[exit 1]", ""},
-		"success":         {box, executors.Result{Text: denied, Raw: outcome{0, ""}}, "\n[exit 1]", ""},
-		"refused":         {box, executors.Result{Text: denied, Failed: true, Raw: outcome{1, ""}}, "[sandbox: commands write only in", ""},
-		"its own failure": {box, executors.Result{Text: "x", Failed: true, Raw: outcome{exitCode, marker + "enforce: no\n"}}, "so the command did not run: enforce: no", executors.PermanentFailure},
-		"not a command":   {box, executors.Failf(executors.ToolNotFound, "no such tool"), "no such tool", executors.ToolNotFound},
+		"no sandbox": {nil, executors.Result{Text: denied, Failed: true, Raw: outcome{1, ""}}, "\n[exit 1]", ""},
+		"success":    {box, executors.Result{Text: denied, Raw: outcome{0, ""}}, "\n[exit 1]", ""},
+		"refused":    {box, executors.Result{Text: denied, Failed: true, Raw: outcome{1, ""}}, "[sandbox: commands write only in", ""},
+		"its own failure": {box, executors.Result{Text: "x", Failed: true, Raw: outcome{exitCode, marker + "enforce: no\n"}},
+			"so the command did not run: enforce: no", executors.PermanentFailure},
+		"not a command": {box, executors.Failf(executors.ToolNotFound, "no such tool"), "no such tool", executors.ToolNotFound},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := tt.box.Middleware(answer{res: tt.res}).Execute(t.Context(), &executors.Call{})

@@ -139,7 +139,8 @@ func (w *world) cmd(name string, args ...string) *exec.Cmd {
 	if w.box == nil {
 		w.box = New(w.cfg, w.setup)
 	}
-	env := append(os.Environ(), "TMPDIR="+w.setup.Temp[0], "WS="+w.ws, "HOME="+w.home, "OWN="+w.own, "ELSEWHERE="+w.elsewhere, "SELF="+os.Args[0], fmt.Sprint("AGENT=", os.Getpid()))
+	env := append(os.Environ(), "TMPDIR="+w.setup.Temp[0], "WS="+w.ws, "HOME="+w.home, "OWN="+w.own, "ELSEWHERE="+w.elsewhere, "SELF="+os.Args[0],
+		fmt.Sprint("AGENT=", os.Getpid()))
 	path, args, env, err := w.box.Wrap(name, args, env)
 	if err != nil {
 		w.t.Fatal(err)
@@ -482,7 +483,8 @@ func TestTools(t *testing.T) {
 		t.Skip("no git: ", err)
 	}
 	w.want(map[string]string{
-		"git init -q r && cd r && echo x > f && git add f && git -c user.name=a -c user.email=a@b commit -qm x && git status --short && git log --oneline | wc -l": "1",
+		"git init -q r && cd r && echo x > f && git add f && git -c user.name=a -c user.email=a@b commit -qm x && git status --short && git log " +
+			"--oneline | wc -l": "1",
 	})
 }
 

@@ -100,7 +100,8 @@ func TestPlaces(t *testing.T) {
 	if got := caches("", getenv(nil)); len(got) != 0 {
 		t.Errorf("without a home directory: %q", got)
 	}
-	if got := programDirs("/home/u", getenv(map[string]string{"PATH": "/bin:/home/u/.local/bin:/home/u:/home/u/../v/bin:rel"})); !slices.Equal(got, []string{"/home/u/.rustup", "/home/u/.local"}) {
+	if got := programDirs("/home/u", getenv(map[string]string{"PATH": "/bin:/home/u/.local/bin:/home/u:/home/u/../v/bin:rel"})); !slices.Equal(got,
+		[]string{"/home/u/.rustup", "/home/u/.local"}) {
 		t.Errorf("software %q", got)
 	}
 }
@@ -129,7 +130,8 @@ func FuzzDecode(f *testing.F) {
 }
 
 func TestFit(t *testing.T) {
-	r := &rules{FS: 1, Grants: []grant{{Dir: []byte("/small"), Rights: 1, Names: make([]entry, 10)}, {Dir: []byte("/large"), Rights: 1, Names: make([]entry, 40_000)}}}
+	r := &rules{FS: 1, Grants: []grant{{Dir: []byte("/small"), Rights: 1, Names: make([]entry, 10)},
+		{Dir: []byte("/large"), Rights: 1, Names: make([]entry, 40_000)}}}
 	var notes []string
 	vars, err := r.encodeToFit(&notes)
 	if err != nil || len(notes) != 1 || !strings.Contains(notes[0], "/large") || len(r.Grants) != 1 {

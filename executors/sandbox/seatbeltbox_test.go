@@ -186,7 +186,8 @@ func TestSeatbeltProblem(t *testing.T) {
 	if problem := seatbeltProblem(func(path string, args ...string) error { return holds(args) }); problem != "" {
 		t.Errorf("a system that holds the box: %s", problem)
 	}
-	if problem := seatbeltProblem(func(string, ...string) error { return errors.New("exit status 71") }); !strings.Contains(problem, "does not run: exit status 71") {
+	if problem := seatbeltProblem(func(string, ...string) error { return errors.New("exit status 71") }); !strings.Contains(problem,
+		"does not run: exit status 71") {
 		t.Errorf("a system without sandbox-exec: %q", problem)
 	}
 	for word, want := range map[string]string{

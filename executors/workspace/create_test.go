@@ -74,7 +74,8 @@ func TestAlternativesWithSlashes(t *testing.T) {
 		rules   ReadRules
 		refused map[string]bool
 	}{
-		"denied":  {ReadRules{Deny: []string{"conf/{x.key,deep/x.key}"}}, map[string]bool{"conf/x.key": true, "conf/deep/x.key": true, "conf/a": false, "sub/a": false}},
+		"denied": {ReadRules{Deny: []string{"conf/{x.key,deep/x.key}"}},
+			map[string]bool{"conf/x.key": true, "conf/deep/x.key": true, "conf/a": false, "sub/a": false}},
 		"allowed": {ReadRules{Allow: []string{"{conf/deep,sub}/*"}}, map[string]bool{"conf/x.key": true, "conf/deep/x.key": false, "conf/a": true, "sub/a": false}},
 	} {
 		r, err := New(filepath.Join(dir, "w"))

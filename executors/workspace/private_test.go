@@ -14,7 +14,8 @@ import (
 // makes it.
 func home(t testing.TB, names ...string) (dir string, own *Own) {
 	t.Helper()
-	dir = tree(t, append([]string{"home/.config/zeph-acp/keys.toml", "home/.config/zeph-acp/skills/x", "home/.config/other/keys.toml", "home/share/zeph-acp/zeph.db", "home/w/a"}, names...)...)
+	dir = tree(t, append([]string{"home/.config/zeph-acp/keys.toml", "home/.config/zeph-acp/skills/x", "home/.config/other/keys.toml",
+		"home/share/zeph-acp/zeph.db", "home/w/a"}, names...)...)
 	return dir, &Own{Places: []Place{
 		{Dir: filepath.Join(dir, "home/.config/zeph-acp"), Files: []string{"keys.toml", "config.toml", "config.toml.bak*"}},
 		{Dir: filepath.Join(dir, "home/share/zeph-acp"), Files: []string{"zeph.db", "zeph.db-wal", "zeph.db*"}},
@@ -28,7 +29,8 @@ func isPrivate(err error) bool {
 }
 
 func TestPrivate(t *testing.T) {
-	dir, own := home(t, "home/w/link -> ../.config/zeph-acp", "home/w/file -> ../.config/zeph-acp/keys.toml", "home/w/dangling -> ../state/zeph-acp/audit.jsonl", "home/w/up -> ..", "out/x")
+	dir, own := home(t, "home/w/link -> ../.config/zeph-acp", "home/w/file -> ../.config/zeph-acp/keys.toml",
+		"home/w/dangling -> ../state/zeph-acp/audit.jsonl", "home/w/up -> ..", "out/x")
 	hard := filepath.Join(dir, "home/w/hard")
 	must(t, os.Link(filepath.Join(dir, "home/share/zeph-acp/zeph.db"), hard))
 	r, err := New(filepath.Join(dir, "home"), filepath.Join(dir, "home/.config/zeph-acp"), filepath.Join(dir, "home/w"))
@@ -36,10 +38,12 @@ func TestPrivate(t *testing.T) {
 	r = r.Without(own)
 	for path, want := range map[string]bool{
 		".config/zeph-acp": true, ".config/zeph-acp/": true, ".config/zeph-acp/keys.toml": true, ".config/zeph-acp/new/file": true, ".config/zeph-acp/skills/x": true,
-		"w/../.config/zeph-acp/keys.toml": true, "w/link": true, "w/link/keys.toml": true, "w/file": true, "w/hard": true, "w/dangling": true, "w/up/.config/zeph-acp": true, "share/zeph-acp/zeph.db-wal": true,
+		"w/../.config/zeph-acp/keys.toml": true, "w/link": true, "w/link/keys.toml": true, "w/file": true, "w/hard": true, "w/dangling": true,
+		"w/up/.config/zeph-acp": true, "share/zeph-acp/zeph.db-wal": true,
 		"state/zeph-acp": true, "state/zeph-acp/audit.jsonl": true, "state/Zeph-ACP/x": true, // the file system that will hold it is unknown
 		dir + "/home/.config/zeph-acp/keys.toml": true,
-		"w/a":                                    false, ".config": false, ".config/other/keys.toml": false, "share/zeph-acp-2/x": false, "keys.toml": false, "state": false, "state/x": false, ".": false,
+		"w/a":                                    false, ".config": false, ".config/other/keys.toml": false, "share/zeph-acp-2/x": false, "keys.toml": false,
+		"state": false, "state/x": false, ".": false,
 	} {
 		abs, err := r.Resolve(path)
 		if isPrivate(err) != want || !want && err != nil {
@@ -99,13 +103,15 @@ func TestPrivateOutside(t *testing.T) {
 // opened in addition to the project, all of it is hidden.
 func TestPrivateMixed(t *testing.T) {
 	dir := tree(t, "p/zeph.db", "p/config.toml", "p/sub/config.toml", "p/a.go", "other/x")
-	own := &Own{Places: []Place{{Dir: filepath.Join(dir, "p"), Files: []string{"config.toml", "keys.toml", "keys.toml.lock", ".*.tmp-*", "zeph.db", "zeph.db*"}, Mixed: true}}}
+	own := &Own{Places: []Place{{Dir: filepath.Join(dir, "p"), Files: []string{"config.toml", "keys.toml", "keys.toml.lock", ".*.tmp-*", "zeph.db", "zeph.db*"},
+		Mixed: true}}}
 	for _, tt := range []struct {
 		roots  string
 		hidden string
 		shown  string
 	}{
-		{"p", "zeph.db config.toml keys.toml KEYS.toml zeph.db-wal .keys.toml.tmp-12 zeph.db/x keys.toml::$DATA", "a.go sub/config.toml sub/keys.toml keys.tom new/zeph.db ."},
+		{"p", "zeph.db config.toml keys.toml KEYS.toml zeph.db-wal .keys.toml.tmp-12 zeph.db/x keys.toml::$DATA",
+			"a.go sub/config.toml sub/keys.toml keys.tom new/zeph.db ."},
 		{"p/sub other", "", "config.toml"},
 		{"other p/sub", "", "../p/sub/config.toml"},
 		{"other p", "../p/a.go ../p/sub/config.toml ../p", "x"},
@@ -132,16 +138,20 @@ func TestPrivateMixed(t *testing.T) {
 
 // If the configuration is a link, its target is hidden too.
 func TestPrivateBehindLinks(t *testing.T) {
-	dir := tree(t, "home/dot/zeph/keys.toml", "home/dot/db/z.sqlite", "home/dot/db/z.sqlite-wal", "home/dot/db/y", "home/.config/zeph-acp -> ../dot/zeph", "home/share/zeph-acp/zeph.db -> ../../dot/db/z.sqlite")
+	dir := tree(t, "home/dot/zeph/keys.toml", "home/dot/db/z.sqlite", "home/dot/db/z.sqlite-wal", "home/dot/db/y", "home/.config/zeph-acp -> ../dot/zeph",
+		"home/share/zeph-acp/zeph.db -> ../../dot/db/z.sqlite")
 	r, err := New(filepath.Join(dir, "home"))
 	must(t, err)
-	r = r.Without(&Own{Places: []Place{{Dir: filepath.Join(dir, "home/.config/zeph-acp")}, {Dir: filepath.Join(dir, "home/share/zeph-acp"), Files: []string{"zeph.db"}}}})
-	for path, want := range map[string]bool{"dot/zeph": true, "dot/zeph/keys.toml": true, "dot/db/z.sqlite": true, "dot/db/z.sqlite-wal": true, "dot/db/z.sqlite-shm": true, "dot/db/y": false, "dot": false} {
+	r = r.Without(&Own{Places: []Place{{Dir: filepath.Join(dir, "home/.config/zeph-acp")},
+		{Dir: filepath.Join(dir, "home/share/zeph-acp"), Files: []string{"zeph.db"}}}})
+	for path, want := range map[string]bool{"dot/zeph": true, "dot/zeph/keys.toml": true, "dot/db/z.sqlite": true, "dot/db/z.sqlite-wal": true,
+		"dot/db/z.sqlite-shm": true, "dot/db/y": false, "dot": false} {
 		if _, err := r.Resolve(path); isPrivate(err) != want {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
-	if below := r.Private().Below(filepath.Join(dir, "home/dot")); strings.Join(below, " ") != "db/z.sqlite zeph" && strings.Join(below, " ") != "zeph db/z.sqlite" {
+	if below := r.Private().Below(filepath.Join(dir, "home/dot")); strings.Join(below, " ") != "db/z.sqlite zeph" && strings.Join(below,
+		" ") != "zeph db/z.sqlite" {
 		t.Errorf("below dot are %q", below)
 	}
 }
@@ -152,7 +162,8 @@ func TestBelow(t *testing.T) {
 	must(t, err)
 	p := r.Without(own).Private()
 	for path, want := range map[string]string{
-		"": "home/.config/zeph-acp home/share/zeph-acp", "home/.config": "zeph-acp", "home/.config/zeph-acp": ".", "home/w": "", "home/state": "", "nowhere": "", "home/share/zeph-acp/zeph.db": "",
+		"": "home/.config/zeph-acp home/share/zeph-acp", "home/.config": "zeph-acp", "home/.config/zeph-acp": ".", "home/w": "", "home/state": "", "nowhere": "",
+		"home/share/zeph-acp/zeph.db": "",
 	} {
 		if got := strings.Join(p.Below(filepath.Join(dir, path)), " "); got != want {
 			t.Errorf("below %q are %q, want %q", path, got, want)

@@ -63,7 +63,10 @@ func TestFetch(t *testing.T) {
 		items = append(items, item)
 	}
 	one, _ := json.Marshal(map[string]any{"total": 50, "items": items})
-	wget := "--2026-11-21 03:12:01--  https://example.test/a.tgz\nResolving example.test (example.test)... 192.0.2.7\nConnecting to example.test (example.test)|192.0.2.7|:443... connected.\nHTTP request sent, awaiting response... 200 OK\nLength: 300000 (293K) [application/x-tgz]\nSaving to: ‘a.tgz’\n\n     0K .......... .......... .......... .......... .......... 17% 1.21M 0s\n    50K .......... .......... .......... .......... .......... 34% 2.41M 0s\n\n2026-11-21 03:12:02 (2.1 MB/s) - ‘a.tgz’ saved [300000/300000]\n"
+	wget := "--2026-11-21 03:12:01--  https://example.test/a.tgz\nResolving example.test (example.test)... 192.0.2.7\nConnecting to example.test " +
+		"(example.test)|192.0.2.7|:443... connected.\nHTTP request sent, awaiting response... 200 OK\nLength: 300000 (293K) [application/x-tgz]\nSaving to: " +
+		"‘a.tgz’\n\n     0K .......... .......... .......... .......... .......... 17% 1.21M 0s\n    50K .......... .......... .......... .......... " +
+		".......... 34% 2.41M 0s\n\n2026-11-21 03:12:02 (2.1 MB/s) - ‘a.tgz’ saved [300000/300000]\n"
 	pretty, _ := json.MarshalIndent(items, "", " ")
 	var lines strings.Builder
 	for _, item := range items {
@@ -77,19 +80,36 @@ func TestFetch(t *testing.T) {
 		exit       int
 		want, gone []string
 	}{
-		"items, broken":      {broken, 0, []string{`"id": 0`, `"state": "merged"`, `"id": 31`, `"id": -35`, `"closed": "2026-11-21"`, `"id": 40`, `"id": 49`, "similar items omitted", "100 14309"}, []string{`"id": 20,`, `"id": 45,`}},
-		"items, a line each": {lines.String(), 0, []string{`"id":0`, `"state":"merged"`, `"id":-35`, `"closed":"2026-11-21"`, `"id":49`, "similar items omitted"}, []string{`"id":20,`}},
-		"source code":        {strategytest.Numbered(1, 400), 0, []string{"line 200\n"}, []string{"omitted"}},
-		"verbose":            {verbose, 0, []string{"* Connected to", "> GET /me HTTP/2", "> X-Request: 1", "< HTTP/2 401", "< www-authenticate", `{"error":"invalid_token"`}, []string{"Dload", "ALPN", "User-Agent", "[5 bytes data]", "Trying"}},
-		"a page in one line": {"<!DOCTYPE html><html><head><title>Error 500</title><STYLE>" + strings.Repeat("b{c:d}", 2000) + "</STYLE></head><body><h1>Internal Server Error</h1>" + strings.Repeat("<p>text</p>", 900) + "<pre>NullPointerException at Cart.java:12</pre>" + strings.Repeat("<p>text</p>", 900) + "<script src=\"/a.js\">" + strings.Repeat("var a=1;", 3000) + "</script></body></html>\n", 0, []string{"Error 500", "(12000 bytes)", "<h1>Internal Server Error</h1>", "NullPointerException at Cart.java:12", "src=\"/a.js\"", "</html>"}, []string{"b{c:d}", "var a"}},
-		"headers and a page": {html.String(), 0, []string{"HTTP/1.1 200 OK", "Content-Type: text/html", "<p>0</p>", "Fatal error: Uncaught X", "</html>", "lines omitted"}, []string{"ETag", "Server"}},
-		"items":              {string(one) + "\n", 0, []string{`"total":50`, `"id":0`, `"state":"merged"`, `"id":-35`, `"closed":"2026-11-21"`, `"id":49`, "similar items omitted"}, []string{`"id":20`}},
-		"wget":               {wget, 0, []string{"--2026", "200 OK", "Length: 300000", "saved [300000/300000]"}, []string{"Resolving", "17%"}},
-		"no such host":       {"curl: (6) Could not resolve host: x.test\n", 6, []string{"curl: (6) Could not resolve host: x.test"}, nil},
-		"wget fails":         {"--2026-11-21 03:12:01--  http://x.test/\nResolving x.test (x.test)... failed: Name or service not known.\nwget: unable to resolve host address ‘x.test’\n", 4, []string{"Resolving x.test (x.test)... failed", "wget: unable"}, nil},
-		"progress and body":  {"  % Total    % Received % Xferd  Average Speed   Time    Time     Time  Current\n                                 Dload  Upload   Total   Spent    Left  Speed\n100  1270  100  1270    0     0   8000      0 --:--:-- --:--:-- --:--:--  8037<!doctype html>\n<p>\n", 0, []string{"<!doctype html>", "<p>"}, []string{"Dload"}},
-		"refused, verbose":   {"*   Trying 127.0.0.1:1...\n* connect to 127.0.0.1 port 1 from 127.0.0.1 port 4 failed: Connection refused\n* Failed to connect to localhost port 1 after 0 ms: Couldn't connect to server\n* Closing connection\ncurl: (7) Failed to connect to localhost port 1\n", 7, []string{"* connect to 127.0.0.1 port 1 from 127.0.0.1 port 4 failed: Connection refused", "curl: (7)"}, []string{"Trying"}},
-		"a log":              {"12:00:01 x\nkey: value\n", 0, []string{"12:00:01 x", "key: value"}, nil},
+		"items, broken": {broken, 0,
+			[]string{`"id": 0`, `"state": "merged"`, `"id": 31`, `"id": -35`, `"closed": "2026-11-21"`, `"id": 40`, `"id": 49`, "similar items omitted", "100 14309"},
+			[]string{`"id": 20,`, `"id": 45,`}},
+		"items, a line each": {lines.String(), 0, []string{`"id":0`, `"state":"merged"`, `"id":-35`, `"closed":"2026-11-21"`, `"id":49`, "similar items omitted"},
+			[]string{`"id":20,`}},
+		"source code": {strategytest.Numbered(1, 400), 0, []string{"line 200\n"}, []string{"omitted"}},
+		"verbose": {verbose, 0,
+			[]string{"* Connected to", "> GET /me HTTP/2", "> X-Request: 1", "< HTTP/2 401", "< www-authenticate", `{"error":"invalid_token"`},
+			[]string{"Dload", "ALPN", "User-Agent", "[5 bytes data]", "Trying"}},
+		"a page in one line": {"<!DOCTYPE html><html><head><title>Error 500</title><STYLE>" + strings.Repeat("b{c:d}",
+			2000) + "</STYLE></head><body><h1>Internal Server Error</h1>" + strings.Repeat("<p>text</p>",
+			900) + "<pre>NullPointerException at Cart.java:12</pre>" + strings.Repeat("<p>text</p>", 900) + "<script src=\"/a.js\">" + strings.Repeat("var a=1;",
+			3000) + "</script></body></html>\n", 0,
+			[]string{"Error 500", "(12000 bytes)", "<h1>Internal Server Error</h1>", "NullPointerException at Cart.java:12", "src=\"/a.js\"", "</html>"},
+			[]string{"b{c:d}", "var a"}},
+		"headers and a page": {html.String(), 0,
+			[]string{"HTTP/1.1 200 OK", "Content-Type: text/html", "<p>0</p>", "Fatal error: Uncaught X", "</html>", "lines omitted"}, []string{"ETag", "Server"}},
+		"items": {string(one) + "\n", 0,
+			[]string{`"total":50`, `"id":0`, `"state":"merged"`, `"id":-35`, `"closed":"2026-11-21"`, `"id":49`, "similar items omitted"}, []string{`"id":20`}},
+		"wget":         {wget, 0, []string{"--2026", "200 OK", "Length: 300000", "saved [300000/300000]"}, []string{"Resolving", "17%"}},
+		"no such host": {"curl: (6) Could not resolve host: x.test\n", 6, []string{"curl: (6) Could not resolve host: x.test"}, nil},
+		"wget fails": {"--2026-11-21 03:12:01--  http://x.test/\nResolving x.test (x.test)... failed: Name or service not known.\nwget: unable to " +
+			"resolve host address ‘x.test’\n", 4, []string{"Resolving x.test (x.test)... failed", "wget: unable"}, nil},
+		"progress and body": {"  % Total    % Received % Xferd  Average Speed   Time    Time     Time  Current\n                                 Dload  Upload  " +
+			" Total   Spent    Left  Speed\n100  1270  100  1270    0     0   8000      0 --:--:-- --:--:-- --:--:--  8037<!doctype html>\n<p>\n", 0,
+			[]string{"<!doctype html>", "<p>"}, []string{"Dload"}},
+		"refused, verbose": {"*   Trying 127.0.0.1:1...\n* connect to 127.0.0.1 port 1 from 127.0.0.1 port 4 failed: Connection refused\n* Failed to connect " +
+			"to localhost port 1 after 0 ms: Couldn't connect to server\n* Closing connection\ncurl: (7) Failed to connect to localhost port 1\n", 7,
+			[]string{"* connect to 127.0.0.1 port 1 from 127.0.0.1 port 4 failed: Connection refused", "curl: (7)"}, []string{"Trying"}},
+		"a log": {"12:00:01 x\nkey: value\n", 0, []string{"12:00:01 x", "key: value"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := strategytest.Make(t, Strategies["fetch"], "")
@@ -148,7 +168,8 @@ func FuzzFetch(f *testing.F) {
 	f.Add("[\n"+strings.Repeat(" {\n  \"a\": 1,\n  \"b\": \"x\"\n },\n", 30)+" {\n  \"a\": 2\n }\n", 0)
 	f.Add("HTTP/1.1 404 Not Found\nServer: x\nDate: y\n\n"+strings.Repeat("<p>\n", 60), 22)
 	f.Add("["+strings.Repeat(`{"a":1,"b":"x","c":[1,2]},`, 40)+`{"a":2}]`, 0)
-	f.Add(" 49 28.6M   49 14.0M    0     0  11.8M      0  0:00:02  0:00:01  0:00:01 11.9M\n100 28.6M  100 28.6M    0     0  14.8M      0  0:00:01  0:00:01 --:--:-- 14.8M\ncurl: (18) x\n", 18)
+	f.Add(" 49 28.6M   49 14.0M    0     0  11.8M      0  0:00:02  0:00:01  0:00:01 11.9M\n100 28.6M  100 28.6M    0     0  14.8M      0  0:00:01  0:00:01 "+
+		"--:--:-- 14.8M\ncurl: (18) x\n", 18)
 	f.Fuzz(func(t *testing.T, text string, exit int) {
 		strategytest.Check(t, strategytest.Make(t, Strategies["fetch"], "max_lines = 20, max_bytes = 2000"), text)
 	})

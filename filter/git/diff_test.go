@@ -55,7 +55,8 @@ func TestGitDiff(t *testing.T) {
 			fileDiff("a", 9) + fileDiff("b", 9) + "diff --git a/c b/c\nnew file mode 100644\n... (+9 -0, 10 lines omitted) ...\n", strategy.Partial},
 		"generated": {"git diff", ``,
 			fileDiff("web/package-lock.json", 20) + fileDiff("go.sum", 2),
-			"diff --git a/web/package-lock.json b/web/package-lock.json\nnew file mode 100644\n... (+20 -0, 21 lines omitted) ...\n" + fileDiff("go.sum", 2), strategy.Partial},
+			"diff --git a/web/package-lock.json b/web/package-lock.json\nnew file mode 100644\n... (+20 -0, 21 lines omitted) ...\n" + fileDiff("go.sum", 2),
+			strategy.Partial},
 		"generated, and asked for": {"git diff -- package-lock.json", ``, fileDiff("package-lock.json", 20), fileDiff("package-lock.json", 20), strategy.Full},
 		"binary patch": {"git diff --binary", ``,
 			"diff --git a/b b/b\nindex 1..2 100644\nGIT binary patch\nliteral 3\nKcmZQz\n\nliteral 2\nJcmZ\n\ndiff --git a/c b/c\nold mode 100644\nnew mode 100755\n",
@@ -63,10 +64,13 @@ func TestGitDiff(t *testing.T) {
 		"conflict": {"git diff", ``,
 			"diff --cc x\nindex 1,2..0\n--- a/x\n+++ b/x\n@@@ -1,2 -1,2 +1,6 @@@\n  a\n++<<<<<<< HEAD\n +b\n++=======\n+ c\n++>>>>>>> x\n",
 			"diff --cc x\n--- a/x\n+++ b/x\n@@@ -1,2 -1,2 +1,6 @@@\n  a\n++<<<<<<< HEAD\n +b\n++=======\n+ c\n++>>>>>>> x\n", strategy.Full},
-		"statistics":  {"git diff --stat", ``, " a/long/name.go |  12 ++++++++----\n b              | Bin 0 -> 12 bytes\n 2 files changed, 8 insertions(+), 4 deletions(-)\n", " a/long/name.go | 12 +-\n b | Bin 0 -> 12 bytes\n 2 files changed, 8 insertions(+), 4 deletions(-)\n", strategy.Full},
-		"names":       {"git diff --name-only", ``, "a.go\nb.go\n", "a.go\nb.go\n", strategy.Fallback},
-		"no diff":     {"git diff", ``, "fatal: not a git repository\n", "fatal: not a git repository\n", strategy.Fallback},
-		"with a word": {"git diff", ``, "warning: LF will be replaced by CRLF in x.go\n" + begin + "@@ -1 +1 @@\n-a\n+b\n", "warning: LF will be replaced by CRLF in x.go\n" + begin + "@@ -1 +1 @@\n-a\n+b\n", strategy.Full},
+		"statistics": {"git diff --stat", ``,
+			" a/long/name.go |  12 ++++++++----\n b              | Bin 0 -> 12 bytes\n 2 files changed, 8 insertions(+), 4 deletions(-)\n",
+			" a/long/name.go | 12 +-\n b | Bin 0 -> 12 bytes\n 2 files changed, 8 insertions(+), 4 deletions(-)\n", strategy.Full},
+		"names":   {"git diff --name-only", ``, "a.go\nb.go\n", "a.go\nb.go\n", strategy.Fallback},
+		"no diff": {"git diff", ``, "fatal: not a git repository\n", "fatal: not a git repository\n", strategy.Fallback},
+		"with a word": {"git diff", ``, "warning: LF will be replaced by CRLF in x.go\n" + begin + "@@ -1 +1 @@\n-a\n+b\n",
+			"warning: LF will be replaced by CRLF in x.go\n" + begin + "@@ -1 +1 @@\n-a\n+b\n", strategy.Full},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := strategytest.Make(t, Strategies["git_diff"], tt.parameters)

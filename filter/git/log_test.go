@@ -11,7 +11,8 @@ import (
 
 // longCommit returns commit n of a log in git's own format.
 func longCommit(n int) string {
-	return fmt.Sprintf("commit %040x\nAuthor: Ada Lovelace <ada@example.test>\nDate:   Thu Jan 1 22:57:48 2026 +0100\n\n    Subject %d\n\n    Body of %d.\n\n", 0xabc0000+n, n, n)
+	return fmt.Sprintf("commit %040x\nAuthor: Ada Lovelace <ada@example.test>\nDate:   Thu Jan 1 22:57:48 2026 +0100\n\n    Subject %d\n\n    Body of %d.\n\n",
+		0xabc0000+n, n, n)
 }
 
 func longCommits(n int) string {
@@ -37,29 +38,38 @@ func TestGitLog(t *testing.T) {
 		in, want            string
 		confidence          strategy.Confidence
 	}{
-		"few":       {"git log -2", ``, longCommits(2), line(0) + "\n    Body of 0.\n\n" + line(1) + "\n    Body of 1.\n", strategy.Full},
-		"some":      {"git log", ``, longCommits(4), line(0) + line(1) + line(2) + line(3) + "... (4 lines of commit messages omitted) ...\n", strategy.Full},
-		"many":      {"git log", `max_commits = 5`, longCommits(7), line(0) + line(1) + line(2) + line(3) + line(4) + "000000000000 Subject 5\n000000000000 Subject 6\n... (5 lines of commit messages omitted) ...\n", strategy.Full},
-		"very many": {"git log", `max_commits = 1`, longCommits(12), line(0) + late + "... (1 line of commit messages omitted) ...\n... (2 commits omitted) ...\n", strategy.Partial},
+		"few":  {"git log -2", ``, longCommits(2), line(0) + "\n    Body of 0.\n\n" + line(1) + "\n    Body of 1.\n", strategy.Full},
+		"some": {"git log", ``, longCommits(4), line(0) + line(1) + line(2) + line(3) + "... (4 lines of commit messages omitted) ...\n", strategy.Full},
+		"many": {"git log", `max_commits = 5`, longCommits(7),
+			line(0) + line(1) + line(2) + line(3) + line(4) + "000000000000 Subject 5\n000000000000 Subject 6\n... (5 lines of commit messages omitted) ...\n",
+			strategy.Full},
+		"very many": {"git log", `max_commits = 1`, longCommits(12), line(0) + late + "... (1 line of commit messages omitted) ...\n... (2 commits omitted) ...\n",
+			strategy.Partial},
 		"merge and names": {"git log -1", ``,
-			"commit 0123456789012345678901234567890123456789 (HEAD -> main, tag: v1)\nMerge: 1234567 89abcde\nAuthor: A <a@example.test>\nDate:   3 days ago\n\n    Merge branch 'x'\n",
+			"commit 0123456789012345678901234567890123456789 (HEAD -> main, tag: v1)\nMerge: 1234567 89abcde\nAuthor: A <a@example.test>\nDate:   3 days ago\n\n    " +
+				"Merge branch 'x'\n",
 			"012345678901 3 days ago A (merge of 1234567 89abcde) (HEAD -> main, tag: v1): Merge branch 'x'\n", strategy.Full},
 		"statistics": {"git log --stat", `max_bodies = 0`,
-			longCommit(1) + " a.go     |  9 ++++++---\n 1 file changed, 6 insertions(+), 3 deletions(-)\n\n" + longCommit(2) + " b.go | 1 +\n 1 file changed, 1 insertion(+)\n",
-			line(1) + " a.go | 9 +-\n 1 file changed, 6 insertions(+), 3 deletions(-)\n\n" + line(2) + " b.go | 1 +\n 1 file changed, 1 insertion(+)\n... (2 lines of commit messages omitted) ...\n", strategy.Full},
+			longCommit(1) + " a.go     |  9 ++++++---\n 1 file changed, 6 insertions(+), 3 deletions(-)\n\n" + longCommit(2) +
+				" b.go | 1 +\n 1 file changed, 1 insertion(+)\n",
+			line(1) + " a.go | 9 +-\n 1 file changed, 6 insertions(+), 3 deletions(-)\n\n" + line(2) +
+				" b.go | 1 +\n 1 file changed, 1 insertion(+)\n... (2 lines of commit messages omitted) ...\n", strategy.Full},
 		"no message": {"git log", `max_bodies = 0`,
 			"commit 0123456789012345678901234567890123456789\nAuthor: A <a@example.test>\nDate:   Thu Jan 1 22:57:48 2026 +0100\n\n a.go | 1 +\n\n" + longCommit(2),
 			"012345678901 2026-01-01 A\n a.go | 1 +\n\n" + line(2) + "... (1 line of commit messages omitted) ...\n", strategy.Full},
 		"patch": {"git show", ``,
 			longCommit(1) + "diff --git a/x b/x\nindex 1..2 100644\n--- a/x\n+++ b/x\n@@ -1,5 +1,5 @@\n 1\n 2\n-3\n+4\n 5\n 6\n",
 			line(1) + "\n    Body of 1.\n\ndiff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -2,3 +2,3 @@\n 2\n-3\n+4\n 5\n", strategy.Full},
-		"oneline":       {"git log --oneline", ``, "abcdef1 A\n1234567 (HEAD) B\n", "abcdef1 A\n1234567 (HEAD) B\n", strategy.Full},
-		"oneline, many": {"git log --oneline", `max_commits = 1`, "abcdef1 A" + long + "\n1234567 B" + long + strings.Repeat("\n1234567 C", 10) + "\n", "abcdef1 A" + long + "\n1234567 B" + long[:51] + " …" + strings.Repeat("\n1234567 C", 8) + "\n... (2 commits omitted) ...\n", strategy.Partial},
-		"raw":           {"git log --format=raw", ``, raw, raw, strategy.Full},
-		"oneline graph": {"git log --graph --oneline", ``, "* abcdef1 A\n|\\\n| * 1234567 B\n|/\n* abcdef2 C\n", "* abcdef1 A\n|\\\n| * 1234567 B\n|/\n* abcdef2 C\n", strategy.Full},
-		"own format":    {"git log --format=%s", ``, "Fix it\nBreak it\n", "Fix it\nBreak it\n", strategy.Fallback},
-		"a file":        {"git show HEAD:x.patch", ``, "diff --git a/x b/x\nindex 1..2\n--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@\n 1\n-2\n+3\n 4\n", "diff --git a/x b/x\nindex 1..2\n--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@\n 1\n-2\n+3\n 4\n", strategy.Fallback},
-		"failed":        {"git log x", ``, "fatal: ambiguous argument 'x'\n", "fatal: ambiguous argument 'x'\n", strategy.Fallback},
+		"oneline": {"git log --oneline", ``, "abcdef1 A\n1234567 (HEAD) B\n", "abcdef1 A\n1234567 (HEAD) B\n", strategy.Full},
+		"oneline, many": {"git log --oneline", `max_commits = 1`, "abcdef1 A" + long + "\n1234567 B" + long + strings.Repeat("\n1234567 C", 10) + "\n",
+			"abcdef1 A" + long + "\n1234567 B" + long[:51] + " …" + strings.Repeat("\n1234567 C", 8) + "\n... (2 commits omitted) ...\n", strategy.Partial},
+		"raw": {"git log --format=raw", ``, raw, raw, strategy.Full},
+		"oneline graph": {"git log --graph --oneline", ``, "* abcdef1 A\n|\\\n| * 1234567 B\n|/\n* abcdef2 C\n",
+			"* abcdef1 A\n|\\\n| * 1234567 B\n|/\n* abcdef2 C\n", strategy.Full},
+		"own format": {"git log --format=%s", ``, "Fix it\nBreak it\n", "Fix it\nBreak it\n", strategy.Fallback},
+		"a file": {"git show HEAD:x.patch", ``, "diff --git a/x b/x\nindex 1..2\n--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@\n 1\n-2\n+3\n 4\n",
+			"diff --git a/x b/x\nindex 1..2\n--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@\n 1\n-2\n+3\n 4\n", strategy.Fallback},
+		"failed": {"git log x", ``, "fatal: ambiguous argument 'x'\n", "fatal: ambiguous argument 'x'\n", strategy.Fallback},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := strategytest.Make(t, Strategies["git_log"], tt.parameters)

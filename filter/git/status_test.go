@@ -26,23 +26,34 @@ func TestGitStatus(t *testing.T) {
 	}{
 		"clean": {``, "On branch main\nnothing to commit, working tree clean\n", "On branch main\nnothing to commit, working tree clean\n", strategy.Full},
 		"hints": {``,
-			"On branch main\nYour branch is behind 'origin/main' by 2 commits, and can be fast-forwarded.\n  (use \"git pull\" to update your local branch)\n\nChanges not staged for commit:\n  (use \"git add <file>...\" to update what will be committed)\n  (use \"git restore <file>...\" to discard changes in working directory)\n  (commit or discard the untracked or modified content in submodules)\n\tmodified:   a.go\n\tmodified:   sub (modified content, untracked content)\n\nno changes added to commit (use \"git add\" and/or \"git commit -a\")\n",
-			"On branch main\nYour branch is behind 'origin/main' by 2 commits, and can be fast-forwarded.\n\nChanges not staged for commit:\n\tmodified:   a.go\n\tmodified:   sub (modified content, untracked content)\nno changes added to commit\n", strategy.Full},
+			"On branch main\nYour branch is behind 'origin/main' by 2 commits, and can be fast-forwarded.\n  (use \"git pull\" to update your local branch)\n\n" +
+				"Changes not staged for commit:\n  (use \"git add <file>...\" to update what will be committed)\n  (use \"git restore <file>...\" to discard changes " +
+				"in working directory)\n  (commit or discard the untracked or modified content in submodules)\n\tmodified:   a.go\n\tmodified:   sub (modified " +
+				"content, untracked content)\n\nno changes added to commit (use \"git add\" and/or \"git commit -a\")\n",
+			"On branch main\nYour branch is behind 'origin/main' by 2 commits, and can be fast-forwarded.\n\nChanges not staged for commit:\n\tmodified:   a.go\n" +
+				"\tmodified:   sub (modified content, untracked content)\nno changes added to commit\n", strategy.Full},
 		"many untracked": {`max_untracked = 10`,
-			"On branch main\n\nUntracked files:\n  (use \"git add <file>...\" to include in what will be committed)\n" + many("\t", 3, 6) + "\ttop.txt\n\nnothing added to commit but untracked files present (use \"git add\" to track)\n",
-			"On branch main\n\nUntracked files:\n\tgen/d0/ (6 files)\n\tgen/d1/ (6 files)\n\tgen/d2/ (6 files)\n\ttop.txt\nnothing added to commit but untracked files present\n", strategy.Full},
+			"On branch main\n\nUntracked files:\n  (use \"git add <file>...\" to include in what will be committed)\n" + many("\t", 3,
+				6) + "\ttop.txt\n\nnothing added to commit but untracked files present (use \"git add\" to track)\n",
+			"On branch main\n\nUntracked files:\n\tgen/d0/ (6 files)\n\tgen/d1/ (6 files)\n\tgen/d2/ (6 files)\n\ttop.txt\nnothing added to commit but untracked " +
+				"files present\n", strategy.Full},
 		"many directories": {`max_changed = 10`,
 			"On branch main\nChanges to be committed:\n" + many("\tmodified:   ", 20, 1),
 			"On branch main\nChanges to be committed:\n\tmodified:   gen/ (20 files)\n", strategy.Full},
 		"conflicts stay": {`max_changed = 3`,
-			"On branch main\nUnmerged paths:\n" + many("\tboth modified:   ", 1, 6), "On branch main\nUnmerged paths:\n" + many("\tboth modified:   ", 1, 6), strategy.Full},
+			"On branch main\nUnmerged paths:\n" + many("\tboth modified:   ", 1, 6), "On branch main\nUnmerged paths:\n" + many("\tboth modified:   ", 1, 6),
+			strategy.Full},
 		"short": {`max_untracked = 5`,
-			"## main...origin/main [ahead 1]\nUU c\n M a.go\nR  old -> new\n" + many("?? ", 1, 9), "## main...origin/main [ahead 1]\nUU c\n M a.go\nR  old -> new\n?? gen/d0/ (9 files)\n", strategy.Full},
+			"## main...origin/main [ahead 1]\nUU c\n M a.go\nR  old -> new\n" + many("?? ", 1, 9),
+			"## main...origin/main [ahead 1]\nUU c\n M a.go\nR  old -> new\n?? gen/d0/ (9 files)\n", strategy.Full},
 		"for programs": {``,
-			"# branch.oid 1\n# branch.head main\n1 .M N... 100644 100644 100644 8500ef61d300530c2b9d55a4b28300eb2d210797 8500ef61d300530c2b9d55a4b28300eb2d210797 a b.go\n1 .M N... 100644 100644 100755 8500ef61d300530c2b9d55a4b28300eb2d210797 8500ef61d300530c2b9d55a4b28300eb2d210797 run.sh\n? new\n",
-			"# branch.oid 1\n# branch.head main\n1 .M a b.go\n1 .M N... 100644 100644 100755 8500ef61d300530c2b9d55a4b28300eb2d210797 8500ef61d300530c2b9d55a4b28300eb2d210797 run.sh\n? new\n", strategy.Full},
-		"another language": {``, "Auf Branch main\nÄnderungen, die nicht zum Commit vorgemerkt sind:\n\tgeändert:       a.go\n", "Auf Branch main\nÄnderungen, die nicht zum Commit vorgemerkt sind:\n\tgeändert:       a.go\n", strategy.Fallback},
-		"no repository":    {``, "fatal: not a git repository\n", "fatal: not a git repository\n", strategy.Fallback},
+			"# branch.oid 1\n# branch.head main\n1 .M N... 100644 100644 100644 8500ef61d300530c2b9d55a4b28300eb2d210797 8500ef61d300530c2b9d55a4b28300eb2d210797 a " +
+				"b.go\n1 .M N... 100644 100644 100755 8500ef61d300530c2b9d55a4b28300eb2d210797 8500ef61d300530c2b9d55a4b28300eb2d210797 run.sh\n? new\n",
+			"# branch.oid 1\n# branch.head main\n1 .M a b.go\n1 .M N... 100644 100644 100755 8500ef61d300530c2b9d55a4b28300eb2d210797 " +
+				"8500ef61d300530c2b9d55a4b28300eb2d210797 run.sh\n? new\n", strategy.Full},
+		"another language": {``, "Auf Branch main\nÄnderungen, die nicht zum Commit vorgemerkt sind:\n\tgeändert:       a.go\n",
+			"Auf Branch main\nÄnderungen, die nicht zum Commit vorgemerkt sind:\n\tgeändert:       a.go\n", strategy.Fallback},
+		"no repository": {``, "fatal: not a git repository\n", "fatal: not a git repository\n", strategy.Fallback},
 		"what else is written": {``,
 			"warning: could not open directory 'x/': Permission denied\nOn branch main\nUntracked files:\n\ta\n\nafter\n",
 			"warning: could not open directory 'x/': Permission denied\nOn branch main\nUntracked files:\n\ta\nafter\n", strategy.Full},

@@ -21,7 +21,8 @@ func TestListing(t *testing.T) {
 	for i := range 310 {
 		fmt.Fprintf(&names, "%c%c\n", 'a'+i/20, 'a'+i%20)
 	}
-	drawn.WriteString(".\n├── main.go\n├── node_modules\n│   ├── a\n│   │   └── index.js\n│   └── b\n└── src\n    ├── x.go\n    └── y.go\n\n4 directories, 5 files\n")
+	drawn.WriteString(".\n├── main.go\n├── node_modules\n│   ├── a\n│   │   └── index.js\n│   └── b\n└── src\n    " +
+		"├── x.go\n    └── y.go\n\n4 directories, 5 files\n")
 	long := "total 40\ndrwxr-xr-x 2 dev dev 4096 Nov 20 19:02 .\ndrwxr-xr-x 9 dev dev 4096 Nov 20 19:02 ..\n"
 	for i := range 9 {
 		long += fmt.Sprintf("-rw-r--r-- 1 dev dev %d Nov 2%d 19:02 file%c.go\n", 100+i, i, 'a'+i)
@@ -45,24 +46,29 @@ func TestListing(t *testing.T) {
 		want        []string // lines of the result
 		gone        string
 	}{
-		"a few paths":           {"find . -name x", "./a/b\n./a/c\n./d\n", []string{"./a/b", "./a/c", "./d"}, ""},
-		"many paths":            {"find . -name '*.go'", many.String(), []string{"./src/a/{mod_aa.go,mod_ba.go,"}, "./src/a/mod_ba.go"},
-		"dependencies":          {"find . -type f", deps, []string{"./main.go", "./node_modules/ (40 paths: p0 7, @s/q 20, p1 7, p2 6)"}, "index.js"},
-		"dependencies wanted":   {"find node_modules -type f", strings.ReplaceAll(deps, "./node", "node"), []string{"node_modules/p0/index.js"}, ""},
-		"numbered":              {"ls gen", runs.String(), []string{"chunk_000.snap … chunk_039.snap (40 names)"}, "chunk_007"},
-		"very many names":       {"ls gen", names.String(), []string{"aa", "ot", "... (10 lines omitted) ..."}, "\npa"},
-		"tree":                  {"tree", drawn.String(), []string{" node_modules (3 entries)", "  x.go", "4 directories, 5 files"}, "index.js"},
-		"long":                  {"ls -la", long, []string{"100 Nov 20 19:02 filea.go", "-rwxr-xr-x 12 Nov 20 19:02 run me.sh", "Nov 20 19:02 l -> x y", "root dev Nov 20 19:02 sub/"}, "total 40"},
-		"unlike the others":     {"ls -l", images, []string{"-rwsr-xr-x root root 99 May 1 10:00 helper", "5 May 1 10:00 notes.md", "May 1 10:00 cur -> rel/v2"}, "img_500.png"},
-		"find -ls":              {"find . -type f -ls", listed, []string{"find: ‘./x’: Permission denied", "100 Nov 20 19:02 ./src/filea.go"}, "5587065"},
-		"gfind -ls":             {"gfind . -type f -ls", listed, []string{"find: ‘./x’: Permission denied", "100 Nov 20 19:02 ./src/filea.go"}, "5587065"},
-		"counts":                {"rg -c x", strings.ReplaceAll(many.String(), ".go", ".go:3"), []string{"./src/a/{mod_aa.go:3,mod_ba.go:3,"}, ""},
-		"counts, a run":         {"rg -c x", paths(250, func(i int) string { return fmt.Sprint(":", 1+i%3) }), []string{"src/{f249.go:1,f248.go:3,f247.go:2,"}, ""},
-		"counts of 0":           {"grep -rc x .", paths(20, func(i int) string { return fmt.Sprint(":", i%3/2) }), []string{"src/f17.go:1", "src/f2.go:1", "(listing: 20 paths, 14 of them with 0 left out)"}, ":0"},
-		"counts of 0 alone":     {"grep -rc x . | grep ':0$'", strings.ReplaceAll(runs.String(), ".snap", ".snap:0"), []string{"chunk_000.snap:0", "chunk_039.snap:0"}, ""},
-		"numbers in any order":  {"ls -U gen", "f9\nf100\nf10\nf1\nf02\nf3\nf4\nf5\nf6\nf7\nf8\nf11\n", []string{"f1 … f100 (12 names)"}, ""},
-		"paths in any order":    {"find . -name '*.c'", paths(250, func(int) string { return "" }), []string{"src/{f0.go … f249.go (250 names)}"}, ""},
-		"errors":                {"find /", strings.Repeat("find: ‘/secret/x’: Permission denied\n", 30) + many.String(), []string{"find: ‘/secret/x’: Permission denied", "... (20 more lines such as the one above: Permission denied) ..."}, ""},
+		"a few paths":         {"find . -name x", "./a/b\n./a/c\n./d\n", []string{"./a/b", "./a/c", "./d"}, ""},
+		"many paths":          {"find . -name '*.go'", many.String(), []string{"./src/a/{mod_aa.go,mod_ba.go,"}, "./src/a/mod_ba.go"},
+		"dependencies":        {"find . -type f", deps, []string{"./main.go", "./node_modules/ (40 paths: p0 7, @s/q 20, p1 7, p2 6)"}, "index.js"},
+		"dependencies wanted": {"find node_modules -type f", strings.ReplaceAll(deps, "./node", "node"), []string{"node_modules/p0/index.js"}, ""},
+		"numbered":            {"ls gen", runs.String(), []string{"chunk_000.snap … chunk_039.snap (40 names)"}, "chunk_007"},
+		"very many names":     {"ls gen", names.String(), []string{"aa", "ot", "... (10 lines omitted) ..."}, "\npa"},
+		"tree":                {"tree", drawn.String(), []string{" node_modules (3 entries)", "  x.go", "4 directories, 5 files"}, "index.js"},
+		"long": {"ls -la", long,
+			[]string{"100 Nov 20 19:02 filea.go", "-rwxr-xr-x 12 Nov 20 19:02 run me.sh", "Nov 20 19:02 l -> x y", "root dev Nov 20 19:02 sub/"}, "total 40"},
+		"unlike the others": {"ls -l", images, []string{"-rwsr-xr-x root root 99 May 1 10:00 helper", "5 May 1 10:00 notes.md", "May 1 10:00 cur -> rel/v2"},
+			"img_500.png"},
+		"find -ls":      {"find . -type f -ls", listed, []string{"find: ‘./x’: Permission denied", "100 Nov 20 19:02 ./src/filea.go"}, "5587065"},
+		"gfind -ls":     {"gfind . -type f -ls", listed, []string{"find: ‘./x’: Permission denied", "100 Nov 20 19:02 ./src/filea.go"}, "5587065"},
+		"counts":        {"rg -c x", strings.ReplaceAll(many.String(), ".go", ".go:3"), []string{"./src/a/{mod_aa.go:3,mod_ba.go:3,"}, ""},
+		"counts, a run": {"rg -c x", paths(250, func(i int) string { return fmt.Sprint(":", 1+i%3) }), []string{"src/{f249.go:1,f248.go:3,f247.go:2,"}, ""},
+		"counts of 0": {"grep -rc x .", paths(20, func(i int) string { return fmt.Sprint(":", i%3/2) }),
+			[]string{"src/f17.go:1", "src/f2.go:1", "(listing: 20 paths, 14 of them with 0 left out)"}, ":0"},
+		"counts of 0 alone": {"grep -rc x . | grep ':0$'", strings.ReplaceAll(runs.String(), ".snap", ".snap:0"),
+			[]string{"chunk_000.snap:0", "chunk_039.snap:0"}, ""},
+		"numbers in any order": {"ls -U gen", "f9\nf100\nf10\nf1\nf02\nf3\nf4\nf5\nf6\nf7\nf8\nf11\n", []string{"f1 … f100 (12 names)"}, ""},
+		"paths in any order":   {"find . -name '*.c'", paths(250, func(int) string { return "" }), []string{"src/{f0.go … f249.go (250 names)}"}, ""},
+		"errors": {"find /", strings.Repeat("find: ‘/secret/x’: Permission denied\n", 30) + many.String(),
+			[]string{"find: ‘/secret/x’: Permission denied", "... (20 more lines such as the one above: Permission denied) ..."}, ""},
 		"what is run on a file": {"find . -exec wc -l {} ;", many.String(), []string{"./src/a/mod_ba.go"}, ""},
 		"rows":                  {"git ls-files -s", strings.Repeat("100644 0f8fad5bd9cb 0\ta/b.go\n", 300), []string{"100644 0f8fad5bd9cb 0\ta/b.go"}, ""},
 	} {

@@ -13,7 +13,8 @@ func TestTable(t *testing.T) {
 	var ps, du, ss, top strings.Builder
 	ps.WriteString("USER         PID %CPU %MEM    VSZ   RSS TTY      STAT START   TIME COMMAND\n")
 	ss.WriteString("State      Recv-Q Send-Q Local Address:Port Peer Address:Port Process\n")
-	top.WriteString("top - 02:36:01 up 1 day,  1 user,  load average: 0.10, 0.20, 0.30\n\n    PID USER      PR  NI    VIRT    RES    SHR S  %CPU  %MEM     TIME+ COMMAND\n")
+	top.WriteString("top - 02:36:01 up 1 day,  1 user,  load average: 0.10, 0.20, 0.30\n\n    PID USER      PR  NI    VIRT    RES    SHR S  %CPU  %MEM     " +
+		"TIME+ COMMAND\n")
 	for i := range 150 {
 		fmt.Fprintf(&top, "%7d dev       20   0    9000   4000   2000 S   0.0   %d.%d   0:00.01 work%d\n", i+1, i/149*7, i%2, i)
 		fmt.Fprintf(&ps, "root %11d  0.0  0.0      0     0 ?        I<   02:36   0:00 [kworker/%d:0H]\n", i+2, i)
@@ -26,18 +27,25 @@ func TestTable(t *testing.T) {
 	ps.WriteString("dev         4713  0.0  0.0      0     0 ?        S    02:36   0:00 /usr/sbin/cron -f\n")
 	du.WriteString("1.9G\t./data\n2.0G\t.\n")
 	ss.WriteString("LISTEN     0      511          0.0.0.0:3000        0.0.0.0:*    users:((\"node\",pid=4711,fd=20))\n")
-	df := "Filesystem     Type      Size  Used Avail Use% Mounted on\nudev           devtmpfs  7.8G     0  7.8G   0% /dev\ntmpfs          tmpfs     1.6G  1.5G   90M  95% /run\n/dev/sda1      ext4      468G  465G     0 100% /\n/dev/loop3     squashfs   64M   64M     0 100% /snap/core20/1828\noverlay        overlay   468G  465G     0 100% /var/lib/docker/overlay2/x/merged\n"
+	df := "Filesystem     Type      Size  Used Avail Use% Mounted on\nudev           devtmpfs  7.8G     0  7.8G   0% /dev\ntmpfs          tmpfs     1.6G  " +
+		"1.5G   90M  95% /run\n/dev/sda1      ext4      468G  465G     0 100% /\n/dev/loop3     squashfs   64M   64M     0 100% /snap/core20/1828\noverlay       " +
+		" overlay   468G  465G     0 100% /var/lib/docker/overlay2/x/merged\n"
 	for name, tt := range map[string]struct {
 		command, in string
 		want, gone  []string
 	}{
-		"df":           {"df -hT", df, []string{"/dev/sda1", "95% /run", "(3 pseudo file systems left out)"}, []string{"snap", "docker", "udev"}},
-		"df of a box":  {"df -h", "Filesystem      Size  Used Avail Use% Mounted on\noverlay          59G   50G  6.1G  90% /\ntmpfs            64M     0   64M   0% /dev\nshm              64M     0   64M   0% /dev/shm\n/dev/vda1        59G   50G  6.1G  90% /etc/hosts\n", []string{"% /\n", "/etc/hosts"}, []string{"/dev/shm"}},
-		"du":           {"du -a .", du.String(), []string{"2.0G\t.", "1.9G\t./data", "10K\t./dir6", "(112 smaller entries left out)"}, []string{"4K\t"}},
-		"ps":           {"ps aux", ps.String(), []string{"node server.js --port 3000", "[node] <defunct>", "150 kernel threads", "cron", "postgres 1"}, []string{"[kworker/3"}},
-		"top":          {"top -bn1", top.String(), []string{"load average", "%MEM", "work0\n", "work149\n", "(129 processes left out)"}, []string{"work148\n"}},
-		"sockets":      {"ss -tan", ss.String(), []string{"LISTEN     0      511          0.0.0.0:3000", "130 TIME-WAIT"}, []string{":30149"}},
-		"padded":       {"dpkg -l", "||/ Name           Version      Architecture Description\n" + strings.Repeat("ii  adduser        3.134        all          add and remove users\n", 9), []string{"||/ Name  Version  Architecture Description\nii  adduser  3.134  all  add and remove users\n"}, []string{"   "}},
+		"df": {"df -hT", df, []string{"/dev/sda1", "95% /run", "(3 pseudo file systems left out)"}, []string{"snap", "docker", "udev"}},
+		"df of a box": {"df -h", "Filesystem      Size  Used Avail Use% Mounted on\noverlay          59G   50G  6.1G  90% /\ntmpfs            64M     0   64M   " +
+			"0% /dev\nshm              64M     0   64M   0% /dev/shm\n/dev/vda1        59G   50G  6.1G  90% /etc/hosts\n", []string{"% /\n", "/etc/hosts"},
+			[]string{"/dev/shm"}},
+		"du": {"du -a .", du.String(), []string{"2.0G\t.", "1.9G\t./data", "10K\t./dir6", "(112 smaller entries left out)"}, []string{"4K\t"}},
+		"ps": {"ps aux", ps.String(), []string{"node server.js --port 3000", "[node] <defunct>", "150 kernel threads", "cron", "postgres 1"},
+			[]string{"[kworker/3"}},
+		"top":     {"top -bn1", top.String(), []string{"load average", "%MEM", "work0\n", "work149\n", "(129 processes left out)"}, []string{"work148\n"}},
+		"sockets": {"ss -tan", ss.String(), []string{"LISTEN     0      511          0.0.0.0:3000", "130 TIME-WAIT"}, []string{":30149"}},
+		"padded": {"dpkg -l",
+			"||/ Name           Version      Architecture Description\n" + strings.Repeat("ii  adduser        3.134        all          add and remove users\n", 9),
+			[]string{"||/ Name  Version  Architecture Description\nii  adduser  3.134  all  add and remove users\n"}, []string{"   "}},
 		"not padded":   {"psql -c x", " a | b \n---+---\n 1 | x   y\n 2 | z\n 3 | u\n 4 | v\n", []string{"x   y"}, nil},
 		"a few rows":   {"ps aux", "  PID TTY          TIME CMD\n    1 ?        00:00:01 init\n", []string{"init"}, nil},
 		"what is else": {"ps aux", strategytest.Numbered(1, 200), []string{"line 100"}, nil},

@@ -94,19 +94,32 @@ func TestDedup(t *testing.T) {
 2024-01-15T12:00:06Z ERROR database unreachable
 3 unique patterns (6 total lines)
 `, strategy.Full},
-		"interleaved":                          {``, "a 1\nb 1\na 2\nb 2\na 3\n", "a 1 (x3)\n... a 3\nb 1 (x2)\n2 unique patterns (5 total lines)\n", strategy.Full},
-		"all different":                        {``, "a\nb\nc\nd\n", "a\nb\nc\nd\n", strategy.Fallback},
-		"too few":                              {``, "a\na\n", "a\na\n", strategy.Fallback},
-		"errors differ by numbers":             {``, "error: order 1 lost\nerror: order 2 lost\nerror: order 1 lost\n", "error: order 1 lost (x2)\nerror: order 2 lost\n2 unique patterns (3 total lines)\n", strategy.Full},
-		"a pattern":                            {`normalize_patterns = ["user=\\w+"]`, "user=a in\nuser=b in\nuser=c in\n", "user=a in (x3)\n1 unique pattern (3 total lines)\n", strategy.Full},
-		"a pattern and what stands for it":     {`normalize_patterns = [{ pattern = "user=\\w+", replacement = "user=<U>" }]`, "user=a in\nuser=b in\nuser=c in\n", "user=a in (x3)\n1 unique pattern (3 total lines)\n", strategy.Full},
-		"too many":                             {`max_unique_patterns = 2`, "a\nb\na\nc\na\nd\n", "a (x3)\nb\nc\nd\n2 unique patterns (6 total lines) (capped at 2)\n", strategy.Partial},
-		"a stack trace stays with its line":    {``, "2026-11-21 03:00:00 INFO ok\n2026-11-21 03:00:01 ERROR no\njava.lang.X: y\n\tat a.b(C.java:1)\nCaused by: z\n\tat d.e(F.java:2)\n\t... 3 more\n2026-11-21 03:00:02 INFO ok\n2026-11-21 03:00:03 ERROR no\njava.lang.X: y\n\tat a.b(C.java:1)\nCaused by: z\n\tat d.e(F.java:2)\n\t... 3 more\n", "2026-11-21 03:00:00 INFO ok (x2) … 03:00:02\n2026-11-21 03:00:01 ERROR no (x2) … 03:00:03\njava.lang.X: y\n\tat a.b(C.java:1)\nCaused by: z\n\tat d.e(F.java:2)\n\t... 3 more\n2 unique patterns (14 total lines)\n", strategy.Full},
-		"another date":                         {``, "2026-11-21 23:00:00 a\n2026-11-22 00:00:00 a\n2026-11-22 01:00:00 a\n", "2026-11-21 23:00:00 a (x3) … 2026-11-22 01:00:00\n1 unique pattern (3 total lines)\n", strategy.Full},
-		"time since boot":                      {``, "[    1.000000] a\n[    2.000000] a\n[   12.500000] a\n", "[    1.000000] a (x3) … 12.500000\n1 unique pattern (3 total lines)\n", strategy.Full},
-		"of a log only":                        {`only = '^\w+ \| '`, " Container a Started\n Container b Started\na | x 1\nb | y\na | x 2\nb exited with code 1\na | x 3\n", " Container a Started\n Container b Started\na | x 1 (x3)\n... a | x 3\nb | y\nb exited with code 1\n2 unique patterns (4 total lines)\n", strategy.Full},
-		"no log":                               {`only = '^\w+ \| '`, "a 1\na 2\na 3\na 4\n", "a 1\na 2\na 3\na 4\n", strategy.Full},
-		"what is near an error without a time": {``, "x 1\nx 2\nx 3\nerror: y\n4 | code\n5 | code\n", "x 1 (x3)\n... x 3\nerror: y\n4 | code\n5 | code\n4 unique patterns (6 total lines)\n", strategy.Full},
+		"interleaved":   {``, "a 1\nb 1\na 2\nb 2\na 3\n", "a 1 (x3)\n... a 3\nb 1 (x2)\n2 unique patterns (5 total lines)\n", strategy.Full},
+		"all different": {``, "a\nb\nc\nd\n", "a\nb\nc\nd\n", strategy.Fallback},
+		"too few":       {``, "a\na\n", "a\na\n", strategy.Fallback},
+		"errors differ by numbers": {``, "error: order 1 lost\nerror: order 2 lost\nerror: order 1 lost\n",
+			"error: order 1 lost (x2)\nerror: order 2 lost\n2 unique patterns (3 total lines)\n", strategy.Full},
+		"a pattern": {`normalize_patterns = ["user=\\w+"]`, "user=a in\nuser=b in\nuser=c in\n",
+			"user=a in (x3)\n1 unique pattern (3 total lines)\n", strategy.Full},
+		"a pattern and what stands for it": {`normalize_patterns = [{ pattern = "user=\\w+", replacement = "user=<U>" }]`, "user=a in\nuser=b in\nuser=c in\n",
+			"user=a in (x3)\n1 unique pattern (3 total lines)\n", strategy.Full},
+		"too many": {`max_unique_patterns = 2`, "a\nb\na\nc\na\nd\n",
+			"a (x3)\nb\nc\nd\n2 unique patterns (6 total lines) (capped at 2)\n", strategy.Partial},
+		"a stack trace stays with its line": {``,
+			"2026-11-21 03:00:00 INFO ok\n2026-11-21 03:00:01 ERROR no\njava.lang.X: y\n\tat a.b(C.java:1)\nCaused by: z\n\tat d.e(F.java:2)\n\t... 3 more\n" +
+				"2026-11-21 03:00:02 INFO ok\n2026-11-21 03:00:03 ERROR no\njava.lang.X: y\n\tat a.b(C.java:1)\nCaused by: z\n\tat d.e(F.java:2)\n\t... 3 more\n",
+			"2026-11-21 03:00:00 INFO ok (x2) … 03:00:02\n2026-11-21 03:00:01 ERROR no (x2) … 03:00:03\njava.lang.X: y\n\tat a.b(C.java:1)\nCaused by: z\n\tat " +
+				"d.e(F.java:2)\n\t... 3 more\n2 unique patterns (14 total lines)\n", strategy.Full},
+		"another date": {``, "2026-11-21 23:00:00 a\n2026-11-22 00:00:00 a\n2026-11-22 01:00:00 a\n",
+			"2026-11-21 23:00:00 a (x3) … 2026-11-22 01:00:00\n1 unique pattern (3 total lines)\n", strategy.Full},
+		"time since boot": {``, "[    1.000000] a\n[    2.000000] a\n[   12.500000] a\n",
+			"[    1.000000] a (x3) … 12.500000\n1 unique pattern (3 total lines)\n", strategy.Full},
+		"of a log only": {`only = '^\w+ \| '`,
+			" Container a Started\n Container b Started\na | x 1\nb | y\na | x 2\nb exited with code 1\na | x 3\n",
+			" Container a Started\n Container b Started\na | x 1 (x3)\n... a | x 3\nb | y\nb exited with code 1\n2 unique patterns (4 total lines)\n", strategy.Full},
+		"no log": {`only = '^\w+ \| '`, "a 1\na 2\na 3\na 4\n", "a 1\na 2\na 3\na 4\n", strategy.Full},
+		"what is near an error without a time": {``, "x 1\nx 2\nx 3\nerror: y\n4 | code\n5 | code\n",
+			"x 1 (x3)\n... x 3\nerror: y\n4 | code\n5 | code\n4 unique patterns (6 total lines)\n", strategy.Full},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := strategytest.Make(t, Strategies["dedup"], tt.parameters)
@@ -126,10 +139,12 @@ func TestDedup(t *testing.T) {
 func TestDedupLongRecord(t *testing.T) {
 	long := "2026-11-21 03:00:02 INFO payload " + strings.Repeat("x", 2000) + " end"
 	in := strings.Repeat("2026-11-21 03:00:00 INFO ok\n", 9) + long + "\n2026-11-21 03:00:03 ERROR no\njava.lang.X: y\n" +
-		strategytest.NumberedAs("\tat own.a.B.c%d(B.java:1)\n", 1, 4) + strategytest.NumberedAs("\tat org.springframework.X.y%d(X.java:1)\n", 1, 30) + "\tat own.d.E.f(E.java:9)\n" +
+		strategytest.NumberedAs("\tat own.a.B.c%d(B.java:1)\n", 1, 4) + strategytest.NumberedAs("\tat org.springframework.X.y%d(X.java:1)\n", 1,
+		30) + "\tat own.d.E.f(E.java:9)\n" +
 		strategytest.NumberedAs("\tat java.lang.Thread.run%d(Thread.java:1)\n", 1, 3)
 	got, _ := strategytest.Filter(t, strategytest.Make(t, Strategies["dedup"], ""), strategy.Run{}, in)
-	for _, want := range []string{"INFO payload xxx", "bytes omitted) ... xxx", "xxx end", "own.a.B.c4", "... (30 lines omitted) ...\n\tat own.d.E.f", "Thread.run3"} {
+	for _, want := range []string{"INFO payload xxx", "bytes omitted) ... xxx", "xxx end", "own.a.B.c4", "... (30 lines omitted) ...\n\tat own.d.E.f",
+		"Thread.run3"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in the result", want)
 		}
@@ -169,7 +184,8 @@ func TestDedupKeepsRare(t *testing.T) {
 	}
 	var b strings.Builder
 	for i := range 20_000 {
-		fmt.Fprintf(&b, "2026-11-21 %02d:%02d:%02d INFO  user %s did thing %d in %dms\n", i/3600, i/60%60, i%60, []string{"ann", "bob", "cyd", "dan", "eve", "flo", "gus", "hal", "ida", "jon", "kim", "leo"}[i%12], i, i%977)
+		fmt.Fprintf(&b, "2026-11-21 %02d:%02d:%02d INFO  user %s did thing %d in %dms\n", i/3600, i/60%60, i%60,
+			[]string{"ann", "bob", "cyd", "dan", "eve", "flo", "gus", "hal", "ida", "jon", "kim", "leo"}[i%12], i, i%977)
 		if i%4000 == 2000 {
 			b.WriteString(rare[i/4000] + "\n")
 		}
@@ -207,11 +223,13 @@ func BenchmarkDedup(b *testing.B) {
 	for i := 0; len(text) < 10<<20; i++ {
 		switch i % 4 {
 		case 0:
-			text = fmt.Appendf(text, "Nov 21 %02d:%02d:%02d web01 nginx[%d]: 10.0.%d.%d - - \"GET /healthz HTTP/1.1\" 200 2\n", i/3600%24, i/60%60, i%60, i%9999, i%9, i%255)
+			text = fmt.Appendf(text, "Nov 21 %02d:%02d:%02d web01 nginx[%d]: 10.0.%d.%d - - \"GET /healthz HTTP/1.1\" 200 2\n", i/3600%24, i/60%60, i%60, i%9999, i%9,
+				i%255)
 		case 1:
 			text = fmt.Appendf(text, "Nov 21 %02d:%02d:%02d web01 app[2211]: level=info msg=\"request done\" id=%016x ms=%d\n", i/3600%24, i/60%60, i%60, i*7919, i%977)
 		case 2:
-			text = fmt.Appendf(text, "2026-11-21 %02d:%02d:%02d,%03d INFO  [pool-%d] c.e.shop.CartService - cart %08x saved\n", i/3600%24, i/60%60, i%60, i%1000, i%12, i*7919)
+			text = fmt.Appendf(text, "2026-11-21 %02d:%02d:%02d,%03d INFO  [pool-%d] c.e.shop.CartService - cart %08x saved\n", i/3600%24, i/60%60, i%60, i%1000,
+				i%12, i*7919)
 		case 3:
 			text = fmt.Appendf(text, "{\"level\":30,\"time\":%d,\"pid\":17,\"req\":{\"id\":\"%08x-ad4b-b0db-463c-e9e9b7e94763\",\"method\":\"GET\",\"url\":\"/users/%d\"},\"res\":{\"statusCode\":200},\"msg\":\"request completed\"}\n", 1763694000000+i, i*7919, i%999)
 		}

@@ -14,12 +14,15 @@ import (
 
 // secretsOf are credentials that are recognised without a name.
 var secretsOf = []string{
-	"AKIAYSHVJY65YZQUVVQL", "AIzaSyD" + alnum2 + "a1-_B2c3", "ghp_" + alnum2 + "tR7kQm2XzV9bLs4W", "glpat-" + alnum2, "npm_" + alnum2 + "tR7kQm2XzV9bLs4W", "sk-ant-api03-" + alnum4 + "AA",
-	"xoxb-123456789012-1234567890123-" + alnum2 + "aB1c", "sk_live_o9dgEbIyjvbl5TxfunRURNRf", "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiAiWU9OUVJQSjgiLCAiaWF0Ijog.N8goj9Y7nwgkratxT2iaKVmyz0Z",
+	"AKIAYSHVJY65YZQUVVQL", "AIzaSyD" + alnum2 + "a1-_B2c3", "ghp_" + alnum2 + "tR7kQm2XzV9bLs4W", "glpat-" + alnum2, "npm_" + alnum2 + "tR7kQm2XzV9bLs4W",
+	"sk-ant-api03-" + alnum4 + "AA",
+	"xoxb-123456789012-1234567890123-" + alnum2 + "aB1c", "sk_live_o9dgEbIyjvbl5TxfunRURNRf",
+	"eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiAiWU9OUVJQSjgiLCAiaWF0Ijog.N8goj9Y7nwgkratxT2iaKVmyz0Z",
 }
 
 // assignments are names with a % in place of the value.
-var assignments = []string{"DB_PASSWORD=%", "api_key: \"%\"", `{"token":"%","x":1}`, "postgres://app:%@db/x", "Authorization: Bearer %", "--password %", "<password>%</password>", "Password=%;Encrypt=true", "?access_token=%&x=1"}
+var assignments = []string{"DB_PASSWORD=%", "api_key: \"%\"", `{"token":"%","x":1}`, "postgres://app:%@db/x", "Authorization: Bearer %", "--password %",
+	"<password>%</password>", "Password=%;Encrypt=true", "?access_token=%&x=1"}
 
 // FuzzMask checks that the surroundings of a credential do not hide it, that
 // masking again changes nothing, and that a text does not grow.
@@ -67,7 +70,9 @@ func TestScanFindsRandomValues(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(1, 2))
 	s := &Scanner{}
-	for _, letters := range []string{"0123456789abcdef", "abcdefghijklmnopqrstuvwxyz0123456789", "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789", "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"} {
+	for _, letters := range []string{"0123456789abcdef", "abcdefghijklmnopqrstuvwxyz0123456789",
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789", "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"} {
 		for _, size := range []int{16, 20, 32, 40} {
 			for _, a := range append(assignments, "  secret: %", "client_secret = '%'", "X-Api-Key: %") {
 				shown := 0

@@ -11,13 +11,17 @@ import (
 
 // Lines that patterns are matched against.
 var patternLines = []string{
-	"", " ", "\t", "foo", " foo", "\tfoo", "  foo bar", "Foo", "FOO bar", "xfoo", "bar foo", "error: x", "Error: x", "a error: x", "warning: unused", "   Compiling foo v1.0", "Compiling foo", "\tCompiling foo",
-	"Compilin", "Step 3/10 : RUN x", " ---> 0a1b2c3d", "--- FAIL: TestX (0.00s)", "ok  \tpkg\t0.1s", "k", "K", "s", "S", "99%", "é", "É", "npm warn x", "npm WARN x", "added 12 packages", "\u017foo ſ K", "━━╸ 1", "foo!", "a_b", "bar\x00foo",
+	"", " ", "\t", "foo", " foo", "\tfoo", "  foo bar", "Foo", "FOO bar", "xfoo", "bar foo", "error: x", "Error: x", "a error: x", "warning: unused",
+	"   Compiling foo v1.0", "Compiling foo", "\tCompiling foo",
+	"Compilin", "Step 3/10 : RUN x", " ---> 0a1b2c3d", "--- FAIL: TestX (0.00s)", "ok  \tpkg\t0.1s", "k", "K", "s", "S", "99%", "é", "É", "npm warn x",
+	"npm WARN x", "added 12 packages", "\u017foo ſ K", "━━╸ 1", "foo!", "a_b", "bar\x00foo",
 }
 
 var patternExprs = []string{
-	`^foo`, `^\s*Compiling `, `^ *foo`, `^\s+foo`, `^(foo|bar)`, `^foo|^bar`, `^(?:Compiling|Downloading|Downloaded)\b`, `^--- (FAIL|PASS|SKIP):`, `^Step \d+/\d+ : `, `^ok\s+`, `^[FE]oo`, `(?i)^npm warn`,
-	`^\s*$`, `^`, `$`, `foo`, `error|warning`, `(?i)error`, `^.* foo`, `\d+ packages`, `x*y?`, `(foo)+bar`, `[a-z]+`, `^é`, `\bfoo\b`, `foo\B`, `\Bfoo`, `(?i)S`, `[━╸]+ \d`, `^[^a-z]+$`, `o$`, `(?m)^bar$`, `.`, `\x00`, `a{2,3}`, `^(a|b|)c`, `\S+\s+\S+$`, `^.*(ar|oo)$`,
+	`^foo`, `^\s*Compiling `, `^ *foo`, `^\s+foo`, `^(foo|bar)`, `^foo|^bar`, `^(?:Compiling|Downloading|Downloaded)\b`, `^--- (FAIL|PASS|SKIP):`,
+	`^Step \d+/\d+ : `, `^ok\s+`, `^[FE]oo`, `(?i)^npm warn`,
+	`^\s*$`, `^`, `$`, `foo`, `error|warning`, `(?i)error`, `^.* foo`, `\d+ packages`, `x*y?`, `(foo)+bar`, `[a-z]+`, `^é`, `\bfoo\b`, `foo\B`, `\Bfoo`,
+	`(?i)S`, `[━╸]+ \d`, `^[^a-z]+$`, `o$`, `(?m)^bar$`, `.`, `\x00`, `a{2,3}`, `^(a|b|)c`, `\S+\s+\S+$`, `^.*(ar|oo)$`,
 }
 
 func TestPattern(t *testing.T) {

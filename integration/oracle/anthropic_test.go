@@ -290,7 +290,8 @@ func anthropicStream(r *rand.Rand) []byte {
 	if reason == "tool_use" && !strings.Contains(b.String(), `"tool_use"`) {
 		reason = "end_turn"
 	}
-	send("message_delta", map[string]any{"delta": map[string]any{"stop_reason": reason, "stop_sequence": nil}, "usage": map[string]any{"output_tokens": 1 + r.IntN(1000)}})
+	send("message_delta", map[string]any{"delta": map[string]any{"stop_reason": reason, "stop_sequence": nil},
+		"usage": map[string]any{"output_tokens": 1 + r.IntN(1000)}})
 	send("message_stop", map[string]any{})
 	return b.Bytes()
 }

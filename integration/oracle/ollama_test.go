@@ -101,7 +101,8 @@ func strictly(body []byte, into any, apart ...string) error {
 func TestOllamaSchemas(t *testing.T) {
 	schemas := []string{`{}`, `[]`, `{"type":1}`, `{"required":"a"}`, `{"properties":[]}`, `{"properties":null}`, `{"type":["object"]}`}
 	for _, property := range []string{
-		`true`, `{}`, `null`, `{"type":"string"}`, `{"type":["string","null"]}`, `{"type":[1]}`, `{"type":null}`, `{"type":{}}`, `{"enum":["a",1,null]}`, `{"enum":{}}`,
+		`true`, `{}`, `null`, `{"type":"string"}`, `{"type":["string","null"]}`, `{"type":[1]}`, `{"type":null}`, `{"type":{}}`, `{"enum":["a",1,null]}`,
+		`{"enum":{}}`,
 		`{"items":{"type":"string"}}`, `{"items":true}`, `{"description":1}`, `{"anyOf":[{"type":"string"},{"type":"null"}]}`, `{"anyOf":[true]}`, `{"anyOf":{}}`,
 		`{"properties":{"x":{"type":"string"}}}`, `{"properties":{"x":true}}`, `{"additionalProperties":false,"minimum":1}`, `{"TYPE":1}`, `{"const":1}`,
 	} {

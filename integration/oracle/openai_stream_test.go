@@ -191,7 +191,8 @@ func officialResponses(stream []byte) (answer, error) {
 		a.Stop = llm.StopRefusal
 	}
 	u := last.Usage
-	a.Usage = llm.Usage{Input: int(u.InputTokens), Output: int(u.OutputTokens), CacheRead: int(u.InputTokensDetails.CachedTokens), CacheWrite: int(u.InputTokensDetails.CacheWriteTokens)}
+	a.Usage = llm.Usage{Input: int(u.InputTokens), Output: int(u.OutputTokens), CacheRead: int(u.InputTokensDetails.CachedTokens),
+		CacheWrite: int(u.InputTokensDetails.CacheWriteTokens)}
 	return a, events.Err()
 }
 
@@ -232,7 +233,8 @@ func chatStream(r *rand.Rand) []byte {
 	}
 	choice(`{}`, quoted(finish))
 	in, out := r.IntN(1000), 1+r.IntN(1000)
-	send(fmt.Sprintf(`"choices":[],"usage":{"prompt_tokens":%d,"completion_tokens":%d,"total_tokens":%d,"prompt_tokens_details":{"cached_tokens":%d}}`, in, out, in+out, r.IntN(in+1)))
+	send(fmt.Sprintf(`"choices":[],"usage":{"prompt_tokens":%d,"completion_tokens":%d,"total_tokens":%d,"prompt_tokens_details":{"cached_tokens":%d}}`, in, out,
+		in+out, r.IntN(in+1)))
 	b.WriteString("data: [DONE]\n\n")
 	return b.Bytes()
 }

@@ -139,7 +139,8 @@ func TestContextBudget(t *testing.T) {
 		t.Fatalf("got %v, %v, want %v", reason, err, acp.StopEndTurn)
 	}
 	history, reason, err = c.turn(t.Context(), t, a, history, text(strings.Repeat("a longer prompt ", 100)))
-	if err != nil || reason != acp.StopMaxTokens || !strings.Contains(c.lines[len(c.lines)-1], "100 tokens of context. Type /compact to make room, start a new session, or raise agent.context_budget_tokens.") {
+	if err != nil || reason != acp.StopMaxTokens || !strings.Contains(c.lines[len(c.lines)-1],
+		"100 tokens of context. Type /compact to make room, start a new session, or raise agent.context_budget_tokens.") {
 		t.Errorf("a prompt over the budget: %v, %v, want %v and advice in %q", reason, err, acp.StopMaxTokens, c.lines)
 	}
 	// The user's own calls continue when the context is full, since no model

@@ -53,7 +53,9 @@ func (c *client) send(_ context.Context, u acp.SessionUpdate) error {
 		if u.Content.Text == nil {
 			u.Content = acp.TextBlock(u.Content.Type)
 		}
-		c.lines = append(c.lines, fmt.Sprintf("%s %s %q", map[string]string{acp.UpdateUserMessage: "message user", acp.UpdateAgentMessage: "message", acp.UpdateAgentThought: "thought"}[u.Update], u.MessageID, *u.Content.Text))
+		c.lines = append(c.lines, fmt.Sprintf("%s %s %q",
+			map[string]string{acp.UpdateUserMessage: "message user", acp.UpdateAgentMessage: "message", acp.UpdateAgentThought: "thought"}[u.Update], u.MessageID,
+			*u.Content.Text))
 	case acp.ToolCall:
 		line := fmt.Sprintf("%s %s %s", u.Update, u.ToolCallID, u.Status)
 		for _, p := range u.Content {
@@ -79,7 +81,8 @@ type tools struct {
 
 func (tools) Tools() []executors.Tool {
 	var all []executors.Tool
-	for name, effect := range map[string]executors.Effect{"say": executors.Reads, "compress_context": executors.Internal, "meet": executors.Reads, "fail": executors.Mutates, "block": executors.Mutates} {
+	for name, effect := range map[string]executors.Effect{"say": executors.Reads, "compress_context": executors.Internal, "meet": executors.Reads,
+		"fail": executors.Mutates, "block": executors.Mutates} {
 		all = append(all, executors.Tool{Name: name, Effect: effect, Schema: json.RawMessage(`{"type":"object"}`)})
 	}
 	return append(all, executors.Tool{Name: "update_plan", Effect: executors.Internal, Schema: json.RawMessage(`{"type":"object"}`), Traits: executors.ShowsPlan})
@@ -207,7 +210,8 @@ func joinChunks(lines []string) []string {
 			l = strings.TrimSuffix(out[n-1], `"`) + strings.TrimPrefix(f[2], `"`)
 			out = out[:n-1]
 		}
-		if steps := len(f) == 3 && f[0] == acp.UpdateToolCallPatch && strings.HasPrefix(f[2], " content"); !steps && !strings.HasSuffix(l, string(acp.ToolInProgress)) {
+		if steps := len(f) == 3 && f[0] == acp.UpdateToolCallPatch && strings.HasPrefix(f[2], " content"); !steps && !strings.HasSuffix(l,
+			string(acp.ToolInProgress)) {
 			out = append(out, l)
 		}
 	}

@@ -27,7 +27,8 @@ func TestOnlyTypedTextIsACall(t *testing.T) {
 	if _, _, err := c.turn(t.Context(), t, a, nil, prompt); err != nil || strings.Contains(strings.Join(c.lines, "\n"), "tool_call") {
 		t.Error(err, c.lines)
 	}
-	history, _, err := a.Turn(t.Context(), nil, Input{Content: append(text("/say ").Content, acp.ContentBlock{Type: "resource_link", URI: "file:///w/my%20file.go", Name: "my file.go"})})
+	history, _, err := a.Turn(t.Context(), nil,
+		Input{Content: append(text("/say ").Content, acp.ContentBlock{Type: "resource_link", URI: "file:///w/my%20file.go", Name: "my file.go"})})
 	if err != nil || history[0].Blocks[0].Text != "/say /w/my file.go" {
 		t.Error(err, history[0])
 	}
@@ -115,7 +116,8 @@ func TestPromptContent(t *testing.T) {
 	blind.NoImages = true
 	a.Model = func() llm.Model { return blind }
 	c.lines = nil
-	if _, _, err := a.Turn(t.Context(), nil, Input{Content: in.Content[5:7]}); err != nil || !strings.Contains(c.lines[0], "The image was left out: script:blind takes no images") {
+	if _, _, err := a.Turn(t.Context(), nil, Input{Content: in.Content[5:7]}); err != nil || !strings.Contains(c.lines[0],
+		"The image was left out: script:blind takes no images") {
 		t.Error(err, c.lines)
 	}
 }

@@ -39,30 +39,40 @@ func TestDoom(t *testing.T) {
 		stopped int    // the round that it stops after, from 1; 0: it does not stop
 		nudged  string // the rounds in which the model gets a note
 	}{
-		"same outcome":               {"BASH make: error: no rule to make\nBASH make: error: no rule to make\nBASH make test: error: no rule to make", 3, "2"},
-		"only times differ":          {"BASH go test: FAIL pkg 0.31s at 12:00:01\nBASH go test: FAIL pkg 0.4s at 12:00:09\nBASH go test: FAIL pkg 12s at 12:00:17", 3, "2 3"},
-		"progress between":           {"BASH make: error: no rule to make\nBASH make: error: no rule to make\nBASH ls: error: another one here\nBASH make: error: no rule to make", 0, "2"},
-		"quiet, different":           {"bash a: (no output)\nbash b: (no output)\nbash c: (no output)", 0, ""},
-		"quiet, same":                {"bash a: (no output)\nbash a: (no output)\nbash a: (no output)", 3, "2 3"},
-		"looks that find nothing":    {"read a: No matches for: NewServer\nread b: No matches for: NewServer\nread c: No matches for: NewServer", 0, ""},
-		"the same look":              {"read a: No matches for: NewServer\nread a: No matches for: NewServer\nread a: No matches for: NewServer", 3, "2 3"},
-		"looks that fail":            {"READ a: error: the disk is gone\nREAD b: error: the disk is gone\nREAD c: error: the disk is gone", 3, ""},
-		"counters":                   {"bash next: this is attempt 1\nbash next: this is attempt 2\nbash next: this is attempt 3\nbash next: this is attempt 4\nbash next: this is attempt 5", 5, "4 5"},
-		"spelled otherwise":          {`read {"a":1,"b":2}: a rather long text` + "\n" + `read {"b":2, "a":1}: a rather long text` + "\n" + `read { "a":1, "b":2 }: a rather long text`, 3, "2 3"},
-		"in turn":                    {strings.Repeat("read a: the text of a file\nread b: the text of another\n", 4), 6, "4 5 6"},
-		"three in turn":              {strings.Repeat("read a: the text of a file\nread b: the text of another\nread c: the text of a third\n", 4), 9, "6 7 8 9"},
-		"side by side":               {strings.Repeat("read a: the text of a file | read b: the text of another\n", 3), 3, "2 3"},
-		"the same side by side":      {"read a: the text of a file | read a: the text of a file | read a: the text of a file", 0, ""},
-		"one of them is new":         {"read a: the text of a file\nread a: the text of a file | read b: the text of another\nread a: the text of a file | read c: the text of a third", 0, "2 3"},
-		"read after edit":            {"read a: the text of a file\nedit 1: edited a\nread a: the text of a file\nedit 2: edited a\nread a: the text of a file\nedit 3: edited a\nread a: the text of a file", 0, ""},
-		"test after edit":            {"BASH go test" + fails + "\nedit 1: Edited a.go, 1 place\nBASH go test" + fails + "\nedit 2: Edited a.go, 1 place\nBASH go test" + fails + "\nedit 3: Edited a.go, 1 place\nBASH go test" + fails, 0, ""},
-		"test after another command": {"BASH go test" + fails + "\nbash sed 1: ok\nBASH go test" + fails + "\nbash sed 2: ok\nBASH go test" + fails + "\nbash sed 3: ok\nBASH go test" + fails, 0, ""},
-		"edits with one outcome":     {"edit 1: Edited a.go, 1 place\nedit 2: Edited a.go, 1 place\nedit 3: Edited a.go, 1 place\nedit 4: Edited a.go, 1 place", 0, ""},
-		"there and back":             {strings.Repeat("edit 1: Edited a.go, 1 place\nBASH go test"+fails+"\nedit 2: Edited a.go, 1 place\n", 4), 9, "6 7 8 9"},
-		"a failed edit is none":      {strings.Repeat("EDIT 1: the text to replace is not there\nread a: the text of a file\n", 4), 6, "4 5 6"},
-		"a look at what runs":        {strings.Repeat("bash+ 1: (no new output)\n", 9), 0, ""},
-		"waiting for what runs":      {strings.Repeat("bash sleep: (no output)\nbash+ 1: (no new output)\n", 9), 0, ""},
-		"look for the fourth time":   {"read a: the text of a file\nread b: x\nread a: the text of a file\nread c: y\nread a: the text of a file\nread d: z\nread a: the text of a file", 0, ""},
+		"same outcome": {"BASH make: error: no rule to make\nBASH make: error: no rule to make\nBASH make test: error: no rule to make", 3, "2"},
+		"only times differ": {"BASH go test: FAIL pkg 0.31s at 12:00:01\nBASH go test: FAIL pkg 0.4s at 12:00:09\nBASH go test: FAIL pkg 12s at 12:00:17",
+			3, "2 3"},
+		"progress between": {"BASH make: error: no rule to make\nBASH make: error: no rule to make\nBASH ls: error: another one here\nBASH make: " +
+			"error: no rule to make", 0, "2"},
+		"quiet, different":        {"bash a: (no output)\nbash b: (no output)\nbash c: (no output)", 0, ""},
+		"quiet, same":             {"bash a: (no output)\nbash a: (no output)\nbash a: (no output)", 3, "2 3"},
+		"looks that find nothing": {"read a: No matches for: NewServer\nread b: No matches for: NewServer\nread c: No matches for: NewServer", 0, ""},
+		"the same look":           {"read a: No matches for: NewServer\nread a: No matches for: NewServer\nread a: No matches for: NewServer", 3, "2 3"},
+		"looks that fail":         {"READ a: error: the disk is gone\nREAD b: error: the disk is gone\nREAD c: error: the disk is gone", 3, ""},
+		"counters": {"bash next: this is attempt 1\nbash next: this is attempt 2\nbash next: this is attempt 3\nbash next: this is attempt 4\n" +
+			"bash next: this is attempt 5", 5, "4 5"},
+		"spelled otherwise": {`read {"a":1,"b":2}: a rather long text` + "\n" + `read {"b":2, "a":1}: a rather long text` + "\n" +
+			`read { "a":1, "b":2 }: a rather long text`, 3, "2 3"},
+		"in turn":               {strings.Repeat("read a: the text of a file\nread b: the text of another\n", 4), 6, "4 5 6"},
+		"three in turn":         {strings.Repeat("read a: the text of a file\nread b: the text of another\nread c: the text of a third\n", 4), 9, "6 7 8 9"},
+		"side by side":          {strings.Repeat("read a: the text of a file | read b: the text of another\n", 3), 3, "2 3"},
+		"the same side by side": {"read a: the text of a file | read a: the text of a file | read a: the text of a file", 0, ""},
+		"one of them is new": {"read a: the text of a file\nread a: the text of a file | read b: the text of another\nread a: the text of a file | read " +
+			"c: the text of a third", 0, "2 3"},
+		"read after edit": {"read a: the text of a file\nedit 1: edited a\nread a: the text of a file\nedit 2: edited a\nread a: the text of a file\n" +
+			"edit 3: edited a\nread a: the text of a file", 0, ""},
+		"test after edit": {"BASH go test" + fails + "\nedit 1: Edited a.go, 1 place\nBASH go test" + fails +
+			"\nedit 2: Edited a.go, 1 place\nBASH go test" + fails + "\nedit 3: Edited a.go, 1 place\nBASH go test" + fails, 0, ""},
+		"test after another command": {"BASH go test" + fails + "\nbash sed 1: ok\nBASH go test" + fails + "\nbash sed 2: ok\nBASH go test" + fails +
+			"\nbash sed 3: ok\nBASH go test" + fails, 0, ""},
+		"edits with one outcome": {"edit 1: Edited a.go, 1 place\nedit 2: Edited a.go, 1 place\nedit 3: Edited a.go, 1 place\nedit 4: Edited a.go, 1 place", 0,
+			""},
+		"there and back":        {strings.Repeat("edit 1: Edited a.go, 1 place\nBASH go test"+fails+"\nedit 2: Edited a.go, 1 place\n", 4), 9, "6 7 8 9"},
+		"a failed edit is none": {strings.Repeat("EDIT 1: the text to replace is not there\nread a: the text of a file\n", 4), 6, "4 5 6"},
+		"a look at what runs":   {strings.Repeat("bash+ 1: (no new output)\n", 9), 0, ""},
+		"waiting for what runs": {strings.Repeat("bash sleep: (no output)\nbash+ 1: (no new output)\n", 9), 0, ""},
+		"look for the fourth time": {"read a: the text of a file\nread b: x\nread a: the text of a file\nread c: y\nread a: the text of a file\nread d: z\n" +
+			"read a: the text of a file", 0, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var d doom
@@ -115,8 +125,9 @@ func TestLimitsOfATurn(t *testing.T) {
 		tries  int
 	}{
 		"circle": {script: strings.Repeat(say, 4), limit: 10, reason: acp.StopMaxTurnRequests, last: "repeating itself. Tell it what to do differently.", tries: 15},
-		"rounds": {script: `{"tool":"say","input":{"text":"one"}}` + "\n\n" + `{"tool":"say","input":{"text":"two"}}` + "\n\n" + `{"text":"?"}`, limit: 2, reason: acp.StopMaxTurnRequests,
-			last: "Stopped after 2 rounds of tool calls (agent.max_tool_iterations). Send another prompt to continue.", tries: 10},
+		"rounds": {script: `{"tool":"say","input":{"text":"one"}}` + "\n\n" + `{"tool":"say","input":{"text":"two"}}` + "\n\n" + `{"text":"?"}`, limit: 2,
+			reason: acp.StopMaxTurnRequests,
+			last:   "Stopped after 2 rounds of tool calls (agent.max_tool_iterations). Send another prompt to continue.", tries: 10},
 		"twice is none": {script: say + say + `{"text":"done"}`, limit: 10, reason: acp.StopEndTurn, last: "done", tries: 10},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -24,7 +24,8 @@ func TestHistoryRefusal(t *testing.T) {
 	}{
 		"a turn":             {[]transcript.Event{prompt("a"), said("b"), transcript.Answer{}, end, prompt("c"), said("d"), refused}, []string{"a", "b"}},
 		"after it was clear": {[]transcript.Event{prompt("a"), end, prompt("b"), transcript.Cleared{}, refused}, nil},
-		"after a compaction": {[]transcript.Event{prompt("a"), said("b"), transcript.Answer{}, end, prompt("c"), transcript.Compaction{Summary: "s"}, refused}, []string{"[Summary of the conversation so far, in place of its messages]\ns"}},
+		"after a compaction": {[]transcript.Event{prompt("a"), said("b"), transcript.Answer{}, end, prompt("c"), transcript.Compaction{Summary: "s"}, refused},
+			[]string{"[Summary of the conversation so far, in place of its messages]\ns"}},
 		"after the end": {[]transcript.Event{
 			prompt("a"), transcript.Result{Result: llm.ToolResult{ID: "1"}}, prompt("b"), end, refused, refused,
 		}, []string{"a", "b"}},

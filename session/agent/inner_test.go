@@ -67,7 +67,8 @@ const delegate = `{"tool":"delegate"}` + "\n\n"
 // call that delegated it.
 func TestDelegate(t *testing.T) {
 	c := &client{}
-	a, d := delegating(t, c, delegate+`{"text":"First this."}`+"\n"+`{"tool":"say","input":{"text":"a.go"}}`+"\n"+`{"tool":"fail"}`+"\n\n"+`{"text":"It is in a.go."}`+"\n\n"+`{"text":"done"}`)
+	a, d := delegating(t, c, delegate+`{"text":"First this."}`+"\n"+`{"tool":"say","input":{"text":"a.go"}}`+"\n"+`{"tool":"fail"}`+"\n\n"+
+		`{"text":"It is in a.go."}`+"\n\n"+`{"text":"done"}`)
 	history, reason, err := c.turn(t.Context(), t, a, nil, text("go"))
 	if err != nil || reason != acp.StopEndTurn || d.err != nil {
 		t.Fatalf("the turn: %v, %v; the task: %v", reason, err, d.err)
@@ -129,7 +130,8 @@ func TestDelegateRequest(t *testing.T) {
 			tools = append(tools, tool.Name)
 		}
 	}
-	if seen.System != "You scout.\n\n"+structuredCalls+"\n" || requestText(llm.Request{Messages: seen.Messages[:1]}) != "[mode: code]\nlook\n" || tools != nil || len(seen.Tools) == 0 {
+	if seen.System != "You scout.\n\n"+structuredCalls+"\n" || requestText(llm.Request{Messages: seen.Messages[:1]}) != "[mode: code]\nlook\n" || tools !=
+		nil || len(seen.Tools) == 0 {
 		t.Errorf("system %q, messages %q, tools %v of %d", seen.System, requestText(seen), tools, len(seen.Tools))
 	}
 	if d.report.Model != "fake:small" || spent != 2 {
@@ -150,7 +152,8 @@ func TestDelegateRequest(t *testing.T) {
 // that its bounds forbid. It cannot delegate any further.
 func TestDelegateBounds(t *testing.T) {
 	c := &client{}
-	a, d := delegating(t, c, delegate+strings.Join([]string{`{"tool":"fail"}`, `{"tool":"delegate"}`, `{"tool":"compress_context"}`, `{"tool":"say","input":{"text":"secret"}}`, `{"tool":"say","input":{"text":"ok"}}`}, "\n")+"\n\n"+`{"text":"end"}`+"\n\n"+`{"text":"done"}`)
+	a, d := delegating(t, c, delegate+strings.Join([]string{`{"tool":"fail"}`, `{"tool":"delegate"}`, `{"tool":"compress_context"}`,
+		`{"tool":"say","input":{"text":"secret"}}`, `{"tool":"say","input":{"text":"ok"}}`}, "\n")+"\n\n"+`{"text":"end"}`+"\n\n"+`{"text":"done"}`)
 	d.task.Tools = func(t executors.Tool) bool { return t.Effect.ReadOnly() }
 	d.task.Bounds = func(call *executors.Call) *executors.Failure {
 		if strings.Contains(string(call.Input), "secret") {
@@ -215,7 +218,8 @@ func TestCancelInner(t *testing.T) {
 		}
 		return send(ctx, u)
 	}
-	if _, reason, err := c.turn(t.Context(), t, a, nil, text("go")); err != nil || reason != acp.StopEndTurn || d.err != nil || !strings.Contains(d.report.Ended, "cancelled") {
+	if _, reason, err := c.turn(t.Context(), t, a, nil,
+		text("go")); err != nil || reason != acp.StopEndTurn || d.err != nil || !strings.Contains(d.report.Ended, "cancelled") {
 		t.Errorf("the turn: %v, %v; the task: %v, ended %q, want a cancelled task in a turn that ends", reason, err, d.err, d.report.Ended)
 	}
 	a.CancelInner("s1/scout-#3") // after its end
@@ -229,7 +233,8 @@ func TestChildSession(t *testing.T) {
 		cancel bool
 		want   []string // states of the child session in the turn, and updates of the child session
 	}{
-		"ends":      {delegate + `{"text":"It is in a.go."}` + "\n\n" + `{"text":"done"}`, false, []string{"running ", `child: "look"`, `child: "It is in a.go."`, "idle end_turn"}},
+		"ends": {delegate + `{"text":"It is in a.go."}` + "\n\n" + `{"text":"done"}`, false,
+			[]string{"running ", `child: "look"`, `child: "It is in a.go."`, "idle end_turn"}},
 		"cancelled": {delegate + `{"text":"hm"}` + "\n" + `{"wait":"cancel"}`, true, []string{"running ", `child: "look"`, `child: "hm"`, "idle cancelled"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -159,7 +159,8 @@ func TestReformat(t *testing.T) {
 			if string(call.Input) != tt.input || !strings.Contains(result.Text, tt.text) || asked.n != tt.calls {
 				t.Errorf("call %.200s, asked %d times, result\n%.2000s", call.Input, asked.n, result.Text)
 			}
-			if corrected := strings.Contains(result.Text, "[the input was corrected to "); corrected != (len(tt.judged) > 0 && strings.HasSuffix(tt.judged[len(tt.judged)-1], " 2")) {
+			if corrected := strings.Contains(result.Text,
+				"[the input was corrected to "); corrected != (len(tt.judged) > 0 && strings.HasSuffix(tt.judged[len(tt.judged)-1], " 2")) {
 				t.Errorf("said to be corrected: %t", corrected)
 			}
 			if failed := strings.HasPrefix(result.Text, "[tool_error]\n"); failed != result.Failed {
@@ -294,10 +295,11 @@ func TestReplayCorrection(t *testing.T) {
 	call.Update, call.Status, call.Content = acp.UpdateToolCall, acp.ToolPending, nil
 	var sent []acp.SessionUpdate
 	prompt := transcript.Prompt{MessageID: "m", Content: []acp.ContentBlock{}}
-	err := transcript.Replay([]transcript.Event{prompt, transcript.Correction{Shown: shown}, transcript.Call{Shown: call}, transcript.Correction{Shown: shown}}, acp.ClientCapabilities{}, func(u acp.SessionUpdate) error {
-		sent = append(sent, u)
-		return nil
-	})
+	err := transcript.Replay([]transcript.Event{prompt, transcript.Correction{Shown: shown}, transcript.Call{Shown: call}, transcript.Correction{Shown: shown}},
+		acp.ClientCapabilities{}, func(u acp.SessionUpdate) error {
+			sent = append(sent, u)
+			return nil
+		})
 	shown.Content = []acp.ToolContent{}
 	if err != nil || len(sent) != 3 {
 		t.Fatalf("got %v, %v, want 3 of them", err, sent)
@@ -323,7 +325,8 @@ func TestReflect(t *testing.T) {
 		script, judge string
 		want          []string // of each result: the hint, or ""
 	}{
-		"once":                {call("look", `{"file":"x"}`) + call("look", `{"line":"1"}`), "", []string{`The input of look must fit this schema: {"properties":{"path":`, ""}},
+		"once": {call("look", `{"file":"x"}`) + call("look", `{"line":"1"}`), "",
+			[]string{`The input of look must fit this schema: {"properties":{"path":`, ""}},
 		"at once":             {`{"tool":"change","input":{}}` + "\n" + call("change", `{}`), "", []string{"The input of change must fit", ""}},
 		"after what was fine": {call("look", `{"path":"/w/a"}`) + call("look", `{"path":1}`), "", []string{"", "The input of look must fit"}},
 		"no such tool":        {call("look_at", `{}`), "", []string{"The tools whose names come close: look"}},
@@ -332,7 +335,8 @@ func TestReflect(t *testing.T) {
 		"denied":              {call("look", `{"path":"/w/denied"}`), "", []string{""}},
 		"waits for another":   {call("look", `{"path":"/w/waits"}`) + call("look", `{"path":1}`), "", []string{"", "The input of look must fit"}},
 		"broken":              {call("look", `{"path":"/w/broken"}`), "", []string{""}},
-		"put right":           {call("look", `{"file":"/w/a"}`) + call("look", `{"file":"/w/a"}`), answers(`{"path":"/w/a"}`), []string{"", "The input of look must fit"}},
+		"put right": {call("look", `{"file":"/w/a"}`) + call("look", `{"file":"/w/a"}`), answers(`{"path":"/w/a"}`),
+			[]string{"", "The input of look must fit"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := &client{}
@@ -377,7 +381,8 @@ func resultsIn(history []llm.Message) (all []*llm.ToolResult) {
 // FuzzOnlyObject checks that the object is the whole answer.
 func FuzzOnlyObject(f *testing.F) {
 	for _, seed := range []string{
-		`{"a":1}`, "```json\n{}\n```", "```\n{\"a\":\"```\"}\n```", "```{}```", `{} {}`, `[]`, `{"a":1`, "```json\n{}\n``` done", "x ```json\n{}\n```", "{\"a\":\"\xff\"}",
+		`{"a":1}`, "```json\n{}\n```", "```\n{\"a\":\"```\"}\n```", "```{}```", `{} {}`, `[]`, `{"a":1`, "```json\n{}\n``` done", "x ```json\n{}\n```",
+		"{\"a\":\"\xff\"}",
 	} {
 		f.Add(seed)
 	}

@@ -33,7 +33,8 @@ func TestOutputSummarizer(t *testing.T) {
 					t.Fatal(err)
 				}
 				counted := 0
-				s := &OutputSummarizer{Model: func() llm.Model { return model }, Timeout: time.Minute, Count: func(_ llm.Model, u llm.Usage) { counted += u.Output }, Clean: strings.NewReplacer("secret", "***", "\x1b", "").Replace}
+				s := &OutputSummarizer{Model: func() llm.Model { return model }, Timeout: time.Minute, Count: func(_ llm.Model, u llm.Usage) { counted += u.Output },
+					Clean: strings.NewReplacer("secret", "***", "\x1b", "").Replace}
 				got, err := s.Summarize(t.Context(), "bash", json.RawMessage(`{"command":"make"}`), "output", false)
 				if got != tt.want || (err == nil) != (tt.fails == "") || err != nil && !strings.Contains(err.Error(), tt.fails) {
 					t.Errorf("%q, %v", got, err)
@@ -62,7 +63,8 @@ func TestOutputSummarizerAsks(t *testing.T) {
 		Cut          bool
 	}
 	req := m.asked[0]
-	if err := json.Unmarshal([]byte(req.Messages[0].Blocks[0].Text), &q); err != nil || q.Output != output || !q.Cut || req.Tools != nil || len(req.Messages) != 1 {
+	if err := json.Unmarshal([]byte(req.Messages[0].Blocks[0].Text),
+		&q); err != nil || q.Output != output || !q.Cut || req.Tools != nil || len(req.Messages) != 1 {
 		t.Errorf("%v, %+v", err, q)
 	}
 	direct := &OutputSummarizer{Model: func() llm.Model { return local.Direct{} }}

@@ -124,7 +124,8 @@ func TestUnusableFileStaysAsItIs(t *testing.T) {
 		make func(*testing.T) string
 		want []string // part of the message
 	}{
-		"newer": {changed(func(b []byte) []byte { b[63] = 99; return b }), []string{"newer zeph-acp", fmt.Sprint("schema version 99, this program supports ", knownVersion()), "install", "ZEPH_HOME"}},
+		"newer": {changed(func(b []byte) []byte { b[63] = 99; return b }),
+			[]string{"newer zeph-acp", fmt.Sprint("schema version 99, this program supports ", knownVersion()), "install", "ZEPH_HOME"}},
 		"newer, all in the WAL": {func(t *testing.T) string {
 			from := makeClosed(t)
 			run(t, raw(t, from), "PRAGMA user_version=7")
@@ -220,7 +221,8 @@ func TestDamageInTheMiddle(t *testing.T) {
 			}
 		} else {
 			found++
-			if !strings.Contains(err.Error(), "damaged") && !errors.Is(err, ErrUnknown) && !strings.Contains(err.Error(), "newer") && !strings.Contains(err.Error(), "another program") {
+			if !strings.Contains(err.Error(), "damaged") && !errors.Is(err, ErrUnknown) && !strings.Contains(err.Error(), "newer") && !strings.Contains(err.Error(),
+				"another program") {
 				t.Errorf("damage at %d: %v", at, err)
 			}
 		}

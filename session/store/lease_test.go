@@ -182,7 +182,8 @@ func TestAppendAndRelease(t *testing.T) {
 	s, events := Session{ID: "s", CWD: "/w"}, []Event{{Kind: "prompt", Data: []byte("1")}}
 	add := func(create bool, holder string, want int64, wantErr error) {
 		t.Helper()
-		if last, err := db.Append(t.Context(), Batch{Session: s, Create: create, Holder: holder, Events: events, Release: true}); last != want || !errors.Is(err, wantErr) {
+		if last, err := db.Append(t.Context(), Batch{Session: s, Create: create, Holder: holder, Events: events, Release: true}); last != want || !errors.Is(err,
+			wantErr) {
 			t.Errorf("Append for %s: %d, %v; want %d, %v", holder, last, err, want, wantErr)
 		}
 	}

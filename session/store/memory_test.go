@@ -159,7 +159,8 @@ func TestMessages(t *testing.T) {
 		n           int
 	}{{"/w", "now", 1}, {"/w", "s", 0}, {"/x", "now", 0}} {
 		found, err := db.MatchMessages(t.Context(), `"databases" OR "nothing"`, tt.except, 9, tt.dir)
-		if err != nil || len(found) != tt.n || tt.n > 0 && (found[0].Session != "s" || found[0].Text != message.Text || found[0].Role != "user" || !found[0].Time.Equal(message.Time)) {
+		if err != nil || len(found) != tt.n || tt.n > 0 && (found[0].Session != "s" || found[0].Text != message.Text || found[0].Role != "user" ||
+			!found[0].Time.Equal(message.Time)) {
 			t.Errorf("%+v: %+v, %v", tt, found, err)
 		}
 	}

@@ -18,10 +18,11 @@ func TestLastTurn(t *testing.T) {
 		events []Event
 		want   Last
 	}{
-		"no turn":  {[]Event{Setting{ID: "mode", Value: "code"}}, Last{}},
-		"begun":    {[]Event{Prompt{}}, Last{Begun: true}},
-		"a call":   {[]Event{Prompt{}, said("I look"), called, result}, Last{Begun: true, Results: []llm.ToolResult{result.Result}}},
-		"ended":    {[]Event{Prompt{}, said("I look"), called, result, said("It is"), said("fine. "), ended}, Last{Begun: true, Results: []llm.ToolResult{result.Result}, Text: "It is\n\nfine.", End: &ended}},
+		"no turn": {[]Event{Setting{ID: "mode", Value: "code"}}, Last{}},
+		"begun":   {[]Event{Prompt{}}, Last{Begun: true}},
+		"a call":  {[]Event{Prompt{}, said("I look"), called, result}, Last{Begun: true, Results: []llm.ToolResult{result.Result}}},
+		"ended": {[]Event{Prompt{}, said("I look"), called, result, said("It is"), said("fine. "), ended},
+			Last{Begun: true, Results: []llm.ToolResult{result.Result}, Text: "It is\n\nfine.", End: &ended}},
 		"a note":   {[]Event{Prompt{}, Note{Text: "Stopped."}, TurnEnd{Error: "e"}}, Last{Begun: true, Text: "Stopped.", End: &TurnEnd{Error: "e"}}},
 		"the last": {[]Event{Prompt{}, said("one"), ended, Prompt{Local: true}, Note{Text: "two"}}, Last{Begun: true, Text: "two"}},
 	} {

@@ -53,8 +53,9 @@ func TestReplayAttachments(t *testing.T) {
 	resource := acp.ContentBlock{Type: "resource", Resource: &acp.Resource{URI: "file:///a", MIMEType: "text/plain", Text: &large}}
 	small := acp.ContentBlock{Type: "image", MIMEType: "image/png", Data: "AAAA"}
 	for name, tt := range map[string]struct{ block, want acp.ContentBlock }{
-		"small image":         {small, small},
-		"long when sent":      {acp.ContentBlock{Type: "resource", Resource: &acp.Resource{URI: "x:y", Text: new(strings.Repeat("\x01", maxReplayed/2))}}, acp.ContentBlock{Type: "resource_link", URI: "x:y", Name: "x:y"}},
+		"small image": {small, small},
+		"long when sent": {acp.ContentBlock{Type: "resource", Resource: &acp.Resource{URI: "x:y", Text: new(strings.Repeat("\x01", maxReplayed/2))}},
+			acp.ContentBlock{Type: "resource_link", URI: "x:y", Name: "x:y"}},
 		"large image":         {acp.ContentBlock{Type: "image", MIMEType: "image/png", Data: large}, acp.TextBlock("[image, 512 KiB]")},
 		"large resource":      {resource, acp.ContentBlock{Type: "resource_link", URI: "file:///a", Name: "file:///a", MIMEType: "text/plain"}},
 		"link without a name": {acp.ContentBlock{Type: "resource_link", URI: "zed:///x"}, acp.ContentBlock{Type: "resource_link", URI: "zed:///x", Name: "zed:///x"}},

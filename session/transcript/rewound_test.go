@@ -34,7 +34,8 @@ func turnOf(n int) []transcript.Event {
 // records.
 func command(events ...transcript.Event) []transcript.Event {
 	prompt := transcript.Prompt{MessageID: "c", Local: true, Content: []acp.ContentBlock{acp.TextBlock("/x")}}
-	return slices.Concat([]transcript.Event{prompt}, events, []transcript.Event{transcript.Note{MessageID: "n", Text: "done"}, transcript.TurnEnd{Reason: acp.StopEndTurn}})
+	return slices.Concat([]transcript.Event{prompt}, events,
+		[]transcript.Event{transcript.Note{MessageID: "n", Text: "done"}, transcript.TurnEnd{Reason: acp.StopEndTurn}})
 }
 
 // After any rewinds and redos the history is that before the turn, or that before the

@@ -160,7 +160,8 @@ func (s *small) stream(w http.ResponseWriter, input int, block map[string]any) {
 		block["input"] = map[string]any{}
 		stop = "tool_use"
 	}
-	event("message_start", map[string]any{"message": map[string]any{"id": "m", "type": "message", "role": "assistant", "model": "x", "content": []any{}, "usage": map[string]int{"input_tokens": input, "output_tokens": 1}}})
+	event("message_start", map[string]any{"message": map[string]any{"id": "m", "type": "message", "role": "assistant", "model": "x", "content": []any{},
+		"usage": map[string]int{"input_tokens": input, "output_tokens": 1}}})
 	event("content_block_start", map[string]any{"index": 0, "content_block": block})
 	event("content_block_delta", map[string]any{"index": 0, "delta": delta})
 	event("content_block_stop", map[string]any{"index": 0})

@@ -22,7 +22,8 @@ func TestFiltersFile(t *testing.T) {
 		"/a/../my.toml":  "/my.toml",
 		"~other/my.toml": "/etc/zeph/~other/my.toml",
 	} {
-		l := &config.Loaded{Config: setting.Default[config.Config](), Paths: config.Paths{Config: "/home/u/.config/zeph-acp"}, File: "/etc/zeph/config.toml", Getenv: getenv}
+		l := &config.Loaded{Config: setting.Default[config.Config](), Paths: config.Paths{Config: "/home/u/.config/zeph-acp"}, File: "/etc/zeph/config.toml",
+			Getenv: getenv}
 		l.Config.Tools.Filters.FiltersPath = path
 		if got := l.FiltersFile(); got != filepath.FromSlash(want) {
 			t.Errorf("%q: %s, want %s", path, got, want)
@@ -63,7 +64,8 @@ func TestKeysAreMasked(t *testing.T) {
 		if got := mask(text); strings.Contains(got, "saved") || strings.Contains(got, "environment") {
 			t.Errorf("masked %q is %q", text, got)
 		}
-		if got, _ := before.Scanner().Mask(text + " corp-12345678"); strings.Contains(got, "saved") || strings.Contains(got, "environment") || strings.Contains(got, "corp-") {
+		if got, _ := before.Scanner().Mask(text + " corp-12345678"); strings.Contains(got, "saved") || strings.Contains(got,
+			"environment") || strings.Contains(got, "corp-") {
 			t.Errorf("masked by the filter before, %q is %q", text, got)
 		}
 	}

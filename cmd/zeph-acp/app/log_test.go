@@ -46,7 +46,8 @@ func TestNewLogger(t *testing.T) {
 			}
 		})
 	}
-	if _, _, err := NewLogger(config.LogConfig{Level: "error", File: t.TempDir()}, os.Getenv, &strings.Builder{}); err == nil || !strings.Contains(err.Error(), "log.file") {
+	if _, _, err := NewLogger(config.LogConfig{Level: "error", File: t.TempDir()}, os.Getenv, &strings.Builder{}); err == nil || !strings.Contains(err.Error(),
+		"log.file") {
 		t.Errorf("a directory as the log file: %v", err)
 	}
 }

@@ -93,7 +93,8 @@ func (c *corpus) memory(t *testing.T, project string, embeds bool) *memory.Memor
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &memory.Memory{Store: memories{c.store}, Config: setting.Default[memory.Config](), Session: "s", Project: roots.Cwd(), Roots: roots, Now: func() time.Time { return c.clock }}
+	m := &memory.Memory{Store: memories{c.store}, Config: setting.Default[memory.Config](), Session: "s", Project: roots.Cwd(), Roots: roots,
+		Now: func() time.Time { return c.clock }}
 	if embeds {
 		m.Embedder = func() (string, memory.Embedder) { return "trigrams", trigrams{} }
 	}
@@ -149,7 +150,8 @@ func TestRecall(t *testing.T) {
 					}
 				}
 			}
-			t.Logf("%d of %d questions answered, %.1f hits each; %.1f for the questions about another project", right, len(questions), float64(shown)/float64(len(questions)), float64(wrong)/float64(2*len(questions)))
+			t.Logf("%d of %d questions answered, %.1f hits each; %.1f for the questions about another project", right, len(questions),
+				float64(shown)/float64(len(questions)), float64(wrong)/float64(2*len(questions)))
 			if right*10 < len(questions)*9 {
 				t.Errorf("the right entry is among the first three for %d of %d questions", right, len(questions))
 			}
@@ -241,7 +243,8 @@ func TestEarlierMessages(t *testing.T) {
 			}
 		}
 		slices.Sort(got)
-		if want := []string{"agent: Renamed alpha; the key is [masked].", "agent: push alpha", "user: and alpha's tests", "user: rename the alpha module", "user: test alpha"}; !slices.Equal(got, want) {
+		if want := []string{"agent: Renamed alpha; the key is [masked].", "agent: push alpha", "user: and alpha's tests", "user: rename the alpha module",
+			"user: test alpha"}; !slices.Equal(got, want) {
 			t.Errorf("found %q, want %q", got, want)
 		}
 	}

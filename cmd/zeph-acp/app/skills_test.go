@@ -20,7 +20,8 @@ func BenchmarkNoSkills(b *testing.B) {
 		b.Fatal(err)
 	}
 	open := func() *skills.Set {
-		o := skills.Options{Config: setting.Default[skills.Config](), Known: cataloguetest.Known, Dir: dir, Sources: []skills.Source{{Name: "yours", FS: os.DirFS(filepath.Join(dir, "none"))}}}
+		o := skills.Options{Config: setting.Default[skills.Config](), Known: cataloguetest.Known, Dir: dir,
+			Sources: []skills.Source{{Name: "yours", FS: os.DirFS(filepath.Join(dir, "none"))}}}
 		for _, name := range skills.ProjectDirs {
 			o.Sources = append(o.Sources, skills.Source{Name: name, FS: projectDir{roots, filepath.Join(dir, name)}, Project: true})
 		}

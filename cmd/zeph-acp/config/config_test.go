@@ -100,7 +100,8 @@ func TestPrecedence(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if origin := strings.TrimPrefix(l.origins["log.level"], filepath.Dir(path)+string(filepath.Separator)); l.Config.Log.Level != tt.want || origin != tt.origin {
+			if origin := strings.TrimPrefix(l.origins["log.level"],
+				filepath.Dir(path)+string(filepath.Separator)); l.Config.Log.Level != tt.want || origin != tt.origin {
 				t.Errorf("level %q from %q, want %q from %q", l.Config.Log.Level, origin, tt.want, tt.origin)
 			}
 			if l.Config.Agent.MaxToolIterations != 3 || l.Config.Agent.Mode != "code" {

@@ -57,7 +57,8 @@ func FuzzLoad(f *testing.F) {
 }
 
 // equalConfigs compares configurations by their values.
-var equalConfigs = []cmp.Option{nilIsEmpty, cmp.AllowUnexported(permission.Config{}, web.Config{}, rules.Config{}, rules.Authorization{}), cmpopts.IgnoreUnexported(permission.Rule{}, rules.Rule{}), cmpopts.EquateNaNs()}
+var equalConfigs = []cmp.Option{nilIsEmpty, cmp.AllowUnexported(permission.Config{}, web.Config{}, rules.Config{}, rules.Authorization{}),
+	cmpopts.IgnoreUnexported(permission.Rule{}, rules.Rule{}), cmpopts.EquateNaNs()}
 
 // nilIsEmpty makes empty maps and slices equal to nil ones.
 var nilIsEmpty = cmp.FilterPath(func(p cmp.Path) bool {

@@ -77,7 +77,8 @@ action = "allow"
 		}
 	}
 	var shown strings.Builder
-	if err := l.Show(&shown); err != nil || !strings.Contains(shown.String(), `mode = "code" # `+l.ManagedFile()+":2\n") || !strings.Contains(shown.String(), `pattern = "git push*" # `+l.ManagedFile()+":9\n") {
+	if err := l.Show(&shown); err != nil || !strings.Contains(shown.String(), `mode = "code" # `+l.ManagedFile()+":2\n") || !strings.Contains(shown.String(),
+		`pattern = "git push*" # `+l.ManagedFile()+":9\n") {
 		t.Errorf("Show: %v, want the origins of the mode and of the rule in\n%s", err, shown.String())
 	}
 	f := l.Check(t.TempDir(), "", nil)
@@ -104,10 +105,13 @@ action = "allow"
 // meaning.
 func TestManagedRules(t *testing.T) {
 	const managed = "[[tools.policy.rules]]\neffect = 'allow'\ntool = 'read'\n[tools.policy]\nenabled = true\n"
-	const user = "[tools.policy]\nenabled = false\ndefault_effect = 'allow'\npolicy_file = 'mine.toml'\n[[tools.policy.rules]]\neffect = 'allow'\ntool = '*'\n[tools.authorization]\nenabled = true\n"
-	l := mustLoadManaged(t, managed, user, map[string]string{"tools.policy.policy_file": "other.toml"}, "ZEPH_TOOLS_POLICY_DEFAULT_EFFECT=allow", "ZEPH_TOOLS_POLICY_ENABLED=false")
+	const user = "[tools.policy]\nenabled = false\ndefault_effect = 'allow'\npolicy_file = 'mine.toml'\n[[tools.policy.rules]]\neffect = 'allow'\ntool = '*'\n" +
+		"[tools.authorization]\nenabled = true\n"
+	l := mustLoadManaged(t, managed, user, map[string]string{"tools.policy.policy_file": "other.toml"}, "ZEPH_TOOLS_POLICY_DEFAULT_EFFECT=allow",
+		"ZEPH_TOOLS_POLICY_ENABLED=false")
 	c := l.Config.Tools.Policy
-	if !c.Enabled || c.DefaultEffect != executors.Deny || c.PolicyFile != "" || len(c.Rules) != 1 || c.Rules[0].Tool != "read" || !l.Config.Tools.Authorization.Enabled {
+	if !c.Enabled || c.DefaultEffect != executors.Deny || c.PolicyFile != "" || len(c.Rules) != 1 || c.Rules[0].Tool != "read" ||
+		!l.Config.Tools.Authorization.Enabled {
 		t.Errorf("the policy is %+v, want the managed one alone, and authorization of the user", c)
 	}
 }
@@ -159,7 +163,8 @@ url = "https://example.com/mcp/"
 		t.Error("an empty list permits a server")
 	}
 	l = mustLoadManaged(t, "[[mcp.servers]]\nname = 'a'\ncommand = 'x'\n", "[[mcp.servers]]\nname = 'b'\ncommand = 'y'\n", nil)
-	if len(l.Config.MCP.Servers) != 1 || l.PermitsConfigured(l.Config.MCP.Servers[0]) != "" || l.Permits(stdio("a", "evil")) == "" || l.Permits(stdio("c", "z")) != "" {
+	if len(l.Config.MCP.Servers) != 1 || l.PermitsConfigured(l.Config.MCP.Servers[0]) != "" || l.Permits(stdio("a", "evil")) == "" || l.Permits(stdio("c",
+		"z")) != "" {
 		t.Errorf("servers %+v: want the managed one alone, permitted only as it is listed", l.Config.MCP.Servers)
 	}
 }
@@ -234,7 +239,8 @@ func TestManagedProtected(t *testing.T) {
 			switch {
 			case tt.want == "" && err != nil:
 				t.Errorf("a good file is refused: %v", err)
-			case tt.want != "" && (err == nil || !strings.Contains(err.Error(), "the managed configuration "+file+" cannot be used: ") || !strings.Contains(err.Error(), tt.want)):
+			case tt.want != "" && (err == nil || !strings.Contains(err.Error(),
+				"the managed configuration "+file+" cannot be used: ") || !strings.Contains(err.Error(), tt.want)):
 				t.Errorf("%v, want %q", err, tt.want)
 			case name == "good" && l.Config.Agent.Mode != "ask":
 				t.Error("the file has no effect")

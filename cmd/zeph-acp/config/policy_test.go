@@ -108,7 +108,8 @@ func TestPolicyChanged(t *testing.T) {
 		}
 		return l.Config
 	}
-	for text, want := range map[string]string{"\n\n" + rule: "", rule + "paths = ['x']\n": "tools.policy.rules", rule + rule: "tools.policy.rules", "": "tools.policy.rules"} {
+	for text, want := range map[string]string{"\n\n" + rule: "", rule + "paths = ['x']\n": "tools.policy.rules", rule + rule: "tools.policy.rules",
+		"": "tools.policy.rules"} {
 		if got := strings.Join(Changed(of(rule), of(text)), " "); got != want {
 			t.Errorf("%q: the changed keys are %q, want %q", text, got, want)
 		}

@@ -53,7 +53,8 @@ content = "blocked"
 }
 
 func TestShowOrigins(t *testing.T) {
-	file := write(t, t.TempDir(), "config.toml", "[agent]\nmode = 'ask'\n\n[[llm.providers]]\ntype = 'claude'\nbase_url = 'https://user:secret@example.org/v1?key=secret'\n")
+	file := write(t, t.TempDir(), "config.toml",
+		"[agent]\nmode = 'ask'\n\n[[llm.providers]]\ntype = 'claude'\nbase_url = 'https://user:secret@example.org/v1?key=secret'\n")
 	l, err := Load(Options{
 		File:    file,
 		Flags:   map[string]string{"log.level": "debug"},

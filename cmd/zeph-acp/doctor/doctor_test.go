@@ -67,7 +67,8 @@ func TestNoKey(t *testing.T) {
 	}))
 	defer s.Close()
 	found := examine(t, "[[llm.providers]]\nname = \"loud\"\ntype = \"compatible\"\nmodel = \"m\"\napi_key_env = \"TEST_KEY\"\nbase_url = \""+s.URL+"\"\n"+
-		"[[mcp.servers]]\nname = \"s\"\ncommand = \"sh\"\nargs = [\"-c\", \"echo sk-live-key-of-the-test $T $TEST_TOKEN >&2; exit 1\"]\nenv = { T = \"word plainvalue\" }\nenv_from = [\"TEST_TOKEN\"]\n", time.Minute)
+		"[[mcp.servers]]\nname = \"s\"\ncommand = \"sh\"\nargs = [\"-c\", \"echo sk-live-key-of-the-test $T $TEST_TOKEN >&2; exit 1\"]\nenv = { T = \"word "+
+		"plainvalue\" }\nenv_from = [\"TEST_TOKEN\"]\n", time.Minute)
 	for _, f := range found {
 		if strings.Contains(f.Text+f.Fix, "live-key") || strings.Contains(f.Text, "plain") || strings.Contains(f.Text, "\n") {
 			t.Errorf("a finding has a credential or a line end: %+v", f)
@@ -86,7 +87,8 @@ func TestSilentServer(t *testing.T) {
 		}
 	}
 	all := strings.Join(got, "\n")
-	if len(got) != 2 || !strings.Contains(all, "warning silent is still starting") || !strings.Contains(all, "failure ends does not run: ") || !strings.Contains(all, "no licence") {
+	if len(got) != 2 || !strings.Contains(all, "warning silent is still starting") || !strings.Contains(all,
+		"failure ends does not run: ") || !strings.Contains(all, "no licence") {
 		t.Errorf("want a warning about silent and a failure of ends, got\n%s", all)
 	}
 }
@@ -97,7 +99,8 @@ func TestBrokenAnswers(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(home, answers.FileName), []byte("[[project.\"/w\".allow]]\ncomand = \"go vet\"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	e := &examination{Doctor: &Doctor{Dir: home}, paths: config.Paths{Config: home}, loaded: &config.Loaded{Config: setting.Default[config.Config](), Getenv: os.Getenv}}
+	e := &examination{Doctor: &Doctor{Dir: home}, paths: config.Paths{Config: home},
+		loaded: &config.Loaded{Config: setting.Default[config.Config](), Getenv: os.Getenv}}
 	found := e.configuration(t.Context())
 	if len(found) != 1 || found[0].State != Failure || !strings.Contains(found[0].Text, answers.FileName+": line 2") || found[0].Fix == "" {
 		t.Errorf("want one failure with the line and a remedy, got %+v", found)

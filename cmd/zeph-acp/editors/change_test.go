@@ -46,7 +46,8 @@ func TestChange(t *testing.T) {
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.Change(link, entry); err == nil || !strings.Contains(err.Error(), "link.json is a link to "+file+", which does not exist: create that file or remove the link") {
+	if _, err := e.Change(link, entry); err == nil || !strings.Contains(err.Error(),
+		"link.json is a link to "+file+", which does not exist: create that file or remove the link") {
 		t.Errorf("a link to no file: %v", err)
 	}
 }

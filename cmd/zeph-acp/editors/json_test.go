@@ -34,11 +34,13 @@ func TestEdit(t *testing.T) {
 		"nothing to do": {whole, whole},
 		"comment at the end": {
 			"{\n    \"a\": 1 // one\n}\n",
-			"{\n    \"a\": 1, // one\n    \"agent_servers\": {\n        \"Zeph\": {\n            \"command\": \"/bin/zeph-acp\",\n            \"args\": []\n        }\n    }\n}\n",
+			"{\n    \"a\": 1, // one\n    \"agent_servers\": {\n        \"Zeph\": {\n            \"command\": \"/bin/zeph-acp\",\n            \"args\": []\n        " +
+				"}\n    }\n}\n",
 		},
 		"trailing commas, tabs, CRLF": {
 			"// mine\r\n{\r\n\t\"agent_servers\": {\r\n\t\t\"Other\": {\"command\": \"x\"}, /* keep */\r\n\t},\r\n}\r\n",
-			"// mine\r\n{\r\n\t\"agent_servers\": {\r\n\t\t\"Other\": {\"command\": \"x\"}, /* keep */\r\n\t\t\"Zeph\": {\r\n\t\t\t\"command\": \"/bin/zeph-acp\",\r\n\t\t\t\"args\": []\r\n\t\t},\r\n\t},\r\n}\r\n",
+			"// mine\r\n{\r\n\t\"agent_servers\": {\r\n\t\t\"Other\": {\"command\": \"x\"}, /* keep */\r\n\t\t\"Zeph\": {\r\n\t\t\t\"command\": " +
+				"\"/bin/zeph-acp\",\r\n\t\t\t\"args\": []\r\n\t\t},\r\n\t},\r\n}\r\n",
 		},
 		"another command": {
 			`{"agent_servers": {"Zeph": {"command": "/old/zeph-acp" /* here */, "args": ["serve"], "env": {"K": "v"}}}}`,
@@ -103,7 +105,8 @@ func TestEditors(t *testing.T) {
 // A change of settings that can be parsed can be parsed, keeps every other member and each
 // comment, and is not repeated.
 func FuzzEdit(f *testing.F) {
-	for _, seed := range []string{"", "{}", "{}//x", "//x", `{"a":1,}`, "{//x\n\"agent_servers\":{\"Zeph\":{\"command\":1,},},}", `{"agent_servers":{"b":{"command":"zeph-acp"}},"agent_servers":{}}`, "{\"a\":1//\n}"} {
+	for _, seed := range []string{"", "{}", "{}//x", "//x", `{"a":1,}`, "{//x\n\"agent_servers\":{\"Zeph\":{\"command\":1,},},}",
+		`{"agent_servers":{"b":{"command":"zeph-acp"}},"agent_servers":{}}`, "{\"a\":1//\n}"} {
 		f.Add([]byte(seed))
 	}
 	e := named(f, "zed")

@@ -94,8 +94,9 @@ func TestOTLP(t *testing.T) {
 	}
 	got := records[0]
 	want := map[string]any{
-		"timeUnixNano": "1795341600123000000", "observedTimeUnixNano": "1795341600123000000", "severityNumber": 13.0, "severityText": "WARN", "eventName": "zeph.tool_call",
-		"body": map[string]any{"stringValue": "bash: echo 'a|b' = \\ [REDACTED]\necho \x1b[2J"},
+		"timeUnixNano": "1795341600123000000", "observedTimeUnixNano": "1795341600123000000", "severityNumber": 13.0, "severityText": "WARN",
+		"eventName": "zeph.tool_call",
+		"body":      map[string]any{"stringValue": "bash: echo 'a|b' = \\ [REDACTED]\necho \x1b[2J"},
 	}
 	attributes := map[string]any{}
 	for _, a := range got["attributes"].([]any) {

@@ -122,14 +122,16 @@ func TestScreen(t *testing.T) {
 		"no kind": {[]string{`{"sessionUpdate":"tool_call","toolCallId":"a","title":"t","status":"completed"}`}, "╭ t\n╰ completed\n"},
 		"long text": {
 			[]string{strings.Replace(call("a", "x"), "execute", "read", 1), ended("a", "completed", strings.Repeat("l\n", 20))},
-			"╭ read  x\n" + strings.Repeat("│ l\n", 7) + "│ … 10 more lines: zeph-acp sessions show s | less\n" + strings.Repeat("│ l\n", 3) + "╰ completed\n",
+			"╭ read  x\n" + strings.Repeat("│ l\n", 7) + "│ … 10 more lines: zeph-acp sessions show s | less\n" + strings.Repeat("│ l\n",
+				3) + "╰ completed\n",
 		},
 		"long text with what the tool says itself": {
 			[]string{
 				strings.Replace(call("a", "x"), "execute", "read", 1),
 				ended("a", "completed", strings.Repeat("l\n", 20)+"[lines 1-20; continue with offset 20]\n[security] 1 credential masked: aws"),
 			},
-			"╭ read  x\n" + strings.Repeat("│ l\n", 7) + "│ … 10 more lines: zeph-acp sessions show s | less\n" + strings.Repeat("│ l\n", 3) + "│ [lines 1-20]\n│ [security] 1 credential masked: aws\n╰ completed\n",
+			"╭ read  x\n" + strings.Repeat("│ l\n", 7) + "│ … 10 more lines: zeph-acp sessions show s | less\n" + strings.Repeat("│ l\n",
+				3) + "│ [lines 1-20]\n│ [security] 1 credential masked: aws\n╰ completed\n",
 		},
 		"what the tool says itself of a terminal's output": {
 			[]string{
@@ -155,14 +157,16 @@ func TestScreen(t *testing.T) {
 				call("a", "x"),
 				ended("a", "failed", "This needs your permission (w), and nobody answered. Add this:\n\n[[tools.permissions.bash]]\npattern = \"x\""),
 			},
-			"╭ execute  x\n│ This needs your permission (w), and nobody answered. Add this:\n│ \n│ [[tools.permissions.bash]]\n│ pattern = \"x\"\n╰ failed\n",
+			"╭ execute  x\n│ This needs your permission (w), and nobody answered. Add this:\n│ \n│ [[tools.permissions.bash]]\n│ pattern = \"x\"\n" +
+				"╰ failed\n",
 		},
 		"lines that end in CR LF": {
 			[]string{
 				call("b", "Edit f"), patch("b", `"status":"completed","content":[{"type":"diff","path":"/w/f","oldText":"a\r\n","newText":"b\r\n"}]`),
 				call("b", "Edit f"), patch("b", `"status":"completed","content":[{"type":"diff","path":"/w/f","oldText":"a\r\n","newText":"a\n"}]`),
 			},
-			"╭ execute  Edit f\n│ (lines end in \\r\\n)\n│ @@ -1,1 +1,1 @@\n│ -a\n│ +b\n╰ completed\n╭ execute  Edit f\n│ @@ -1,1 +1,1 @@\n│ -a<U+000D>\n│ +a\n╰ completed\n",
+			"╭ execute  Edit f\n│ (lines end in \\r\\n)\n│ @@ -1,1 +1,1 @@\n│ -a\n│ +b\n╰ completed\n╭ execute  Edit f\n│ @@ -1,1 +1,1 @@\n│ " +
+				"-a<U+000D>\n│ +a\n╰ completed\n",
 		},
 		"long output of a command without a terminal": {
 			[]string{call("a", "x"), ended("a", "completed", strings.Repeat("l\n", 20))},
@@ -236,9 +240,11 @@ func TestScreenFull(t *testing.T) {
 	update(strings.Replace(call("a", "x"), "execute", "read", 1))
 	update(ended("a", "completed", strings.Repeat("l\n", 200)))
 	update(call("b", "y"))
-	update(ended("b", "failed", "This needs your permission (w), and nobody answered. Answer, or add this to config.toml above the others:\n\n[[tools.permissions.bash]]"))
+	update(ended("b", "failed", "This needs your permission (w), and nobody answered. Answer, or add this to config.toml above the others:\n\n"+
+		"[[tools.permissions.bash]]"))
 	want := "╭ read  x\n" + strings.Repeat("│ l\n", 200) + "╰ completed\n" +
-		"╭ execute  y\n│ This needs your permission (w), and nobody answered. Answer, or add this to /c.toml above the others:\n│ \n│ [[tools.permissions.bash]]\n╰ failed\n"
+		"╭ execute  y\n│ This needs your permission (w), and nobody answered. Answer, or add this to /c.toml above the others:\n│ \n│ " +
+		"[[tools.permissions.bash]]\n╰ failed\n"
 	if diff := cmp.Diff(want, b.String()); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}

@@ -102,7 +102,8 @@ func TestChart(t *testing.T) {
 		many.Labels, many.Series[0].Values = append(many.Labels, fmt.Sprint(i)), append(many.Series[0].Values, 1)
 	}
 	source, root := write(t, page.Document{Main: []*html.Node{many.Node()}})
-	if n := len(find(root, "rect")); n != 84 || !strings.Contains(source, "<td role=\"cell\" data-label=\"Turn\">249 to 249</td><td class=\"number\" role=\"cell\" data-label=\"one\">1</td>") {
+	if n := len(find(root, "rect")); n != 84 || !strings.Contains(source,
+		"<td role=\"cell\" data-label=\"Turn\">249 to 249</td><td class=\"number\" role=\"cell\" data-label=\"one\">1</td>") {
 		t.Errorf("%d bars, want 84, the last one named 249 to 249", n)
 	}
 	if (page.Chart{Labels: []string{"a"}, Series: []page.Series{{Values: []float64{math.MaxFloat64}}, {Values: []float64{math.MaxFloat64}}}}).Node() != nil {

@@ -101,14 +101,16 @@ func TestStory(t *testing.T) {
 			[]string{`turn 1 rewound=false ""`, "user hi"}},
 		"plans": {[]transcript.Event{prompt("p1", "hi"), transcript.Plan{Entries: []acp.PlanEntry{{}}}, transcript.Plan{Entries: []acp.PlanEntry{{}, {}}}, done},
 			[]string{`turn 1 rewound=false ""`, "user hi", "plan 2"}},
-		"a command": {[]transcript.Event{transcript.Prompt{MessageID: "p1", Local: true, Content: []acp.ContentBlock{acp.TextBlock("/status")}}, done, prompt("p2", "hi"), done},
+		"a command": {[]transcript.Event{transcript.Prompt{MessageID: "p1", Local: true, Content: []acp.ContentBlock{acp.TextBlock("/status")}}, done,
+			prompt("p2", "hi"), done},
 			[]string{`turn 0 rewound=false ""`, "user /status", `turn 1 rewound=false ""`, "user hi"}},
 		"a rewind": {[]transcript.Event{prompt("p1", "one"), done, prompt("p2", "two"), done,
 			transcript.Prompt{MessageID: "p3", Local: true, Content: []acp.ContentBlock{acp.TextBlock("/rewind")}},
 			transcript.Rewound{ID: "r", MessageID: "p2", Turn: 2, Mode: transcript.RewindBoth}, done},
 			[]string{`turn 1 rewound=false ""`, "user one", `turn 2 rewound=true ""`, "user two", `turn 0 rewound=false ""`, "user /rewind",
 				"notice Rewound: files and conversation went back to before turn 2."}},
-		"an attachment": {[]transcript.Event{transcript.Prompt{MessageID: "p1", Content: []acp.ContentBlock{{Type: "image", Data: strings.Repeat("A", 4000)}}}, transcript.TurnEnd{Error: "lost hunter2"}},
+		"an attachment": {[]transcript.Event{transcript.Prompt{MessageID: "p1", Content: []acp.ContentBlock{{Type: "image", Data: strings.Repeat("A", 4000)}}},
+			transcript.TurnEnd{Error: "lost hunter2"}},
 			[]string{`turn 1 rewound=false "Ended by an error: lost [REDACTED]"`, "user "}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -207,7 +209,8 @@ func TestStoryBounds(t *testing.T) {
 }
 
 // elements are the HTML elements that a page may have.
-var elements = strings.Fields("html head meta title style body a header p h1 h2 dl div dt dd time nav ul li main section article details summary span code pre " +
+var elements = strings.Fields("html head meta title style body a header p h1 h2 dl div dt dd time nav ul li main section article details summary " +
+	"span code pre " +
 	"figure figcaption svg rect table caption thead tbody tr th td footer blockquote strong em s u")
 
 // FuzzStory checks that no text becomes an element of the page, or of the Markdown.
@@ -221,7 +224,8 @@ func FuzzStory(f *testing.F) {
 		call.Shown.RawInput = input
 		s := tell([]audit.Entry{{ID: "c1", Tool: title, Rule: output, Answer: words, Result: audit.Denied}, {ID: "c2", Tool: title, Command: words}},
 			prompt("p1", words), says(words), transcript.Note{Text: output}, call,
-			ended("c1", acp.ToolCompleted, text(output), acp.ToolContent{Type: "diff", Path: title, NewText: &output}), transcript.Plan{Entries: []acp.PlanEntry{{Content: words}}}, done,
+			ended("c1", acp.ToolCompleted, text(output), acp.ToolContent{Type: "diff", Path: title, NewText: &output}),
+			transcript.Plan{Entries: []acp.PlanEntry{{Content: words}}}, done,
 			prompt("p2", title), transcript.TurnEnd{Error: output})
 		var page, markdown strings.Builder
 		if err := s.HTML(&page, "test"); err != nil {

@@ -24,9 +24,11 @@ func TestLinks(t *testing.T) {
 		t.Skip("no symbolic links here:", err)
 	}
 	for path, inside := range map[string]bool{
-		"sub/x": true, "sub/lnk/x": false, "sub/lnk/../x": false, "sub/lnk/../../w/x": true, "nowhere/../x": true, "sub/../../x": false, "s*/l*/x": false, "s*/x": true, "*/x": true, "s*/lnk/../x": false, "[id]/*": true, "sub/[K-M]nk/x": false, "sub/l????k/x": false, "sub/[!a]/x": false, "sub/?x/x": true,
-		"sub/.*": true, ".*": false, ".*/x": false, "sub/.*/..?/x": true, "sub/.*/.?/x": false, "sub/.[!a]/..*/x": false, "[id]/.[^x]*/.*/x": false, ".[[:punct:]]": false,
-		".[!.]*": true, ".??*": true, ".[a-z]*": true, ".*rc": true, "sub/..": true,
+		"sub/x": true, "sub/lnk/x": false, "sub/lnk/../x": false, "sub/lnk/../../w/x": true, "nowhere/../x": true, "sub/../../x": false, "s*/l*/x": false,
+		"s*/x": true, "*/x": true, "s*/lnk/../x": false, "[id]/*": true, "sub/[K-M]nk/x": false, "sub/l????k/x": false, "sub/[!a]/x": false, "sub/?x/x": true,
+		"sub/.*": true, ".*": false, ".*/x": false, "sub/.*/..?/x": true, "sub/.*/.?/x": false, "sub/.[!a]/..*/x": false, "[id]/.[^x]*/.*/x": false,
+		".[[:punct:]]": false,
+		".[!.]*":       true, ".??*": true, ".[a-z]*": true, ".*rc": true, "sub/..": true,
 	} {
 		found, err := Files(here+"/"+path, true, &Trail{})
 		got := err == nil

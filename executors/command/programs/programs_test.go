@@ -107,7 +107,8 @@ func TestHarmless(t *testing.T) {
 	if got := len(strings.Fields(Block(Any).Variables)); got < 20 {
 		t.Fatalf("got %d variables, want at least 20", got)
 	}
-	dangerous := strings.Fields("exec eval plugin filter config script shell pager editor command output force destroy push delete require preload init rc hook profile")
+	dangerous := strings.Fields("exec eval plugin filter config script shell pager editor command output force destroy push delete require preload init rc " +
+		"hook profile")
 	for words, f := range facts(t) {
 		for _, o := range strings.Fields(f.Harmless + " " + f.HarmlessValues) {
 			name := strings.TrimLeft(o, "-")

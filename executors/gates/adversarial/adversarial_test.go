@@ -46,14 +46,23 @@ func TestJudge(t *testing.T) {
 		reason   string // for people
 	}{
 		{name: "allowed", model: answers{text: "ALLOW"}, decision: executors.Allow, audit: "allow"},
-		{name: "denied", model: answers{text: "DENY: it touches production."}, decision: executors.Deny, audit: "deny:it touches production", message: "[adversarial] Tool call denied by policy", reason: "a policy forbids it: it touches production"},
-		{name: "denied becomes a question", model: answers{text: "DENY: it touches production"}, change: func(g *Gate) { g.Config.OnDeny = "ask" }, decision: executors.Ask, audit: "deny:it touches production", reason: "a policy forbids it: it touches production"},
-		{name: "an allowance with a condition", model: answers{text: "ALLOW but be careful"}, decision: executors.Deny, audit: "error:the model gave an unexpected answer", message: "[adversarial] Tool call denied: policy check failed", reason: "the model gave an unexpected answer"},
-		{name: "an error", model: answers{err: errors.New("status 500")}, decision: executors.Deny, audit: "error:status 500", message: "[adversarial] Tool call denied: policy check failed", reason: "status 500"},
-		{name: "a timeout", model: answers{hang: true}, decision: executors.Deny, audit: "error:context deadline exceeded", message: "[adversarial] Tool call denied: policy check failed", reason: "context deadline exceeded"},
-		{name: "an error with fail_open", model: answers{err: errors.New("status 500")}, change: func(g *Gate) { g.Config.FailOpen = true }, decision: executors.Allow, audit: "error:status 500", reason: "status 500"},
-		{name: "no model", change: func(g *Gate) { g.Model = func() judge.Model { return nil } }, decision: executors.Deny, audit: "error:no model can check the policies", message: "[adversarial] Tool call denied: policy check failed", reason: "no model can check the policies"},
-		{name: "policies that cannot be read", model: answers{text: "ALLOW"}, change: func(g *Gate) { g.LoadErr = os.ErrNotExist }, decision: executors.Deny, audit: "error:file does not exist", message: "[adversarial] Tool call denied: policy check failed", reason: "file does not exist"},
+		{name: "denied", model: answers{text: "DENY: it touches production."}, decision: executors.Deny, audit: "deny:it touches production",
+			message: "[adversarial] Tool call denied by policy", reason: "a policy forbids it: it touches production"},
+		{name: "denied becomes a question", model: answers{text: "DENY: it touches production"}, change: func(g *Gate) { g.Config.OnDeny = "ask" },
+			decision: executors.Ask, audit: "deny:it touches production", reason: "a policy forbids it: it touches production"},
+		{name: "an allowance with a condition", model: answers{text: "ALLOW but be careful"}, decision: executors.Deny,
+			audit: "error:the model gave an unexpected answer", message: "[adversarial] Tool call denied: policy check failed",
+			reason: "the model gave an unexpected answer"},
+		{name: "an error", model: answers{err: errors.New("status 500")}, decision: executors.Deny, audit: "error:status 500",
+			message: "[adversarial] Tool call denied: policy check failed", reason: "status 500"},
+		{name: "a timeout", model: answers{hang: true}, decision: executors.Deny, audit: "error:context deadline exceeded",
+			message: "[adversarial] Tool call denied: policy check failed", reason: "context deadline exceeded"},
+		{name: "an error with fail_open", model: answers{err: errors.New("status 500")}, change: func(g *Gate) { g.Config.FailOpen = true },
+			decision: executors.Allow, audit: "error:status 500", reason: "status 500"},
+		{name: "no model", change: func(g *Gate) { g.Model = func() judge.Model { return nil } }, decision: executors.Deny,
+			audit: "error:no model can check the policies", message: "[adversarial] Tool call denied: policy check failed", reason: "no model can check the policies"},
+		{name: "policies that cannot be read", model: answers{text: "ALLOW"}, change: func(g *Gate) { g.LoadErr = os.ErrNotExist }, decision: executors.Deny,
+			audit: "error:file does not exist", message: "[adversarial] Tool call denied: policy check failed", reason: "file does not exist"},
 		{name: "an exempt tool", change: func(g *Gate) { g.Config.ExemptTools = []string{"bash"} }},
 	}
 	for _, tt := range tests {
@@ -66,7 +75,8 @@ func TestJudge(t *testing.T) {
 			if tt.change != nil {
 				tt.change(g)
 			}
-			call := &executors.Call{Tool: "bash", Card: executors.Card{Script: command.Parse("deploy", command.Shell{})}, UserWords: "ship it", Record: &executors.Record{}}
+			call := &executors.Call{Tool: "bash", Card: executors.Card{Script: command.Parse("deploy", command.Shell{})}, UserWords: "ship it",
+				Record: &executors.Record{}}
 			v, err := g.judge(t.Context(), call)
 			if err != nil {
 				t.Fatal(err)

@@ -75,7 +75,8 @@ func TestBlocks(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"fetch": "3 of its last 3 calls failed"}, s.blocked); diff != "" {
 		t.Fatal(diff)
 	}
-	want := executors.Verdict{Gate: Name, Decision: executors.Allow, Rule: "failure_threshold = 0.7", Reason: "3 of its last 3 calls failed", Source: "tools.anomaly.failure_threshold"}
+	want := executors.Verdict{Gate: Name, Decision: executors.Allow, Rule: "failure_threshold = 0.7", Reason: "3 of its last 3 calls failed",
+		Source: "tools.anomaly.failure_threshold"}
 	if diff := cmp.Diff([]executors.Verdict{want}, third.Record.Verdicts); diff != "" {
 		t.Error(diff)
 	}

@@ -45,7 +45,8 @@ func (t tool) Execute(_ context.Context, call *executors.Call) (executors.Result
 func bash(script string) *executors.Call { return bashIn("/w", script) }
 
 func bashIn(dir, script string) *executors.Call {
-	return &executors.Call{Tool: "bash", Card: executors.Card{Script: command.Parse(script, command.Shell{Dir: dir, Home: "/home/me"}), Kind: executors.KindExecute}}
+	return &executors.Call{Tool: "bash",
+		Card: executors.Card{Script: command.Parse(script, command.Shell{Dir: dir, Home: "/home/me"}), Kind: executors.KindExecute}}
 }
 
 func file(tool, path string) *executors.Call {
@@ -91,28 +92,29 @@ func TestLabels(t *testing.T) {
 		inner tool
 		want  label
 	}{
-		"a file":                   {call: file("read", "/w/main.go")},
-		"a private file":           {call: file("read", "/w/.env"), want: label{private: "the file .env"}},
-		"upper case":               {call: file("read", "/w/KEY.PEM"), want: label{private: "the file KEY.PEM"}},
-		"a file in a directory":    {call: file("read", "/home/me/.ssh/config"), want: label{private: "the file config"}},
-		"an absolute glob":         {call: file("read", "/etc/keys/a/b"), want: label{private: "the file b"}},
-		"no such file":             {call: file("read", "/w/.env"), inner: failed},
-		"a denied read":            {call: file("read", "/w/.env"), inner: denied},
-		"a copy":                   {call: file("copy_path", "/w/.env"), want: label{private: "the file .env"}},
-		"a removed file":           {call: file("delete_path", "/w/.env")},
-		"a listed file":            {call: file("list_directory", "/w"), inner: grepped},
-		"a found line":             {call: file("grep", "/w"), inner: grepped, want: label{private: "the file .env"}},
-		"an untrusted file":        {call: file("read", "/w/vendor/a/x.go"), want: label{untrusted: "the file x.go"}},
-		"a page":                   {call: web("https://example.com/x"), want: label{untrusted: page}},
-		"a denied page":            {call: web("https://example.com/x"), inner: denied},
-		"a failing page":           {call: web("https://example.com/x"), inner: failed, want: label{untrusted: page}},
-		"a server":                 {call: server("issues"), want: label{untrusted: "the MCP server issues"}},
-		"a trusted server":         {call: server("trusted")},
-		"a private server":         {call: server("crm"), want: label{"the MCP server crm", "the MCP server crm"}},
-		"a masked secret":          {call: file("read", "/w/a.go"), inner: tool{masked: 1}, want: label{private: "a credential in the result of read"}},
-		"cat":                      {call: bash("cat .env"), want: label{private: "the file .env"}},
-		"cat that fails":           {call: bash("cat .env && false"), inner: exited, want: label{private: "the file .env"}},
-		"cat that is cancelled":    {call: bash("cat .env"), inner: tool{err: context.Canceled, result: executors.Result{Text: "A=1"}}, want: label{private: "the file .env"}},
+		"a file":                {call: file("read", "/w/main.go")},
+		"a private file":        {call: file("read", "/w/.env"), want: label{private: "the file .env"}},
+		"upper case":            {call: file("read", "/w/KEY.PEM"), want: label{private: "the file KEY.PEM"}},
+		"a file in a directory": {call: file("read", "/home/me/.ssh/config"), want: label{private: "the file config"}},
+		"an absolute glob":      {call: file("read", "/etc/keys/a/b"), want: label{private: "the file b"}},
+		"no such file":          {call: file("read", "/w/.env"), inner: failed},
+		"a denied read":         {call: file("read", "/w/.env"), inner: denied},
+		"a copy":                {call: file("copy_path", "/w/.env"), want: label{private: "the file .env"}},
+		"a removed file":        {call: file("delete_path", "/w/.env")},
+		"a listed file":         {call: file("list_directory", "/w"), inner: grepped},
+		"a found line":          {call: file("grep", "/w"), inner: grepped, want: label{private: "the file .env"}},
+		"an untrusted file":     {call: file("read", "/w/vendor/a/x.go"), want: label{untrusted: "the file x.go"}},
+		"a page":                {call: web("https://example.com/x"), want: label{untrusted: page}},
+		"a denied page":         {call: web("https://example.com/x"), inner: denied},
+		"a failing page":        {call: web("https://example.com/x"), inner: failed, want: label{untrusted: page}},
+		"a server":              {call: server("issues"), want: label{untrusted: "the MCP server issues"}},
+		"a trusted server":      {call: server("trusted")},
+		"a private server":      {call: server("crm"), want: label{"the MCP server crm", "the MCP server crm"}},
+		"a masked secret":       {call: file("read", "/w/a.go"), inner: tool{masked: 1}, want: label{private: "a credential in the result of read"}},
+		"cat":                   {call: bash("cat .env"), want: label{private: "the file .env"}},
+		"cat that fails":        {call: bash("cat .env && false"), inner: exited, want: label{private: "the file .env"}},
+		"cat that is cancelled": {call: bash("cat .env"), inner: tool{err: context.Canceled, result: executors.Result{Text: "A=1"}},
+			want: label{private: "the file .env"}},
 		"a cancelled question":     {call: bash("cat .env"), inner: tool{err: context.Canceled}},
 		"a nested command":         {call: bash(`bash -c "head -1 ~/.ssh/config"`), want: label{private: "the file config"}},
 		"a redirection":            {call: bash("sort < .env"), want: label{private: "the file .env"}},
@@ -340,7 +342,8 @@ func TestConfig(t *testing.T) {
 	if wrong := setting.Check(bad); wrong["private[0]"] == "" || wrong["private[1]"] == "" || wrong["untrusted[0]"] == "" {
 		t.Error(wrong)
 	}
-	got, ignored := setting.Tighten(setting.Default[Config](), Config{Private: []string{"*.pem", "secret/"}, Untrusted: []string{"docs/"}}, setting.Paths[Config]()...)
+	got, ignored := setting.Tighten(setting.Default[Config](), Config{Private: []string{"*.pem", "secret/"}, Untrusted: []string{"docs/"}},
+		setting.Paths[Config]()...)
 	want := Config{Enabled: true, Private: append(setting.Default[Config]().Private, "secret/"), Untrusted: []string{"docs/"}}
 	if diff := cmp.Diff(want, got); diff != "" || !slices.Equal(ignored, []string{"enabled"}) {
 		t.Errorf("ignored %v, want enabled; diff (-want +got):\n%s", ignored, diff)

@@ -124,12 +124,13 @@ func TestPreToolUse(t *testing.T) {
 		text    string // part of the result
 		rewrite string
 	}{
-		"nothing":            {"true", true, "", "done", ""},
-		"text":               {"echo hi", true, "", "done", ""},
-		"allow":              {says(`{"hookSpecificOutput":{"permissionDecision":"allow"}}`), true, "", "done", ""},
-		"exit 2":             {"echo 'use rg' >&2; exit 2", false, "", "a hook of the user denied this call: use rg", ""},
-		"exit 2, with JSON":  {says(`{"decision":"approve"}`) + "; exit 2", false, "", "it gave no reason", ""},
-		"deny":               {says(`{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"no hunter2"}}`), false, "", "denied this call: no ***", ""},
+		"nothing":           {"true", true, "", "done", ""},
+		"text":              {"echo hi", true, "", "done", ""},
+		"allow":             {says(`{"hookSpecificOutput":{"permissionDecision":"allow"}}`), true, "", "done", ""},
+		"exit 2":            {"echo 'use rg' >&2; exit 2", false, "", "a hook of the user denied this call: use rg", ""},
+		"exit 2, with JSON": {says(`{"decision":"approve"}`) + "; exit 2", false, "", "it gave no reason", ""},
+		"deny": {says(`{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"no hunter2"}}`),
+			false, "", "denied this call: no ***", ""},
 		"block":              {says(`{"decision":"block","reason":"old form"}`), false, "", "old form", ""},
 		"continue false":     {says(`{"continue":false,"stopReason":"enough"}`), false, "", "enough", ""},
 		"ask":                {says(`{"hookSpecificOutput":{"permissionDecision":"ask","permissionDecisionReason":"look at it"}}`), true, "look at it", "done", ""},
@@ -266,13 +267,16 @@ func TestInput(t *testing.T) {
 
 func TestMatchers(t *testing.T) {
 	for matcher, want := range map[string]string{
-		"": "bash write fetch http_head mcp sub_agent other", "*": "bash write fetch http_head mcp sub_agent other", "Bash": "bash", "bash": "bash", "Write|Edit": "write", "Write, Edit": "write", "|": "bash write fetch http_head mcp sub_agent other",
-		"mcp__db__.*": "mcp", "db__query": "mcp", "mcp__db__query": "mcp", "WebFetch": "fetch http_head", "http_head": "http_head", "web_scrape": "", "Wri.*": "write", "^(Bash|other)$": "bash other", "BASH": "",
+		"": "bash write fetch http_head mcp sub_agent other", "*": "bash write fetch http_head mcp sub_agent other", "Bash": "bash", "bash": "bash",
+		"Write|Edit": "write", "Write, Edit": "write", "|": "bash write fetch http_head mcp sub_agent other",
+		"mcp__db__.*": "mcp", "db__query": "mcp", "mcp__db__query": "mcp", "WebFetch": "fetch http_head", "http_head": "http_head", "web_scrape": "",
+		"Wri.*": "write", "^(Bash|other)$": "bash other", "BASH": "",
 		"(": "bash write fetch http_head mcp sub_agent other", "ba": "", "Task": "sub_agent", "sub_agent": "sub_agent", "ba.": "bash",
 	} {
 		var got []string
 		m := newMatcher(PreToolUse, matcher)
-		for _, c := range []*executors.Call{call("bash", "{}"), call("write", "{}"), call("fetch", "{}"), call("http_head", "{}"), {Tool: "db__query", Spec: executors.Tool{Server: "db"}}, call("sub_agent", "{}"), call("other", "{}")} {
+		for _, c := range []*executors.Call{call("bash", "{}"), call("write", "{}"), call("fetch", "{}"), call("http_head", "{}"),
+			{Tool: "db__query", Spec: executors.Tool{Server: "db"}}, call("sub_agent", "{}"), call("other", "{}")} {
 			if name, _, _ := strings.Cut(strings.Replace(c.Tool, "db__query", "mcp", 1), " "); m.fits(namesOf(c)) {
 				got = append(got, name)
 			}
@@ -385,7 +389,8 @@ func TestStop(t *testing.T) {
 func TestTimeout(t *testing.T) {
 	user := strings.Replace(fileOf(PreToolUse, "", "sleep 1000 & sleep 1000"), `"timeout":20`, `"timeout":0.05`, 1)
 	f, end := open(t, user, ""), newTool()
-	if _, err := f.Middleware(end).Execute(t.Context(), call("x", "{}")); err != nil || len(end.asks) != 1 || !strings.Contains(end.asks[0], "did not end within 50ms") {
+	if _, err := f.Middleware(end).Execute(t.Context(), call("x", "{}")); err != nil || len(end.asks) != 1 || !strings.Contains(end.asks[0],
+		"did not end within 50ms") {
 		t.Errorf("%v, asks %q", err, end.asks)
 	}
 	slow := open(t, fileOf(PreToolUse, "", "touch began; sleep 1000"), "")
@@ -463,8 +468,9 @@ func TestFiles(t *testing.T) {
 		"other events":    {`{"hooks":{"Notification":[],"PreCompact":[]}}`, false, "not run: Notification, PreCompact"},
 		"another type":    {`{"hooks":{"PreToolUse":[{"hooks":[{"type":"prompt","prompt":"x"}]}]}}`, true, ""},
 		"without command": {`{"hooks":{"PreToolUse":[{"hooks":[{"type":"command"}]}]}}`, true, ""},
-		"too many":        {`{"hooks":{"Stop":[{"hooks":[` + strings.Repeat(`{"type":"command","command":"x"},`, maxHooks) + `{"type":"command","command":"x"}]}]}}`, true, "more than 256"},
-		"switched off":    {`{"disableAllHooks":true,"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"exit 2"}]}]}}`, false, ""},
+		"too many": {`{"hooks":{"Stop":[{"hooks":[` + strings.Repeat(`{"type":"command","command":"x"},`,
+			maxHooks) + `{"type":"command","command":"x"}]}]}}`, true, "more than 256"},
+		"switched off": {`{"disableAllHooks":true,"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"exit 2"}]}]}}`, false, ""},
 	} {
 		f, end := open(t, tt.text, ""), newTool()
 		_, err := f.Middleware(end).Execute(t.Context(), call("x", "{}"))
@@ -500,8 +506,10 @@ func TestScripts(t *testing.T) {
 	for command, want := range map[string]string{
 		"./a.sh": "a.sh", "sh a.sh": "a.sh", "sh 'a.sh' x": "a.sh", "x=1 sh ./sub/../a.sh|cat": "a.sh", `"$CLAUDE_PROJECT_DIR"/sub/b.sh`: "sub/b.sh",
 		"${ZEPH_PROJECT_DIR}/a.sh": "a.sh", f.dir + "/a.sh": "a.sh", "cd sub && ./b.sh": "sub/b.sh", "cd sub; cd deep; sh c.sh": "sub/deep/c.sh",
-		`cd "$CLAUDE_PROJECT_DIR/sub" && (sh b.sh)`: "sub/b.sh", "gofmt -w": "", "./'sub/d e.sh'": "sub/d e.sh", `sh sub/d\ e.sh`: "sub/d e.sh", `sh $'a.\x73h'`: "a.sh",
-		`./a.s""h`: "a.sh", `./a.s?`: "a.sh", "sh {a,b}.sh": "a.sh", "bash -c 'sh a\".\"sh'": "a.sh", "cd sub; . ./d*": "sub/d e.sh", "sh <'./a''.sh'": "a.sh", "../a.sh": "", "/etc/passwd": "",
+		`cd "$CLAUDE_PROJECT_DIR/sub" && (sh b.sh)`: "sub/b.sh", "gofmt -w": "", "./'sub/d e.sh'": "sub/d e.sh", `sh sub/d\ e.sh`: "sub/d e.sh",
+		`sh $'a.\x73h'`: "a.sh",
+		`./a.s""h`:      "a.sh", `./a.s?`: "a.sh", "sh {a,b}.sh": "a.sh", "bash -c 'sh a\".\"sh'": "a.sh", "cd sub; . ./d*": "sub/d e.sh", "sh <'./a''.sh'": "a.sh",
+		"../a.sh": "", "/etc/passwd": "",
 	} {
 		got := f.scripts(&file{hooks: []*hook{{command: command}}})
 		if want != "" {
@@ -553,7 +561,8 @@ func TestChecked(t *testing.T) {
 
 // FuzzReply checks that no answer of a hook allows more than no answer.
 func FuzzReply(f *testing.F) {
-	for _, text := range []string{`{"decision":"approve"}`, `{"continue":false}`, `{"hookSpecificOutput":{"permissionDecision":"ask","updatedInput":{"a":1}}}`, `{}`, `{`, `null`} {
+	for _, text := range []string{`{"decision":"approve"}`, `{"continue":false}`, `{"hookSpecificOutput":{"permissionDecision":"ask","updatedInput":{"a":1}}}`,
+		`{}`, `{`, `null`} {
 		f.Add(text)
 	}
 	zero := 0

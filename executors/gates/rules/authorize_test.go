@@ -128,14 +128,17 @@ func TestRules(t *testing.T) {
 			denied: []string{
 				"read secrets/key", "read lnk/key", "read src/k", "read src/../secrets/key", "read SECRETS/key", "read D/w/secrets/key", "list_directory secrets",
 				"copy_path secrets/key -> src/x", "copy_path src/main.go -> secrets/x", "move_path . -> D/out/y", "delete_path secrets", "grep .",
-				"bash cat secrets/key", "bash cat src/../secrets/key", "bash cat lnk/key", "bash cat src/k", "bash cat s*/key", "bash cd secrets && cat key", "bash x=secrets; cat $x/key",
+				"bash cat secrets/key", "bash cat src/../secrets/key", "bash cat lnk/key", "bash cat src/k", "bash cat s*/key", "bash cd secrets && cat key",
+				"bash x=secrets; cat $x/key",
 				"bash cat <secrets/key", "bash echo >secrets/new", "bash env -C secrets cat key", "bash sh -c 'cat \"sec\"rets/key'", "bash cat 'secrets'/key",
 				"bash curl file:///D/w/secrets/key", "bash tar c .", "bash rm -r .", "bash rg x", "bash find", "bash python -c \"open('secrets/key')\"",
-				`s__read {"path":"secrets/key"}`, `s__read {"file_path":"lnk/key"}`, `s__x {"a":{"roots":["file:///D/w/SECRETS/key"]}}`, `s__x {"any":"D/w/secrets/key"}`, `s__read {"path":"secrets/key","path":"x"}`, `s__read {"PATH":["a",{"b":"secrets/key"}],"file":"secrets/key"}`,
+				`s__read {"path":"secrets/key"}`, `s__read {"file_path":"lnk/key"}`, `s__x {"a":{"roots":["file:///D/w/SECRETS/key"]}}`,
+				`s__x {"any":"D/w/secrets/key"}`, `s__read {"path":"secrets/key","path":"x"}`, `s__read {"PATH":["a",{"b":"secrets/key"}],"file":"secrets/key"}`,
 				`s__x {"uri":"file:///D/w/../w/%73ecrets/key"}`,
 			},
-			asked:  []string{`s__read {"path":"x","path":"y"}`, "bash cat $(cat name)", "bash cat \"$1\"", "bash cat ("},
-			silent: []string{"read src/main.go", "read secrets2", "bash cat src/main.go", "bash go test ./src", "grep src", "fetch https://example.com/secrets", `s__read {"path":"src"}`, "update_plan"},
+			asked: []string{`s__read {"path":"x","path":"y"}`, "bash cat $(cat name)", "bash cat \"$1\"", "bash cat ("},
+			silent: []string{"read src/main.go", "read secrets2", "bash cat src/main.go", "bash go test ./src", "grep src", "fetch https://example.com/secrets",
+				`s__read {"path":"src"}`, "update_plan"},
 		},
 		{
 			name: "a deny of names anywhere", rules: []Rule{deny("*", "**/.env")},
@@ -145,21 +148,26 @@ func TestRules(t *testing.T) {
 		},
 		{
 			name: "an allow needs every place", rules: []Rule{allow("*", "src/**"), allow("read", "*.md")},
-			allowed: []string{"read src/main.go", "read README.md", "read secrets/a.md", "grep src", "copy_path src/main.go -> src/x", "bash cd src && ls", `s__x {"path":"src/main.go"}`},
+			allowed: []string{"read src/main.go", "read README.md", "read secrets/a.md", "grep src", "copy_path src/main.go -> src/x", "bash cd src && ls",
+				`s__x {"path":"src/main.go"}`},
 			silent: []string{
-				"read secrets/key", "read src/k", "read src/../secrets/key", "copy_path src/main.go -> out", "copy_path secrets/key -> src/x", "grep .", "bash cat src/main.go", // it runs in the workspace
-				"bash cd src && cat k", "bash cd src && cat ../.env", "bash cd src && cat $x", "fetch https://example.com/src/", `s__x {"path":"src/main.go","dest":"x"}`, `s__x {}`, "update_plan",
+				"read secrets/key", "read src/k", "read src/../secrets/key", "copy_path src/main.go -> out", "copy_path secrets/key -> src/x", "grep .",
+				"bash cat src/main.go", // it runs in the workspace
+				"bash cd src && cat k", "bash cd src && cat ../.env", "bash cd src && cat $x", "fetch https://example.com/src/",
+				`s__x {"path":"src/main.go","dest":"x"}`, `s__x {}`, "update_plan",
 			},
 		},
 		{
 			name: "an allow of commands", rules: []Rule{args(allow("bash"), `^go (test|vet)( |$)`), allow("bash", "D/w/src/**")},
 			allowed: []string{"bash go test ./...", "bash go vet && go test", "bash cd src", "bash cd src && go test"},
-			silent:  []string{"bash go test; rm x", "bash go test $(rm x)", "bash go test $X", "bash go test > x", "bash go run .", "bash /tmp/go test", "bash echo go test", "read x"},
+			silent: []string{"bash go test; rm x", "bash go test $(rm x)", "bash go test $X", "bash go test > x", "bash go run .", "bash /tmp/go test",
+				"bash echo go test", "read x"},
 		},
 		{
 			name: "a deny of commands", rules: []Rule{args(deny("bash"), `^git push\b`)},
 			denied: []string{
-				"bash git push", "bash ls; git push", "bash /tmp/git push", "bash git -C src push", "bash GIT push", "bash 'git' \"push\"", "bash env git push", "bash bash -c 'git push'", "bash x=push; git $x", "bash echo $(git push)",
+				"bash git push", "bash ls; git push", "bash /tmp/git push", "bash git -C src push", "bash GIT push", "bash 'git' \"push\"", "bash env git push",
+				"bash bash -c 'git push'", "bash x=push; git $x", "bash echo $(git push)",
 			},
 			asked:  []string{"bash git $(cat verb)", "bash $x push"},
 			silent: []string{"bash git pull", "bash echo git", "read git push"},
@@ -170,9 +178,11 @@ func TestRules(t *testing.T) {
 			silent: []string{`s__query {"sql":"delete","note":"select 1"}`, `s__query {}`},
 		},
 		{
-			name: "addresses", rules: []Rule{deny("*", "*.evil.example", "https://example.com/admin*"), allow("fetch", "https://*.example.com/*", "https://example.com")},
+			name: "addresses", rules: []Rule{deny("*", "*.evil.example", "https://example.com/admin*"),
+				allow("fetch", "https://*.example.com/*", "https://example.com")},
 			denied: []string{
-				"fetch https://a.evil.example/x", "http_head https://a.evil.example/x", "fetch http://A.EVIL.example./", "fetch https://example.com/%61dmin/x", "fetch https://EXAMPLE.com:443/admin", "bash curl http://a.evil.example", "bash curl a.evil.example/x", "bash git push git@a.evil.example:x",
+				"fetch https://a.evil.example/x", "http_head https://a.evil.example/x", "fetch http://A.EVIL.example./", "fetch https://example.com/%61dmin/x",
+				"fetch https://EXAMPLE.com:443/admin", "bash curl http://a.evil.example", "bash curl a.evil.example/x", "bash git push git@a.evil.example:x",
 				`s__get {"url":"https://a.evil.example/"}`, "bash cat </dev/tcp/a.evil.example/80", "bash curl --proxy=http://a.evil.example x",
 			},
 			allowed: []string{"fetch https://example.com/x", "fetch https://a.example.com/x"},
@@ -240,7 +250,8 @@ func TestDefaults(t *testing.T) {
 			"read x": "rule[0] allow: tool=read matched read (c.toml:3)", "write x": "default: deny (no matching rules)",
 			"read secrets/key": "rule[1] deny: tool=read matched read (c.toml:9)",
 		}},
-		"policy allows": {NewPolicy(Config{Enabled: true, DefaultEffect: executors.Allow}, w.options()), map[string]string{"write x": "default: allow (no matching rules)"}},
+		"policy allows": {NewPolicy(Config{Enabled: true, DefaultEffect: executors.Allow}, w.options()),
+			map[string]string{"write x": "default: allow (no matching rules)"}},
 		"a list of denied calls": {NewAuthorization(Authorization{Enabled: true, Rules: []Rule{nothing}}, w.options()), map[string]string{
 			"read x": "", "read secrets/key": "rule[0] deny: tool=read matched read (c.toml:9)",
 		}},
@@ -280,7 +291,8 @@ func TestOwnFile(t *testing.T) {
 // A repository's rules deny, even without the user's, and do nothing else.
 func TestTighten(t *testing.T) {
 	w := newWorkspace(t)
-	repo := Config{Enabled: true, DefaultEffect: executors.Allow, PolicyFile: "x", Rules: []Rule{{Effect: executors.Allow, Tool: "write"}, {Effect: executors.Deny, Tool: "read"}}}
+	repo := Config{Enabled: true, DefaultEffect: executors.Allow, PolicyFile: "x",
+		Rules: []Rule{{Effect: executors.Allow, Tool: "write"}, {Effect: executors.Deny, Tool: "read"}}}
 	for name, user := range map[string]Config{
 		"off": {DefaultEffect: executors.Deny},
 		"on":  {Enabled: true, DefaultEffect: executors.Deny, Rules: []Rule{{Effect: executors.Allow, Tool: "read"}}},

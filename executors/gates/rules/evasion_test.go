@@ -191,7 +191,8 @@ func TestAllowIsNarrow(t *testing.T) {
 // its aliases and its own program.
 func TestDenyOfSubcommand(t *testing.T) {
 	w := newWorkspace(t)
-	gate := NewPolicy(Config{Enabled: true, DefaultEffect: executors.Allow, Rules: []Rule{{Effect: executors.Deny, Tool: "bash", ArgsMatch: "^git push( -f|$)"}}}, w.options())
+	gate := NewPolicy(Config{Enabled: true, DefaultEffect: executors.Allow,
+		Rules: []Rule{{Effect: executors.Deny, Tool: "bash", ArgsMatch: "^git push( -f|$)"}}}, w.options())
 	for command, want := range map[string]executors.Decision{
 		"git -c alias.p=push p -f":          executors.Deny,
 		`git -c Alias.P='"push" -f' p "'"`:  executors.Deny,

@@ -167,7 +167,8 @@ func TestCommand(t *testing.T) {
 	levels.Forget = func(subject string) { forgotten = append(forgotten, subject) }
 	levels.BlockTool("bash", "8 of 10 calls failed")
 	for _, tt := range []struct{ rest, want string }{
-		{"", "- `content`: provisional (the configuration)\n- `server:crm`: provisional (the configuration)\n- `tool:bash`: blocked (8 of 10 calls failed)\n- `tool:write`: untrusted (the configuration)\n- other skills: trusted; other tools: trusted\n"},
+		{"", "- `content`: provisional (the configuration)\n- `server:crm`: provisional (the configuration)\n- `tool:bash`: blocked (8 of 10 calls failed)\n- " +
+			"`tool:write`: untrusted (the configuration)\n- other skills: trusted; other tools: trusted\n"},
 		{"set server:crm trusted", "`server:crm` is now trusted."},
 		{"set write provisional", "`tool:write` is now provisional."},
 		{"set bassh blocked", "`tool:bassh` is now blocked. This session has no tool of that name."},
@@ -224,7 +225,9 @@ func TestConfig(t *testing.T) {
 		t.Error("a subject without its kind is accepted")
 	}
 	ours := Config{Enabled: true, Skills: Trusted, Servers: Untrusted, Content: Provisional, Levels: map[string]Level{"tool:bash": Untrusted}}
-	got, ignored := setting.Tighten(ours, Config{Skills: Blocked, Servers: Trusted, Content: Untrusted, Levels: map[string]Level{"tool:bash": Trusted, "tool:write": Blocked}}, setting.Paths[Config]()...)
+	got, ignored := setting.Tighten(ours,
+		Config{Skills: Blocked, Servers: Trusted, Content: Untrusted, Levels: map[string]Level{"tool:bash": Trusted, "tool:write": Blocked}},
+		setting.Paths[Config]()...)
 	want := Config{Enabled: true, Skills: Blocked, Servers: Untrusted, Content: Untrusted, Levels: map[string]Level{"tool:bash": Untrusted, "tool:write": Blocked}}
 	if diff := cmp.Diff(want, got); diff != "" || !slices.Equal(ignored, []string{"enabled", "levels", "servers"}) {
 		t.Errorf("ignored %v\n%s", ignored, diff)

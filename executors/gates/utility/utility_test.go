@@ -78,7 +78,8 @@ func TestNeverSkipped(t *testing.T) {
 			if res.Failed != tt.skipped {
 				t.Fatalf("result %q, record %+v", res.ForModel(), record)
 			}
-			if tt.skipped && (record.Verdicts[0].Gate != Name || record.Verdicts[0].Decision != executors.Deny || !strings.Contains(res.ForModel(), "was skipped: it would add little")) {
+			if tt.skipped && (record.Verdicts[0].Gate != Name || record.Verdicts[0].Decision != executors.Deny || !strings.Contains(res.ForModel(),
+				"was skipped: it would add little")) {
 				t.Errorf("verdicts %+v, result %q", record.Verdicts, res.ForModel())
 			}
 		})
@@ -131,7 +132,8 @@ func TestRepeated(t *testing.T) {
 	if _, res := run(t, g, 60_000, call); res.Failed {
 		t.Fatalf("run(t, g, 60_000, call): got %s, want success", res.ForModel())
 	}
-	if _, res := run(t, g, 0, call); !strings.Contains(res.ForModel(), "category: policy_blocked") || !strings.Contains(res.ForModel(), "made the same call before") {
+	if _, res := run(t, g, 0, call); !strings.Contains(res.ForModel(), "category: policy_blocked") || !strings.Contains(res.ForModel(),
+		"made the same call before") {
 		t.Errorf("result %q", res.ForModel())
 	}
 }

@@ -44,7 +44,8 @@ func TestKey(t *testing.T) {
 	if two, _ := of("grep", `{}`); one == two {
 		t.Error("two tools share a key")
 	}
-	for _, input := range []string{``, `null`, `[]`, `"x"`, `1`, `{`, `{"a":1} {}`, `{"a":01}`, strings.Repeat(`{"a":`, 20_000) + `1` + strings.Repeat(`}`, 20_000)} {
+	for _, input := range []string{``, `null`, `[]`, `"x"`, `1`, `{`, `{"a":1} {}`, `{"a":01}`,
+		strings.Repeat(`{"a":`, 20_000) + `1` + strings.Repeat(`}`, 20_000)} {
 		if _, ok := of("read", input); ok {
 			t.Errorf("%.20s has a key", input)
 		}

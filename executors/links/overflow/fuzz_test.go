@@ -68,7 +68,8 @@ func FuzzLines(f *testing.F) {
 				t.Errorf("row %q is too long", row)
 			}
 		}
-		if joined, want := strings.Join(got, ""), strings.ReplaceAll(strings.ReplaceAll(string(text), "\r\n", ""), "\n", ""); joined != strings.TrimSuffix(want, "\r") && joined != want {
+		if joined, want := strings.Join(got, ""), strings.ReplaceAll(strings.ReplaceAll(string(text), "\r\n", ""), "\n", ""); joined != strings.TrimSuffix(want,
+			"\r") && joined != want {
 			t.Errorf("%q, want %q", joined, want)
 		}
 	})

@@ -102,22 +102,28 @@ func TestMiddleware(t *testing.T) {
 		want             string // regex of the text; empty: as it was
 		kept             string // what is kept
 	}{
-		"short":              {text: short},
-		"empty":              {},
-		"at the threshold":   {text: strings.Repeat("é", 1000)},
-		"over the threshold": {text: strings.Repeat("é", 1001), want: `^é+ \[…\]\n\[… [\d,]+ characters cut …\]\n\[…\] é+\n\[full output: 3 lines, 2.0 KiB: read_overflow overflow:[0-9a-f-]{36}, until the agent ends\]$`, kept: strings.Repeat("é", 1001)},
-		"lines":              {text: long, want: `^line 1\n(line \d+\n)+\[… 1,896 lines, [\d,]+ characters cut …\]\n(line \d+\n)+line 2000\n\[full output: 2,000 lines, 18.5 KiB: read_overflow overflow:\S{36}, until the agent ends\]$`, kept: long},
-		"full and short":     {text: short, full: long, want: `^line 1\nline 2\n\[full output: 2,000 lines, .*\]$`, kept: long},
-		"full and long":      {text: numbered(500), full: long, want: `^line 1\n(line \d+\n)+\[… .* cut …\]\n(line \d+\n)+line 500\n\[full output: 2,000 lines, .*\]$`, kept: long},
-		"full, no text":      {full: long, want: `^\[full output: 2,000 lines, .*\]$`, kept: long},
-		"full is the text":   {text: short, full: short + "\r\n"},
-		"full is another":    {text: short, full: "line 1\nline 3\n", want: `\n\[full output: 2 lines, 14 bytes: .*\]$`, kept: "line 1\nline 3\n"},
-		"filtered":           {text: "a", notes: []string{"[exit 1]", "[shell] 9 lines -> 1 lines, 88.9% filtered"}, filtered: true, full: long, want: `^a\n\[exit 1\]\n\[shell\] 9 lines -> 1 lines, 88\.9% filtered \[full output: 2,000 lines, .* overflow:\S{36}, until the agent ends\]$`, kept: long},
-		"filtered and long":  {text: long, notes: []string{"[shell] 9 lines -> 8 lines, 11.1% filtered"}, filtered: true, full: "x" + long, want: `\n\[… .* cut …\]\n(line \d+\n)+\[shell\] 9 lines -> 8 lines, 11\.1% filtered \[full output: .*\]$`, kept: "x" + long},
-		"read_overflow":      {tool: toolName, text: long, full: "x" + long},
-		"paged":              {tool: "read", pages: true, text: long},
-		"paged and full":     {tool: "read", pages: true, text: long, full: "x" + long, want: `^(line \d+\n)+line 2000\n\[full output: 2,000 lines, .*\]$`, kept: "x" + long},
-		"like the filter's":  {text: "a\n[shell] 2 lines", full: long, want: `^a\n\[shell\] 2 lines\n\[full output: 2,000 lines, .*\]$`, kept: long},
+		"short":            {text: short},
+		"empty":            {},
+		"at the threshold": {text: strings.Repeat("é", 1000)},
+		"over the threshold": {text: strings.Repeat("é", 1001),
+			want: `^é+ \[…\]\n\[… [\d,]+ characters cut …\]\n\[…\] é+\n\[full output: 3 lines, 2.0 KiB: read_overflow overflow:[0-9a-f-]{36}, until the agent ends\]$`, kept: strings.Repeat("é", 1001)},
+		"lines": {text: long,
+			want: `^line 1\n(line \d+\n)+\[… 1,896 lines, [\d,]+ characters cut …\]\n(line \d+\n)+line 2000\n\[full output: 2,000 lines, 18.5 KiB: read_overflow overflow:\S{36}, until the agent ends\]$`, kept: long},
+		"full and short": {text: short, full: long, want: `^line 1\nline 2\n\[full output: 2,000 lines, .*\]$`, kept: long},
+		"full and long": {text: numbered(500), full: long,
+			want: `^line 1\n(line \d+\n)+\[… .* cut …\]\n(line \d+\n)+line 500\n\[full output: 2,000 lines, .*\]$`, kept: long},
+		"full, no text":    {full: long, want: `^\[full output: 2,000 lines, .*\]$`, kept: long},
+		"full is the text": {text: short, full: short + "\r\n"},
+		"full is another":  {text: short, full: "line 1\nline 3\n", want: `\n\[full output: 2 lines, 14 bytes: .*\]$`, kept: "line 1\nline 3\n"},
+		"filtered": {text: "a", notes: []string{"[exit 1]", "[shell] 9 lines -> 1 lines, 88.9% filtered"}, filtered: true, full: long,
+			want: `^a\n\[exit 1\]\n\[shell\] 9 lines -> 1 lines, 88\.9% filtered \[full output: 2,000 lines, .* overflow:\S{36}, until the agent ends\]$`, kept: long},
+		"filtered and long": {text: long, notes: []string{"[shell] 9 lines -> 8 lines, 11.1% filtered"}, filtered: true, full: "x" + long,
+			want: `\n\[… .* cut …\]\n(line \d+\n)+\[shell\] 9 lines -> 8 lines, 11\.1% filtered \[full output: .*\]$`, kept: "x" + long},
+		"read_overflow": {tool: toolName, text: long, full: "x" + long},
+		"paged":         {tool: "read", pages: true, text: long},
+		"paged and full": {tool: "read", pages: true, text: long, full: "x" + long, want: `^(line \d+\n)+line 2000\n\[full output: 2,000 lines, .*\]$`,
+			kept: "x" + long},
+		"like the filter's": {text: "a\n[shell] 2 lines", full: long, want: `^a\n\[shell\] 2 lines\n\[full output: 2,000 lines, .*\]$`, kept: long},
 		"exit code": {text: long, notes: []string{"[exit 3]"},
 			want: `^line 1\n(line \d+\n)+\[… .* cut …\]\n(line \d+\n)+\[exit 3\]\n\[full output: .*\]$`, kept: long},
 		"tool error": {text: long, failure: executors.Failf(executors.Timeout, "%s", strings.Repeat("w", 500)).Failure, kept: long,
@@ -223,7 +229,8 @@ func TestTooLarge(t *testing.T) {
 			o := small()
 			o.Config.MaxOverflowBytes = tt.max
 			got := lastLine(o.Shorten(t.Context(), "s", tt.text))
-			if !strings.Contains(got, tt.want) || (tt.kept != tt.text) != strings.Contains(got, "; the rest was dropped: tools.overflow.max_overflow_bytes is "+executors.Grouped(tt.max)+"]") {
+			if !strings.Contains(got, tt.want) || (tt.kept != tt.text) != strings.Contains(got,
+				"; the rest was dropped: tools.overflow.max_overflow_bytes is "+executors.Grouped(tt.max)+"]") {
 				t.Errorf("%s, want %s", got, tt.want)
 			}
 			if diff := cmp.Diff(tt.kept, all(t, o, "s", got)); diff != "" {
@@ -244,12 +251,13 @@ func TestBrokenStore(t *testing.T) {
 		ctx  context.Context
 		want string
 	}{
-		"memory":            {&Overflow{Store: broken{}, Memory: NewMemory(1 << 20)}, t.Context(), ", until the agent ends]"},
-		"no store":          {&Overflow{Memory: NewMemory(1 << 20)}, t.Context(), ", until the agent ends]"},
-		"nothing":           {&Overflow{}, t.Context(), "[full output: 36.9 KiB; the rest of it was lost: the session store cannot be used"},
-		"no memory":         {&Overflow{Store: broken{}}, t.Context(), "the rest of it was lost: the session store cannot be used"},
-		"not enough memory": {&Overflow{Store: broken{}, Memory: NewMemory(1 << 10)}, t.Context(), "too large for the memory; if you need it, rerun the call with a narrower scope]"},
-		"cancelled":         {&Overflow{Store: broken{}, Memory: NewMemory(1 << 20)}, cancelled, "the rest of it was lost: the turn was cancelled"},
+		"memory":    {&Overflow{Store: broken{}, Memory: NewMemory(1 << 20)}, t.Context(), ", until the agent ends]"},
+		"no store":  {&Overflow{Memory: NewMemory(1 << 20)}, t.Context(), ", until the agent ends]"},
+		"nothing":   {&Overflow{}, t.Context(), "[full output: 36.9 KiB; the rest of it was lost: the session store cannot be used"},
+		"no memory": {&Overflow{Store: broken{}}, t.Context(), "the rest of it was lost: the session store cannot be used"},
+		"not enough memory": {&Overflow{Store: broken{}, Memory: NewMemory(1 << 10)}, t.Context(),
+			"too large for the memory; if you need it, rerun the call with a narrower scope]"},
+		"cancelled": {&Overflow{Store: broken{}, Memory: NewMemory(1 << 20)}, cancelled, "the rest of it was lost: the turn was cancelled"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tt.o.Config = setting.Default[Config]()

@@ -72,27 +72,37 @@ func TestExecute(t *testing.T) {
 		at      []time.Duration
 		text    string // the last line
 	}{
-		"works":              {nil, web, []executors.Result{ok}, 0, []time.Duration{0}, "page"},
-		"second try works":   {nil, web, []executors.Result{failure(executors.Timeout), ok}, 0, []time.Duration{0, sec / 2}, "page"},
-		"all kinds":          {nil, web, []executors.Result{failure(executors.RateLimited), failure(executors.ServerError), ok}, 0, []time.Duration{0, sec / 2, 3 * sec / 2}, "page"},
-		"never works":        {nil, web, []executors.Result{failure(executors.NetworkError)}, 0, []time.Duration{0, sec / 2, 3 * sec / 2}, "[tried 3 times]"},
-		"off":                {func(c *Config) { c.MaxAttempts = 0 }, web, []executors.Result{failure(executors.NetworkError)}, 0, []time.Duration{0}, "retryable: true"},
-		"one more":           {func(c *Config) { c.MaxAttempts = 1 }, web, []executors.Result{failure(executors.NetworkError)}, 0, []time.Duration{0, sec / 2}, "[tried 2 times]"},
-		"no wait":            {func(c *Config) { c.BaseMS, c.MaxMS = 0, 0 }, web, []executors.Result{failure(executors.NetworkError)}, 0, []time.Duration{0, 0, 0}, "[tried 3 times]"},
-		"capped":             {func(c *Config) { c.MaxAttempts, c.MaxMS = 4, 1000 }, web, []executors.Result{failure(executors.NetworkError)}, 0, []time.Duration{0, sec / 2, 3 * sec / 2, 5 * sec / 2, 7 * sec / 2}, "[tried 5 times]"},
-		"becomes permanent":  {nil, web, []executors.Result{failure(executors.ServerError), failure(executors.PermanentFailure)}, 0, []time.Duration{0, sec / 2}, "retryable: false"},
-		"permanent":          {nil, web, []executors.Result{failure(executors.PermanentFailure)}, 0, []time.Duration{0}, "retryable: false"},
-		"quality":            {nil, web, []executors.Result{failure(executors.InvalidParameters)}, 0, []time.Duration{0}, "retryable: false"},
-		"policy":             {nil, web, []executors.Result{failure(executors.PolicyBlocked)}, 0, []time.Duration{0}, "retryable: false"},
-		"mutates":            {nil, web | executors.Mutates, []executors.Result{failure(executors.Timeout)}, 0, []time.Duration{0}, "retryable: true"},
-		"not idempotent":     {nil, executors.Reads | executors.Network, []executors.Result{failure(executors.Timeout)}, 0, []time.Duration{0}, "retryable: true"},
-		"says nothing":       {nil, 0, []executors.Result{failure(executors.Timeout)}, 0, []time.Duration{0}, "retryable: true"},
-		"asked to wait":      {nil, web, []executors.Result{later(executors.RateLimited, 12*sec), ok}, 0, []time.Duration{0, 12 * sec}, "page"},
-		"asked for less":     {nil, web, []executors.Result{later(executors.RateLimited, 1), ok}, 0, []time.Duration{0, sec / 2}, "page"},
-		"asked for too much": {nil, web, []executors.Result{later(executors.RateLimited, 31*sec)}, 0, []time.Duration{0}, "[tried once; the server accepts another attempt in 31s]"},
-		"no budget, an age":  {func(c *Config) { c.BudgetSecs = 0 }, web, []executors.Result{later(executors.RateLimited, time.Hour)}, 0, []time.Duration{0}, "[tried once; the server accepts another attempt in 1h0m0s]"},
-		"no budget, a while": {func(c *Config) { c.BudgetSecs = 0 }, web, []executors.Result{later(executors.RateLimited, time.Minute), ok}, 0, []time.Duration{0, time.Minute}, "page"},
-		"budget spent":       {nil, web, []executors.Result{failure(executors.Timeout)}, 30 * sec, []time.Duration{0, 30*sec + sec/2}, "[tried 2 times; there was no time for another attempt]"},
+		"works":            {nil, web, []executors.Result{ok}, 0, []time.Duration{0}, "page"},
+		"second try works": {nil, web, []executors.Result{failure(executors.Timeout), ok}, 0, []time.Duration{0, sec / 2}, "page"},
+		"all kinds": {nil, web, []executors.Result{failure(executors.RateLimited), failure(executors.ServerError), ok}, 0,
+			[]time.Duration{0, sec / 2, 3 * sec / 2}, "page"},
+		"never works": {nil, web, []executors.Result{failure(executors.NetworkError)}, 0, []time.Duration{0, sec / 2, 3 * sec / 2}, "[tried 3 times]"},
+		"off": {func(c *Config) { c.MaxAttempts = 0 }, web, []executors.Result{failure(executors.NetworkError)}, 0, []time.Duration{0},
+			"retryable: true"},
+		"one more": {func(c *Config) { c.MaxAttempts = 1 }, web, []executors.Result{failure(executors.NetworkError)}, 0, []time.Duration{0, sec / 2},
+			"[tried 2 times]"},
+		"no wait": {func(c *Config) { c.BaseMS, c.MaxMS = 0, 0 }, web, []executors.Result{failure(executors.NetworkError)}, 0, []time.Duration{0, 0, 0},
+			"[tried 3 times]"},
+		"capped": {func(c *Config) { c.MaxAttempts, c.MaxMS = 4, 1000 }, web, []executors.Result{failure(executors.NetworkError)}, 0,
+			[]time.Duration{0, sec / 2, 3 * sec / 2, 5 * sec / 2, 7 * sec / 2}, "[tried 5 times]"},
+		"becomes permanent": {nil, web, []executors.Result{failure(executors.ServerError), failure(executors.PermanentFailure)}, 0, []time.Duration{0, sec / 2},
+			"retryable: false"},
+		"permanent":      {nil, web, []executors.Result{failure(executors.PermanentFailure)}, 0, []time.Duration{0}, "retryable: false"},
+		"quality":        {nil, web, []executors.Result{failure(executors.InvalidParameters)}, 0, []time.Duration{0}, "retryable: false"},
+		"policy":         {nil, web, []executors.Result{failure(executors.PolicyBlocked)}, 0, []time.Duration{0}, "retryable: false"},
+		"mutates":        {nil, web | executors.Mutates, []executors.Result{failure(executors.Timeout)}, 0, []time.Duration{0}, "retryable: true"},
+		"not idempotent": {nil, executors.Reads | executors.Network, []executors.Result{failure(executors.Timeout)}, 0, []time.Duration{0}, "retryable: true"},
+		"says nothing":   {nil, 0, []executors.Result{failure(executors.Timeout)}, 0, []time.Duration{0}, "retryable: true"},
+		"asked to wait":  {nil, web, []executors.Result{later(executors.RateLimited, 12*sec), ok}, 0, []time.Duration{0, 12 * sec}, "page"},
+		"asked for less": {nil, web, []executors.Result{later(executors.RateLimited, 1), ok}, 0, []time.Duration{0, sec / 2}, "page"},
+		"asked for too much": {nil, web, []executors.Result{later(executors.RateLimited, 31*sec)}, 0, []time.Duration{0},
+			"[tried once; the server accepts another attempt in 31s]"},
+		"no budget, an age": {func(c *Config) { c.BudgetSecs = 0 }, web, []executors.Result{later(executors.RateLimited, time.Hour)}, 0, []time.Duration{0},
+			"[tried once; the server accepts another attempt in 1h0m0s]"},
+		"no budget, a while": {func(c *Config) { c.BudgetSecs = 0 }, web, []executors.Result{later(executors.RateLimited, time.Minute), ok}, 0,
+			[]time.Duration{0, time.Minute}, "page"},
+		"budget spent": {nil, web, []executors.Result{failure(executors.Timeout)}, 30 * sec, []time.Duration{0, 30*sec + sec/2},
+			"[tried 2 times; there was no time for another attempt]"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -198,7 +208,8 @@ func (l *late) Execute(_ context.Context, call *executors.Call) (executors.Resul
 
 func TestError(t *testing.T) {
 	inner := &tool{effect: web, results: []executors.Result{failure(executors.Timeout)}, err: errStop}
-	if _, err := executors.Chain(inner, setting.Default[Config]().Middleware).Execute(t.Context(), &executors.Call{Tool: "fetch", Record: &executors.Record{}}); !errors.Is(err, errStop) || len(inner.at) != 1 {
+	if _, err := executors.Chain(inner, setting.Default[Config]().Middleware).Execute(t.Context(),
+		&executors.Call{Tool: "fetch", Record: &executors.Record{}}); !errors.Is(err, errStop) || len(inner.at) != 1 {
 		t.Errorf("%v, %d tries", err, len(inner.at))
 	}
 }
@@ -238,9 +249,12 @@ func TestTighten(t *testing.T) {
 		repo, want Config
 		ignored    []string
 	}{
-		"less":      {Config{backoff.Limits{MaxAttempts: 1, BaseMS: 500, MaxMS: 5000, BudgetSecs: 10}, ""}, Config{backoff.Limits{MaxAttempts: 1, BaseMS: 500, MaxMS: 5000, BudgetSecs: 10}, ""}, nil},
-		"off":       {Config{backoff.Limits{MaxAttempts: 0, BaseMS: 500, MaxMS: 5000, BudgetSecs: 30}, "judge"}, Config{backoff.Limits{MaxAttempts: 0, BaseMS: 500, MaxMS: 5000, BudgetSecs: 30}, "judge"}, nil},
-		"more":      {Config{backoff.Limits{MaxAttempts: 3, BaseMS: 0, MaxMS: 9000, BudgetSecs: 31}, "theirs"}, ours, []string{"base_ms", "budget_secs", "max_attempts", "max_ms", "parameter_reformat_provider"}},
+		"less": {Config{backoff.Limits{MaxAttempts: 1, BaseMS: 500, MaxMS: 5000, BudgetSecs: 10}, ""},
+			Config{backoff.Limits{MaxAttempts: 1, BaseMS: 500, MaxMS: 5000, BudgetSecs: 10}, ""}, nil},
+		"off": {Config{backoff.Limits{MaxAttempts: 0, BaseMS: 500, MaxMS: 5000, BudgetSecs: 30}, "judge"},
+			Config{backoff.Limits{MaxAttempts: 0, BaseMS: 500, MaxMS: 5000, BudgetSecs: 30}, "judge"}, nil},
+		"more": {Config{backoff.Limits{MaxAttempts: 3, BaseMS: 0, MaxMS: 9000, BudgetSecs: 31}, "theirs"}, ours,
+			[]string{"base_ms", "budget_secs", "max_attempts", "max_ms", "parameter_reformat_provider"}},
 		"unlimited": {Config{backoff.Limits{MaxAttempts: 2, BaseMS: 500, MaxMS: 5000, BudgetSecs: 0}, "judge"}, ours, []string{"budget_secs"}},
 	} {
 		got, ignored := setting.Tighten(ours, tt.repo, setting.Paths[Config]()...)

@@ -136,7 +136,8 @@ func TestSpans(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"service.name": "mine", "service.version": "1.2.3", "deployment.environment": "test"}, about); diff != "" {
 		t.Error(diff)
 	}
-	if h := c.headers[0]; h.Get("Authorization") != "Bearer abc" || h.Get("X-Team") != "a" || h.Get("Content-Type") != "application/json" || c.paths[0] != "/v1/traces" {
+	if h := c.headers[0]; h.Get("Authorization") != "Bearer abc" || h.Get("X-Team") != "a" || h.Get("Content-Type") != "application/json" || c.paths[0] !=
+		"/v1/traces" {
 		t.Errorf("request to %s with %v", c.paths[0], h)
 	}
 }

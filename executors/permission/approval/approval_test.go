@@ -98,14 +98,16 @@ func TestAllowedAll(t *testing.T) {
 	if got := d.AllowedAll(t.Context(), all); !slices.Equal(got, yes) {
 		t.Errorf("allowed: %v, want %v", got, yes)
 	}
-	want := []string{"Use 2 skills of this project, 1 of them changed since your approval?", "Use the skill long of this project's .zeph/skills?", "Use the agent c in this project?",
+	want := []string{"Use 2 skills of this project, 1 of them changed since your approval?", "Use the skill long of this project's .zeph/skills?",
+		"Use the agent c in this project?",
 		"Run the hooks of this project's hooks.json?", "Run the MCP server x of this project's .mcp.json?"}
 	if !slices.Equal(asked, want) {
 		t.Errorf("asked %q, want %q", asked, want)
 	}
 	asked, answer = nil, No
 	d.Reject(b)
-	if got := d.AllowedAll(t.Context(), all); !slices.Equal(got, []bool{true, false, true, true, true, true}) || asked != nil || store.State(b) != Rejected || store.State(skill("b", "another")) != Waiting {
+	if got := d.AllowedAll(t.Context(), all); !slices.Equal(got,
+		[]bool{true, false, true, true, true, true}) || asked != nil || store.State(b) != Rejected || store.State(skill("b", "another")) != Waiting {
 		t.Errorf("after the rejection: %v, asked %q, state %s", got, asked, store.State(b))
 	}
 	if later := (&Desk{Store: store, Ask: d.Ask}); later.Allowed(t.Context(), b) || asked != nil {

@@ -39,8 +39,9 @@ func TestRun(t *testing.T) {
 		"not installed":   {command: Command{Name: "no-such-program", Dir: "/"}, err: "no-such-program: "},
 		"too long":        {command: Command{Name: "yes", Dir: "/", MaxOutput: 10}, err: ErrTooLong.Error()},
 		"just fits":       {command: Command{Name: "echo", Args: []string{"123456789"}, Dir: "/", MaxOutput: 10}, want: "123456789\n"},
-		"too slow":        {command: Command{Name: "sleep", Args: []string{"999"}, Dir: "/", Timeout: 50 * time.Millisecond}, err: "sleep: it did not end within 50ms"},
-		"a daemon":        {command: sh(`sleep 999 & echo up`), want: "up\n"},
+		"too slow": {command: Command{Name: "sleep", Args: []string{"999"}, Dir: "/", Timeout: 50 * time.Millisecond},
+			err: "sleep: it did not end within 50ms"},
+		"a daemon": {command: sh(`sleep 999 & echo up`), want: "up\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out, err := runner().Run(t.Context(), tt.command)

@@ -54,9 +54,11 @@ func TestParse(t *testing.T) {
 		"tsc": {parseTSC, "tsc.txt", "", []string{
 			"src/a.ts:2:16: error: Type 'string' is not assignable to type 'number'. [TS2322]",
 			"src/a.ts:2:29: error: Type 'number' is not assignable to type 'string'. [TS2322]",
-			"src/a.ts:4:3: error: Argument of type '(s: string) => void' is not assignable to parameter of type '(n: number) => void'. Types of parameters 's' and 'n' are incompatible. Type 'number' is not assignable to type 'string'. [TS2345]",
+			"src/a.ts:4:3: error: Argument of type '(s: string) => void' is not assignable to parameter of type '(n: number) => void'. Types of parameters 's' and " +
+				"'n' are incompatible. Type 'number' is not assignable to type 'string'. [TS2345]",
 			"src/a.ts:5:26: error: Cannot find name 'missing'. [TS2304]",
-			"src/a.ts:6:41: error: Type '(x: string) => number' is not assignable to type '(x: number) => string'. Types of parameters 'x' and 'x' are incompatible. Type 'number' is not assignable to type 'string'. [TS2322]",
+			"src/a.ts:6:41: error: Type '(x: string) => number' is not assignable to type '(x: number) => string'. Types of parameters 'x' and 'x' are " +
+				"incompatible. Type 'number' is not assignable to type 'string'. [TS2322]",
 		}},
 		"eslint": {parseESLint, "eslint.json", "", []string{
 			"/w/es/a.js:1:5: warning: 'unused' is assigned a value but never used. [no-unused-vars]",
@@ -121,8 +123,11 @@ func TestParseOddOutput(t *testing.T) {
 		"cargo: summaries": {parseCargo, `{"reason":"compiler-message","message":{"level":"error","message":"aborting due to 2 previous errors","spans":[]}}
 {"reason":"compiler-message","message":{"level":"warning","message":"1 warning emitted","spans":[]}}
 {"reason":"build-finished","success":false}`, "", nil},
-		"cargo: no place": {parseCargo, `{"reason":"compiler-message","message":{"level":"error","message":"linking with ` + "`cc`" + ` failed","code":null,"spans":[]}}`, "", []string{"error: linking with `cc` failed"}},
-		"cargo: macro of std": {parseCargo, `{"reason":"compiler-message","message":{"level":"error: internal compiler error","message":"m","spans":[{"file_name":"/rustc/abc/library/core/src/macros/mod.rs","line_start":10,"column_start":2,"is_primary":true,"label":"l","expansion":{"span":{"file_name":"src/lib.rs","line_start":3,"column_start":4}}}]}}`, "",
+		"cargo: no place": {parseCargo,
+			`{"reason":"compiler-message","message":{"level":"error","message":"linking with ` + "`cc`" + ` failed","code":null,"spans":[]}}`, "",
+			[]string{"error: linking with `cc` failed"}},
+		"cargo: macro of std": {parseCargo,
+			`{"reason":"compiler-message","message":{"level":"error: internal compiler error","message":"m","spans":[{"file_name":"/rustc/abc/library/core/src/macros/mod.rs","line_start":10,"column_start":2,"is_primary":true,"label":"l","expansion":{"span":{"file_name":"src/lib.rs","line_start":3,"column_start":4}}}]}}`, "",
 			[]string{"src/lib.rs:3:4: error: m (l)"}},
 		"cargo: junk": {parseCargo, "warning: x\n{\n{\"reason\":5}\nnull\n", "", nil},
 
@@ -131,8 +136,11 @@ func TestParseOddOutput(t *testing.T) {
 		"go: missing module": {parseGo, "", "a.go:3:8: no required module provides package x.y/z; to add it:\n\tgo get x.y/z\n",
 			[]string{"a.go:3:8: error: no required module provides package x.y/z; to add it: go get x.y/z"}},
 		"go: drive": {parseGo, "", "C:\\w\\a.go:3:8: undefined: x\r\n", []string{`C:\w\a.go:3:8: error: undefined: x`}},
-		"go: cgo":   {parseGo, "", "# x\n./a.go:4:10: fatal error: foo.h: No such file or directory\n    4 | #include <foo.h>\n./a.go:9:1: warning: unused\n", []string{"./a.go:4:10: error: fatal error: foo.h: No such file or directory", "./a.go:9:1: warning: warning: unused"}},
-		"go: vet before 1.25": {parseGo, "", "# x\n{\n\t\"x\": {\n\t\t\"printf\": [{\"posn\": \"/w/a.go:1:2\", \"message\": \"m\"}],\n\t\t\"copylocks\": {\"error\": \"e\"}\n\t}\n}\n# y\nvet: ./b.go:2:3: undefined: z\n",
+		"go: cgo": {parseGo, "", "# x\n./a.go:4:10: fatal error: foo.h: No such file or directory\n    4 | #include <foo.h>\n./a.go:9:1: warning: unused\n",
+			[]string{"./a.go:4:10: error: fatal error: foo.h: No such file or directory", "./a.go:9:1: warning: warning: unused"}},
+		"go: vet before 1.25": {parseGo, "",
+			"# x\n{\n\t\"x\": {\n\t\t\"printf\": [{\"posn\": \"/w/a.go:1:2\", \"message\": \"m\"}],\n\t\t\"copylocks\": {\"error\": \"e\"}\n\t}\n}\n# y\nvet: " +
+				"./b.go:2:3: undefined: z\n",
 			[]string{"/w/a.go:1:2: warning: m [printf]", "./b.go:2:3: error: undefined: z"}},
 		"go: broken vet": {parseGo, "{ \"x\": ", "./b.go:2:3: e\n", []string{"./b.go:2:3: error: e"}},
 
@@ -140,12 +148,14 @@ func TestParseOddOutput(t *testing.T) {
 		"tsc: parentheses": {parseTSC, "app/(group)/a b.ts(1,2): error TS1: m\r\n", "", []string{"app/(group)/a b.ts:1:2: error: m [TS1]"}},
 		"tsc: help":        {parseTSC, "Version 5\ntsc: The TypeScript Compiler\n  indented\n", "", nil},
 
-		"eslint: text around":   {parseESLint, "[warn] a plugin\n(node:1) Warning\n" + eslint + "\nbye\n", "", lines(parseESLint(eslint, ""))},
-		"eslint: cut off":       {parseESLint, eslint[:len(eslint)*3/4], "", lines(parseESLint(eslint, ""))[:4]},
-		"eslint: nothing":       {parseESLint, "[]", "Oops", nil},
-		"ruff: before severity": {parseRuff, `[{"code":null,"filename":"/w/b.py","location":{"column":7,"row":1},"message":"SyntaxError: x"}]`, "", []string{"/w/b.py:1:7: error: SyntaxError: x"}},
-		"mypy: no line":         {parseMypy, "a/x.py: error: Duplicate module named \"x\" (also at \"b/x.py\")\n", "", []string{`a/x.py: error: Duplicate module named "x" (also at "b/x.py")`}},
-		"mypy: usage":           {parseMypy, "", "usage: mypy [-h]\nmypy: error: unrecognized arguments: --x\n", nil},
+		"eslint: text around": {parseESLint, "[warn] a plugin\n(node:1) Warning\n" + eslint + "\nbye\n", "", lines(parseESLint(eslint, ""))},
+		"eslint: cut off":     {parseESLint, eslint[:len(eslint)*3/4], "", lines(parseESLint(eslint, ""))[:4]},
+		"eslint: nothing":     {parseESLint, "[]", "Oops", nil},
+		"ruff: before severity": {parseRuff, `[{"code":null,"filename":"/w/b.py","location":{"column":7,"row":1},"message":"SyntaxError: x"}]`, "",
+			[]string{"/w/b.py:1:7: error: SyntaxError: x"}},
+		"mypy: no line": {parseMypy, "a/x.py: error: Duplicate module named \"x\" (also at \"b/x.py\")\n", "",
+			[]string{`a/x.py: error: Duplicate module named "x" (also at "b/x.py")`}},
+		"mypy: usage": {parseMypy, "", "usage: mypy [-h]\nmypy: error: unrecognized arguments: --x\n", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(tt.want, lines(tt.parse(tt.stdout, tt.stderr))); diff != "" {

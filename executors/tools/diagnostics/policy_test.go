@@ -77,7 +77,8 @@ func TestJudgedAsCommands(t *testing.T) {
 				Policy: inForce, Roots: roots,
 				Mode: func() string { return tt.mode }, Approver: a, Remembered: &answers.Project{},
 			}
-			chain := executors.Chain(diagnostics.New(shell.Local{}, roots, setting.Default[diagnostics.Config]()), executors.Validate, guard.Middleware, permission.Middleware)
+			chain := executors.Chain(diagnostics.New(shell.Local{}, roots, setting.Default[diagnostics.Config]()), executors.Validate, guard.Middleware,
+				permission.Middleware)
 			for range 2 { // the second time an "always" holds
 				call := &executors.Call{Tool: diagnostics.Tool, Input: json.RawMessage(`{}`), Record: &executors.Record{}, Notify: func(executors.Event) {}}
 				call.Card, call.PrepareErr = chain.Prepare(t.Context(), call)

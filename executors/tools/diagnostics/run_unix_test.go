@@ -88,11 +88,13 @@ func TestPlan(t *testing.T) {
 		files       []string // NAME or NAME=text
 		input, want string
 	}{
-		"rust":                 {[]string{"Cargo.toml"}, `{}`, "cargo check --message-format=json"},
-		"clippy":               {[]string{"Cargo.toml"}, `{"kind":"clippy"}`, "cargo clippy --message-format=json"},
-		"rust workspace":       {[]string{"Cargo.toml=[workspace]\n", "a/Cargo.toml"}, `{}`, "cargo check --message-format=json --workspace"},
-		"member":               {[]string{"Cargo.toml=[workspace]\n", "a/Cargo.toml", "a/src/lib.rs"}, `{"path":"a/src"}`, "(cd a && cargo check --message-format=json)"},
-		"two crates":           {[]string{"a/Cargo.toml", "b/Cargo.toml"}, `{}`, "(cd a && cargo check --message-format=json); (cd b && cargo check --message-format=json)"},
+		"rust":           {[]string{"Cargo.toml"}, `{}`, "cargo check --message-format=json"},
+		"clippy":         {[]string{"Cargo.toml"}, `{"kind":"clippy"}`, "cargo clippy --message-format=json"},
+		"rust workspace": {[]string{"Cargo.toml=[workspace]\n", "a/Cargo.toml"}, `{}`, "cargo check --message-format=json --workspace"},
+		"member": {[]string{"Cargo.toml=[workspace]\n", "a/Cargo.toml", "a/src/lib.rs"}, `{"path":"a/src"}`,
+			"(cd a && cargo check --message-format=json)"},
+		"two crates": {[]string{"a/Cargo.toml", "b/Cargo.toml"}, `{}`,
+			"(cd a && cargo check --message-format=json); (cd b && cargo check --message-format=json)"},
 		"go":                   {[]string{"go.mod"}, `{}`, "go build -o /dev/null ./...; go vet -json ./..."},
 		"go, directory":        {[]string{"go.mod", "x/y/a.go"}, `{"path":"x/y"}`, "go build -o /dev/null ./x/y/...; go vet -json ./x/y/..."},
 		"go, file":             {[]string{"go.mod", "x/a.go"}, `{"path":"x/a.go"}`, "go build -o /dev/null ./x; go vet -json ./x"},
@@ -101,17 +103,20 @@ func TestPlan(t *testing.T) {
 		"typescript":           {[]string{"tsconfig.json"}, `{}`, "tsc --noEmit --pretty false"},
 		"solution":             {[]string{`tsconfig.json={"files":[],"references":[{"path":"a"}]}`, "a/tsconfig.json"}, `{}`, "tsc -b --noEmit --pretty false"},
 		"own tsc":              {[]string{"tsconfig.json", "node_modules/.bin/tsc=" + script}, `{}`, "./node_modules/.bin/tsc --noEmit --pretty false"},
-		"hoisted tsc":          {[]string{"packages/a/tsconfig.json", "node_modules/.bin/tsc=" + script}, `{}`, "(cd packages/a && ../../node_modules/.bin/tsc --noEmit --pretty false)"},
-		"eslint":               {[]string{"eslint.config.mjs"}, `{}`, "eslint . -f json --no-error-on-unmatched-pattern"},
-		"eslint, file":         {[]string{".eslintrc.json", "src/a b.js", "pyproject.toml"}, `{"path":"src/a b.js"}`, "eslint './src/a b.js' -f json --no-error-on-unmatched-pattern"},
-		"eslint in package":    {[]string{`package.json={"eslintConfig":{}}`}, `{}`, "eslint . -f json --no-error-on-unmatched-pattern"},
-		"python":               {[]string{"pyproject.toml", "sub/pyproject.toml"}, `{}`, "ruff check --no-fix --output-format json .; " + mypy + " ."},
-		"python, only files":   {[]string{"a.py"}, `{}`, "ruff check --no-fix --output-format json .; " + mypy + " ."},
-		"mypy knows files":     {[]string{"setup.cfg=[mypy]\nfiles = src\n"}, `{}`, "ruff check --no-fix --output-format json .; " + mypy},
-		"own ruff":             {[]string{"setup.py", ".venv/bin/ruff=" + script}, `{}`, "./.venv/bin/ruff check --no-fix --output-format json .; " + mypy + " ."},
+		"hoisted tsc": {[]string{"packages/a/tsconfig.json", "node_modules/.bin/tsc=" + script}, `{}`,
+			"(cd packages/a && ../../node_modules/.bin/tsc --noEmit --pretty false)"},
+		"eslint": {[]string{"eslint.config.mjs"}, `{}`, "eslint . -f json --no-error-on-unmatched-pattern"},
+		"eslint, file": {[]string{".eslintrc.json", "src/a b.js", "pyproject.toml"}, `{"path":"src/a b.js"}`,
+			"eslint './src/a b.js' -f json --no-error-on-unmatched-pattern"},
+		"eslint in package":  {[]string{`package.json={"eslintConfig":{}}`}, `{}`, "eslint . -f json --no-error-on-unmatched-pattern"},
+		"python":             {[]string{"pyproject.toml", "sub/pyproject.toml"}, `{}`, "ruff check --no-fix --output-format json .; " + mypy + " ."},
+		"python, only files": {[]string{"a.py"}, `{}`, "ruff check --no-fix --output-format json .; " + mypy + " ."},
+		"mypy knows files":   {[]string{"setup.cfg=[mypy]\nfiles = src\n"}, `{}`, "ruff check --no-fix --output-format json .; " + mypy},
+		"own ruff":           {[]string{"setup.py", ".venv/bin/ruff=" + script}, `{}`, "./.venv/bin/ruff check --no-fix --output-format json .; " + mypy + " ."},
 		"mixed": {[]string{"go.mod", "web/tsconfig.json", "web/node_modules/x/tsconfig.json", "crates/Cargo.toml"}, `{}`,
 			"(cd crates && cargo check --message-format=json); go build -o /dev/null ./...; go vet -json ./...; (cd web && tsc --noEmit --pretty false)"},
-		"odd names": {[]string{"-rf/tsconfig.json", "a;b/tsconfig.json"}, `{}`, "(cd ./-rf && tsc --noEmit --pretty false); (cd 'a;b' && tsc --noEmit --pretty false)"},
+		"odd names": {[]string{"-rf/tsconfig.json", "a;b/tsconfig.json"}, `{}`,
+			"(cd ./-rf && tsc --noEmit --pretty false); (cd 'a;b' && tsc --noEmit --pretty false)"},
 		"hidden and deep": {[]string{"go.mod", ".x/Cargo.toml", "a/b/c/d/Cargo.toml", "vendor/x/go.mod"}, `{}`,
 			"go build -o /dev/null ./...; go vet -json ./..."},
 	} {
@@ -195,16 +200,19 @@ ts/src/a.ts:6:41: error: Type '(x: string) => number' is not assignable to type 
 	if l := res.Locations; len(l) != 8 || l[0] != (executors.Location{Path: filepath.Join(root, "rust/src/main.rs"), Line: 3}) {
 		t.Errorf("got the locations %v, want 8, the first in main.rs", l)
 	}
-	if raw := res.Raw.(Report); len(raw.Diagnostics) != 9 || raw.Diagnostics[0] != (Diagnostic{"rust/src/main.rs", 3, 9, Warning, "unused_variables", "unused variable: `unused`"}) {
+	if raw := res.Raw.(Report); len(raw.Diagnostics) != 9 || raw.Diagnostics[0] != (Diagnostic{"rust/src/main.rs", 3, 9, Warning, "unused_variables",
+		"unused variable: `unused`"}) {
 		t.Errorf("raw %+v", raw)
 	}
 
 	res = run(t, root, `{"max_diagnostics":2}`)
-	if !strings.Contains(res.ForModel(), "5 errors, 4 warnings\nts/src/a.ts:2:16: ") || !strings.Contains(res.ForModel(), "[7 more left out") || len(res.Raw.(Report).Diagnostics) != 2 {
+	if !strings.Contains(res.ForModel(), "5 errors, 4 warnings\nts/src/a.ts:2:16: ") || !strings.Contains(res.ForModel(),
+		"[7 more left out") || len(res.Raw.(Report).Diagnostics) != 2 {
 		t.Errorf("two: %s", res.ForModel())
 	}
 	res = run(t, root, `{"path":"rust/src/util.rs"}`)
-	if !strings.HasPrefix(res.ForModel(), "3 warnings\nrust/src/util.rs") || !strings.Contains(res.ForModel(), "[1 more in the project outside rust/src/util.rs]") {
+	if !strings.HasPrefix(res.ForModel(), "3 warnings\nrust/src/util.rs") || !strings.Contains(res.ForModel(),
+		"[1 more in the project outside rust/src/util.rs]") {
 		t.Errorf("file: %s", res.ForModel())
 	}
 }
@@ -257,7 +265,8 @@ i=0; while [ $i -lt 6000 ]; do i=$((i+1)); echo "a.ts($i,1): error TS1: $i $long
 	c, _ := call(t, tool, `{"max_diagnostics":100000}`)
 	res, err := tool.Execute(t.Context(), c)
 	raw, _ := json.Marshal(res.Raw)
-	if err != nil || len(res.ForModel()) > maxText+4096 || len(raw) > 2*maxText || !strings.Contains(res.ForModel(), "list is not complete") || !strings.Contains(res.ForModel(), "more left out") {
+	if err != nil || len(res.ForModel()) > maxText+4096 || len(raw) > 2*maxText || !strings.Contains(res.ForModel(),
+		"list is not complete") || !strings.Contains(res.ForModel(), "more left out") {
 		t.Errorf("%v, text %d, raw %d bytes, %.2000s", err, len(res.ForModel()), len(raw), res.ForModel())
 	}
 }
@@ -272,7 +281,8 @@ func TestTimeout(t *testing.T) {
 	tool := tools(t, root, cfg)
 	c, _ := call(t, tool, `{}`)
 	res, err := tool.Execute(t.Context(), c)
-	if err != nil || res.Category() != executors.Timeout || !res.Failed || !strings.Contains(res.ForModel(), "\na.ts:1:2: error: m [TS1]\n[warning: tsc was stopped") || !strings.Contains(res.ForModel(), "eslint was not run") {
+	if err != nil || res.Category() != executors.Timeout || !res.Failed || !strings.Contains(res.ForModel(),
+		"\na.ts:1:2: error: m [TS1]\n[warning: tsc was stopped") || !strings.Contains(res.ForModel(), "eslint was not run") {
 		t.Errorf("%v: %s", err, res.ForModel())
 	}
 }
@@ -370,7 +380,8 @@ func TestGo(t *testing.T) {
 		}
 	}
 	none := run(t, root, `{"path":"m/doc"}`)
-	if !none.Failed || !strings.Contains(none.ForModel(), "nothing could be checked") || strings.Contains(none.ForModel(), "checked with") || strings.Count(none.ForModel(), "no Go packages") != 1 {
+	if !none.Failed || !strings.Contains(none.ForModel(), "nothing could be checked") || strings.Contains(none.ForModel(),
+		"checked with") || strings.Count(none.ForModel(), "no Go packages") != 1 {
 		t.Errorf("of a directory without Go:\n%s", none.ForModel())
 	}
 	left, _ := os.ReadDir(filepath.Join(root, "m"))

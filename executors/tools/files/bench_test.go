@@ -42,7 +42,8 @@ func largeTree(b *testing.B) *bench {
 
 func grow(b *testing.B, dir string) {
 	r := rand.New(rand.NewPCG(1, 2))
-	words := strings.Fields("the quick brown fox jumps over lazy dog func return err nil string context package import struct type interface request response session config value error range append length index buffer reader writer")
+	words := strings.Fields("the quick brown fox jumps over lazy dog func return err nil string context package import struct type interface request response " +
+		"session config value error range append length index buffer reader writer")
 	var text strings.Builder
 	for text.Len() < 1<<20 {
 		text.WriteString(strings.Repeat("\t", r.IntN(4)))
@@ -69,7 +70,8 @@ func grow(b *testing.B, dir string) {
 		}
 	}
 	must(b, os.WriteFile(filepath.Join(dir, "mod07/zephyr.go"), []byte("package mod\n\nfunc zephNeedle() {}\n"), 0o644))
-	must(b, os.WriteFile(filepath.Join(dir, ".gitignore"), []byte("*.log\nnode_modules/\n/build/\n*.py[co]\n.DS_Store\n*.swp\n/dist\nvendor/**/testdata\n"), 0o644))
+	must(b, os.WriteFile(filepath.Join(dir, ".gitignore"), []byte("*.log\nnode_modules/\n/build/\n*.py[co]\n.DS_Store\n*.swp\n/dist\nvendor/**/testdata\n"),
+		0o644))
 	for _, name := range []string{".git/objects", ".git/refs"} {
 		must(b, os.MkdirAll(filepath.Join(dir, name), 0o755))
 	}
@@ -182,7 +184,8 @@ func BenchmarkSearchCode(b *testing.B) {
 	must(b, err)
 	w.Registry = New(Disk{Roots: roots}, roots, setting.Default[Config](), nil)
 	for _, tt := range []struct{ name, query string }{
-		{"symbol/rare", "zephNeedle"}, {"symbol/frequent", "requestHandler"}, {"symbol/part", "Needle"}, {"words/rare", "zeph needle"}, {"words/frequent", "request handler"}, {"words/lines", "config value"},
+		{"symbol/rare", "zephNeedle"}, {"symbol/frequent", "requestHandler"}, {"symbol/part", "Needle"}, {"words/rare", "zeph needle"},
+		{"words/frequent", "request handler"}, {"words/lines", "config value"},
 	} {
 		b.Run(tt.name, func(b *testing.B) {
 			call := w.call("search_code", in{"query": tt.query})

@@ -16,7 +16,8 @@ import (
 func guarded(t testing.TB, buffered bool, deny, allow []string) *bench {
 	t.Helper()
 	b := newBench(t, map[string]string{
-		".env": secret, "c/.env": secret, "secrets/k": secret, "link": "-> .env", "dirlink": "-> secrets", "a": "a", "c/b": "b", "../outside/open": "o", "../outside/shut": secret,
+		".env": secret, "c/.env": secret, "secrets/k": secret, "link": "-> .env", "dirlink": "-> secrets", "a": "a", "c/b": "b", "../outside/open": "o",
+		"../outside/shut": secret,
 	})
 	cfg := setting.Default[Config]()
 	cfg.DenyRead, cfg.AllowRead = deny, allow
@@ -155,7 +156,8 @@ func TestAllowed(t *testing.T) {
 		"read": {"path": dir + "/outside/open"}, "grep": {"path": dir + "/outside", "pattern": "o"}, "find_path": {"path": dir + "/outside", "pattern": "*"},
 		"list_directory": {"path": "../outside"}, "copy_path": {"source": dir + "/outside", "destination": "copied"},
 	} {
-		if res := b.run(tool, input); res.Failed || strings.Contains(res.ForModel(), "shut") || strings.Contains(res.ForModel(), secret) || !strings.Contains(res.ForModel(), "o") {
+		if res := b.run(tool, input); res.Failed || strings.Contains(res.ForModel(), "shut") || strings.Contains(res.ForModel(),
+			secret) || !strings.Contains(res.ForModel(), "o") {
 			t.Errorf("%s: %s", tool, res.ForModel())
 		}
 	}
@@ -198,7 +200,8 @@ func TestAllowedPaths(t *testing.T) {
 	if wrong := setting.Check(cfg); len(wrong) > 0 {
 		t.Errorf("setting.Check(cfg): got %v, want none", wrong)
 	}
-	for key, bad := range map[string]Config{"allowed_paths": {AllowedPaths: []string{"rel"}}, "deny_read": {DenyRead: []string{"a["}}, "allow_read": {AllowRead: []string{"../x"}}} {
+	for key, bad := range map[string]Config{"allowed_paths": {AllowedPaths: []string{"rel"}}, "deny_read": {DenyRead: []string{"a["}},
+		"allow_read": {AllowRead: []string{"../x"}}} {
 		if wrong := setting.Check(bad); wrong[key+"[0]"] == "" {
 			t.Errorf("%s: %v", key, wrong)
 		}

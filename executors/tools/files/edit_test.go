@@ -193,7 +193,8 @@ func FuzzEdit(f *testing.F) {
 	f.Add("", "", "x", false)
 	f.Fuzz(func(t *testing.T, raw, old, new string, all bool) {
 		for _, s := range []string{raw, old, new} {
-			if strings.Contains(strings.ReplaceAll(s, "\r\n", ""), "\r") || strings.Contains(strings.TrimPrefix(s, executors.ByteOrderMark), executors.ByteOrderMark) || !utf8.ValidString(s) {
+			if strings.Contains(strings.ReplaceAll(s, "\r\n", ""), "\r") || strings.Contains(strings.TrimPrefix(s, executors.ByteOrderMark),
+				executors.ByteOrderMark) || !utf8.ValidString(s) {
 				t.Skip("a lone carriage return, a second mark, or what is refused as no text")
 			}
 		}

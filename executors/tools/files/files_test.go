@@ -280,7 +280,8 @@ func TestConfig(t *testing.T) {
 	if wrong := setting.Check(Config{MaxReadChars: 10}); len(wrong) != 8 {
 		t.Errorf("want every key wrong, got %v", wrong)
 	}
-	repo := Config{MaxReadLines: 10, MaxResults: 1000, MaxMatches: 0, MaxEntries: 5, AllowedPaths: []string{"/"}, AllowRead: []string{"/etc"}, DenyRead: []string{"**/.env"}}
+	repo := Config{MaxReadLines: 10, MaxResults: 1000, MaxMatches: 0, MaxEntries: 5, AllowedPaths: []string{"/"}, AllowRead: []string{"/etc"},
+		DenyRead: []string{"**/.env"}}
 	got, ignored := setting.Tighten(setting.Default[Config](), repo, "max_read_lines", "max_results", "max_matches", "allowed_paths", "deny_read")
 	want := setting.Default[Config]()
 	want.MaxReadLines, want.DenyRead = 10, []string{"**/.env"}

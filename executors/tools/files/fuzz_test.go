@@ -14,7 +14,8 @@ import (
 // with a refused name, except that the last kind may be deleted.
 func FuzzTreeTools(f *testing.F) {
 	for _, seed := range [][2]string{
-		{"a", "b"}, {"d", "d/e/f"}, {".", "x"}, {"out", "o"}, {"out/", "o"}, {"d/..", ".git/x"}, {".git", "g"}, {"../outside", "x"}, {"~", "x"}, {"in/..", "../w/c"}, {"d", "./.GIT/"}, {"sub/.git/", "x"}, {"k.pem", "k"},
+		{"a", "b"}, {"d", "d/e/f"}, {".", "x"}, {"out", "o"}, {"out/", "o"}, {"d/..", ".git/x"}, {".git", "g"}, {"../outside", "x"}, {"~", "x"},
+		{"in/..", "../w/c"}, {"d", "./.GIT/"}, {"sub/.git/", "x"}, {"k.pem", "k"},
 		{"a\x00", "\xff"}, {"d//x", "n/../../outside/s"}, {"esc/../../outside", "git~1"}, {"/", "//"}, {"d/up/up", "d"}, {"loop/x", "loop"},
 	} {
 		f.Add(seed[0], seed[1])

@@ -18,8 +18,9 @@ const secret = "sk-secret"
 func atHome(t *testing.T) *bench {
 	t.Helper()
 	b := newBench(t, map[string]string{
-		".config/zeph-acp/keys.toml": secret, ".config/zeph-acp/skills/x.md": secret, ".config/other/a": "a", "project/a": "a", "project/link": "-> ../.config/zeph-acp",
-		"project/key": "-> ../.config/zeph-acp/keys.toml",
+		".config/zeph-acp/keys.toml": secret, ".config/zeph-acp/skills/x.md": secret, ".config/other/a": "a", "project/a": "a",
+		"project/link": "-> ../.config/zeph-acp",
+		"project/key":  "-> ../.config/zeph-acp/keys.toml",
 	})
 	must(t, os.Link(b.path(".config/zeph-acp/keys.toml"), b.path("project/hard")))
 	must(t, os.Link(b.path(".config/zeph-acp/keys.toml"), b.path("project/.gitignore")))
@@ -37,7 +38,9 @@ func privateRoots(b *bench) *workspace.Roots {
 
 func TestPrivate(t *testing.T) {
 	b := atHome(t)
-	for _, path := range []string{".config/zeph-acp/keys.toml", "project/key", "project/hard", "project/link/keys.toml", "project/../.config/zeph-acp/keys.toml", ".config/zeph-acp/new.toml", ".config/zeph-acp/skills/x.md", ".config/zeph-acp", b.path(".config/zeph-acp/keys.toml")} {
+	for _, path := range []string{".config/zeph-acp/keys.toml", "project/key", "project/hard", "project/link/keys.toml",
+		"project/../.config/zeph-acp/keys.toml", ".config/zeph-acp/new.toml", ".config/zeph-acp/skills/x.md", ".config/zeph-acp",
+		b.path(".config/zeph-acp/keys.toml")} {
 		for tool, input := range map[string]in{
 			"read": {}, "write": {"content": "x"}, "edit": {"old_string": "sk", "new_string": "x"}, "grep": {"pattern": "sk"}, "list_directory": {},
 		} {
@@ -72,7 +75,8 @@ func TestPrivateIsLeftOut(t *testing.T) {
 		{"grep", in{"pattern": "sk-", "path": "project"}, "No matches for: sk-\n" + walk.HiddenNote},
 	} {
 		res := b.run(tt.tool, tt.input)
-		if strings.Contains(res.ForModel(), secret) || tt.want != "" && res.ForModel() != tt.want || strings.Contains(res.ForModel(), "project/link") || strings.Contains(res.ForModel(), "project/key") {
+		if strings.Contains(res.ForModel(), secret) || tt.want != "" && res.ForModel() != tt.want || strings.Contains(res.ForModel(),
+			"project/link") || strings.Contains(res.ForModel(), "project/key") {
 			t.Errorf("%s %v gives\n%s", tt.tool, tt.input, res.ForModel())
 		}
 	}
@@ -101,7 +105,8 @@ func TestPrivateWriteRace(t *testing.T) {
 	must(t, os.MkdirAll(b.path("project/d"), 0o755))
 	stop := b.swap("project/d", "project/link")
 	for range 300 {
-		for tool, input := range map[string]in{"write": {"path": "project/d/keys.toml", "content": "x"}, "read": {"path": "project/d/keys.toml"}, "grep": {"path": "project/d", "pattern": "sk"}, "list_directory": {"path": "project/d"}} {
+		for tool, input := range map[string]in{"write": {"path": "project/d/keys.toml", "content": "x"}, "read": {"path": "project/d/keys.toml"},
+			"grep": {"path": "project/d", "pattern": "sk"}, "list_directory": {"path": "project/d"}} {
 			res, err := b.Execute(t.Context(), b.call(tool, input))
 			if err != nil || strings.Contains(res.ForModel(), secret) || strings.Contains(res.ForModel(), "skills") {
 				t.Fatal(tool, res.ForModel(), err)

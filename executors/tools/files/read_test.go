@@ -172,8 +172,10 @@ func TestList(t *testing.T) {
 	wantFailure(t, b.run("list_directory", in{"path": "emptyy"}), executors.PermanentFailure, "did you mean empty?")
 	cfg := setting.Default[Config]()
 	cfg.MaxEntries = 2
-	if res := b.with(cfg).run("list_directory", in{}); !strings.HasSuffix(res.ForModel(), "[dir]  b\n[the first 2 of 8 entries; find_path with a pattern shows others]") {
-		t.Errorf(`b.with(cfg).run("list_directory", in{}): got %s, want %q at its end`, res.ForModel(), "[dir]  b\n[the first 2 of 8 entries; find_path with a pattern shows others]")
+	if res := b.with(cfg).run("list_directory", in{}); !strings.HasSuffix(res.ForModel(),
+		"[dir]  b\n[the first 2 of 8 entries; find_path with a pattern shows others]") {
+		t.Errorf(`b.with(cfg).run("list_directory", in{}): got %s, want %q at its end`, res.ForModel(),
+			"[dir]  b\n[the first 2 of 8 entries; find_path with a pattern shows others]")
 	}
 }
 

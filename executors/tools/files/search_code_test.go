@@ -48,9 +48,13 @@ func TestSearchCode(t *testing.T) {
 		input in
 		want  string
 	}{
-		"all":       {in{"query": "Run", "max_results": 4}, "bin/tool:2 func Run ()\ncmd/a.go:3 func Run ()\nlib/run.py:1 func Run ()\ndeep/a/b/x.ts:1 func Run (a: string): void\n[the best 4; there are more: qualify the name, set path or include, or raise max_results]"},
-		"include":   {in{"query": "Run", "include": "*.py", "max_results": 2}, "lib/run.py:1 func Run ()\nmany.py:1 text Run()\n[the best 2; there are more: qualify the name, set path or include, or raise max_results]"},
-		"few files": {in{"query": "Run", "include": "many.py"}, "many.py:1 text Run()\nmany.py:2 text Run()\nmany.py:3 text Run()\n[some files have more uses: grep finds them all]"},
+		"all": {in{"query": "Run", "max_results": 4},
+			"bin/tool:2 func Run ()\ncmd/a.go:3 func Run ()\nlib/run.py:1 func Run ()\ndeep/a/b/x.ts:1 func Run (a: string): void\n[the best 4; there are more: " +
+				"qualify the name, set path or include, or raise max_results]"},
+		"include": {in{"query": "Run", "include": "*.py", "max_results": 2},
+			"lib/run.py:1 func Run ()\nmany.py:1 text Run()\n[the best 2; there are more: qualify the name, set path or include, or raise max_results]"},
+		"few files": {in{"query": "Run", "include": "many.py"},
+			"many.py:1 text Run()\nmany.py:2 text Run()\nmany.py:3 text Run()\n[some files have more uses: grep finds them all]"},
 		"path":      {in{"query": "Run", "path": "cmd"}, "cmd/a.go:3 func Run ()"},
 		"ignored":   {in{"query": "Run", "path": "out"}, "out/a.go:3 func Run ()"},
 		"file":      {in{"query": "Run", "path": "lib/run.py"}, "lib/run.py:1 func Run ()"},
@@ -101,7 +105,8 @@ func TestSearchCodeBuffer(t *testing.T) {
 
 // TestSearchCodeUnread checks that the result names the files that were not searched.
 func TestSearchCodeUnread(t *testing.T) {
-	b := newBench(t, map[string]string{"a.go": "package a\n\nfunc Run() {}\n", "large.go": "package a\n\n" + strings.Repeat("// Run\n", 300), "secret/b.go": "package b\n\nfunc Run() {}\n"})
+	b := newBench(t, map[string]string{"a.go": "package a\n\nfunc Run() {}\n", "large.go": "package a\n\n" + strings.Repeat("// Run\n", 300),
+		"secret/b.go": "package b\n\nfunc Run() {}\n"})
 	cfg := setting.Default[Config]()
 	cfg.MaxFileBytes = 1000
 	roots, err := workspace.New(b.dir)

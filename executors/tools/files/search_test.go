@@ -63,7 +63,8 @@ func TestFind(t *testing.T) {
 	cfg := setting.Default[Config]()
 	cfg.MaxResults = 2
 	if res := b.with(cfg).run("find_path", in{"pattern": "*.go"}); res.ForModel() != "a.go\ngone.go\n[the first 2 of 8 matches; narrow the pattern or set path]" {
-		t.Errorf(`b.with(cfg).run("find_path", in{"pattern": "*.go"}): got %q, want %q`, res.ForModel(), "a.go\ngone.go\n[the first 2 of 8 matches; narrow the pattern or set path]")
+		t.Errorf(`b.with(cfg).run("find_path", in{"pattern": "*.go"}): got %q, want %q`, res.ForModel(),
+			"a.go\ngone.go\n[the first 2 of 8 matches; narrow the pattern or set path]")
 	}
 }
 
@@ -84,8 +85,10 @@ func TestGrep(t *testing.T) {
 		{in{"pattern": "^foo$", "path": "dir"}, "dir/b.go:2: foo\ndir/c.txt:1: foo\ndir/c.txt:4: foo\ndir/c.txt:6: foo"},
 		{in{"pattern": `\Afoo\z`, "path": "dir/b.go"}, "dir/b.go:2: foo"},
 		{in{"pattern": "^begin"}, "bom:1: begin"},
-		{in{"pattern": "foo", "path": "dir/c.txt", "context": 1}, "dir/c.txt:1: foo\ndir/c.txt-2- x\ndir/c.txt-3- y\ndir/c.txt:4: foo\ndir/c.txt-5- z\ndir/c.txt:6: foo"},
-		{in{"pattern": "Foo|^x", "context": 1, "include": "*.{go,txt}"}, "a.go-2- \na.go:3: func Foo() {}\na.go-4- func bar() {}\n--\ndir/c.txt-1- foo\ndir/c.txt:2: x\ndir/c.txt-3- y"},
+		{in{"pattern": "foo", "path": "dir/c.txt", "context": 1},
+			"dir/c.txt:1: foo\ndir/c.txt-2- x\ndir/c.txt-3- y\ndir/c.txt:4: foo\ndir/c.txt-5- z\ndir/c.txt:6: foo"},
+		{in{"pattern": "Foo|^x", "context": 1, "include": "*.{go,txt}"},
+			"a.go-2- \na.go:3: func Foo() {}\na.go-4- func bar() {}\n--\ndir/c.txt-1- foo\ndir/c.txt:2: x\ndir/c.txt-3- y"},
 		{in{"pattern": `[^a]foo`, "path": "dir/b.go"}, "dir/b.go:1: // foo"}, // not over the end of a line
 		{in{"pattern": `^$`, "path": "a.go"}, "a.go:2: "},
 		{in{"pattern": "foo", "path": "ignored"}, "ignored:1: foo"},
@@ -115,12 +118,16 @@ func TestGrepLimits(t *testing.T) {
 	cfg := setting.Default[Config]()
 	cfg.MaxMatches, cfg.MaxFileBytes = 3, 1000
 	b.with(cfg)
-	if res := b.run("grep", in{"pattern": "hit"}); res.ForModel() != "a:1: hit\na:2: hit\na:3: hit\n[the first 3 matches; there are more: narrow the pattern, or set path or include]" {
-		t.Errorf(`b.run("grep", in{"pattern": "hit"}): got %q, want %q`, res.ForModel(), "a:1: hit\na:2: hit\na:3: hit\n[the first 3 matches; there are more: narrow the pattern, or set path or include]")
+	if res := b.run("grep", in{"pattern": "hit"}); res.ForModel() !=
+		"a:1: hit\na:2: hit\na:3: hit\n[the first 3 matches; there are more: narrow the pattern, or set path or include]" {
+		t.Errorf(`b.run("grep", in{"pattern": "hit"}): got %q, want %q`, res.ForModel(),
+			"a:1: hit\na:2: hit\na:3: hit\n[the first 3 matches; there are more: narrow the pattern, or set path or include]")
 	}
 	cfg.MaxFileBytes = 200
-	if res := b.with(cfg).run("grep", in{"pattern": "nothing"}); res.ForModel() != "No matches for: nothing\n[2 files larger than 200 bytes not searched; use bash for those]" {
-		t.Errorf(`b.with(cfg).run("grep", in{"pattern": "nothing"}): got %q, want %q`, res.ForModel(), "No matches for: nothing\n[2 files larger than 200 bytes not searched; use bash for those]")
+	if res := b.with(cfg).run("grep",
+		in{"pattern": "nothing"}); res.ForModel() != "No matches for: nothing\n[2 files larger than 200 bytes not searched; use bash for those]" {
+		t.Errorf(`b.with(cfg).run("grep", in{"pattern": "nothing"}): got %q, want %q`, res.ForModel(),
+			"No matches for: nothing\n[2 files larger than 200 bytes not searched; use bash for those]")
 	}
 	wantFailure(t, b.run("grep", in{"pattern": "x", "path": "big"}), executors.PermanentFailure, "larger than the limit")
 }
@@ -140,7 +147,8 @@ func TestWalkBudget(t *testing.T) {
 
 func TestNestedIgnore(t *testing.T) {
 	b := newBench(t, map[string]string{
-		".gitignore": "*.tmp\nsub/x\n", "a.tmp": "", "sub/.gitignore": "!b.tmp\n/only\n", "sub/b.tmp": "", "sub/c.tmp": "", "sub/x": "", "sub/only": "", "sub/d/only": "",
+		".gitignore": "*.tmp\nsub/x\n", "a.tmp": "", "sub/.gitignore": "!b.tmp\n/only\n", "sub/b.tmp": "", "sub/c.tmp": "", "sub/x": "", "sub/only": "",
+		"sub/d/only": "",
 	})
 	want := "sub/\nsub/.gitignore\nsub/b.tmp\nsub/d/\nsub/d/only"
 	if res := b.run("find_path", in{"pattern": "sub/**"}); "sub/\n"+res.ForModel() != want {

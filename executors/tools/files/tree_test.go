@@ -85,7 +85,8 @@ func TestTreeTools(t *testing.T) {
 		{"delete_path", in{"path": ""}, "!invalid_parameters empty", ""},
 
 		{"move_path", in{"source": "a", "destination": "b"}, "Moved: a -> b", "+b=A -a=A"},
-		{"move_path", in{"source": "d", "destination": "p/q"}, "Moved: d -> p/q", "+p/ +p/q/ +p/q/e/ +p/q/e/y=Y +p/q/esc->../../outside/s +p/q/up->../a +p/q/x=X -d/ -d/e/ -d/e/y=Y -d/esc->../../outside/s -d/up->../a -d/x=X"},
+		{"move_path", in{"source": "d", "destination": "p/q"}, "Moved: d -> p/q",
+			"+p/ +p/q/ +p/q/e/ +p/q/e/y=Y +p/q/esc->../../outside/s +p/q/up->../a +p/q/x=X -d/ -d/e/ -d/e/y=Y -d/esc->../../outside/s -d/up->../a -d/x=X"},
 		{"move_path", in{"source": "out", "destination": "o2"}, "Moved: out -> o2", "+o2->../outside -out->../outside"},
 		{"move_path", in{"source": "a", "destination": "d"}, "!permanent_failure use the full new path: d/a.", ""},
 		{"move_path", in{"source": "a", "destination": "d/x"}, "!permanent_failure d/x already exists", ""},
@@ -103,8 +104,10 @@ func TestTreeTools(t *testing.T) {
 		{"move_path", in{"source": "nope", "destination": "b"}, "!permanent_failure no such file", ""},
 
 		{"copy_path", in{"source": "a", "destination": "p/b"}, "Copied: a -> p/b (1 file, 1 byte)", "+p/ +p/b=A"},
-		{"copy_path", in{"source": "d", "destination": "d2"}, "Copied: d -> d2 (3 files, 2 bytes)\n[left out: esc, symlinks that lead outside]", "+d2/ +d2/e/ +d2/e/y=Y +d2/up->../a +d2/x=X"},
-		{"copy_path", in{"source": "d", "destination": "p/d2"}, "Copied: d -> p/d2 (3 files, 2 bytes)\n[left out: esc, symlinks that lead outside]", "+p/ +p/d2/ +p/d2/e/ +p/d2/e/y=Y +p/d2/up->../a +p/d2/x=X"},
+		{"copy_path", in{"source": "d", "destination": "d2"}, "Copied: d -> d2 (3 files, 2 bytes)\n[left out: esc, symlinks that lead outside]",
+			"+d2/ +d2/e/ +d2/e/y=Y +d2/up->../a +d2/x=X"},
+		{"copy_path", in{"source": "d", "destination": "p/d2"}, "Copied: d -> p/d2 (3 files, 2 bytes)\n[left out: esc, symlinks that lead outside]",
+			"+p/ +p/d2/ +p/d2/e/ +p/d2/e/y=Y +p/d2/up->../a +p/d2/x=X"},
 		{"copy_path", in{"source": "d", "destination": "d/e/d"}, "!invalid_parameters inside d", ""},
 		{"copy_path", in{"source": "in", "destination": "in2"}, "Copied: in -> in2 (1 file, 0 bytes)", "+in2->d/x"},
 		{"copy_path", in{"source": "out", "destination": "out2"}, "!policy_blocked no part of out can be copied: [left out: out, symlinks that lead outside]", ""},
@@ -207,10 +210,12 @@ func TestTreeToolsPrivate(t *testing.T) {
 	if after := shape(t, b.dir); after != before {
 		t.Errorf("there is now\n%s, was\n%s", after, before)
 	}
-	if res := b.run("copy_path", in{"source": ".config", "destination": "c"}); res.Failed || !strings.HasSuffix(res.ForModel(), walk.HiddenNote) || shape(t, b.path("c")) != "other/ other/a=a" {
+	if res := b.run("copy_path", in{"source": ".config", "destination": "c"}); res.Failed || !strings.HasSuffix(res.ForModel(), walk.HiddenNote) || shape(t,
+		b.path("c")) != "other/ other/a=a" {
 		t.Errorf("%s: %s", res.ForModel(), shape(t, b.path("c")))
 	}
-	if res := b.run("copy_path", in{"source": "project", "destination": "p"}); res.Failed || strings.Contains(shape(t, b.path("p")), secret) || strings.Contains(shape(t, b.path("p")), "->") {
+	if res := b.run("copy_path", in{"source": "project", "destination": "p"}); res.Failed || strings.Contains(shape(t, b.path("p")),
+		secret) || strings.Contains(shape(t, b.path("p")), "->") {
 		t.Errorf("%s: %s", res.ForModel(), shape(t, b.path("p")))
 	}
 }
@@ -288,7 +293,8 @@ func TestTreeToolsCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(cause)
 	for tool, input := range map[string]in{
-		"create_directory": {"path": "n"}, "delete_path": {"path": "d"}, "move_path": {"source": "d", "destination": "e"}, "copy_path": {"source": "d", "destination": "e"},
+		"create_directory": {"path": "n"}, "delete_path": {"path": "d"}, "move_path": {"source": "d", "destination": "e"},
+		"copy_path": {"source": "d", "destination": "e"},
 	} {
 		if res, err := b.Execute(ctx, b.call(tool, input)); !errors.Is(err, cause) {
 			t.Errorf("%s: %+v, %v", tool, res, err)
@@ -317,7 +323,8 @@ func TestEveryToolRace(t *testing.T) {
 	for tool, input := range map[string]in{
 		"read": {"path": "d/s"}, "write": {"path": "d/w", "content": "W"}, "edit": {"path": "d/s", "old_string": "S", "new_string": "W"},
 		"find_path": {"pattern": "*", "path": "d"}, "list_directory": {"path": "d"}, "grep": {"path": "d", "pattern": "."},
-		"create_directory": {"path": "d/n"}, "delete_path": {"path": "d/s"}, "move_path": {"source": "d/s", "destination": "m"}, "copy_path": {"source": "d", "destination": "c"},
+		"create_directory": {"path": "d/n"}, "delete_path": {"path": "d/s"}, "move_path": {"source": "d/s", "destination": "m"},
+		"copy_path":    {"source": "d", "destination": "c"},
 		"move_path to": {"source": "a", "destination": "d/t"}, "copy_path to": {"source": "a", "destination": "d/t"}, "delete_path of d": {"path": "d"},
 	} {
 		t.Run(tool, func(t *testing.T) {

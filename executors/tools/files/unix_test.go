@@ -63,7 +63,8 @@ func TestUnreadable(t *testing.T) {
 	t.Cleanup(func() { must(t, os.Chmod(b.path("d"), 0o755)) })
 	wantFailure(t, b.run("read", in{"path": "f"}), executors.PermanentFailure, "permission denied")
 	wantFailure(t, b.run("write", in{"path": "ro", "content": "y"}), executors.PermanentFailure, "permission denied")
-	if res := b.run("grep", in{"pattern": "y"}); !strings.Contains(res.ForModel(), "could not look at") || !strings.Contains(res.ForModel(), "f (permission denied)") {
+	if res := b.run("grep", in{"pattern": "y"}); !strings.Contains(res.ForModel(), "could not look at") || !strings.Contains(res.ForModel(),
+		"f (permission denied)") {
 		t.Errorf(`b.run("grep", in{"pattern": "y"}): got %s, want %q and %q in it`, res.ForModel(), "could not look at", "f (permission denied)")
 	}
 }
@@ -74,8 +75,10 @@ func TestTreeToolsFIFO(t *testing.T) {
 	b := newBench(t, map[string]string{"d/a": "x"})
 	must(t, syscall.Mkfifo(b.path("d/pipe"), 0o600))
 	wantFailure(t, b.run("copy_path", in{"source": "d/pipe", "destination": "p"}), executors.PermanentFailure, "d/pipe is a FIFO")
-	if res := b.run("copy_path", in{"source": "d", "destination": "e"}); res.Failed || !strings.Contains(res.ForModel(), "[left out: pipe, no file or directory]") {
-		t.Errorf(`b.run("copy_path", in{"source": "d", "destination": "e"}): got %s, want success and %q in it`, res.ForModel(), "[left out: pipe, no file or directory]")
+	if res := b.run("copy_path", in{"source": "d", "destination": "e"}); res.Failed || !strings.Contains(res.ForModel(),
+		"[left out: pipe, no file or directory]") {
+		t.Errorf(`b.run("copy_path", in{"source": "d", "destination": "e"}): got %s, want success and %q in it`, res.ForModel(),
+			"[left out: pipe, no file or directory]")
 	}
 	if res := b.run("move_path", in{"source": "d/pipe", "destination": "p"}); res.Failed {
 		t.Errorf("got %s, want success", res.ForModel())

@@ -117,7 +117,8 @@ func TestValidThroughLink(t *testing.T) {
 // used is unchanged.
 func TestWalkIsValid(t *testing.T) {
 	t.Parallel()
-	files := map[string]string{"p/a.go": "needle\n", "p/d/b.go": "x\n", "p/d/n.txt": "needle\n", "p/.gitignore": "*.log\n", "p/x.log": "needle\n", ".ignore": "", "other/c": "", ".git/info/exclude": ""}
+	files := map[string]string{"p/a.go": "needle\n", "p/d/b.go": "x\n", "p/d/n.txt": "needle\n", "p/.gitignore": "*.log\n", "p/x.log": "needle\n",
+		".ignore": "", "other/c": "", ".git/info/exclude": ""}
 	changes := map[string]struct {
 		change     func(b *bench) error
 		find, grep bool // still hold

@@ -39,7 +39,8 @@ func TestWrite(t *testing.T) {
 
 func TestWriteNew(t *testing.T) {
 	b := newBench(t, map[string]string{"f": "old", "dir/": "", "link": "-> target"})
-	if res := b.run("write", in{"path": "a/b/c.txt", "content": "hi\n"}); res.ForModel() != "Wrote 3 bytes to a/b/c.txt (created)" || res.Content[0].Diff.Old != nil {
+	if res := b.run("write", in{"path": "a/b/c.txt", "content": "hi\n"}); res.ForModel() != "Wrote 3 bytes to a/b/c.txt (created)" || res.Content[0].Diff.Old !=
+		nil {
 		t.Errorf("got %+v, want 3 bytes in a new file", res)
 	}
 	if res := b.run("write", in{"path": "f", "content": "new!"}); res.ForModel() != "Wrote 4 bytes to f (overwritten)" {

@@ -73,8 +73,9 @@ func newWorld(t *testing.T, habit string, change func(o *Options)) *world {
 		}
 	}
 	o := Options{
-		Config:  Config{Enabled: true, WaitMS: 10000, MaxLines: 20},
-		Entries: Entries{{Name: "fake", Command: "fake", Args: []string{fakelsp.Argument, habit, filepath.Join(dir, "methods")}, Extensions: []string{".fake"}, Enabled: true}},
+		Config: Config{Enabled: true, WaitMS: 10000, MaxLines: 20},
+		Entries: Entries{{Name: "fake", Command: "fake", Args: []string{fakelsp.Argument, habit, filepath.Join(dir, "methods")}, Extensions: []string{".fake"},
+			Enabled: true}},
 		Session: "s", Roots: roots, Read: files.Disk{Roots: roots}.ReadFile,
 		Desk: &approval.Desk{Ask: func(_ context.Context, q approval.Question) approval.Answer {
 			note(&w.asked)(q.Title)
@@ -188,7 +189,8 @@ func TestEdits(t *testing.T) {
 		t.Error(diff)
 	}
 	check := w.calls[0]
-	if check.Tool != "diagnostics" || check.Phase != executors.PhaseVerifier || check.Origin != executors.Agent || check.Caller != "s/sub" || check.Record.ClaimSource != "diagnostics" {
+	if check.Tool != "diagnostics" || check.Phase != executors.PhaseVerifier || check.Origin != executors.Agent || check.Caller != "s/sub" ||
+		check.Record.ClaimSource != "diagnostics" {
 		t.Errorf("the check is %+v", check)
 	}
 	if diff := cmp.Diff([]string{filepath.Join(w.dir, "a.fake")}, check.Card.Paths); diff != "" {
@@ -214,7 +216,8 @@ func TestManyLines(t *testing.T) {
 	w := newWorld(t, "push", func(o *Options) { o.MaxLines = 6 })
 	w.put("b", "")
 	got := strings.Split(w.write("a.fake", strings.Repeat("warning: w\n", 30)+"error: e\n"+strings.Repeat("breaks b: x\n", 30)), "\n")
-	want := []string{"[new diagnostics of fake: 2 errors, 30 warnings]", "a.fake:31:1: error: e [E1]", "a.fake:1:1: warning: w [E1]", "a.fake:2:1: warning: w [E1]",
+	want := []string{"[new diagnostics of fake: 2 errors, 30 warnings]", "a.fake:31:1: error: e [E1]", "a.fake:1:1: warning: w [E1]",
+		"a.fake:2:1: warning: w [E1]",
 		"a.fake:3:1: warning: w [E1]", "[28 more left out]"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -238,7 +241,8 @@ func TestForeignChanges(t *testing.T) {
 	w := newWorld(t, "push", nil)
 	w.write("a.fake", "x\n")
 	w.put("a.fake", "error: foreign\ny\n")
-	if got := w.call("edit", map[string]any{"path": "a.fake", "old_string": "y", "new_string": "error: own"}); !strings.Contains(got, "own") || strings.Contains(got, "foreign") {
+	if got := w.call("edit", map[string]any{"path": "a.fake", "old_string": "y", "new_string": "error: own"}); !strings.Contains(got,
+		"own") || strings.Contains(got, "foreign") {
 		t.Errorf("got %v, want %q in it and no %q in it", got, "own", "foreign")
 	}
 }
@@ -346,7 +350,8 @@ func TestApproval(t *testing.T) {
 		warned, at string
 	}{
 		"refused": {func(context.Context, approval.Question) approval.Answer { return approval.No }, "", "is off: you did not allow it"},
-		"no user": {nil, "The language server fake was not started, since no user could be asked whether it may run in this project; docs/lsp.md describes the approval.",
+		"no user": {nil, "The language server fake was not started, since no user could be asked whether it may run in this project; docs/lsp.md describes " +
+			"the approval.",
 			"is off: no user could be asked whether it may run"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -465,7 +470,9 @@ func BenchmarkEdit(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			s := New(Options{Config: Config{Enabled: enabled, WaitMS: 2000, MaxLines: 20}, Roots: roots, Find: func(string) (string, error) { return "", fs.ErrNotExist }})
+			s := New(Options{Config: Config{Enabled: enabled, WaitMS: 2000, MaxLines: 20}, Roots: roots, Find: func(string) (string, error) {
+				return "", fs.ErrNotExist
+			}})
 			tools := executors.Chain(files.New(files.Disk{Roots: roots}, roots, setting.Default[files.Config](), nil), s.Around, s.Within)
 			input := json.RawMessage(`{"path":"a.go","content":"package a\n"}`)
 			b.ReportAllocs()

@@ -48,7 +48,8 @@ func asked(t *testing.T, users ...User) (*instance, []*asker) {
 	return i, all
 }
 
-var aForm = &sdk.ElicitParams{Message: "Name?", RequestedSchema: map[string]any{"type": "object", "properties": map[string]any{"name": map[string]any{"type": "string"}}}}
+var aForm = &sdk.ElicitParams{Message: "Name?",
+	RequestedSchema: map[string]any{"type": "object", "properties": map[string]any{"name": map[string]any{"type": "string"}}}}
 
 // TestElicitCaller checks which user a server asks if it does not say to which call a
 // question belongs.
@@ -92,7 +93,8 @@ func TestElicitReactions(t *testing.T) {
 		"a script":     {answering{}, &sdk.ElicitParams{URL: "javascript:alert(1)"}, "decline", "not a usable http or https URL"},
 		"hidden":       {answering{}, &sdk.ElicitParams{URL: "https://a.example/\u202eb"}, "decline", "not a usable http or https URL"},
 		"broken form":  {answering{}, &sdk.ElicitParams{RequestedSchema: map[string]any{"type": 7}}, "decline", "its form is broken"},
-		"endless form": {answering{Elicited: Elicited{Action: Accept}}, &sdk.ElicitParams{RequestedSchema: map[string]any{"$ref": "#"}}, "decline", "the schema of its form refers to itself"},
+		"endless form": {answering{Elicited: Elicited{Action: Accept}}, &sdk.ElicitParams{RequestedSchema: map[string]any{"$ref": "#"}}, "decline",
+			"the schema of its form refers to itself"},
 	} {
 		i, calls := asked(t, &tt.user)
 		r, err := i.elicit(t.Context(), &sdk.ElicitRequest{Params: tt.params})
@@ -152,7 +154,8 @@ func TestElicitLoop(t *testing.T) {
 			}
 			action = r.Action
 		}
-		if notes := calls[0].allNotes(); action != "decline" || len(u.asked) != tt.shown || len(notes) != tt.notes || !strings.Contains(notes[len(notes)-1], "more than 20 questions") {
+		if notes := calls[0].allNotes(); action != "decline" || len(u.asked) != tt.shown || len(notes) != tt.notes || !strings.Contains(notes[len(notes)-1],
+			"more than 20 questions") {
 			t.Errorf("%s: %s after %d questions, notes %q", name, action, len(u.asked), notes)
 		}
 	}

@@ -70,7 +70,8 @@ func hostileList(mode string, page int) string {
 			tool("list", `[]`), tool("null", `null`), tool("", `{"type":"object"}`),
 		}, ",") + `]}`
 	case "names":
-		return `{"tools":[` + strings.Join([]string{plain, tool("call", `{"type":"object","x":1}`), tool("ca ll", `{"type":"object"}`), tool("ca/ll", `{"type":"object"}`), tool("../bash", `{"type":"object"}`)}, ",") + `]}`
+		return `{"tools":[` + strings.Join([]string{plain, tool("call", `{"type":"object","x":1}`), tool("ca ll", `{"type":"object"}`),
+			tool("ca/ll", `{"type":"object"}`), tool("../bash", `{"type":"object"}`)}, ",") + `]}`
 	case "nonsense":
 		return `{"tools":[null,{"name":5},7]}`
 	}

@@ -86,7 +86,8 @@ func newTestServer() *sdk.Server {
 	add("slow", func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		for i := range 8 {
 			time.Sleep(200 * time.Millisecond)
-			_ = r.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: r.Params.GetProgressToken(), Progress: float64(i + 1), Total: 8, Message: "step"})
+			_ = r.Session.NotifyProgress(ctx,
+				&sdk.ProgressNotificationParams{ProgressToken: r.Params.GetProgressToken(), Progress: float64(i + 1), Total: 8, Message: "step"})
 		}
 		return text("done"), nil
 	})
@@ -94,7 +95,8 @@ func newTestServer() *sdk.Server {
 		add("another", func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) { return text("new"), nil })
 		return text("grown"), nil
 	})
-	s.AddTool(&sdk.Tool{Name: "look", InputSchema: &jsonschema.Schema{Type: "object"}, Annotations: &sdk.ToolAnnotations{ReadOnlyHint: true, Title: "Look around"}},
+	s.AddTool(&sdk.Tool{Name: "look", InputSchema: &jsonschema.Schema{Type: "object"},
+		Annotations: &sdk.ToolAnnotations{ReadOnlyHint: true, Title: "Look around"}},
 		func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) { return text("seen"), nil })
 	return s
 }
@@ -144,7 +146,9 @@ type fixture struct {
 
 func newFixture(t *testing.T) *fixture {
 	f := &fixture{t: t, dir: t.TempDir(), warn: &warnings{more: make(chan struct{}, 1)}, Servers: &Servers{
-		Version: "1", Env: func() []string { return []string{"PATH=" + os.Getenv("PATH"), "GIVEN=no"} }, Getenv: func(name string) string { return map[string]string{"SHELL_TOKEN": "t0k3n"}[name] },
+		Version: "1", Env: func() []string { return []string{"PATH=" + os.Getenv("PATH"), "GIVEN=no"} }, Getenv: func(name string) string {
+			return map[string]string{"SHELL_TOKEN": "t0k3n"}[name]
+		},
 		Log: slog.New(slog.DiscardHandler),
 	}}
 	t.Cleanup(f.Close)

@@ -58,7 +58,8 @@ func TestInvitation(t *testing.T) {
 	if got := u.call(s, "s__echo", `{}`); got.Failed {
 		t.Errorf("got %s, want success", got.ForModel())
 	}
-	if len(person.asked) != 1 || !strings.Contains(person.asked[0].Message, "The MCP server s wants you to log in on a page of "+a.Issuer.Listener.Addr().String()) {
+	if len(person.asked) != 1 || !strings.Contains(person.asked[0].Message,
+		"The MCP server s wants you to log in on a page of "+a.Issuer.Listener.Addr().String()) {
 		t.Errorf("asked %+v, want one question with the issuer's page", person.asked)
 	}
 	if len(person.ended) != 1 || person.ended[0] != person.asked[0].ID {

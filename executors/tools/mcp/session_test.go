@@ -282,7 +282,8 @@ func TestHeaders(t *testing.T) {
 
 func TestHTTPStatus(t *testing.T) {
 	for code, want := range map[int]errorCode{
-		http.StatusUnauthorized: authFailure, http.StatusTooManyRequests: rateLimited, http.StatusServiceUnavailable: transient, http.StatusInternalServerError: serverError,
+		http.StatusUnauthorized: authFailure, http.StatusTooManyRequests: rateLimited, http.StatusServiceUnavailable: transient,
+		http.StatusInternalServerError: serverError,
 	} {
 		h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }))
 		f := newFixture(t)

@@ -27,12 +27,14 @@ func TestNames(t *testing.T) {
 		tools   []string
 		want    []string // of the first server, then of the second
 	}{
-		"plain":               {[]string{"git"}, []string{"log", "show-ref"}, []string{"git__log", "git__show-ref"}},
-		"other letters":       {[]string{"git.hub"}, []string{"issues/list", "é"}, []string{"git_hub__issues_list", "git_hub___"}},
-		"separators":          {[]string{"a__b", "_c_"}, []string{"__x"}, []string{"a_b____x", "c____x"}},
-		"collisions":          {[]string{"s"}, []string{"a.b", "a b", "A_b", "c"}, []string{"s__a_b_" + hashDigits("s__a.b"), "s__a_b_" + hashDigits("s__a b"), "s__A_b_" + hashDigits("s__A_b"), "s__c"}},
-		"servers that meet":   {[]string{"a.b", "a_b"}, []string{"x"}, []string{"a_b_" + hashDigits("a.b") + "__x", "a_b_" + hashDigits("a_b") + "__x"}},
-		"long":                {[]string{"s"}, []string{long, long + "y"}, []string{"s__" + long[:52] + "_" + hashDigits("s__"+long), "s__" + long[:52] + "_" + hashDigits("s__"+long+"y")}},
+		"plain":         {[]string{"git"}, []string{"log", "show-ref"}, []string{"git__log", "git__show-ref"}},
+		"other letters": {[]string{"git.hub"}, []string{"issues/list", "é"}, []string{"git_hub__issues_list", "git_hub___"}},
+		"separators":    {[]string{"a__b", "_c_"}, []string{"__x"}, []string{"a_b____x", "c____x"}},
+		"collisions": {[]string{"s"}, []string{"a.b", "a b", "A_b", "c"},
+			[]string{"s__a_b_" + hashDigits("s__a.b"), "s__a_b_" + hashDigits("s__a b"), "s__A_b_" + hashDigits("s__A_b"), "s__c"}},
+		"servers that meet": {[]string{"a.b", "a_b"}, []string{"x"}, []string{"a_b_" + hashDigits("a.b") + "__x", "a_b_" + hashDigits("a_b") + "__x"}},
+		"long": {[]string{"s"}, []string{long, long + "y"},
+			[]string{"s__" + long[:52] + "_" + hashDigits("s__"+long), "s__" + long[:52] + "_" + hashDigits("s__"+long+"y")}},
 		"imitates a built-in": {[]string{"bash"}, []string{""}, []string{"bash__"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -58,14 +60,16 @@ func TestNames(t *testing.T) {
 
 func TestInputSchema(t *testing.T) {
 	for name, tt := range map[string]struct{ in, checked, offered, fails string }{
-		"an object":        {`{"type":"object","properties":{"a":{"type":"string"}},"additionalProperties":false}`, `same`, `same`, ""},
-		"no type":          {`{}`, `{"type":"object"}`, `{"properties":{},"type":"object"}`, ""},
-		"a dialect":        {`{"$schema":"http://json-schema.org/draft-07/schema#","type":"object","properties":{}}`, `{"type":"object","properties":{}}`, `{"type":"object","properties":{}}`, ""},
+		"an object": {`{"type":"object","properties":{"a":{"type":"string"}},"additionalProperties":false}`, `same`, `same`, ""},
+		"no type":   {`{}`, `{"type":"object"}`, `{"properties":{},"type":"object"}`, ""},
+		"a dialect": {`{"$schema":"http://json-schema.org/draft-07/schema#","type":"object","properties":{}}`, `{"type":"object","properties":{}}`,
+			`{"type":"object","properties":{}}`, ""},
 		"references":       {`{"type":"object","$defs":{"n":{"type":"object","properties":{"next":{"$ref":"#/$defs/n"}}}},"properties":{"list":{"$ref":"#/$defs/n"}}}`, `same`, `same`, ""},
 		"older references": {`{"type":"object","definitions":{"n":{"type":"string"}},"properties":{"a":{"$ref":"#/definitions/n"}}}`, `same`, `same`, ""},
 		"a foreign pattern": {
 			`{"type":"object","properties":{"a":{"type":"string","pattern":"^(?!x)"},"b":{"type":"string","pattern":"^x$"}}}`,
-			`{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string","pattern":"^x$"}}}`, `{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string","pattern":"^x$"}}}`, "",
+			`{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string","pattern":"^x$"}}}`,
+			`{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string","pattern":"^x$"}}}`, "",
 		},
 		"alternatives": {
 			`{"type":"object","properties":{"a":{}},"anyOf":[{"required":["a"]},{"properties":{"b":{"type":"string"}},"required":["b"]}]}`, `same`,
@@ -158,18 +162,28 @@ func TestResult(t *testing.T) {
 		want   string
 		images int
 	}{
-		"nothing":                {sdk.CallToolResult{}, "(the result is empty)", 0},
-		"texts":                  {sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "a"}, &sdk.TextContent{Text: "b\n"}}}, "a\nb\n", 0},
-		"the same twice":         {sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: `{ "a": [1, "<"] }`}}, StructuredContent: map[string]any{"a": []any{1.0, "<"}}}, `{ "a": [1, "<"] }`, 0},
-		"the text as a member":   {sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "a\n"}}, StructuredContent: map[string]any{"content": "a\n"}}, "a\n", 0},
-		"structured":             {sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "one"}}, StructuredContent: map[string]any{"a": "<"}}, "one\n" + `{"a":"<"}`, 0},
-		"an image":               {sdk.CallToolResult{Content: []sdk.Content{&sdk.ImageContent{MIMEType: "image/png", Data: image}}}, "[image, image/png, 3 bytes, shown to the user]", 1},
-		"an odd image":           {sdk.CallToolResult{Content: []sdk.Content{&sdk.ImageContent{MIMEType: "image/svg+xml", Data: image}}}, "[image, image/svg+xml, 3 bytes: its type is not shown]", 0},
-		"audio":                  {sdk.CallToolResult{Content: []sdk.Content{&sdk.AudioContent{MIMEType: "audio/wav", Data: image}}}, "[audio, audio/wav, 3 bytes: it cannot be heard here]", 0},
-		"a link":                 {sdk.CallToolResult{Content: []sdk.Content{&sdk.ResourceLink{Name: "log", URI: "file:///log", Description: "The\nlog."}}}, "[resource log: file:///log] The log.", 0},
-		"a resource":             {sdk.CallToolResult{Content: []sdk.Content{&sdk.EmbeddedResource{Resource: &sdk.ResourceContents{URI: "x://1", Text: "body"}}}}, "[resource x://1]\nbody", 0},
-		"a resource not of text": {sdk.CallToolResult{Content: []sdk.Content{&sdk.EmbeddedResource{Resource: &sdk.ResourceContents{URI: "x://1", MIMEType: "application/zip", Blob: image}}}}, "[resource x://1, application/zip, 3 bytes: it is not text]", 0},
-		"an image as a resource": {sdk.CallToolResult{Content: []sdk.Content{&sdk.EmbeddedResource{Resource: &sdk.ResourceContents{URI: "x://1", MIMEType: "image/webp", Blob: image}}}}, "[image, image/webp, 3 bytes, shown to the user]", 1},
+		"nothing": {sdk.CallToolResult{}, "(the result is empty)", 0},
+		"texts":   {sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "a"}, &sdk.TextContent{Text: "b\n"}}}, "a\nb\n", 0},
+		"the same twice": {sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: `{ "a": [1, "<"] }`}},
+			StructuredContent: map[string]any{"a": []any{1.0, "<"}}}, `{ "a": [1, "<"] }`, 0},
+		"the text as a member": {sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "a\n"}}, StructuredContent: map[string]any{"content": "a\n"}},
+			"a\n", 0},
+		"structured": {sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "one"}}, StructuredContent: map[string]any{"a": "<"}},
+			"one\n" + `{"a":"<"}`, 0},
+		"an image": {sdk.CallToolResult{Content: []sdk.Content{&sdk.ImageContent{MIMEType: "image/png", Data: image}}},
+			"[image, image/png, 3 bytes, shown to the user]", 1},
+		"an odd image": {sdk.CallToolResult{Content: []sdk.Content{&sdk.ImageContent{MIMEType: "image/svg+xml", Data: image}}},
+			"[image, image/svg+xml, 3 bytes: its type is not shown]", 0},
+		"audio": {sdk.CallToolResult{Content: []sdk.Content{&sdk.AudioContent{MIMEType: "audio/wav", Data: image}}},
+			"[audio, audio/wav, 3 bytes: it cannot be heard here]", 0},
+		"a link": {sdk.CallToolResult{Content: []sdk.Content{&sdk.ResourceLink{Name: "log", URI: "file:///log", Description: "The\nlog."}}},
+			"[resource log: file:///log] The log.", 0},
+		"a resource": {sdk.CallToolResult{Content: []sdk.Content{&sdk.EmbeddedResource{Resource: &sdk.ResourceContents{URI: "x://1", Text: "body"}}}},
+			"[resource x://1]\nbody", 0},
+		"a resource not of text": {sdk.CallToolResult{Content: []sdk.Content{&sdk.EmbeddedResource{Resource: &sdk.ResourceContents{URI: "x://1",
+			MIMEType: "application/zip", Blob: image}}}}, "[resource x://1, application/zip, 3 bytes: it is not text]", 0},
+		"an image as a resource": {sdk.CallToolResult{Content: []sdk.Content{&sdk.EmbeddedResource{Resource: &sdk.ResourceContents{URI: "x://1",
+			MIMEType: "image/webp", Blob: image}}}}, "[image, image/webp, 3 bytes, shown to the user]", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := resultOf("s", &tt.in)

@@ -44,9 +44,10 @@ func TestProject(t *testing.T) {
 	f.Approvals = memory(t)
 	entry := program(t, "s", "tools")
 	parse := func(args string) Server {
-		servers, err := ParseProject(f.dir, []byte(`{"mcpServers":{"s":{"command":"${SELF}","args":[`+args+`],"env":{"SERVE":"${MODE:-tools}"}}}}`), func(name string) string {
-			return map[string]string{"SELF": entry.Command}[name]
-		}, noneReserved, noFiles)
+		servers, err := ParseProject(f.dir, []byte(`{"mcpServers":{"s":{"command":"${SELF}","args":[`+args+`],"env":{"SERVE":"${MODE:-tools}"}}}}`),
+			func(name string) string {
+				return map[string]string{"SELF": entry.Command}[name]
+			}, noneReserved, noFiles)
 		if err != nil || len(servers) != 1 {
 			t.Fatalf("got %v, %v, want 1 of them", servers, err)
 		}
@@ -100,15 +101,16 @@ func TestProjectScripts(t *testing.T) {
 		`"command":"node","args":["tools/s"]`:                               {"tools/s.js 1"},
 		`"command":"npm","args":["start"]`:                                  {"package.json 7"},
 	} {
-		servers, err := ParseProject("/w", []byte(`{"mcpServers":{"s":{`+entry+`}}}`), func(string) string { return "/w/tools" }, noneReserved, func(name string) (string, error) {
-			sums := map[string]string{
-				"tools/s.js": "1", "a b.js": "2", "srv.py": "3", "pkg/__init__.py": "4", "pkg/srv/__main__.py": "5", "lib/in.py": "6", "package.json": "7",
-			}
-			if sum, ok := sums[name]; ok {
-				return sum, nil
-			}
-			return "", fs.ErrNotExist
-		})
+		servers, err := ParseProject("/w", []byte(`{"mcpServers":{"s":{`+entry+`}}}`), func(string) string { return "/w/tools" }, noneReserved,
+			func(name string) (string, error) {
+				sums := map[string]string{
+					"tools/s.js": "1", "a b.js": "2", "srv.py": "3", "pkg/__init__.py": "4", "pkg/srv/__main__.py": "5", "lib/in.py": "6", "package.json": "7",
+				}
+				if sum, ok := sums[name]; ok {
+					return sum, nil
+				}
+				return "", fs.ErrNotExist
+			})
 		if err != nil || len(servers) != 1 || !slices.Equal(slices.Compact(servers[0].subject.Covers), want) {
 			t.Errorf("%s: %+v, %v, want %q", entry, servers, err, want)
 		}
@@ -119,7 +121,8 @@ func TestProjectScripts(t *testing.T) {
 func TestChangedScript(t *testing.T) {
 	sum := "1"
 	parse := func() Server {
-		servers, err := ParseProject("/w", []byte(`{"mcpServers":{"s":{"command":"./s.js"}}}`), func(string) string { return "" }, noneReserved, func(string) (string, error) { return sum, nil })
+		servers, err := ParseProject("/w", []byte(`{"mcpServers":{"s":{"command":"./s.js"}}}`), func(string) string { return "" }, noneReserved,
+			func(string) (string, error) { return sum, nil })
 		if err != nil || len(servers) != 1 {
 			t.Fatalf("%+v, %v", servers, err)
 		}
@@ -143,7 +146,8 @@ func noneReserved(string) bool { return false }
 
 func TestParseProject(t *testing.T) {
 	none := func(string) string { return "" }
-	servers, err := ParseProject("/w", []byte(`{"mcpServers":{"a":{"command":"x","args":["${MISSING}"]},"b":{"url":"https://${HOST:-example.com}/"}}}`), none, noneReserved, noFiles)
+	servers, err := ParseProject("/w", []byte(`{"mcpServers":{"a":{"command":"x","args":["${MISSING}"]},"b":{"url":"https://${HOST:-example.com}/"}}}`), none,
+		noneReserved, noFiles)
 	if err == nil || !strings.Contains(err.Error(), "MISSING is not set") || len(servers) != 1 || servers[0].URL != "https://example.com/" || !servers[0].Guarded {
 		t.Errorf("%+v, %v", servers, err)
 	}

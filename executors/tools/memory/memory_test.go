@@ -196,8 +196,9 @@ func TestTighten(t *testing.T) {
 		want      Config
 		ignored   []string
 	}{
-		"off":     {setting.Default[Config](), Config{}, Config{MaxEntries: 1000}, []string{"max_entries"}},
-		"on":      {Config{MaxEntries: 5}, Config{Enabled: true, Sessions: true, MaxEntries: 6}, Config{MaxEntries: 5}, []string{"enabled", "max_entries", "sessions"}},
+		"off": {setting.Default[Config](), Config{}, Config{MaxEntries: 1000}, []string{"max_entries"}},
+		"on": {Config{MaxEntries: 5}, Config{Enabled: true, Sessions: true, MaxEntries: 6}, Config{MaxEntries: 5},
+			[]string{"enabled", "max_entries", "sessions"}},
 		"lower":   {setting.Default[Config](), Config{Enabled: true, MaxEntries: 5}, Config{Enabled: true, MaxEntries: 5}, nil},
 		"bounded": {Config{}, Config{MaxEntries: 5}, Config{MaxEntries: 5}, nil},
 	} {

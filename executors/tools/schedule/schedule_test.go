@@ -97,7 +97,8 @@ func TestSet(t *testing.T) {
 		{"schedule_periodic", `{"name":"nightly","cron":" 0  3 * * * ","task":"run the\ntests\u0007"}`, executors.Model,
 			"Schedule nightly `0 3 * * *, first at Tue 2026-11-24 03:00:00 +00:00 in mode code` `run the ⏎ tests`",
 			`Set the task "nightly": it runs Tue 2026-11-24 03:00:00 +00:00, then by the cron expression "0 3 * * *", in mode code, while an agent runs.`,
-			Task{CWD: "/w", Name: "nightly", Session: "s", Cron: "0 3 * * *", Prompt: "run the\ntests", Mode: "code", Model: "claude:a", Next: time.Date(2026, 11, 24, 3, 0, 0, 0, time.UTC)}},
+			Task{CWD: "/w", Name: "nightly", Session: "s", Cron: "0 3 * * *", Prompt: "run the\ntests", Mode: "code", Model: "claude:a",
+				Next: time.Date(2026, 11, 24, 3, 0, 0, 0, time.UTC)}},
 		{"schedule_deferred", `{"name":"once","run_at":"in 5 minutes","task":"/bash ls","mode":"ask"}`, executors.User,
 			"Schedule once `at Mon 2026-11-23 12:35:00 +00:00 in mode ask` `/bash ls`",
 			`Set the task "once": it runs Mon 2026-11-23 12:35:00 +00:00, in mode ask, while an agent runs.`,
@@ -177,7 +178,8 @@ func TestLimit(t *testing.T) {
 
 func TestList(t *testing.T) {
 	e, m := newExecutor()
-	if _, res := call(t, e, executors.Model, "list_tasks", `{}`); res.ForModel() != "Now: Mon 2026-11-23 12:30:00 +00:00\nNo task is scheduled in this project.\n" {
+	if _, res := call(t, e, executors.Model, "list_tasks",
+		`{}`); res.ForModel() != "Now: Mon 2026-11-23 12:30:00 +00:00\nNo task is scheduled in this project.\n" {
 		t.Errorf("got %q, want %q", res.ForModel(), "Now: Mon 2026-11-23 12:30:00 +00:00\nNo task is scheduled in this project.\n")
 	}
 	m.tasks = []Task{
@@ -254,8 +256,10 @@ func TestTighten(t *testing.T) {
 		repo, want Config
 		ignored    []string
 	}{
-		"stricter": {Config{Enabled: false, MaxTasks: 5, MinIntervalMinutes: 60, MaxRunMinutes: 30}, Config{Enabled: false, MaxTasks: 5, MinIntervalMinutes: 60, MaxRunMinutes: 30}, nil},
-		"looser":   {Config{Enabled: true, MaxTasks: 500, MinIntervalMinutes: 1, MaxRunMinutes: 1}, setting.Default[Config](), []string{"max_run_minutes", "max_tasks", "min_interval_minutes"}},
+		"stricter": {Config{Enabled: false, MaxTasks: 5, MinIntervalMinutes: 60, MaxRunMinutes: 30},
+			Config{Enabled: false, MaxTasks: 5, MinIntervalMinutes: 60, MaxRunMinutes: 30}, nil},
+		"looser": {Config{Enabled: true, MaxTasks: 500, MinIntervalMinutes: 1, MaxRunMinutes: 1}, setting.Default[Config](),
+			[]string{"max_run_minutes", "max_tasks", "min_interval_minutes"}},
 	} {
 		got, ignored := setting.Tighten(setting.Default[Config](), tt.repo, setting.Paths[Config]()...)
 		if diff := cmp.Diff(tt.want, got) + cmp.Diff(tt.ignored, ignored); diff != "" {

@@ -133,7 +133,8 @@ func TestBackground(t *testing.T) {
 		e := New(f, "/", setting.Default[Config]())
 		begin := time.Now()
 		got := run(t, e, call(Tool, npm))
-		if want := "starting\n[bg1 runs in the background: bash_output bg1 shows more, bash_stop bg1 ends it]"; got.ForModel() != want || got.Failed || time.Since(begin) != earlyEndWait {
+		if want := "starting\n[bg1 runs in the background: bash_output bg1 shows more, bash_stop bg1 ends it]"; got.ForModel() != want || got.Failed ||
+			time.Since(begin) != earlyEndWait {
 			t.Errorf("got %+v after %s", got, time.Since(begin))
 		}
 		if n := e.Running(); n != 1 {

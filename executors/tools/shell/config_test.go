@@ -38,12 +38,14 @@ func TestTighten(t *testing.T) {
 			Config{Timeout: 5, MaxTimeout: 60, MaxOutputBytes: 4096, MaxOutputChars: 1000, EnvBlocklist: []string{"A_", "B_"}}, nil,
 		},
 		"higher": {
-			mine, Config{Timeout: 60, MaxTimeout: 601, MaxOutputBytes: 2 << 20, MaxOutputChars: 60_000}, []string{"timeout", "max_timeout", "max_output_bytes", "max_output_chars"},
+			mine, Config{Timeout: 60, MaxTimeout: 601, MaxOutputBytes: 2 << 20, MaxOutputChars: 60_000},
+			[]string{"timeout", "max_timeout", "max_output_bytes", "max_output_chars"},
 			mine, []string{"max_output_bytes", "max_output_chars", "max_timeout", "timeout"},
 		},
-		"no limit":          {mine, Config{}, []string{"timeout"}, mine, []string{"timeout"}},
-		"out of range":      {mine, Config{Timeout: -1, MaxOutputBytes: 1}, []string{"timeout", "max_output_bytes"}, mine, []string{"max_output_bytes", "timeout"}},
-		"where there is no": {unlimited, Config{Timeout: 60}, []string{"timeout"}, Config{Timeout: 60, MaxTimeout: 600, MaxOutputBytes: 1 << 20, MaxOutputChars: 50_000, EnvBlocklist: []string{"A_"}, MaxBackground: 8}, nil},
+		"no limit":     {mine, Config{}, []string{"timeout"}, mine, []string{"timeout"}},
+		"out of range": {mine, Config{Timeout: -1, MaxOutputBytes: 1}, []string{"timeout", "max_output_bytes"}, mine, []string{"max_output_bytes", "timeout"}},
+		"where there is no": {unlimited, Config{Timeout: 60}, []string{"timeout"},
+			Config{Timeout: 60, MaxTimeout: 600, MaxOutputBytes: 1 << 20, MaxOutputChars: 50_000, EnvBlocklist: []string{"A_"}, MaxBackground: 8}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, ignored := setting.Tighten(tt.mine, tt.repo, tt.keys...)

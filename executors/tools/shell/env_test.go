@@ -45,7 +45,8 @@ func TestEnv(t *testing.T) {
 // PYTHONPATH for "pip -V".
 func TestReadOnlyEnv(t *testing.T) {
 	block, extra := Command{ReadOnly: true}.Env(nil, nil)
-	got := Env([]string{"BASH_FUNC_ls%%=() { x; }", "PYTHONPATH=.", "PYTHONHOME=.", "LUA_INIT_5_4=@x", "PHPRC=.", "NODE_OPTIONS=-r x", "GIT_DIR=x", "PATH=/bin"}, block)
+	got := Env([]string{"BASH_FUNC_ls%%=() { x; }", "PYTHONPATH=.", "PYTHONHOME=.", "LUA_INIT_5_4=@x", "PHPRC=.", "NODE_OPTIONS=-r x", "GIT_DIR=x",
+		"PATH=/bin"}, block)
 	if len(got) != 1 || got[0] != "PATH=/bin" {
 		t.Errorf("it inherits %q", got)
 	}

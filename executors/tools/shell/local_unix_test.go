@@ -150,13 +150,15 @@ func TestHugeOutputStaysFlat(t *testing.T) {
 		t.Fatalf("%v, full %v", err, got.Full)
 	}
 	defer got.Full.Close()
-	if !strings.HasPrefix(got.ForModel(), "first\nxxx") || !strings.HasSuffix(got.ForModel(), "x\nlast\n[exit 3]") || !strings.Contains(got.ForModel(), " […]\n[… more than 2 lines, 104,") {
+	if !strings.HasPrefix(got.ForModel(), "first\nxxx") || !strings.HasSuffix(got.ForModel(), "x\nlast\n[exit 3]") || !strings.Contains(got.ForModel(),
+		" […]\n[… more than 2 lines, 104,") {
 		t.Errorf("text %.20q … %q", got.ForModel(), got.ForModel()[len(got.ForModel())-20:])
 	}
 	size, missing := got.Full.Size(), int64(115343360+len("first\n\nlast\n")-100<<20)
 	const kept = 1 << 20 // bytes of the end, and of the live output
 	tail := got.Full.Window(size-kept-100, kept+100)
-	if size < 100<<20 || size > 100<<20+100 || !strings.HasSuffix(tail, "x\nlast\n") || !strings.Contains(tail, "x\n[… "+executors.Grouped(missing)+" bytes cut …]\nx") {
+	if size < 100<<20 || size > 100<<20+100 || !strings.HasSuffix(tail, "x\nlast\n") || !strings.Contains(tail,
+		"x\n[… "+executors.Grouped(missing)+" bytes cut …]\nx") {
 		t.Errorf("full has %d bytes, %.150q", size, tail)
 	}
 	if heard > kept+100 || len(got.Raw.(Envelope).Stdout) > 50_000 {

@@ -12,8 +12,9 @@ import (
 // A program that would wait for keys is not started; one that is told what to do is.
 func TestKeyless(t *testing.T) {
 	for script, want := range map[string]string{
-		"vim": "vim", "vi a.txt": "vi", "cd x && vim a": "vim", "sh -c 'view a'": "view", "env X=1 nvim a": "nvim", "script -q out": "script", "/usr/bin/vim a": "vim",
-		"vim +qall": "", "vim -es -c q a": "", "vim -c wq a": "", "nvim --headless": "", "vi --version": "", "script -qc ls /dev/null": "", "vim $ARGS": "",
+		"vim": "vim", "vi a.txt": "vi", "cd x && vim a": "vim", "sh -c 'view a'": "view", "env X=1 nvim a": "nvim", "script -q out": "script",
+		"/usr/bin/vim a": "vim",
+		"vim +qall":      "", "vim -es -c q a": "", "vim -c wq a": "", "nvim --headless": "", "vi --version": "", "script -qc ls /dev/null": "", "vim $ARGS": "",
 		"npm run script": "", "echo vim": "", "service nginx status": "", "man vi": "", "vim '": "",
 	} {
 		e := New(nil, t.TempDir(), setting.Default[Config]())

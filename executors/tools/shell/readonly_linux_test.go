@@ -139,7 +139,8 @@ func TestReadOnlyTools(t *testing.T) {
 	}
 	for name, text := range map[string]string{
 		"go.mod": "module x\n\ngo 1.20\n", "main.go": "package main\n\nfunc main() {}\n", "package.json": `{"name":"x","version":"1.0.0"}`,
-		"Cargo.toml": "[package]\nname = \"x\"\nversion = \"0.1.0\"\n", "Cargo.lock": "version = 3\n\n[[package]]\nname = \"x\"\nversion = \"0.1.0\"\n", "src/main.rs": "fn main() {}\n",
+		"Cargo.toml": "[package]\nname = \"x\"\nversion = \"0.1.0\"\n", "Cargo.lock": "version = 3\n\n[[package]]\nname = \"x\"\nversion = \"0.1.0\"\n",
+		"src/main.rs": "fn main() {}\n",
 	} {
 		path := filepath.Join(repo, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -162,16 +163,22 @@ func TestReadOnlyTools(t *testing.T) {
 		"rg --sort path -n main", "find . -name '*.go' | sort", "grep -rn main --include=*.go .", "ls -la", "tree -L 2", "jq .name package.json",
 		"git worktree list", "git tag", "git remote -v", "git rev-parse HEAD", "git cat-file -p HEAD", "git reflog", "git grep main", "git config --list",
 		"git submodule status", "git help -a", "go vet .", "go doc -short fmt", "go env", "go list -deps .", "go list -m all", "go mod graph", "go mod why -m x",
-		"rustc --version", "rustup show active-toolchain", "cargo --version", "cargo tree --offline", "pip list", "pip --version", "python3 -m json.tool package.json",
+		"rustc --version", "rustup show active-toolchain", "cargo --version", "cargo tree --offline", "pip list", "pip --version",
+		"python3 -m json.tool package.json",
 		"npm --version", "node -p 1+1", "pyenv versions", "uname -a", "free", "uptime", "whoami", "locale", "locale -a", "nproc", "lscpu", "lsblk",
 		"tar --version", "tar cf - main.go | tar tf -", "gzip -c main.go | zcat", "xz --version", "awk 1 main.go", "sed -n 1p main.go", "tac main.go", "seq 3 | tac",
 		"sort main.go", "diff main.go go.mod; true", "cmp main.go main.go", "sha256sum main.go", "base64 main.go", "xxd main.go", "od -c main.go", "nl main.go",
-		"env", "printenv PATH", "cat /etc/os-release", "getent passwd root", "hostname", "dpkg -l bash", "dpkg -S /bin/ls", "apt list --installed", "apt-cache policy bash",
+		"env", "printenv PATH", "cat /etc/os-release", "getent passwd root", "hostname", "dpkg -l bash", "dpkg -S /bin/ls", "apt list --installed",
+		"apt-cache policy bash",
 		"openssl version", "ssh -V", "curl --version", "make --version", "gcc --version", "gcc -v", "cmake --version", "perl -v", "sqlite3 --version", "strace -V",
-		"nm /bin/ls; true", "readelf -h /bin/ls", "ldd /bin/ls", "which -a git", "type git", "file /bin/ls", "psql --version", "java -version", "ps aux", "top -bn1", "pgrep -l bash; true",
-		"ls -l /usr/bin/env", "ls /usr/lib", "ls /etc", "cat /proc/meminfo", "cat /proc/self/status", "mount", "findmnt", "vmstat", "date +%Z", "TZ=Europe/Berlin date",
-		"bash --version", "factor 12", "bc --version", "tput -T xterm cols", "infocmp xterm", "jq . package.json", "git diff --stat", "git log -p", "git log --format=%an", "bat --version", "fd main",
-		"npm ls", "node --version", "cargo tree", "cargo metadata --no-deps --format-version 1", "python3 --version", "ps", "df .", "du -sh .", "date", "id", "stat main.go", "file main.go",
+		"nm /bin/ls; true", "readelf -h /bin/ls", "ldd /bin/ls", "which -a git", "type git", "file /bin/ls", "psql --version", "java -version", "ps aux",
+		"top -bn1", "pgrep -l bash; true",
+		"ls -l /usr/bin/env", "ls /usr/lib", "ls /etc", "cat /proc/meminfo", "cat /proc/self/status", "mount", "findmnt", "vmstat", "date +%Z",
+		"TZ=Europe/Berlin date",
+		"bash --version", "factor 12", "bc --version", "tput -T xterm cols", "infocmp xterm", "jq . package.json", "git diff --stat", "git log -p",
+		"git log --format=%an", "bat --version", "fd main",
+		"npm ls", "node --version", "cargo tree", "cargo metadata --no-deps --format-version 1", "python3 --version", "ps", "df .", "du -sh .", "date", "id",
+		"stat main.go", "file main.go",
 	} {
 		program, _, _ := strings.Cut(cmd, " ")
 		t.Run(cmd, func(t *testing.T) {

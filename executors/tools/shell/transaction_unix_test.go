@@ -203,7 +203,8 @@ func TestNoRollback(t *testing.T) {
 			e.Runner, e.Timeout = late{}, time.Millisecond
 			got := run(t, e, bash("echo x > new; echo made; sleep 99"))
 			_, err := os.Stat(filepath.Join(dir, "new"))
-			if (err == nil) != stays || got.Category() != executors.Timeout || strings.Contains(got.ForModel(), "[rolled back: 0 files restored, 1 new file removed]") == stays {
+			if (err == nil) != stays || got.Category() != executors.Timeout || strings.Contains(got.ForModel(),
+				"[rolled back: 0 files restored, 1 new file removed]") == stays {
 				t.Errorf("%v: %v, %s", codes, err, got.ForModel())
 			}
 		}
@@ -265,7 +266,8 @@ func TestPartialRollback(t *testing.T) {
 	}
 	c := bash("rm pipe a.txt; exit 1")
 	got := run(t, e, c)
-	if got.Category() != executors.PermanentFailure || !strings.Contains(got.ForModel(), "pipe (it was a FIFO") || !strings.Contains(got.ForModel(), "1 file restored") {
+	if got.Category() != executors.PermanentFailure || !strings.Contains(got.ForModel(), "pipe (it was a FIFO") || !strings.Contains(got.ForModel(),
+		"1 file restored") {
 		t.Errorf("got %+v", got)
 	}
 	if b, _ := os.ReadFile(filepath.Join(dir, "a.txt")); string(b) != "one\n" || c.Record.Rollback == nil {

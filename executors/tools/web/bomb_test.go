@@ -64,7 +64,8 @@ func pages(size int) map[string]string {
 		"fonts, td":   "<table><td>" + fonts.String() + rep("</table><table><td>x"),
 		"fonts, list": fonts.String() + rep("<ul><li>x</ul>"),
 		"uniq fonts":  numbered("<font a%d>"),
-		"crossed":     strings.Repeat("<b a><div><div><div><div><div><div><div><div><div></b></div></div></div></div></div></div></div></div></div>", 50) + rep("<p>x"),
+		"crossed": strings.Repeat("<b a><div><div><div><div><div><div><div><div><div></b></div></div></div></div></div></div></div></div></div>",
+			50) + rep("<p>x"),
 		"crossed b":   numbered("<b a%d><p></b></p>"),
 		"crossed a":   rep("<a href=x><div><p></a></div>"),
 		"links":       rep("<a href=x>"),
@@ -184,7 +185,8 @@ func readAll(t *testing.T, page string) {
 	if err != nil {
 		return
 	}
-	for _, selector := range []string{"nope * * * * * * * *", "nope ~ * ~ * ~ * ~ *", "nope * > * + * ~ * *", "*:nth-last-child(2n)", "*:has(nope)", ":contains('nope')", "a, b, p"} {
+	for _, selector := range []string{"nope * * * * * * * *", "nope ~ * ~ * ~ * ~ *", "nope * > * + * ~ * *", "*:nth-last-child(2n)", "*:has(nope)",
+		":contains('nope')", "a, b, p"} {
 		s, err := parseSelector(selector)
 		if err != nil {
 			t.Fatal(err)
@@ -227,7 +229,8 @@ func FuzzSelector(f *testing.F) {
 func BenchmarkFetch(b *testing.B) {
 	var page strings.Builder
 	for i := 0; page.Len() < 1<<20; i++ {
-		fmt.Fprintf(&page, "<h2 id=h%d class='title'>Section %d</h2>\n<p class=\"text\">Some text with <b>bold</b> words, <code>code</code> and <a href=\"/page/%d?x=1\">a link</a>.</p>\n<ul><li>one</li><li>two</li></ul>\n", i, i, i)
+		fmt.Fprintf(&page, "<h2 id=h%d class='title'>Section %d</h2>\n<p class=\"text\">Some text with <b>bold</b> words, <code>code</code> and <a "+
+			"href=\"/page/%d?x=1\">a link</a>.</p>\n<ul><li>one</li><li>two</li></ul>\n", i, i, i)
 	}
 	text := page.String()[:1<<20]
 	c, _ := online(b, write("Content-Type: text/html; charset=utf-8", text))

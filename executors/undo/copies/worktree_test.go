@@ -230,7 +230,8 @@ func TestMakeOf(t *testing.T) {
 			p.git("config", "filter.x.clean", "touch ../ran; cat")
 			p.git("config", "filter.x.smudge", "touch ../ran; cat")
 			p.git("config", "core.fsmonitor", "touch ../ran")
-			p.write(p.dir, map[string]string{".gitattributes": "* filter=x text eol=crlf\n", ".git/hooks/post-checkout": "#!/bin/sh\ntouch ../ran\n", ".git/hooks/post-index-change": "#!/bin/sh\ntouch ../ran\n"})
+			p.write(p.dir, map[string]string{".gitattributes": "* filter=x text eol=crlf\n", ".git/hooks/post-checkout": "#!/bin/sh\ntouch ../ran\n",
+				".git/hooks/post-index-change": "#!/bin/sh\ntouch ../ran\n"})
 			for _, hook := range []string{"post-checkout", "post-index-change"} {
 				if err := os.Chmod(filepath.Join(p.dir, ".git/hooks", hook), 0o700); err != nil {
 					p.Fatal(err)
@@ -508,16 +509,23 @@ func TestApply(t *testing.T) {
 		left          []string
 		merged        bool
 	}{
-		"changes":           {map[string]string{"a.txt": "A\n", "b.txt": "", "new/n.txt": "n\n"}, nil, map[string]string{"a.txt": "A\n", "new/n.txt": "n\n"}, nil, false},
-		"no change":         {nil, map[string]string{"b.txt": "B\n"}, map[string]string{"a.txt": base, "b.txt": "B\n"}, nil, false},
-		"the same change":   {map[string]string{"a.txt": "A\n"}, map[string]string{"a.txt": "A\n"}, map[string]string{"a.txt": "A\n", "b.txt": base}, nil, false},
-		"two places":        {map[string]string{"a.txt": strings.Replace(base, "1", "one", 1)}, map[string]string{"a.txt": strings.Replace(base, "9", "nine", 1)}, map[string]string{"a.txt": "one\n2\n3\n4\n5\n6\n7\n8\nnine\n", "b.txt": base}, nil, true},
-		"the same place":    {map[string]string{"a.txt": strings.Replace(base, "1", "one", 1), "b.txt": "B\n"}, map[string]string{"a.txt": strings.Replace(base, "1", "eins", 1)}, map[string]string{"a.txt": strings.Replace(base, "1", "eins", 1), "b.txt": "B\n"}, []string{"a.txt"}, false},
-		"deleted here":      {map[string]string{"a.txt": ""}, map[string]string{"a.txt": "mine\n"}, map[string]string{"a.txt": "mine\n", "b.txt": base}, []string{"a.txt"}, false},
-		"deleted there":     {map[string]string{"a.txt": "A\n"}, map[string]string{"a.txt": ""}, map[string]string{"b.txt": base}, []string{"a.txt"}, false},
-		"both new":          {map[string]string{"n.txt": "n\n"}, map[string]string{"n.txt": "mine\n"}, map[string]string{"a.txt": base, "b.txt": base, "n.txt": "mine\n"}, []string{"n.txt"}, false},
-		"not a text":        {map[string]string{"n.bin": "a\x00b"}, nil, map[string]string{"a.txt": base, "b.txt": base}, []string{"n.bin"}, false},
-		"ignored":           {map[string]string{".gitignore": "*.o\n", "n.o": "o"}, nil, map[string]string{"a.txt": base, "b.txt": base, ".gitignore": "*.o\n"}, nil, false},
+		"changes": {map[string]string{"a.txt": "A\n", "b.txt": "", "new/n.txt": "n\n"}, nil, map[string]string{"a.txt": "A\n", "new/n.txt": "n\n"}, nil,
+			false},
+		"no change":       {nil, map[string]string{"b.txt": "B\n"}, map[string]string{"a.txt": base, "b.txt": "B\n"}, nil, false},
+		"the same change": {map[string]string{"a.txt": "A\n"}, map[string]string{"a.txt": "A\n"}, map[string]string{"a.txt": "A\n", "b.txt": base}, nil, false},
+		"two places": {map[string]string{"a.txt": strings.Replace(base, "1", "one", 1)}, map[string]string{"a.txt": strings.Replace(base, "9", "nine", 1)},
+			map[string]string{"a.txt": "one\n2\n3\n4\n5\n6\n7\n8\nnine\n", "b.txt": base}, nil, true},
+		"the same place": {map[string]string{"a.txt": strings.Replace(base, "1", "one", 1), "b.txt": "B\n"},
+			map[string]string{"a.txt": strings.Replace(base, "1", "eins", 1)}, map[string]string{"a.txt": strings.Replace(base, "1", "eins", 1), "b.txt": "B\n"},
+			[]string{"a.txt"}, false},
+		"deleted here": {map[string]string{"a.txt": ""}, map[string]string{"a.txt": "mine\n"}, map[string]string{"a.txt": "mine\n", "b.txt": base},
+			[]string{"a.txt"}, false},
+		"deleted there": {map[string]string{"a.txt": "A\n"}, map[string]string{"a.txt": ""}, map[string]string{"b.txt": base}, []string{"a.txt"}, false},
+		"both new": {map[string]string{"n.txt": "n\n"}, map[string]string{"n.txt": "mine\n"},
+			map[string]string{"a.txt": base, "b.txt": base, "n.txt": "mine\n"}, []string{"n.txt"}, false},
+		"not a text": {map[string]string{"n.bin": "a\x00b"}, nil, map[string]string{"a.txt": base, "b.txt": base}, []string{"n.bin"}, false},
+		"ignored": {map[string]string{".gitignore": "*.o\n", "n.o": "o"}, nil, map[string]string{"a.txt": base, "b.txt": base, ".gitignore": "*.o\n"},
+			nil, false},
 		"a name with quote": {map[string]string{"a \"b\tc.txt": "x\n"}, nil, map[string]string{"a.txt": base, "b.txt": base, "a \"b\tc.txt": "x\n"}, nil, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -636,11 +644,13 @@ func TestHostileCopy(t *testing.T) {
 	p := newProject(t)
 	p.commit(map[string]string{"a.txt": "a\n", "b.txt": "b\n"})
 	c := p.make(p.options())
-	for key, value := range map[string]string{"core.fsmonitor": "touch ran", "filter.x.clean": "touch ran; echo x", "diff.external": "touch ran", "core.hooksPath": c.Dir, "core.worktree": p.dir} {
+	for key, value := range map[string]string{"core.fsmonitor": "touch ran", "filter.x.clean": "touch ran; echo x", "diff.external": "touch ran",
+		"core.hooksPath": c.Dir, "core.worktree": p.dir} {
 		p.gitIn(c.Dir, "config", key, value)
 	}
 	p.write(c.Dir, map[string]string{".gitattributes": "* filter=x diff=x\n", "a.txt": "A\n"})
-	if err := errors.Join(os.RemoveAll(filepath.Join(c.Dir, ".git", "objects")), os.Symlink(p.dir, filepath.Join(c.Dir, "out")), os.Remove(filepath.Join(c.Dir, "b.txt")),
+	if err := errors.Join(os.RemoveAll(filepath.Join(c.Dir, ".git", "objects")), os.Symlink(p.dir, filepath.Join(c.Dir, "out")),
+		os.Remove(filepath.Join(c.Dir, "b.txt")),
 		os.Symlink(filepath.Join(p.dir, "a.txt"), filepath.Join(c.Dir, "b.txt"))); err != nil {
 		t.Skip(err)
 	}

@@ -129,7 +129,8 @@ func TestNoRoomForATurn(t *testing.T) {
 		if err != nil || len(p.Steps) != 2 {
 			t.Fatalf("got %+v, %v", p, err)
 		}
-		if lost, removed := p.Steps[0].Unrestorable, p.Steps[1]; !strings.Contains(lost, "could not be kept") || removed.Verb() != "remove" || removed.Conflict != "" {
+		if lost, removed := p.Steps[0].Unrestorable, p.Steps[1]; !strings.Contains(lost,
+			"could not be kept") || removed.Verb() != "remove" || removed.Conflict != "" {
 			t.Errorf("got %+v", p.Steps)
 		}
 	}

@@ -63,7 +63,8 @@ func TestScopeOfNestedRoots(t *testing.T) {
 	if got := NewScope(roots, nil, true, nil).paths; !slices.Equal(got, []string{dirs[0], dirs[2]}) {
 		t.Errorf("got %q", got)
 	}
-	if got := NewScope(roots, []string{dirs[0] + "/x", dirs[1] + "/new/y", dirs[1], filepath.Join(dir, "c/x"), dirs[2] + "/.git/config"}, false, nil).paths; !slices.Equal(got, []string{dirs[1], dirs[0] + "/x"}) {
+	if got := NewScope(roots, []string{dirs[0] + "/x", dirs[1] + "/new/y", dirs[1], filepath.Join(dir, "c/x"), dirs[2] + "/.git/config"}, false,
+		nil).paths; !slices.Equal(got, []string{dirs[1], dirs[0] + "/x"}) {
 		t.Errorf("got %q", got)
 	}
 	snap, err := Take(t.Context(), NewScope(roots, nil, true, []string{"x"}), 0)

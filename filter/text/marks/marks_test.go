@@ -13,10 +13,12 @@ func TestRestore(t *testing.T) {
 		text, want string
 		line       int
 	}{
-		"nothing changed":      {masked, old, 0},
-		"another line":         {"# b\nuser = rosa\npassword = [REDACTED]\nkey = *****\npassword = [REDACTED]\nend\n", "# b\nuser = rosa\npassword = one-Q7x\nkey = 12345\npassword = two-Q7x\nend\n", 0},
-		"one removed":          {"# a\nuser = rosa\nkey = *****\npassword = [REDACTED]\nend\n", "# a\nuser = rosa\nkey = 12345\npassword = two-Q7x\nend\n", 0},
-		"one more line":        {"# a\nx\nuser = rosa\npassword = [REDACTED]\ny\nkey = *****\npassword = [REDACTED]\nend\nz\n", "# a\nx\nuser = rosa\npassword = one-Q7x\ny\nkey = 12345\npassword = two-Q7x\nend\nz\n", 0},
+		"nothing changed": {masked, old, 0},
+		"another line": {"# b\nuser = rosa\npassword = [REDACTED]\nkey = *****\npassword = [REDACTED]\nend\n",
+			"# b\nuser = rosa\npassword = one-Q7x\nkey = 12345\npassword = two-Q7x\nend\n", 0},
+		"one removed": {"# a\nuser = rosa\nkey = *****\npassword = [REDACTED]\nend\n", "# a\nuser = rosa\nkey = 12345\npassword = two-Q7x\nend\n", 0},
+		"one more line": {"# a\nx\nuser = rosa\npassword = [REDACTED]\ny\nkey = *****\npassword = [REDACTED]\nend\nz\n",
+			"# a\nx\nuser = rosa\npassword = one-Q7x\ny\nkey = 12345\npassword = two-Q7x\nend\nz\n", 0},
 		"windows line endings": {"# b\r\nkey = *****\r\n", "# b\r\nkey = 12345\r\n", 0},
 		"ambiguous":            {"# b\npassword = [REDACTED]\n", "", 2},
 		"the line changed":     {"# a\nuser = rosa\npass = [REDACTED]\n", "", 3},
@@ -29,7 +31,8 @@ func TestRestore(t *testing.T) {
 			}
 		})
 	}
-	if got, line := Restore("see [REDACTED:aws key]\n", "see [REDACTED:aws key]\n", "so\nsee [REDACTED:aws key]\n"); line != 0 || got != "so\nsee [REDACTED:aws key]\n" {
+	if got, line := Restore("see [REDACTED:aws key]\n", "see [REDACTED:aws key]\n",
+		"so\nsee [REDACTED:aws key]\n"); line != 0 || got != "so\nsee [REDACTED:aws key]\n" {
 		t.Errorf("the file's own mark: line %d, %q", line, got)
 	}
 	if _, line := Restore("", "", "a\n[REDACTED:aws key]\n"); line != 2 {

@@ -63,14 +63,16 @@ func TestCheck(t *testing.T) {
 		change func(*table)
 		want   map[string]string
 	}{
-		"defaults":       {func(*table) {}, map[string]string{}},
-		"too low":        {func(c *table) { c.Low = -1 }, map[string]string{"low": "-1 is not from 0 to 9"}},
-		"a method":       {func(c *table) { c.Low = 3 }, map[string]string{"low": "is above high"}},
-		"in a table":     {func(c *table) { c.Inner = Pair{5, 4} }, map[string]string{"inner.low": "is above high"}},
-		"zero":           {func(c *table) { c.Size, c.Share = 0, 0 }, map[string]string{}},
-		"near zero":      {func(c *table) { c.Size, c.Share = 1, 0.05 }, map[string]string{"size": "1 is neither 0 nor at least 1024", "share": "0.05 is neither 0 nor from 0.1 to 0.5"}},
-		"no number":      {func(c *table) { c.Share = math.NaN() }, map[string]string{"share": "NaN is neither 0 nor from 0.1 to 0.5"}},
-		"elements":       {func(c *table) { c.Codes, c.Names = []int{1, 256}, []string{" "} }, map[string]string{"codes[1]": "256 is not from 1 to 255", "names[0]": "is empty"}},
+		"defaults":   {func(*table) {}, map[string]string{}},
+		"too low":    {func(c *table) { c.Low = -1 }, map[string]string{"low": "-1 is not from 0 to 9"}},
+		"a method":   {func(c *table) { c.Low = 3 }, map[string]string{"low": "is above high"}},
+		"in a table": {func(c *table) { c.Inner = Pair{5, 4} }, map[string]string{"inner.low": "is above high"}},
+		"zero":       {func(c *table) { c.Size, c.Share = 0, 0 }, map[string]string{}},
+		"near zero": {func(c *table) { c.Size, c.Share = 1, 0.05 },
+			map[string]string{"size": "1 is neither 0 nor at least 1024", "share": "0.05 is neither 0 nor from 0.1 to 0.5"}},
+		"no number": {func(c *table) { c.Share = math.NaN() }, map[string]string{"share": "NaN is neither 0 nor from 0.1 to 0.5"}},
+		"elements": {func(c *table) { c.Codes, c.Names = []int{1, 256}, []string{" "} },
+			map[string]string{"codes[1]": "256 is not from 1 to 255", "names[0]": "is empty"}},
 		"a choice":       {func(c *table) { c.Mode = "lose" }, map[string]string{"mode": `"lose" is not one of strict, loose`}},
 		"no choice":      {func(c *table) { c.Mode = "" }, map[string]string{"mode": `"" is not one of strict, loose`}},
 		"a relative dir": {func(c *table) { c.Dir = "x" }, map[string]string{"dir": `"x" is not an absolute path, nor one that begins with ~/`}},
@@ -129,11 +131,14 @@ func TestTighten(t *testing.T) {
 		"a looser mode":                {key: "mode", ours: values{Mode: "code"}, theirs: values{Mode: "auto"}, want: values{Mode: "code"}, ignored: true},
 		"cleared":                      {key: "clear", ours: values{Clear: "x"}},
 		"another text":                 {key: "clear", ours: values{Clear: "x"}, theirs: values{Clear: "y"}, want: values{Clear: "x"}, ignored: true},
-		"more elements":                {key: "add", ours: values{Add: []string{"a"}}, theirs: values{Add: []string{"b", "a"}}, want: values{Add: []string{"a", "b"}}},
-		"fewer elements":               {key: "remove", ours: values{Remove: []string{"a", "b"}}, theirs: values{Remove: []string{"b"}}, want: values{Remove: []string{"b"}}},
-		"other elements":               {key: "remove", ours: values{Remove: []string{"a", "b"}}, theirs: values{Remove: []string{"b", "c"}}, want: values{Remove: []string{"b"}}, ignored: true},
-		"the user's alone":             {key: "mine", ours: values{Mine: 1}, theirs: values{Mine: 0}, want: values{Mine: 1}, ignored: true},
-		"the user's alone, but equal":  {key: "mine", ours: values{Mine: 1}, theirs: values{Mine: 1}, want: values{Mine: 1}},
+		"more elements": {key: "add", ours: values{Add: []string{"a"}}, theirs: values{Add: []string{"b", "a"}},
+			want: values{Add: []string{"a", "b"}}},
+		"fewer elements": {key: "remove", ours: values{Remove: []string{"a", "b"}}, theirs: values{Remove: []string{"b"}},
+			want: values{Remove: []string{"b"}}},
+		"other elements": {key: "remove", ours: values{Remove: []string{"a", "b"}}, theirs: values{Remove: []string{"b", "c"}},
+			want: values{Remove: []string{"b"}}, ignored: true},
+		"the user's alone":            {key: "mine", ours: values{Mine: 1}, theirs: values{Mine: 0}, want: values{Mine: 1}, ignored: true},
+		"the user's alone, but equal": {key: "mine", ours: values{Mine: 1}, theirs: values{Mine: 1}, want: values{Mine: 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, ignored := Tighten(tt.ours, tt.theirs, tt.key)
@@ -197,7 +202,8 @@ func TestDescribe(t *testing.T) {
 	for _, f := range Fields(reflect.TypeFor[keys]()) {
 		got = append(got, f.Describe())
 	}
-	want := []string{"bytes of a file; at most 9, 0: no limit", "tries; 1 to 9", "size; at least 3", "size", "the model; empty: the session's", "how: a, b or c", "true: do it"}
+	want := []string{"bytes of a file; at most 9, 0: no limit", "tries; 1 to 9", "size; at least 3", "size", "the model; empty: the session's",
+		"how: a, b or c", "true: do it"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("sentences (-want +got)\n%s", diff)
 	}

@@ -128,9 +128,11 @@ func TestExpand(t *testing.T) {
 		"a command":            {"Now: !`git log -- $1`\nGo.", "a;b c", []Part{{Text: "Now: "}, {Command: "git log -- 'a;b'"}, {Text: "\nGo."}}},
 		"a command with words": {"!`x $ARGUMENTS`", "$(a) `b` c", []Part{{Command: "x '$(a)' '`b`' c"}}},
 		"no command":           {"a!`ls` `!ls` ! `ls`", "", []Part{{Text: "a!`ls` `!ls` ! `ls`"}}},
-		"files":                {"By @docs/style.md, @docs (@docs/style.md) and @gone.", "", []Part{{Text: "By @docs/style.md, @docs (@docs/style.md) and @gone."}, style, {File: filepath.Join(dir, "docs") + string(filepath.Separator), Name: "docs"}}},
-		"a file by argument":   {"By @$1", "docs/style.md", []Part{{Text: "By @docs/style.md"}, style}},
-		"no files":             {"@/etc/passwd @../x me@docs/style.md @~/x", "", []Part{{Text: "@/etc/passwd @../x me@docs/style.md @~/x"}}},
+		"files": {"By @docs/style.md, @docs (@docs/style.md) and @gone.", "",
+			[]Part{{Text: "By @docs/style.md, @docs (@docs/style.md) and @gone."}, style,
+				{File: filepath.Join(dir, "docs") + string(filepath.Separator), Name: "docs"}}},
+		"a file by argument": {"By @$1", "docs/style.md", []Part{{Text: "By @docs/style.md"}, style}},
+		"no files":           {"@/etc/passwd @../x me@docs/style.md @~/x", "", []Part{{Text: "@/etc/passwd @../x me@docs/style.md @~/x"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(dir, false, map[string]string{"git/x.md": tt.body})

@@ -8,7 +8,8 @@ import (
 )
 
 func TestSplit(t *testing.T) {
-	head, body, err := Split("---\r\nname: \"a\"\ndescription: >-\n  One\n  two.\n\n  Three.\ntools: Read, Bash(git log:*), 'x' # all\nflow: [a, \"b\"]\nopen: [a, b\nempty: []\nlist:\n  - c\n  - d # last\n---\nText\n---\n")
+	head, body, err := Split("---\r\nname: \"a\"\ndescription: >-\n  One\n  two.\n\n  Three.\ntools: Read, Bash(git log:*), 'x' # all\nflow: [a, \"b\"]\n" +
+		"open: [a, b\nempty: []\nlist:\n  - c\n  - d # last\n---\nText\n---\n")
 	if err != nil || body != "Text\n---\n" {
 		t.Errorf("%q, %v", body, err)
 	}
@@ -17,7 +18,8 @@ func TestSplit(t *testing.T) {
 			t.Errorf("%s is %q, want %q", key, got, want)
 		}
 	}
-	for key, want := range map[string][]string{"tools": {"Read", "Bash(git log:*)", "x"}, "flow": {"a", "b"}, "open": {"a", "b"}, "empty": nil, "list": {"c", "d"}, "gone": nil} {
+	for key, want := range map[string][]string{"tools": {"Read", "Bash(git log:*)", "x"}, "flow": {"a", "b"}, "open": {"a", "b"}, "empty": nil,
+		"list": {"c", "d"}, "gone": nil} {
 		if diff := cmp.Diff(want, head[key].List()); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", key, diff)
 		}

@@ -67,7 +67,8 @@ func TestExitPlan(t *testing.T) {
 // The user is asked only about a plan that has a text, and that a client shows whole.
 func TestExitPlanLength(t *testing.T) {
 	for plan, want := range map[string]string{
-		"1. Move it.": "", " \n": "plan is empty", strings.Repeat("x", 64<<10): "", strings.Repeat("x", 64<<10+1): "the plan has 65537 bytes, too many for a question",
+		"1. Move it.": "", " \n": "plan is empty", strings.Repeat("x", 64<<10): "",
+		strings.Repeat("x", 64<<10+1): "the plan has 65537 bytes, too many for a question",
 	} {
 		input, err := json.Marshal(map[string]string{"plan": plan})
 		if err != nil {

@@ -36,8 +36,9 @@ func (a *asked) Approve(context.Context, *executors.Call, []permission.Option) (
 // chain returns the part of a session's chain that judges these calls.
 func chain(mode string, a permission.Approver, rules ...permission.Rule) executors.Executor {
 	p := &permission.Permission{
-		Policy: permission.NewShellPolicyHandle(permission.NewShellPolicy(setting.Default[permission.ShellRules](), permission.Config{Permissions: map[string][]permission.Rule{"update_plan": rules}}, "", nil)),
-		Roots:  roots{}, Mode: func() string { return mode }, Approver: a, Remembered: &answers.Project{},
+		Policy: permission.NewShellPolicyHandle(permission.NewShellPolicy(setting.Default[permission.ShellRules](),
+			permission.Config{Permissions: map[string][]permission.Rule{"update_plan": rules}}, "", nil)),
+		Roots: roots{}, Mode: func() string { return mode }, Approver: a, Remembered: &answers.Project{},
 	}
 	return executors.Chain(executors.NewDynExecutor(native.New()), executors.Validate, p.Middleware)
 }
@@ -215,7 +216,8 @@ func TestCompress(t *testing.T) {
 			e := chain("ask", nil)
 			call.Card, call.PrepareErr = e.Prepare(t.Context(), call)
 			res, err := e.Execute(t.Context(), call)
-			if err != nil || res.Failed != tt.failed || !strings.Contains(res.ForModel(), tt.want) || tt.failed && !strings.Contains(res.ForModel(), "Nothing was lost") {
+			if err != nil || res.Failed != tt.failed || !strings.Contains(res.ForModel(), tt.want) || tt.failed && !strings.Contains(res.ForModel(),
+				"Nothing was lost") {
 				t.Errorf("%v: %+v", err, res)
 			}
 		})

@@ -73,13 +73,15 @@ func TestSystem(t *testing.T) {
 		"what it is": {project: project{files: map[string]string{"/w/.git": "", "/w/go.mod": "", "/w/Makefile": "", "/more/Cargo.toml": ""}}, dirs: []string{"/more"},
 			has: []string{"/w (a git repository, go.mod, Makefile)", "Also open: /more (Cargo.toml)"}},
 		"rules in order": {project: project{files: map[string]string{
-			"/w/AGENTS.md": "one", "/w/CLAUDE.md": "two\r\n", "/w/.zeph/rules/b.md": "four", "/w/.zeph/rules/a.md": "three", "/w/.zeph/rules/a.txt": "not", "/more/AGENTS.md": "five",
+			"/w/AGENTS.md": "one", "/w/CLAUDE.md": "two\r\n", "/w/.zeph/rules/b.md": "four", "/w/.zeph/rules/a.md": "three", "/w/.zeph/rules/a.txt": "not",
+			"/more/AGENTS.md": "five",
 		}}, dirs: []string{"/more"}, not: []string{"not\n</project"}, has: []string{
 			"<project_file path=\"AGENTS.md\">\none\n</project_file>\n\n<project_file path=\"CLAUDE.md\">\ntwo\n</project_file>\n\n" +
 				"<project_file path=\".zeph/rules/a.md\">\nthree\n</project_file>\n\n<project_file path=\".zeph/rules/b.md\">\nfour\n</project_file>\n\n" +
 				"<project_file path=\"/more/AGENTS.md\">\nfive\n</project_file>\n"}},
-		"a copy":    {project: project{files: map[string]string{"/w/AGENTS.md": "same\n", "/w/CLAUDE.md": "same"}}, not: []string{"CLAUDE.md"}},
-		"a link":    {project: project{files: map[string]string{"/w/AGENTS.md": "same\n"}, links: map[string]string{"/w/CLAUDE.md": "/w/AGENTS.md"}}, not: []string{"CLAUDE.md"}},
+		"a copy": {project: project{files: map[string]string{"/w/AGENTS.md": "same\n", "/w/CLAUDE.md": "same"}}, not: []string{"CLAUDE.md"}},
+		"a link": {project: project{files: map[string]string{"/w/AGENTS.md": "same\n"}, links: map[string]string{"/w/CLAUDE.md": "/w/AGENTS.md"}},
+			not: []string{"CLAUDE.md"}},
 		"an import": {project: project{files: map[string]string{"/w/AGENTS.md": "same\n", "/w/CLAUDE.md": "@AGENTS.md\n"}}, not: []string{"CLAUDE.md"}},
 		"blank":     {project: project{files: map[string]string{"/w/AGENTS.md": " \n\n"}}, not: []string{"AGENTS.md"}},
 		"a link to what is no rules": {project: project{files: map[string]string{"/w/.env": "KEY=1"}, links: map[string]string{"/w/AGENTS.md": "/w/.env"}},
@@ -89,15 +91,19 @@ func TestSystem(t *testing.T) {
 		"masked":  {project: project{files: map[string]string{"/w/AGENTS.md": "use sk-secret"}}, has: []string{"use [masked]"}},
 		"denied":  {project: project{refuse: map[string]error{"/w/AGENTS.md": ErrDenied}}},
 		"large": {project: project{files: map[string]string{"/w/AGENTS.md": big, "/w/CLAUDE.md": "short"}},
-			has: []string{"abcde\n</project_file>\n[The first 16384 of 5242880 bytes; read this file with offset 1024 for the rest.]\n", "\nshort\n"}, warnings: []string{"The model gets the first 16384 bytes of AGENTS.md (5242880 bytes)"}},
+			has:      []string{"abcde\n</project_file>\n[The first 16384 of 5242880 bytes; read this file with offset 1024 for the rest.]\n", "\nshort\n"},
+			warnings: []string{"The model gets the first 16384 bytes of AGENTS.md (5242880 bytes)"}},
 		"large in all": {project: project{files: map[string]string{"/w/AGENTS.md": strings.Repeat("a\n", 60), "/w/CLAUDE.md": strings.Repeat("b\n", 60)}}, limit: 150,
-			has: []string{"a\n</project_file>", "[The first 30 of 120 bytes; read this file with offset 15 for the rest.]"}, warnings: []string{"first 30 bytes of CLAUDE.md"}},
-		"nothing is left": {project: project{files: map[string]string{"/w/AGENTS.md": strings.Repeat("a\n", 60), "/w/CLAUDE.md": "b", "/w/.zeph/rules/c.md": "c"}}, limit: 120,
+			has:      []string{"a\n</project_file>", "[The first 30 of 120 bytes; read this file with offset 15 for the rest.]"},
+			warnings: []string{"first 30 bytes of CLAUDE.md"}},
+		"nothing is left": {project: project{files: map[string]string{"/w/AGENTS.md": strings.Repeat("a\n", 60), "/w/CLAUDE.md": "b", "/w/.zeph/rules/c.md": "c"}},
+			limit:    120,
 			has:      []string{"\n<project_file path=\"CLAUDE.md\">\n</project_file>\n[Its text of 1 byte does not fit here", "rules/c.md"},
 			warnings: []string{"only the names of 2 rule files, and can read them: the others fill agent.max_rules_bytes (120). The first is CLAUDE.md."}},
 		"one long line": {project: project{files: map[string]string{"/w/AGENTS.md": strings.Repeat("é", 200)}}, limit: 101,
 			has: []string{strings.Repeat("é", 50) + "\n</project", "The first 100 of 400 bytes; read this file with offset 0"}, warnings: []string{"first 100 bytes"}},
-		"switched off": {project: project{files: map[string]string{"/w/AGENTS.md": "one", "/w/go.mod": ""}}, limit: -1, has: []string{"go.mod"}, not: []string{"AGENTS.md"}},
+		"switched off": {project: project{files: map[string]string{"/w/AGENTS.md": "one", "/w/go.mod": ""}}, limit: -1, has: []string{"go.mod"},
+			not: []string{"AGENTS.md"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			limit := tt.limit
@@ -161,7 +167,9 @@ func FuzzRules(f *testing.F) {
 		if len(at) != 1 || strings.Count(got, "</project_file>") != 1 || !strings.HasSuffix(got, "\n</project_file>\n") {
 			t.Fatalf("%d elements in %q", len(at), got)
 		}
-		if inside := got[at[0][1] : len(got)-len("</project_file>\n")]; markPattern.MatchString(inside) || strings.ContainsFunc(inside, func(r rune) bool { return r != '\n' && r != '\t' && isInvisible(r) }) {
+		if inside := got[at[0][1] : len(got)-len("</project_file>\n")]; markPattern.MatchString(inside) || strings.ContainsFunc(inside, func(r rune) bool {
+			return r != '\n' && r != '\t' && isInvisible(r)
+		}) {
 			t.Errorf("inside of the element: %q", inside)
 		}
 		empty := System(Facts{Dirs: []Dir{{Path: "/w"}}, OS: "linux", Shell: "bash", Rules: []Rule{{}}})

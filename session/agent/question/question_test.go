@@ -66,7 +66,8 @@ func TestReactions(t *testing.T) {
 func TestUnfit(t *testing.T) {
 	var u user
 	for input, want := range map[string]string{
-		`{}`: "question is missing", `{"question":" \u0000 "}`: "the question is empty", `{"question":"a","options":["1","2","3","4","5","6","7","8","9"]}`: "options",
+		`{}`: "question is missing", `{"question":" \u0000 "}`: "the question is empty",
+		`{"question":"a","options":["1","2","3","4","5","6","7","8","9"]}`: "options",
 	} {
 		if _, res := run(t, u.ask, input); !res.Failed || !strings.Contains(res.ForModel(), want) {
 			t.Errorf("%s: %s", input, res.ForModel())
@@ -90,10 +91,12 @@ func TestConfig(t *testing.T) {
 			t.Errorf("max_per_turn = %d: wrong %t", n, got)
 		}
 	}
-	if c, ignored := setting.Tighten(setting.Default[question.Config](), question.Config{MaxPerTurn: 1}, setting.Paths[question.Config]()...); c != (question.Config{MaxPerTurn: 1}) || ignored != nil {
+	if c, ignored := setting.Tighten(setting.Default[question.Config](), question.Config{MaxPerTurn: 1},
+		setting.Paths[question.Config]()...); c != (question.Config{MaxPerTurn: 1}) || ignored != nil {
 		t.Errorf("%+v, %v", c, ignored)
 	}
-	if c, ignored := setting.Tighten((question.Config{MaxPerTurn: 1}), setting.Default[question.Config](), setting.Paths[question.Config]()...); c != (question.Config{MaxPerTurn: 1}) || len(ignored) != 2 {
+	if c, ignored := setting.Tighten((question.Config{MaxPerTurn: 1}), setting.Default[question.Config](),
+		setting.Paths[question.Config]()...); c != (question.Config{MaxPerTurn: 1}) || len(ignored) != 2 {
 		t.Errorf("%+v, %v", c, ignored)
 	}
 }

@@ -66,17 +66,20 @@ func TestInvoke(t *testing.T) {
 	}
 
 	report = executors.Report{Ended: "it reached its limit"}
-	if res := run(`{"name":"narrow"}`); res.Failed || res.ForModel() != "The skill ended without a report.\n[the skill stopped before it was done: it reached its limit]" {
+	if res := run(`{"name":"narrow"}`); res.Failed || res.ForModel() !=
+		"The skill ended without a report.\n[the skill stopped before it was done: it reached its limit]" {
 		t.Errorf("narrow: %s", res.ForModel())
 	}
-	if !slices.Equal(got.Env, []string{"TOKEN=t0ken"}) || !got.Tools(executors.Tool{Name: "grep"}) || got.Tools(executors.Tool{Name: "write"}) || strings.Contains(got.Task, "What it is") {
+	if !slices.Equal(got.Env, []string{"TOKEN=t0ken"}) || !got.Tools(executors.Tool{Name: "grep"}) || got.Tools(executors.Tool{Name: "write"}) ||
+		strings.Contains(got.Task, "What it is") {
 		t.Errorf("narrow: %+v", got)
 	}
 	if f := got.Bounds(&executors.Call{Tool: "write"}); f == nil || !strings.Contains(f.Message, "its allowed-tools are Read, Grep, Bash(git log:*)") {
 		t.Errorf("narrow: %v", f)
 	}
 	run(`{"name":"none"}`)
-	if f := got.Bounds(&executors.Call{Tool: "read"}); f == nil || !strings.Contains(f.Message, "its allowed-tools are no tool") || got.Tools == nil || got.Tools(executors.Tool{Name: "read"}) {
+	if f := got.Bounds(&executors.Call{Tool: "read"}); f == nil || !strings.Contains(f.Message,
+		"its allowed-tools are no tool") || got.Tools == nil || got.Tools(executors.Tool{Name: "read"}) {
 		t.Errorf("none: %v", f)
 	}
 	if !slices.Equal(read, []string{"plain", "narrow", "none"}) {
@@ -99,7 +102,8 @@ func TestInvoke(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := set.Execute(ctx, &executors.Call{Tool: "invoke_skill", Input: []byte(`{"name":"plain"}`), Delegate: delegate}); !errors.Is(err, context.Canceled) {
+	if _, err := set.Execute(ctx, &executors.Call{Tool: "invoke_skill", Input: []byte(`{"name":"plain"}`), Delegate: delegate}); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
@@ -128,12 +132,15 @@ func TestAllowed(t *testing.T) {
 		"bash(*)":            {[]executors.Call{bash("ls")}, []executors.Call{{Tool: "bash_output"}}},
 		"Read(src/**)": {
 			[]executors.Call{file("read", "/w/src/a/b.go")},
-			[]executors.Call{file("read", "/w/a.go"), file("read", "/w/src/../../etc/passwd"), file("read", "/etc/passwd"), file("read"), file("grep", "/w/src"), file("write", "/w/src/a")},
+			[]executors.Call{file("read", "/w/a.go"), file("read", "/w/src/../../etc/passwd"), file("read", "/etc/passwd"), file("read"), file("grep", "/w/src"),
+				file("write", "/w/src/a")},
 		},
-		"Edit(./docs/*.md)":        {[]executors.Call{file("edit", "/w/docs/a.md")}, []executors.Call{file("edit", "/w/docs/x/a.md"), file("edit", "/w/docs/a.md", "/w/b"), file("delete_path", "/w/docs/a.md")}},
-		"Edit(.zeph/*)":            {[]executors.Call{file("edit", "/w/.zeph/a")}, []executors.Call{file("edit", "/w/zeph/a")}},
-		"Edit([)":                  {nil, []executors.Call{file("edit", "/w/[")}},
-		"WebFetch(domain:go.dev)":  {[]executors.Call{fetch("https://go.dev/x")}, []executors.Call{fetch("https://evil.dev/?go.dev"), fetch("https://x.go.dev/"), fetch("https://go.dev@evil.dev/")}},
+		"Edit(./docs/*.md)": {[]executors.Call{file("edit", "/w/docs/a.md")},
+			[]executors.Call{file("edit", "/w/docs/x/a.md"), file("edit", "/w/docs/a.md", "/w/b"), file("delete_path", "/w/docs/a.md")}},
+		"Edit(.zeph/*)": {[]executors.Call{file("edit", "/w/.zeph/a")}, []executors.Call{file("edit", "/w/zeph/a")}},
+		"Edit([)":       {nil, []executors.Call{file("edit", "/w/[")}},
+		"WebFetch(domain:go.dev)": {[]executors.Call{fetch("https://go.dev/x")},
+			[]executors.Call{fetch("https://evil.dev/?go.dev"), fetch("https://x.go.dev/"), fetch("https://go.dev@evil.dev/")}},
 		"WebFetch(https://go.dev)": {nil, []executors.Call{fetch("https://go.dev")}},
 		"mcp__db":                  {[]executors.Call{{Tool: "db__query"}}, []executors.Call{{Tool: "db"}, {Tool: "other__query"}}},
 		"mcp__db__query":           {[]executors.Call{{Tool: "db__query"}}, []executors.Call{{Tool: "db__drop"}}},

@@ -75,7 +75,8 @@ func TestUsersSkills(t *testing.T) {
 	}
 	set := own(dir)
 	set.Ready(t.Context())
-	want := []Skill{{Name: "bare"}, {Name: "folded", Description: "One two. Three."}, {Name: "long", Description: "one two"}, {Name: "plain", Description: "Does it."}, {Name: "quoted", Description: "It's: this", Tools: []string{"bash"}}}
+	want := []Skill{{Name: "bare"}, {Name: "folded", Description: "One two. Three."}, {Name: "long", Description: "one two"},
+		{Name: "plain", Description: "Does it."}, {Name: "quoted", Description: "It's: this", Tools: []string{"bash"}}}
 	if diff := cmp.Diff(want, set.Usable(), cmpopts.IgnoreUnexported(Skill{})); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
@@ -83,7 +84,8 @@ func TestUsersSkills(t *testing.T) {
 	if len(set.Warnings) != 6 {
 		t.Errorf("warnings:\n%s", all)
 	}
-	for _, want := range []string{`"Upper" of yours is left out`, "its name is \"another\"", "a line of --- is missing", "not a regular file", "not text", `"LD_PRELOAD=x" is not the name`} {
+	for _, want := range []string{`"Upper" of yours is left out`, "its name is \"another\"", "a line of --- is missing", "not a regular file", "not text",
+		`"LD_PRELOAD=x" is not the name`} {
 		if !strings.Contains(all, want) {
 			t.Errorf("no %q in\n%s", want, all)
 		}
@@ -219,7 +221,8 @@ func TestProject(t *testing.T) {
 		t.Errorf("before the question: %q", p.usable())
 	}
 	p.Ready(t.Context())
-	if text := p.asked[0].Text; !strings.Contains(text, `"Ships it."`) || !strings.Contains(text, `"TOKEN"`) || !strings.Contains(text, `"Bash(git:*)"`) || !strings.Contains(text, `"scripts/run.sh"`) {
+	if text := p.asked[0].Text; !strings.Contains(text, `"Ships it."`) || !strings.Contains(text, `"TOKEN"`) || !strings.Contains(text,
+		`"Bash(git:*)"`) || !strings.Contains(text, `"scripts/run.sh"`) {
 		t.Errorf("the question shows %s", text)
 	}
 	p.asks(t, "Use 3 skills of this project?")
@@ -242,7 +245,8 @@ func TestProject(t *testing.T) {
 	if p.usable() != "mine same blank deploy test" {
 		t.Errorf("approved: %q", p.usable())
 	}
-	want := "Run run.sh.\n[Files of the skill; load_skill with file returns one. They are in .zeph/skills/deploy.]\nscripts/run.sh\n[It uses secrets, which its commands have only with invoke_skill.]"
+	want := "Run run.sh.\n[Files of the skill; load_skill with file returns one. They are in .zeph/skills/deploy.]\nscripts/run.sh\n[It uses secrets, which " +
+		"its commands have only with invoke_skill.]"
 	if res := load(t, p.Set, loadInput{Name: "deploy"}); res.Text != want {
 		t.Errorf("approved: %q", res.Text)
 	}
@@ -265,7 +269,8 @@ func TestProject(t *testing.T) {
 		t.Errorf("without a user: %q", next.usable())
 	}
 	for _, tt := range []struct{ rest, want, usable string }{
-		{"", "- `deploy` (.zeph/skills): untrusted, changed since your approval. `Ships it.`\n  - tools: `Bash(git:*), Read`\n  - secrets: `TOKEN`\n- `pipe` (.zeph/skills): untrusted, cannot be used: ", "mine same blank test"},
+		{"", "- `deploy` (.zeph/skills): untrusted, changed since your approval. `Ships it.`\n  - tools: `Bash(git:*), Read`\n  - secrets: `TOKEN`\n- `pipe` " +
+			"(.zeph/skills): untrusted, cannot be used: ", "mine same blank test"},
 		{"trust deploy", "deploy is trusted", "mine same blank deploy test"},
 		{"", "- `deploy` (.zeph/skills): trusted, approved. ", "mine same blank deploy test"},
 		{"block test", "test is blocked", "mine same blank deploy"},
@@ -279,7 +284,8 @@ func TestProject(t *testing.T) {
 			t.Errorf("/skill %s: %s\nusable %q", tt.rest, got, next.usable())
 		}
 	}
-	if p = newProject(t, store, files); store.State(approvalOf(t, p.Set, "deploy")) != approval.Approved || store.State(approvalOf(t, p.Set, "test")) != approval.Rejected {
+	if p = newProject(t, store, files); store.State(approvalOf(t, p.Set, "deploy")) != approval.Approved || store.State(approvalOf(t, p.Set, "test")) !=
+		approval.Rejected {
 		t.Error("/skill was not stored")
 	}
 	next.Desk().Approve(approvalOf(t, next.Set, "blank"))
@@ -347,10 +353,12 @@ func TestConfig(t *testing.T) {
 	if setting.Check(Config{MaxRounds: 201})["max_rounds"] == "" {
 		t.Error("max_rounds = 201 was accepted")
 	}
-	if got, ignored := setting.Tighten(setting.Default[Config](), Config{Enabled: true, MaxRounds: 5}, setting.Paths[Config]()...); got != (Config{Enabled: true, MaxRounds: 5}) || ignored != nil {
+	if got, ignored := setting.Tighten(setting.Default[Config](), Config{Enabled: true, MaxRounds: 5},
+		setting.Paths[Config]()...); got != (Config{Enabled: true, MaxRounds: 5}) || ignored != nil {
 		t.Errorf("%+v, %q", got, ignored)
 	}
-	if got, ignored := setting.Tighten((Config{MaxRounds: 2}), setting.Default[Config](), setting.Paths[Config]()...); got != (Config{MaxRounds: 2}) || len(ignored) != 3 {
+	if got, ignored := setting.Tighten((Config{MaxRounds: 2}), setting.Default[Config](),
+		setting.Paths[Config]()...); got != (Config{MaxRounds: 2}) || len(ignored) != 3 {
 		t.Errorf("%+v, %q", got, ignored)
 	}
 }

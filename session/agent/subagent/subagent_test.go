@@ -21,7 +21,8 @@ import (
 // sessionTools are the tools of a session in the tests.
 func sessionTools() []executors.Tool {
 	return []executors.Tool{
-		{Name: "read", Effect: executors.Reads, Subject: executors.Path("path")}, {Name: "grep", Effect: executors.Reads, Subject: executors.Path("path")}, {Name: "read_overflow", Effect: executors.Reads, Traits: executors.ReadsStored},
+		{Name: "read", Effect: executors.Reads, Subject: executors.Path("path")}, {Name: "grep", Effect: executors.Reads, Subject: executors.Path("path")},
+		{Name: "read_overflow", Effect: executors.Reads, Traits: executors.ReadsStored},
 		{Name: "write", Effect: executors.Mutates}, {Name: "bash", Effect: executors.Mutates}, {Name: "db__query", Effect: executors.Network},
 		{Name: "update_plan", Effect: executors.Internal},
 	}
@@ -84,7 +85,8 @@ func TestDocumentedFile(t *testing.T) {
 	_, text, _ := strings.Cut(string(page), "```markdown\n")
 	text, _, _ = strings.Cut(text, "```")
 	typ, warnings, err := parse("tester.md", text, known)
-	if err != nil || len(warnings) > 0 || typ.Name != "tester" || typ.Model != "haiku" || !strings.HasPrefix(typ.Prompt, "Run the tests") || !typ.writes(sessionTools()) {
+	if err != nil || len(warnings) > 0 || typ.Name != "tester" || typ.Model != "haiku" || !strings.HasPrefix(typ.Prompt,
+		"Run the tests") || !typ.writes(sessionTools()) {
 		t.Errorf("%+v, %q, %v", typ, warnings, err)
 	}
 }
@@ -173,7 +175,8 @@ func TestReady(t *testing.T) {
 	p := &project{files: map[string]string{
 		".claude/agents/tester.md": tester, ".zeph/agents/other.md": "---\nname: other\nmodel: gpt-9\n---\n",
 		".zeph/agents/README.md": "x", ".zeph/agents/broken.md": "x", ".zeph/agents/mine.md": "---\nname: mine\n---\n",
-		".zeph/agents/look.md": "---\nname: explore\n---\n", ".zeph/agents/odd.md": "---\nname: odd\ndescription: \"![](http://a.example)\\x1b[31m\"\ndisallowedTools: [Bash\n---\n",
+		".zeph/agents/look.md": "---\nname: explore\n---\n",
+		".zeph/agents/odd.md":  "---\nname: odd\ndescription: \"![](http://a.example)\\x1b[31m\"\ndisallowedTools: [Bash\n---\n",
 		".zeph/agents/none.md": "---\nname: none\ntools: []\n---\n",
 	}}
 	o := p.options()
@@ -183,7 +186,8 @@ func TestReady(t *testing.T) {
 	if _, err := s.find("tester"); err == nil {
 		t.Error("a type that the user rejected counts")
 	}
-	if len(p.asked) != 1 || !strings.Contains(p.asked[0], `"tools": []`) || !strings.Contains(p.asked[0], "Test.") || !strings.Contains(p.asked[0], "claude-haiku") {
+	if len(p.asked) != 1 || !strings.Contains(p.asked[0], `"tools": []`) || !strings.Contains(p.asked[0], "Test.") || !strings.Contains(p.asked[0],
+		"claude-haiku") {
 		t.Errorf("asked %q", p.asked)
 	}
 	p.answer = approval.Once
@@ -193,12 +197,14 @@ func TestReady(t *testing.T) {
 	s = New(o)
 	s.Ready(t.Context())
 	typ, err := s.find("tester")
-	want := Type{Name: "tester", Description: "runs tests", Prompt: "Test.", Tools: []string{"bash", "bash_output", "bash_stop"}, Model: "claude:claude-haiku-4-5", file: ".claude/agents/tester.md"}
+	want := Type{Name: "tester", Description: "runs tests", Prompt: "Test.", Tools: []string{"bash", "bash_output", "bash_stop"},
+		Model: "claude:claude-haiku-4-5", file: ".claude/agents/tester.md"}
 	if diff := cmp.Diff(want, typ, cmp.AllowUnexported(Type{}), cmpopts.EquateEmpty()); err != nil || diff != "" {
 		t.Errorf("%v (-want +got)\n%s", err, diff)
 	}
 	list := s.List()
-	for _, part := range []string{"- `explore`: `only reads; finds and explains code`; tools that read files\n", "- `mine`: no description; all tools\n", "- `tester`: `runs tests`; `bash, bash_output, bash_stop`; model claude:claude-haiku-4-5; `.claude/agents/tester.md`\n",
+	for _, part := range []string{"- `explore`: `only reads; finds and explains code`; tools that read files\n", "- `mine`: no description; all tools\n",
+		"- `tester`: `runs tests`; `bash, bash_output, bash_stop`; model claude:claude-haiku-4-5; `.claude/agents/tester.md`\n",
 		"- `odd`: `![](http://a.example)<U+001B>[31m`; all tools except `bash, bash_output, bash_stop`"} {
 		if !strings.Contains(list, part) {
 			t.Errorf("no %q in\n%s", part, list)
@@ -275,16 +281,18 @@ func TestRun(t *testing.T) {
 		"done":    {`{"task":"look","type":"reviewer"}`, done, nil, false, "All is well."},
 		"no type": {`{"task":"look"}`, done, nil, false, "All is well."},
 		"unknown": {`{"task":"look","type":"x"}`, done, nil, true, `The types are: explore, general, reviewer.`},
-		"stopped": {`{"task":"look"}`, executors.Report{Text: "so far", Ended: "it was full"}, nil, false, "so far\n[the sub-agent stopped before it was done: it was full]"},
-		"silent":  {`{"task":"look"}`, executors.Report{}, nil, false, "The sub-agent ended without a report."},
-		"failed":  {`{"task":"look"}`, executors.Report{Text: "so far"}, errors.New("overloaded"), true, "could not continue: overloaded"},
+		"stopped": {`{"task":"look"}`, executors.Report{Text: "so far", Ended: "it was full"}, nil, false,
+			"so far\n[the sub-agent stopped before it was done: it was full]"},
+		"silent": {`{"task":"look"}`, executors.Report{}, nil, false, "The sub-agent ended without a report."},
+		"failed": {`{"task":"look"}`, executors.Report{Text: "so far"}, errors.New("overloaded"), true, "could not continue: overloaded"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			res, err := s.Execute(t.Context(), call(tt.input, func(d executors.Delegation) (executors.Report, error) { got = d; return tt.report, tt.err }))
 			if err != nil || res.Failed != tt.failed || !strings.Contains(res.ForModel(), tt.want) {
 				t.Errorf("%v, %q", err, res.ForModel())
 			}
-			if name == "done" && (!strings.HasPrefix(got.System, "S\n\nYou are a sub-agent") || !strings.HasSuffix(got.System, "\n\nReview.") || got.Model != "m:x" || got.Rounds != 30 || got.Task != "look" || got.Tools(executors.Tool{Name: "bash"})) {
+			if name == "done" && (!strings.HasPrefix(got.System, "S\n\nYou are a sub-agent") || !strings.HasSuffix(got.System,
+				"\n\nReview.") || got.Model != "m:x" || got.Rounds != 30 || got.Task != "look" || got.Tools(executors.Tool{Name: "bash"})) {
 				t.Errorf("%+v", got)
 			}
 		})

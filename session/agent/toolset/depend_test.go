@@ -130,11 +130,13 @@ func TestHiddenToolIsRefused(t *testing.T) {
 	if got := toolNames(s.Offer(model{})); got != "build" {
 		t.Errorf("%s", got)
 	}
-	if diff := cmp.Diff([]string{"DependencyExclusion: deploy (requires build, test), test (requires build), x (requires broken), y (requires cancelled)"}, s.Status()[2:]); diff != "" {
+	if diff := cmp.Diff([]string{"DependencyExclusion: deploy (requires build, test), test (requires build), x (requires broken), y (requires cancelled)"},
+		s.Status()[2:]); diff != "" {
 		t.Error(diff)
 	}
 	res := run("deploy", executors.Model)
-	const want = "[tool_error]\ncategory: tool_not_found\nerror: deploy is not available yet: these tools must complete first: build, test\nsuggestion: Call build, test, and deploy once that succeeded.\nretryable: false"
+	const want = "[tool_error]\ncategory: tool_not_found\nerror: deploy is not available yet: these tools must complete first: build, test\nsuggestion: Call " +
+		"build, test, and deploy once that succeeded.\nretryable: false"
 	if res.ForModel() != want || len(inner.ran) != 0 {
 		t.Errorf("%s\nran %s", res.ForModel(), inner.ran)
 	}
@@ -171,10 +173,11 @@ func TestDeadlockIgnoresRules(t *testing.T) {
 		change        func(*Config)
 		want          string
 	}{
-		"mentioned":                   {"deploy: build", "Deploy!", nil, nil, "deploy build"},
-		"loaded":                      {"deploy: build", "go", calls("build"), nil, "deploy build"},
-		"loaded, failed":              {"deploy: build", "go", calls("build!", "x"), nil, "build"},
-		"always on":                   {"deploy: build", "go on", nil, func(c *Config) { c.Filter = Filter{Enabled: On, AlwaysOn: []string{"deploy"}} }, "deploy build"},
+		"mentioned":      {"deploy: build", "Deploy!", nil, nil, "deploy build"},
+		"loaded":         {"deploy: build", "go", calls("build"), nil, "deploy build"},
+		"loaded, failed": {"deploy: build", "go", calls("build!", "x"), nil, "build"},
+		"always on": {"deploy: build", "go on", nil, func(c *Config) { c.Filter = Filter{Enabled: On, AlwaysOn: []string{"deploy"}} },
+			"deploy build"},
 		"always on, no filter":        {"deploy: build", "go", nil, func(c *Config) { c.Filter = Filter{AlwaysOn: []string{"deploy"}} }, "build"},
 		"all wait":                    {"deploy: x; build: x", "go", nil, nil, "deploy build"},
 		"all that are not always on":  {"deploy: x", "go on", nil, func(c *Config) { c.Filter = Filter{Enabled: On, AlwaysOn: []string{"build"}} }, "deploy build"},

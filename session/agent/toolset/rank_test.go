@@ -127,7 +127,8 @@ func TestWords(t *testing.T) {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
-	for w, want := range map[string]string{"files": "fil", "file": "fil", "running": "run", "queries": "query", "query": "query", "created": "creat", "create": "creat", "class": "class", "is": "is", "pass": "pass", "string": "str"} {
+	for w, want := range map[string]string{"files": "fil", "file": "fil", "running": "run", "queries": "query", "query": "query", "created": "creat",
+		"create": "creat", "class": "class", "is": "is", "pass": "pass", "string": "str"} {
 		if got := stem(w); got != want {
 			t.Errorf("stem(%q) = %q, want %q", w, got, want)
 		}

@@ -108,7 +108,8 @@ func TestSearchSize(t *testing.T) {
 	}
 	long := catalogue(t)[:18]
 	for i := range 300 {
-		long = append(long, llm.Tool{Name: fmt.Sprintf("s__%s%d", strings.Repeat("x", 58), i), Description: "One of many.", Schema: json.RawMessage(`{"type":"object"}`)})
+		long = append(long, llm.Tool{Name: fmt.Sprintf("s__%s%d", strings.Repeat("x", 58), i), Description: "One of many.",
+			Schema: json.RawMessage(`{"type":"object"}`)})
 	}
 	for name, tools := range map[string][]llm.Tool{"some servers": many(t, 300), "many servers": servers, "long names": long} {
 		s := set(func(*Config) {})

@@ -48,7 +48,8 @@ func TestStrip(t *testing.T) {
 
 // FuzzStrip compares Strip with a slow implementation on tokens.
 func FuzzStrip(f *testing.F) {
-	for _, s := range []string{`{"_tafc_think":"hm","a":[{"_tafc_think_2":1},2]}`, `{"\u005ftafc_think":{}}`, `"{\"_tafc_think\": \"x\ny\", \"a\": 1}"`, `[]`, ` {"a" : 1 , "_tafc_think" : [] } `, `{"a":{"a":1,"_tafc_think":1},"_tafc_think":1}`} {
+	for _, s := range []string{`{"_tafc_think":"hm","a":[{"_tafc_think_2":1},2]}`, `{"\u005ftafc_think":{}}`, `"{\"_tafc_think\": \"x\ny\", \"a\": 1}"`, `[]`,
+		` {"a" : 1 , "_tafc_think" : [] } `, `{"a":{"a":1,"_tafc_think":1},"_tafc_think":1}`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {

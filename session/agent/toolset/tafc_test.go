@@ -45,7 +45,8 @@ func TestComplexity(t *testing.T) {
 func TestThinking(t *testing.T) {
 	th := thinking{threshold: 0.6}
 	for range 2 { // the same bytes each time
-		got := th.addToAll([]llm.Tool{{Name: "flat", Schema: json.RawMessage(flat)}, {Name: "complex", Schema: json.RawMessage(complex)}, {Name: "broken", Schema: json.RawMessage(`[]`)}})
+		got := th.addToAll([]llm.Tool{{Name: "flat", Schema: json.RawMessage(flat)}, {Name: "complex", Schema: json.RawMessage(complex)},
+			{Name: "broken", Schema: json.RawMessage(`[]`)}})
 		if string(got[0].Schema) != flat || string(got[2].Schema) != `[]` {
 			t.Errorf("%v", got)
 		}
@@ -64,7 +65,8 @@ func TestThreshold(t *testing.T) {
 	for _, tt := range []struct {
 		given, want float64
 		warns       bool
-	}{{0.6, 0.6, false}, {0, 0, false}, {1, 1, false}, {-1, 0, true}, {1.5, 1, true}, {math.NaN(), 0.6, true}, {math.Inf(1), 0.6, true}, {math.Inf(-1), 0.6, true}} {
+	}{{0.6, 0.6, false}, {0, 0, false}, {1, 1, false}, {-1, 0, true}, {1.5, 1, true}, {math.NaN(), 0.6, true}, {math.Inf(1), 0.6, true},
+		{math.Inf(-1), 0.6, true}} {
 		got, notes := TAFC{Enabled: true, ComplexityThreshold: tt.given}.threshold()
 		if got != tt.want || (len(notes) > 0) != tt.warns {
 			t.Errorf("%v: %v, %q", tt.given, got, notes)

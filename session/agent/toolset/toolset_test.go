@@ -98,9 +98,12 @@ func TestFilter(t *testing.T) {
 	}{
 		"by fit": {"lösche den Ordner build", nil, embeds, "bash read delete_path terraform__plan odd",
 			"Tools of the last prompt: 5 of 67 (AlwaysOn: bash, read; SimilarityRank: delete_path, terraform__plan; ShortDescription: odd)"},
-		"by name": {"use Weather__Forecast, and CREATE_ISSUE!", nil, embeds, "bash read github__create_issue github__add_issue_comment jira__create_ticket weather__forecast odd", ""},
-		"used": {"delete the folder build", calls("stripe__list_invoices", "unknown", "read"), embeds, "bash read delete_path stripe__list_invoices terraform__plan odd",
-			"Tools of the last prompt: 6 of 67 (AlwaysOn: bash, read; AlreadyUsed: stripe__list_invoices; SimilarityRank: delete_path, terraform__plan; ShortDescription: odd)"},
+		"by name": {"use Weather__Forecast, and CREATE_ISSUE!", nil, embeds,
+			"bash read github__create_issue github__add_issue_comment jira__create_ticket weather__forecast odd", ""},
+		"used": {"delete the folder build", calls("stripe__list_invoices", "unknown", "read"), embeds,
+			"bash read delete_path stripe__list_invoices terraform__plan odd",
+			"Tools of the last prompt: 6 of 67 (AlwaysOn: bash, read; AlreadyUsed: stripe__list_invoices; SimilarityRank: delete_path, terraform__plan; " +
+				"ShortDescription: odd)"},
 		"no prompt":         {" \n", nil, embeds, toolNames(tools), "Tools of the last prompt: 67 of 67 (Unfiltered: 67)"},
 		"no embeddings":     {"delete the folder build", nil, model{}, toolNames(tools), "Tools of the last prompt: 67 of 67 (Unfiltered: 67)"},
 		"calls in the text": {"delete the folder build", nil, inText, toolNames(tools), ""},

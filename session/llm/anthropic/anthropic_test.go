@@ -91,9 +91,10 @@ func TestClaudeFailure(t *testing.T) {
 			llm.Error{Status: 502, Message: "Bad Gateway", Hint: "try again later", Retryable: true}, 1},
 		"a proxy": {llmtest.Status(407, "<html>"),
 			llm.Error{Status: 407, Message: "Proxy Authentication Required", Hint: "check the proxy that HTTPS_PROXY or HTTP_PROXY names"}, 1},
-		"no body":            {llmtest.Status(500, ""), llm.Error{Status: 500, Message: "Internal Server Error", Hint: "try again later", Retryable: true}, 1},
-		"error in stream":    {llmtest.SSE(t, "testdata/overloaded.sse"), llm.Error{Status: 529, Message: "Overloaded", Hint: "try again later", Retryable: true}, 1},
-		"stream breaks off":  {llmtest.SSE(t, "testdata/broken.sse"), llm.Error{Message: "the answer broke off before its end", Hint: "try again", Retryable: true}, 1},
+		"no body":         {llmtest.Status(500, ""), llm.Error{Status: 500, Message: "Internal Server Error", Hint: "try again later", Retryable: true}, 1},
+		"error in stream": {llmtest.SSE(t, "testdata/overloaded.sse"), llm.Error{Status: 529, Message: "Overloaded", Hint: "try again later", Retryable: true}, 1},
+		"stream breaks off": {llmtest.SSE(t, "testdata/broken.sse"),
+			llm.Error{Message: "the answer broke off before its end", Hint: "try again", Retryable: true}, 1},
 		"connection is lost": {lost, llm.Error{Message: "unexpected EOF", Hint: "try again", Retryable: true}, 1},
 		"not a stream": {llmtest.Status(200, `{"content":[]}`),
 			llm.Error{Status: 200, Message: `it sent "application/json" instead of a stream of events`, Hint: "check base_url"}, 1},
@@ -202,7 +203,8 @@ func TestClaudeWithoutKey(t *testing.T) {
 	s := llmtest.ServeAnthropic(t, llmtest.SSE(t, "testdata/text.sse"))
 	key := ""
 	m := New(Config{Name: "work", BaseURL: s.URL, KeyEnv: "WORK_KEY", APIKey: func() string { return key }})
-	want := &llm.Error{Provider: "work", Message: "there is no API key", Hint: "run zeph-acp login, or set WORK_KEY in the environment that starts the agent", Auth: true}
+	want := &llm.Error{Provider: "work", Message: "there is no API key", Hint: "run zeph-acp login, or set WORK_KEY in the environment that starts the agent",
+		Auth: true}
 	_, err := llmtest.Collect(m, t.Context(), llmtest.Hello())
 	for _, err := range []error{err, llm.Ready(m)} {
 		if diff := cmp.Diff(error(want), err); diff != "" {
@@ -251,7 +253,8 @@ func TestClaudeRefusedThought(t *testing.T) {
 	m := modelAt(s.URL)
 	req := llm.Request{Cache: new(llm.Cache), Messages: []llm.Message{
 		llmtest.UserText("a"),
-		{Role: llm.Assistant, Blocks: []llm.Block{{Opaque: &llm.Opaque{Provider: m.Name(), Data: json.RawMessage(`{"type":"thinking","signature":"x"}`)}}, {Text: "b"}}},
+		{Role: llm.Assistant, Blocks: []llm.Block{{Opaque: &llm.Opaque{Provider: m.Name(), Data: json.RawMessage(`{"type":"thinking","signature":"x"}`)}},
+			{Text: "b"}}},
 		llmtest.UserText("c"),
 	}}
 	for range 2 {
@@ -276,7 +279,8 @@ func TestClaudeMissingThought(t *testing.T) {
 		"The `content[].thinking` in the thinking mode must be passed back to the API.", // DeepSeek
 		"thinking is enabled but reasoning_content is missing in assistant tool call message at index 1",
 	} {
-		s := llmtest.ServeAnthropic(t, llmtest.Status(400, `{"error":{"type":"invalid_request_error","message":`+strconv.Quote(message)+`}}`), llmtest.SSE(t, "testdata/text.sse"))
+		s := llmtest.ServeAnthropic(t, llmtest.Status(400, `{"error":{"type":"invalid_request_error","message":`+strconv.Quote(message)+`}}`),
+			llmtest.SSE(t, "testdata/text.sse"))
 		m := modelAt(s.URL)
 		for range 2 {
 			if _, err := llmtest.Collect(m, t.Context(), llm.Request{Messages: []llm.Message{

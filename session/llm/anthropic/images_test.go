@@ -14,7 +14,8 @@ func TestNoImages(t *testing.T) {
 	s := llmtest.ServeAnthropic(t, llmtest.SSE(t, "testdata/text.sse"))
 	m := modelAt(s.URL)
 	m.cfg.NoImages = true
-	history := []llm.Message{llmtest.UserBlocks(llm.Block{Text: "look"}, llmtest.Picture(34<<10)), {Role: llm.Assistant, Blocks: []llm.Block{{Text: "nice"}}}, llmtest.UserBlocks(llmtest.Picture(3), llmtest.Picture(5<<19))}
+	history := []llm.Message{llmtest.UserBlocks(llm.Block{Text: "look"}, llmtest.Picture(34<<10)), {Role: llm.Assistant, Blocks: []llm.Block{{Text: "nice"}}},
+		llmtest.UserBlocks(llmtest.Picture(3), llmtest.Picture(5<<19))}
 	before := llm.Message{Role: llm.User, Blocks: append([]llm.Block(nil), history[0].Blocks...)}
 	if _, err := llmtest.Collect(m, t.Context(), llm.Request{Messages: history}); err != nil {
 		t.Fatal(err)

@@ -16,12 +16,15 @@ func TestResume(t *testing.T) {
 		scripts []string
 		want    string
 	}{
-		"goes on":                {[]string{`{"text": "Half of "}` + "\n" + cut + `{"text": "it all."}`}, "Half of  [cut] it all. .end"},
-		"begins anew":            {[]string{`{"text": "Half of "}` + "\n" + cut + `{"text": "Ha"}` + "\n" + `{"text": "lf of it all."}`}, "Half of  [cut] it all. .end"},
-		"says the end again":     {[]string{`{"text": "So this is half of "}` + "\n" + cut + `{"text": "this is half of it all."}`}, "So this is half of  [cut] it all. .end"},
-		"says no more":           {[]string{`{"text": "Half."}` + "\n" + cut + `{"text": "Half"}`}, "Half. [cut] .end"},
-		"says a little again":    {[]string{`{"text": "A ha, ha"}` + "\n" + cut + `{"text": "ha, ha!"}`}, "A ha, ha [cut] ha, ha! .end"},
-		"thoughts alone":         {[]string{`{"thought": "hm, so"}` + "\n" + cut + `{"thought": "hm, so what"}` + "\n" + `{"text": "Hi."}`}, "<hm, so> [cut] < what> Hi. .end"},
+		"goes on": {[]string{`{"text": "Half of "}` + "\n" + cut + `{"text": "it all."}`}, "Half of  [cut] it all. .end"},
+		"begins anew": {[]string{`{"text": "Half of "}` + "\n" + cut + `{"text": "Ha"}` + "\n" + `{"text": "lf of it all."}`},
+			"Half of  [cut] it all. .end"},
+		"says the end again": {[]string{`{"text": "So this is half of "}` + "\n" + cut + `{"text": "this is half of it all."}`},
+			"So this is half of  [cut] it all. .end"},
+		"says no more":        {[]string{`{"text": "Half."}` + "\n" + cut + `{"text": "Half"}`}, "Half. [cut] .end"},
+		"says a little again": {[]string{`{"text": "A ha, ha"}` + "\n" + cut + `{"text": "ha, ha!"}`}, "A ha, ha [cut] ha, ha! .end"},
+		"thoughts alone": {[]string{`{"thought": "hm, so"}` + "\n" + cut + `{"thought": "hm, so what"}` + "\n" + `{"text": "Hi."}`},
+			"<hm, so> [cut] < what> Hi. .end"},
 		"other thoughts":         {[]string{`{"thought": "hm, so"}` + "\n" + cut + `{"thought": "hm, "}` + "\n" + `{"text": "Hi."}`}, "<hm, so> [cut] Hi. .end"},
 		"a call":                 {[]string{`{"text": "I run."}` + "\n" + `{"tool": "t"}` + "\n" + cut + `{"tool": "t"}`}, "I run. t() [cut] t() .tools"},
 		"held back before calls": {[]string{`{"text": "I run."}` + "\n" + cut + `{"text": "I "}` + "\n" + `{"tool": "t"}`}, "I run. [cut] I  t() .tools"},

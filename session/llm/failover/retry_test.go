@@ -109,7 +109,8 @@ func TestRetry(t *testing.T) {
 		},
 		"never good": {
 			strings.Repeat(overloaded, 9), backoff.Limits{MaxAttempts: 2, BaseMS: 300, MaxMS: 400, BudgetSecs: 9},
-			"[a answered 529: Overloaded. Trying again in 300 ms (2 of 3).] [a answered 529: Overloaded. Trying again in 400 ms (3 of 3).] ! a answered 529: Overloaded (tried 3 times)",
+			"[a answered 529: Overloaded. Trying again in 300 ms (2 of 3).] [a answered 529: Overloaded. Trying again in 400 ms (3 of 3).] ! a answered 529: " +
+				"Overloaded (tried 3 times)",
 			[]time.Duration{300 * time.Millisecond, 400 * time.Millisecond},
 		},
 		"no budget left": {

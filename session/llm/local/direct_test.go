@@ -45,31 +45,38 @@ func TestDirect(t *testing.T) {
 		calls  []string
 		answer string
 	}{
-		"a command":      {"/bash go test ./... > \"x\"", []string{`bash {"command":"go test ./... > \"x\""}`}, "bash: done."},
-		"space before":   {" \n\t/read  a b.go \n", []string{`read {"path":"a b.go"}`}, "read: done."},
-		"CRLF":           {"/read a\r\n/read b\r\n", []string{`read {"path":"a"}`, `read {"path":"b"}`}, "2 calls, all done."},
-		"it fails":       {"/bash bad", []string{`bash {"command":"bad"}`}, "bash: failed."},
-		"several":        {"/bash a\n\n/read bad\n/bash b\n", []string{`bash {"command":"a"}`, `read {"path":"bad"}`, `bash {"command":"b"}`}, "3 calls, 1 failed: 2 (read)."},
-		"several lines":  {"/bash cat <<E\n/usr/bin\n/tmp\n```\nE\n/read a", []string{"bash {\"command\":\"cat <<E\\n/usr/bin\\n/tmp\\n```\\nE\"}", `read {"path":"a"}`}, "2 calls, all done."},
+		"a command":    {"/bash go test ./... > \"x\"", []string{`bash {"command":"go test ./... > \"x\""}`}, "bash: done."},
+		"space before": {" \n\t/read  a b.go \n", []string{`read {"path":"a b.go"}`}, "read: done."},
+		"CRLF":         {"/read a\r\n/read b\r\n", []string{`read {"path":"a"}`, `read {"path":"b"}`}, "2 calls, all done."},
+		"it fails":     {"/bash bad", []string{`bash {"command":"bad"}`}, "bash: failed."},
+		"several": {"/bash a\n\n/read bad\n/bash b\n", []string{`bash {"command":"a"}`, `read {"path":"bad"}`, `bash {"command":"b"}`},
+			"3 calls, 1 failed: 2 (read)."},
+		"several lines": {"/bash cat <<E\n/usr/bin\n/tmp\n```\nE\n/read a",
+			[]string{"bash {\"command\":\"cat <<E\\n/usr/bin\\n/tmp\\n```\\nE\"}", `read {"path":"a"}`}, "2 calls, all done."},
 		"JSON":           {"/write {\"path\":\n \"a\", \"content\": \"<\"}", []string{"write {\"path\":\n \"a\", \"content\": \"<\"}"}, "write: done."},
 		"nothing needed": {"/list", []string{`list {}`}, "list: done."},
-		"blocks":         {"First\n```bash\na\n```\nthen\n```tool_call\n{\"tool_id\":\"list\"}\n```", []string{`bash {"command":"a"}`, `list {}`}, "2 calls, all done."},
+		"blocks": {"First\n```bash\na\n```\nthen\n```tool_call\n{\"tool_id\":\"list\"}\n```", []string{`bash {"command":"a"}`, `list {}`},
+			"2 calls, all done."},
 
-		"usage":            {"/bash", nil, "/bash needs command.\n" + bashUsage},
-		"usage of two":     {"/write a", nil, "/write needs path and content: write JSON.\nUsage: /write {\"path\": \"…\", \"content\": \"…\"}\n  path (string)\n  content (string)"},
-		"usage of number":  {"/sleep 3", nil, "/sleep needs seconds: write JSON.\nUsage: /sleep {\"seconds\": 1}\n  seconds (integer)\n  why (any, optional)"},
-		"too much":         {"/list a", nil, "/list takes no parameters.\nUsage: /list {}"},
-		"bad JSON":         {"/bash {\"command\": }", nil, "/bash: this is not valid JSON: invalid character '}' looking for beginning of value (line 1 of it)\n" + bashUsage},
-		"one is wrong":     {"/read a\n/bash {\n/read b", nil, "Nothing was run.\n\n/bash: the JSON object ends too early\n" + bashUsage},
-		"block is wrong":   {"```bash\nls", nil, "The bash block that begins in line 1 is never closed"},
-		"block's tool":     {"```tool_call\n{\"tool_id\":\"reed\"}\n```", nil, `Line 1: there is no tool "reed". The tools are /bash, /read, /write, /sleep, /list, /web_scrape.`},
+		"usage": {"/bash", nil, "/bash needs command.\n" + bashUsage},
+		"usage of two": {"/write a", nil,
+			"/write needs path and content: write JSON.\nUsage: /write {\"path\": \"…\", \"content\": \"…\"}\n  path (string)\n  content (string)"},
+		"usage of number": {"/sleep 3", nil, "/sleep needs seconds: write JSON.\nUsage: /sleep {\"seconds\": 1}\n  seconds (integer)\n  why (any, optional)"},
+		"too much":        {"/list a", nil, "/list takes no parameters.\nUsage: /list {}"},
+		"bad JSON": {"/bash {\"command\": }", nil,
+			"/bash: this is not valid JSON: invalid character '}' looking for beginning of value (line 1 of it)\n" + bashUsage},
+		"one is wrong":   {"/read a\n/bash {\n/read b", nil, "Nothing was run.\n\n/bash: the JSON object ends too early\n" + bashUsage},
+		"block is wrong": {"```bash\nls", nil, "The bash block that begins in line 1 is never closed"},
+		"block's tool": {"```tool_call\n{\"tool_id\":\"reed\"}\n```", nil,
+			`Line 1: there is no tool "reed". The tools are /bash, /read, /write, /sleep, /list, /web_scrape.`},
 		"block among good": {"```bash\nls\n```\n```scrape\n```", nil, "Nothing was run.\n\nthe scrape block in line 4 cannot be run: there is no JSON object"},
 
-		"a question":      {"what is this?", nil, help},
-		"nothing":         {"", nil, help},
-		"a path":          {"/usr/bin/env is where?", nil, help},
-		"in the middle":   {"please\n/bash ls", nil, help},
-		"unknown command": {"/foo bar", nil, "There is no command /foo. The tools are /bash, /read, /write, /sleep, /list, /web_scrape. Type /help for the commands.\n\n" + help},
+		"a question":    {"what is this?", nil, help},
+		"nothing":       {"", nil, help},
+		"a path":        {"/usr/bin/env is where?", nil, help},
+		"in the middle": {"please\n/bash ls", nil, help},
+		"unknown command": {"/foo bar", nil,
+			"There is no command /foo. The tools are /bash, /read, /write, /sleep, /list, /web_scrape. Type /help for the commands.\n\n" + help},
 	} {
 		t.Run(name, func(t *testing.T) {
 			calls, answer := converse(t, []llm.Message{llmtest.UserText(tt.prompt)})
@@ -108,7 +115,8 @@ func TestDirectCancelled(t *testing.T) {
 	cause := errors.New("stopped")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(cause)
-	if events, err := llmtest.Collect(Direct{}, ctx, llm.Request{Messages: []llm.Message{llmtest.UserText("/list")}, Tools: llmtest.Tools()}); err != cause || events != nil {
+	if events, err := llmtest.Collect(Direct{}, ctx,
+		llm.Request{Messages: []llm.Message{llmtest.UserText("/list")}, Tools: llmtest.Tools()}); err != cause || events != nil {
 		t.Errorf("Stream: %v, %v", events, err)
 	}
 }

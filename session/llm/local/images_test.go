@@ -19,10 +19,12 @@ func TestDirectImages(t *testing.T) {
 		calls   []string
 		answer  string
 	}{
-		"a command":      {[]llm.Message{llmtest.UserBlocks(llm.Block{Text: "/bash ls"}, llmtest.Picture(1024))}, []string{`bash {"command":"ls"}`}, "bash: done." + note},
+		"a command": {[]llm.Message{llmtest.UserBlocks(llm.Block{Text: "/bash ls"}, llmtest.Picture(1024))}, []string{`bash {"command":"ls"}`},
+			"bash: done." + note},
 		"an image alone": {[]llm.Message{llmtest.UserText("/bash ls"), llmtest.UserBlocks(llmtest.Picture(1024))}, nil, help + note},
 		"two":            {[]llm.Message{llmtest.UserBlocks(llmtest.Picture(1024), llm.Block{Text: "hi"}, llmtest.Picture(1024))}, nil, help + note + note},
-		"an earlier one": {[]llm.Message{llmtest.UserBlocks(llmtest.Picture(1024)), {Role: llm.Assistant, Blocks: []llm.Block{{Text: "a"}}}, llmtest.UserText("hi")}, nil, help},
+		"an earlier one": {[]llm.Message{llmtest.UserBlocks(llmtest.Picture(1024)), {Role: llm.Assistant, Blocks: []llm.Block{{Text: "a"}}},
+			llmtest.UserText("hi")}, nil, help},
 	} {
 		t.Run(name, func(t *testing.T) {
 			calls, answer := converse(t, tt.history)

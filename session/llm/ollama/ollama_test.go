@@ -35,27 +35,34 @@ func TestOllamaAnswer(t *testing.T) {
 	}{
 		"text": {[]string{llmtest.OllamaSays(`"content":"Grüß"`), llmtest.OllamaSays(`"content":" Gott 🙂"`), llmtest.OllamaDone},
 			[]llm.Event{{Text: "Grüß Gott 🙂"}, usage, {Stop: llm.StopEnd}}},
-		"thoughts": {[]string{llmtest.OllamaSays(`"content":"","thinking":"Hm"`), llmtest.OllamaSays(`"content":"","thinking":"."`), llmtest.OllamaSays(`"content":"Yes"`), llmtest.OllamaDone},
-			[]llm.Event{{Thought: "Hm."}, {Opaque: &llm.Opaque{Provider: "ollama:m", Data: json.RawMessage(`{"thinking":"Hm."}`)}}, {Text: "Yes"}, usage, {Stop: llm.StopEnd}}},
-		"a call with its ID": {[]string{tool(`{"id":"call_x","function":{"index":0,"name":"read","arguments":{"path":"a","n":12345678901234567890}}}`), llmtest.OllamaDone},
+		"thoughts": {[]string{llmtest.OllamaSays(`"content":"","thinking":"Hm"`), llmtest.OllamaSays(`"content":"","thinking":"."`),
+			llmtest.OllamaSays(`"content":"Yes"`), llmtest.OllamaDone},
+			[]llm.Event{{Thought: "Hm."}, {Opaque: &llm.Opaque{Provider: "ollama:m", Data: json.RawMessage(`{"thinking":"Hm."}`)}}, {Text: "Yes"}, usage,
+				{Stop: llm.StopEnd}}},
+		"a call with its ID": {[]string{tool(`{"id":"call_x","function":{"index":0,"name":"read","arguments":{"path":"a","n":12345678901234567890}}}`),
+			llmtest.OllamaDone},
 			[]llm.Event{call("call_x", "read", `{"path":"a","n":12345678901234567890}`), usage, {Stop: llm.StopTools}}},
 		"three calls in two lines, without IDs": {[]string{
 			tool(`{"function":{"name":"read","arguments":{"path":"a"}}},{"function":{"name":"read","arguments":{"path":"b"}}}`),
 			tool(`{"function":{"name":"list","arguments":{}}}`), llmtest.OllamaDone},
 			[]llm.Event{call("call_1", "read", `{"path":"a"}`), call("call_2", "read", `{"path":"b"}`), call("call_3", "list", `{}`), usage, {Stop: llm.StopTools}}},
-		"an ID twice": {[]string{tool(`{"id":"c","function":{"name":"a"}},{"id":"c","function":{"name":"b"}},{"id":"c_2","function":{"name":"d"}}`), llmtest.OllamaDone},
+		"an ID twice": {[]string{tool(`{"id":"c","function":{"name":"a"}},{"id":"c","function":{"name":"b"}},{"id":"c_2","function":{"name":"d"}}`),
+			llmtest.OllamaDone},
 			[]llm.Event{call("c", "a", `{}`), call("c_2", "b", `{}`), call("c_2_3", "d", `{}`), usage, {Stop: llm.StopTools}}},
 		"arguments that are no object": {[]string{
 			tool(`{"function":{"name":"a","arguments":null}},{"function":{"name":"b","arguments":"{\"x\": 1}"}},{"function":{"name":"c","arguments":"ls -l"}},{"function":{"name":"d","arguments":[1]}}`), llmtest.OllamaDone},
-			[]llm.Event{call("call_1", "a", `{}`), call("call_2", "b", `{"x": 1}`), call("call_3", "c", `"ls -l"`), call("call_4", "d", `"[1]"`), usage, {Stop: llm.StopTools}}},
+			[]llm.Event{call("call_1", "a", `{}`), call("call_2", "b", `{"x": 1}`), call("call_3", "c", `"ls -l"`), call("call_4", "d", `"[1]"`), usage,
+				{Stop: llm.StopTools}}},
 		"cut off": {[]string{llmtest.OllamaSays(`"content":"Once"`), strings.Replace(llmtest.OllamaDone, `"stop"`, `"length"`, 1)},
 			[]llm.Event{{Text: "Once"}, usage, {Stop: llm.StopMaxTokens}}},
 		"nothing said": {[]string{llmtest.OllamaDone}, []llm.Event{usage, {Stop: llm.StopEnd}}},
 		"all of it cached": {[]string{llmtest.OllamaSays(`"content":"a"`), strings.Replace(llmtest.OllamaDone, `"prompt_eval_count":26,`, ``, 1)},
 			[]llm.Event{{Text: "a"}, {Usage: &llm.Usage{Input: llm.Tokens(llmtest.Hello()), Output: 7}}, {Stop: llm.StopEnd}}},
-		"some of it cached": {[]string{llmtest.OllamaSays(`"content":"a"`), strings.Replace(llmtest.OllamaDone, `"eval_count"`, `"prompt_eval_cached_count":20,"eval_count"`, 1)},
+		"some of it cached": {[]string{llmtest.OllamaSays(`"content":"a"`),
+			strings.Replace(llmtest.OllamaDone, `"eval_count"`, `"prompt_eval_cached_count":20,"eval_count"`, 1)},
 			[]llm.Event{{Text: "a"}, {Usage: &llm.Usage{Input: 26, Output: 7, CacheRead: 20}}, {Stop: llm.StopEnd}}},
-		"a word of the future": {[]string{llmtest.OllamaSays(`"content":"a","logprobs":[{"x":1}]`), "", strings.Replace(llmtest.OllamaDone, `"stop"`, `"paused"`, 1), llmtest.OllamaSays(`"content":"not read"`)},
+		"a word of the future": {[]string{llmtest.OllamaSays(`"content":"a","logprobs":[{"x":1}]`), "",
+			strings.Replace(llmtest.OllamaDone, `"stop"`, `"paused"`, 1), llmtest.OllamaSays(`"content":"not read"`)},
 			[]llm.Event{{Text: "a"}, usage, {Stop: llm.StopEnd}}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -84,11 +91,13 @@ func TestOllamaFailure(t *testing.T) {
 			llm.Error{Status: 400, Message: "the input length exceeds the context length", TooLong: true,
 				Hint: "the window is 32768 tokens: type /compact, or set a larger context_window"}},
 		"no memory": {llmtest.Status(500, `{"error":"model requires more system memory (9.0 GiB) than is available (3.1 GiB)"}`),
-			llm.Error{Status: 500, Message: "model requires more system memory (9.0 GiB) than is available (3.1 GiB)", Hint: "pick a smaller model, or set a smaller context_window"}},
+			llm.Error{Status: 500, Message: "model requires more system memory (9.0 GiB) than is available (3.1 GiB)",
+				Hint: "pick a smaller model, or set a smaller context_window"}},
 		"crashed": {llmtest.Status(500, `{"error":"llama runner process has terminated: exit status 2"}`),
 			llm.Error{Status: 500, Message: "llama runner process has terminated: exit status 2", Hint: "try again later", Retryable: true}},
 		"busy": {llmtest.Status(503, `{"error":"server busy, please try again.  maximum pending requests exceeded"}`, "Retry-After", "2"),
-			llm.Error{Status: 503, Message: "server busy, please try again. maximum pending requests exceeded", Hint: "try again later", Retryable: true, RetryAfter: 2 * time.Second}},
+			llm.Error{Status: 503, Message: "server busy, please try again. maximum pending requests exceeded", Hint: "try again later", Retryable: true,
+				RetryAfter: 2 * time.Second}},
 		"not signed in": {llmtest.Status(401, `{"error":"unauthorized","signin_url":"https://ollama.com/connect?key=k"}`),
 			llm.Error{Status: 401, Message: "unauthorized", Auth: true, Hint: "run: ollama signin, or name the variable of a key with api_key_env"}},
 		"in the middle": {llmtest.NDJSONLines(llmtest.OllamaSays(`"content":"a"`), `{"error":"an error was encountered while running the model"}`),
@@ -139,7 +148,8 @@ func TestOllamaNotRunning(t *testing.T) {
 // A line may be as long as a file that a call writes.
 func TestOllamaLongLine(t *testing.T) {
 	text := strings.Repeat("ä", 6<<20)
-	s := llmtest.ServeOllama(t, "", "", llmtest.NDJSONLines(llmtest.OllamaSays(`"content":"","tool_calls":[{"function":{"name":"write","arguments":{"text":"`+text+`"}}}]`), llmtest.OllamaDone))
+	s := llmtest.ServeOllama(t, "", "",
+		llmtest.NDJSONLines(llmtest.OllamaSays(`"content":"","tool_calls":[{"function":{"name":"write","arguments":{"text":"`+text+`"}}}]`), llmtest.OllamaDone))
 	got, err := llmtest.Collect(modelAt(s.URL, "m"), t.Context(), llmtest.Hello())
 	if err != nil || len(got) != 3 || len(got[0].Call.Input) != len(text)+len(`{"text":""}`) {
 		t.Errorf("Stream: %d events, %v", len(got), err)
@@ -185,8 +195,10 @@ func TestOllamaCancelWhileAnotherAsks(t *testing.T) {
 func FuzzOllamaStream(f *testing.F) {
 	for _, lines := range [][]string{
 		{llmtest.OllamaSays(`"content":"Grüß 🙂"`), llmtest.OllamaSays(`"content":"","thinking":"h"`), llmtest.OllamaDone},
-		{llmtest.OllamaSays(`"content":"","tool_calls":[{"function":{"name":"a","arguments":{"x":[1,2]}}},{"id":"c","function":{"name":"b","arguments":"{}"}}]`), llmtest.OllamaDone},
-		{llmtest.OllamaSays(`"content":"a"`), `{"error":"oops"}`}, {llmtest.OllamaSays(`"content":"a"`)}, {`{"done":true,"done_reason":"load"}`}, {"\r", "null", "[]"},
+		{llmtest.OllamaSays(`"content":"","tool_calls":[{"function":{"name":"a","arguments":{"x":[1,2]}}},{"id":"c","function":{"name":"b","arguments":"{}"}}]`),
+			llmtest.OllamaDone},
+		{llmtest.OllamaSays(`"content":"a"`), `{"error":"oops"}`}, {llmtest.OllamaSays(`"content":"a"`)}, {`{"done":true,"done_reason":"load"}`},
+		{"\r", "null", "[]"},
 	} {
 		f.Add([]byte(strings.Join(lines, "\n") + "\n"))
 	}

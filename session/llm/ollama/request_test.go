@@ -31,11 +31,13 @@ func TestOllamaFacts(t *testing.T) {
 		"a larger window":        {llmtest.QwenShow, 0, "", 32_768, 32_768, []string{"off", "on"}, false},
 		"a larger window wanted": {llmtest.QwenShow, 64_000, "yes", 64_000, 40_960, []string{"off", "on"}, true},
 		"a smaller window":       {`{"capabilities":["completion"],"model_info":{"llama.context_length":8192}}`, 0, "", 32_768, 8192, nil, false},
-		"the Modelfile's":        {strings.Replace(gptoss, `{`, `{"parameters":"num_ctx                        65536\ntop_k  1",`, 1), 0, "", 32_768, 65_536, []string{"low", "medium", "high"}, false},
-		"elsewhere":              {strings.Replace(gptoss, `{`, `{"remote_host":"https://ollama.com",`, 1), 0, "", 32_768, 131_072, []string{"low", "medium", "high"}, false},
-		"sees":                   {`{"capabilities":["completion","vision"]}`, 0, "", 32_768, 32_768, nil, true},
-		"an old server":          {`{"model_info":{"general.architecture":"llama","llama.context_length":4096}}`, 0, "", 32_768, 4096, nil, true},
-		"nonsense":               {`{"capabilities":["completion","vision"],"parameters":"num_ctx x\nnum_ctx -1","model_info":{"a.context_length":"x","b.context_length":-1}}`, 0, "", 32_768, 32_768, nil, true},
+		"the Modelfile's": {strings.Replace(gptoss, `{`, `{"parameters":"num_ctx                        65536\ntop_k  1",`, 1), 0, "", 32_768, 65_536,
+			[]string{"low", "medium", "high"}, false},
+		"elsewhere": {strings.Replace(gptoss, `{`, `{"remote_host":"https://ollama.com",`, 1), 0, "", 32_768, 131_072,
+			[]string{"low", "medium", "high"}, false},
+		"sees":          {`{"capabilities":["completion","vision"]}`, 0, "", 32_768, 32_768, nil, true},
+		"an old server": {`{"model_info":{"general.architecture":"llama","llama.context_length":4096}}`, 0, "", 32_768, 4096, nil, true},
+		"nonsense":      {`{"capabilities":["completion","vision"],"parameters":"num_ctx x\nnum_ctx -1","model_info":{"a.context_length":"x","b.context_length":-1}}`, 0, "", 32_768, 32_768, nil, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, memory := llmtest.ServeOllama(t, tt.show, ""), new(wire.Memory)
@@ -68,12 +70,16 @@ func TestOllamaRequest(t *testing.T) {
 		Tools: []llm.Tool{{Name: "read", Description: "reads", Schema: json.RawMessage(schema)}, {Name: "odd", Schema: json.RawMessage(`{"properties":{"a":true}}`)}},
 		Messages: []llm.Message{
 			{Role: llm.User, Blocks: []llm.Block{{Text: "one"}, {Text: "two"}}},
-			{Role: llm.Assistant, Blocks: []llm.Block{{Thought: "t", Opaque: &llm.Opaque{Provider: "ollama:m", Data: json.RawMessage(`{"thinking":"t"}`)}}, {Text: "Reads."},
-				{Call: &llm.ToolCall{ID: "c", Name: "read", Input: json.RawMessage(`{"path": "a", "n": 12345678901234567890}`)}}, {Call: &llm.ToolCall{ID: "d", Name: "read", Input: json.RawMessage(`"oops"`)}}}},
+			{Role: llm.Assistant, Blocks: []llm.Block{{Thought: "t", Opaque: &llm.Opaque{Provider: "ollama:m", Data: json.RawMessage(`{"thinking":"t"}`)}},
+				{Text: "Reads."},
+				{Call: &llm.ToolCall{ID: "c", Name: "read", Input: json.RawMessage(`{"path": "a", "n": 12345678901234567890}`)}},
+				{Call: &llm.ToolCall{ID: "d", Name: "read", Input: json.RawMessage(`"oops"`)}}}},
 			{Role: llm.User, Blocks: []llm.Block{{Result: &llm.ToolResult{ID: "c", Text: "A"}}, {Text: "and"}}},
-			{Role: llm.Assistant, Blocks: []llm.Block{{Thought: "u", Opaque: &llm.Opaque{Provider: "claude:x", Data: json.RawMessage(`{"thinking":"u"}`)}}, {Call: &llm.ToolCall{ID: "c", Name: "a.b", Input: json.RawMessage(`{}`)}}}},
+			{Role: llm.Assistant, Blocks: []llm.Block{{Thought: "u", Opaque: &llm.Opaque{Provider: "claude:x", Data: json.RawMessage(`{"thinking":"u"}`)}},
+				{Call: &llm.ToolCall{ID: "c", Name: "a.b", Input: json.RawMessage(`{}`)}}}},
 			{Role: llm.User, Blocks: []llm.Block{{Result: &llm.ToolResult{ID: "c", Text: "B", Failed: true}}}},
-			{Role: llm.Assistant, Blocks: []llm.Block{{Thought: "v", Opaque: &llm.Opaque{Provider: "ollama:m", Data: json.RawMessage(`{"thinking":"v"}`)}}, {Text: "Done."}}},
+			{Role: llm.Assistant, Blocks: []llm.Block{{Thought: "v", Opaque: &llm.Opaque{Provider: "ollama:m", Data: json.RawMessage(`{"thinking":"v"}`)}},
+				{Text: "Done."}}},
 			{Role: llm.User, Blocks: []llm.Block{{Image: &llm.Image{MIME: "image/png", Data: []byte("x")}}}},
 		}}
 	if _, err := llmtest.Collect(m, t.Context(), req); err != nil {
@@ -98,13 +104,15 @@ func TestOllamaRequest(t *testing.T) {
 // request.
 func TestOllamaPrefix(t *testing.T) {
 	s := llmtest.ServeOllama(t, llmtest.QwenShow, "", llmtest.NDJSONLines(llmtest.OllamaDone))
-	req := llm.Request{System: "s", Tools: []llm.Tool{{Name: "read", Schema: json.RawMessage(`{"type":"object","properties":{}}`)}}, Messages: []llm.Message{llmtest.UserText("a")}}
+	req := llm.Request{System: "s", Tools: []llm.Tool{{Name: "read", Schema: json.RawMessage(`{"type":"object","properties":{}}`)}},
+		Messages: []llm.Message{llmtest.UserText("a")}}
 	m := modelAt(s.URL, "m")
 	for range 2 {
 		if _, err := llmtest.Collect(m, t.Context(), req); err != nil {
 			t.Fatal(err)
 		}
-		req.Messages = append(req.Messages, llm.Message{Role: llm.Assistant, Blocks: []llm.Block{{Call: &llm.ToolCall{ID: "c", Name: "read", Input: json.RawMessage(`{}`)}}}},
+		req.Messages = append(req.Messages,
+			llm.Message{Role: llm.Assistant, Blocks: []llm.Block{{Call: &llm.ToolCall{ID: "c", Name: "read", Input: json.RawMessage(`{}`)}}}},
 			llm.Message{Role: llm.User, Blocks: []llm.Block{{Result: &llm.ToolResult{ID: "c", Text: "x"}}}})
 	}
 	first, second := strings.TrimSuffix(s.Chats[0], "]}"), s.Chats[1]
@@ -116,7 +124,8 @@ func TestOllamaPrefix(t *testing.T) {
 func TestOllamaImagesAndLevels(t *testing.T) {
 	show := `{"details":{"family":"gpt-oss"},"capabilities":["completion","vision","thinking"],"remote_host":"https://ollama.com:443"}`
 	s := llmtest.ServeOllama(t, show, "", llmtest.NDJSONLines(llmtest.OllamaDone))
-	req := llm.Request{Thought: "high", Messages: []llm.Message{{Role: llm.User, Blocks: []llm.Block{{Text: "See"}, {Image: &llm.Image{MIME: "image/png", Data: []byte("\x89PNG")}}}}}}
+	req := llm.Request{Thought: "high",
+		Messages: []llm.Message{{Role: llm.User, Blocks: []llm.Block{{Text: "See"}, {Image: &llm.Image{MIME: "image/png", Data: []byte("\x89PNG")}}}}}}
 	if _, err := llmtest.Collect(modelAt(s.URL, "m"), t.Context(), req); err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +171,8 @@ func BenchmarkRequest(b *testing.B) {
 // TestImagesOfResult checks that the images of a tool's result are in the message after
 // it: model templates render only the images of user messages.
 func TestImagesOfResult(t *testing.T) {
-	got := userMessages([]llm.Block{{Result: &llm.ToolResult{ID: "a", Text: "seen", Images: []llm.Image{{MIME: "image/png", Data: []byte("img")}}}}}, &callNames{tools: map[string]string{}})
+	got := userMessages([]llm.Block{{Result: &llm.ToolResult{ID: "a", Text: "seen", Images: []llm.Image{{MIME: "image/png", Data: []byte("img")}}}}},
+		&callNames{tools: map[string]string{}})
 	if len(got) != 2 || got[0].Role != "tool" || got[1].Role != "user" || len(got[1].Images) != 1 || got[1].Content != "[images of tool result 1 above: 1]" {
 		t.Errorf("%+v", got)
 	}

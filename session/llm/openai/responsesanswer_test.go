@@ -26,12 +26,16 @@ func TestResponsesAnswer(t *testing.T) {
 		"arguments only as a whole":   {[]string{added, allArgs, completed}, []llm.Event{call, stop(llm.StopTools)}},
 		"the whole after a piece":     {[]string{added, delta, allArgs, completed}, []llm.Event{call, stop(llm.StopTools)}},
 		"a call only in the response": {[]string{`{"type":"response.completed","response":{"status":"completed","output":[{"type":"function_call","call_id":"c","name":"x","arguments":"{\"k\":1}"}]}}`}, []llm.Event{call, stop(llm.StopTools)}},
-		"a call cut off":              {[]string{added, delta, `{"type":"response.incomplete","response":{"status":"incomplete","incomplete_details":{"reason":"max_output_tokens"}}}`}, []llm.Event{stop(llm.StopMaxTokens)}},
+		"a call cut off": {[]string{added, delta,
+			`{"type":"response.incomplete","response":{"status":"incomplete","incomplete_details":{"reason":"max_output_tokens"}}}`},
+			[]llm.Event{stop(llm.StopMaxTokens)}},
 		"incomplete without a reason": {[]string{`{"type":"response.incomplete","response":{"status":"incomplete"}}`}, []llm.Event{stop(llm.StopMaxTokens)}},
 		"blocked by a filter":         {[]string{`{"type":"response.incomplete","response":{"status":"incomplete","incomplete_details":{"reason":"content_filter"}}}`}, []llm.Event{stop(llm.StopRefusal)}},
 		"a refusal":                   {[]string{`{"type":"response.refusal.delta","delta":"no"}`, completed}, []llm.Event{{Text: "no"}, stop(llm.StopRefusal)}},
-		"an event without a type":     {[]string{`{"ping":1}`, `{"type":"response.output_text.delta","delta":"a"}`, completed}, []llm.Event{{Text: "a"}, stop(llm.StopEnd)}},
-		"the text twice":              {[]string{`{"type":"response.output_text.delta","delta":"a"}`, `{"type":"response.output_text.done","text":"a"}`, completed}, []llm.Event{{Text: "a"}, stop(llm.StopEnd)}},
+		"an event without a type": {[]string{`{"ping":1}`, `{"type":"response.output_text.delta","delta":"a"}`, completed},
+			[]llm.Event{{Text: "a"}, stop(llm.StopEnd)}},
+		"the text twice": {[]string{`{"type":"response.output_text.delta","delta":"a"}`, `{"type":"response.output_text.done","text":"a"}`,
+			completed}, []llm.Event{{Text: "a"}, stop(llm.StopEnd)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			checkStops(t, tt.stream, len(tt.want))

@@ -92,7 +92,8 @@ func TestCatalogueLists(t *testing.T) {
 		{"fresh", 23 * time.Hour, nil, claude(both) + "; " + claude(both) + "; changed 0, asked 0"},
 		{"old, the same", 2 * time.Hour, nil, claude(both) + "; " + claude(both) + "; changed 0, asked 1"},
 		{"a failure keeps it", 25 * time.Hour, func() { answer = "" }, claude(both) + "; " + claude(both) + "; changed 0, asked 1"},
-		{"another", 0, func() { answer = `{"models":[{"name":"c"},{"name":"evil\u001b[2J"}]}` }, claude(both) + "; " + claude(bare+" lab:c") + "; changed 1, asked 1"},
+		{"another", 0, func() { answer = `{"models":[{"name":"c"},{"name":"evil\u001b[2J"}]}` },
+			claude(both) + "; " + claude(bare+" lab:c") + "; changed 1, asked 1"},
 		{"a clock that went back", -48 * time.Hour, nil, claude(bare+" lab:c") + "; " + claude(bare+" lab:c") + "; changed 0, asked 1"},
 		{"a broken file", time.Hour, func() { file.data = []byte(`[{"provider":`) }, claude(bare) + "; " + claude(bare+" lab:c") + "; changed 1, asked 1"},
 	} {

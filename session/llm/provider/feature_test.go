@@ -16,14 +16,16 @@ import (
 // A request that is too long must become shorter, whatever other feature the
 // message names.
 func TestTooLongLosesNoImages(t *testing.T) {
-	const message = "The decoder prompt (length 9000) is longer than the maximum model length of 8192. Make sure that `max_model_len` is no smaller than the number of text tokens plus multimodal tokens."
+	const message = "The decoder prompt (length 9000) is longer than the maximum model length of 8192. Make sure that `max_model_len` is no smaller than the " +
+		"number of text tokens plus multimodal tokens."
 	requests := 0
 	s := llmtest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
 		requests++
 		refuse(w, r, message)
 	})
 	m := openai.New(openai.Config{Type: openai.ServerCompatible, Model: "m", BaseURL: s.URL})
-	_, err := llmtest.Collect(m, t.Context(), llm.Request{Messages: []llm.Message{{Role: llm.User, Blocks: []llm.Block{{Image: &llm.Image{MIME: "image/png", Data: []byte("hi")}}}}}})
+	_, err := llmtest.Collect(m, t.Context(),
+		llm.Request{Messages: []llm.Message{{Role: llm.User, Blocks: []llm.Block{{Image: &llm.Image{MIME: "image/png", Data: []byte("hi")}}}}}})
 	if e, ok := err.(*llm.Error); !ok || !e.TooLong || requests != 1 || !m.AcceptsImages() {
 		t.Errorf("%v after %d requests, sees %v", err, requests, m.AcceptsImages())
 	}
@@ -80,7 +82,8 @@ func TestFeatureRefusedTwiceAtOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		history := []llm.Message{llmtest.UserText("a"), {Role: llm.Assistant, Blocks: []llm.Block{{Call: &llm.ToolCall{ID: "a", Name: "list", Input: json.RawMessage(`{}`)}}}}}
+		history := []llm.Message{llmtest.UserText("a"),
+			{Role: llm.Assistant, Blocks: []llm.Block{{Call: &llm.ToolCall{ID: "a", Name: "list", Input: json.RawMessage(`{}`)}}}}}
 		var asking sync.WaitGroup
 		for range 2 {
 			asking.Go(func() {

@@ -50,7 +50,8 @@ func TestTooLargeImage(t *testing.T) {
 	if why := llm.ImageRefusal(c, most+1); why != "takes images up to 3.8 MiB" {
 		t.Error(why)
 	}
-	history := []llm.Message{{Role: llm.User, Blocks: []llm.Block{{Image: &llm.Image{MIME: "image/png", Data: make([]byte, most+1)}}, {Image: &llm.Image{MIME: "image/png", Data: []byte("x")}}}}}
+	history := []llm.Message{{Role: llm.User,
+		Blocks: []llm.Block{{Image: &llm.Image{MIME: "image/png", Data: make([]byte, most+1)}}, {Image: &llm.Image{MIME: "image/png", Data: []byte("x")}}}}}
 	got := llm.WithoutRefusedImages(c, history)[0].Blocks
 	if got[0].Image != nil || !strings.Contains(got[0].Text, "takes images up to") || got[1].Image == nil || history[0].Blocks[0].Image == nil {
 		t.Errorf("%+v", got)
@@ -64,7 +65,8 @@ func TestImagesOfResults(t *testing.T) {
 	for dialect, tt := range map[string]struct{ want []string }{
 		"claude": {[]string{`{"type":"tool_result","tool_use_id":"a","content":[{"type":"text","text":"seen"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"` + data + `"}}]}`}},
 		"chat": {[]string{`{"role":"tool","content":"seen","tool_call_id":"a"}`,
-			`{"role":"user","content":[{"type":"text","text":"[images of tool result 1 above: 1]"},{"type":"image_url","image_url":{"url":"data:image/png;base64,` + data + `"}}`, `{"type":"text","text":"and?"}`}},
+			`{"role":"user","content":[{"type":"text","text":"[images of tool result 1 above: 1]"},{"type":"image_url","image_url":{"url":"data:image/png;base64,` +
+				data + `"}}`, `{"type":"text","text":"and?"}`}},
 		"responses": {[]string{`{"type":"function_call_output","call_id":"a","output":"seen"}`,
 			`{"type":"input_text","text":"[images of tool result 1 above: 1]"},{"type":"input_image","image_url":"data:image/png;base64,` + data + `"}`}},
 		"gemini": {[]string{`{"type":"image_url","image_url":{"url":"data:image/png;base64,` + data + `"}}`}},
@@ -87,7 +89,8 @@ func TestImagesOfResults(t *testing.T) {
 			}
 			history := []llm.Message{llmtest.UserText("a"),
 				{Role: llm.Assistant, Blocks: []llm.Block{{Call: &llm.ToolCall{ID: "a", Name: "look", Input: json.RawMessage(`{}`)}}}},
-				{Role: llm.User, Blocks: []llm.Block{{Result: &llm.ToolResult{ID: "a", Text: "seen", Images: []llm.Image{{MIME: "image/png", Data: []byte("img")}}}}, {Text: "and?"}}}}
+				{Role: llm.User, Blocks: []llm.Block{{Result: &llm.ToolResult{ID: "a", Text: "seen", Images: []llm.Image{{MIME: "image/png", Data: []byte("img")}}}},
+					{Text: "and?"}}}}
 			if _, err := llmtest.Collect(m, t.Context(), llm.Request{Messages: history}); err != nil {
 				t.Fatal(dialect, err)
 			}

@@ -25,7 +25,8 @@ func TestOllamaWithoutTools(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bash := llm.Tool{Name: "bash", Schema: json.RawMessage(`{"type":"object","properties":{"command":{"type":"string"}},"required":["command"]}`), Invocation: llm.Invocation{Tag: "bash", Param: "command"}}
+	bash := llm.Tool{Name: "bash", Schema: json.RawMessage(`{"type":"object","properties":{"command":{"type":"string"}},"required":["command"]}`),
+		Invocation: llm.Invocation{Tag: "bash", Param: "command"}}
 	got, err := llmtest.Collect(m, t.Context(), llm.Request{Tools: []llm.Tool{bash}, Messages: []llm.Message{llmtest.UserText("hi")}})
 	if err != nil || len(got) != 3 || got[1].Call == nil || string(got[1].Call.Input) != `{"command":"ls"}` || !llm.CallsInText(m) {
 		t.Errorf("Stream: %+v, %v", got, err)
@@ -77,7 +78,8 @@ func TestOllamaEmbed(t *testing.T) {
 				}
 				tt.answer(w, r)
 			})
-			m, err := Select(Config{Providers: []Provider{{Type: "ollama", Model: "m", BaseURL: s.URL, EmbeddingModel: "e"}}}, func(string) string { return "" }, nil, "")
+			m, err := Select(Config{Providers: []Provider{{Type: "ollama", Model: "m", BaseURL: s.URL, EmbeddingModel: "e"}}}, func(string) string { return "" }, nil,
+				"")
 			e, ok := llm.EmbedderOf(m)
 			if err != nil || !ok {
 				t.Fatalf("EmbedderOf: %v", err)

@@ -19,15 +19,18 @@ func TestOddAnswers(t *testing.T) {
 		want  []llm.Event
 		fails *llm.Error
 	}{
-		"responses/failed":      {fails: &llm.Error{Status: 429, Message: "Rate limit reached for gpt-6.1-sol.", Hint: "wait a minute, then try again", Retryable: true}},
-		"responses/error":       {fails: &llm.Error{Status: 500, Message: "The server had an error.", Hint: "try again later", Retryable: true}},
-		"responses/whole":       {want: []llm.Event{{Text: "Hello!"}, wireCall("list", `{}`), {Stop: llm.StopTools}}},
-		"chat/filtered":         {want: []llm.Event{{Text: "I can"}, {Stop: llm.StopRefusal}}},
-		"chat/error":            {fails: &llm.Error{Status: 500, Message: "The server had an error.", Hint: "try again later", Retryable: true}},
-		"gemini/malformed_call": {want: []llm.Event{{Text: "I look."}}, fails: &llm.Error{Message: "the model wrote a tool call that cannot be read", Hint: "try again later", Retryable: true}},
-		"gemini/badkey":         {fails: &llm.Error{Status: 400, Message: "API key not valid. Please pass a valid API key.", Hint: key, Auth: true}},
-		"local/whole":           {want: []llm.Event{{Thought: "Hm."}, {Text: "Hello!"}, wireCall("list", `{}`), {Stop: llm.StopTools}}},
-		"local/error":           {want: []llm.Event{{Text: "Hel"}}, fails: &llm.Error{Status: 502, Message: "Provider disconnected", Hint: "try again later", Retryable: true}},
+		"responses/failed": {fails: &llm.Error{Status: 429, Message: "Rate limit reached for gpt-6.1-sol.", Hint: "wait a minute, then try again",
+			Retryable: true}},
+		"responses/error": {fails: &llm.Error{Status: 500, Message: "The server had an error.", Hint: "try again later", Retryable: true}},
+		"responses/whole": {want: []llm.Event{{Text: "Hello!"}, wireCall("list", `{}`), {Stop: llm.StopTools}}},
+		"chat/filtered":   {want: []llm.Event{{Text: "I can"}, {Stop: llm.StopRefusal}}},
+		"chat/error":      {fails: &llm.Error{Status: 500, Message: "The server had an error.", Hint: "try again later", Retryable: true}},
+		"gemini/malformed_call": {want: []llm.Event{{Text: "I look."}},
+			fails: &llm.Error{Message: "the model wrote a tool call that cannot be read", Hint: "try again later", Retryable: true}},
+		"gemini/badkey": {fails: &llm.Error{Status: 400, Message: "API key not valid. Please pass a valid API key.", Hint: key, Auth: true}},
+		"local/whole":   {want: []llm.Event{{Thought: "Hm."}, {Text: "Hello!"}, wireCall("list", `{}`), {Stop: llm.StopTools}}},
+		"local/error": {want: []llm.Event{{Text: "Hel"}},
+			fails: &llm.Error{Status: 502, Message: "Provider disconnected", Hint: "try again later", Retryable: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dialect, file, _ := strings.Cut(name, "/")
@@ -107,13 +110,17 @@ func TestCallsKeepServerData(t *testing.T) {
 		"vllm":     {"local", thoughts(`{"reasoning":"I list."}`), `"reasoning":"I list."`},
 		"openrouter": {"local", thoughts(`{"reasoning":"I list.","reasoning_details":[{"type":"reasoning.text","text":"I ","index":0},{"type":"reasoning.text","text":"list.","signature":"s","index":0}]}`),
 			`"reasoning_details":[{"type":"reasoning.text","index":0,"text":"I list.","signature":"s"}]`},
-		"openrouter, encrypted": {"local", thoughts(`{"reasoning_details":[{"type":"reasoning.encrypted","id":"a","data":"x","index":0},{"type":"reasoning.encrypted","id":"b","data":"y","index":0}]}`),
+		"openrouter, encrypted": {"local",
+			thoughts(`{"reasoning_details":[{"type":"reasoning.encrypted","id":"a","data":"x","index":0},{"type":"reasoning.encrypted","id":"b","data":"y","index":0}]}`),
 			`"reasoning_details":[{"type":"reasoning.encrypted","id":"a","index":0,"data":"x"},{"type":"reasoning.encrypted","id":"b","index":0,"data":"y"}]`},
-		"plain thoughts of Responses": {"compatible responses", eventsOf(itemDone(0, `{"type":"reasoning","id":"r","content":[{"type":"reasoning_text","text":"I list."}],"summary":[]}`) + "\n" +
-			itemDone(1, `{"type":"function_call","call_id":"c1","name":"list","arguments":"{}"}`) + "\n" + completed(``)),
+		"plain thoughts of Responses": {"compatible responses",
+			eventsOf(itemDone(0, `{"type":"reasoning","id":"r","content":[{"type":"reasoning_text","text":"I list."}],"summary":[]}`) + "\n" +
+				itemDone(1, `{"type":"function_call","call_id":"c1","name":"list","arguments":"{}"}`) + "\n" + completed(``)),
 			`{"type":"reasoning","content":[{"type":"reasoning_text","text":"I list."}],"id":"r","summary":[]}`},
-		"unsigned thoughts of others than Anthropic": {"claude", eventsOf(`{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}}` + "\n" +
-			`{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"I list."}}` + "\n" + `{"type":"content_block_stop","index":0}` + "\n" + claudeCallOf(1, "list") + "\n" + `{"type":"message_stop"}`),
+		"unsigned thoughts of others than Anthropic": {"claude",
+			eventsOf(`{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}}` + "\n" +
+				`{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"I list."}}` + "\n" + `{"type":"content_block_stop","index":0}` +
+				"\n" + claudeCallOf(1, "list") + "\n" + `{"type":"message_stop"}`),
 			`{"signature":"","thinking":"I list.","type":"thinking"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -175,7 +182,8 @@ func TestCallIDsUnchanged(t *testing.T) {
 		{"chat", "functions.list:0", "functions_list_0"}, {"chat", long, llm.SafeName(long)[:40]},
 	} {
 		s := newWireServer(t, tt.dialect, dialects[tt.dialect], "text")
-		history := []llm.Message{llmtest.UserText("a"), {Role: llm.Assistant, Blocks: []llm.Block{{Call: &llm.ToolCall{ID: tt.id, Name: "list", Input: json.RawMessage(`{}`)}}}}}
+		history := []llm.Message{llmtest.UserText("a"),
+			{Role: llm.Assistant, Blocks: []llm.Block{{Call: &llm.ToolCall{ID: tt.id, Name: "list", Input: json.RawMessage(`{}`)}}}}}
 		if _, err := llmtest.Collect(bareModel(t, s), t.Context(), llm.Request{Messages: history}); err != nil || strings.Count(s.bodies[0], inJSON(tt.want)) != 2 {
 			t.Errorf("%s: %v, not %s in\n%s", tt.dialect, err, tt.want, s.bodies[0])
 		}
@@ -194,16 +202,19 @@ func TestOpenAIRefusedFeature(t *testing.T) {
 		"max tokens": {"local", `"max_tokens"`, "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."},
 		"thoughts":   {"responses", `"encrypted_content":"mine"`, "The encrypted content could not be verified."},
 
-		"thoughts of Groq": {"local", `"reasoning_content"`, "'messages.1' : for 'role:assistant' the following must be satisfied[('messages.1' : property 'reasoning_content' is unsupported)]"},
-		"images":           {"local", `"image_url"`, "No endpoints found that support image input"},
-		"images, DeepSeek": {"local", `"image_url"`, "Failed to deserialize the JSON body into the target type: messages[3]: unknown variant `image_url`, expected `text`"},
-		"IDs":              {"local", `"toolu_01A"`, "Tool call id was toolu_01A but must be a-z, A-Z, 0-9, with a length of 9."},
-		"IDs, Anthropic":   {"local", `"toolu_01A"`, "messages.1.content.1.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'"},
-		"a user next":      {"local", `"tool_call_id":"toolu_01A"},{"role":"user"`, "Unexpected role 'user' after role 'tool'"},
-		"null":             {"local", `"content":null`, "Invalid 'content': 'content' field must be a string or an array of objects."},
-		"null, Ollama":     {"local", `"content":null`, "invalid message content type: <nil>"},
-		"system":           {"local", `"role":"system"`, "Developer instruction is not enabled for models/gemma-3-27b-it"},
-		"gaps":             {"local", `!{"role":"assistant","content":null,"tool_calls":[{"id":"toolu_01B","type":"function","function":{"name":"list","arguments":"{}"}}],"reasoning_content":" "}`, "thinking is enabled but reasoning_content is missing in assistant tool call message at index 4"},
+		"thoughts of Groq": {"local", `"reasoning_content"`,
+			"'messages.1' : for 'role:assistant' the following must be satisfied[('messages.1' : property 'reasoning_content' is unsupported)]"},
+		"images": {"local", `"image_url"`, "No endpoints found that support image input"},
+		"images, DeepSeek": {"local", `"image_url"`,
+			"Failed to deserialize the JSON body into the target type: messages[3]: unknown variant `image_url`, expected `text`"},
+		"IDs":            {"local", `"toolu_01A"`, "Tool call id was toolu_01A but must be a-z, A-Z, 0-9, with a length of 9."},
+		"IDs, Anthropic": {"local", `"toolu_01A"`, "messages.1.content.1.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'"},
+		"a user next":    {"local", `"tool_call_id":"toolu_01A"},{"role":"user"`, "Unexpected role 'user' after role 'tool'"},
+		"null":           {"local", `"content":null`, "Invalid 'content': 'content' field must be a string or an array of objects."},
+		"null, Ollama":   {"local", `"content":null`, "invalid message content type: <nil>"},
+		"system":         {"local", `"role":"system"`, "Developer instruction is not enabled for models/gemma-3-27b-it"},
+		"gaps": {"local",
+			`!{"role":"assistant","content":null,"tool_calls":[{"id":"toolu_01B","type":"function","function":{"name":"list","arguments":"{}"}}],"reasoning_content":" "}`, "thinking is enabled but reasoning_content is missing in assistant tool call message at index 4"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var bodies []string
@@ -229,7 +240,8 @@ func TestOpenAIRefusedFeature(t *testing.T) {
 				{Role: llm.Assistant, Blocks: []llm.Block{
 					{Opaque: &llm.Opaque{Provider: m.Name(), Data: json.RawMessage(`{"id":"rs_1","summary":[],"encrypted_content":"mine","reasoning_content":"mine"}`)}},
 					{Text: "b"}, {Call: &llm.ToolCall{ID: "toolu_01A", Name: "list", Input: json.RawMessage(`{}`)}}}},
-				{Role: llm.User, Blocks: []llm.Block{{Result: &llm.ToolResult{ID: "toolu_01A", Text: "c"}}, {Text: "d"}, {Image: &llm.Image{MIME: "image/png", Data: []byte("hi")}}}},
+				{Role: llm.User, Blocks: []llm.Block{{Result: &llm.ToolResult{ID: "toolu_01A", Text: "c"}}, {Text: "d"},
+					{Image: &llm.Image{MIME: "image/png", Data: []byte("hi")}}}},
 				{Role: llm.Assistant, Blocks: []llm.Block{{Call: &llm.ToolCall{ID: "toolu_01B", Name: "list", Input: json.RawMessage(`{}`)}}}},
 				{Role: llm.User, Blocks: []llm.Block{{Result: &llm.ToolResult{ID: "toolu_01B", Text: "e"}}}},
 			}}

@@ -47,19 +47,23 @@ var quirks = map[string]quirk{
 	"chat/thinking parts": {stream: saysDelta(`{"content":[{"type":"thinking","thinking":[{"type":"text","text":"H"},{"type":"reference","reference_ids":[1]}],"closed":true}]}`) + "\n" +
 		saysDelta(`{"content":[{"type":"thinking","thinking":[{"type":"text","text":"m"}]},{"type":"text","text":"H"}]}`) + "\n" + saysText("i") + "\n" + chatEnd,
 		want: []llm.Event{{Thought: "Hm"}, {Text: "Hi"}, {Stop: llm.StopEnd}}},
-	"chat/out of room":           {stream: saysText("H") + "\n" + stopsFor("model_length"), want: []llm.Event{{Text: "H"}, {Stop: llm.StopMaxTokens}}},
-	"chat/out of window":         {stream: saysText("H") + "\n" + stopsFor("model_context_window_exceeded"), want: []llm.Event{{Text: "H"}, {Stop: llm.StopMaxTokens}}},
+	"chat/out of room": {stream: saysText("H") + "\n" + stopsFor("model_length"), want: []llm.Event{{Text: "H"}, {Stop: llm.StopMaxTokens}}},
+	"chat/out of window": {stream: saysText("H") + "\n" + stopsFor("model_context_window_exceeded"),
+		want: []llm.Event{{Text: "H"}, {Stop: llm.StopMaxTokens}}},
 	"chat/no more resources":     {stream: saysText("H") + "\n" + stopsFor("insufficient_system_resource"), want: []llm.Event{{Text: "H"}}, fails: brokeOff()},
 	"chat/the network behind it": {stream: saysText("H") + "\n" + stopsFor("network_error"), want: []llm.Event{{Text: "H"}}, fails: brokeOff()},
-	"chat/an error of vLLM": {stream: saysText("H") + "\n" + `{"object":"error","message":"EngineCore died","type":"InternalServerError","param":null,"code":500}` + "\ndata: [DONE]\n\n",
+	"chat/an error of vLLM": {stream: saysText("H") + "\n" +
+		`{"object":"error","message":"EngineCore died","type":"InternalServerError","param":null,"code":500}` + "\ndata: [DONE]\n\n",
 		want: []llm.Event{{Text: "H"}}, fails: &llm.Error{Status: 500, Message: "EngineCore died", Hint: "try again later", Retryable: true}},
 	"chat/an error of LiteLLM": {stream: saysText("H") + "\n" + `{"error":{"message":"litellm.APIError: gone","type":null,"param":null,"code":"503"}}`,
 		want: []llm.Event{{Text: "H"}}, fails: &llm.Error{Status: 503, Message: "litellm.APIError: gone", Hint: "try again later", Retryable: true}},
 	"chat/an error that names the wait": {stream: `{"error":{"message":"Rate limit reached. Please try again in 2.5s.","code":"rate_limit_exceeded"}}`,
-		fails: &llm.Error{Status: 429, Message: "Rate limit reached. Please try again in 2.5s.", Hint: "wait 3 s, then try again", Retryable: true, RetryAfter: 2500 * time.Millisecond}},
+		fails: &llm.Error{Status: 429, Message: "Rate limit reached. Please try again in 2.5s.", Hint: "wait 3 s, then try again", Retryable: true,
+			RetryAfter: 2500 * time.Millisecond}},
 	"chat/an error that is a text": {stream: "event: error\n" + `data: {"error":"The model has crashed"}` + "\n\n",
 		fails: &llm.Error{Message: "The model has crashed", Hint: "try again later", Retryable: true}},
-	"chat/errors that are none": {stream: `{"error":{},"choices":[]}` + "\n" + `{"error":"","choices":[]}` + "\n" + saysText("Hi") + "\n" + chatEnd, want: helloEvents},
+	"chat/errors that are none": {stream: `{"error":{},"choices":[]}` + "\n" + `{"error":"","choices":[]}` + "\n" + saysText("Hi") + "\n" + chatEnd,
+		want: helloEvents},
 	"chat/a list with an error": {kind: "application/json", stream: `[{"error":{"code":503,"message":"overloaded","status":"UNAVAILABLE"}}]`,
 		fails: &llm.Error{Status: 503, Message: "overloaded", Hint: "try again later", Retryable: true}},
 
@@ -68,18 +72,22 @@ var quirks = map[string]quirk{
 	"gemini/thoughts in one piece": {kind: "application/json",
 		stream: `{"choices":[{"message":{"content":"<thought>Hm.</thought>Hi","extra_content":{"google":{"thought":true}}},"finish_reason":"stop"}]}`,
 		want:   []llm.Event{{Thought: "Hm."}, {Text: "Hi"}, {Stop: llm.StopEnd}}},
-	"gemini/thoughts after text": {stream: saysText("I look.") + "\n" + geminiThought("<thought>H") + "\n" + geminiThought("m.") + "\n" + saysText("</thought>Hi") + "\n" + chatEnd,
+	"gemini/thoughts after text": {stream: saysText("I look.") + "\n" + geminiThought("<thought>H") + "\n" + geminiThought("m.") + "\n" +
+		saysText("</thought>Hi") + "\n" + chatEnd,
 		want: []llm.Event{{Text: "I look."}, {Thought: "Hm."}, {Text: "Hi"}, {Stop: llm.StopEnd}}},
 	"gemini/thoughts without tags": {stream: geminiThought("Hm.") + "\n" + saysText("Hi </thought>") + "\n" + chatEnd,
 		want: []llm.Event{{Thought: "Hm."}, {Text: "Hi </thought>"}, {Stop: llm.StopEnd}}},
-	"gemini/the last tag before a call": {stream: geminiThought("<thought>Hm.") + "\n" + saysDelta(`{"content":"</thought>","tool_calls":[{"extra_content":{"google":{"thought_signature":"s"}},"function":{"arguments":"{}","name":"list"},"id":"6eic0cwq","type":"function"}]}`) + "\n" + stopsFor("stop"),
+	"gemini/the last tag before a call": {stream: geminiThought("<thought>Hm.") + "\n" +
+		saysDelta(`{"content":"</thought>","tool_calls":[{"extra_content":{"google":{"thought_signature":"s"}},"function":{"arguments":"{}","name":"list"},"id":"6eic0cwq","type":"function"}]}`) + "\n" + stopsFor("stop"),
 		want: []llm.Event{{Thought: "Hm."}, wireCall("list", `{}`), {Stop: llm.StopTools}}},
 
 	// The Responses API.
 	"responses/items without deltas": {stream: itemDone(0, `{"type":"reasoning","id":"r","summary":[{"type":"summary_text","text":"Hm."}]}`) + "\n" +
-		itemDone(1, `{"type":"message","id":"m","content":[{"type":"output_text","text":"Hi"}]}`) + "\n" + completed(``), want: []llm.Event{{Thought: "Hm."}, {Text: "Hi"}, {Stop: llm.StopEnd}}},
+		itemDone(1, `{"type":"message","id":"m","content":[{"type":"output_text","text":"Hi"}]}`) + "\n" + completed(``),
+		want: []llm.Event{{Thought: "Hm."}, {Text: "Hi"}, {Stop: llm.StopEnd}}},
 	"responses/texts without deltas": {stream: `{"type":"response.output_text.done","text":"Hi","output_index":0}` + "\n" +
-		itemDone(0, `{"type":"message","content":[{"type":"output_text","text":"Hi"}]}`) + "\n" + completed(`{"type":"message","content":[{"type":"output_text","text":"Hi"}]}`), want: helloEvents},
+		itemDone(0, `{"type":"message","content":[{"type":"output_text","text":"Hi"}]}`) + "\n" +
+		completed(`{"type":"message","content":[{"type":"output_text","text":"Hi"}]}`), want: helloEvents},
 	"responses/nothing but the end": {stream: completed(`{"type":"reasoning","content":[{"type":"reasoning_text","text":"Hm."}],"summary":[]},{"type":"message","content":[{"type":"output_text","text":"Hi"}]},{"type":"function_call","call_id":"a","name":"list","arguments":"{}"}`),
 		want: []llm.Event{{Thought: "Hm."}, {Text: "Hi"}, wireCall("list", `{}`), {Stop: llm.StopTools}}},
 	"responses/calls without IDs": {stream: completed(`{"type":"function_call","name":"list","arguments":"{}"},{"type":"function_call","name":"read","arguments":"{}"}`),
@@ -87,49 +95,72 @@ var quirks = map[string]quirk{
 	"responses/a call in the end alone": {stream: itemDone(0, `{"type":"message","content":[{"type":"output_text","text":"Hi"}]}`) + "\n" +
 		completed(`{"type":"message","content":[{"type":"output_text","text":"Hi"}]},{"type":"function_call","call_id":"a","name":"list","arguments":"{}"}`),
 		want: []llm.Event{{Text: "Hi"}, wireCall("list", `{}`), {Stop: llm.StopTools}}},
-	"responses/a call begun, and whole in the end": {stream: itemAdded(0, `{"type":"function_call","id":"f","call_id":"a","name":"list","arguments":""}`) + "\n" + argsDelta("f", 0, `{"k"`) + "\n" +
-		completed(`{"type":"function_call","id":"g","call_id":"a","name":"list","arguments":"{\"k\":1}"}`), want: []llm.Event{wireCall("list", `{"k":1}`), {Stop: llm.StopTools}}},
-	"responses/an ID in each event, and deltas that cannot be read": {stream: itemAdded(0, `{"type":"function_call","id":"f1","call_id":"a","name":"list","arguments":""}`) + "\n" + argsDelta("f2", 0, `gh:x7Q`) + "\n" +
-		`{"type":"response.function_call_arguments.done","item_id":"f3","output_index":0,"arguments":"{\"k\":1}"}` + "\n" + itemDone(0, `{"type":"function_call","id":"f4","call_id":"a","name":"list","arguments":"{\"k\":1}"}`) + "\n" + completed(``),
+	"responses/a call begun, and whole in the end": {stream: itemAdded(0,
+		`{"type":"function_call","id":"f","call_id":"a","name":"list","arguments":""}`) + "\n" + argsDelta("f", 0, `{"k"`) + "\n" +
+		completed(`{"type":"function_call","id":"g","call_id":"a","name":"list","arguments":"{\"k\":1}"}`),
 		want: []llm.Event{wireCall("list", `{"k":1}`), {Stop: llm.StopTools}}},
-	"responses/one index for all": {stream: itemAdded(0, `{"type":"function_call","id":"f","call_id":"a","name":"list"}`) + "\n" + itemAdded(0, `{"type":"function_call","id":"g","call_id":"b","name":"read"}`) + "\n" +
+	"responses/an ID in each event, and deltas that cannot be read": {stream: itemAdded(0,
+		`{"type":"function_call","id":"f1","call_id":"a","name":"list","arguments":""}`) + "\n" + argsDelta("f2", 0, `gh:x7Q`) + "\n" +
+		`{"type":"response.function_call_arguments.done","item_id":"f3","output_index":0,"arguments":"{\"k\":1}"}` + "\n" + itemDone(0,
+		`{"type":"function_call","id":"f4","call_id":"a","name":"list","arguments":"{\"k\":1}"}`) + "\n" + completed(``),
+		want: []llm.Event{wireCall("list", `{"k":1}`), {Stop: llm.StopTools}}},
+	"responses/one index for all": {stream: itemAdded(0, `{"type":"function_call","id":"f","call_id":"a","name":"list"}`) + "\n" + itemAdded(0,
+		`{"type":"function_call","id":"g","call_id":"b","name":"read"}`) + "\n" +
 		argsDelta("g", 0, `{"k":2}`) + "\n" + argsDelta("f", 0, `{"k":1}`) + "\n" + completed(``),
 		want: []llm.Event{wireCall("list", `{"k":1}`), wireCall("read", `{"k":2}`), {Stop: llm.StopTools}}},
-	"responses/cut off for no reason": {stream: `{"type":"response.output_text.delta","delta":"H"}` + "\n" + `{"type":"response.incomplete","response":{"status":"incomplete","incomplete_details":null,"output":[]}}`,
+	"responses/cut off for no reason": {stream: `{"type":"response.output_text.delta","delta":"H"}` + "\n" +
+		`{"type":"response.incomplete","response":{"status":"incomplete","incomplete_details":null,"output":[]}}`,
 		want: []llm.Event{{Text: "H"}, {Stop: llm.StopMaxTokens}}},
 	"responses/an end with an error": {stream: `{"type":"response.completed","response":{"status":"failed","error":{"code":"server_error","message":"gone"},"output":[]}}`,
 		fails: &llm.Error{Status: 500, Message: "gone", Hint: "try again later", Retryable: true}},
 	"responses/an error in an error": {stream: `{"type":"error","sequence_number":2,"error":{"type":"invalid_request_error","code":"context_length_exceeded","message":"Your input exceeds the context window of this model.","param":"input"}}`,
-		fails: &llm.Error{Status: 400, Message: "Your input exceeds the context window of this model.", Hint: "the conversation is too large: type /compact, or begin a new session", TooLong: true}},
-	"responses/the future": {stream: `{"type":"response.queued","response":{}}` + "\n" + `{"type":"keepalive","sequence_number":1}` + "\n" + itemDone(0, `{"type":"web_search_call","content":"x","status":"completed"}`) + "\n" +
-		`{"type":"response.output_text.delta","delta":"Hi"}` + "\n" + `{"type":"response.output_text.annotation.added","annotation":{"type":"url_citation"}}` + "\n" + completed(``), want: helloEvents},
+		fails: &llm.Error{Status: 400, Message: "Your input exceeds the context window of this model.",
+			Hint: "the conversation is too large: type /compact, or begin a new session", TooLong: true}},
+	"responses/the future": {stream: `{"type":"response.queued","response":{}}` + "\n" + `{"type":"keepalive","sequence_number":1}` + "\n" + itemDone(0,
+		`{"type":"web_search_call","content":"x","status":"completed"}`) + "\n" +
+		`{"type":"response.output_text.delta","delta":"Hi"}` + "\n" + `{"type":"response.output_text.annotation.added","annotation":{"type":"url_citation"}}` +
+		"\n" + completed(``), want: helloEvents},
 
 	// Anthropic's Messages, and other servers' versions of them.
-	"claude/without message_stop":  {stream: claudeText("Hi") + "\n" + `{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":1}}`, want: helloEvents},
-	"claude/DONE":                  {stream: claudeText("Hi") + "\n" + `{"type":"message_delta","delta":{"stop_reason":"end_turn"}}` + "\n" + `{"type":"message_delta","delta":{},"usage":{"output_tokens":1}}` + "\ndata: [DONE]\n\n", want: helloEvents},
-	"claude/blocks never begun":    {stream: `{"type":"content_block_delta","index":3,"delta":{"type":"thinking_delta","thinking":"Hm."}}` + "\n" + claudeText("Hi") + "\n" + `{"type":"message_stop"}`, want: []llm.Event{{Thought: "Hm."}, {Text: "Hi"}, {Stop: llm.StopEnd}}},
-	"claude/blocks in each other":  {stream: claudeCallOf(0, "a") + "\n" + claudeCallOf(1, "b") + "\n" + claudeArgs(0, `{"k":`) + "\n" + claudeArgs(1, `{}`) + "\n" + claudeArgs(0, `1}`) + "\n" + `{"type":"message_stop"}`, want: []llm.Event{wireCall("a", `{"k":1}`), wireCall("b", `{}`), {Stop: llm.StopTools}}},
-	"claude/one index for all":     {stream: claudeCallOf(0, "a") + "\n" + claudeArgs(0, `{"k":1}`) + "\n" + claudeCallOf(0, "b") + "\n" + claudeArgs(0, `{"k":2}`) + "\n" + `{"type":"message_stop"}`, want: []llm.Event{wireCall("a", `{"k":1}`), wireCall("b", `{"k":2}`), {Stop: llm.StopTools}}},
+	"claude/without message_stop": {stream: claudeText("Hi") + "\n" +
+		`{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":1}}`, want: helloEvents},
+	"claude/DONE": {stream: claudeText("Hi") + "\n" + `{"type":"message_delta","delta":{"stop_reason":"end_turn"}}` + "\n" +
+		`{"type":"message_delta","delta":{},"usage":{"output_tokens":1}}` + "\ndata: [DONE]\n\n", want: helloEvents},
+	"claude/blocks never begun": {stream: `{"type":"content_block_delta","index":3,"delta":{"type":"thinking_delta","thinking":"Hm."}}` + "\n" +
+		claudeText("Hi") + "\n" + `{"type":"message_stop"}`, want: []llm.Event{{Thought: "Hm."}, {Text: "Hi"}, {Stop: llm.StopEnd}}},
+	"claude/blocks in each other": {stream: claudeCallOf(0, "a") + "\n" + claudeCallOf(1, "b") + "\n" + claudeArgs(0, `{"k":`) + "\n" + claudeArgs(1,
+		`{}`) + "\n" + claudeArgs(0, `1}`) + "\n" + `{"type":"message_stop"}`,
+		want: []llm.Event{wireCall("a", `{"k":1}`), wireCall("b", `{}`), {Stop: llm.StopTools}}},
+	"claude/one index for all": {stream: claudeCallOf(0, "a") + "\n" + claudeArgs(0, `{"k":1}`) + "\n" + claudeCallOf(0, "b") + "\n" + claudeArgs(0,
+		`{"k":2}`) + "\n" + `{"type":"message_stop"}`, want: []llm.Event{wireCall("a", `{"k":1}`), wireCall("b", `{"k":2}`), {Stop: llm.StopTools}}},
 	"claude/a block of the future": {stream: `{"type":"content_block_start","index":0,"content_block":{"type":"server_tool_use","id":"s","name":"web_search","input":{}}}` + "\n" + claudeArgs(0, `{"q":1}`) + "\n" + `{"type":"ping"}` + "\n" + `{"type":"new_event","index":"x"}` + "\n" + claudeText("Hi") + "\n" + `{"type":"message_stop"}`, want: helloEvents},
-	"claude/an error of a gateway": {stream: claudeText("H") + "\n" + `{"error":{"message":"gone","type":"None","param":"None","code":"500"}}`, want: []llm.Event{{Text: "H"}},
+	"claude/an error of a gateway": {stream: claudeText("H") + "\n" + `{"error":{"message":"gone","type":"None","param":"None","code":"500"}}`,
+		want:  []llm.Event{{Text: "H"}},
 		fails: &llm.Error{Status: 500, Message: "gone", Hint: "try again later", Retryable: true}},
-	"claude/an error before anything": {stream: "event: error\n" + `data: {"type":"error","error":{"details":null,"type":"overloaded_error","message":"Overloaded"},"request_id":"req_1"}` + "\n\n",
+	"claude/an error before anything": {stream: "event: error\n" +
+		`data: {"type":"error","error":{"details":null,"type":"overloaded_error","message":"Overloaded"},"request_id":"req_1"}` + "\n\n",
 		fails: &llm.Error{Status: 529, Message: "Overloaded", Hint: "try again later", Retryable: true}},
 	"claude/an error as JSON": {kind: "application/json", stream: `{"type":"error","error":{"type":"rate_limit_error","message":"slow down"}}`,
 		fails: &llm.Error{Status: 429, Message: "slow down", Hint: "wait a minute, then try again", Retryable: true}},
-	"claude/one piece": {kind: "application/json", stream: `{"type":"message","role":"assistant","content":[{"type":"thinking","thinking":"Hm.","signature":"s"},{"type":"text","text":"Hi"},{"type":"tool_use","id":"t","name":"list","input":{"k":1}}],"stop_reason":"tool_use","usage":{"input_tokens":3,"output_tokens":2}}`,
-		want: []llm.Event{{Thought: "Hm."}, {Text: "Hi"}, wireCall("list", `{"k":1}`), {Stop: llm.StopTools}}},
+	"claude/one piece": {kind: "application/json",
+		stream: `{"type":"message","role":"assistant","content":[{"type":"thinking","thinking":"Hm.","signature":"s"},{"type":"text","text":"Hi"},{"type":"tool_use","id":"t","name":"list","input":{"k":1}}],"stop_reason":"tool_use","usage":{"input_tokens":3,"output_tokens":2}}`,
+		want:   []llm.Event{{Thought: "Hm."}, {Text: "Hi"}, wireCall("list", `{"k":1}`), {Stop: llm.StopTools}}},
 
 	// Ollama.
-	"ollama/thoughts in the text": {stream: ollamaSays(`"content":"<think>\nH"`, `"done":false`) + ollamaSays(`"content":"m.</think>\n\nHi"`, `"done":false`) + ollamaSays(`"content":""`, `"done":true,"done_reason":"stop"`),
+	"ollama/thoughts in the text": {stream: ollamaSays(`"content":"<think>\nH"`, `"done":false`) + ollamaSays(`"content":"m.</think>\n\nHi"`,
+		`"done":false`) + ollamaSays(`"content":""`, `"done":true,"done_reason":"stop"`),
 		want: []llm.Event{{Thought: "\nHm."}, {Text: "Hi"}, {Stop: llm.StopEnd}}},
-	"ollama/thoughts that never end": {stream: ollamaSays(`"content":"<think>Hm</th"`, `"done":false`) + ollamaSays(`"content":""`, `"done":true,"done_reason":"length"`),
+	"ollama/thoughts that never end": {stream: ollamaSays(`"content":"<think>Hm</th"`, `"done":false`) + ollamaSays(`"content":""`,
+		`"done":true,"done_reason":"length"`),
 		want: []llm.Event{{Thought: "Hm</th"}, {Stop: llm.StopMaxTokens}}},
 	"ollama/calls after a tag": {stream: ollamaSays(`"content":"<think>Hm.</think>","tool_calls":[{"id":"call_1","type":"function","function":{"index":0,"name":"list","arguments":{}}}]`, `"done":false`) + ollamaSays(`"content":"","tool_calls":null`, `"done":true,"done_reason":"stop"`),
 		want: []llm.Event{{Thought: "Hm."}, wireCall("list", `{}`), {Stop: llm.StopTools}}},
-	"ollama/other types": {stream: ollamaSays(`"content":"Hi","thinking":null,"images":{},"tool_calls":[]`, `"done":false,"error":null`) + ollamaSays(`"content":[]`, `"done":true,"done_reason":7,"eval_count":"x"`), want: helloEvents},
-	"ollama/an error in the middle": {stream: ollamaSays(`"content":"H"`, `"done":false`) + `{"error":"error parsing tool call: raw='{', err=unexpected end of JSON input"}` + "\n",
-		want: []llm.Event{{Text: "H"}}, fails: &llm.Error{Message: "error parsing tool call: raw='{', err=unexpected end of JSON input", Hint: "try again later", Retryable: true}},
+	"ollama/other types": {stream: ollamaSays(`"content":"Hi","thinking":null,"images":{},"tool_calls":[]`,
+		`"done":false,"error":null`) + ollamaSays(`"content":[]`, `"done":true,"done_reason":7,"eval_count":"x"`), want: helloEvents},
+	"ollama/an error in the middle": {stream: ollamaSays(`"content":"H"`,
+		`"done":false`) + `{"error":"error parsing tool call: raw='{', err=unexpected end of JSON input"}` + "\n",
+		want:  []llm.Event{{Text: "H"}},
+		fails: &llm.Error{Message: "error parsing tool call: raw='{', err=unexpected end of JSON input", Hint: "try again later", Retryable: true}},
 }
 
 func ollamaSays(message, rest string) string {

@@ -74,11 +74,12 @@ func TestRefusedSchema(t *testing.T) {
 		dialect, message string
 		status, requests int
 	}{
-		"OpenAI":              {"chat", "Invalid schema for function 'NAME': In context=('properties', 'a'), array schema missing items.", 400, 2},
-		"OpenAI, Responses":   {"responses", "Invalid schema for function 'NAME': schema must have type 'object'", 400, 2},
-		"Anthropic":           {"claude", "tools.INDEX.custom.input_schema: JSON schema is invalid. It must match JSON Schema draft 2020-12.", 400, 2},
-		"Gemini":              {"gemini", "* GenerateContentRequest.tools[0].function_declarations[INDEX].parameters.properties[a].items: missing field.", 400, 2},
-		"Gemini, unknown":     {"gemini", `Invalid JSON payload received. Unknown name "const" at 'tools[0].function_declarations[INDEX].parameters': Cannot find field.`, 400, 2},
+		"OpenAI":            {"chat", "Invalid schema for function 'NAME': In context=('properties', 'a'), array schema missing items.", 400, 2},
+		"OpenAI, Responses": {"responses", "Invalid schema for function 'NAME': schema must have type 'object'", 400, 2},
+		"Anthropic":         {"claude", "tools.INDEX.custom.input_schema: JSON schema is invalid. It must match JSON Schema draft 2020-12.", 400, 2},
+		"Gemini":            {"gemini", "* GenerateContentRequest.tools[0].function_declarations[INDEX].parameters.properties[a].items: missing field.", 400, 2},
+		"Gemini, unknown": {"gemini",
+			`Invalid JSON payload received. Unknown name "const" at 'tools[0].function_declarations[INDEX].parameters': Cannot find field.`, 400, 2},
 		"Mistral":             {"local", "body.tools.INDEX.function.parameters: Input should be a valid dictionary", 422, 2},
 		"Moonshot":            {"local", "Invalid request: tools.function.parameters is not a valid moonshot flavored json schema, details: <…>", 400, 4},
 		"llama.cpp":           {"local", "JSON schema conversion failed: Unrecognized schema", 500, 4},

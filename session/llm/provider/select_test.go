@@ -26,8 +26,10 @@ func TestCapabilitiesShow(t *testing.T) {
 	}
 	_, _, priced := llm.Cost(m, llm.Usage{Input: 1})
 	e, ok := errors.AsType[*llm.Error](llm.Ready(m))
-	if !ok || e.Provider != "a" || len(llm.Levels(m)) == 0 || !llm.AcceptsImages(m) || !priced || !llm.CallsInText(m) || m.Name() != "a:claude-opus-5-5" || m.Window() == 0 {
-		t.Errorf("ready %v, levels %v, sees %v, priced %v, text %v, %s, window %d", llm.Ready(m), llm.Levels(m), llm.AcceptsImages(m), priced, llm.CallsInText(m), m.Name(), m.Window())
+	if !ok || e.Provider != "a" || len(llm.Levels(m)) == 0 || !llm.AcceptsImages(m) || !priced || !llm.CallsInText(m) || m.Name() != "a:claude-opus-5-5" ||
+		m.Window() == 0 {
+		t.Errorf("ready %v, levels %v, sees %v, priced %v, text %v, %s, window %d", llm.Ready(m), llm.Levels(m), llm.AcceptsImages(m), priced, llm.CallsInText(m),
+			m.Name(), m.Window())
 	}
 }
 
@@ -50,28 +52,35 @@ func TestSelect(t *testing.T) {
 		window int
 		err    string
 	}{
-		"nothing":                 {model: "direct"},
-		"key":                     {env: key, model: "claude:claude-sonnet-5-5", window: 1_000_000},
-		"key, another":            {env: key, want: "direct", model: "direct"},
-		"no key, claude":          {want: "claude:claude-haiku-4-5", model: "claude:claude-haiku-4-5", window: 200_000},
-		"other keys":              {env: map[string]string{"OPENAI_API_KEY": "k", "GEMINI_API_KEY": "k", "OLLAMA_HOST": "h"}, model: "openai:gpt-6.1-sol", window: 1_050_000},
-		"the second key":          {env: map[string]string{"OPENAI_API_KEY": "k", "GEMINI_API_KEY": "k"}, want: "gemini", model: "gemini:gemini-3.8-flash", window: 1_048_576},
-		"no key, openai":          {want: "openai:gpt-5", model: "openai:gpt-5", window: 400_000},
-		"an address that is none": {env: map[string]string{"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": "127.0.0.1:8080"}, err: `provider "openai": OPENAI_BASE_URL must be an address such as https://api.openai.com/v1/`},
-		"no address":              {want: "compatible:x", err: `model "compatible:x" needs an address: name the server in [[llm.providers]] with type = "compatible" and base_url`},
-		"a script":                {want: "script:" + script, model: "script:" + script},
-		"default":                 {cfg: some, env: key, model: "replay:" + script},
-		"first":                   {cfg: Config{Providers: some.Providers[:2]}, model: "work:claude-opus-5-5", window: 5},
-		"by name":                 {cfg: some, want: "work", model: "work:claude-opus-5-5", window: 5},
-		"by name and model":       {cfg: some, want: "work:claude-opus-5-5", model: "work:claude-opus-5-5", window: 5},
-		"by name, another model":  {cfg: some, want: "work:x:y", model: "work:x:y", window: 200_000},
-		"by type":                 {cfg: some, want: "claude:m", model: "work:m", window: 200_000},
-		"unknown":                 {cfg: some, want: "mistral:x", err: `no provider "mistral" for model "mistral:x"; want PROVIDER:MODEL, such as replay:` + script + `, work:claude-opus-5-5, direct`},
-		"a model alone":           {want: "claude-opus-5", err: `no provider "claude-opus-5" for model "claude-opus-5"; want PROVIDER:MODEL, such as direct, claude:claude-sonnet-5-5`},
-		"no model":                {cfg: some, want: "work:", err: `model "work:" lacks the part after "work"; want PROVIDER:MODEL`},
-		"no file":                 {want: "script", err: `model "script" lacks the part after "script"; want PROVIDER:MODEL`},
-		"direct has none":         {want: "direct:x", err: `provider "direct" has no models to choose from; want "direct" alone`},
-		"type":                    {cfg: Config{Providers: []Provider{{Name: "a", Type: "b"}}}, err: `provider "a": type "b" is not known; the types are claude, openai, gemini, ollama, compatible, direct, script`},
+		"nothing":        {model: "direct"},
+		"key":            {env: key, model: "claude:claude-sonnet-5-5", window: 1_000_000},
+		"key, another":   {env: key, want: "direct", model: "direct"},
+		"no key, claude": {want: "claude:claude-haiku-4-5", model: "claude:claude-haiku-4-5", window: 200_000},
+		"other keys": {env: map[string]string{"OPENAI_API_KEY": "k", "GEMINI_API_KEY": "k", "OLLAMA_HOST": "h"}, model: "openai:gpt-6.1-sol",
+			window: 1_050_000},
+		"the second key": {env: map[string]string{"OPENAI_API_KEY": "k", "GEMINI_API_KEY": "k"}, want: "gemini", model: "gemini:gemini-3.8-flash",
+			window: 1_048_576},
+		"no key, openai": {want: "openai:gpt-5", model: "openai:gpt-5", window: 400_000},
+		"an address that is none": {env: map[string]string{"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": "127.0.0.1:8080"},
+			err: `provider "openai": OPENAI_BASE_URL must be an address such as https://api.openai.com/v1/`},
+		"no address": {want: "compatible:x",
+			err: `model "compatible:x" needs an address: name the server in [[llm.providers]] with type = "compatible" and base_url`},
+		"a script":               {want: "script:" + script, model: "script:" + script},
+		"default":                {cfg: some, env: key, model: "replay:" + script},
+		"first":                  {cfg: Config{Providers: some.Providers[:2]}, model: "work:claude-opus-5-5", window: 5},
+		"by name":                {cfg: some, want: "work", model: "work:claude-opus-5-5", window: 5},
+		"by name and model":      {cfg: some, want: "work:claude-opus-5-5", model: "work:claude-opus-5-5", window: 5},
+		"by name, another model": {cfg: some, want: "work:x:y", model: "work:x:y", window: 200_000},
+		"by type":                {cfg: some, want: "claude:m", model: "work:m", window: 200_000},
+		"unknown": {cfg: some, want: "mistral:x",
+			err: `no provider "mistral" for model "mistral:x"; want PROVIDER:MODEL, such as replay:` + script + `, work:claude-opus-5-5, direct`},
+		"a model alone": {want: "claude-opus-5",
+			err: `no provider "claude-opus-5" for model "claude-opus-5"; want PROVIDER:MODEL, such as direct, claude:claude-sonnet-5-5`},
+		"no model":        {cfg: some, want: "work:", err: `model "work:" lacks the part after "work"; want PROVIDER:MODEL`},
+		"no file":         {want: "script", err: `model "script" lacks the part after "script"; want PROVIDER:MODEL`},
+		"direct has none": {want: "direct:x", err: `provider "direct" has no models to choose from; want "direct" alone`},
+		"type": {cfg: Config{Providers: []Provider{{Name: "a", Type: "b"}}},
+			err: `provider "a": type "b" is not known; the types are claude, openai, gemini, ollama, compatible, direct, script`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			getenv := func(k string) string { return tt.env[k] }
@@ -124,9 +133,11 @@ func TestSelectEnvironment(t *testing.T) {
 
 func TestValidate(t *testing.T) {
 	cfg := Config{Providers: []Provider{
-		{Name: "ok", Type: "claude", BaseURL: "http://127.0.0.1:80/v1", APIKeyEnv: "MY_KEY", MaxTokens: 5, ContextWindow: 6, ToolUse: "auto", Images: "no", Price: llm.Price{Input: 1, Currency: "EUR"}, Default: true},
+		{Name: "ok", Type: "claude", BaseURL: "http://127.0.0.1:80/v1", APIKeyEnv: "MY_KEY", MaxTokens: 5, ContextWindow: 6, ToolUse: "auto", Images: "no",
+			Price: llm.Price{Input: 1, Currency: "EUR"}, Default: true},
 		{Name: "ok", Type: "direct"},
-		{Name: "a:b", Type: "mistral", API: "soap", BaseURL: "localhost:80", APIKeyEnv: "sk-ant-1", MaxTokens: -1, ContextWindow: -2, ToolUse: "none", Images: "true", Price: llm.Price{Input: -1}, Default: true},
+		{Name: "a:b", Type: "mistral", API: "soap", BaseURL: "localhost:80", APIKeyEnv: "sk-ant-1", MaxTokens: -1, ContextWindow: -2, ToolUse: "none",
+			Images: "true", Price: llm.Price{Input: -1}, Default: true},
 		{Type: "script"},
 		{Name: "n", MaxTokens: 9, ContextWindow: 9},
 		{Name: "d", Type: "direct", Images: "yes", Price: llm.Price{Input: 1}},

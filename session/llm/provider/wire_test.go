@@ -272,7 +272,8 @@ func TestWirePrefix(t *testing.T) {
 		req := llmtest.Hello()
 		req.System = "Be brief."
 		for _, tool := range []string{"read", "write", "list"} {
-			req.Tools = append(req.Tools, llm.Tool{Name: tool, Description: "Does " + tool + ".", Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}}}`)})
+			req.Tools = append(req.Tools,
+				llm.Tool{Name: tool, Description: "Does " + tool + ".", Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}}}`)})
 		}
 		for range 4 {
 			got, err := llmtest.Collect(s.model(), t.Context(), req)

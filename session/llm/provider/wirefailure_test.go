@@ -221,7 +221,8 @@ func TestWireAddress(t *testing.T) {
 	})
 	t.Setenv("WIRE_KEY", wireKey)
 	address := strings.Replace(srv.URL, "://", "://somebody:pass+word@", 1) + "/v1?api-version=2026-01-01&key=a%2Fsecret-key#part"
-	for kind, path := range map[string]string{TypeClaude: "/v1/messages", TypeCompatible: "/v1/chat/completions", TypeOpenAI: "/v1/responses", TypeOllama: "/api/chat"} {
+	for kind, path := range map[string]string{TypeClaude: "/v1/messages", TypeCompatible: "/v1/chat/completions", TypeOpenAI: "/v1/responses",
+		TypeOllama: "/api/chat"} {
 		p := Provider{Name: "p", Type: kind, Model: "m", BaseURL: address, APIKeyEnv: "WIRE_KEY"}
 		if kind == TypeCompatible {
 			p.APIKeyEnv = ""

@@ -91,12 +91,13 @@ func TestTextAnswer(t *testing.T) {
 		"cut off later":    {"```bash\nls\n```\nb\n```bash\nrm", full, ls + "|b\n|max_tokens"},
 		"quote never ends": {"```go\n```bash\nls\n", end, "```go\n```bash\nls\n|end"},
 
-		"unknown tool":      {"```tool_call\n{\"tool_id\":\"reed\",\"params\":{}}\n```", end, "reed {}|tools"},
-		"bad JSON":          {"```tool_call\n{\"tool_id\": \"read\", \"params\": {oops}}\n```", end, `read "{\"tool_id\": \"read\", \"params\": {oops}}"|tools`},
-		"no JSON":           {"```tool_call\nread a\n```", end, `tool_call "read a"|tools`},
-		"no command":        {"```bash\n```", end, `bash {"command":""}|tools`},
-		"params of a kind":  {"```tool_call\n{\"tool_id\":\"read\",\"params\":[1]}\n```", end, `read "{\"tool_id\":\"read\",\"params\":[1]}"|tools`},
-		"raw line breaks":   {"```tool_call\n{\"tool_id\":\"write\",\"params\":{\"content\":\"a\n\tb\\\"\n\"}}\n```", end, `write {"content":"a\u000a\u0009b\"\u000a"}|tools`},
+		"unknown tool":     {"```tool_call\n{\"tool_id\":\"reed\",\"params\":{}}\n```", end, "reed {}|tools"},
+		"bad JSON":         {"```tool_call\n{\"tool_id\": \"read\", \"params\": {oops}}\n```", end, `read "{\"tool_id\": \"read\", \"params\": {oops}}"|tools`},
+		"no JSON":          {"```tool_call\nread a\n```", end, `tool_call "read a"|tools`},
+		"no command":       {"```bash\n```", end, `bash {"command":""}|tools`},
+		"params of a kind": {"```tool_call\n{\"tool_id\":\"read\",\"params\":[1]}\n```", end, `read "{\"tool_id\":\"read\",\"params\":[1]}"|tools`},
+		"raw line breaks": {"```tool_call\n{\"tool_id\":\"write\",\"params\":{\"content\":\"a\n\tb\\\"\n\"}}\n```", end,
+			`write {"content":"a\u000a\u0009b\"\u000a"}|tools`},
 		"JSON in JSON":      {"```tool_call\n{\"name\":\"read\",\"arguments\":\"{\\\"path\\\": \\\"a\\\"}\"}\n```", end, read + "|tools"},
 		"a tool not there":  {"```mcp\n{}\n```", end, "```mcp\n{}\n```|end"},
 		"Hermes":            {"I look.\n<tool_call>\n{\"name\": \"read\", \"arguments\": {\"path\": \"a\"}}\n</tool_call>", end, "I look.\n|" + read + "|tools"},
@@ -119,15 +120,16 @@ func TestTextAnswer(t *testing.T) {
 		"thought, unlikely": {"<thi", end, "<thi|end"},
 		"two thoughts":      {"<think>a</think><think>b</think>", end, "thought:a|<think>b</think>|end"},
 
-		"result made up":      {"```bash\nls\n```\nOutput:\na.go\n```bash\nrm a.go\n```\n", end, ls + "|tools"},
-		"result in a block":   {"```bash\nls\n```\n\nHere is what it prints.\n```\na.go\n```\nSo I delete it:\n```bash\nrm a.go\n```\n", end, ls + "|tools"},
-		"result as ours":      {"```bash\nls\n```\n[tool_result 1: bash]\na", end, ls + "|tools"},
-		"result of Hermes":    {"<tool_call>{\"name\":\"list\"}</tool_call>\n<tool_response>\na\n</tool_response>", end, "list {}|tools"},
-		"user made up":        {"```bash\nls\n```\nUser: thanks\n", end, ls + "|tools"},
-		"bold":                {"```bash\nls\n```\n**Output of ls:**\na\n", end, ls + "|tools"},
-		"last line":           {"```bash\nls\n```\nOutput:", end, ls + "|tools"},
-		"text after":          {"```bash\nls\n```\nThis lists the files.\n", end, ls + "|This lists the files.\n|tools"},
-		"code after":          {"```bash\nls\n```\nThen I add\n```go\nOutput:\n```\nand\n```bash\nls\n```", end, ls + "|Then I add\n```go\nOutput:\n```\nand\n|" + ls + "|tools"},
+		"result made up":    {"```bash\nls\n```\nOutput:\na.go\n```bash\nrm a.go\n```\n", end, ls + "|tools"},
+		"result in a block": {"```bash\nls\n```\n\nHere is what it prints.\n```\na.go\n```\nSo I delete it:\n```bash\nrm a.go\n```\n", end, ls + "|tools"},
+		"result as ours":    {"```bash\nls\n```\n[tool_result 1: bash]\na", end, ls + "|tools"},
+		"result of Hermes":  {"<tool_call>{\"name\":\"list\"}</tool_call>\n<tool_response>\na\n</tool_response>", end, "list {}|tools"},
+		"user made up":      {"```bash\nls\n```\nUser: thanks\n", end, ls + "|tools"},
+		"bold":              {"```bash\nls\n```\n**Output of ls:**\na\n", end, ls + "|tools"},
+		"last line":         {"```bash\nls\n```\nOutput:", end, ls + "|tools"},
+		"text after":        {"```bash\nls\n```\nThis lists the files.\n", end, ls + "|This lists the files.\n|tools"},
+		"code after": {"```bash\nls\n```\nThen I add\n```go\nOutput:\n```\nand\n```bash\nls\n```", end,
+			ls + "|Then I add\n```go\nOutput:\n```\nand\n|" + ls + "|tools"},
 		"result before calls": {"Output:\n```\na\n```\n```bash\nls\n```", end, "Output:\n```\na\n```\n|" + ls + "|tools"},
 		"CRLF":                {"Hi\r\n```bash\r\nls\r\n```\r\nOutput:\r\na", end, "Hi\r\n|" + ls + "|tools"},
 		"Unicode":             {"Grüße 日本\n```bash\necho 日本\n```\nÄ", end, "Grüße 日本\n|bash {\"command\":\"echo 日本\"}|Ä|tools"},
@@ -173,7 +175,8 @@ func TestTextAnswerWithoutTools(t *testing.T) {
 
 // The rest of an answer is not read once it continues with a made-up result.
 func TestTextAnswerStopsEarly(t *testing.T) {
-	m := &answers{events: []llm.Event{{Usage: &llm.Usage{Input: 9, Output: 1}}, {Text: "```bash\nls\n```\n"}, {Text: "Output:\n"}, {Text: "a"}, {Stop: llm.StopEnd}}}
+	m := &answers{events: []llm.Event{{Usage: &llm.Usage{Input: 9, Output: 1}}, {Text: "```bash\nls\n```\n"}, {Text: "Output:\n"}, {Text: "a"},
+		{Stop: llm.StopEnd}}}
 	got, err := llmtest.Collect(Wrap(m), t.Context(), llm.Request{Tools: llmtest.Tools()})
 	if s := llmtest.Transcript(got, err); s != `usage:1|bash {"command":"ls"}|usage:7|tools` || m.read != 3 {
 		t.Errorf("%s; %d events were read", s, m.read)

@@ -40,14 +40,18 @@ func TestTextCalls(t *testing.T) {
 		"closed by another": {"~~~bash\nls\n```\n", []Call{{Line: 1, Tool: "bash", Problem: "the bash block that begins in line 1 is never closed"}}},
 		"empty":             {"```bash\n\n```", []Call{{Line: 1, Tool: "bash", Problem: "the bash block in line 1 cannot be run: there is no command"}}},
 		"bad JSON": {"```scrape\n{\"url\":\n oops}\n```",
-			[]Call{{Line: 1, Tool: "web_scrape", Problem: "the scrape block in line 1 cannot be run: this is not valid JSON: invalid character 'o' looking for beginning of value (line 2 of it)"}}},
+			[]Call{{Line: 1, Tool: "web_scrape",
+				Problem: "the scrape block in line 1 cannot be run: this is not valid JSON: invalid character 'o' looking for beginning of value (line 2 of it)"}}},
 		"short JSON": {"```tool_call\n{\"tool_id\": \"a\"\n```",
 			[]Call{{Line: 1, Problem: "the tool_call block in line 1 cannot be run: the JSON object ends too early"}}},
 		"no JSON":       {"```scrape\n```", []Call{{Line: 1, Tool: "web_scrape", Problem: "the scrape block in line 1 cannot be run: there is no JSON object"}}},
 		"not an object": {"```scrape\n[1]\n```", []Call{{Line: 1, Tool: "web_scrape", Problem: "the scrape block in line 1 cannot be run: want a JSON object"}}},
-		"two objects":   {"```scrape\n{}{}\n```", []Call{{Line: 1, Tool: "web_scrape", Problem: "the scrape block in line 1 cannot be run: there is more text after the JSON object"}}},
-		"no tool_id":    {"```tool_call\n{\"tool\":1}\n```", []Call{{Line: 1, Problem: `the tool_call block in line 1 cannot be run: want {"tool_id": "NAME", "params": {…}}`}}},
-		"odd params":    {"```tool_call\n{\"tool_id\":\"a\",\"params\":[]}\n```", []Call{{Line: 1, Tool: "a", Problem: "the tool_call block in line 1 cannot be run: params must be a JSON object"}}},
+		"two objects": {"```scrape\n{}{}\n```",
+			[]Call{{Line: 1, Tool: "web_scrape", Problem: "the scrape block in line 1 cannot be run: there is more text after the JSON object"}}},
+		"no tool_id": {"```tool_call\n{\"tool\":1}\n```",
+			[]Call{{Line: 1, Problem: `the tool_call block in line 1 cannot be run: want {"tool_id": "NAME", "params": {…}}`}}},
+		"odd params": {"```tool_call\n{\"tool_id\":\"a\",\"params\":[]}\n```",
+			[]Call{{Line: 1, Tool: "a", Problem: "the tool_call block in line 1 cannot be run: params must be a JSON object"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(tt.want, Find(tt.text, llmtest.Tools())); diff != "" {
@@ -58,7 +62,8 @@ func TestTextCalls(t *testing.T) {
 }
 
 func FuzzTextCalls(f *testing.F) {
-	for _, s := range []string{"```bash\nls\n```", "~~~~scrape\r\n{}\r\n~~~~", "```tool_call\n{\"tool_id\":\"a\"}\n```", "   ```bash\n   x", "/bash ls\n/read {\"path\":\"a\"}"} {
+	for _, s := range []string{"```bash\nls\n```", "~~~~scrape\r\n{}\r\n~~~~", "```tool_call\n{\"tool_id\":\"a\"}\n```", "   ```bash\n   x",
+		"/bash ls\n/read {\"path\":\"a\"}"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

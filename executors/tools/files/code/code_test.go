@@ -74,7 +74,8 @@ func TestLanguages(t *testing.T) {
 
 // TestRank checks the order of the hits of a query.
 func TestRank(t *testing.T) {
-	own := "package a\n\ntype Config struct {\n\tName string\n}\n\nfunc (c *Config) Load(path string) error {\n\treturn nil // Load it\n}\n\nfunc LoadConfig() {}\n"
+	own := "package a\n\ntype Config struct {\n\tName string\n}\n\nfunc (c *Config) Load(path string) error {\n\treturn nil // Load it\n}\n\nfunc " +
+		"LoadConfig() {}\n"
 	files := map[string]string{
 		"a/config.go":               own,
 		"b/config.go":               "package b\n\ntype Config interface {\n\tLoad()\n}\n",
@@ -170,7 +171,8 @@ func TestMayShow(t *testing.T) {
 		return hits, more, skipped
 	}
 	total := 0
-	for _, query := range []string{"parse", "name", "T.name", "class Parser", "func run", "parse name", "load the file", "heading Config", "x", "vendor.parse", "c.Point", "area"} {
+	for _, query := range []string{"parse", "name", "T.name", "class Parser", "func run", "parse name", "load the file", "heading Config", "x", "vendor.parse",
+		"c.Point", "area"} {
 		for _, most := range []int{1, 3, 10} {
 			all, _, _ := search(query, len(files)*100)
 			hits, more, skipped := search(query, most)
@@ -186,9 +188,12 @@ func TestMayShow(t *testing.T) {
 
 func TestParseQuery(t *testing.T) {
 	for text, want := range map[string]string{
-		"Name": "Name [] [name]", "pkg.Name": "Name [pkg] [name]", "(*T).Do()": "Do [T] [do]", "a::b::C": "C [a b] [c]", "T#do": "do [T] [do]", "`x_y`": "x_y [] [x_y]",
-		"net/http.Client": "Client [net http] [client]", "where is the lock taken": " [] [lock taken]", "the a": " [] [the a]", "class Foo": "Foo [] [foo]", "lock, lock Lock": " [] [lock]",
-		"a b c d e f g h i j k l": " [] [b c d e f g h i]", "Größe": "Größe [] [größe]", "": "error", " ( ) ": "error", "...": "error", strings.Repeat("x", MaxQuery+1): "error",
+		"Name": "Name [] [name]", "pkg.Name": "Name [pkg] [name]", "(*T).Do()": "Do [T] [do]", "a::b::C": "C [a b] [c]", "T#do": "do [T] [do]",
+		"`x_y`":           "x_y [] [x_y]",
+		"net/http.Client": "Client [net http] [client]", "where is the lock taken": " [] [lock taken]", "the a": " [] [the a]", "class Foo": "Foo [] [foo]",
+		"lock, lock Lock":         " [] [lock]",
+		"a b c d e f g h i j k l": " [] [b c d e f g h i]", "Größe": "Größe [] [größe]", "": "error", " ( ) ": "error", "...": "error",
+		strings.Repeat("x", MaxQuery+1): "error",
 	} {
 		q, err := ParseQuery(text)
 		got := fmt.Sprint(q.name, " ", q.within, " ", q.words)
