@@ -24,15 +24,15 @@ func TestJudges(t *testing.T) {
 		name, judge, policy string // scripts of the models; empty means that the feature is off
 		want                []string
 	}{
-		{name: "off", want: []string{"deny ", "deny "}},
+		{name: "off", want: []string{"deny permission=deny", "deny permission=deny"}},
 		{
 			name:  "auto-judge",
 			judge: `{"text": "ALLOW"}` + "\n\n" + `{"text": "DENY: no"}`,
-			want:  []string{"allow auto_judge=allow", "deny auto_judge=deny"},
+			want:  []string{"allow permission=ask auto_judge=allow", "deny permission=ask auto_judge=deny"},
 		},
 		{
 			name: "both", judge: `{"text": "ALLOW"}`, policy: `{"text": "ALLOW"}` + "\n\n" + `{"text": "DENY: no"}`,
-			want: []string{"allow allow adversarial_policy=allow auto_judge=allow", "deny deny:no adversarial_policy=deny"},
+			want: []string{"allow allow adversarial_policy=allow permission=ask auto_judge=allow", "deny deny:no adversarial_policy=deny"},
 		},
 		{name: "no answer of the gate", judge: `{"text": "ALLOW"}`, policy: `{"error": "overloaded", "status": 400}`, want: []string{
 			"deny error adversarial_policy=deny", "deny error adversarial_policy=deny",

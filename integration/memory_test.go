@@ -93,7 +93,8 @@ func TestHostileMemory(t *testing.T) {
 			for _, l := range gateLines(t, e.home) {
 				got = append(got, l.String())
 			}
-			if last := strings.Join(got[2:5], ", "); last != "memory_search success, read success, bash information_flow:ask denied" {
+			if last := strings.Join(got[2:5],
+				", "); last != "memory_search permission:allow success, read permission:allow success, bash information_flow:ask permission:ask user:deny denied" {
 				t.Errorf("recorded %q", got)
 			}
 		})

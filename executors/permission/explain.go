@@ -57,7 +57,11 @@ func (p permissionCheck) changeOfQuestion(call *executors.Call, tool executors.T
 	list := "tools.permissions." + call.Tool
 	patterns, first := p.allowingPatterns(call, tool)
 	if len(patterns) > 0 {
-		rule := fmt.Sprintf("a rule of %s that allows %s", list, executors.Truncate(strings.Join(patterns, ", "), maxPatterns))
+		allowed := "it" // the card shows the file or page
+		if call.Card.Command() != "" {
+			allowed = executors.Truncate(strings.Join(patterns, ", "), maxPatterns)
+		}
+		rule := fmt.Sprintf("a rule of %s that allows %s", list, allowed)
 		if first {
 			rule += ", above the other rules"
 		}

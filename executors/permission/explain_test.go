@@ -33,10 +33,10 @@ func TestExplain(t *testing.T) {
 - What changes it: the answer "always", or a rule of tools.permissions.bash that allows "make"`},
 		"an edit": {nil, file("edit", root+"/a"), `- permission asks: changes need permission (built in)
 - The user did not answer: no client
-- What changes it: the answer "always", or a rule of tools.permissions.edit that allows "/src/w/a", or the command /mode auto`},
+- What changes it: the answer "always", or a rule of tools.permissions.edit that allows it, or the command /mode auto`},
 		"a deletion": {nil, deletion, `- permission asks: deletions need permission in every mode (built in)
 - The user did not answer: no client
-- What changes it: a rule of tools.permissions.edit that allows "/src/w/a"`},
+- What changes it: a rule of tools.permissions.edit that allows it`},
 		"a file of git": {nil, file("edit", root+"/.git/config"), `- permission asks: changes in .git, .zeph and the like always need permission (built in)
 - The user did not answer: no client
 - What changes it: nothing: no rule and no "always" answers it, so you are asked each time`},

@@ -203,7 +203,7 @@ func (b *Box) examine() *boxGrants {
 	w.allowed()
 	g.grants = append(g.grants, w.grants...)
 	slices.Sort(w.tools)
-	g.tools, g.notes = slices.Compact(w.tools), w.notes
+	g.tools, g.notes = slices.Concat(w.listed, slices.Compact(w.tools)), w.notes
 	count := 0
 	for _, part := range g.grants {
 		count += len(part.Names)

@@ -25,6 +25,7 @@ type boxWalk struct {
 	budget int
 	grants []grant
 	tools  []string
+	listed []string // directories of the user's configuration
 	notes  []string
 }
 
@@ -311,7 +312,7 @@ func (w *boxWalk) allowed() {
 	for _, path := range w.setup.Read {
 		before := len(w.grants)
 		if w.tree(path, boxReads, 16); len(w.grants) > before {
-			w.tools = append(w.tools, w.short(path))
+			w.listed = append(w.listed, w.short(path))
 		}
 	}
 }

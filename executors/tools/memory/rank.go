@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 	"github.com/zeph-acp/zeph-acp/filter/text/vector"
 )
 
@@ -220,7 +221,7 @@ func embed(ctx context.Context, e Embedder, texts []string) ([][]float32, error)
 		return nil, err
 	}
 	if len(vectors) != len(texts) {
-		return nil, fmt.Errorf("got %d vectors for %d texts", len(vectors), len(texts))
+		return nil, fmt.Errorf("got %s for %s", quantity.Count(len(vectors), "vector"), quantity.Count(len(texts), "entry"))
 	}
 	return vectors, nil
 }
