@@ -12,9 +12,6 @@ const (
 	ModeAutoJudge = "auto-judge" // a model answers most questions
 )
 
-// sessionModes are the session modes, the most restrictive first.
-var sessionModes = []string{"ask", "architect", "code", ModeAuto, ModeAutoJudge}
-
 // Config is the table [agent].
 type Config struct {
 	// MaxToolIterations ends the turn if no one can answer.

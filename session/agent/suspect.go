@@ -19,9 +19,6 @@ const (
 	reasoningNever  = "never"
 )
 
-// reasoningModes are the values of reasoning_model_detection.
-var reasoningModes = []string{reasoningAuto, reasoningAlways, reasoningNever}
-
 // maxSuspects limits the names reported of one call.
 const maxSuspects = 5
 
