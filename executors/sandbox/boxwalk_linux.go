@@ -31,7 +31,9 @@ type boxWalk struct {
 
 func newBoxWalk(p *planner, setup Setup) *boxWalk {
 	w := &boxWalk{planner: p, setup: setup, budget: maxBoxOutside, done: map[string]bool{}}
-	w.kept = slices.Concat(p.ownPaths, secretPaths(setup.Home))
+	for _, path := range slices.Concat(p.ownPaths, secretPaths(setup.Home)) {
+		w.kept = append(w.kept, filepath.Clean(path))
+	}
 	w.apart = slices.Clone(p.roots)
 	if setup.Home != "" {
 		w.apart = append(w.apart, setup.Home)
@@ -77,7 +79,12 @@ func (w *boxWalk) leads(path string) bool {
 }
 
 func (w *boxWalk) isKept(path string) bool {
-	return slices.ContainsFunc(w.kept, func(dir string) bool { return workspace.Within(dir, path) }) || w.private.Hides(path)
+	// Each entry of each directory comes here, so the paths, which are clean, are compared as they are.
+	within := func(dir string) bool {
+		rest, ok := strings.CutPrefix(path, dir)
+		return ok && (rest == "" || rest[0] == '/')
+	}
+	return slices.ContainsFunc(w.kept, within) || w.private.Hides(path)
 }
 
 // visit reports whether all of path may be granted. If not, it grants the parts that may be.
