@@ -131,7 +131,7 @@ func TestHostileRepositories(t *testing.T) {
 	t.Setenv("SECRET_TOKEN", commands.Secret)
 	runs, asked := 0, 0
 	for i, tree := range trees {
-		if endless.MatchString(tree) {
+		if endless.MatchString(tree) || testing.Short() && i%5 != 0 { // the race detector makes judging several times as slow
 			continue
 		}
 		td := take(t, pool, tree)
