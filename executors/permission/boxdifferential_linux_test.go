@@ -118,7 +118,7 @@ func (d *boxDifferential) compare(td *commands.TestDir, batch []allowedScript) {
 				d.Errorf("%q runs in the box as %q and %s: %s", s.written, s.printed, why, call)
 			}
 		}
-		if strings.Contains(inside[i].out, commands.Secret) {
+		if strings.Contains(inside[i].out, commands.Secret) && !strings.Contains(s.printed, commands.Secret) { // a script may print its own words
 			d.Errorf("%q runs in the box as %q and shows a secret: %q", s.written, s.printed, inside[i].out)
 		}
 	}
