@@ -124,7 +124,7 @@ func (g *game) app(first bool) *App {
 		load = unpack
 	}
 	judged := strings.Repeat("{\"text\": \"ALLOW\"}\n\n", 300)
-	if err := os.WriteFile(filepath.Join(g.dir, "judge.jsonl"), []byte(judged), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(g.dir, "judge-of-switches.jsonl"), []byte(judged), 0o600); err != nil {
 		g.t.Fatal(err)
 	}
 	l, err := load(g.fixture, g.dir, g.work, g.choices.flags())
@@ -132,7 +132,7 @@ func (g *game) app(first bool) *App {
 		g.t.Fatal(err)
 	}
 	l.Config.LLM.Providers = append(l.Config.LLM.Providers, provider.Provider{
-		Name: "judge", Type: provider.TypeScript, Model: filepath.Join(g.dir, "judge.jsonl"),
+		Name: "judge-of-switches", Type: provider.TypeScript, Model: filepath.Join(g.dir, "judge-of-switches.jsonl"),
 	})
 	// Gates without rules of their own get some that allow most calls, since a gate that denies
 	// everything tests nothing behind it.

@@ -78,7 +78,7 @@ func fullFactors(t *testing.T) []factor {
 		{answering, []string{"allow_once", "allow_always", "reject_once", "none"}},
 		{appSwitch + "Yes", []string{"false", "true"}},
 		{appSwitch + "NoUser", []string{"false", "true"}},
-		{"tools.adversarial_policy.policy_provider", []string{"judge", ""}},
+		{"tools.adversarial_policy.policy_provider", []string{"judge-of-switches", ""}},
 	}
 	caps := reflect.TypeFor[acp.ClientCapabilities]()
 	for i := range caps.NumField() {
