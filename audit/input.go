@@ -19,7 +19,7 @@ const thought = "_tafc_think"
 // maxInput is the limit of the whole input, in bytes.
 const maxInput = 16 << 10
 
-// exit masks the texts of one entry.
+// exit masks the strings of one entry.
 type exit struct{ texts.Change }
 
 func (l *Log) exitOf(call *executors.Call) exit {

@@ -167,8 +167,8 @@ func (f *filters) forget(id string) {
 	}
 }
 
-// exit returns the change for texts that leave a session or one of its child sessions. It is that
-// of cfg for an ID that is not an open session, such as "".
+// exit returns the function that masks what leaves a session or one of its child sessions. An ID
+// without an open session, such as "", is masked by cfg.
 func (f *filters) exit(id string, cfg filter.Security) texts.Change {
 	id, _, _ = strings.Cut(id, "/") // of a child session
 	f.mu.Lock()
@@ -180,7 +180,7 @@ func (f *filters) exit(id string, cfg filter.Security) texts.Change {
 	return f.scanner(cfg).Exit()
 }
 
-// exit returns the change for texts that leave a session; see [filters.exit].
+// exit returns the function that masks what leaves a session; see [filters.exit].
 func (a *App) exit(session string) texts.Change {
 	return a.filters.exit(session, a.Config.Tools.Filters.Security)
 }

@@ -13,7 +13,7 @@ func (a *App) maskedLog(log *slog.Logger) *slog.Logger {
 	return slog.New(maskedHandler{log.Handler(), func() texts.Change { return a.exit("") }})
 }
 
-// maskedHandler masks the texts of records.
+// maskedHandler masks credentials in log records.
 type maskedHandler struct {
 	slog.Handler
 	exit func() texts.Change
@@ -44,7 +44,7 @@ func (h maskedHandler) WithGroup(name string) slog.Handler {
 	return maskedHandler{h.Handler.WithGroup(name), h.exit}
 }
 
-// maskedAttr returns an attribute with masked texts. Errors and other values are written as texts.
+// maskedAttr returns an attribute with credentials masked. Errors and other values become strings.
 func maskedAttr(a slog.Attr, change texts.Change) slog.Attr {
 	v := a.Value.Resolve()
 	switch v.Kind() {

@@ -62,8 +62,8 @@ type claude struct {
 var claudeEditors = []string{"Edit", "Write", "MultiEdit"}
 
 // tools returns the names of our tools that a rule for a tool of Claude Code covers. A rule that
-// denies or asks about a tool that changes files covers all tools that do, and one that allows only
-// those of the same duty.
+// denies or asks about a tool that changes files covers all tools that do, and one that allows covers
+// only the tools that do the same.
 func (c *claude) tools(name string, action executors.Decision) []string {
 	editor := slices.Contains(claudeEditors, name)
 	return namesOf(c.known, func(t executors.Tool) bool {
