@@ -3,7 +3,7 @@ package retry
 import (
 	"time"
 
-	"github.com/zeph-acp/zeph-acp/executors/links/backoff"
+	"github.com/zeph-acp/zeph-acp/filter/text/backoff"
 )
 
 // Config is the table [tools.retry]: how failed calls are retried. Only tools that may run

@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/zeph-acp/zeph-acp/executors/links/backoff"
+	"github.com/zeph-acp/zeph-acp/filter/text/backoff"
 )
 
 // The limits of the queue, as OpenTelemetry's batch processor has them.

@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/zeph-acp/zeph-acp/executors/links/backoff"
+	"github.com/zeph-acp/zeph-acp/filter/text/backoff"
 )
 
 // Pauses before a list is read again. Some servers announce a change whenever their list

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/zeph-acp/zeph-acp/executors/links/backoff"
 	"github.com/zeph-acp/zeph-acp/executors/tools/mcp/oauth"
 	"github.com/zeph-acp/zeph-acp/executors/tools/web"
+	"github.com/zeph-acp/zeph-acp/filter/text/backoff"
 )
 
 // Limits on requests to an authorization server.

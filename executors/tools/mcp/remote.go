@@ -16,9 +16,9 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/zeph-acp/zeph-acp/executors/links/backoff"
 	"github.com/zeph-acp/zeph-acp/executors/tools/mcp/oauth"
 	"github.com/zeph-acp/zeph-acp/executors/tools/web"
+	"github.com/zeph-acp/zeph-acp/filter/text/backoff"
 )
 
 // Limits on a connection to a server on the web.

@@ -6,7 +6,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/zeph-acp/zeph-acp/executors/links/backoff"
+	"github.com/zeph-acp/zeph-acp/filter/text/backoff"
 )
 
 // reopeningStream is the body of a server's stream of events that is opened again when it ends.

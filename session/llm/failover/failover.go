@@ -7,7 +7,7 @@
 package failover
 
 import (
-	"github.com/zeph-acp/zeph-acp/executors/links/backoff"
+	"github.com/zeph-acp/zeph-acp/filter/text/backoff"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 

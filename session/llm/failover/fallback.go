@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/zeph-acp/zeph-acp/executors/links/backoff"
+	"github.com/zeph-acp/zeph-acp/filter/text/backoff"
 	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )

@@ -12,7 +12,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/session/llm"
 
-	"github.com/zeph-acp/zeph-acp/executors/links/backoff"
+	"github.com/zeph-acp/zeph-acp/filter/text/backoff"
 	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
 )
 
