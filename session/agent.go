@@ -72,19 +72,8 @@ type Tools interface {
 	// Status returns the lines for /status, each a name, a colon and a text.
 	Status() []string
 
-	// These carry out a command with the text after its name, and return the reply in
-	// Markdown. They may ask the user.
-
-	Servers(ctx context.Context, rest string) string     // /mcp
-	Trust(ctx context.Context, rest string) string       // /trust
-	Skills(ctx context.Context, rest string) string      // /skill; without a text it lists the skills
-	Agents(ctx context.Context, rest string) string      // /agents
-	Permissions(ctx context.Context, rest string) string // /permissions
-	Why(ctx context.Context, rest string) string         // /why
-	Hooks(ctx context.Context, rest string) string       // /hooks
-	Jobs(ctx context.Context, rest string) string        // /jobs
-	Policy(ctx context.Context, rest string) string      // /policy
-
+	// Builtins returns the built-in commands that the tools answer.
+	Builtins() []Builtin
 	// Commands returns the commands of MCP servers and of files.
 	Commands() []Command
 	// Expand returns the prompt for one of these commands. It returns false if there is
@@ -97,6 +86,15 @@ type Tools interface {
 	Confirm(ctx context.Context, question, text string) bool
 	// Close ends background commands and waits for them.
 	Close()
+}
+
+// Builtin is a built-in command.
+type Builtin struct {
+	Name, Description string
+	Hint              string // for the text after the name; empty if it takes none
+	// Run carries out the command with the text after its name, and returns the reply in
+	// Markdown. It may ask the user.
+	Run func(ctx context.Context, rest string) string
 }
 
 // Command is a command from an MCP server, "SERVER:PROMPT", or from a file, "DIR:NAME".

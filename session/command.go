@@ -37,10 +37,13 @@ var (
 	initPrompt string
 )
 
-// commands returns the built-in commands in the order in which clients show
-// them. [Session.commands] adds the tools' commands.
-func commands() []command {
-	return []command{
+// menu has the built-in commands in the order in which clients show them. Others follow.
+var menu = strings.Fields("help clear steer compact rewind model mode tools mcp trust permissions why jobs hooks skills skill agents policy " +
+	"status sessions fork review init")
+
+// builtins returns the built-in commands in the order of the menu.
+func (s *Session) builtins() []command {
+	all := []command{
 		{name: "help", description: "Show the commands", run: (*Session).help},
 		{name: "clear", description: "Forget the conversation so far", run: (*Session).clear},
 		{name: steerCommand, description: "Add a message to the running turn", hint: "TEXT", prompt: func(rest string) string { return rest }},
@@ -49,40 +52,29 @@ func commands() []command {
 		{name: "model", description: "Show the models, or pick one", hint: "[PROVIDER:MODEL]", run: (*Session).pickModel},
 		{name: "mode", description: "Show the modes, or pick one", hint: "[MODE]", run: (*Session).pickMode},
 		{name: "tools", description: "Show the tools that the model has", run: (*Session).listTools},
-		{name: "mcp", description: "Show the MCP servers and their tools", run: toolCommand("There are no MCP servers.", Tools.Servers)},
-		{
-			name: "trust", description: "Show the levels of trust, or set one", hint: "[set SUBJECT LEVEL | reset SUBJECT]",
-			run: toolCommand("There are no levels of trust.", Tools.Trust),
-		},
-		{
-			name: "permissions", description: "Show the remembered answers of this project",
-			run: toolCommand("There are no remembered answers.", Tools.Permissions),
-		},
-		{
-			name: "why", description: "Explain who decided about the last call, or the N-th last, and why", hint: "[N]",
-			run: toolCommand("No tool was called.", Tools.Why),
-		},
-		{
-			name: "jobs", description: "Show the commands in the background, or stop them", hint: "[stop ID | stop all]",
-			run: toolCommand("There are no commands in the background.", Tools.Jobs),
-		},
-		{name: "hooks", description: "Show the hooks and their last runs", run: toolCommand("There are no hooks.", Tools.Hooks)},
-		{
-			name: "skills", description: "Show the skills with their source, trust and state",
-			run: toolCommand(noSkills, func(t Tools, ctx context.Context, _ string) string { return t.Skills(ctx, "") }),
-		},
-		{name: "skill", description: "Approve a skill, or block it", hint: "trust|block NAME", run: toolCommand(noSkills, Tools.Skills)},
-		{name: "agents", description: "Show the types of sub-agents", run: toolCommand("There are no sub-agents.", Tools.Agents)},
-		{
-			name: "policy", description: "Show the policy's rules, or check a call against them", hint: "[check TOOL INPUT]",
-			run: toolCommand("There are no rules.", Tools.Policy),
-		},
 		{name: "status", description: "Show the session's state", run: (*Session).status},
 		{name: "sessions", description: "Show the sessions of this directory", run: (*Session).listSessions},
 		{name: "fork", description: "Copy the conversation so far to a new session", run: (*Session).fork},
 		{name: "review", description: "Review the changes in the working tree", hint: "[what to look at]", prompt: promptText(reviewPrompt)},
 		{name: "init", description: "Write AGENTS.md, a guide to this project for agents", hint: "[what matters most]", prompt: promptText(initPrompt)},
 	}
+	if tools := s.toolState(); tools != nil {
+		for _, c := range tools.Builtins() {
+			all = append(all, command{c.Name, c.Description, c.Hint, func(_ *Session, ctx context.Context, rest string) (string, error) {
+				return c.Run(ctx, rest), nil
+			}, nil})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b command) int { return cmp.Compare(place(a.name), place(b.name)) })
+	return all
+}
+
+// place returns the place of a command in the menu.
+func place(name string) int {
+	if i := slices.Index(menu, name); i >= 0 {
+		return i
+	}
+	return len(menu)
 }
 
 // promptText returns the function prompt of a command with a built-in text, to which it
@@ -97,9 +89,9 @@ func promptText(text string) func(rest string) string {
 }
 
 // commandOf returns the command if a prompt consists of one.
-func commandOf(prompt []acp.ContentBlock) (c command, rest string, ok bool) {
+func (s *Session) commandOf(prompt []acp.ContentBlock) (c command, rest string, ok bool) {
 	name, rest := local.SplitCommand(strings.TrimSpace(transcript.TypedText(prompt)))
-	all := commands()
+	all := s.builtins()
 	i := slices.IndexFunc(all, func(c command) bool { return c.name == name })
 	if i < 0 {
 		return command{}, "", false
@@ -122,7 +114,7 @@ func (s *Session) commands() []acp.Command {
 		}
 		out = append(out, c)
 	}
-	for _, c := range commands() {
+	for _, c := range s.builtins() {
 		add(c.name, c.description, c.hint)
 	}
 	for _, t := range s.runner().Typed() {
@@ -297,19 +289,4 @@ func (s *Session) listTools(context.Context, string) (string, error) {
 		fmt.Fprintf(&b, "- `%s`: %s\n", t.Name, summary(t.Description))
 	}
 	return b.String(), nil
-}
-
-const noSkills = "There are no skills."
-
-// toolCommand returns the function run of a command that the tools answer. The reply is none if
-// the session's tools have no state.
-func toolCommand(
-	none string, answer func(tools Tools, ctx context.Context, rest string) string,
-) func(s *Session, ctx context.Context, rest string) (string, error) {
-	return func(s *Session, ctx context.Context, rest string) (string, error) {
-		if tools := s.toolState(); tools != nil {
-			return answer(tools, ctx, rest), nil
-		}
-		return none, nil
-	}
 }

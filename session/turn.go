@@ -157,7 +157,7 @@ func (t *turn) run(prompt []acp.ContentBlock, end func(...transcript.Event)) (ac
 // answer answers the prompt by the agent or by a command.
 func (s *Session) answer(ctx context.Context, prompt []acp.ContentBlock, inbox *agent.Inbox) (reason acp.StopReason, err error) {
 	in := agent.Input{Content: prompt, Inbox: inbox}
-	if c, rest, ok := commandOf(prompt); ok {
+	if c, rest, ok := s.commandOf(prompt); ok {
 		if c.prompt != nil {
 			in.Instead = c.prompt(rest)
 		}

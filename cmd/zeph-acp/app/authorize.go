@@ -9,6 +9,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/gates/rules"
 	"github.com/zeph-acp/zeph-acp/executors/gates/rules/target"
+	"github.com/zeph-acp/zeph-acp/executors/gates/trust"
+	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/local"
 )
@@ -21,12 +23,12 @@ type rulesGates struct {
 }
 
 // rulesGates returns the gates of rules for the tools of one session.
-func (b *sessionBuilder) rulesGates(tools executors.Executor) *rulesGates {
+func (b *sessionBuilder) rulesGates(levels *trust.Trust, tools executors.Executor) *rulesGates {
 	o := rules.Options{
 		Session: target.Session{Cwd: b.dirs.roots.Cwd(), Home: b.dirs.home},
 		Tools:   catalogue.Known,
 		Roots:   b.dirs.roots.Dirs(), Getenv: b.app.environ, MapPaths: b.dirs.toRuleNames,
-		Level: func(call *executors.Call) string { return b.tools.gates.trust.Level(call).String() },
+		Level: func(call *executors.Call) string { return levels.Level(call).String() },
 	}
 	if b.dirs.toRuleNames != nil {
 		for i := range o.Roots {
@@ -40,28 +42,35 @@ func (b *sessionBuilder) rulesGates(tools executors.Executor) *rulesGates {
 	}
 }
 
-// status returns the lines about the rules for /status, one for each gate that is on.
-func (g *rulesGates) status() (lines []string) {
-	if g.policy != nil {
-		lines = append(lines, "Policy: "+g.policy.String())
+// features returns the gate of [tools.policy] with the command for both, and the gate of
+// [tools.authorization].
+func (g *rulesGates) features() (policy, authorization Feature) {
+	gate := func(name, title string, a *rules.Authorizer) Feature {
+		return Feature{Name: name, Link: a.Middleware, OwnCalls: true, Status: func() []string {
+			if a == nil {
+				return nil
+			}
+			return []string{title + ": " + a.String()}
+		}}
 	}
-	if g.authorization != nil {
-		lines = append(lines, "Authorization: "+g.authorization.String())
-	}
-	return lines
+	policy = gate("policy", "Policy", g.policy)
+	policy.Builtins = []session.Builtin{{
+		Name: "policy", Description: "Show the policy's rules, or check a call against them", Hint: "[check TOOL INPUT]", Run: g.answer,
+	}}
+	return policy, gate("authorization", "Authorization", g.authorization)
 }
 
 const policyUsage = "Usage: `/policy status`, or `/policy check TOOL [INPUT]` with JSON or the tool's only required text."
 
-// Policy answers /policy.
-func (st *sessionTools) Policy(ctx context.Context, rest string) string {
+// answer answers /policy.
+func (g *rulesGates) answer(ctx context.Context, rest string) string {
 	verb, rest, _ := strings.Cut(strings.TrimSpace(rest), " ")
 	switch verb {
 	case "", "status":
-		return fmt.Sprintf("- Policy: %s\n- Authorization: %s\n", st.rules.policy, st.rules.authorization)
+		return fmt.Sprintf("- Policy: %s\n- Authorization: %s\n", g.policy, g.authorization)
 	case "check":
 		tool, text, _ := strings.Cut(strings.TrimSpace(rest), " ")
-		return st.rules.check(ctx, tool, strings.TrimSpace(text))
+		return g.check(ctx, tool, strings.TrimSpace(text))
 	}
 	return policyUsage
 }

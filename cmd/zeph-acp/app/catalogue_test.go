@@ -48,10 +48,8 @@ func TestPromptSize(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := &App{filters: newFilters(&config.Loaded{}), Log: slog.New(slog.DiscardHandler)}
-	b := &sessionBuilder{
-		app: a, cfg: setting.Default[config.Config](), dirs: sessionDirs{roots: roots, files: roots}, tools: &sessionTools{skills: &skills.Set{}},
-	}
-	system := b.systemPrompt().text()
+	b := &sessionBuilder{app: a, cfg: setting.Default[config.Config](), dirs: sessionDirs{roots: roots, files: roots}}
+	system := b.systemPrompt(&skills.Set{}, nil).text()
 	if t.Logf("system prompt %d bytes, tools %d bytes", len(system), total); total+len(system) > maxPrompt {
 		t.Errorf("system prompt and tools have %d bytes, %d is the limit", total+len(system), maxPrompt)
 	}

@@ -28,10 +28,10 @@ type Checker struct {
 	// Hooks runs hooks, and asks models that judge calls.
 	Hooks bool
 
-	session func() executors.Executor // begins a session: returns its chain, and sets ready
-	chain   executors.Executor        // of the last session
-	partial bool                      // the input is a path alone
-	ready   func(context.Context)     // reads the hooks of that session
+	session func() executors.Executor     // begins a session: returns its chain, and sets ready
+	chain   executors.Executor            // of the last session
+	partial bool                          // the input is a path alone
+	ready   func(context.Context, string) // reads the hooks of that session
 	policy  *permission.ShellPolicyHandle
 	mask    func(string) string // redacts the credentials in a text
 	assumed *assumedTools
@@ -106,9 +106,9 @@ func (a *App) Checker(dir, mode string) (*Checker, error) {
 		return nil, err
 	}
 	c.session = func() executors.Executor {
-		chain := b.chain(&ideproxy.Terminals{})
-		c.ready = b.tools.hooks.Ready
-		return chain
+		f := b.features(&ideproxy.Terminals{})
+		c.ready = find(f.list, "hooks").Ready
+		return f.chain
 	}
 	c.chain = c.session()
 	return c, nil
@@ -183,7 +183,7 @@ func (c *Checker) Check(ctx context.Context, tool string, input json.RawMessage)
 		call.Skipped = func(what string) { out.Skipped = append(out.Skipped, what) }
 	}
 	c.chain = c.session()
-	c.ready(ctx)
+	c.ready(ctx, "")
 	call.Card, call.PrepareErr = c.chain.Prepare(ctx, call)
 	res, err := c.chain.Execute(ctx, call)
 	for err == nil && call.Rewrite != nil { // a hook changed the input

@@ -11,6 +11,32 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/agent/filecommand"
 )
 
+// fileCommandsFeature has the commands that files define. A tool of the same name comes before one.
+func (b *sessionBuilder) fileCommandsFeature(tools executors.Executor) Feature {
+	set := b.commandFiles()
+	hasTool := func(name string) bool {
+		_, ok := executors.Find(tools.Tools(), name)
+		return ok
+	}
+	return Feature{
+		Name: "file_commands", Ready: func(context.Context, string) { set.Ready() },
+		Prompts: func() (all []session.Command) {
+			for _, c := range set.Commands() {
+				if !hasTool(c.Name) {
+					all = append(all, session.Command(c))
+				}
+			}
+			return all
+		},
+		Expand: func(ctx context.Context, name, rest string) (session.Expansion, bool, error) {
+			if hasTool(name) {
+				return session.Expansion{}, false, nil
+			}
+			return expandFile(ctx, set, name, rest)
+		},
+	}
+}
+
 // commandFiles returns the files of a session that define commands.
 func (b *sessionBuilder) commandFiles() *filecommand.Set {
 	return filecommand.New(filecommand.Options{
@@ -28,30 +54,9 @@ func (b *sessionBuilder) commandFiles() *filecommand.Set {
 	})
 }
 
-// fileCommands returns the commands that files define.
-func (st *sessionTools) fileCommands() []session.Command {
-	var out []session.Command
-	for _, c := range st.commandFiles.Commands() {
-		if !st.hasTool(c.Name) {
-			out = append(out, session.Command(c))
-		}
-	}
-	return out
-}
-
-// hasTool reports whether the user can call a tool of that name, which then comes before
-// a command of a file.
-func (st *sessionTools) hasTool(name string) bool {
-	_, ok := executors.Find(st.tools.Tools(), name)
-	return ok
-}
-
 // expandFile returns the prompt of a file.
-func (st *sessionTools) expandFile(ctx context.Context, name, rest string) (session.Expansion, bool, error) {
-	if st.hasTool(name) {
-		return session.Expansion{}, false, nil
-	}
-	p, reply, ok, err := st.commandFiles.Expand(ctx, name, rest)
+func expandFile(ctx context.Context, set *filecommand.Set, name, rest string) (session.Expansion, bool, error) {
+	p, reply, ok, err := set.Expand(ctx, name, rest)
 	e := session.Expansion{Reply: reply, Bounds: p.Bounds, Commands: map[int]string{}}
 	for i, part := range p.Parts {
 		switch {

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"sync"
@@ -56,6 +57,14 @@ func (b *sessionBuilder) filter() *filter.Link {
 		link.Metrics.Totals = b.app.Store
 	}
 	return link
+}
+
+// filterFeature filters and masks results.
+func (b *sessionBuilder) filterFeature(link *filter.Link) Feature {
+	return Feature{
+		Name: "filter", Link: link.Middleware, OwnCalls: true, Close: link.Metrics.Flush,
+		Status: func() []string { return link.Metrics.Status(context.Background()) },
+	}
 }
 
 // learnKeys adds the keys of all providers to the redacted texts. It returns a

@@ -3,13 +3,15 @@ package app
 import (
 	"context"
 	"encoding/json"
-	"slices"
 
+	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/gates/anomaly"
 	"github.com/zeph-acp/zeph-acp/executors/gates/flow"
 	"github.com/zeph-acp/zeph-acp/executors/gates/trust"
 	"github.com/zeph-acp/zeph-acp/executors/gates/utility"
+	"github.com/zeph-acp/zeph-acp/executors/tools/mcp"
 	"github.com/zeph-acp/zeph-acp/session"
+	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
@@ -23,12 +25,12 @@ type gates struct {
 }
 
 // newGates makes the gates of a session and connects those that depend on each other.
-func (b *sessionBuilder) newGates() gates {
+func (b *sessionBuilder) newGates(servers *mcp.Session) gates {
 	g := gates{
 		trust: trust.New(b.cfg.Tools.Trust), flow: flow.New(b.cfg.Tools.InformationFlow, b.dirs.home),
 		anomaly: anomaly.New(b.cfg.Tools.Anomaly), utility: utility.New(b.cfg.Tools.Utility),
 	}
-	g.trust.Entry, g.trust.LowerOnly = b.tools.mcp.Trusted, b.app.isManaged("tools.trust")
+	g.trust.Entry, g.trust.LowerOnly = servers.Trusted, b.app.isManaged("tools.trust")
 	g.trust.Forget = g.anomaly.Forget
 	g.trust.Save = stateSaver(b.session, trust.Name)
 	g.flow.Trusted = func(server string) bool { return g.trust.LevelOf(trust.Server(server)) == trust.Trusted }
@@ -53,36 +55,40 @@ func importedLabels() []transcript.Event {
 	return []transcript.Event{transcript.State{Name: flow.Name, Value: flow.Both("an imported session")}}
 }
 
-// begin brings the gates up to date before a turn: another process may have
-// continued the session.
-func (g gates) begin(s session.Setup) {
-	g.trust.Restore(s.State(trust.Name))
-	g.trust.Begin()
-	g.flow.Restore(s.State(flow.Name))
-	g.utility.Begin()
-}
-
-// reset drops the state that belongs to the conversation.
-func (g gates) reset() {
-	g.flow.Reset()
-	g.anomaly.Reset()
-	g.utility.Reset()
-}
-
-// status returns the lines of the gates for /status.
-func (g gates) status() []string {
-	return slices.Concat(g.trust.Status(), g.flow.Status())
-}
-
-// Trust carries out the command /trust.
-func (st *sessionTools) Trust(_ context.Context, rest string) string {
-	var servers []string
-	for _, s := range st.mcp.Status() {
-		servers = append(servers, s.Name)
+// trustFeature judges calls by the level of their tool, server or skill, and of what the turn has read.
+func (b *sessionBuilder) trustFeature(t *trust.Trust, command func(rest string) string) Feature {
+	return Feature{
+		Name: "trust", Link: t.Link(), OwnCalls: true, Status: t.Status,
+		BeforeTurn: func() {
+			t.Restore(b.session.State(trust.Name)) // another process may have continued the session
+			t.Begin()
+		},
+		Builtins: []session.Builtin{{
+			Name: "trust", Description: "Show the levels of trust, or set one", Hint: "[set SUBJECT LEVEL | reset SUBJECT]",
+			Run: func(_ context.Context, rest string) string { return command(rest) },
+		}},
 	}
-	var tools []string
-	for _, t := range st.tools.Tools() {
-		tools = append(tools, t.Name)
+}
+
+// flowFeature asks about calls that may send out what the session has read.
+func (b *sessionBuilder) flowFeature(f *flow.Flow) Feature {
+	return Feature{
+		Name: "information_flow", Link: f.Link(), OwnCalls: true, Status: f.Status, Reset: f.Reset,
+		BeforeTurn: func() { f.Restore(b.session.State(flow.Name)) },
+		Turns:      func(a *agent.Agent) { a.Attached = f.Attached },
 	}
-	return st.gates.trust.Command(rest, servers, tools)
+}
+
+// trustCommand returns the function that carries out the command /trust.
+func trustCommand(t *trust.Trust, servers *mcp.Session, tools executors.Executor) func(rest string) string {
+	return func(rest string) string {
+		var serverNames, toolNames []string
+		for _, s := range servers.Status() {
+			serverNames = append(serverNames, s.Name)
+		}
+		for _, tool := range tools.Tools() {
+			toolNames = append(toolNames, tool.Name)
+		}
+		return t.Command(rest, serverNames, toolNames)
+	}
 }

@@ -14,10 +14,29 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/permission/approval"
 	"github.com/zeph-acp/zeph-acp/executors/tools/shell"
 	"github.com/zeph-acp/zeph-acp/filter/text"
+	"github.com/zeph-acp/zeph-acp/session"
+	"github.com/zeph-acp/zeph-acp/session/agent"
 )
 
-// hooks returns the hooks of a session. No file is read before its first turn.
-func (b *sessionBuilder) hooks() *hooks.Session {
+// hooksFeature runs the hooks. No file is read before the first turn.
+func (b *sessionBuilder) hooksFeature(copies *copyHost) Feature {
+	h := b.hooks(copies)
+	return Feature{
+		Name: "hooks", Link: h.Middleware, OwnCalls: true, Reset: h.Reset,
+		Ready: func(ctx context.Context, _ string) { h.Ready(ctx) },
+		Turns: func(a *agent.Agent) { a.Hooks = h },
+		Builtins: []session.Builtin{{
+			Name: "hooks", Description: "Show the hooks and their last runs",
+			Run: func(ctx context.Context, _ string) string {
+				h.Ready(ctx)
+				return h.List()
+			},
+		}},
+	}
+}
+
+// hooks returns the hooks of a session.
+func (b *sessionBuilder) hooks(copies *copyHost) *hooks.Session {
 	dir, mask := b.dirs.roots.Cwd(), b.mask()
 	o := hooks.Options{
 		Config: b.cfg.Tools.Hooks, Session: b.session.ID, Dir: dir, Resumed: b.session.Resumed, Sources: b.app.hookSources(dir),
@@ -32,7 +51,7 @@ func (b *sessionBuilder) hooks() *hooks.Session {
 		Mask:   func(s string) string { return mask(text.WithoutControls(s)) },
 		Mode:   b.session.Mode, Model: func() string { return b.session.Model().Name() }, Warn: b.session.Warn, NewID: b.app.NewID,
 		Audit: audit.Middleware(b.app.Audit), Checking: b.app.checking != nil,
-		Names: b.tools.copies.nameMappers,
+		Names: copies.nameMappers,
 	}
 	if !b.noUser() && b.app.checking == nil {
 		o.Confirm = func(ctx context.Context, title string) bool {
@@ -61,10 +80,4 @@ func (a *App) hookSources(dir string) []hooks.Source {
 		}})
 	}
 	return all
-}
-
-// Hooks describes the hooks, for /hooks.
-func (st *sessionTools) Hooks(ctx context.Context, _ string) string {
-	st.hooks.Ready(ctx)
-	return st.hooks.List()
 }

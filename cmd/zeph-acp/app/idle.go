@@ -1,7 +1,6 @@
 package app
 
 import (
-	"context"
 	"sync"
 	"time"
 
@@ -86,12 +85,12 @@ func (a *App) beforeSession() { a.idle.plan(func() { catalogue.Tools() }) }
 // request to the model and the first events of a turn. All of it is discarded, since the
 // project's files may change until the prompt. The number of saved entries is kept, as
 // between two turns.
-func (b *sessionBuilder) beforePrompt(of *agent.Agent) {
+func (b *sessionBuilder) beforePrompt(of *agent.Agent, f *sessionFeatures) {
 	text := ""
 	b.app.idle.plan(
 		func() {
 			if !isDirect(b.session.Model()) {
-				text = b.tools.system.write(func(string) {})
+				text = f.system.write(func(string) {})
 			}
 		},
 		func() {
@@ -103,6 +102,6 @@ func (b *sessionBuilder) beforePrompt(of *agent.Agent) {
 				_, _ = transcript.MarshalPlain(e) // every event can be encoded
 			}
 		},
-		func() { b.tools.memory.Refresh(context.Background()) },
+		find(f.list, "memory").BeforeTurn,
 	)
 }

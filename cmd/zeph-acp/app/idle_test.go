@@ -113,16 +113,14 @@ func TestBeforePrompt(t *testing.T) {
 			}
 			warnings := 0
 			s := session.Setup{Warn: func(string) { warnings++ }, Model: func() llm.Model { return m }}
-			b := &sessionBuilder{
-				app: a, session: s, cfg: setting.Default[config.Config](), dirs: dirs, tools: &sessionTools{skills: &skills.Set{}, memory: &memory.Memory{}},
-			}
-			b.tools.system = b.systemPrompt()
-			b.beforePrompt(&agent.Agent{Chain: executors.Chain(native.New())})
+			b := &sessionBuilder{app: a, session: s, cfg: setting.Default[config.Config](), dirs: dirs}
+			f := &sessionFeatures{system: b.systemPrompt(&skills.Set{}, nil), list: []Feature{memoryFeature(&memory.Memory{})}}
+			b.beforePrompt(&agent.Agent{Chain: executors.Chain(native.New())}, f)
 			a.idle.run()
 			if err := os.WriteFile(rules, []byte("new rules"), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if text := b.tools.system.text(); warnings > 0 || !strings.Contains(text, "new rules") {
+			if text := f.system.text(); warnings > 0 || !strings.Contains(text, "new rules") {
 				t.Errorf("%d warnings, and the prompt\n%s", warnings, text)
 			}
 		})

@@ -33,6 +33,15 @@ func (b *sessionBuilder) adversarialGate() (*adversarial.Gate, error) {
 	return g, err
 }
 
+// adversarialFeature lets a model judge calls by the user's policies.
+func (b *sessionBuilder) adversarialFeature() Feature {
+	f := Feature{Name: "adversarial_policy", Link: b.models.adversarial.Link(), OwnCalls: true}
+	if b.models.adversarial != nil {
+		f.Status = func() []string { return []string{b.models.adversarial.Status()} }
+	}
+	return f
+}
+
 // judgeModel returns a function that returns the model for questions about calls: the one
 // that a configuration key selects, or the session's if the key is empty. With an error the
 // function returns nil.

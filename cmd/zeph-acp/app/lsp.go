@@ -9,7 +9,7 @@ import (
 
 // languageServers returns the language servers of a session; nil if they are off. None
 // starts before the first edit.
-func (b *sessionBuilder) languageServers(fs files.FS) *lsp.Session {
+func (b *sessionBuilder) languageServers(fs files.FS, sh *sessionShell) *lsp.Session {
 	if b.app.checking != nil || !b.cfg.Tools.Enabled {
 		return nil
 	}
@@ -18,9 +18,14 @@ func (b *sessionBuilder) languageServers(fs files.FS) *lsp.Session {
 		Desk:   &approval.Desk{Store: b.app.MCP.Approvals, Ask: b.askApproval()},
 		Find:   b.app.FindServer,
 		Hash:   b.hashFile,
-		Busy:   func() bool { return b.tools.shell.Running() > 0 },
+		Busy:   func() bool { return sh.Running() > 0 },
 		Env:    b.environment,
 		Reaper: b.app.Reaper, Timeouts: client.DefaultTimeouts(), Mask: b.mask(), MaskLines: b.scan.Lines,
 		Warn: b.session.Warn, Log: b.app.Log, NewID: b.app.NewID, Version: Version,
 	})
+}
+
+// lspFeature adds the new diagnostics of an edit to its result.
+func lspFeature(servers *lsp.Session) Feature {
+	return Feature{Name: "lsp", Outer: servers.Around, Link: servers.Within, Status: servers.Status, Close: servers.Close}
 }

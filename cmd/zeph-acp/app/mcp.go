@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/zeph-acp/zeph-acp/acp"
@@ -18,6 +19,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/tools/shell"
 	"github.com/zeph-acp/zeph-acp/ideproxy"
 	"github.com/zeph-acp/zeph-acp/session"
+	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
@@ -117,27 +119,56 @@ func servers(_ context.Context, sessions *session.Sessions, id string) (any, err
 		return nil, err
 	}
 	all := []mcp.Status{}
-	if st, ok := tools.(*sessionTools); ok {
-		all = st.servers()
+	if s, ok := tools.(*sessionFeatures); ok {
+		all = s.servers()
 	}
 	return map[string]any{"servers": all}, nil
 }
 
-// servers returns the state of the MCP servers. Tools that the model's provider refuses
-// are left out.
-func (st *sessionTools) servers() []mcp.Status {
-	all := st.mcp.Status()
-	refused := llm.RefusedTools(llm.Answering(st.model()))
-	for i := range all {
-		all[i].Refuse(refused)
+// mcpFeature has the tools and prompts of MCP servers. states returns the state of the servers.
+func (b *sessionBuilder) mcpFeature(s *mcp.Session, g gates, states func() []mcp.Status) Feature {
+	return Feature{
+		Name: "mcp", Tools: s, Late: true, Close: s.Close,
+		Builtins: []session.Builtin{{
+			Name: "mcp", Description: "Show the MCP servers and their tools",
+			Run: func(context.Context, string) string { return describeServers(states()) },
+		}},
+		Prompts: func() (all []session.Command) {
+			for _, c := range s.Commands() {
+				all = append(all, session.Command(c))
+			}
+			return all
+		},
+		Expand: func(ctx context.Context, name, rest string) (session.Expansion, bool, error) {
+			return expandServer(ctx, s, g, name, rest)
+		},
+		Ready: func(ctx context.Context, typed string) {
+			if command, ok := strings.CutPrefix(strings.TrimSpace(typed), "/"); ok {
+				s.Await(ctx, command)
+			}
+			s.Ready(ctx)
+		},
+		Turns: func(a *agent.Agent) { a.Resource = s.Reader },
 	}
-	return all
 }
 
-// Servers describes the MCP servers, for /mcp.
-func (st *sessionTools) Servers(context.Context, string) string {
+// serverStates returns a function that returns the state of the MCP servers. Tools that the
+// model's provider refuses are left out.
+func (b *sessionBuilder) serverStates(s *mcp.Session) func() []mcp.Status {
+	return func() []mcp.Status {
+		all := s.Status()
+		refused := llm.RefusedTools(llm.Answering(b.session.Model()))
+		for i := range all {
+			all[i].Refuse(refused)
+		}
+		return all
+	}
+}
+
+// describeServers describes the MCP servers for people.
+func describeServers(all []mcp.Status) string {
 	text := ""
-	for _, s := range st.servers() {
+	for _, s := range all {
 		text += s.String()
 	}
 	return cmp.Or(text, "There are no MCP servers. The editor can send some, and [[mcp.servers]] of the configuration names others.")

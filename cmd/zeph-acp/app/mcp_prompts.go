@@ -10,37 +10,21 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
-// Commands returns the prompts of the MCP servers, then the commands of files.
-func (st *sessionTools) Commands() []session.Command {
-	var out []session.Command
-	for _, c := range st.mcp.Commands() {
-		out = append(out, session.Command(c))
-	}
-	return append(out, st.fileCommands()...)
-}
-
-// Expand returns the messages of a prompt of an MCP server, or the prompt of a file.
-func (st *sessionTools) Expand(ctx context.Context, name, rest string) (session.Expansion, bool, error) {
-	if strings.Contains(name, ":") {
-		if e, ok, err := st.expandServer(ctx, name, rest); ok || err != nil {
-			return e, ok, err
-		}
-	}
-	return st.expandFile(ctx, name, rest)
-}
-
 // expandServer returns the messages of a prompt of an MCP server.
-func (st *sessionTools) expandServer(ctx context.Context, name, rest string) (session.Expansion, bool, error) {
-	messages, reply, ok, err := st.mcp.Prompt(ctx, name, rest)
+func expandServer(ctx context.Context, servers *mcp.Session, g gates, name, rest string) (session.Expansion, bool, error) {
+	if !strings.Contains(name, ":") {
+		return session.Expansion{}, false, nil
+	}
+	messages, reply, ok, err := servers.Prompt(ctx, name, rest)
 	if !ok || err != nil || reply != "" {
 		return session.Expansion{Reply: reply}, ok, err
 	}
-	server := st.mcp.PromptServer(name)
-	if st.gates.trust.Refuses(server) {
+	server := servers.PromptServer(name)
+	if g.trust.Refuses(server) {
 		return session.Expansion{Reply: "The MCP server " + server + " is blocked; `/trust` shows why."}, true, nil
 	}
-	st.gates.trust.ReadServer(server)
-	st.gates.flow.ReadServer(server)
+	g.trust.ReadServer(server)
+	g.flow.ReadServer(server)
 	return arrange(messages, "/"+name+" "+rest), true, nil
 }
 

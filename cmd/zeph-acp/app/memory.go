@@ -13,16 +13,27 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/tools/memory"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/filter"
+	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/store"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
+// memoryFeature has the tools for the memory. It shows the model how much is saved.
+func memoryFeature(m *memory.Memory) Feature {
+	return Feature{
+		Name: "memory", Tools: m.Tools(), Late: true, Status: m.Status, Reset: m.Reset,
+		Turns:      func(a *agent.Agent) { a.Memory = m.Line },
+		BeforeTurn: func() { m.Refresh(context.Background()) }, // also for /tools, which is not a turn of the agent
+		Ready:      func(ctx context.Context, _ string) { m.Refresh(ctx) },
+	}
+}
+
 // memory returns the memory of a session.
-func (b *sessionBuilder) memory() *memory.Memory {
+func (b *sessionBuilder) memory(labels *flow.Flow) *memory.Memory {
 	m := b.app.Memory(b.cfg, b.dirs.files)
 	m.Session, m.CWD, m.Log, m.DryRun = b.session.ID, b.session.CWD, b.app.Log, b.app.checking != nil
-	m.Labels, m.AddLabels = b.tools.gates.flow.State, b.tools.gates.flow.Add
+	m.Labels, m.AddLabels = labels.State, labels.Add
 	if b.app.Store == nil {
 		return m
 	}

@@ -6,7 +6,9 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/catalogue"
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/agent/prompt"
+	"github.com/zeph-acp/zeph-acp/session/agent/skills"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
@@ -46,9 +48,22 @@ func (p *systemPrompt) forget() {
 	p.written = ""
 }
 
+// promptFeature is the system prompt.
+func (b *sessionBuilder) promptFeature(p *systemPrompt, set *skills.Set) Feature {
+	return Feature{
+		Name: "prompt", Reset: p.forget,
+		BeforeTurn: func() {
+			if !set.Waiting() { // else the user is asked about some of them first
+				p.ready(b.session.Model())
+			}
+		},
+		Turns: func(a *agent.Agent) { a.System = func() string { return b.scan.Text(p.text()) } },
+	}
+}
+
 // systemPrompt returns the system prompt of a session: about its directories,
-// read as the file tools read them, and its skills.
-func (b *sessionBuilder) systemPrompt() *systemPrompt {
+// read as the file tools read them, its skills, and the offered tools. Nil means unknown tools.
+func (b *sessionBuilder) systemPrompt(set *skills.Set, offered func() []executors.Tool) *systemPrompt {
 	warn := func(w string) {
 		b.app.Log.Warn(w, "session", b.session.ID)
 		b.session.Warn(w)
@@ -64,9 +79,9 @@ func (b *sessionBuilder) systemPrompt() *systemPrompt {
 			NoTools: !b.cfg.Tools.Enabled, Append: b.app.SystemAppend,
 		}
 		if b.cfg.Tools.Enabled {
-			f.Skills = promptSkills(b.tools.skills)
-			if b.tools.offered != nil {
-				f.Advice = executors.NewAdvice(catalogue.Known(), b.tools.offered())
+			f.Skills = promptSkills(set)
+			if offered != nil {
+				f.Advice = executors.NewAdvice(catalogue.Known(), offered())
 			}
 		}
 		return prompt.System(f)

@@ -147,8 +147,8 @@ func TestHostileRules(t *testing.T) {
 			}
 			var warnings []string
 			s := session.Setup{Warn: func(w string) { warnings = append(warnings, w) }}
-			b := &sessionBuilder{app: a, session: s, cfg: cfg, scan: &redact.Scanner{}, dirs: dirs, tools: &sessionTools{skills: &skills.Set{}}}
-			got := b.systemPrompt().text()
+			b := &sessionBuilder{app: a, session: s, cfg: cfg, scan: &redact.Scanner{}, dirs: dirs}
+			got := b.systemPrompt(&skills.Set{}, nil).text()
 			if strings.Contains(got, "PRIVATE KEY") || strings.Contains(got, "REALKEY") || !strings.Contains(got, "(go.mod)") || !strings.Contains(got, tt.has) {
 				t.Errorf("want %q in\n%s", tt.has, got[strings.Index(got, "Where you are"):])
 			}

@@ -11,9 +11,13 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/links/cache"
 	"github.com/zeph-acp/zeph-acp/executors/tools/files"
+	"github.com/zeph-acp/zeph-acp/executors/tools/lsp"
+	"github.com/zeph-acp/zeph-acp/executors/tools/shell"
 	"github.com/zeph-acp/zeph-acp/executors/undo/rewind"
 	"github.com/zeph-acp/zeph-acp/executors/undo/rollback"
+	"github.com/zeph-acp/zeph-acp/ideproxy"
 	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
@@ -31,26 +35,38 @@ func (b *sessionBuilder) newRewind() *rewind.Session {
 	})
 }
 
-// trackedFS returns fs in a form that also stores the texts of the editor for a rewind.
-func trackedFS(kept *rewind.Session, fs files.FS, caps acp.ClientCapabilities) files.FS {
+// fileSystem returns the files of a session: through the client as far as its capabilities
+// allow, else on the disk. kept, if not nil, also stores the texts of the editor for a rewind.
+func (b *sessionBuilder) fileSystem(kept *rewind.Session) files.FS {
+	caps := b.session.Client.Capabilities()
+	var fs files.FS = files.Disk{Roots: b.dirs.files, MaxBytes: b.cfg.Tools.File.MaxFileBytes}
+	if caps.ReadTextFile || caps.WriteTextFile {
+		fs = &ideproxy.FS{
+			Client: b.session.Client, Session: b.session.ID, Roots: b.dirs.files, Disk: fs,
+			Read: caps.ReadTextFile, Write: caps.WriteTextFile,
+		}
+	}
 	if kept == nil {
 		return fs
 	}
 	return kept.Editor(fs, caps.ReadTextFile, caps.WriteTextFile)
 }
 
-// Files returns the files that a rewind can restore; nil if no files are kept.
-func (st *sessionTools) Files() session.Files {
-	if st.rewind == nil {
-		return nil
+// rewindFeature keeps the files that the session changes.
+func rewindFeature(kept *rewind.Session, servers *lsp.Session, results *cache.Cache, sh *shell.Executor) Feature {
+	f := Feature{Name: "rewind", Link: kept.Middleware}
+	if kept != nil {
+		f.Files = rewindFiles{kept, servers, results, sh}
 	}
-	return rewindFiles{st.rewind, st}
+	return f
 }
 
 // rewindFiles adapts a [rewind.Session] to session.Files.
 type rewindFiles struct {
 	*rewind.Session
-	tools *sessionTools
+	servers *lsp.Session
+	results *cache.Cache
+	shell   *shell.Executor
 }
 
 func (f rewindFiles) Before(ctx context.Context, turn int, id string) (session.FilesPlan, error) {
@@ -69,9 +85,9 @@ func (f rewindFiles) plan(p *rewind.Plan, err error) (session.FilesPlan, error) 
 		return session.FilesPlan{}, err
 	}
 	out := session.FilesPlan{Notes: p.Gaps, Apply: func(ctx context.Context, force bool, mark []byte) (session.FilesOutcome, error) {
-		f.tools.lsp.ExpectChanges(ctx)
+		f.servers.ExpectChanges(ctx)
 		done, err := p.Apply(ctx, force, mark)
-		f.tools.cache.Clear()
+		f.results.Clear()
 		return session.FilesOutcome(done), err
 	}}
 	for _, step := range p.Steps {
@@ -79,15 +95,10 @@ func (f rewindFiles) plan(p *rewind.Plan, err error) (session.FilesPlan, error) 
 			Path: step.Path, Name: executors.OneLine(p.Rel(step)), Change: step.Verb(), Differs: step.Conflict, Lost: step.Unrestorable,
 		})
 	}
-	if n := f.tools.shell.Running(); n > 0 {
+	if n := f.shell.Running(); n > 0 {
 		out.Notes = append(out.Notes, "a command still runs in the background, and may change files again")
 	}
 	return out, nil
-}
-
-// Confirm asks the user a question.
-func (st *sessionTools) Confirm(ctx context.Context, question, text string) bool {
-	return st.confirm != nil && st.confirm(ctx, question, text)
 }
 
 // confirm returns the function that asks the user a question; nil if there is no

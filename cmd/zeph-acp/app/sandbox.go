@@ -19,6 +19,33 @@ func (a *App) describe(box *sandbox.Box) func() string {
 	return box.State
 }
 
+// sandboxFeature describes what confines commands.
+func (b *sessionBuilder) sandboxFeature(sh *sessionShell) Feature {
+	boxState := b.app.describe(sh.box)
+	return Feature{
+		Name:     "sandbox",
+		Warnings: func() []string { return nonempty(sh.walls.Warning()) },
+		Status: func() []string {
+			var lines []string
+			if sh.walls != nil {
+				lines = append(lines, sh.walls.State())
+			}
+			if state := boxState(); state != "" {
+				lines = append(lines, strings.Split(state, "\n")...)
+			}
+			return append(lines, nonempty(sh.terminalState())...)
+		},
+	}
+}
+
+// nonempty returns a list of one line; nil if it is empty.
+func nonempty(line string) []string {
+	if line == "" {
+		return nil
+	}
+	return []string{line}
+}
+
 // sandboxes returns what confines the session's local commands: the sandbox of those that were
 // allowed, nil if it is off, and the box of those that run without a question, nil if there
 // is none on this system. lent is the directory of git objects that the session's repository

@@ -51,8 +51,8 @@ func (a *App) TaskServer(task store.Task) (server *acp.Server, end func()) {
 	open := sessions.NewAgent
 	sessions.NewAgent = func(s session.Setup) (session.Opening, error) {
 		o, err := open(s)
-		if st, ok := o.Tools.(*sessionTools); ok && !task.Typed {
-			st.gates.flow.Add(a.labelsOf(context.Background(), task.Session))
+		if f, ok := o.Tools.(*sessionFeatures); ok && !task.Typed {
+			f.flow.Add(a.labelsOf(context.Background(), task.Session))
 		}
 		return o, err
 	}

@@ -3,15 +3,14 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"slices"
+	"sync/atomic"
 
 	"github.com/zeph-acp/zeph-acp/acp"
-	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/catalogue"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
-	"github.com/zeph-acp/zeph-acp/executors"
-	"github.com/zeph-acp/zeph-acp/executors/links/quota"
 	"github.com/zeph-acp/zeph-acp/executors/permission"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/filter/redact"
@@ -25,7 +24,7 @@ import (
 )
 
 // sessionBuilder makes the parts of one session. Each method returns one of them, and
-// chain puts them together.
+// features puts them together.
 type sessionBuilder struct {
 	app     *App
 	session session.Setup
@@ -33,7 +32,6 @@ type sessionBuilder struct {
 	dirs    sessionDirs
 	policy  *permission.ShellPolicyHandle
 	models  helperModels
-	tools   *sessionTools   // the parts that are made so far
 	scan    *redact.Scanner // masks what leaves the session; nil masks nothing
 
 	emptyStore bool // the database did not exist when the session was opened
@@ -71,36 +69,19 @@ func (a *App) newAgent(s session.Setup, terminals *ideproxy.Terminals) (session.
 	}
 	warnings = slices.Concat(a.Warnings, warnings, a.filters.learnKeys(a.Config, a.Getenv), a.keyWarnings())
 	a.filters.learnEnvironment(os.Environ(), b.environment())
-	chain := b.chain(terminals)
-	st := b.tools
-	warnings = append(warnings, st.skills.Warnings...)
-	if w := st.sandbox.Warning(); w != "" {
-		warnings = append(warnings, w)
-	}
-	if b.cfg.Tools.Enabled {
-		warnings = append(warnings, st.toolset.Warnings(func() []executors.Tool {
-			return slices.Concat(chain.Tools(), catalogue.Known())
-		})...)
-	}
+	f := b.features(terminals)
+	warnings = append(warnings, f.warnings()...)
 	for _, w := range warnings {
 		a.Log.Warn(w, "session", s.ID)
 	}
-	turns := b.agent(chain)
-	a.prepared.Do(func() { b.beforePrompt(turns) })
+	turns := b.agent(f)
+	a.prepared.Do(func() { b.beforePrompt(turns, f) })
 	return session.Opening{
-		Tools: st, Mode: b.cfg.Agent.Mode, Warnings: warnings,
+		Tools: f, Mode: b.cfg.Agent.Mode, Warnings: warnings, Agent: turns,
 		BeforeTurn: func() {
 			a.idle.end()
-			a.runner().Poll()
-			b.policy.Renew()
-			st.gates.begin(s)
-			st.quota.Restore(s.State(quota.Name))
-			if !st.skills.Waiting() { // else the user is asked about some of them first
-				st.system.ready(s.Model())
-			}
-			st.memory.Refresh(context.Background()) // also for /tools, which is not a turn of the agent
+			f.beforeTurn()
 		},
-		Agent: turns,
 	}, nil
 }
 
@@ -163,16 +144,14 @@ func (a *App) keyWarnings() (warnings []string) {
 	return warnings
 }
 
-// agent returns the agent that runs the turns of a session with this chain.
-func (b *sessionBuilder) agent(chain executors.Executor) *agent.Agent {
-	return &agent.Agent{
-		Config: b.cfg.Agent.Config, Session: b.session.ID, Chain: chain, NewID: b.app.NewID, Log: b.app.Log,
+// agent returns the agent that runs the turns of a session with these features.
+func (b *sessionBuilder) agent(f *sessionFeatures) *agent.Agent {
+	a := &agent.Agent{
+		Config: b.cfg.Agent.Config, Session: b.session.ID, Chain: f.chain, NewID: b.app.NewID, Log: b.app.Log,
 		Client: b.client(), Exit: b.scan.Exit(),
 		State: agent.State{
 			Model: b.session.Model, Thought: b.session.Thought, Record: b.session.Record, Stored: b.session.Stored, Spend: b.session.Spend,
-			Mode:      func() string { return prompt.Mode(b.session.Mode()) },
-			Memory:    b.tools.memory.Line,
-			Suspected: func() { b.tools.suspectedCalls.Add(1) },
+			Mode: func() string { return prompt.Mode(b.session.Mode()) },
 		},
 		Workspace: agent.Workspace{
 			Inside: func(path string) bool { _, err := b.dirs.files.Resolve(path); return err == nil },
@@ -183,42 +162,48 @@ func (b *sessionBuilder) agent(chain executors.Executor) *agent.Agent {
 				}
 				return !errors.Is(err, fs.ErrNotExist)
 			},
-			Attached: b.tools.gates.flow.Attached,
-			Resource: b.tools.mcp.Reader,
-		},
-		Overflow: agent.Overflow{
-			Shorten: func(ctx context.Context, text string) string {
-				b.session.Stored(ctx) // an overflow belongs to a stored session
-				return b.tools.overflow.Shorten(ctx, b.session.ID, text)
-			},
-			Keep: func(ctx context.Context, text string) (string, bool) {
-				b.session.Stored(ctx)
-				return b.tools.overflow.Keep(ctx, b.session.ID, text)
-			},
 		},
 		Helpers:  agent.Helpers{Reformat: b.models.reformatter, Compactor: b.models.compaction, OpenModel: b.app.model},
-		System:   func() string { return b.scan.Text(b.tools.system.text()) },
-		Toolset:  b.tools.toolset,
-		Disabled: b.tools.disabled,
-		Hooks:    b.tools.hooks,
-		Ready:    b.tools.ready,
-		News:     b.tools.news,
+		Disabled: f.disabled,
+		Ready:    f.ready,
+		News:     f.news,
 		Tracer:   b.app.tracer,
+	}
+	f.each(func(one Feature) {
+		if one.Turns != nil {
+			one.Turns(a)
+		}
+	})
+	return a
+}
+
+// suspicionFeature counts the calls with values that the model may have made up.
+func suspicionFeature() Feature {
+	var suspected atomic.Int64
+	return Feature{
+		Name: "suspicion", Turns: func(a *agent.Agent) { a.Suspected = func() { suspected.Add(1) } },
+		Status: func() []string {
+			if n := suspected.Load(); n > 0 {
+				return []string{fmt.Sprintf("Suspected hallucinations: %d; audit.jsonl names the values", n)}
+			}
+			return nil
+		},
 	}
 }
 
 // client returns the client in the form that a turn uses.
 func (b *sessionBuilder) client() agent.Client {
 	caps := b.session.Client.Capabilities()
+	var unlimitedRounds atomic.Bool // the user wants no question after max_tool_iterations rounds
 	c := agent.Client{
 		Send: func(ctx context.Context, u acp.SessionUpdate) error {
 			return b.session.Update(ctx, b.session.ID, u)
 		},
 		ContinueUnasked: func() bool {
 			mode := b.session.Mode()
-			return b.app.Yes || mode == agent.ModeAuto || mode == agent.ModeAutoJudge || b.tools.unlimitedRounds.Load()
+			return b.app.Yes || mode == agent.ModeAuto || mode == agent.ModeAutoJudge || unlimitedRounds.Load()
 		},
-		StopAsking:      func() { b.tools.unlimitedRounds.Store(true) },
+		StopAsking:      func() { unlimitedRounds.Store(true) },
 		ShowCompactions: caps.Compaction, Notices: caps.Notices,
 		// The client's own terminals show their output themselves.
 		StreamTerminals: caps.TerminalOutput && !ideproxy.HasTerminals(b.session.Client),

@@ -42,8 +42,8 @@ type reportedPositions struct {
 const taskState = "tasks"
 
 // newSessionTasks returns the tools for scheduled tasks of a session.
-func (b *sessionBuilder) newSessionTasks() *sessionTasks {
-	t := &sessionTasks{app: b.app, setup: b.session, flow: b.tools.gates.flow, mayHaveTasks: b.session.Resumed && b.app.Store != nil}
+func (b *sessionBuilder) newSessionTasks(labels *flow.Flow) *sessionTasks {
+	t := &sessionTasks{app: b.app, setup: b.session, flow: labels, mayHaveTasks: b.session.Resumed && b.app.Store != nil}
 	if !b.cfg.Tools.Scheduler.Enabled || b.session.Unattended || b.app.Store == nil && b.app.checking == nil {
 		return t
 	}
@@ -61,6 +61,15 @@ func (b *sessionBuilder) newSessionTasks() *sessionTasks {
 		t.Offer()
 	}
 	return t
+}
+
+// tasksFeature has the tools for scheduled tasks.
+func (b *sessionBuilder) tasksFeature(t *sessionTasks) Feature {
+	return Feature{
+		Name: "schedule", Tools: t, Late: true, News: t.news,
+		BeforeTurn: func() { b.app.runner().Poll() },
+		Ready:      func(_ context.Context, typed string) { t.offerFor(typed) },
+	}
 }
 
 // Tools lists the tools if they are on and offered.
@@ -218,8 +227,8 @@ func (a *App) taskEnded(task store.Task, r store.Run) {
 		if err != nil {
 			continue
 		}
-		if st, ok := tools.(*sessionTools); ok {
-			st.tasks.notifyOnce(r, func() bool {
+		if s, ok := tools.(*sessionFeatures); ok {
+			s.tasks.notifyOnce(r, func() bool {
 				text := a.endedText(task.Name, r) + " " + executors.WholeLine(bounded(r.Result, 300))
 				return sessions.Notify(context.Background(), task.Session, strings.TrimSpace(text))
 			})

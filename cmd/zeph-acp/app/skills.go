@@ -7,24 +7,48 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/catalogue"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+	"github.com/zeph-acp/zeph-acp/executors/gates/trust"
 	"github.com/zeph-acp/zeph-acp/executors/tools/shell"
+	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/agent/prompt"
 	"github.com/zeph-acp/zeph-acp/session/agent/skills"
 )
 
-// skills returns the skills of a session. No file of the repository is read before its
-// first turn.
-func (b *sessionBuilder) skills() *skills.Set {
+// skillsFeature has the tools that load and invoke skills. No file of the repository is read before
+// the first turn.
+func (b *sessionBuilder) skillsFeature(set *skills.Set) Feature {
+	return Feature{
+		Name: "skills", Tools: set, Reset: set.Reset,
+		Warnings: func() []string { return set.Warnings },
+		Ready: func(ctx context.Context, _ string) {
+			if !isDirect(b.session.Model()) { // without a model nothing would use them, so the user is not asked
+				set.Ready(ctx)
+			}
+		},
+		Builtins: []session.Builtin{
+			{
+				Name: "skills", Description: "Show the skills with their source, trust and state",
+				Run: func(context.Context, string) string { return set.Command("") },
+			},
+			{
+				Name: "skill", Description: "Approve a skill, or block it", Hint: "trust|block NAME",
+				Run: func(_ context.Context, rest string) string { return set.Command(rest) },
+			},
+		},
+	}
+}
+
+// skills returns the skills of a session. system returns the system prompt, and setTrust carries out
+// the command /trust.
+func (b *sessionBuilder) skills(levels *trust.Trust, system func() string, setTrust func(rest string) string) *skills.Set {
 	o := skills.Options{
 		Config: b.cfg.Tools.Skills, Dir: b.dirs.roots.Cwd(), Known: catalogue.Known, Warn: b.session.Warn,
-		Desk:  b.approvalDesk(),
-		Level: func(name string) string { return b.tools.gates.trust.Skill(name).String() },
-		SetLevel: func(name, level string) string {
-			return b.tools.Trust(context.Background(), "set skill:"+name+" "+level)
-		},
-		OnRead: b.tools.gates.trust.ReadSkill,
-		System: func() string { return b.tools.system.text() },
-		Secret: b.skillSecret,
+		Desk:     b.approvalDesk(),
+		Level:    func(name string) string { return levels.Skill(name).String() },
+		SetLevel: func(name, level string) string { return setTrust("set skill:" + name + " " + level) },
+		OnRead:   levels.ReadSkill,
+		System:   system,
+		Secret:   b.skillSecret,
 	}
 	project := skills.ProjectDirs
 	if !b.cfg.Tools.Enabled {
@@ -62,17 +86,6 @@ func (b *sessionBuilder) skillSecret(name string) string {
 		b.app.filters.learn(value)
 	}
 	return value
-}
-
-// Skills lists the skills, or carries out a command about one, for /skills and /skill.
-func (st *sessionTools) Skills(_ context.Context, rest string) string { return st.skills.Command(rest) }
-
-// readySkills brings the skills of the repository up to date before a turn. Without a
-// model nothing would use them, so the user is not asked.
-func (st *sessionTools) readySkills(ctx context.Context) {
-	if !isDirect(st.model()) {
-		st.skills.Ready(ctx)
-	}
 }
 
 // promptSkills returns the skills for the system prompt.

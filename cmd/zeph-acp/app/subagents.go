@@ -6,36 +6,50 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/catalogue"
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/agent/subagent"
 )
 
-// subAgents returns the sub-agents of a session. No file is read before its first turn.
-func (b *sessionBuilder) subAgents() *subagent.Set {
+// subAgentsFeature has the tools that delegate tasks. No file is read before the first turn.
+func (b *sessionBuilder) subAgentsFeature(copies *copyHost) Feature {
+	set := b.subAgents(copies)
+	return Feature{
+		Name: "sub_agents", Tools: set, Reset: set.Reset,
+		Ready: func(ctx context.Context, _ string) {
+			b.app.worktrees.showLeftovers(b.session.Warn)
+			set.Ready(ctx)
+		},
+		Builtins: []session.Builtin{{
+			Name: "agents", Description: "Show the types of sub-agents",
+			Run: func(ctx context.Context, _ string) string {
+				set.Ready(ctx)
+				return set.List()
+			},
+		}},
+	}
+}
+
+// subAgents returns the sub-agents of a session.
+func (b *sessionBuilder) subAgents(copies *copyHost) *subagent.Set {
 	dir := b.dirs.roots.Cwd()
 	o := subagent.Options{
 		Config: b.cfg.Tools.SubAgent, Types: b.cfg.Agents, Dir: dir,
 		Read:   func(name string) ([]byte, error) { return readProjectFile(dir, name) },
 		Desk:   b.approvalDesk(),
-		System: func() string { return b.tools.system.text() },
-		Tools:  func() []executors.Tool { return b.tools.tools.Tools() },
+		System: func() string { return copies.features.system.text() },
+		Tools:  func() []executors.Tool { return copies.tools.Tools() },
 		Known:  catalogue.Known,
 		Model:  b.app.modelLike, Warn: b.session.Warn,
 	}
 	if b.app.checking == nil && b.app.worktrees.dir != "" {
 		o.Worktree = func(ctx context.Context, name string) (subagent.Worktree, error) {
-			return b.newWorktree(ctx, name)
+			return b.newWorktree(ctx, copies, name)
 		}
 	}
 	if b.app.ProjectAgents {
 		o.Project = func(agents string) []string { return namesIn(dir, agents) }
 	}
 	return subagent.New(o)
-}
-
-// Agents describes the types of sub-agents, for /agents.
-func (st *sessionTools) Agents(ctx context.Context, _ string) string {
-	st.subagents.Ready(ctx)
-	return st.subagents.List()
 }
 
 // modelLike returns the full name of the model that a file of another program means, such

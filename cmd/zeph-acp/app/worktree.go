@@ -11,11 +11,13 @@ import (
 	"sync"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/gates/trust"
 	"github.com/zeph-acp/zeph-acp/executors/links/cache"
 	"github.com/zeph-acp/zeph-acp/executors/permission"
 	"github.com/zeph-acp/zeph-acp/executors/sandbox"
 	"github.com/zeph-acp/zeph-acp/executors/tools/diagnostics"
 	"github.com/zeph-acp/zeph-acp/executors/tools/files"
+	"github.com/zeph-acp/zeph-acp/executors/tools/lsp"
 	"github.com/zeph-acp/zeph-acp/executors/tools/shell"
 	"github.com/zeph-acp/zeph-acp/executors/undo/copies"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
@@ -25,13 +27,13 @@ import (
 type subagentCopy struct {
 	*copies.Copy
 	app   *App
-	st    *sessionTools      // of the session that started the sub-agent
+	host  *copyHost
 	chain executors.Executor // of the sub-agent
 	shell *shell.Executor    // runs commands in the copy
 }
 
 // newWorktree makes a copy of the project for a sub-agent of that name.
-func (b *sessionBuilder) newWorktree(ctx context.Context, name string) (*subagentCopy, error) {
+func (b *sessionBuilder) newWorktree(ctx context.Context, host *copyHost, name string) (*subagentCopy, error) {
 	private := b.dirs.roots.Private()
 	c, err := copies.Make(ctx, copies.Options{
 		Project: b.dirs.roots.Cwd(), State: b.app.worktrees.dir, Name: name, Programs: Programs(b.cfg, b.app.Reaper),
@@ -43,18 +45,18 @@ func (b *sessionBuilder) newWorktree(ctx context.Context, name string) (*subagen
 	if err != nil {
 		return nil, err
 	}
-	p, bash, err := b.copyPlace(c)
+	chain, bash, err := b.copyChain(host, c)
 	if err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
-	b.tools.copies.add(c)
-	return &subagentCopy{c, b.app, b.tools, b.links(p), bash}, nil
+	host.add(c)
+	return &subagentCopy{c, b.app, host, chain, bash}, nil
 }
 
-// copyPlace returns the place of a copy. It has the tools of the session, but those that touch
+// copyChain returns the chain of a copy. It has the tools of the session, but those that touch
 // files or run commands work in the copy. The rules of the project apply to the copy. Only
 // the copy can be changed, and commands run in a sandbox where the system has one.
-func (b *sessionBuilder) copyPlace(c *copies.Copy) (place, *shell.Executor, error) {
+func (b *sessionBuilder) copyChain(host *copyHost, c *copies.Copy) (executors.Executor, *shell.Executor, error) {
 	inCopy := *b
 	inCopy.cfg.Tools.File.AllowedPaths, inCopy.cfg.Tools.Sandbox.Enabled = nil, true
 	cfg, dirs := &inCopy.cfg, &inCopy.dirs
@@ -63,15 +65,15 @@ func (b *sessionBuilder) copyPlace(c *copies.Copy) (place, *shell.Executor, erro
 	}
 	roots, err := workspace.New(c.Dir)
 	if err != nil {
-		return place{}, nil, err
+		return nil, nil, err
 	}
 	dirs.roots = roots.Without(dirs.private).WithRuleNames(dirs.toRuleNames)
 	if dirs.files, _, err = cfg.Tools.File.Roots(dirs.roots); err != nil {
-		return place{}, nil, err
+		return nil, nil, err
 	}
 	if slices.ContainsFunc(sandbox.Temporary(), func(dir string) bool { return leadsAbove(dir, c.Top) }) {
 		if dirs.temp, err = c.Temp(); err != nil { // else commands could write the project
-			return place{}, nil, err
+			return nil, nil, err
 		}
 	}
 	walls, box := inCopy.sandboxes(c.Objects())
@@ -83,30 +85,21 @@ func (b *sessionBuilder) copyPlace(c *copies.Copy) (place, *shell.Executor, erro
 	}
 	bash := shell.New(local, dirs.roots.Cwd(), cfg.Tools.Shell.Config)
 	bash.Roots, bash.Home = dirs.roots, dirs.home
-	fs := files.Disk{Roots: dirs.files, MaxBytes: cfg.Tools.File.MaxFileBytes}
 	tools := executors.CompositeExecutor{
 		walls.Middleware(bash),
-		bash.Hold(files.New(fs, dirs.files, cfg.Tools.File, b.mask())),
+		bash.Hold(files.New(files.Disk{Roots: dirs.files, MaxBytes: cfg.Tools.File.MaxFileBytes}, dirs.files, cfg.Tools.File, b.mask())),
 		diagnostics.New(local, dirs.roots, cfg.Tools.Diagnostics),
-		b.tools.tools, // the others
+		host.tools, // the others
 	}
-	asking := *b.tools.place.permission
+	asking := *host.permission
 	asking.Roots, asking.NameInRules, asking.Boxed = dirs.files, dirs.toRuleNames, box.Ready
 	asking.InTerminal = false
-	p := place{
-		sessionDirs: *dirs,
-		guard: &permission.Guard{
-			Policy: b.policy, Roots: dirs.files, Commands: dirs.roots, Home: dirs.home, Private: dirs.roots.PrivateWith,
-			NamesForbidden: c.NamesProject, Boxed: box.Ready,
-		},
-		permission: &asking,
-		rules:      inCopy.rulesGates(tools),
-		cache:      cache.New(cfg.Tools.ResultCache),
-		tools:      tools,
-		fs:         fs,
-	}
-	p.cache.Busy = func() bool { return bash.Running() > 0 }
-	return p, bash, nil
+	policy, authorization := inCopy.rulesGates(host.trust, tools).features()
+	list := replaced(host.features.list,
+		inCopy.guardFeature(box, c.NamesProject), policy, authorization, inCopy.permissionFeature(&asking),
+		cacheFeature(cache.New(cfg.Tools.ResultCache), bash),
+		Feature{Name: "lsp"}, Feature{Name: "rewind"})
+	return b.app.chain(list, tools), bash, nil
 }
 
 // leadsAbove reports whether dir leads to a directory that contains path, which has no links.
@@ -123,7 +116,7 @@ func (w *subagentCopy) Dir() string { return w.Copy.Dir }
 
 // Bring makes the changes in the project.
 func (w *subagentCopy) Bring(ctx context.Context, call executors.DelegatedCall, res *executors.Result) error {
-	w.st.lsp.ExpectChanges(ctx)
+	w.host.servers.ExpectChanges(ctx)
 	b, err := w.Copy.Apply(ctx, copies.Session{
 		Current: w.current,
 		Put: func(ctx context.Context, path string, text *string, still func(context.Context) *executors.Failure) (executors.Result, error) {
@@ -153,11 +146,11 @@ func (w *subagentCopy) Bring(ctx context.Context, call executors.DelegatedCall, 
 // current returns the text of a file of the project as the user sees it; nil if there is
 // no file.
 func (w *subagentCopy) current(ctx context.Context, path string) (*string, error) {
-	real, err := w.st.place.files.Resolve(path)
+	real, err := w.host.roots.Resolve(path)
 	if err != nil {
 		return nil, err
 	}
-	text, err := w.st.place.fs.ReadFile(ctx, real)
+	text, err := w.host.fs.ReadFile(ctx, real)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
@@ -184,27 +177,33 @@ func (w *subagentCopy) Keep(ctx context.Context, res *executors.Result) {
 // Close ends the commands of the sub-agent and removes the copy.
 func (w *subagentCopy) Close() {
 	_ = w.shell.Close() // no caller could act on its failure
-	w.st.copies.remove(w.Copy)
+	w.host.remove(w.Copy)
 	if err := w.Copy.Close(); err != nil { // the next start tries again
 		w.app.Log.Warn("remove the copy of a project", "err", err)
 	}
 }
 
-// copySet holds the copies of the project in which a session's sub-agents work.
-type copySet struct {
-	report func() // shows the patches of killed processes
+// copyHost is a session whose sub-agents work in copies of the project.
+type copyHost struct {
+	features   *sessionFeatures
+	tools      executors.Executor // without the chain
+	permission *permission.Permission
+	trust      *trust.Trust
+	roots      *workspace.Roots // of the file tools
+	fs         files.FS
+	servers    *lsp.Session // nil if they are off
 
 	mu  sync.Mutex
 	all []*copies.Copy
 }
 
-func (c *copySet) add(w *copies.Copy) {
+func (c *copyHost) add(w *copies.Copy) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.all = append(c.all, w)
 }
 
-func (c *copySet) remove(w *copies.Copy) {
+func (c *copyHost) remove(w *copies.Copy) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.all = slices.DeleteFunc(c.all, func(other *copies.Copy) bool { return other == w })
@@ -212,7 +211,7 @@ func (c *copySet) remove(w *copies.Copy) {
 
 // toProject replaces the names of files in the copies by those in the project, which rules
 // use.
-func (c *copySet) toProject(text string) string {
+func (c *copyHost) toProject(text string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, w := range c.all {
@@ -223,7 +222,7 @@ func (c *copySet) toProject(text string) string {
 
 // nameMappers returns functions that replace the names of files in the copy where a call acts
 // by those in the project, and the reverse. They are nil if the call acts in no copy.
-func (c *copySet) nameMappers(call *executors.Call) (toProject, toCopy func(string) string) {
+func (c *copyHost) nameMappers(call *executors.Call) (toProject, toCopy func(string) string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	places := append([]string{call.Card.Dir()}, call.Card.Paths...)
@@ -233,13 +232,6 @@ func (c *copySet) nameMappers(call *executors.Call) (toProject, toCopy func(stri
 		}
 	}
 	return nil, nil
-}
-
-// showPatches shows the user where the changes of killed processes are.
-func (c *copySet) showPatches() {
-	if c.report != nil {
-		c.report()
-	}
 }
 
 // worktrees are the copies of all sessions on this machine.
