@@ -39,7 +39,7 @@ func TestCloseLocked(t *testing.T) {
 	wrote := make(chan error, 1)
 	go func() { wrote <- waiting.Heartbeat(t.Context(), "s", "holder") }()
 	<-inside
-	closeApp(&app.App{Store: waiting, Log: slog.New(slog.DiscardHandler)})
+	closeApp(&app.App{Storage: app.Storage{Store: waiting}, Log: slog.New(slog.DiscardHandler)})
 	select {
 	case err := <-wrote:
 		t.Error("the end waited for the locked database, whose write returned", err)

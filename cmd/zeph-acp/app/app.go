@@ -47,7 +47,7 @@ import (
 const Version = "0.1.0"
 
 // App makes servers and holds the state that their sessions share. Close it
-// when no server is in use.
+// when no server is in use. Callers may change its exported fields before the first session.
 type App struct {
 	Config   config.Config
 	Warnings []string // about the configuration; shown in every session
@@ -56,15 +56,29 @@ type App struct {
 	Now      func() time.Time
 	Settle   time.Duration // see session.Sessions
 
-	// The models.
+	ModelAccess
+	Storage
+	Processes
+	User
+	Observers
+	Fixture
+
+	facts
+	shared
+}
+
+// ModelAccess is how the models of sessions are opened.
+type ModelAccess struct {
 	Model  string              // the model that the user chose, "provider:model"; empty means the configured one
 	Getenv func(string) string // looks up the environment, then the saved keys
 	Logout func() error        // removes the saved keys
 	Locked func() error        // returns the reason why the saved keys cannot be used, or nil
 	// SystemAppend is a text of the user at the end of the system prompt; empty adds nothing.
 	SystemAppend string
+}
 
-	// The stored data.
+// Storage is the stored data. Sessions write it.
+type Storage struct {
 	Store *store.DB  // stores sessions; nil stores nothing
 	Audit *audit.Log // records tool calls; nil records nothing
 	// Overflow keeps texts that are too long for the model where Store cannot;
@@ -74,8 +88,10 @@ type App struct {
 	PrivateFiles *workspace.Own // the private files, which no tool may touch; nil means no such files
 	Skills       string         // the directory of the user's skills; empty means no skills
 	Commands     string         // the directory of the user's commands; empty means no commands
+}
 
-	// The programs that this process starts.
+// Processes are the programs that this process starts, and the scheduled tasks that it runs.
+type Processes struct {
 	MCP    *mcp.Servers    // runs the MCP servers of all sessions
 	Reaper *process.Reaper // ends running commands if this process is killed; nil leaves them running
 	// FindServer returns the absolute path of a language server's program. Nil means that
@@ -83,24 +99,21 @@ type App struct {
 	FindServer func(name string) (string, error)
 	// RunTask runs a scheduled task; nil means that this process runs no tasks.
 	RunTask func(context.Context, tasks.Job) tasks.Report
+}
 
-	// The user.
-	Yes    bool // the user allows every call that the agent would ask about
-	NoUser bool // no user can be asked
-	// ProjectServers asks the user about the MCP servers of the repository, and starts
-	// those that the user approves.
-	ProjectServers bool
-	// ProjectHooks asks the user about the hooks of the repository, and runs those that
-	// the user approves.
-	ProjectHooks bool
-	// ProjectSkills asks the user about the skills and commands of the repository, and
-	// offers those that were approved.
-	ProjectSkills bool
-	// ProjectAgents asks the user about the sub-agents of the repository, and offers
-	// those that the user approves.
-	ProjectAgents bool
+// User is whom sessions ask, and what they ask about. Each of the Project fields asks about a part of
+// the repository, and uses what the user approves; without it, the part is not used.
+type User struct {
+	Yes            bool // the user allows every call that the agent would ask about
+	NoUser         bool // no user can be asked
+	ProjectServers bool // the MCP servers of the repository
+	ProjectHooks   bool // its hooks
+	ProjectSkills  bool // its skills and commands
+	ProjectAgents  bool // its sub-agents
+}
 
-	// The observers of every session; each may be nil.
+// Observers see what happens in every session; each may be nil.
+type Observers struct {
 	Watch    executors.Middleware       // sees every call
 	Recorded func(...transcript.Event)  // sees every event before the client does
 	Spent    func(llm.Model, llm.Usage) // sees the tokens of every answer of a model
@@ -108,11 +121,16 @@ type App struct {
 	// Background is called for each session with a function that returns its commands that
 	// run in the background.
 	Background func(running func() []string)
+}
 
+// Fixture replaces facts of this machine while a recording is played.
+type Fixture struct {
 	Scripted bool          // the client's answers are written down, so its terminals run nothing
 	BoxState func() string // replaces the lines of /status about the box; nil describes this machine's box
+}
 
-	// Facts of the configuration.
+// facts are facts of the configuration. They do not change after the first session.
+type facts struct {
 	envModel          string                  // the model that the environment selects
 	configDir         string                  // the directory of the user's files; empty means no directory
 	dataDir           string                  // the directory of the database; empty means no directory
@@ -122,8 +140,11 @@ type App struct {
 	isManaged         func(string) bool       // reports whether the managed file sets a key
 	permits           func(mcp.Server) string // see config.Loaded.Permits
 	permitsConfigured func(mcp.Server) string // see config.Loaded.PermitsConfigured
+	checking          *assumedTools           // not nil if calls are only judged; see Checker
+}
 
-	// The state that sessions share.
+// shared is the state that sessions share.
+type shared struct {
 	rules     *rulesFile          // the permission rules, reloaded when their file changes; nil means the rules in Config
 	filters   *filters            // the output filters
 	vectors   toolset.Vectors     // the embeddings of tools
@@ -131,11 +152,9 @@ type App struct {
 	servers   provider.Memory     // facts learned about the models' servers
 	catalogue *provider.Catalogue // the providers' models; nil asks no provider
 	worktrees worktrees
-	checking  *assumedTools // not nil if calls are only judged; see Checker
-
-	opening  sync.WaitGroup // goroutines that open the store
-	idle     idle           // work for the pauses of the client
-	prepared sync.Once      // plans the work of beforePrompt
+	opening   sync.WaitGroup // goroutines that open the store
+	idle      idle           // work for the pauses of the client
+	prepared  sync.Once      // plans the work of beforePrompt
 
 	mu       sync.Mutex
 	sessions []*session.Sessions // one per server
@@ -150,28 +169,17 @@ func New(l *config.Loaded, log *slog.Logger) *App {
 	saved := l.Keys()
 	tracer, traceWarnings := trace.New(l.Getenv, trace.Product{Name: "zeph-acp", Version: Version}, log)
 	a := &App{
-		Config:       l.Config,
-		Warnings:     slices.Concat(l.Warnings, traceWarnings),
-		Log:          log,
-		NewID:        uuid.NewString,
-		Now:          time.Now,
-		Settle:       settle,
-		Model:        l.Getenv("ZEPH_MODEL"),
-		Logout:       func() error { _, err := saved.RemoveAll(); return err },
-		Locked:       saved.Err,
-		Overflow:     overflow.NewMemory(overflowMemory),
-		PrivateFiles: privateFiles(l.Paths),
-
-		envModel:          l.Getenv("ZEPH_MODEL"),
-		configDir:         l.Paths.Config,
-		dataDir:           l.Paths.Data,
-		home:              config.HomeDir(l.Getenv),
-		environ:           l.Getenv,
-		origin:            l.Origin,
-		isManaged:         l.IsManaged,
-		permits:           l.Permits,
-		permitsConfigured: l.PermitsConfigured,
-		tracer:            tracer,
+		Config: l.Config, Warnings: slices.Concat(l.Warnings, traceWarnings), Log: log, NewID: uuid.NewString, Now: time.Now, Settle: settle,
+		ModelAccess: ModelAccess{
+			Model: l.Getenv("ZEPH_MODEL"), Locked: saved.Err,
+			Logout: func() error { _, err := saved.RemoveAll(); return err },
+		},
+		Storage: Storage{Overflow: overflow.NewMemory(overflowMemory), PrivateFiles: privateFiles(l.Paths)},
+		facts: facts{
+			envModel: l.Getenv("ZEPH_MODEL"), configDir: l.Paths.Config, dataDir: l.Paths.Data, home: config.HomeDir(l.Getenv),
+			environ: l.Getenv, origin: l.Origin, isManaged: l.IsManaged, permits: l.Permits, permitsConfigured: l.PermitsConfigured,
+		},
+		shared: shared{tracer: tracer},
 	}
 	if l.Paths.State != "" {
 		a.worktrees.dir = filepath.Join(l.Paths.State, copies.DirName)

@@ -47,7 +47,7 @@ func TestPromptSize(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &App{filters: newFilters(&config.Loaded{}), Log: slog.New(slog.DiscardHandler)}
+	a := &App{Log: slog.New(slog.DiscardHandler), shared: shared{filters: newFilters(&config.Loaded{})}}
 	b := &sessionBuilder{app: a, cfg: setting.Default[config.Config](), dirs: sessionDirs{roots: roots, files: roots}}
 	system := b.systemPrompt(&skills.Set{}, nil).text()
 	if t.Logf("system prompt %d bytes, tools %d bytes", len(system), total); total+len(system) > maxPrompt {

@@ -102,7 +102,7 @@ func TestBeforePrompt(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			a := &App{filters: newFilters(&config.Loaded{}), Log: slog.New(slog.DiscardHandler)}
+			a := &App{Log: slog.New(slog.DiscardHandler), shared: shared{filters: newFilters(&config.Loaded{})}}
 			dirs, _, err := a.sessionDirs(setting.Default[config.Config](), roots)
 			if err != nil {
 				t.Fatal(err)

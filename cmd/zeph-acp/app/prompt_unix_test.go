@@ -140,7 +140,7 @@ func TestHostileRules(t *testing.T) {
 			}
 			cfg := setting.Default[config.Config]()
 			cfg.Tools.File.DenyRead = tt.deny
-			a := &App{filters: newFilters(&config.Loaded{}), Log: slog.New(slog.DiscardHandler)}
+			a := &App{Log: slog.New(slog.DiscardHandler), shared: shared{filters: newFilters(&config.Loaded{})}}
 			dirs, _, err := a.sessionDirs(cfg, roots)
 			if err != nil {
 				t.Fatal(err)

@@ -180,7 +180,7 @@ func TestSessionFollowsTheRules(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := follow(t, write(t, t.TempDir(), "config.toml", ""))
-	a := &App{Config: setting.Default[config.Config](), rules: f.rulesFile}
+	a := &App{Config: setting.Default[config.Config](), shared: shared{rules: f.rulesFile}}
 	var told []string
 	s := session.Setup{Client: &acp.Client{}, Warn: func(text string) { told = append(told, text) }, Withdraw: func(text string) {
 		told = slices.DeleteFunc(told, func(other string) bool { return other == text })
