@@ -14,6 +14,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless/layout"
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/rank"
 	"github.com/zeph-acp/zeph-acp/session/store"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
@@ -58,7 +59,7 @@ Credentials are masked. The first search reads all sessions, which takes longer.
 			if limit < 1 {
 				return usageError("-n %d: want a number of sessions", limit)
 			}
-			words := app.SearchWords(strings.Join(args, " "))
+			words := rank.Split(strings.Join(args, " "))
 			if len(words) == 0 {
 				return usageError("want the words to find: try %q", cmd.CommandPath()+" --help")
 			}
@@ -166,7 +167,7 @@ func hasWords(text string, words []string) bool { return countWords(text, words)
 
 // countWords returns how many of the words begin a word of the text.
 func countWords(text string, words []string) (n int) {
-	all := app.SearchWords(strings.ToLower(text))
+	all := rank.Split(strings.ToLower(text))
 	for _, w := range words {
 		if slices.ContainsFunc(all, func(have string) bool { return strings.HasPrefix(have, strings.ToLower(w)) }) {
 			n++

@@ -35,23 +35,21 @@ const (
 	insertMemory  = `INSERT INTO memories (project, hash, text, session, files, labels, created, updated)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING n`
 	updateMemory = `UPDATE memories SET hash = ?, text = ?, session = ?, files = ?, labels = ?, updated = ?, model = NULL, vector = NULL WHERE n = ?`
-	insertWords  = `INSERT INTO words (rowid, text, parts) VALUES (?, ?, ?)`
 	deleteWords  = `DELETE FROM words WHERE rowid = ?`
 	countMemory  = `SELECT count(*) FILTER (WHERE project <> ''), count(*) FILTER (WHERE project = ''),
 		EXISTS (SELECT 1 FROM sessions WHERE cwd IN (?2, ?1) AND id <> ?3) FROM memories WHERE project IN (?1, '')`
 )
 
-// PutMemory saves a memory and returns its ID. Parts are further words to index. Texts with the
-// same key count as equal: a memory of the project with that key is replaced, and existed reports
+// PutMemory saves a memory and returns its ID. Texts with the same key count as equal: a memory of the project with that key is replaced, and existed reports
 // that. If m.ID is not 0, the text of that memory is replaced instead, or the error is ErrNoMemory.
 // If the project has limit memories already, the error is ErrFull; 0 means no limit.
-func (db *DB) PutMemory(ctx context.Context, m Memory, key, parts string, limit int) (id int64, existed bool, err error) {
+func (db *DB) PutMemory(ctx context.Context, m Memory, key string, limit int) (id int64, existed bool, err error) {
 	files, err := json.Marshal(m.Files)
 	if err != nil {
 		return 0, false, err
 	}
 	hash := sha256.Sum256([]byte(key))
-	in := memoryInput{Memory: m, hash: hash[:], files: string(files), parts: parts, now: db.now().UnixMicro()}
+	in := memoryInput{Memory: m, hash: hash[:], files: string(files), now: db.now().UnixMicro()}
 	err = db.write(ctx, func(h *handle) error {
 		var same int64
 		err := h.one([]any{&same}, "SELECT coalesce(max(n), 0) FROM memories WHERE project = ? AND hash = ?", m.Project, in.hash)
@@ -80,7 +78,6 @@ type memoryInput struct {
 	Memory
 	hash  []byte // of its key
 	files string // JSON
-	parts string // further words by which it is found
 	now   int64
 }
 
@@ -97,20 +94,15 @@ func (h *handle) addMemory(in memoryInput, limit int) (id int64, err error) {
 		return 0, ErrFull
 	}
 	err = h.one([]any{&id}, insertMemory, in.Project, in.hash, in.Text, in.Session, in.files, string(in.Labels), in.now, in.now)
-	if err == nil {
-		_, err = h.exec(insertWords, -id, in.Text, in.parts)
-	}
 	return id, err
 }
 
-// replaceMemory replaces the text of a memory, or returns ErrNoMemory.
+// replaceMemory replaces the text of a memory, or returns ErrNoMemory. Earlier versions indexed the
+// old text.
 func (h *handle) replaceMemory(in memoryInput, id int64) error {
 	err := h.change(ErrNoMemory, updateMemory, in.hash, in.Text, in.Session, in.files, string(in.Labels), in.now, id)
 	if err == nil {
 		_, err = h.exec(deleteWords, -id)
-	}
-	if err == nil {
-		_, err = h.exec(insertWords, -id, in.Text, in.parts)
 	}
 	return err
 }
@@ -142,26 +134,6 @@ func (db *DB) CountMemories(ctx context.Context, project, cwd, session string) (
 		return h.one([]any{&own, &all, &earlier}, countMemory, project, cwd, session)
 	})
 	return own, all, earlier, err
-}
-
-// MatchMemories returns, for each expression of FTS5, the memories of projects that
-// match it, by ID.
-func (db *DB) MatchMemories(ctx context.Context, expressions []string, projects ...string) (matches []map[int64]bool, err error) {
-	marks, args := inList(projects)
-	query := `SELECT -rowid FROM words WHERE words MATCH ? AND rowid < 0
-		AND -rowid IN (SELECT n FROM memories WHERE project IN (` + marks + "))"
-	err = db.read(ctx, func(h *handle) error {
-		for _, expression := range expressions {
-			ids, id := map[int64]bool{}, int64(0)
-			err := h.each(ctx, func() error { ids[id] = true; return nil }, []any{&id}, query, append([]any{expression}, args...)...)
-			if err != nil {
-				return err
-			}
-			matches = append(matches, ids)
-		}
-		return nil
-	})
-	return matches, err
 }
 
 // PutVectors stores the embeddings of memories, by ID, unless their text has changed

@@ -13,7 +13,7 @@ import (
 // save saves a new memory of a project, with its text as the key.
 func save(t *testing.T, db *DB, project, text string) int64 {
 	t.Helper()
-	id, existed, err := db.PutMemory(t.Context(), Memory{Project: project, Text: text, Files: map[string]string{}}, text, "", 0)
+	id, existed, err := db.PutMemory(t.Context(), Memory{Project: project, Text: text, Files: map[string]string{}}, text, 0)
 	if existed || err != nil {
 		t.Fatalf("PutMemory of the new text %q: existed %t, %v", text, existed, err)
 	}
@@ -47,7 +47,7 @@ func TestMemories(t *testing.T) {
 	want := Memory{
 		Project: "/a", Text: "Alpha", Session: "s", Files: map[string]string{"x": "1"}, Labels: []byte(`{"untrusted":["y"]}`),
 	}
-	id, existed, err := other.PutMemory(t.Context(), want, "alpha", "", 0)
+	id, existed, err := other.PutMemory(t.Context(), want, "alpha", 0)
 	if id != a || !existed || err != nil {
 		t.Errorf("an equal text: %d, existed %t, %v, want %d", id, existed, err, a)
 	}
@@ -83,23 +83,20 @@ func TestReplaceMemory(t *testing.T) {
 	db, _ := openAt(t, newPath(t))
 	old, double := save(t, db, "/a", "the port is 1"), save(t, db, "/a", "the port is 2")
 	m := Memory{ID: old, Project: "/a", Text: "the port is 2"}
-	if id, existed, err := db.PutMemory(t.Context(), m, m.Text, "", 1); id != old || !existed || err != nil {
+	if id, existed, err := db.PutMemory(t.Context(), m, m.Text, 1); id != old || !existed || err != nil {
 		t.Errorf("the replaced memory: %d, existed %t, %v, want %d", id, existed, err, old)
 	}
-	if id, _, err := db.PutMemory(t.Context(), m, m.Text, "", 1); id != old || err != nil {
+	if id, _, err := db.PutMemory(t.Context(), m, m.Text, 1); id != old || err != nil {
 		t.Errorf("a memory that is replaced by its own text: %d, %v, want %d", id, err, old)
 	}
 	if got := memoryTexts(t, db); !slices.Equal(got, []string{"the port is 2"}) {
 		t.Errorf("the memories are %q, want only that the port is 2", got)
 	}
-	if found, err := db.MatchMemories(t.Context(), []string{`"2"`, `"1"`}, "/a"); err != nil || !found[0][old] || len(found[1]) > 0 {
-		t.Errorf("the words of the new and of the old text find %v, %v, want only the former to find %d", found, err, old)
-	}
 	m.ID = double
-	if _, _, err := db.PutMemory(t.Context(), m, "other", "", 0); !errors.Is(err, ErrNoMemory) || !errors.Is(err, fs.ErrNotExist) {
+	if _, _, err := db.PutMemory(t.Context(), m, "other", 0); !errors.Is(err, ErrNoMemory) || !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a memory that is gone: %v, want %v", err, ErrNoMemory)
 	}
-	if _, _, err := db.PutMemory(t.Context(), Memory{Project: "/a", Text: "x"}, "x", "", 1); !errors.Is(err, ErrFull) {
+	if _, _, err := db.PutMemory(t.Context(), Memory{Project: "/a", Text: "x"}, "x", 1); !errors.Is(err, ErrFull) {
 		t.Errorf("one memory more than the limit: %v, want %v", err, ErrFull)
 	}
 	if err := db.DeleteMemory(t.Context(), old); err != nil {
@@ -113,21 +110,25 @@ func TestReplaceMemory(t *testing.T) {
 	}
 }
 
-func TestMatchMemories(t *testing.T) {
+// Earlier versions indexed the words of memories: those of a replaced text are deleted.
+func TestIndexedMemory(t *testing.T) {
 	db, _ := openAt(t, newPath(t))
-	a := save(t, db, "/a", "The café database listens on 5433")
-	g := save(t, db, "", "Databases are never dropped")
-	save(t, db, "/b", "database of another project")
-	gone := save(t, db, "/a", "a deleted database")
-	if err := db.DeleteMemory(t.Context(), gone); err != nil {
-		t.Fatal(err)
+	old := save(t, db, "/a", "the port is 1")
+	words := func() (n int) {
+		if err := db.read(t.Context(), func(h *handle) error { return h.one([]any{&n}, "SELECT count(*) FROM words") }); err != nil {
+			t.Fatal(err)
+		}
+		return n
 	}
-	found, err := db.MatchMemories(t.Context(), []string{`"database"`, `"cafe"`, `"liste"*`, `"nothing"`}, "/a", "")
-	if err != nil {
-		t.Fatal(err)
+	err := db.write(t.Context(), func(h *handle) error {
+		_, err := h.exec("INSERT INTO words (rowid, text, parts) VALUES (?, 'the port is 1', '')", -old)
+		return err
+	})
+	if err != nil || words() != 1 {
+		t.Fatalf("the words of an earlier version: %v, %d rows, want 1", err, words())
 	}
-	if diff := cmp.Diff([]map[int64]bool{{a: true, g: true}, {a: true}, {a: true}, {}}, found); diff != "" {
-		t.Errorf("the memories by word (-want +got)\n%s", diff)
+	if _, _, err := db.PutMemory(t.Context(), Memory{ID: old, Project: "/a", Text: "the port is 2"}, "2", 0); err != nil || words() != 0 {
+		t.Errorf("a replaced memory: %v, its old text has %d rows of words, want none", err, words())
 	}
 }
 

@@ -89,7 +89,7 @@ func (db *DB) PutMessages(ctx context.Context, id string, last int64, messages [
 			if err := h.one([]any{&n}, "INSERT INTO messages (session, role, time) VALUES (?, ?, ?) RETURNING n", key, m.Role, m.Time.UnixMicro()); err != nil {
 				return err
 			}
-			if _, err := h.exec(insertWords, n, m.Text, parts[i]); err != nil {
+			if _, err := h.exec("INSERT INTO words (rowid, text, parts) VALUES (?, ?, ?)", n, m.Text, parts[i]); err != nil {
 				return err
 			}
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/tools/memory"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/filter"
+	"github.com/zeph-acp/zeph-acp/filter/text/rank"
 	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/store"
@@ -44,7 +45,7 @@ func (b *sessionBuilder) memory(labels *flow.Flow) *memory.Memory {
 		store: b.app.Store, session: b.session.ID, dirs: []string{m.Project, b.session.CWD}, mask: b.mask(),
 	}
 	m.Sessions = earlier.search
-	m.Embedder = func() (string, memory.Embedder) {
+	m.Embedder = func() (string, rank.Embedder) {
 		e, ok := llm.EmbedderOf(b.session.Model())
 		if !ok {
 			return "", nil
@@ -80,8 +81,8 @@ func (a *App) Memory(cfg config.Config, roots *workspace.Roots) *memory.Memory {
 // memories is the database in the form that package memory uses.
 type memories struct{ *store.DB }
 
-func (s memories) PutMemory(ctx context.Context, e memory.Entry, key, parts string, limit int) (int64, bool, error) {
-	id, existed, err := s.DB.PutMemory(ctx, store.Memory(e), key, parts, limit)
+func (s memories) PutMemory(ctx context.Context, e memory.Entry, key string, limit int) (int64, bool, error) {
+	id, existed, err := s.DB.PutMemory(ctx, store.Memory(e), key, limit)
 	if errors.Is(err, store.ErrFull) {
 		err = memory.ErrFull
 	}
@@ -203,7 +204,7 @@ func (e earlierSessions) messages(events []store.Event) (messages []store.Messag
 			continue
 		}
 		m.Text = strings.ToValidUTF8(e.mask(text), "")
-		messages, parts = append(messages, m), append(parts, memory.Parts(m.Text))
+		messages, parts = append(messages, m), append(parts, rank.Parts(m.Text))
 	}
 	return messages, parts
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/gates/flow"
 	"github.com/zeph-acp/zeph-acp/executors/tools/memory"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/filter/text/rank"
 	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/store"
@@ -96,7 +97,7 @@ func (c *corpus) memory(t *testing.T, project string, embeds bool) *memory.Memor
 	m := &memory.Memory{Store: memories{c.store}, Config: setting.Default[memory.Config](), Session: "s", Project: roots.Cwd(), Roots: roots,
 		Now: func() time.Time { return c.clock }}
 	if embeds {
-		m.Embedder = func() (string, memory.Embedder) { return "trigrams", trigrams{} }
+		m.Embedder = func() (string, rank.Embedder) { return "trigrams", trigrams{} }
 	}
 	return m
 }
@@ -292,7 +293,7 @@ func bigMemory(b *testing.B, n int) *memory.Memory {
 	m := &memory.Memory{Store: memories{db}, Config: setting.Default[memory.Config](), Session: "s", Project: roots.Cwd(), CWD: roots.Cwd(), Roots: roots}
 	for i := range n {
 		e := memory.Entry{Project: m.Project, Text: fmt.Sprintf("The service number %d listens on port %d and writes to table%d.", i, 5000+i, i%50)}
-		if _, _, err := m.Store.PutMemory(b.Context(), e, e.Text, "", 0); err != nil {
+		if _, _, err := m.Store.PutMemory(b.Context(), e, e.Text, 0); err != nil {
 			b.Fatal(err)
 		}
 	}

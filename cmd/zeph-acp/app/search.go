@@ -2,9 +2,7 @@ package app
 
 import (
 	"context"
-	"strings"
 	"time"
-	"unicode"
 
 	"github.com/zeph-acp/zeph-acp/filter"
 	"github.com/zeph-acp/zeph-acp/session/store"
@@ -12,13 +10,6 @@ import (
 
 // searchTime limits how long FindMessages reads sessions that no search has read yet.
 const searchTime = time.Minute
-
-// SearchWords returns the words of a text by which messages are found.
-func SearchWords(text string) []string {
-	return strings.FieldsFunc(text, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.Is(unicode.Mn, r)
-	})
-}
 
 // FindMessages returns the messages of the sessions with all of the words, the best first.
 // A word also matches longer words that begin with it. Unread is the number of sessions for

@@ -36,6 +36,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/filter/text/rank"
 )
 
 // The names of the tools.
@@ -71,17 +72,14 @@ type Message struct {
 
 // Store keeps entries. It may be used concurrently.
 type Store interface {
-	// PutMemory saves an entry with a key, which equal texts share, and with further words by which
-	// a search finds it. It replaces the entry of e.ID, or else an equal one of the project;
-	// existed reports that. The error is fs.ErrNotExist if there is no entry of that ID, and
+	// PutMemory saves an entry with a key, which equal texts share. It replaces the entry of e.ID,
+	// or else an equal one of the project; existed reports that. The error is fs.ErrNotExist if there is no entry of that ID, and
 	// ErrFull if the project has most entries; 0 means no limit.
-	PutMemory(ctx context.Context, e Entry, key, parts string, most int) (id int64, existed bool, err error)
+	PutMemory(ctx context.Context, e Entry, key string, most int) (id int64, existed bool, err error)
 	// DeleteMemory deletes an entry. The error is fs.ErrNotExist if there is none.
 	DeleteMemory(ctx context.Context, id int64) error
 	// Memories returns the entries of projects, the oldest first; without a project, all.
 	Memories(ctx context.Context, projects ...string) ([]Entry, error)
-	// MatchMemories returns the entries that match each of the expressions of FTS5.
-	MatchMemories(ctx context.Context, expressions []string, projects ...string) ([]map[int64]bool, error)
 	// PutVectors stores embeddings of entries that have not changed since they were read.
 	PutVectors(ctx context.Context, model string, vectors map[int64][]float32, read time.Time) error
 	// CountMemories returns the number of entries of a project and the number of entries
@@ -97,11 +95,6 @@ var ErrFull = errors.New("there are too many memories")
 // sessions that it could not search yet.
 type Sessions func(ctx context.Context, expression string, limit int) (found []Message, behind int, err error)
 
-// Embedder turns texts into vectors; see llm.Embedder.
-type Embedder interface {
-	Embed(ctx context.Context, texts []string) ([][]float32, error)
-}
-
 // Memory is the memory of one session. Its exported fields must not change after the
 // first use.
 type Memory struct {
@@ -115,7 +108,7 @@ type Memory struct {
 	Sessions Sessions
 	// Embedder returns the embedder of the session's model and the model's name; nil, or
 	// a nil embedder, means that words are compared.
-	Embedder func() (model string, e Embedder)
+	Embedder func() (model string, e rank.Embedder)
 	// Secret describes the credentials in a text; "" means that it has none. Nil finds
 	// none.
 	Secret func(text string) string

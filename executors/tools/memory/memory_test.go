@@ -16,6 +16,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/filter/text/rank"
 	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
@@ -172,24 +173,6 @@ func TestStale(t *testing.T) {
 	}
 }
 
-func TestWords(t *testing.T) {
-	for text, want := range map[string]string{
-		"Which port does the staging DB use?": "port staging db",
-		"createIssue in HTTPServer2":          "createissue create issue httpserver2 http server2",
-		"snake_case, kebab-case":              "snake case kebab",
-		"数据库端口":                               "数据库端口 数据 据库 库端 端口",
-		"what is it":                          "",
-		"naïve café":                          "naïve café",
-	} {
-		if got := strings.Join(wordsOf(text), " "); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
-	}
-	if n := len(terms(strings.Repeat("a1 b2 c3 d4 e5 f6 g7 h8 i9 ", 9) + strings.Join(strings.Split("jklmnopqrstuvwxyzabcdefghij", ""), "x "))); n != maxTerms {
-		t.Errorf("%d terms", n)
-	}
-}
-
 func TestTighten(t *testing.T) {
 	for name, tt := range map[string]struct {
 		own, repo Config
@@ -261,13 +244,13 @@ func TestPage(t *testing.T) {
 // A session asks a broken embedder no more after some failures.
 func TestBrokenEmbedder(t *testing.T) {
 	calls := 0
-	m := &Memory{Embedder: func() (string, Embedder) {
+	m := &Memory{Embedder: func() (string, rank.Embedder) {
 		return "m", embedderFunc(func() error { calls++; return errors.New("no model") })
 	}}
 	for range 9 {
-		m.byMeaning(t.Context(), "x", make([]Entry, 2), time.Time{}, make([]float64, 2))
+		m.addMeaning(t.Context(), "x", make([]Entry, 2), time.Time{}, make([]float64, 2))
 	}
-	if calls != maxFailures {
+	if calls != rank.MaxFailures {
 		t.Errorf("%d calls", calls)
 	}
 }

@@ -80,7 +80,7 @@ func (m *Memory) Save(ctx context.Context, f Fact) (Saved, error) {
 	if m.Labels != nil {
 		s.Labels = m.Labels()
 	}
-	if s.ID, s.Existed, err = m.Store.PutMemory(ctx, s.Entry, keyOf(f.Text), Parts(f.Text), m.Config.MaxEntries); err != nil {
+	if s.ID, s.Existed, err = m.Store.PutMemory(ctx, s.Entry, keyOf(f.Text), m.Config.MaxEntries); err != nil {
 		switch {
 		case errors.Is(err, fs.ErrNotExist): // deleted meanwhile
 			return Saved{}, noEntry(f.Replaces)
@@ -159,10 +159,14 @@ func (m *Memory) similar(ctx context.Context, e Entry) ([]Entry, error) {
 	if err != nil {
 		return nil, err
 	}
+	at := slices.IndexFunc(all, func(other Entry) bool { return other.ID == e.ID })
+	if at < 0 { // deleted meanwhile
+		return nil, nil
+	}
 	var found []Entry
-	l := newWordCounts(all)
-	for _, other := range slices.Backward(all) {
-		if other.ID != e.ID && len(found) < maxSimilar && l.similarity(e.Text, other.Text) >= minSimilarity {
+	index := newIndex(all)
+	for i, other := range slices.Backward(all) {
+		if i != at && len(found) < maxSimilar && index.Similarity(at, i) >= minSimilarity {
 			found = append(found, other)
 		}
 	}

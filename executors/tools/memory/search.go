@@ -7,9 +7,11 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
+	"github.com/zeph-acp/zeph-acp/filter/text/rank"
 )
 
 type searchInput struct {
@@ -29,6 +31,7 @@ type Hit struct {
 	Score float64  // at most 1
 	Stale []string // see [Memory.Stale]
 	Newer int64    // a newer entry that is similar; 0 means none
+	at    int      // its index in the entries
 }
 
 func (m *Memory) prepareSearch(_ context.Context, _ *executors.Call, in *searchInput) (executors.Card, error) {
@@ -85,23 +88,20 @@ func (m *Memory) Search(ctx context.Context, query string, limit int) ([]Hit, er
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}
-	scores, err := m.byWords(ctx, query, all)
-	if err != nil {
-		return nil, err
-	}
-	m.byMeaning(ctx, query, all, read, scores)
+	index := newIndex(all)
+	scores := index.Score(rank.Subject(query))
+	rank.Cut(scores, minWords, minShare)
+	m.addMeaning(ctx, query, all, read, scores)
 	var hits []Hit
 	for i, e := range all {
 		if scores[i] > 0 {
-			hits = append(hits, Hit{Entry: e, Score: scores[i]})
+			hits = append(hits, Hit{Entry: e, Score: scores[i], at: i})
 		}
 	}
 	slices.SortStableFunc(hits, func(a, b Hit) int {
 		return cmp.Or(cmp.Compare(rounded(b.Score), rounded(a.Score)), b.Updated.Compare(a.Updated))
 	})
-	if len(hits) > 1 {
-		markNewer(hits, newWordCounts(all))
-	}
+	markNewer(hits, index)
 	hits = hits[:min(len(hits), limit)]
 	for i := range hits {
 		hits[i].Stale = m.Stale(hits[i].Entry)
@@ -113,11 +113,11 @@ func (m *Memory) Search(ctx context.Context, query string, limit int) ([]Hit, er
 func rounded(score float64) int { return int(score*10 + 0.5) }
 
 // markNewer sets Newer, and moves an entry that is newer than a similar one before it.
-func markNewer(hits []Hit, l wordCounts) {
+func markNewer(hits []Hit, index *rank.Index) {
 	for i := range hits {
 		newest := i
 		for j := range hits {
-			if hits[j].Updated.After(hits[newest].Updated) && l.similarity(hits[i].Text, hits[j].Text) >= minSimilarity {
+			if hits[j].Updated.After(hits[newest].Updated) && index.Similarity(hits[i].at, hits[j].at) >= minSimilarity {
 				newest = j
 			}
 		}
@@ -133,18 +133,22 @@ func markNewer(hits []Hit, l wordCounts) {
 	}
 }
 
+// minPrefix is the least length of a word of a query that also matches longer words, in characters.
+const minPrefix = 4
+
 // recall returns the messages of earlier sessions that fit a query, the best first.
 func (m *Memory) recall(ctx context.Context, query string, limit int) ([]Message, int, error) {
-	all := terms(query)
-	if len(all) == 0 {
+	words := rank.Subject(query)
+	if len(words) == 0 {
 		return nil, 0, nil
 	}
-	var either []string
-	for _, t := range all {
-		either = append(either, cmp.Or(t.begin, t.exact))
-		if t.begin != "" && t.exact != strings.TrimSuffix(t.begin, "*") { // it has synonyms
-			either = append(either, t.exact)
+	var either []string // expressions of FTS5
+	for _, w := range words[:min(len(words), maxWords)] {
+		expression := `"` + w + `"`
+		if utf8.RuneCountInString(w) >= minPrefix {
+			expression += "*"
 		}
+		either = append(either, expression)
 	}
 	found, behind, err := m.Sessions(ctx, strings.Join(either, " OR "), 4*limit)
 	if err != nil {
@@ -152,26 +156,18 @@ func (m *Memory) recall(ctx context.Context, query string, limit int) ([]Message
 	}
 	var out []Message
 	for _, msg := range found {
-		if len(out) < limit && coverage(query, msg.Text+" "+msg.Title) >= minCoverage {
+		if len(out) < limit && rank.Share(words, msg.Text+" "+msg.Title) >= minCoverage {
 			out = append(out, msg)
 		}
 	}
 	return out, behind, nil
 }
 
+// maxWords limits the words of a query for messages.
+const maxWords = 24
+
 // minCoverage is the share of the words of a query that a message must have.
 const minCoverage = 0.6
-
-// coverage returns the share of the words of a query that a text has.
-func coverage(query, text string) float64 {
-	words, have, n := wordsOf(query), stems(text), 0
-	for _, w := range words {
-		if have[stem(w)] {
-			n++
-		}
-	}
-	return float64(n) / float64(max(1, len(words)))
-}
 
 // report returns the result of a search for the model.
 func (m *Memory) report(hits []Hit, earlier []Message, behind int) string {

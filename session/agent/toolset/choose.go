@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/rank"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
@@ -85,7 +86,7 @@ func (t *turn) pickAll() {
 // a tool has no vector. It returns false without embeddings.
 func (s *Set) rank(ctx context.Context, t *turn, m llm.Model, prompt string, rest []int) ([]float64, bool) {
 	e, ok := llm.EmbedderOf(m)
-	if !ok || s.failures[m.Name()] >= maxFailures {
+	if !ok || s.failures[m.Name()] >= rank.MaxFailures {
 		return nil, false
 	}
 	scores, known, err := s.vectors.rank(ctx, m.Name(), e, prompt, t.all, rest)

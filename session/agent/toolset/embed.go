@@ -3,28 +3,22 @@ package toolset
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
-	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
-	"github.com/zeph-acp/zeph-acp/filter/text/vector"
+	"github.com/zeph-acp/zeph-acp/filter/text/rank"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
 const (
 	// embedTimeout limits the time that embedding adds to a turn.
 	embedTimeout = 2 * time.Second
-	// embedBatch is the number of tools per request. The vectors of a finished
-	// request are ready for the next prompt, even if the time was too short for
-	// all.
-	embedBatch = 32
-	// maxFailures is the number of failures in a row after which a session asks
-	// a provider for no more embeddings.
-	maxFailures = 3
 	// maxEmbedded limits the part of a prompt that is embedded, in bytes.
 	maxEmbedded = 4 << 10
 	// maxVectors limits the number of vectors kept for one model.
@@ -45,15 +39,16 @@ func (v *Vectors) rank(
 ) (scores []float64, known int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, embedTimeout)
 	defer cancel()
-	query, err := embed(ctx, e, []string{strings.ToValidUTF8(prompt[:min(len(prompt), maxEmbedded)], "")})
-	if err != nil {
+	var query []float32
+	asked := strings.ToValidUTF8(prompt[:min(len(prompt), maxEmbedded)], "")
+	if err := rank.Embed(ctx, e, []string{asked}, func(_ int, vectors [][]float32) error { query = vectors[0]; return nil }); err != nil {
 		return nil, 0, err
 	}
 	vectors := v.vectorsOf(ctx, model, e, all, rest)
 	scores = make([]float64, len(rest))
 	for i, v := range vectors {
 		if scores[i] = math.NaN(); v != nil {
-			scores[i] = vector.Cosine(query[0], v)
+			scores[i] = rank.Cosine(query, v)
 			known++
 		}
 	}
@@ -78,24 +73,21 @@ func (v *Vectors) vectorsOf(ctx context.Context, model string, e llm.Embedder, a
 		}
 	}
 	v.mu.Unlock()
-	for len(missing) > 0 {
-		batch := missing[:min(len(missing), embedBatch)]
-		missing = missing[len(batch):]
-		var ask []string
-		for _, i := range batch {
-			ask = append(ask, texts[i])
-		}
-		vectors, err := embed(ctx, e, ask)
-		if err != nil {
-			break
-		}
-		v.mu.Lock()
-		for j, i := range batch {
-			out[i] = vectors[j]
-			v.store(model, keys[i], vectors[j])
-		}
-		v.mu.Unlock()
+	ask := make([]string, len(missing))
+	for i, tool := range missing {
+		ask[i] = texts[tool]
 	}
+	// A failure leaves the other tools without a vector.
+	_ = rank.Embed(ctx, e, ask, func(from int, vectors [][]float32) error {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		for j, values := range vectors {
+			i := missing[from+j]
+			out[i] = values
+			v.store(model, keys[i], values)
+		}
+		return nil
+	})
 	return out
 }
 
@@ -115,10 +107,13 @@ func embeddingText(t llm.Tool) string {
 	return t.Name + ": " + t.Description + "\nParameters: " + strings.Join(parameters(t), ", ")
 }
 
-func embed(ctx context.Context, e llm.Embedder, texts []string) ([][]float32, error) {
-	vectors, err := e.Embed(ctx, texts)
-	if err == nil && len(vectors) != len(texts) {
-		err = fmt.Errorf("%s for %s", quantity.Count(len(vectors), "vector"), quantity.Count(len(texts), "text"))
+// parameters returns the names of a tool's parameters, sorted.
+func parameters(t llm.Tool) []string {
+	var s struct {
+		Properties map[string]json.RawMessage `json:"properties"`
 	}
-	return vectors, err
+	if json.Unmarshal(t.Schema, &s) != nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(s.Properties))
 }

@@ -45,7 +45,7 @@ func TestProviderEmbeds(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			tools := catalogue(t)
+			tools := typicalTools(t)
 			s := set(filtering)
 			s.Begin(t.Context(), m, "container", nil, tools)
 			if got := toolNames(s.Offer(m)); !strings.Contains(got, "docker__") {

@@ -12,9 +12,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// catalogue reads tools from testdata: our own, and some typical ones of MCP
+// typicalTools reads tools from testdata: our own, and some typical ones of MCP
 // servers.
-func catalogue(t testing.TB) []llm.Tool {
+func typicalTools(t testing.TB) []llm.Tool {
 	text, err := os.ReadFile("testdata/tools.txt")
 	if err != nil {
 		t.Fatal(err)
@@ -39,18 +39,18 @@ func catalogue(t testing.TB) []llm.Tool {
 }
 
 // ranked returns the names of the tools, the best match first.
-func ranked(l *lexicon, prompt string, tools []llm.Tool) []string {
-	var rest []int
-	for i := range tools {
-		rest = append(rest, i)
-	}
-	scores, ok := l.rank(prompt, tools, rest)
-	if !ok {
+func ranked(c *catalogue, prompt string, tools []llm.Tool) []string {
+	scores := c.score(prompt, tools)
+	if slices.Max(scores) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(rest, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
+	var order []int
+	for i := range tools {
+		order = append(order, i)
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
 	var names []string
-	for _, i := range rest {
+	for _, i := range order {
 		names = append(names, tools[i].Name)
 	}
 	return names
@@ -63,12 +63,12 @@ func TestRank(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tools := catalogue(t)
-	var l lexicon
+	tools := typicalTools(t)
+	var c catalogue
 	all, first, three := 0, 0, 0
 	for line := range strings.Lines(string(text)) {
 		prompt, want, _ := strings.Cut(strings.TrimSpace(line), " | ")
-		names := ranked(&l, prompt, tools)
+		names := ranked(&c, prompt, tools)
 		place := slices.Index(names, want)
 		all++
 		if place == 0 {
@@ -91,9 +91,9 @@ func TestRank(t *testing.T) {
 
 // A prompt without any word of the tools ranks nothing.
 func TestRankNothing(t *testing.T) {
-	var l lexicon
+	var c catalogue
 	for _, prompt := range []string{"", "yes please", "ja, bitte", "oui", "👍", "请继续", "1 + 1", "..."} {
-		if names := ranked(&l, prompt, catalogue(t)); names != nil {
+		if names := ranked(&c, prompt, typicalTools(t)); names != nil {
 			t.Errorf("%q: %s", prompt, names)
 		}
 	}
@@ -101,7 +101,7 @@ func TestRankNothing(t *testing.T) {
 
 // A misspelt word counts as the most similar one.
 func TestRankMisspelt(t *testing.T) {
-	var l lexicon
+	var c catalogue
 	for prompt, want := range map[string]string{
 		"tke a screnshot":        "browser__take_screenshot",
 		"the wether in Rome":     "weather__forecast",
@@ -109,35 +109,16 @@ func TestRankMisspelt(t *testing.T) {
 		"list my invoicess":      "stripe__list_invoices",
 		"show terrafrom changes": "terraform__plan",
 	} {
-		names := ranked(&l, prompt, catalogue(t))
+		names := ranked(&c, prompt, typicalTools(t))
 		if !slices.ContainsFunc(names[:min(len(names), 3)], func(n string) bool { return strings.HasPrefix(n, want) }) {
 			t.Errorf("%q: %s", prompt, names[:min(len(names), 3)])
 		}
 	}
 }
 
-func TestWords(t *testing.T) {
-	for text, want := range map[string]string{
-		"createIssue create_issue GITHUB_TOKEN": "create issue create issue github token",
-		"Lösche Größe, Œuvre ÉTÉ":               "losche grosse oeuvre ete",
-		"the a I x":                             "",
-		"docs/img/a.png":                        "docs img png",
-	} {
-		if got := strings.Join(wordsOf(text), " "); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
-	}
-	for w, want := range map[string]string{"files": "fil", "file": "fil", "running": "run", "queries": "query", "query": "query", "created": "creat",
-		"create": "creat", "class": "class", "is": "is", "pass": "pass", "string": "str"} {
-		if got := stem(w); got != want {
-			t.Errorf("stem(%q) = %q, want %q", w, got, want)
-		}
-	}
-}
-
 // many returns a catalogue of n tools.
 func many(t testing.TB, n int) []llm.Tool {
-	some := catalogue(t)
+	some := typicalTools(t)
 	for i := 0; len(some) < n; i++ {
 		tool := some[i]
 		tool.Name = fmt.Sprintf("server%d__%s", i, tool.Name)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/rank"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
@@ -28,7 +29,7 @@ const (
 	maxListed = 1200
 	// maxFound is the number of tools that one search adds.
 	maxFound = 10
-	// minFit is the least score of a tool that a search adds; the best one has 1.
+	// minFit is the least score of a tool that a search adds, as a share of the best one.
 	minFit = 0.3
 	// maxSummary bounds the description of a found tool, in characters.
 	maxSummary = 160
@@ -240,24 +241,20 @@ func (s *Set) searchTools(query string) string {
 // bestMatches returns the tools that fit a query best, and the number of others that fit;
 // the caller holds mu.
 func (s *Set) bestMatches(query string, tools []llm.Tool) (best []llm.Tool, more int) {
-	rest := make([]int, len(tools))
-	for i := range rest {
-		rest[i] = i
-	}
-	scores, ok := s.searchLexicon.rank(query, tools, rest)
-	if !ok {
-		scores = make([]float64, len(tools))
-	}
+	scores := s.catalogue.score(query, tools)
+	rank.Cut(scores, 0, minFit)
 	lower := strings.ToLower(query)
+	order := make([]int, len(tools))
 	for i, t := range tools {
+		order[i] = i
 		if strings.Contains(lower, strings.ToLower(t.Name)) {
-			scores[i]++ // the query names it
+			scores[i] += 2 // the query names it
 		}
 	}
-	slices.SortStableFunc(rest, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
-	for _, i := range rest {
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
+	for _, i := range order {
 		switch {
-		case scores[i] < minFit:
+		case scores[i] == 0:
 		case len(best) < maxFound:
 			best = append(best, tools[i])
 		default:
@@ -265,6 +262,30 @@ func (s *Set) bestMatches(query string, tools []llm.Tool) (best []llm.Tool, more
 		}
 	}
 	return best, more
+}
+
+// catalogue is the index of tools.
+type catalogue struct {
+	tools []llm.Tool
+	index *rank.Index
+}
+
+// nameWeight is the weight of a word of a tool's name. The others have 1.
+const nameWeight = 3
+
+// score returns how well each tool fits a query.
+func (c *catalogue) score(query string, tools []llm.Tool) []float64 {
+	if c.index == nil || !sameTools(c.tools, tools) {
+		documents := make([][]rank.Text, len(tools))
+		for i, t := range tools {
+			documents[i] = []rank.Text{{Text: t.Name, Weight: nameWeight}, {Text: t.Description, Weight: 1}}
+			for _, p := range parameters(t) {
+				documents[i] = append(documents[i], rank.Text{Text: p, Weight: 1})
+			}
+		}
+		*c = catalogue{slices.Clone(tools), rank.New(documents)}
+	}
+	return c.index.Score(rank.Words(query))
 }
 
 // summary returns a description on one line, bounded.

@@ -31,7 +31,7 @@ func offers(s *Set, m llm.Model) string {
 }
 
 func TestSearch(t *testing.T) {
-	tools := catalogue(t)
+	tools := typicalTools(t)
 	s := set(func(*Config) {})
 	s.Begin(t.Context(), small{}, "what is new?", nil, tools)
 	if got := offers(s, small{}); got != "18 tool_search" {
@@ -77,15 +77,15 @@ func TestSearchNeeded(t *testing.T) {
 		prompt  string
 		want    string
 	}{
-		"small window":   {Auto, small{}, catalogue(t), nil, "hi", "18 tool_search"},
+		"small window":   {Auto, small{}, typicalTools(t), nil, "hi", "18 tool_search"},
 		"unknown window": {Auto, model{}, many(t, 300), nil, "hi", "18 tool_search"},
-		"enough room":    {Auto, model{}, catalogue(t)[:30], nil, "hi", "18 " + toolNames(catalogue(t)[18:30])},
-		"off":            {Off, small{}, catalogue(t)[:30], nil, "hi", "18 " + toolNames(catalogue(t)[18:30])},
-		"our own tools":  {Auto, small{}, catalogue(t)[:18], nil, "hi", "18"},
-		"few others":     {Auto, small{}, catalogue(t)[:19], nil, "hi", "18 github__create_issue"},
-		"named":          {Auto, small{}, catalogue(t), nil, "call Slack__post_message", "18 tool_search slack__post_message"},
-		"used":           {Auto, small{}, catalogue(t), calls("postgres__query"), "again", "18 tool_search postgres__query"},
-		"calls in text":  {Auto, textcalls.Wrap(small{}), catalogue(t), calls("postgres__query"), "again", "18 tool_search postgres__query"},
+		"enough room":    {Auto, model{}, typicalTools(t)[:30], nil, "hi", "18 " + toolNames(typicalTools(t)[18:30])},
+		"off":            {Off, small{}, typicalTools(t)[:30], nil, "hi", "18 " + toolNames(typicalTools(t)[18:30])},
+		"our own tools":  {Auto, small{}, typicalTools(t)[:18], nil, "hi", "18"},
+		"few others":     {Auto, small{}, typicalTools(t)[:19], nil, "hi", "18 github__create_issue"},
+		"named":          {Auto, small{}, typicalTools(t), nil, "call Slack__post_message", "18 tool_search slack__post_message"},
+		"used":           {Auto, small{}, typicalTools(t), calls("postgres__query"), "again", "18 tool_search postgres__query"},
+		"calls in text":  {Auto, textcalls.Wrap(small{}), typicalTools(t), calls("postgres__query"), "again", "18 tool_search postgres__query"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := set(func(c *Config) { c.Filter.Enabled = tt.choice })
@@ -102,11 +102,11 @@ func TestSearchNeeded(t *testing.T) {
 
 // TestSearchSize checks that any number of tools costs a prompt less than 2 KiB.
 func TestSearchSize(t *testing.T) {
-	servers := catalogue(t)[:18]
+	servers := typicalTools(t)[:18]
 	for i := range 300 {
 		servers = append(servers, llm.Tool{Name: fmt.Sprintf("server%d__tool", i), Description: "One of many.", Schema: json.RawMessage(`{"type":"object"}`)})
 	}
-	long := catalogue(t)[:18]
+	long := typicalTools(t)[:18]
 	for i := range 300 {
 		long = append(long, llm.Tool{Name: fmt.Sprintf("s__%s%d", strings.Repeat("x", 58), i), Description: "One of many.",
 			Schema: json.RawMessage(`{"type":"object"}`)})
@@ -127,7 +127,7 @@ func TestSearchSize(t *testing.T) {
 // TestSearchStays checks that the description of tool_search changes with the servers
 // alone, since it is in the provider's cache.
 func TestSearchStays(t *testing.T) {
-	tools := catalogue(t)
+	tools := typicalTools(t)
 	s := set(func(*Config) {})
 	description := func(tools []llm.Tool) string {
 		s.Begin(t.Context(), small{}, "hi", calls("bash"), tools)
@@ -151,7 +151,7 @@ func TestSearchStays(t *testing.T) {
 
 func TestFind(t *testing.T) {
 	s := set(func(*Config) {})
-	s.Begin(t.Context(), small{}, "hi", nil, catalogue(t))
+	s.Begin(t.Context(), small{}, "hi", nil, typicalTools(t))
 	s.Offer(small{})
 	for query, want := range map[string]string{
 		"weather in Rome":              "- weather__forecast: ",
@@ -173,7 +173,7 @@ func TestUnoffered(t *testing.T) {
 	s := set(func(*Config) {})
 	inner := &chain{}
 	gate := s.Middleware(inner)
-	s.Begin(t.Context(), small{}, "hi", nil, catalogue(t))
+	s.Begin(t.Context(), small{}, "hi", nil, typicalTools(t))
 	s.Offer(small{})
 	call := func(tool string, origin executors.Origin) string {
 		c := &executors.Call{Tool: tool, Origin: origin, Record: &executors.Record{}}

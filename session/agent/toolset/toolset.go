@@ -54,10 +54,10 @@ type Set struct {
 	completed map[string]bool // tools that completed in this session
 	turn      turn
 
-	found         map[string]bool // tools that tool_search has offered
-	searchLexicon lexicon         // of the tools of MCP servers, for tool_search
-	searchable    []string        // the servers that searchTool lists
-	searchTool    executors.Tool
+	found      map[string]bool // tools that tool_search has offered
+	catalogue  catalogue       // of the tools of MCP servers, for tool_search
+	searchable []string        // the servers that searchTool lists
+	searchTool executors.Tool
 
 	tally tally
 }

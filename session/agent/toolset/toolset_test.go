@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/rank"
 	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/textcalls"
@@ -63,7 +64,7 @@ func calls(tools ...string) []llm.Message {
 }
 
 func TestEverythingOff(t *testing.T) {
-	s, tools := set(func(*Config) {}), catalogue(t)
+	s, tools := set(func(*Config) {}), typicalTools(t)
 	if s.Offer(model{}) != nil {
 		t.Error("there are tools before the first turn")
 	}
@@ -87,7 +88,7 @@ func TestEverythingOff(t *testing.T) {
 }
 
 func TestFilter(t *testing.T) {
-	tools := append(catalogue(t), llm.Tool{Name: "odd", Description: "Odd."})
+	tools := append(typicalTools(t), llm.Tool{Name: "odd", Description: "Odd."})
 	embeds, inText := model{byWords{}}, textcalls.Wrap(model{byWords{}})
 	for name, tt := range map[string]struct {
 		prompt  string
@@ -144,7 +145,7 @@ func inOrder(tools []llm.Tool, got string) bool {
 
 // A called tool is offered from then on, after the others, whose bytes stay.
 func TestCalledToolStays(t *testing.T) {
-	s, tools := set(filtering), catalogue(t)
+	s, tools := set(filtering), typicalTools(t)
 	s.cfg.TAFC.Enabled, s.thinking.threshold = true, 0
 	s.Begin(t.Context(), model{byWords{}}, "delete the folder build", nil, tools)
 	first, _ := json.Marshal(s.Offer(model{}))
@@ -175,7 +176,7 @@ func TestCalledToolStays(t *testing.T) {
 // The previous turn's tools stay if they suffice, so that the provider's cache
 // of the conversation holds.
 func TestPreviousToolsSuffice(t *testing.T) {
-	s, tools := set(filtering), catalogue(t)
+	s, tools := set(filtering), typicalTools(t)
 	offered := func(prompt string, history []llm.Message) string {
 		s.Begin(t.Context(), model{byWords{}}, prompt, history, tools)
 		return toolNames(s.Offer(model{}))
@@ -208,8 +209,8 @@ func (byWords) Embed(_ context.Context, texts []string) ([][]float32, error) {
 	out := make([][]float32, 0, len(texts))
 	for _, text := range texts {
 		v := make([]float32, 4096)
-		for _, word := range wordsOf(text) {
-			for _, term := range termsOf(word) {
+		for _, word := range rank.Words(text) {
+			for _, term := range rank.Terms(word) {
 				h := fnv.New32a()
 				h.Write([]byte(term))
 				v[h.Sum32()%4096] = 1
@@ -247,7 +248,7 @@ func (e *embedder) Embed(_ context.Context, texts []string) ([][]float32, error)
 }
 
 func TestEmbeddings(t *testing.T) {
-	tools := catalogue(t)
+	tools := typicalTools(t)
 	s, e := set(filtering), &embedder{}
 	offered := func(prompt string) string {
 		s.Begin(t.Context(), model{e}, prompt, nil, tools)
@@ -256,7 +257,7 @@ func TestEmbeddings(t *testing.T) {
 	if got := offered("weather"); !strings.Contains(got, "weather__forecast") || !strings.HasPrefix(got, "bash ") {
 		t.Errorf("%s", got)
 	}
-	if n := len(e.asked); n != 1+2 || len(e.asked[1]) != embedBatch {
+	if n := len(e.asked); n != 1+2 || len(e.asked[1]) != rank.BatchSize {
 		t.Errorf("%d requests", n)
 	}
 	if got := offered("container"); !strings.Contains(got, "docker__") || len(e.asked) != 4 {
@@ -269,12 +270,12 @@ func TestEmbeddings(t *testing.T) {
 	// Without embeddings nothing is left out, and it soon stops asking.
 	for _, broken := range []*embedder{{err: errors.New("not here")}, {wrong: true}} {
 		s, e = set(filtering), broken
-		for range maxFailures + 2 {
+		for range rank.MaxFailures + 2 {
 			if got := offered("delete the folder build"); got != toolNames(tools) {
 				t.Errorf("%s", got)
 			}
 		}
-		if len(e.asked) != maxFailures {
+		if len(e.asked) != rank.MaxFailures {
 			t.Errorf("asked %d times", len(e.asked))
 		}
 	}
@@ -282,7 +283,7 @@ func TestEmbeddings(t *testing.T) {
 
 // The mark of an MCP server does not count as part of a description.
 func TestShortDescription(t *testing.T) {
-	s, tools := set(filtering), catalogue(t)
+	s, tools := set(filtering), typicalTools(t)
 	for name, about := range map[string]string{"a__x": "", "a__y": "Mows lawns", "a__z": "Mows all lawns", "odd": "(MCP server a) odd", "odd2": "(MCP"} {
 		if strings.Contains(name, "__") {
 			about = strings.TrimSpace(executors.ServerMark("server of many words") + " " + about)
@@ -307,12 +308,12 @@ func TestNoEmbedder(t *testing.T) {
 	}{
 		"none":   {small{}, "18 tool_search"},
 		"broken": {small{model{&embedder{err: errors.New("not here")}}}, "18 tool_search"},
-		"room":   {model{}, "18 " + strings.TrimPrefix(toolNames(catalogue(t)[18:]), "")},
+		"room":   {model{}, "18 " + strings.TrimPrefix(toolNames(typicalTools(t)[18:]), "")},
 		"works":  {small{model{e}}, "2 docker__list_containers docker__container_logs"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := set(filtering)
-			s.Begin(t.Context(), tt.m, "container", nil, catalogue(t))
+			s.Begin(t.Context(), tt.m, "container", nil, typicalTools(t))
 			if got := offers(s, tt.m); got != tt.want {
 				t.Errorf("%s, want %s", got, tt.want)
 			}
@@ -337,9 +338,9 @@ func (h *half) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 
 func TestNoEmbedding(t *testing.T) {
 	s, e := set(filtering), &half{}
-	s.Begin(t.Context(), model{e}, "container", nil, catalogue(t))
+	s.Begin(t.Context(), model{e}, "container", nil, typicalTools(t))
 	got := s.Offer(model{e})
-	if len(got) != 2+2+64-embedBatch {
+	if len(got) != 2+2+64-rank.BatchSize {
 		t.Errorf("%d: %s", len(got), toolNames(got))
 	}
 	if why := s.turn.reasons["maps__directions"]; why != NoEmbedding {

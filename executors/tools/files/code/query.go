@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/zeph-acp/zeph-acp/executors/tools/files/search"
+	"github.com/zeph-acp/zeph-acp/filter/text/rank"
 )
 
 // Query is a parsed query.
@@ -56,10 +57,6 @@ var kindWords = sync.OnceValue(func() map[string][]string {
 		"heading":   {"heading"},
 	}
 })
-
-// fillers are words of a question that its answer need not contain.
-const fillers = "a all an and are at be by code defined definition do does find for from get how in into is it its " +
-	"of on or that the this to used what when where which who why with"
 
 // ParseQuery parses a query: a symbol, which may be qualified, or several words.
 // "func Name" prefers a kind of definition.
@@ -113,7 +110,7 @@ func wordsOf(fields []string) []string {
 			continue
 		}
 		all = append(all, f)
-		if !strings.Contains(" "+fillers+" ", " "+f+" ") {
+		if !rank.IsFiller(f) {
 			words = append(words, f)
 		}
 	}
