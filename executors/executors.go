@@ -117,10 +117,10 @@ type Call struct {
 	// Ask holds reasons to ask the user, added by gates. The permission link
 	// asks if there are any, even where it would remember an "always".
 	Ask []string
-	// Judged is set by the permission link alone, when it allows a command without
-	// asking. A shell then runs Judged.Script, in the box if
-	// Judged.ReadOnly is set. If Judged is nil, it runs the command as written.
-	Judged *Judged
+	// Plain is set by the permission link alone, when it allows a command without
+	// asking. A shell then runs Plain.Script, in the box if
+	// Plain.ReadOnly is set. If Plain is nil, it runs the command as written.
+	Plain *Plain
 	// Notes are lines for the model about the call itself, such as parameters that
 	// were ignored. The link that adds them writes them below the result.
 	Notes []string
@@ -178,8 +178,8 @@ type Call struct {
 // Server returns the MCP server that the call asks; "" if it asks none.
 func (c *Call) Server() string { return cmp.Or(c.Spec.Server, c.Card.Server) }
 
-// Judged is a command in the form in which it was judged.
-type Judged struct {
+// Plain is the plain form of a command, in which it runs.
+type Plain struct {
 	Script   string // for bash; replaces the command of the call's input
 	ReadOnly bool   // every command only reads; false if a rule or an "always" allowed one
 }

@@ -42,7 +42,7 @@ var otherWords = map[string][]string{
 	"executors/record.go":                    {"web_scrape", "diagnostics"}, // sources of content in the audit log
 	"executors/gates/rules/target/script.go": {"grep"},                      // a program
 	"executors/permission/decide.go":         {"bash"},
-	"executors/permission/judged.go":         {"bash"},
+	"executors/permission/plain.go":          {"bash"},
 	"executors/permission/private.go":        {"grep"},
 	"executors/workspace/branch_linux.go":    {"read"}, // an operation
 	"executors/workspace/named/commands.go":  {"bash"}, // a member of foreign inputs

@@ -117,7 +117,7 @@ func TestBoxAfterQuestion(t *testing.T) {
 		s.build()
 		call := bash(script)
 		s.do(t, call)
-		if got := call.Judged != nil && call.Judged.ReadOnly; got != want {
+		if got := call.Plain != nil && call.Plain.ReadOnly; got != want {
 			t.Errorf("%s: in the box %v, want %v", script, got, want)
 		}
 	}
@@ -132,8 +132,8 @@ func TestBoxAfterQuestionOfGate(t *testing.T) {
 	call := bash("git diff")
 	call.Ask = []string{"flow: the project is not trusted"}
 	s.do(t, call)
-	if len(s.user.asked) != 1 || call.Judged == nil || !call.Judged.ReadOnly {
-		t.Errorf("asked %q, ran in the form %+v; want one question, and the form for the box", s.user.asked, call.Judged)
+	if len(s.user.asked) != 1 || call.Plain == nil || !call.Plain.ReadOnly {
+		t.Errorf("asked %q, ran in the form %+v; want one question, and the form for the box", s.user.asked, call.Plain)
 	}
 }
 
@@ -146,7 +146,7 @@ func TestAskedOutsideFileIsRead(t *testing.T) {
 	s.build()
 	call := bash("cat /srv/notes")
 	s.do(t, call)
-	if len(s.user.asked) != 1 || len(s.end.calls) != 1 || call.Judged != nil {
-		t.Errorf("asked %q, ran %d calls, in the form %+v; want one question, and the command as written", s.user.asked, len(s.end.calls), call.Judged)
+	if len(s.user.asked) != 1 || len(s.end.calls) != 1 || call.Plain != nil {
+		t.Errorf("asked %q, ran %d calls, in the form %+v; want one question, and the command as written", s.user.asked, len(s.end.calls), call.Plain)
 	}
 }

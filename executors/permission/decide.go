@@ -26,9 +26,9 @@ type decision struct {
 	// unanswered is the reason why a question got no usable answer. It begins with a colon.
 	// Empty means that no question was sent.
 	unanswered string
-	// judged is the form in which an allowed command runs. Nil means that it
+	// plain is the form in which an allowed command runs. Nil means that it
 	// runs as written, because the user allowed it.
-	judged *executors.Judged
+	plain *executors.Plain
 }
 
 // decide judges a call without asking the user.
@@ -184,8 +184,8 @@ func (p permissionCheck) decideCommand(call *executors.Call) decision {
 		d.keys, d.extent = []string{"exactly " + card.Command()}, "exactly this command"
 		return d
 	}
-	judged, notPlain := p.plainForm(call, script, nil)
-	onlyReads := notPlain == nil && judged.ReadOnly
+	form, notPlain := p.plainForm(call, script, nil)
+	onlyReads := notPlain == nil && form.ReadOnly
 	var covers []string
 	neverRemember := false                    // a part of the script needs permission each time
 	allowedByRule := false                    // d.why names a rule
@@ -220,7 +220,7 @@ func (p permissionCheck) decideCommand(call *executors.Call) decision {
 	switch {
 	case d.action != Allow:
 	case notPlain == nil:
-		d.judged = judged
+		d.plain = form
 	case rulesAllowAll && (!p.NoBash || script.SameInSh()): // the user's rules allow every command, so none needs a plain form
 	default:
 		d.verdict = p.denyIfReadOnly(verdict{action: Ask, why: "default: " + notPlain.Error()})

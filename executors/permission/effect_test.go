@@ -74,8 +74,8 @@ func (*bashTool) Prepare(context.Context, *executors.Call) (executors.Card, erro
 
 func (b *bashTool) Execute(_ context.Context, call *executors.Call) (executors.Result, error) {
 	b.ran, b.script = true, call.Card.Command()
-	if call.Judged != nil {
-		b.script = call.Judged.Script
+	if call.Plain != nil {
+		b.script = call.Plain.Script
 	}
 	return executors.Result{}, nil
 }

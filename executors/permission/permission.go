@@ -146,7 +146,7 @@ func (p permissionLink) Execute(ctx context.Context, call *executors.Call) (exec
 		return r.unansweredResult(call, tool, d), nil
 	}
 	call.Admit = r.admit(call)
-	call.Judged = d.judged
+	call.Plain = d.plain
 	call.Notify(executors.Event{Status: executors.InProgress})
 	return p.next.Execute(ctx, call)
 }
@@ -156,11 +156,11 @@ func (p permissionLink) Execute(ctx context.Context, call *executors.Call) (exec
 func (p permissionCheck) keepInBox(call *executors.Call, d *decision) {
 	card := call.Card
 	byGuard := func(v executors.Verdict) bool { return v.Gate == executors.GuardGate && v.Decision == Ask }
-	if d.action != Allow || d.judged != nil || card.Command() == "" || slices.ContainsFunc(call.Record.Verdicts, byGuard) || boxError(p.Boxed) != nil {
+	if d.action != Allow || d.plain != nil || card.Command() == "" || slices.ContainsFunc(call.Record.Verdicts, byGuard) || boxError(p.Boxed) != nil {
 		return
 	}
-	if judged, err := p.plainForm(call, card.Script, nil); err == nil {
-		d.judged = judged
+	if form, err := p.plainForm(call, card.Script, nil); err == nil {
+		d.plain = form
 	}
 }
 
@@ -322,7 +322,7 @@ func (p permissionCheck) applyAnswer(call *executors.Call, d *decision, answer s
 	case "":
 		d.dismissed, v.Answer = true, dismissed
 	case allowOnce, allowAlways:
-		d.verdict, d.judged = verdict{action: Allow, why: "the user allowed it"}, nil
+		d.verdict, d.plain = verdict{action: Allow, why: "the user allowed it"}, nil
 		v.Rule = d.why
 	case rejectOnce, rejectAlways:
 		d.verdict = verdict{action: Deny, why: "the user rejected it", userText: "You rejected this."}
@@ -359,11 +359,11 @@ func (p permissionCheck) alwaysCovers(call *executors.Call, d *decision, allowed
 	if card.Command() == "" || slices.Contains(d.keys, "exactly "+card.Command()) {
 		return true
 	}
-	judged, err := p.plainForm(call, card.Script, allowed)
+	form, err := p.plainForm(call, card.Script, allowed)
 	if err != nil {
 		return false
 	}
-	d.judged = judged
+	d.plain = form
 	return true
 }
 

@@ -7,15 +7,15 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// judgedBy records the form in which a call runs.
-type judgedBy struct {
+// formRecorder records the form in which a call runs.
+type formRecorder struct {
 	ran
-	judged *executors.Judged
+	plain *executors.Plain
 }
 
-func (j *judgedBy) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
-	j.judged = call.Judged
-	return j.ran.Execute(ctx, call)
+func (r *formRecorder) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
+	r.plain = call.Plain
+	return r.ran.Execute(ctx, call)
 }
 
 // A command that a rule allows runs at once, as it is written and outside of the read-only
@@ -42,7 +42,7 @@ func TestAllowRulesRunSilently(t *testing.T) {
 	} {
 		s := newSetup()
 		s.cfg.Permissions = rules
-		end := &judgedBy{}
+		end := &formRecorder{}
 		s.build()
 		policy := s.perm.Policy
 		g := &Guard{Policy: policy, Roots: roots(root), Home: "/home/u"}
@@ -54,15 +54,15 @@ func TestAllowRulesRunSilently(t *testing.T) {
 			got = "ask"
 		case res.Category() == executors.PolicyBlocked:
 			got = "block"
-		case end.judged != nil && end.judged.ReadOnly:
+		case end.plain != nil && end.plain.ReadOnly:
 			got = "boxed"
 		}
 		if got != want {
 			t.Errorf("%s: %s, want %s (%s)", script, got, want, res.ForModel())
 		}
 		if s.mode = "ask"; want == "runs" {
-			end.judged = nil
-			if s.do(t, bash(script)); len(end.calls) > 1 && (end.judged == nil || !end.judged.ReadOnly) {
+			end.plain = nil
+			if s.do(t, bash(script)); len(end.calls) > 1 && (end.plain == nil || !end.plain.ReadOnly) {
 				t.Errorf("%s: in a read-only mode it runs outside of the sandbox", script)
 			}
 		}

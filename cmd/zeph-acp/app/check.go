@@ -197,9 +197,9 @@ func (c *Checker) Check(ctx context.Context, tool string, input json.RawMessage)
 	}
 	out.Input = call.Input
 	out.judge(call, res)
-	if call.Judged != nil && call.Judged.ReadOnly {
+	if call.Plain != nil && call.Plain.ReadOnly {
 		again := *call
-		again.Ask, again.Notes, again.Admit, again.Judged, again.Record = nil, nil, nil, nil, &executors.Record{}
+		again.Ask, again.Notes, again.Admit, again.Plain, again.Record = nil, nil, nil, nil, &executors.Record{}
 		again.Skipped = func(string) {} // hooks judged it before
 		if again.Card, again.PrepareErr = c.chain.Prepare(ctx, &again); again.PrepareErr == nil {
 			again.Card.FullAccess = true

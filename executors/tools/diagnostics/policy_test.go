@@ -31,7 +31,7 @@ func (a *approver) Approve(_ context.Context, call *executors.Call, options []pe
 }
 
 // The tool runs code of the repository, so the links judge it as they judge bash.
-func TestJudgedAsCommands(t *testing.T) {
+func TestDecidedAsCommands(t *testing.T) {
 	deny := map[string][]permission.Rule{diagnostics.Tool: {{Pattern: "go vet *", Action: permission.Deny}}}
 	for name, tt := range map[string]struct {
 		mode     string

@@ -63,7 +63,7 @@ func execute[In any](t *tools, p changePlan[In]) func(context.Context, *executor
 		if err != nil {
 			return fail(ctx, err)
 		}
-		if err := sameAsJudged(call, c.target); err != nil {
+		if err := sameAsCard(call, c.target); err != nil {
 			return fail(ctx, err)
 		}
 		if err := c.sameAsShown(call.Card.Diffs); err != nil {
@@ -76,8 +76,8 @@ func execute[In any](t *tools, p changePlan[In]) func(context.Context, *executor
 	}
 }
 
-// sameAsJudged fails if the call's paths no longer lead to the paths of its card.
-func sameAsJudged(call *executors.Call, now ...target) error {
+// sameAsCard fails if the call's paths no longer lead to the paths of its card.
+func sameAsCard(call *executors.Call, now ...target) error {
 	for i, judged := range call.Card.Paths {
 		if i < len(now) && judged != now[i].abs {
 			return executors.Failuref(executors.PolicyBlocked, "%s now leads to another file than when the call was judged", now[i].display)

@@ -45,7 +45,7 @@ func (t *tools) prepareCreate(_ context.Context, _ *executors.Call, in *createIn
 func (t *tools) create(ctx context.Context, call *executors.Call, in *createInput) (executors.Result, error) {
 	tg, exists, err := t.planCreate(in)
 	if err == nil {
-		err = sameAsJudged(call, tg)
+		err = sameAsCard(call, tg)
 	}
 	if err != nil || ctx.Err() != nil {
 		return fail(ctx, err)

@@ -62,7 +62,7 @@ func (t *tools) prepareDelete(ctx context.Context, _ *executors.Call, in *delete
 func (t *tools) delete(ctx context.Context, call *executors.Call, in *deleteInput) (executors.Result, error) {
 	tg, all, err := t.planDelete(ctx, in, math.MaxInt)
 	if err == nil {
-		err = sameAsJudged(call, tg)
+		err = sameAsCard(call, tg)
 	}
 	if err != nil {
 		return fail(ctx, err)

@@ -35,7 +35,7 @@ func TestLimits(t *testing.T) {
 }
 
 // A path that leads elsewhere than when the call was judged is not written.
-func TestPathMovedAfterItWasJudged(t *testing.T) {
+func TestPathMovedAfterPrepare(t *testing.T) {
 	roots, err := workspace.New(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

@@ -147,7 +147,7 @@ func checkRelocation(ctx context.Context, call *executors.Call, r relocation, er
 	case err != nil:
 		return err
 	}
-	return sameAsJudged(call, r.from, r.to)
+	return sameAsCard(call, r.from, r.to)
 }
 
 // sameEntry reports whether two paths name the same entry.

@@ -379,7 +379,7 @@ func TestCensusSkip(t *testing.T) {
 }
 
 // A call whose path leads elsewhere since it was judged is blocked.
-func TestSameAsJudged(t *testing.T) {
+func TestSameAsCard(t *testing.T) {
 	judged := func(paths ...string) *executors.Call { return &executors.Call{Card: executors.Card{Paths: paths}} }
 	a, b := target{abs: "/w/a", display: "a"}, target{abs: "/w/b", display: "b"}
 	for name, tt := range map[string]struct {
@@ -393,7 +393,7 @@ func TestSameAsJudged(t *testing.T) {
 		"another file":       {judged("/w/a"), []target{b}, false},
 		"another target end": {judged("/w/a", "/w/c"), []target{a, b}, false},
 	} {
-		err := sameAsJudged(tt.call, tt.now...)
+		err := sameAsCard(tt.call, tt.now...)
 		f, blocked := errors.AsType[*executors.Failure](err)
 		if blocked == tt.same || blocked && f.Category != executors.PolicyBlocked || !blocked && err != nil {
 			t.Errorf("%s: got %v, want an error: %t", name, err, !tt.same)

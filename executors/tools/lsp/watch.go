@@ -27,7 +27,7 @@ func mayChange(call *executors.Call) bool {
 	if !call.Spec.Effect.Has(executors.Mutates) && call.Server() == "" {
 		return false
 	}
-	return call.Judged == nil || !call.Judged.ReadOnly
+	return call.Plain == nil || !call.Plain.ReadOnly
 }
 
 // ExpectChanges records that files of the project may change other than by an edit, such as by a

@@ -29,7 +29,7 @@ func (m *mover) Execute(context.Context, *executors.Call) (executors.Result, err
 // unasked returns a call of a command in the background that nobody was asked about.
 func unasked(command string) *executors.Call {
 	c := call(Tool, `{"command":"`+command+`","background":true}`)
-	c.Judged = &executors.Judged{Script: command, ReadOnly: true}
+	c.Plain = &executors.Plain{Script: command, ReadOnly: true}
 	return c
 }
 

@@ -252,7 +252,7 @@ func (e *Executor) run(
 	if timedOut {
 		err = e.timeoutFailure(in, timeout)
 	}
-	if call.Judged != nil && call.Judged.ReadOnly {
+	if call.Plain != nil && call.Plain.ReadOnly {
 		note = executors.JoinLines(note, e.restricted.record(in.Command, out))
 	}
 	undone, undoErr := e.rollBack(snap, call, out.ExitCode, timedOut)
@@ -269,8 +269,8 @@ func (e *Executor) command(call *executors.Call, in *bashInput) Command {
 	cmd := Command{
 		Line: in.Command, Dir: e.Root, Limit: e.cfg.MaxOutputBytes, Session: call.Session, Notify: call.Notify, Secrets: call.Env,
 	}
-	if call.Judged != nil {
-		cmd.Line, cmd.ReadOnly = call.Judged.Script, call.Judged.ReadOnly
+	if call.Plain != nil {
+		cmd.Line, cmd.ReadOnly = call.Plain.Script, call.Plain.ReadOnly
 	}
 	if cmd.ReadOnly { // the user was not asked about the command, and it could print the secrets in another form
 		cmd.Secrets = nil

@@ -233,7 +233,7 @@ func TestCommandForTheRunner(t *testing.T) {
 		}
 	}
 	c := bashCall("echo $TOKEN | rev")
-	c.Env, c.Judged = []string{"TOKEN=x"}, &executors.Judged{Script: "echo $TOKEN | rev", ReadOnly: true}
+	c.Env, c.Plain = []string{"TOKEN=x"}, &executors.Plain{Script: "echo $TOKEN | rev", ReadOnly: true}
 	if _, err := e.Execute(t.Context(), c); err != nil || got.Secrets != nil || !got.ReadOnly {
 		t.Errorf("a command that runs unasked: got %+v, %v", got, err)
 	}
@@ -275,20 +275,20 @@ func TestTools(t *testing.T) {
 	}
 }
 
-func TestJudged(t *testing.T) {
+func TestPlain(t *testing.T) {
 	for name, tt := range map[string]struct {
-		judged *executors.Judged
-		want   Command
+		plain *executors.Plain
+		want  Command
 	}{
 		"as written": {nil, Command{Line: "ls *.go"}},
-		"judged":     {&executors.Judged{Script: "ls './'*.go", ReadOnly: true}, Command{Line: "exec 0</dev/null; ls './'*.go", ReadOnly: true}},
+		"plain":      {&executors.Plain{Script: "ls './'*.go", ReadOnly: true}, Command{Line: "exec 0</dev/null; ls './'*.go", ReadOnly: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got Command
 			e := New(answer{got: &got}, t.TempDir(), setting.Default[Config]())
 			e.Root, _ = filepath.EvalSymlinks(e.Root)
 			call := bashCall("ls *.go")
-			call.Judged = tt.judged
+			call.Plain = tt.plain
 			card, err := e.Prepare(t.Context(), call)
 			if err != nil || card.Command() != "ls *.go" || card.FullAccess {
 				t.Errorf("Prepare: %+v, %v", card, err)
@@ -321,7 +321,7 @@ func TestLimited(t *testing.T) {
 			e := New(answer{out: tt.out}, t.TempDir(), setting.Default[Config]())
 			e.Root, _ = filepath.EvalSymlinks(e.Root)
 			call := bashCall("go list ./...")
-			call.Judged = &executors.Judged{Script: "go list ./...", ReadOnly: true}
+			call.Plain = &executors.Plain{Script: "go list ./...", ReadOnly: true}
 			res, err := e.Execute(t.Context(), call)
 			if err != nil || strings.Contains(res.ForModel(), "[read-only:") != tt.want {
 				t.Errorf("Execute: %q, %v; want a note: %t", res.ForModel(), err, tt.want)

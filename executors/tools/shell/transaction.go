@@ -16,7 +16,7 @@ const timeoutExitCode = 124
 // transactional reports whether a command is undone when it fails. The user's own
 // commands are not, and a read-only command leaves nothing to undo.
 func (e *Executor) transactional(call *executors.Call) bool {
-	readOnly := call.Judged != nil && call.Judged.ReadOnly
+	readOnly := call.Plain != nil && call.Plain.ReadOnly
 	return e.cfg.Transactional && e.cfg.AutoRollback && e.Roots != nil && call.Origin != executors.User && !readOnly
 }
 

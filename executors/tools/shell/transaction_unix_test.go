@@ -348,7 +348,7 @@ func TestRollbackOfAllowed(t *testing.T) {
 		makeTree(t, dir, project)
 		before := readTree(t, dir)
 		c := bash("echo more >> a.txt; exit 1")
-		c.Judged = &executors.Judged{Script: "echo more >> ./a.txt; exit 1"}
+		c.Plain = &executors.Plain{Script: "echo more >> ./a.txt; exit 1"}
 		res, err := e.Execute(t.Context(), c)
 		if err != nil {
 			t.Fatal(err)

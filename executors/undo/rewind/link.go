@@ -55,7 +55,7 @@ func (s *Session) touches(call *executors.Call) (e effect) {
 		if call.Card.NoFollow { // a directory is moved, copied or deleted with everything in it
 			e.trees = e.paths
 		}
-	case call.Judged != nil && call.Judged.ReadOnly:
+	case call.Plain != nil && call.Plain.ReadOnly:
 	default:
 		e.paths, e.trees, e.all = s.Writes(call.Card.Script)
 	}

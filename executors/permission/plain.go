@@ -20,7 +20,7 @@ import (
 // plainForm returns the plain form in which a command may run without permission.
 // The error is the reason to ask. allowed reports whether an "always" of the user
 // allows a key; nil means that no such answer counts.
-func (p permissionCheck) plainForm(call *executors.Call, script *command.Script, allowed func(key string) bool) (*executors.Judged, error) {
+func (p permissionCheck) plainForm(call *executors.Call, script *command.Script, allowed func(key string) bool) (*executors.Plain, error) {
 	card := call.Card
 	if p.NoBash {
 		return nil, errors.New("there is no bash here to run it")
@@ -68,7 +68,7 @@ func (p permissionCheck) plainForm(call *executors.Call, script *command.Script,
 	if form.ReadOnly && form.Emits != "" && p.InTerminal {
 		return nil, fmt.Errorf("%s may print a control sequence, which the editor's terminal obeys", form.Emits)
 	}
-	return &executors.Judged{Script: form.Script, ReadOnly: form.ReadOnly}, nil
+	return &executors.Plain{Script: form.Script, ReadOnly: form.ReadOnly}, nil
 }
 
 // errNoBox is why no command runs in a box.
