@@ -183,7 +183,7 @@ func (s *Session) compact(ctx context.Context, focus string) (string, error) {
 	if len(s.history) == 0 {
 		return "There is no conversation to compact yet.", nil
 	}
-	before := llm.Tokens(llm.Request{Messages: s.history})
+	before := llm.Tokens(s.model().Name(), llm.Request{Messages: s.history})
 	history, err := s.runner().Compact(ctx, s.history, focus)
 	if errors.Is(err, agent.ErrNothingToCompact) {
 		return "There is nothing to compact: the conversation is a summary already.", nil
@@ -192,7 +192,7 @@ func (s *Session) compact(ctx context.Context, focus string) (string, error) {
 		return "", fmt.Errorf("compact: %w", err)
 	}
 	s.history = history
-	after := llm.Tokens(llm.Request{Messages: s.history})
+	after := llm.Tokens(s.model().Name(), llm.Request{Messages: s.history})
 	return fmt.Sprintf("Compacted: about %s are now %d.\n\n%s", quantity.Count(before, "token"), after, transcript.SummaryOf(history)), nil
 }
 

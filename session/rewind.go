@@ -281,7 +281,7 @@ func (s *Session) showUsageEstimate(ctx context.Context) {
 		s.mu.Unlock()
 		return
 	}
-	s.usage.Used = min(llm.Tokens(llm.Request{Messages: s.history}), s.usage.Size)
+	s.usage.Used = min(llm.Tokens(s.settings.model.Name(), llm.Request{Messages: s.history}), s.usage.Size)
 	usage := s.usage
 	s.mu.Unlock()
 	s.journal.record(transcript.Answer{Model: s.model().Name(), Shown: &usage})

@@ -238,7 +238,7 @@ func (w *compactionRun) addToDigest(
 		d.Summary, err = replace(ctx, d.Summary, old, w.bytesFor(w.room.messages/summaryShare))
 		return d.Summary, err
 	}
-	if n := tokensOf(d.Knowledge); n > w.room.messages/knowledgeShare {
+	if n := llm.TextTokens(w.model.Name(), strings.Join(d.Knowledge, "\n")); n > w.room.messages/knowledgeShare {
 		return "", fmt.Errorf("no room is left for more knowledge, which already has %s; continue without it", quantity.Count(n, "token"))
 	}
 	text, err = replace(ctx, "", old, w.bytesFor(w.room.messages/knowledgeShare))
@@ -255,10 +255,6 @@ func (w *compactionRun) bytesFor(tokens int) int {
 // estimated ones.
 func (t *turn) perThousand() int {
 	return scale(newestCount(t.history, t.model.Name()), t.baseTokens(), 1000)
-}
-
-func tokensOf(texts []string) int {
-	return llm.Tokens(llm.Request{System: strings.Join(texts, "\n")})
 }
 
 // firstKept returns the index of the first message that stays. It is a prompt, or an

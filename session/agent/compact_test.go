@@ -518,23 +518,26 @@ func TestMeter(t *testing.T) {
 // The tokens of the next request are exact where the provider counted, and
 // estimated by its ratio elsewhere.
 func TestTokens(t *testing.T) {
-	long := llm.Message{Role: llm.User, Blocks: []llm.Block{{Text: strings.Repeat("word ", 700)}}} // 1005
+	long := llm.Message{Role: llm.User, Blocks: []llm.Block{{Text: strings.Repeat("word ", 700)}}}
+	one := llm.MessageTokens(long, "a")
+	both := one + llm.MessageTokens(llm.Message{Blocks: []llm.Block{{Text: "ok"}}}, "a")
+	scaled := func(n, tokens int) int { return n * (tokens * 100 / both) / 100 }
 	answer := func(model string, tokens int) llm.Message {
-		return llm.Message{Role: llm.Assistant, Blocks: []llm.Block{{Text: "ok"}}, Count: &llm.Count{Model: model, Tokens: tokens, Estimate: 1011}}
+		return llm.Message{Role: llm.Assistant, Blocks: []llm.Block{{Text: "ok"}}, Count: &llm.Count{Model: model, Tokens: tokens, Estimate: both}}
 	}
 	for name, tt := range map[string]struct {
 		history []llm.Message
 		want    int
 	}{
-		"nothing counted":    {[]llm.Message{long}, 1005},
+		"nothing counted":    {[]llm.Message{long}, one},
 		"counted":            {[]llm.Message{long, answer("fake:a", 1234)}, 1234},
-		"and more":           {[]llm.Message{long, answer("fake:a", 1516), long}, 1516 + 1005*149/100},
-		"out of all measure": {[]llm.Message{long, answer("fake:a", 9000), long}, 9000 + 2*1005},
-		"by another model":   {[]llm.Message{long, answer("fake:b", 1516)}, 1011 * 149 / 100},
-		"by one with larger": {[]llm.Message{long, answer("fake:b", 600)}, 1011},
-		"the newest of ours": {[]llm.Message{long, answer("fake:a", 1234), answer("fake:b", 3)}, 1234 + 6*122/100},
-		"far too few":        {[]llm.Message{long, answer("fake:a", 25)}, 1011 / 4},
-		"after a compaction": {[]llm.Message{answer("fake:a", 1516)}, 1516 - 1005*149/100},
+		"and more":           {[]llm.Message{long, answer("fake:a", 1516), long}, 1516 + scaled(one, 1516)},
+		"out of all measure": {[]llm.Message{long, answer("fake:a", 9000), long}, 9000 + 2*one},
+		"by another model":   {[]llm.Message{long, answer("fake:b", 1516)}, scaled(both, 1516)},
+		"by one with larger": {[]llm.Message{long, answer("fake:b", 600)}, both},
+		"the newest of ours": {[]llm.Message{long, answer("fake:a", 1234), answer("fake:b", 3)}, 1234 + scaled(both-one, 1234)},
+		"far too few":        {[]llm.Message{long, answer("fake:a", 25)}, both / 4},
+		"after a compaction": {[]llm.Message{answer("fake:a", 1516)}, 1516 - scaled(one, 1516)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tn := &turn{Agent: &Agent{}, model: &fakeModel{name: "a"}, history: tt.history}

@@ -30,12 +30,13 @@ func scale(c *llm.Count, base, estimate int) int {
 }
 
 // newestCount returns the count to use for the next request: the model's last one,
-// or else the last one of any model.
+// or else the last one of any model. Earlier versions stored counts with an estimate of
+// bytes, which reads as 0 here; they are skipped.
 func newestCount(history []llm.Message, model string) *llm.Count {
 	var other *llm.Count
 	for _, m := range slices.Backward(history) {
 		switch c := m.Count; {
-		case c == nil:
+		case c == nil || c.Estimate == 0:
 		case c.Model == model:
 			return c
 		case other == nil:
@@ -73,5 +74,5 @@ func (t *turn) measured(c *llm.Count, estimate int) int {
 
 // baseTokens estimates everything before the messages.
 func (t *turn) baseTokens() int {
-	return llm.Tokens(llm.Request{System: t.system(t.model), Tools: t.offered})
+	return t.meter.Base(t.model.Name(), t.system(t.model), t.offered)
 }

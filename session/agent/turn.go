@@ -238,7 +238,7 @@ func (t *turn) overBudget() (full, size int) {
 // checkFits returns an error for a prompt that is larger than the model's window.
 func (t *turn) checkFits(blocks []llm.Block) error {
 	window := t.model.Window()
-	n := llm.Tokens(llm.Request{Messages: []llm.Message{{Role: llm.User, Blocks: blocks}}})
+	n := llm.Tokens(t.model.Name(), llm.Request{Messages: []llm.Message{{Role: llm.User, Blocks: blocks}}})
 	if window > 0 && n > window {
 		return acp.ParamsErrorf("prompt", "takes about %s, and the window of %s has %d: send less, or pick a model with a larger window", quantity.Count(n, "token"), t.model.Name(), window)
 	}

@@ -70,9 +70,9 @@ type Message struct {
 // Count compares the tokens that a provider counted for one request and its answer with
 // our estimate.
 type Count struct {
-	Model    string `json:"model"`    // Name of the model that counted
-	Tokens   int    `json:"tokens"`   // as the provider counted, without thoughts that are not sent back
-	Estimate int    `json:"estimate"` // of the messages up to the answer; see MessageTokens
+	Model    string `json:"model"`     // Name of the model that counted
+	Tokens   int    `json:"tokens"`    // as the provider counted, without thoughts that are not sent back
+	Estimate int    `json:"estimated"` // of the messages up to the answer; see MessageTokens
 }
 
 // Block is one piece of a message. Exactly one field is set, except that Opaque may

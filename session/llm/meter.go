@@ -2,18 +2,36 @@ package llm
 
 import "slices"
 
-// Meter estimates the tokens of a growing history. It remembers the sum, so that each
-// call costs only the new messages.
+// Meter estimates the tokens of the requests of a growing history. It remembers the sums, so
+// that each call costs only what is new.
 type Meter struct {
 	model string // name of the model; see MessageTokens
 	sums  []int  // sums[i] is the estimate of the first i+1 messages
+	base  base
+}
+
+// base is the estimate of what precedes the messages.
+type base struct {
+	model, system string
+	tools         []Tool
+	tokens        int
+}
+
+// Base estimates the tokens of a request without its messages.
+func (m *Meter) Base(model, system string, tools []Tool) int {
+	b := &m.base
+	sameTools := len(b.tools) == len(tools) && (len(tools) == 0 || &b.tools[0] == &tools[0])
+	if b.model != model || b.system != system || !sameTools {
+		*b = base{model, system, tools, Tokens(model, Request{System: system, Tools: tools})}
+	}
+	return b.tokens
 }
 
 // Sum estimates the messages. history must begin with the previous call's history, unless
 // Forget was called for the rest.
 func (m *Meter) Sum(model string, history []Message) int {
 	if m.model != model {
-		*m = Meter{model: model}
+		m.model, m.sums = model, nil
 	}
 	m.Forget(len(history))
 	m.sums = slices.Grow(m.sums, len(history)-len(m.sums))
@@ -39,7 +57,7 @@ func CountOf(model string, u Usage, blocks []Block, estimate int) *Count {
 	unsent := 0
 	for _, b := range blocks {
 		if b.Thought != "" && b.Opaque == nil {
-			unsent += Tokens(Request{System: b.Thought})
+			unsent += TextTokens(model, b.Thought)
 		}
 	}
 	return &Count{Model: model, Tokens: u.Input + max(u.Output-unsent, 0), Estimate: estimate}

@@ -101,19 +101,3 @@ func FuzzRepair(f *testing.F) {
 		}
 	})
 }
-
-func TestTokens(t *testing.T) {
-	req := Request{System: strings.Repeat("word ", 70), Messages: []Message{{Role: User, Blocks: []Block{{Text: strings.Repeat("日本", 35)}}}},
-		Tools: []Tool{{Name: "read", Description: "Reads.", Schema: json.RawMessage(`{}`)}}}
-	if got := Tokens(req); got != 168 {
-		t.Errorf("Tokens = %d", got)
-	}
-	req.Messages[0].Blocks = append(req.Messages[0].Blocks, Block{Image: &Image{Data: make([]byte, 1<<20)}},
-		Block{Thought: "not sent"}, Block{Thought: "not sent", Opaque: &Opaque{Data: json.RawMessage(`"1234567890ab"`)}})
-	if got := Tokens(req); got != 168+4+imageTokens {
-		t.Errorf("Tokens = %d", got)
-	}
-	if got := Tokens(Request{}); got != 0 {
-		t.Errorf("Tokens of an empty request: got %d, want 0", got)
-	}
-}

@@ -1,70 +1,90 @@
 package llm
 
+import "strings"
+
 // imageTokens is the largest number of tokens of an image: providers scale larger images
 // down.
 const imageTokens = 1600
 
-// Tokens estimates the size of a request in tokens: two tokens for each seven bytes of UTF-8.
-// That is three to four letters of English or code, and a little less than one ideograph.
-// Real tokenizers differ by a third, so a budget check should leave that much room.
-func Tokens(req Request) int {
-	bytes := len(req.System)
+// framing is the number of tokens that a message takes besides its content.
+const framing = 5
+
+// Tokens estimates the size of a request in tokens of the model of that name; see
+// TextTokens. It counts the opaque blocks of all models.
+func Tokens(model string, req Request) int {
+	e := estimatorOf(model)
+	add(&e, req.System)
 	for _, t := range req.Tools {
-		bytes += len(t.Name) + len(t.Description) + len(t.Schema)
+		add(&e, t.Name)
+		add(&e, t.Description)
+		add(&e, t.Schema)
 	}
-	images := 0
 	for _, m := range req.Messages {
-		bytes += 16 // role and framing
 		for i := range m.Blocks {
-			b := &m.Blocks[i]
-			bytes += blockBytes(b)
-			images += blockImages(b)
+			e.addBlock(&m.Blocks[i])
 		}
 	}
-	return EstimateTokens(bytes) + images*imageTokens
-}
-
-// EstimateTokens estimates the tokens of a text of that many bytes.
-func EstimateTokens(bytes int) int { return (2*bytes + 6) / 7 }
-
-// blockBytes returns the number of bytes of a block that are sent, without images.
-func blockBytes(b *Block) int {
-	n := len(b.Text)
-	switch {
-	case b.Opaque != nil: // is sent instead of the thought next to it
-		n += len(b.Opaque.Data)
-	case b.Thought != "": // is not sent
-	case b.Call != nil:
-		n += len(b.Call.ID) + len(b.Call.Name) + len(b.Call.Input)
-	case b.Result != nil:
-		n += len(b.Result.ID) + len(b.Result.Text)
-	}
-	return n
-}
-
-// blockImages returns the number of images of a block.
-func blockImages(b *Block) int {
-	switch {
-	case b.Image != nil:
-		return 1
-	case b.Result != nil:
-		return len(b.Result.Images)
-	}
-	return 0
+	return e.tokens() + framing*len(req.Messages)
 }
 
 // MessageTokens estimates the tokens of one message for the model of that name, which
 // gets no opaque blocks of other models. The sum over all messages exceeds Tokens by at
 // most one for each message.
 func MessageTokens(m Message, model string) int {
-	bytes, images := 16, 0 // role and framing, as in Tokens
+	e := estimatorOf(model)
 	for i := range m.Blocks {
-		b := &m.Blocks[i]
-		if b.Opaque != nil && b.Opaque.Provider != model {
-			continue
+		if b := &m.Blocks[i]; b.Opaque == nil || b.Opaque.Provider == model {
+			e.addBlock(b)
 		}
-		bytes += blockBytes(b)
-		images += blockImages(b)
 	}
-	return EstimateTokens(bytes) + images*imageTokens
+	return e.tokens() + framing
+}
+
+// TextTokens estimates the tokens of a text. Real tokenizers differ by a fifth from it, for
+// some languages by a third, so a budget check should leave that much room.
+func TextTokens(model, text string) int {
+	e := estimatorOf(model)
+	add(&e, text)
+	return e.tokens()
+}
+
+// BytesTokens estimates the tokens of so many bytes of English or code.
+func BytesTokens(bytes int) int { return (2*bytes + 6) / 7 }
+
+// addBlock adds what is sent of a block.
+func (e *estimator) addBlock(b *Block) {
+	add(e, b.Text)
+	switch {
+	case b.Opaque != nil: // is sent instead of the thought next to it
+		e.hundredths += 100 * BytesTokens(len(b.Opaque.Data))
+	case b.Thought != "": // is not sent
+		return
+	case b.Call != nil:
+		add(e, b.Call.ID)
+		add(e, b.Call.Name)
+		add(e, b.Call.Input)
+	case b.Result != nil:
+		add(e, b.Result.ID)
+		add(e, b.Result.Text)
+		e.hundredths += 100 * imageTokens * len(b.Result.Images)
+	case b.Image != nil:
+		e.hundredths += 100 * imageTokens
+	}
+}
+
+// digitByDigit lists words of the names of models whose tokenizers make one token of each
+// digit. Others join up to three.
+var digitByDigit = []string{
+	"qwen", "qwq", "gemma", "gemini", "mistral", "mixtral", "ministral", "codestral", "devstral",
+	"magistral", "smollm", "granite", "starcoder",
+}
+
+func estimatorOf(model string) estimator {
+	model = strings.ToLower(model)
+	for _, word := range digitByDigit {
+		if strings.Contains(model, word) {
+			return estimator{digit: 100, number: 10}
+		}
+	}
+	return estimator{digit: 30, number: 80}
 }

@@ -48,17 +48,17 @@ func serverOf(tool string) string {
 // tooManyOfServers reports whether the tools of MCP servers need too much of the window:
 // all tools would take more than a tenth of it, and the list of their names takes less.
 func tooManyOfServers(m llm.Model, tools []llm.Tool) bool {
-	all := llm.Tokens(llm.Request{Tools: tools})
+	all := llm.Tokens(m.Name(), llm.Request{Tools: tools})
 	if all*maxShare <= cmp.Or(m.Window(), unknownWindow) {
 		return false
 	}
 	own := 0
 	for i, t := range tools {
 		if serverOf(t.Name) == "" {
-			own += llm.Tokens(llm.Request{Tools: tools[i : i+1]})
+			own += llm.Tokens(m.Name(), llm.Request{Tools: tools[i : i+1]})
 		}
 	}
-	return all-own > llm.EstimateTokens(2*maxListed)
+	return all-own > llm.BytesTokens(2*maxListed)
 }
 
 // withSearch returns the tools with tool_search inserted before the MCP servers' tools; the

@@ -129,7 +129,7 @@ func (f *fallback) whyUnable(m llm.Model, req llm.Request) *llm.Error {
 		}
 		return &llm.Error{Provider: m.Name(), Message: err.Error()}
 	}
-	if window, n := m.Window(), llm.Tokens(req); window > 0 && n > window {
+	if window, n := m.Window(), llm.Tokens(m.Name(), req); window > 0 && n > window {
 		f.coolDown(m, maxCooldown)
 		return &llm.Error{Provider: m.Name(), Message: fmt.Sprintf("the conversation takes about %s, and its window has %d", quantity.Count(n, "token"), window)}
 	}

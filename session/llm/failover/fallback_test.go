@@ -120,7 +120,7 @@ func TestFallbackWindow(t *testing.T) {
 	req := llmtest.Hello()
 	req.System = strings.Repeat("x", 70)
 	events, err := llmtest.Collect(f, t.Context(), req)
-	if diff := cmp.Diff("[a: x. b:m.jsonl: the conversation takes about 26 tokens, and its window has 5. c:] hi .end", describeEvents(events, err)); diff != "" {
+	if diff := cmp.Diff("[a: x. b:m.jsonl: the conversation takes about 24 tokens, and its window has 5. c:] hi .end", describeEvents(events, err)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	if f.Window() != 8000 { // no compaction and no stop because of a skipped model

@@ -136,7 +136,7 @@ func (o *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event
 		return res, wire.RefusePage(res)
 	}
 	return o.endpoint.Stream(ctx, open, NDJSON, func() wire.Answer {
-		return NewAnswer(o.Name(), func() int { return llm.Tokens(req) })
+		return NewAnswer(o.Name(), func() int { return llm.Tokens(o.Name(), req) })
 	})
 }
 

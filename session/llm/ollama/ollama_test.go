@@ -57,7 +57,7 @@ func TestOllamaAnswer(t *testing.T) {
 			[]llm.Event{{Text: "Once"}, usage, {Stop: llm.StopMaxTokens}}},
 		"nothing said": {[]string{llmtest.OllamaDone}, []llm.Event{usage, {Stop: llm.StopEnd}}},
 		"all of it cached": {[]string{llmtest.OllamaSays(`"content":"a"`), strings.Replace(llmtest.OllamaDone, `"prompt_eval_count":26,`, ``, 1)},
-			[]llm.Event{{Text: "a"}, {Usage: &llm.Usage{Input: llm.Tokens(llmtest.Hello()), Output: 7}}, {Stop: llm.StopEnd}}},
+			[]llm.Event{{Text: "a"}, {Usage: &llm.Usage{Input: llm.Tokens("", llmtest.Hello()), Output: 7}}, {Stop: llm.StopEnd}}},
 		"some of it cached": {[]string{llmtest.OllamaSays(`"content":"a"`),
 			strings.Replace(llmtest.OllamaDone, `"eval_count"`, `"prompt_eval_cached_count":20,"eval_count"`, 1)},
 			[]llm.Event{{Text: "a"}, {Usage: &llm.Usage{Input: 26, Output: 7, CacheRead: 20}}, {Stop: llm.StopEnd}}},

@@ -178,7 +178,7 @@ func (a *answerReader) stop(reason llm.StopReason) {
 func (a *answerReader) stopEarly() {
 	if a.usage != nil {
 		u := *a.usage
-		u.Output = max(u.Output, llm.EstimateTokens(a.bytes))
+		u.Output = max(u.Output, llm.BytesTokens(a.bytes))
 		a.add(llm.Event{Usage: &u})
 	}
 	a.add(llm.Event{Stop: llm.StopTools})
