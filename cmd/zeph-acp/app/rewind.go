@@ -29,7 +29,7 @@ func (b *sessionBuilder) newRewind() *rewind.Session {
 		return nil
 	}
 	return rewind.New(rewind.Options{
-		Config: b.cfg.Tools.Rewind, Data: b.app.dataDir, Session: b.session.ID, Roots: b.dirs.files, Dirs: b.dirs.roots.Dirs(),
+		Config: b.cfg.Tools.Rewind, Limits: b.cfg.Tools.Undo, Data: b.app.dataDir, Session: b.session.ID, Roots: b.dirs.files, Dirs: b.dirs.roots.Dirs(),
 		Writes: rollback.Writes,
 		Ended:  b.app.Changed, Now: b.app.Now, Log: b.app.Log,
 	})

@@ -186,7 +186,7 @@ var gateSwitches = []string{
 
 // neutral begins the names of switches that change neither decisions nor files.
 var neutral = []string{
-	"tools.filters.", "tools.result_cache.", "tools.rewind.", "tools.tafc.", "tools.overflow.", "audit.", "log.",
+	"tools.filters.", "tools.result_cache.", "tools.rewind.", "tools.undo.", "tools.tafc.", "tools.overflow.", "audit.", "log.",
 	"agent.hallucination_detection", entry, capability + "ReadTextFile", capability + "WriteTextFile", capability + "Notices",
 	capability + "Compaction", capability + "BooleanOptions", capability + "MetaTerminalAuth", capability + "AuthTerminal",
 	capability + "CancelRequest", capability + "TerminalOutput",

@@ -84,7 +84,7 @@ func (b *sessionBuilder) copyChain(host *copyHost, c *copies.Copy) (executors.Ex
 		local.Extra = append(local.Extra, "TMPDIR="+dirs.temp)
 	}
 	bash := shell.New(local, dirs.roots.Cwd(), cfg.Tools.Shell.Config)
-	bash.Roots, bash.Home = dirs.roots, dirs.home
+	bash.Roots, bash.Home, bash.UndoLimits = dirs.roots, dirs.home, cfg.Tools.Undo
 	tools := executors.CompositeExecutor{
 		walls.Middleware(bash),
 		bash.Hold(files.New(files.Disk{Roots: dirs.files, MaxBytes: cfg.Tools.File.MaxFileBytes}, dirs.files, cfg.Tools.File, b.mask())),

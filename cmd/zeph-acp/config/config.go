@@ -32,6 +32,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/tools/schedule"
 	"github.com/zeph-acp/zeph-acp/executors/tools/shell"
 	"github.com/zeph-acp/zeph-acp/executors/tools/web"
+	"github.com/zeph-acp/zeph-acp/executors/undo"
 	"github.com/zeph-acp/zeph-acp/executors/undo/rewind"
 	"github.com/zeph-acp/zeph-acp/filter"
 	"github.com/zeph-acp/zeph-acp/session/agent"
@@ -76,6 +77,7 @@ type Tools struct {
 	ResultCache       cache.Config         `toml:"result_cache"`
 	Retry             retry.Config         `toml:"retry"`
 	Rewind            rewind.Config        `toml:"rewind"`
+	Undo              undo.Limits          `toml:"undo"`
 	TAFC              toolset.TAFC         `toml:"tafc"`
 	Dependencies      toolset.Dependencies `toml:"dependencies"`
 	Hooks             hooks.Config         `toml:"hooks"`

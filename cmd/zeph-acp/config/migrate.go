@@ -26,6 +26,10 @@ var renames = []toml.Rename{
 	{Old: "acp.max_queue_bytes", Gone: "the size of the queue is no longer a setting"},
 	{Old: "tools.hooks.max_timeout_secs", Gone: "no hook runs for more than an hour"},
 	{Old: "tools.policy.cedar", Gone: "Cedar policies are no longer supported; write them as [[tools.policy.rules]]"},
+	{Old: "tools.rewind.max_bytes", New: "tools.undo.max_bytes"},
+	{Old: "tools.rewind.max_file_bytes", New: "tools.undo.max_file_bytes"},
+	{Old: "tools.rewind.max_files", New: "tools.undo.max_files"},
+	{Old: "tools.shell.max_snapshot_bytes", Gone: "tools.undo.max_bytes limits the copies for a rollback too"},
 	{Old: "tools.timeout", New: "tools.shell.timeout"},
 }
 

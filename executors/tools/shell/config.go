@@ -26,7 +26,6 @@ type Config struct {
 	AutoRollback          bool     `toml:"auto_rollback" default:"false" needs:"transactional" doc:"true, with transactional: restore the files after a failed command"`
 	AutoRollbackExitCodes []int    `toml:"auto_rollback_exit_codes" default:"1,2" range:"1..255" needs:"transactional&auto_rollback" doc:"exit codes that count as failed; 124: a timeout"`
 	SnapshotRequired      bool     `toml:"snapshot_required" default:"false" needs:"transactional&auto_rollback" tighten:"on" doc:"true: refuse a command if its files cannot be copied first"`
-	MaxSnapshotBytes      int64    `toml:"max_snapshot_bytes" default:"0" range:"0.." zero:"no limit" needs:"transactional&auto_rollback" unit:"bytes" doc:"copied before a command"`
 }
 
 // Validate returns a message for each invalid value, by key.

@@ -40,6 +40,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/command"
+	"github.com/zeph-acp/zeph-acp/executors/undo"
 	"github.com/zeph-acp/zeph-acp/executors/undo/rollback"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
@@ -116,6 +117,7 @@ type Executor struct {
 	TimeoutKey  string           // the configuration key of Timeout, in messages for people
 	HasTerminal bool             // commands have a terminal, where a person may type
 	Roots       *workspace.Roots // where failed commands are undone; nil disables that
+	UndoLimits  undo.Limits      // of the copies that undo failed commands
 
 	cfg        Config
 	tools      executors.Registry

@@ -40,7 +40,7 @@ func (e *Executor) takeSnapshot(
 	case running > 0:
 		err = fmt.Errorf("a command runs in the background, whose changes it would undo too")
 	default:
-		snap, err = rollback.Take(ctx, rollback.NewScope(e.Roots, paths, all, e.cfg.TransactionScope), e.cfg.MaxSnapshotBytes)
+		snap, err = rollback.Take(ctx, rollback.NewScope(e.Roots, paths, all, e.cfg.TransactionScope), e.UndoLimits)
 	}
 	switch {
 	case err == nil:

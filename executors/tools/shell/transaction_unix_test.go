@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/undo"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
@@ -85,7 +86,7 @@ func transactional(t *testing.T, change func(*Config)) (*Executor, string) {
 		change(&cfg)
 	}
 	e := New(Local{}, roots.Cwd(), cfg)
-	e.Roots = roots
+	e.Roots, e.UndoLimits = roots, setting.Default[undo.Limits]()
 	t.Cleanup(func() { e.Close() })
 	return e, roots.Cwd()
 }
@@ -230,7 +231,7 @@ func TestNoSnapshot(t *testing.T) {
 		call   *executors.Call
 		why    string
 	}{
-		"too large": {func(c *Config) { c.MaxSnapshotBytes = 10 }, nil, bash("echo x > new; ./x 2> /dev/null; exit 1"), "more than 10 bytes"},
+		"too large": {nil, func(_ *testing.T, e *Executor, _ string) { e.UndoLimits.MaxBytes = 10 }, bash("echo x > new; ./x 2> /dev/null; exit 1"), "more than 10 bytes"},
 		"background runs": {nil, func(t *testing.T, e *Executor, _ string) {
 			run(t, e, call(Tool, `{"command":"sleep 999","background":true}`))
 		}, bash("echo x > new; exit 1"), "runs in the background"},
@@ -340,11 +341,10 @@ func TestDirectoryIsGone(t *testing.T) {
 // and that it does not run without a required snapshot.
 func TestRollbackOfAllowed(t *testing.T) {
 	for _, required := range []bool{false, true} {
-		e, dir := transactional(t, func(c *Config) {
-			if c.SnapshotRequired = required; required {
-				c.MaxSnapshotBytes = 1
-			}
-		})
+		e, dir := transactional(t, func(c *Config) { c.SnapshotRequired = required })
+		if required {
+			e.UndoLimits.MaxBytes = 1
+		}
 		makeTree(t, dir, project)
 		before := readTree(t, dir)
 		c := bash("echo more >> a.txt; exit 1")

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/undo"
 )
 
 // Session is the session that the changes are brought back to.
@@ -170,7 +170,7 @@ func sizeOf(d executors.Diff) int {
 func (b Outcome) Lines() (lines []string) {
 	add := func(format string, list []string) {
 		if len(list) > 0 {
-			lines = append(lines, "["+fmt.Sprintf(format, executors.OneLine(joinNames(list)))+"]")
+			lines = append(lines, "["+fmt.Sprintf(format, executors.OneLine(undo.Names(list, "; ", 30)))+"]")
 		}
 	}
 	add("changed in the project: %s", b.Written)
@@ -191,15 +191,4 @@ func (b Outcome) Lines() (lines []string) {
 		add("the files that no patch holds are kept for the user: %s", []string{b.Kept.Files})
 	}
 	return lines
-}
-
-// maxNamed bounds the names in one line.
-const maxNamed = 30
-
-func joinNames(list []string) string {
-	more := ""
-	if n := len(list) - maxNamed; n > 0 {
-		list, more = list[:maxNamed], fmt.Sprintf(" and %d more", n)
-	}
-	return strings.Join(list, "; ") + more
 }

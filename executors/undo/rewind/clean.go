@@ -1,18 +1,17 @@
 package rewind
 
 import (
-	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
 
+	"github.com/zeph-acp/zeph-acp/executors/undo"
 	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
 )
 
 const (
-	cleanEvery    = time.Hour          // a clean-up of one workspace
-	minContentAge = time.Hour          // contents younger than this may not be named by a point yet
-	unusedAfter   = 7 * 24 * time.Hour // after it the survey of an unused workspace is dropped
+	cleanEvery  = time.Hour          // a clean-up of one workspace
+	unusedAfter = 7 * 24 * time.Hour // after it the survey of an unused workspace is dropped
 )
 
 // hashPattern finds the hashes of contents in any file of this package.
@@ -30,10 +29,10 @@ func (s *Session) clean() {
 		if info, err := os.Stat(stamp); err == nil && s.Now().Sub(info.ModTime()) < cleanEvery {
 			continue
 		}
-		if err := writePrivate(stamp, nil); err != nil {
+		if err := undo.WriteFile(stamp, nil); err != nil {
 			continue
 		}
-		c := cleaner{base: base, now: s.Now(), maxBytes: s.Config.MaxBytes}
+		c := cleaner{base: base, now: s.Now(), maxBytes: s.Limits.MaxBytes}
 		if err := c.run(); err != nil {
 			s.Log.Debug("clean up kept files", "dir", base, "err", err)
 		}
@@ -59,7 +58,7 @@ func (c cleaner) run() error {
 		if err != nil {
 			return err
 		}
-		left, err := c.sweep(named)
+		left, err := store(c.base).Sweep(named, c.now)
 		if err != nil || left <= c.maxBytes || !c.dropOldest() {
 			return err
 		}
@@ -75,7 +74,7 @@ func (c cleaner) referenced() (map[string]bool, error) {
 	named := map[string]bool{}
 	for _, file := range append(files, filepath.Join(c.base, "index.json")) {
 		data, err := os.ReadFile(file)
-		if ignoreMissing(err) != nil {
+		if undo.IgnoreMissing(err) != nil {
 			return nil, err // an unreadable file may name any content
 		}
 		for _, m := range hashPattern.FindAllSubmatch(data, -1) {
@@ -87,26 +86,6 @@ func (c cleaner) referenced() (map[string]bool, error) {
 
 func (c cleaner) files(pattern string) ([]string, error) {
 	return filepath.Glob(filepath.Join(c.base, "sessions", "*", pattern))
-}
-
-// sweep removes the contents that are not named, and returns the size of the others.
-func (c cleaner) sweep(named map[string]bool) (left int64, err error) {
-	err = filepath.WalkDir(filepath.Join(c.base, "contents"), func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return ignoreMissing(err)
-		}
-		info, err := d.Info()
-		if err != nil {
-			return ignoreMissing(err)
-		}
-		if hash := filepath.Base(filepath.Dir(path)) + d.Name(); named[hash] {
-			left += info.Size()
-		} else if c.now.Sub(info.ModTime()) > minContentAge {
-			return ignoreMissing(os.Remove(path))
-		}
-		return nil
-	})
-	return left, err
 }
 
 // dropOldest drops the oldest point of all sessions. It returns false if there is none.
@@ -127,11 +106,4 @@ func (c cleaner) dropOldest() bool {
 		}
 	}
 	return oldest != "" && dropPoint(oldest) == nil
-}
-
-// renew sets the time of a content that is used again, so that it is not removed.
-func (c contents) renew(name string, info fs.FileInfo) {
-	if now := time.Now(); now.Sub(info.ModTime()) > minContentAge/4 {
-		_ = os.Chtimes(name, now, now)
-	}
 }

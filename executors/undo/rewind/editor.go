@@ -3,7 +3,10 @@ package rewind
 import (
 	"context"
 	"maps"
+	"strings"
 	"sync"
+
+	"github.com/zeph-acp/zeph-acp/executors/undo"
 )
 
 // editorFS is an FS that records the texts which a tool reads and writes. So the text
@@ -108,12 +111,13 @@ func (s *Session) withEditorTexts(path string, c change, w written, first bool) 
 }
 
 // withText returns the state of a file with another content.
-func (s *Session) withText(state State, text string) State {
-	if state.exists() && !state.isFile() {
+func (s *Session) withText(state undo.State, text string) undo.State {
+	if state.Exists() && !state.IsFile() {
 		return state
 	}
-	if !state.exists() {
-		state.Mode = 0o644 | present
+	if !state.Exists() {
+		state.Mode = undo.NewFile
 	}
-	return s.withContent(state, []byte(text))
+	state, _ = undo.Keep(s.store, state, strings.NewReader(text)) // a text has no errors
+	return state
 }

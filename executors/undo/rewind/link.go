@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 
 	"github.com/zeph-acp/zeph-acp/executors"
-	"github.com/zeph-acp/zeph-acp/executors/tools/files/walk"
+	"github.com/zeph-acp/zeph-acp/executors/undo"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
@@ -87,48 +86,19 @@ func (s *Session) keepBefore(ctx context.Context, e effect) touched {
 		s.save(p)
 		return touched{}
 	}
-	call := touched{s.entryPaths(e.paths), s.entryPaths(e.trees), map[string]bool{}}
+	call := touched{undo.Targets(s.Roots, e.paths), undo.Targets(s.Roots, e.trees), map[string]bool{}}
 	s.keepFiles(ctx, p, call)
 	s.editor.begin()
 	s.save(p)
 	return call
 }
 
-// entryPaths returns the paths without links. For a path that does not exist it also
-// returns the first missing directory.
-func (s *Session) entryPaths(paths []string) []string {
-	roots := s.Roots.Writing()
-	var all []string
-	add := func(path string) {
-		if !roots.Contains(path) || roots.InGit(path) {
-			return
-		}
-		all = append(all, path)
-		for at := filepath.Dir(path); roots.Contains(at); at = filepath.Dir(at) {
-			if _, err := roots.Lstat(at); !workspace.Missing(err) {
-				break
-			}
-			all = append(all, at)
-		}
-	}
-	for _, path := range paths {
-		if full, err := roots.Resolve(path); err == nil {
-			add(full)
-		}
-		if entry, err := roots.ResolveEntry(filepath.Clean(path)); err == nil {
-			add(entry)
-		}
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
-}
-
 // keepFiles records the state of the files of a call before their first change in the
 // turn.
 func (s *Session) keepFiles(ctx context.Context, p *point, call touched) {
 	r := s.reader()
-	defer r.close()
-	r.left = s.Config.MaxBytes - p.kept
+	defer r.Close()
+	r.Left = s.Limits.MaxBytes - p.kept
 	add := func(abs string) {
 		if !p.has(abs) {
 			before, now := s.stateBefore(ctx, r, p, abs)
@@ -138,25 +108,26 @@ func (s *Session) keepFiles(ctx context.Context, p *point, call touched) {
 	for _, path := range call.paths {
 		add(path)
 	}
-	var below []*surveyedEntry
+	var below []string
 	var size int64
 	for _, dir := range call.trees {
-		for _, e := range s.entriesBelow(ctx, p, dir) {
-			if !p.has(e.path) {
-				below, size = append(below, e), size+s.sizeToKeep(e)
+		s.listBelow(ctx, p, dir, func(path string, e undo.Entry) {
+			if !p.has(path) {
+				below, size = append(below, path), size+s.sizeToKeep(e)
 			}
-		}
+		})
 	}
-	r.reserve(size)
-	for _, e := range below {
-		add(e.path)
+	r.Full = size > r.Left
+	for _, path := range below {
+		add(path)
 	}
-	p.kept = s.Config.MaxBytes - r.left
+	p.kept = s.Limits.MaxBytes - r.Left
 }
 
-// sizeToKeep returns how many bytes the content of a file would take.
-func (s *Session) sizeToKeep(e *surveyedEntry) int64 {
-	if !e.isFile() || e.Size > s.Config.MaxFileBytes {
+// sizeToKeep returns how many bytes the content of a file in a tree would take. If there is no room for all
+// of them, none is kept: copying a part of a large tree would take long, and would push out the older turns.
+func (s *Session) sizeToKeep(e undo.Entry) int64 {
+	if e.Size > s.Limits.MaxFileBytes {
 		return 0
 	}
 	return e.Size
@@ -164,7 +135,7 @@ func (s *Session) sizeToKeep(e *surveyedEntry) int64 {
 
 // stateBefore returns the state of a path before the turn. now reports whether that is
 // the present one.
-func (s *Session) stateBefore(ctx context.Context, r *reader, p *point, path string) (state State, now bool) {
+func (s *Session) stateBefore(ctx context.Context, r *undo.Reader, p *point, path string) (state undo.State, now bool) {
 	if s.before != nil {
 		if e, ok := s.before[path]; ok {
 			return e.State, false
@@ -176,44 +147,25 @@ func (s *Session) stateBefore(ctx context.Context, r *reader, p *point, path str
 			}
 		}
 	}
-	return r.state(path), true
+	return r.State(path), true
 }
 
-// withContent returns the state of a file with that content, which it keeps. A content
-// that cannot be kept can still be compared.
-func (s *Session) withContent(state State, data []byte) State {
-	hash, err := s.contents.put(data)
-	state.Hash, state.Size, state.NotKept = hash, int64(len(data)), ""
-	if err != nil {
-		state.NotKept = "its content could not be kept: " + workspace.Cause(err).Error()
-	}
-	return state
-}
-
-// maxBelow is how many entries below the directories that a call names are kept, for
-// each of them.
-const maxBelow = 50_000
-
-// entriesBelow returns the entries below a directory that no ignore file excludes, in the
-// order of their paths.
-func (s *Session) entriesBelow(ctx context.Context, p *point, dir string) (found []*surveyedEntry) {
-	info, err := s.Roots.Writing().Lstat(dir)
-	if err != nil || !info.IsDir() {
-		return nil
-	}
-	tree := walk.Tree{Roots: s.Roots.Writing(), Dir: dir, Ignore: true, Budget: maxBelow}
-	unseen, err := walk.Do(ctx, tree, func() walk.Visit[*surveyedEntry] { return visitor(dir, s.Now()) }, (*surveyedEntry).size,
-		func(e *surveyedEntry) bool {
-			found = append(found, e)
-			return true
-		})
+// listBelow calls each for the entries below a directory that no ignore file excludes.
+func (s *Session) listBelow(ctx context.Context, p *point, dir string, each func(path string, e undo.Entry)) {
+	limits, n := s.Limits.ForNamed(), 0
+	survey := undo.Survey{Roots: s.Roots.Writing(), Ignore: true}
+	_, err := survey.List(ctx, dir, func(path string, e undo.Entry) bool {
+		if n++; n <= limits.MaxFiles {
+			each(path, e)
+		}
+		return n <= limits.MaxFiles
+	})
 	if err != nil {
 		s.Log.Debug("look below a directory", "session", s.Session, "err", err)
 	}
-	if unseen.Cut {
-		p.addGap(fmt.Sprintf("%s has more than %s entries", executors.OneLine(s.Roots.Rel(dir)), executors.Grouped(maxBelow)))
+	if n > limits.MaxFiles {
+		p.addGap(fmt.Sprintf("%s: %v", executors.OneLine(s.Roots.Rel(dir)), limits.TooManyFiles()))
 	}
-	return found
 }
 
 // recordAfter records the state of the files after a call.
@@ -229,23 +181,23 @@ func (s *Session) recordAfter(ctx context.Context, call touched) {
 		return
 	}
 	r := s.reader()
-	defer r.close()
-	r.left = s.Config.MaxBytes
+	defer r.Close()
+	r.Left = s.Limits.MaxBytes
 	var size int64
 	for _, dir := range call.trees {
-		for _, e := range s.entriesBelow(ctx, p, dir) {
-			if size += s.sizeToKeep(e); !p.has(e.path) { // a copy, or the place of a move
-				p.Files[e.path] = change{}
+		s.listBelow(ctx, p, dir, func(path string, e undo.Entry) {
+			if size += s.sizeToKeep(e); !p.has(path) { // a copy, or the place of a move
+				p.Files[path] = change{}
 			}
-		}
+		})
 	}
-	r.reserve(size)
+	r.Full = size > r.Left
 	for _, path := range p.paths() {
 		if !call.mayChange(path) {
 			continue
 		}
 		c := p.Files[path]
-		c.After = r.state(path)
+		c.After = r.State(path)
 		if w, ok := written[path]; ok {
 			c = s.withEditorTexts(path, c, w, call.firstChange[path])
 		}
@@ -269,11 +221,11 @@ func (s *Session) surveyBefore(ctx context.Context, p *point) {
 		return
 	}
 	err := s.surveyErr
-	if s.Config.MaxFiles == 0 {
-		err = errors.New("tools.rewind.max_files is 0")
+	if s.Limits.MaxFiles == 0 {
+		err = errors.New("tools.undo.max_files is 0")
 	}
 	if err == nil {
-		var found index
+		var found undo.Index
 		if found, err = s.survey(ctx, s.loadIndex()); err == nil {
 			s.before = found
 			err = s.keepIndex(found, s.openFile(p.Seq))
@@ -306,8 +258,8 @@ func (s *Session) recordCommands(ctx context.Context) {
 
 // compare adds the differences of two surveys to a point. A file that an earlier
 // comparison found may have its original state again.
-func (s *Session) compare(p *point, before, now index, unsure bool) {
-	paths := changes(before, now)
+func (s *Session) compare(p *point, before, now undo.Index, unsure bool) {
+	paths := before.Changes(now)
 	for path := range s.foundBySurvey {
 		paths = append(paths, path)
 	}

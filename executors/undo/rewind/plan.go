@@ -9,7 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/zeph-acp/zeph-acp/executors/undo"
 )
 
 // Plan lists the steps to another state of the files. Apply makes them.
@@ -23,8 +24,7 @@ type Plan struct {
 
 // Step is the restoration of one entry.
 type Step struct {
-	Path     string // absolute
-	From, To State
+	undo.Step
 	// Conflict says how the present state differs from the agent's; empty if it is equal.
 	Conflict string
 	// Unrestorable says why the entry cannot be restored; empty if it can be.
@@ -34,9 +34,9 @@ type Step struct {
 // Verb is the change of the entry: "restore", "remove" or "create".
 func (s Step) Verb() string {
 	switch {
-	case !s.To.exists():
+	case !s.To.Exists():
 		return "remove"
-	case !s.From.exists():
+	case !s.From.Exists():
 		return "create"
 	}
 	return "restore"
@@ -135,7 +135,7 @@ func (s *Session) PlanRewind(ctx context.Context, turn int, id string) (*Plan, e
 
 // combinedChange is the combined change of one entry over several turns.
 type combinedChange struct {
-	first, last State
+	first, last undo.State
 	conflict    string
 }
 
@@ -143,7 +143,7 @@ type combinedChange struct {
 func (w *combinedChange) add(c change) *combinedChange {
 	if w == nil {
 		w = &combinedChange{first: c.Before}
-	} else if differs(w.last, c.Before) {
+	} else if w.last.Differs(c.Before) {
 		w.conflict = "it was changed between the turns"
 	}
 	if c.Unsure {
@@ -157,18 +157,21 @@ func (w *combinedChange) add(c change) *combinedChange {
 // the files.
 func (p *Plan) setSteps(ctx context.Context, ways map[string]*combinedChange) {
 	r := p.session.reader()
-	defer r.close()
+	defer r.Close()
 	for _, path := range slices.Sorted(maps.Keys(ways)) {
 		w := ways[path]
-		step := Step{Path: path, From: p.session.current(ctx, r, path), To: w.first, Unrestorable: w.first.unrestorable()}
-		if !differs(step.From, step.To) {
+		step := Step{
+			Step:         undo.Step{Path: path, From: p.session.current(ctx, r, path), To: w.first},
+			Unrestorable: w.first.Unrestorable(),
+		}
+		if !step.From.Differs(step.To) {
 			continue
 		}
-		if step.From.isDir() && step.To.isDir() && step.From.Mode == step.To.Mode {
+		if step.From.IsDir() && step.To.IsDir() && step.From.Mode == step.To.Mode {
 			continue
 		}
 		step.Conflict = w.conflict
-		if differs(step.From, w.last) && !(step.From.isDir() && (w.last.isDir() || step.To.isDir())) {
+		if step.From.Differs(w.last) && !(step.From.IsDir() && (w.last.IsDir() || step.To.IsDir())) {
 			step.Conflict = "it is not as the agent left it"
 		}
 		p.Steps = append(p.Steps, step)
@@ -177,24 +180,19 @@ func (p *Plan) setSteps(ctx context.Context, ways map[string]*combinedChange) {
 
 // current returns the present state of a path, with the text of the editor if it
 // has one.
-func (s *Session) current(ctx context.Context, r *reader, path string) State {
-	state := r.state(path)
-	if !s.editor.reads() || !state.isFile() || state.Hash == "" {
+func (s *Session) current(ctx context.Context, r *undo.Reader, path string) undo.State {
+	state := r.State(path)
+	if !s.editor.reads() || !state.IsFile() || state.Hash == "" {
 		return state
 	}
-	data, err := s.contents.get(state.Hash)
-	if err != nil || !isText(data) {
+	data, err := s.store.Get(state.Hash)
+	if err != nil || !undo.IsText(data) {
 		return state
 	}
 	if text, err := s.editor.FS.ReadFile(ctx, path); err == nil && text != string(data) {
 		return s.withText(state, text)
 	}
 	return state
-}
-
-// isText reports whether an editor can hold the content.
-func isText(data []byte) bool {
-	return utf8.Valid(data) && !slices.Contains(data, 0)
 }
 
 // PlanRedo plans the way forward to the files before a rewind.
@@ -206,7 +204,7 @@ func (s *Session) PlanRedo(ctx context.Context, id string) (*Plan, error) {
 	defer s.mu.Unlock()
 	p := &Plan{ID: id, session: s, record: journal{ID: id, Redo: true}}
 	var done journal
-	ok, err := readJSON(s.rewindFile(id), &done)
+	ok, err := undo.ReadJSON(s.rewindFile(id), &done)
 	if err != nil || !ok { // the rewind concerned the conversation alone
 		return p, err
 	}
@@ -250,7 +248,7 @@ func (s *Session) rewinds() ([]journal, error) {
 	var all []journal
 	for _, name := range names {
 		var j journal
-		if ok, e := readJSON(name, &j); ok {
+		if ok, e := undo.ReadJSON(name, &j); ok {
 			all = append(all, j)
 		} else if err == nil {
 			err = e
@@ -275,4 +273,6 @@ func (s *Session) forgetRewinds() {
 }
 
 // Rel returns the path of a step for people.
-func (p *Plan) Rel(s Step) string { return strings.TrimSuffix(p.session.Roots.Rel(s.Path), "/") }
+func (p *Plan) Rel(s Step) string { return p.session.rel(s.Path) }
+
+func (s *Session) rel(path string) string { return strings.TrimSuffix(s.Roots.Rel(path), "/") }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors/undo"
 )
 
 // point holds the changes of one turn.
@@ -42,7 +44,7 @@ func (p *point) addGap(why string) {
 func (p *point) changed() []string {
 	var paths []string
 	for path, c := range p.Files {
-		if !c.Before.isDir() && !c.After.isDir() {
+		if !c.Before.IsDir() && !c.After.IsDir() {
 			paths = append(paths, path)
 		}
 	}
@@ -52,8 +54,8 @@ func (p *point) changed() []string {
 
 // change is one entry before and after a turn.
 type change struct {
-	Before State `json:"before"`
-	After  State `json:"after"`
+	Before undo.State `json:"before"`
+	After  undo.State `json:"after"`
 	// Unsure says that After was found later, when the user may have changed the file.
 	Unsure bool `json:"unsure,omitempty"`
 }
@@ -86,7 +88,7 @@ func (s *Session) points() ([]*point, error) {
 	}
 	for _, name := range names {
 		p := &point{}
-		if _, err := readJSON(name, p); err != nil {
+		if _, err := undo.ReadJSON(name, p); err != nil {
 			s.Log.Warn("a point of a rewind cannot be read", "file", name, "err", err)
 			continue
 		}
@@ -122,7 +124,7 @@ func (s *Session) ensurePoint() (*point, error) {
 
 // save stores a point. If that fails, the point stays in memory.
 func (s *Session) save(p *point) {
-	err := writeJSON(s.pointFile(p.Seq), p)
+	err := undo.WriteJSON(s.pointFile(p.Seq), p, false)
 	if err == nil {
 		delete(s.unsaved, p.Seq)
 		return
@@ -167,10 +169,10 @@ func droppedFile(dir string) string { return filepath.Join(dir, "dropped.json") 
 // dropPoint removes the oldest point of a session.
 func dropPoint(name string) error {
 	var p point
-	if _, err := readJSON(name, &p); err != nil {
+	if _, err := undo.ReadJSON(name, &p); err != nil {
 		return err
 	}
-	if err := writeJSON(droppedFile(filepath.Dir(name)), droppedMark{p.Turn}); err != nil {
+	if err := undo.WriteJSON(droppedFile(filepath.Dir(name)), droppedMark{p.Turn}, false); err != nil {
 		return err
 	}
 	return os.Remove(name)
@@ -179,7 +181,7 @@ func dropPoint(name string) error {
 // droppedTurn returns the last turn whose files are no longer kept.
 func (s *Session) droppedTurn() int {
 	var d droppedMark
-	if _, err := readJSON(droppedFile(s.dir), &d); err != nil {
+	if _, err := undo.ReadJSON(droppedFile(s.dir), &d); err != nil {
 		s.Log.Warn("the dropped points of a rewind cannot be read", "session", s.Session, "err", err)
 	}
 	return d.Turn

@@ -34,6 +34,7 @@ import (
 	"time"
 
 	"github.com/zeph-acp/zeph-acp/executors/command"
+	"github.com/zeph-acp/zeph-acp/executors/undo"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
@@ -50,6 +51,7 @@ type FS interface {
 // Options are the parts of a Session. All are required, unless stated otherwise.
 type Options struct {
 	Config  Config
+	Limits  undo.Limits
 	Data    string           // the data directory; empty keeps nothing
 	Session string           // the ACP session id
 	Roots   *workspace.Roots // as the file tools have them
@@ -68,16 +70,16 @@ type Options struct {
 // concurrently, but only while no other process runs a turn of the session.
 type Session struct {
 	Options
-	contents contents
-	dir      string // of this session's points
-	editor   *editorFS
+	store  undo.DirStore
+	dir    string // of this session's points
+	editor *editorFS
 
 	mu            sync.Mutex
 	turn          int             // the running turn; 0 before the first one
 	message       string          // the id of its prompt
 	point         *point          // of the running turn; nil before its first change
 	unsaved       map[int]*point  // points that could not be stored, by Seq
-	before        index           // the survey before the first command of the running turn; nil if there was none
+	before        undo.Index      // the survey before the first command of the running turn; nil if there was none
 	commandRan    bool            // a command ran after that survey
 	foundBySurvey map[string]bool // paths that surveys of the turn found changed
 	latest        latest
@@ -91,16 +93,22 @@ func New(o Options) *Session {
 		return nil
 	}
 	o.Dirs = slices.Sorted(slices.Values(o.Dirs))
-	base := filepath.Join(o.Data, DirName, hashOf([]byte(strings.Join(o.Dirs, "\n")))[:16])
+	base := filepath.Join(o.Data, DirName, undo.Hash([]byte(strings.Join(o.Dirs, "\n")))[:16])
 	return &Session{
-		Options: o, unsaved: map[int]*point{}, contents: contents{filepath.Join(base, "contents")},
+		Options: o, unsaved: map[int]*point{}, store: store(base),
 		dir: filepath.Join(base, "sessions", sessionDir(o.Session)),
 	}
 }
 
+// store returns the contents of a workspace.
+func store(base string) undo.DirStore { return undo.DirStore{Dir: filepath.Join(base, "contents")} }
+
+// reader returns a reader for one pass over the files. The caller closes it.
+func (s *Session) reader() *undo.Reader { return undo.NewReader(s.Roots, s.Limits, s.store) }
+
 // sessionDir returns the name of the directory for a session, whose id may come
 // from elsewhere.
-func sessionDir(id string) string { return hashOf([]byte(id))[:32] }
+func sessionDir(id string) string { return undo.Hash([]byte(id))[:32] }
 
 // Forget removes the points of a session in all workspaces. The contents go with
 // the next clean-up.
@@ -155,7 +163,7 @@ func (s *Session) End(ctx context.Context) {
 	}
 	s.recordCommands(context.WithoutCancel(ctx))
 	s.point.Open = ""
-	maps.DeleteFunc(s.point.Files, func(_ string, c change) bool { return !differs(c.Before, c.After) })
+	maps.DeleteFunc(s.point.Files, func(_ string, c change) bool { return !c.Before.Differs(c.After) })
 	s.ended(s.point)
 	if len(s.point.Files) == 0 && len(s.point.Gaps) == 0 {
 		s.drop(s.point)

@@ -195,7 +195,7 @@ func TestDirectoryInThePlaceOfAFile(t *testing.T) {
 func TestFilesThatAreNotKept(t *testing.T) {
 	w := newWorld(t)
 	w.read = workspace.ReadRules{Deny: []string{"*.key"}}
-	w.cfg.MaxFileBytes = 100
+	w.limits.MaxFileBytes = 100
 	w.start()
 	w.put("a.key", "secret-1")
 	w.put("large", strings.Repeat("secret-2", 50))
@@ -221,7 +221,7 @@ func TestFilesThatAreNotKept(t *testing.T) {
 	for _, s := range p.Unrestorable() {
 		lost = append(lost, p.Rel(s)+": "+s.Unrestorable)
 	}
-	if want := []string{"a.key: it may not be read (deny_read)", "large: it is larger than 100 bytes (tools.rewind.max_file_bytes)"}; !slices.Equal(lost, want) {
+	if want := []string{"a.key: it may not be read (deny_read)", "large: it is larger than 100 bytes (tools.undo.max_file_bytes)"}; !slices.Equal(lost, want) {
 		t.Errorf("got %q, want %q", lost, want)
 	}
 	w.apply(p, true)
@@ -236,14 +236,14 @@ func TestFilesThatAreNotKept(t *testing.T) {
 // A workspace over a bound says so, and tools are covered all the same.
 func TestBounds(t *testing.T) {
 	w := newWorld(t)
-	w.cfg.MaxFiles, w.cfg.MaxTurns = 3, 2
+	w.limits.MaxFiles, w.cfg.MaxTurns = 3, 2
 	w.start()
 	for _, name := range []string{"a", "b", "c", "d", "e"} {
 		w.put(name, "1")
 	}
 	turn := w.turn(func() { w.write("a", "2"); w.bash("x=1; echo 2 > b"); w.bash("echo 2 > c") })
 	p, err := w.kept.PlanRewind(t.Context(), turn, "r")
-	if err != nil || len(p.Gaps) != 1 || !strings.Contains(p.Gaps[0], "more than 3 files (tools.rewind.max_files)") || len(p.Steps) != 2 {
+	if err != nil || len(p.Gaps) != 1 || !strings.Contains(p.Gaps[0], "more than 3 files (tools.undo.max_files)") || len(p.Steps) != 2 {
 		t.Errorf("got %+v, %v", p, err)
 	}
 	w.turn(func() { w.write("a", "3") })
@@ -292,7 +292,7 @@ func TestLargeTree(t *testing.T) {
 	for name, change := range map[string]string{"rm": "rm -rf d", "mv": "mv d e", "chmod": "chmod -R go-r d", "cp": "cp -r d e"} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			w.cfg.MaxBytes = 1000
+			w.limits.MaxBytes = 1000
 			w.start()
 			w.put("a", "one")
 			first := w.turn(func() { w.write("a", "two") })
@@ -308,7 +308,7 @@ func TestLargeTree(t *testing.T) {
 				t.Fatal(err)
 			}
 			lost := p.Unrestorable()
-			if name != "cp" && (len(lost) != 3 || lost[0].Unrestorable != "the turn has more than 1,000 bytes (tools.rewind.max_bytes)") {
+			if name != "cp" && (len(lost) != 3 || lost[0].Unrestorable != "the files have more than 1,000 bytes (tools.undo.max_bytes)") {
 				t.Errorf("got %+v", lost)
 			}
 			w.apply(p, true)
@@ -468,7 +468,7 @@ func TestClean(t *testing.T) {
 	w := newWorld(t)
 	now := time.Now()
 	w.now = func() time.Time { return now }
-	w.cfg.MaxBytes = 1000
+	w.limits.MaxBytes = 1000
 	w.start()
 	for i := range 5 {
 		w.turn(func() { w.write("a", strings.Repeat(fmt.Sprint(i), 300)) })

@@ -21,6 +21,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/tools/files"
 	"github.com/zeph-acp/zeph-acp/executors/tools/shell"
+	"github.com/zeph-acp/zeph-acp/executors/undo"
 	"github.com/zeph-acp/zeph-acp/executors/undo/rewind"
 	"github.com/zeph-acp/zeph-acp/executors/undo/rollback"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
@@ -29,22 +30,24 @@ import (
 
 // world is a workspace with the tools that change it, as one session has them.
 type world struct {
-	t     testing.TB
-	dir   string // the workspace
-	data  string
-	cfg   rewind.Config
-	read  workspace.ReadRules
-	fs    rewind.FS // the editor; nil means the disk
-	kept  *rewind.Session
-	chain executors.Executor
-	turns int
-	now   func() time.Time
+	t      testing.TB
+	dir    string // the workspace
+	data   string
+	cfg    rewind.Config
+	limits undo.Limits
+	read   workspace.ReadRules
+	fs     rewind.FS // the editor; nil means the disk
+	kept   *rewind.Session
+	chain  executors.Executor
+	turns  int
+	now    func() time.Time
 
 	session string
 }
 
 func newWorld(t testing.TB) *world {
-	w := &world{t: t, dir: t.TempDir(), data: t.TempDir(), now: time.Now, session: "s", cfg: setting.Default[rewind.Config]()}
+	w := &world{t: t, dir: t.TempDir(), data: t.TempDir(), now: time.Now, session: "s", cfg: setting.Default[rewind.Config](),
+		limits: setting.Default[undo.Limits]()}
 	w.cfg.MaxTurns = 1000
 	w.dir, _ = filepath.EvalSymlinks(w.dir)
 	w.start()
@@ -63,7 +66,7 @@ func (w *world) start() {
 		w.t.Fatal(err)
 	}
 	w.kept = rewind.New(rewind.Options{
-		Config: w.cfg, Data: w.data, Session: w.session, Roots: reading, Dirs: roots.Dirs(), Now: w.now, Log: slog.New(slog.DiscardHandler),
+		Config: w.cfg, Limits: w.limits, Data: w.data, Session: w.session, Roots: reading, Dirs: roots.Dirs(), Now: w.now, Log: slog.New(slog.DiscardHandler),
 		Writes: rollback.Writes,
 	})
 	var fsys rewind.FS = files.Disk{Roots: reading}

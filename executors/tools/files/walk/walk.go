@@ -118,6 +118,15 @@ func (u *Unseen) add(p problem) {
 	}
 }
 
+// Unread names the entries that could not be read, each with its reason; "" if there are none.
+func (u Unseen) Unread() string {
+	names := strings.Join(u.unread, ", ")
+	if u.more > 0 {
+		names += fmt.Sprintf(" and %d more", u.more)
+	}
+	return names
+}
+
 // HiddenNote says that zeph-acp's own files are missing from a result.
 const HiddenNote = "[zeph-acp's own files are protected and left out]"
 
@@ -136,12 +145,8 @@ func (u Unseen) String() string {
 	if u.Cut {
 		b.WriteString("\n[stopped after very many files, before the end; use a deeper path]")
 	}
-	if len(u.unread) > 0 {
-		fmt.Fprintf(&b, "\n[could not read %s", strings.Join(u.unread, ", "))
-		if u.more > 0 {
-			fmt.Fprintf(&b, " and %d more", u.more)
-		}
-		b.WriteByte(']')
+	if unread := u.Unread(); unread != "" {
+		b.WriteString("\n[could not read " + unread + "]")
 	}
 	b.WriteString(DeniedNote(u.denied))
 	if u.hidden {

@@ -1,4 +1,4 @@
-package rewind
+package undo
 
 import (
 	"io/fs"

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package rewind
+package undo
 
 import "io/fs"
 
