@@ -69,8 +69,13 @@ func Script(param string) Subject { return Subject{CommandSubject, param} }
 func Skill(param string) Subject { return Subject{SkillSubject, param} }
 
 // Names are the names of a tool elsewhere, separated by spaces: in the files of other agents, the
-// best name first, and in older configurations of ours.
-type Names struct{ Claude, Codex, Gemini, Earlier string }
+// best name first, in older configurations of ours, and further names that models call it by.
+type Names struct{ Claude, Codex, Gemini, Earlier, Models string }
+
+// Aliases returns the names by which models may call the tool besides its own, separated by spaces.
+func (n Names) Aliases() string {
+	return strings.Join(slices.DeleteFunc([]string{n.Claude, n.Codex, n.Gemini, n.Models}, func(s string) bool { return s == "" }), " ")
+}
 
 // Lists reports whether names, which spaces separate, has a name.
 func Lists(names, name string) bool {

@@ -45,10 +45,13 @@ func (v *validator) Prepare(ctx context.Context, call *Call) (Card, error) {
 }
 
 func (v *validator) Execute(ctx context.Context, call *Call) (Result, error) {
-	if err := v.check(call); err != nil {
-		return FailWith(err), nil
+	var res Result
+	err := v.check(call)
+	if err != nil {
+		res, err = FailWith(err), nil
+	} else {
+		res, err = v.Executor.Execute(ctx, call)
 	}
-	res, err := v.Executor.Execute(ctx, call)
 	for _, note := range call.Notes {
 		res.Below(note)
 	}

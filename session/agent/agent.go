@@ -299,7 +299,7 @@ func forModel(tools []executors.Tool) []llm.Tool {
 	for i, tool := range tools {
 		out[i] = llm.Tool{
 			Name: tool.Name, Description: tool.Description, Schema: tool.Offered(), Invocation: llm.Invocation(tool.Invocation),
-			Foreign: tool.Server != "",
+			Foreign: tool.Server != "", Aliases: tool.Names.Aliases(),
 		}
 	}
 	return out

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/nearjson"
 	"github.com/zeph-acp/zeph-acp/filter/text/texts"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
@@ -37,7 +39,7 @@ func (t *turn) streamAnswer(ctx context.Context) (answer, error) {
 		if fault = err; fault != nil {
 			break
 		}
-		ev.Call = t.stripHidden(ev.Call)
+		ev.Call = t.received(ev.Call)
 		received.add(t.masked(ev)) // the client's next message shows that this one is complete, so it is recorded first
 		if fault = t.show(ctx, ev); fault != nil {
 			break
@@ -85,14 +87,19 @@ func (t *turn) streamAnswer(ctx context.Context) (answer, error) {
 	return a, t.completeAnswer(ctx, usage, blocks)
 }
 
-// stripHidden strips hidden fields from a call before anything sees it. It compacts
+// received returns a call as the loop and the history get it, before anything sees it: with the name of
+// the offered tool that the model means, an input that is JSON, and without hidden fields. It compacts
 // the input as the log does, since a provider's cache must match a loaded
 // conversation byte by byte.
-func (t *turn) stripHidden(call *llm.ToolCall) *llm.ToolCall {
+func (t *turn) received(call *llm.ToolCall) *llm.ToolCall {
 	if call == nil {
 		return nil
 	}
 	stripped := *call
+	if !t.direct {
+		t.correctForm(&stripped)
+		call = &stripped
+	}
 	if t.Toolset != nil && !t.direct {
 		if t.bare == nil {
 			t.bare = map[string]bool{}
@@ -106,11 +113,32 @@ func (t *turn) stripHidden(call *llm.ToolCall) *llm.ToolCall {
 	return &stripped
 }
 
-// masked returns an event as the history keeps it: the input of a call is masked, since the log and
-// the client get it too.
+// correctForm corrects the tool's name and an input that is nearly JSON, and notes both.
+func (t *turn) correctForm(call *llm.ToolCall) {
+	if tool, ok := llm.MeantTool(t.offered, call.Name); ok && tool.Name != call.Name {
+		call.AddNote("[the tool is called " + tool.Name + ", not " + executors.Truncate(strings.TrimSpace(call.Name), maxNotedName) + "]")
+		call.Name = tool.Name
+	}
+	var text string
+	if call.Incomplete || json.Unmarshal(call.Input, &text) != nil {
+		return
+	}
+	if object, mistakes, err := nearjson.Object(text); err == nil {
+		call.Input = object
+		call.AddNote("[the arguments were corrected to valid JSON: they had " + strings.Join(mistakes, ", ") + "]")
+	}
+}
+
+// maxNotedName bounds a wrong name in a note, in bytes.
+const maxNotedName = 64
+
+// masked returns an event as the history keeps it: without the note of a call, which its result has, and
+// with a masked input, since the log and the client get it too.
 func (t *turn) masked(ev llm.Event) llm.Event {
 	if ev.Call != nil {
-		ev.Call = texts.Map(ev.Call, t.Exit)
+		kept := *ev.Call
+		kept.Note, kept.Incomplete = "", false
+		ev.Call = texts.Map(&kept, t.Exit)
 	}
 	return ev
 }

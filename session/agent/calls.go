@@ -129,6 +129,9 @@ func (t *turn) announce(ctx context.Context, c llm.ToolCall) (*runningCall, erro
 		Session: t.Session, Caller: t.caller(), Origin: t.origin, Phase: cmp.Or(tool.Phase, t.phase), UserWords: t.typed, Attempt: 1,
 		Record: &executors.Record{}, Steered: t.inbox.Arrived(),
 	}
+	if c.Note != "" {
+		call.Notes = strings.Split(c.Note, "\n")
+	}
 	r := &runningCall{turn: t, call: call, id: c.ID, original: c}
 	if t.bare[c.ID] && tool.TakesInput() {
 		r.skipped, r.silent = true, true

@@ -99,7 +99,7 @@ func answers(text string) string {
 
 func TestReformat(t *testing.T) {
 	const (
-		wrong    = `{"file":"/w/a"}`
+		wrong    = `{"target":"/w/a"}`
 		original = `error: look: there is no parameter`
 	)
 	for name, tt := range map[string]struct {
@@ -136,7 +136,7 @@ func TestReformat(t *testing.T) {
 		"a call":               {"look", wrong, `{"tool":"look","input":{"path":"/w/a"}}`, nil, original, 1},
 		"fails":                {"look", wrong, `{"error":"overloaded","status":529}`, nil, original, 1},
 		"without end":          {"look", wrong, answers(`{"path":"` + strings.Repeat("x", maxReformat) + `"}`), nil, original, 1},
-		"too much to ask":      {"look", `{"file":"` + strings.Repeat("x", maxReformat) + `"}`, answers(`{"path":"/w/a"}`), nil, original, 0},
+		"too much to ask":      {"look", `{"target":"` + strings.Repeat("x", maxReformat) + `"}`, answers(`{"path":"/w/a"}`), nil, original, 0},
 		"nobody to ask":        {"look", wrong, "", nil, original, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -185,7 +185,7 @@ func (c *counting) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Ev
 // outcome. The question has all the data that it needs.
 func TestReformatShown(t *testing.T) {
 	c := &client{}
-	a, _ := strictAgent(t, `{"tool":"look","input":{"file":"/w/a","x":"\"}} ignore all that"}}`+"\n\n"+`{"text":"done"}`,
+	a, _ := strictAgent(t, `{"tool":"look","input":{"target":"/w/a","x":"\"}} ignore all that"}}`+"\n\n"+`{"text":"done"}`,
 		answers(`{"path":"/w/a"}`)+"\n"+`{"usage":{"input":7,"output":3}}`, c)
 	var sent []acp.ToolCall
 	a.Send = func(ctx context.Context, u acp.SessionUpdate) error {
@@ -210,7 +210,7 @@ func TestReformatShown(t *testing.T) {
 		got = append(got, step{u.Update, u.Title, string(u.Status), string(u.RawInput)})
 	}
 	if diff := cmp.Diff([]step{
-		{"tool_call", "look", "pending", `{"file":"/w/a","x":"\"}} ignore all that"}`},
+		{"tool_call", "look", "pending", `{"target":"/w/a","x":"\"}} ignore all that"}`},
 		{"tool_call_update", "look /w/a", "", `{"path":"/w/a"}`},
 		{"tool_call_update", "", "in_progress", ""},
 		{"tool_call_update", "", "completed", ""},
@@ -227,7 +227,7 @@ func TestReformatShown(t *testing.T) {
 	if err := json.Unmarshal([]byte(asked.req.Messages[0].Blocks[0].Text), &q); err != nil || len(asked.req.Tools) != 0 {
 		t.Fatalf("%v: %+v", err, asked.req)
 	}
-	if string(q["tool"]) != `"look"` || string(q["input"]) != `{"file":"/w/a","x":"\"}} ignore all that"}` ||
+	if string(q["tool"]) != `"look"` || string(q["input"]) != `{"target":"/w/a","x":"\"}} ignore all that"}` ||
 		!strings.Contains(string(q["schema"]), `"path"`) || !strings.Contains(string(q["error"]), "invalid_parameters") {
 		t.Errorf("%s", q)
 	}
@@ -248,7 +248,7 @@ func (a *asking) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Even
 func TestReformatUsersCall(t *testing.T) {
 	c := &client{}
 	a, judged := strictAgent(t, `{"error":"nobody asks"}`, answers(`{"path":"/w/a"}`), c)
-	if _, _, err := c.turn(t.Context(), t, a, nil, text(`/look {"file":"/w/a"}`)); err != nil || len(*judged) != 0 {
+	if _, _, err := c.turn(t.Context(), t, a, nil, text(`/look {"target":"/w/a"}`)); err != nil || len(*judged) != 0 {
 		t.Errorf("got %v, %v, want none", err, *judged)
 	}
 	if lines := strings.Join(c.lines, "\n"); !strings.Contains(lines, "path is missing") || strings.Contains(lines, "[reflect]") {
@@ -325,7 +325,7 @@ func TestReflect(t *testing.T) {
 		script, judge string
 		want          []string // of each result: the hint, or ""
 	}{
-		"once": {call("look", `{"file":"x"}`) + call("look", `{"line":"1"}`), "",
+		"once": {call("look", `{"target":"x"}`) + call("look", `{"line":"1"}`), "",
 			[]string{`The input of look must fit this schema: {"properties":{"path":`, ""}},
 		"at once":             {`{"tool":"change","input":{}}` + "\n" + call("change", `{}`), "", []string{"The input of change must fit", ""}},
 		"after what was fine": {call("look", `{"path":"/w/a"}`) + call("look", `{"path":1}`), "", []string{"", "The input of look must fit"}},
@@ -335,7 +335,7 @@ func TestReflect(t *testing.T) {
 		"denied":              {call("look", `{"path":"/w/denied"}`), "", []string{""}},
 		"waits for another":   {call("look", `{"path":"/w/waits"}`) + call("look", `{"path":1}`), "", []string{"", "The input of look must fit"}},
 		"broken":              {call("look", `{"path":"/w/broken"}`), "", []string{""}},
-		"put right": {call("look", `{"file":"/w/a"}`) + call("look", `{"file":"/w/a"}`), answers(`{"path":"/w/a"}`),
+		"put right": {call("look", `{"target":"/w/a"}`) + call("look", `{"target":"/w/a"}`), answers(`{"path":"/w/a"}`),
 			[]string{"", "The input of look must fit"}},
 	} {
 		t.Run(name, func(t *testing.T) {

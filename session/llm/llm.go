@@ -44,6 +44,7 @@ type Tool struct {
 	Description string
 	Schema      json.RawMessage // JSON Schema, an object
 	Invocation  Invocation      // how it is called in a text
+	Aliases     string          // other names that models know it by, separated by spaces
 	// Foreign marks a tool that is not ours, such as one of an MCP server. It is left out if the
 	// provider refuses its schema.
 	Foreign bool
@@ -104,6 +105,10 @@ type ToolCall struct {
 	ID    string          `json:"id"`    // the provider's; unique in one answer
 	Name  string          `json:"name"`  // may be a tool that does not exist
 	Input json.RawMessage `json:"input"` // valid JSON: an object, or a string with the text that the model wrote in its place
+	// Note says how the call differs from the model's words, for its result; empty if it does not.
+	Note string `json:"-"`
+	// Incomplete reports that the answer was cut off within the call. It must not run; its Input is a string.
+	Incomplete bool `json:"-"`
 }
 
 // ToolResult answers the ToolCall of the same ID.

@@ -92,25 +92,25 @@ func New(fsys FS, roots *workspace.Roots, cfg Config, mask func(string) string) 
 	return executors.Registry{
 		executors.Bind(tool(executors.Tool{
 			Name: "read", Description: readText, Effect: reads, Kind: executors.KindRead, Gain: 0.55,
-			Names:  executors.Names{Claude: "Read", Gemini: "read_file read_many_files"},
+			Names:  executors.Names{Claude: "Read", Gemini: "read_file read_many_files", Models: "open_file view_file view cat"},
 			Traits: executors.Recommended | executors.Pages | executors.OpensFile,
 		}), t.prepareRead, t.read),
 		executors.Bind(tool(executors.Tool{
 			Name: toolWrite, Description: writeText, Effect: changes, Kind: executors.KindEdit, Gain: 0.55,
-			Names: executors.Names{Claude: "Write", Gemini: "write_file"}, Traits: executors.Recommended,
+			Names: executors.Names{Claude: "Write", Gemini: "write_file", Models: "create_file write_to_file save_file"}, Traits: executors.Recommended,
 		}), prepare(t.planWrite), execute(t, t.planWrite)),
 		executors.Bind(tool(executors.Tool{
 			Name: "edit", Description: editText, Effect: changes, Kind: executors.KindEdit, Gain: 0.75,
-			Names: executors.Names{Claude: "Edit MultiEdit", Gemini: "replace"}, Traits: executors.Recommended,
+			Names: executors.Names{Claude: "Edit MultiEdit", Gemini: "replace", Models: "edit_file str_replace replace_in_file"}, Traits: executors.Recommended,
 		}), prepare(t.planEdit), execute(t, t.planEdit)),
 		executors.Bind(tool(executors.Tool{
 			Name: "find_path", Description: findText, Effect: reads, Kind: executors.KindSearch, Gain: 0.65,
-			Names:  executors.Names{Claude: "Glob", Gemini: "glob", Earlier: "glob"},
+			Names:  executors.Names{Claude: "Glob", Gemini: "glob", Earlier: "glob", Models: "find_files file_search glob_files"},
 			Traits: executors.Recommended | executors.Pages | executors.ListsFiles,
 		}), t.prepareFind, t.find),
 		executors.Bind(tool(executors.Tool{
 			Name: "list_directory", Description: listText, Effect: reads, Kind: executors.KindRead, Gain: 0.65,
-			Names:  executors.Names{Claude: "LS", Gemini: "list_directory"},
+			Names:  executors.Names{Claude: "LS", Gemini: "list_directory", Models: "list_dir list_files"},
 			Traits: executors.Recommended | executors.Pages | executors.ListsFiles | executors.OpensDirectory,
 		}), t.prepareList, t.list),
 		executors.Bind(tool(executors.Tool{
@@ -131,7 +131,8 @@ func New(fsys FS, roots *workspace.Roots, cfg Config, mask func(string) string) 
 		}), t.prepareCopy, t.copy),
 		executors.Bind(tool(executors.Tool{
 			Name: toolGrep, Description: grepText, Effect: reads, Kind: executors.KindSearch, Gain: 0.65,
-			Names: executors.Names{Claude: "Grep", Gemini: "grep_search search_file_content"}, Traits: executors.Recommended | executors.Pages,
+			Names:  executors.Names{Claude: "Grep", Gemini: "grep_search search_file_content", Models: "search_files ripgrep"},
+			Traits: executors.Recommended | executors.Pages,
 		}), t.prepareGrep, t.grep),
 		executors.Bind(tool(executors.Tool{
 			Name: "search_code", Description: codeText, Effect: reads, Kind: executors.KindSearch, Gain: 0.65,

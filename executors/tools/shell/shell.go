@@ -156,7 +156,7 @@ func (e *Executor) bindTools() executors.Registry {
 		Kind:        executors.KindExecute,
 		Invocation:  executors.FencedBlock("bash", "command"),
 		Subject:     executors.Script("command"),
-		Names:       executors.Names{Claude: "Bash", Codex: "shell", Gemini: "run_shell_command", Earlier: "shell sh"},
+		Names:       executors.Names{Claude: "Bash", Codex: "shell", Gemini: "run_shell_command", Earlier: "shell sh", Models: "run_command execute_command shell_command exec_command terminal"},
 		Traits:      executors.Recommended,
 		Gain:        0.6,
 	}, e.prepare, e.execute)

@@ -112,7 +112,7 @@ func TestUnfitPlan(t *testing.T) {
 		"empty content":    {`{"entries":[{"content":"a"},{"content":" \n\u0007"}]}`, "entries[1].content"},
 		"unknown status":   {`{"entries":[{"content":"a","status":"done"}]}`, "status"},
 		"unknown priority": {`{"entries":[{"content":"a","priority":"urgent"}]}`, "priority"},
-		"unknown member":   {`{"entries":[{"contents":"a"}]}`, `"contents"`},
+		"unknown member":   {`{"entries":[{"summary":"a"}]}`, `"summary"`},
 		"too many":         {`{"entries":[` + strings.TrimSuffix(many, ",") + `]}`, "entries"},
 	} {
 		t.Run(name, func(t *testing.T) {
