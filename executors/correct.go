@@ -25,6 +25,7 @@ type corrector struct {
 	work    *int // values that may still be examined or copied
 	depth   int  // attempts within attempts
 	changed bool
+	renamed []string // notes about members that are called otherwise
 	unknown []string // members that were dropped, as the note shows them
 }
 
@@ -41,7 +42,7 @@ func newCorrector(root *jsonschema.Schema) *corrector {
 }
 
 // correct returns the input as the tool's schema requires it, and notes for the model about
-// members that were dropped. An input that needs no change is returned byte for byte.
+// members that were renamed or dropped. An input that needs no change is returned byte for byte.
 func correct(schema *jsonschema.Schema, raw json.RawMessage) (json.RawMessage, []string, error) {
 	c := newCorrector(schema)
 	tree, err := c.object(raw)
@@ -49,7 +50,7 @@ func correct(schema *jsonschema.Schema, raw json.RawMessage) (json.RawMessage, [
 		return raw, nil, err
 	}
 	out, err := marshalPlain(tree)
-	return out, ignoredNote(c.unknown), err
+	return out, append(c.renamed, ignoredNote(c.unknown)...), err
 }
 
 // object decodes and corrects an input. An input that is an object as JSON in a
@@ -70,6 +71,7 @@ func (c *corrector) object(raw []byte) (map[string]any, error) {
 	if !ok {
 		return nil, errNoObject
 	}
+	members = c.unwrap(members)
 	c.members(c.root, "", members)
 	return members, nil
 }
@@ -110,6 +112,7 @@ func (c *corrector) value(s *jsonschema.Schema, at string, v any) any {
 
 // members corrects the members of an object in place.
 func (c *corrector) members(s *jsonschema.Schema, at string, members map[string]any) {
+	c.rename(s, at, members)
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		sub, known := s.Properties[name]
 		path := strings.TrimPrefix(at+"."+name, ".")
@@ -187,7 +190,7 @@ func (c *corrector) branch(branches []*jsonschema.Schema, at string, v any) any 
 	if best == nil {
 		return v
 	}
-	c.changed, c.unknown = true, append(c.unknown, best.unknown...)
+	c.adopt(best)
 	return corrected
 }
 
@@ -196,9 +199,14 @@ func (c *corrector) try(s *jsonschema.Schema, at string, v any) (any, bool) {
 	sub := c.nested()
 	got, ok := sub.attempt(s, at, v)
 	if ok {
-		c.changed, c.unknown = true, append(c.unknown, sub.unknown...)
+		c.adopt(sub)
 	}
 	return got, ok
+}
+
+// adopt takes over the notes of an attempt whose result is used.
+func (c *corrector) adopt(sub *corrector) {
+	c.changed, c.unknown, c.renamed = true, append(c.unknown, sub.unknown...), append(c.renamed, sub.renamed...)
 }
 
 // nested returns a corrector for an attempt, whose result c may discard.

@@ -115,3 +115,52 @@ func FuzzCorrect(f *testing.F) {
 		}
 	})
 }
+
+// Members with the names of other agents' parameters, and parameters inside an object, get their places.
+func TestRename(t *testing.T) {
+	tool := func(required string, params ...string) Tool {
+		var properties []string
+		for _, p := range params {
+			properties = append(properties, `"`+p+`":{"type":"string"}`)
+		}
+		return Tool{Name: "t", Schema: json.RawMessage(`{"type":"object","additionalProperties":false,"required":[` + required +
+			`],"properties":{"n":{"type":"integer"},` + strings.Join(properties, ",") + `}}`)}
+	}
+	read, grep, open := tool(`"path"`, "path"), tool(`"pattern"`, "pattern", "path", "include"), tool(`"path"`, "path")
+	open.Schema = json.RawMessage(strings.Replace(string(open.Schema), `"additionalProperties":false,`, "", 1))
+	for _, tt := range []struct {
+		tool        Tool
+		input, want string
+	}{
+		{read, `{"file_path":"a"}`, `{"path":"a"} [the parameter is called path, not file_path]`},
+		{read, `{"filePath":"a","n":"1"}`, `{"n":1,"path":"a"} [the parameter is called path, not filePath]`},
+		{read, `{"Path":"a"}`, `{"path":"a"} [the parameter is called path, not Path]`},
+		{read, `{"paht":"a"}`, `! t: there is no parameter "paht" (did you mean "path"?)`},
+		{read, `{"path":null,"file":"a"}`, `{"path":"a"} [the parameter is called path, not file]`},
+		{read, `{"path":"a","file":"b"}`, `{"path":"a"} [ignored unknown parameter "file"]`},
+		{read, `{"file":"a","file_path":"b"}`, `! t: there is no parameter "file"; there is no parameter "file_path"; path is missing`},
+		{read, `{"file_path":1}`, `! t: there is no parameter "file_path"; path is missing`},
+		{read, `{"arguments":{"path":"a"}}`, `{"path":"a"} [the parameters were inside "arguments": pass them directly]`},
+		{read, `{"name":"read","parameters":"{\"path\":\"a\"}"}`, `{"path":"a"} [the parameters were inside "parameters": pass them directly]`},
+		{read, `{"input":{"file":"a"}}`, `{"path":"a"} [the parameters were inside "input": pass them directly] [the parameter is called path, not file]`},
+		{read, `{"arguments":{"path":"a"},"params":{"path":"b"}}`, `! t: there is no parameter "arguments"; there is no parameter "params"; path is missing`},
+		{read, `{"arguments":{"path":"a"},"path":"b"}`, `{"path":"b"} [ignored unknown parameter "arguments"]`},
+		{grep, `{"query":"x","glob":"*.go"}`, `{"include":"*.go","pattern":"x"} ` +
+			`[the parameter is called pattern, not query] [the parameter is called include, not glob]`},
+		{grep, `{"query":"x","regex":"y"}`, `! t: there is no parameter "query"; there is no parameter "regex"; pattern is missing`},
+		{grep, `{"pattern":"x","glob":"*.go","dir":"src"}`, `{"include":"*.go","path":"src","pattern":"x"} ` +
+			`[the parameter is called include, not glob] [the parameter is called path, not dir]`},
+		{grep, `{"regex":"x"}`, `{"pattern":"x"} [the parameter is called pattern, not regex]`},
+		{open, `{"file":"a","path":"b"}`, `{"file":"a","path":"b"}`},
+		{open, `{"arguments":{"path":"b"}}`, `{"path":"b"} [the parameters were inside "arguments": pass them directly]`},
+	} {
+		fixed, notes, err := newValidator(nil).fit(tt.tool, json.RawMessage(tt.input))
+		got := strings.Join(append([]string{string(fixed)}, notes...), " ")
+		if err != nil {
+			got = "! " + err.Error()
+		}
+		if !strings.HasPrefix(got, tt.want) {
+			t.Errorf("%s\n got %s\nwant %s", tt.input, got, tt.want)
+		}
+	}
+}
