@@ -146,6 +146,11 @@ var importTable = []struct {
 		"cmd/zeph-acp/config",
 		[]string{"acp", "audit", "executors/...", "filter", "session/...", "cmd/zeph-acp/catalogue", "cmd/zeph-acp/config/toml", "cmd/zeph-acp/keys"},
 	},
+	{"cmd/zeph-acp/helper", []string{"executors/process", "executors/sandbox"}},
+	{"cmd/zeph-acp/cli", []string{
+		"acp", "executors", "executors/workspace", "filter/redact", "protocol-fixtures",
+		"cmd/zeph-acp/app", "cmd/zeph-acp/config", "cmd/zeph-acp/config/toml", "cmd/zeph-acp/headless/...",
+	}},
 	{"cmd/zeph-acp/...", []string{"acp", "audit", "executors/...", "filter/...", "ideproxy", "protocol-fixtures", "session/...", "cmd/zeph-acp/..."}},
 }
 

@@ -22,7 +22,7 @@ var mayStart = map[string]string{
 	"executors/sandbox/helper_linux.go":    "becomes the command that it confines",
 	"executors/sandbox/box_darwin.go":      "tries sandbox-exec, which is the box itself",
 	"executors/sandbox/launcher.go":        "makes the process of a command in an editor's terminal, in the box",
-	"cmd/zeph-acp/helper.go":               "starts this binary as the reaper",
+	"cmd/zeph-acp/helper/helper.go":        "starts this binary as the reaper",
 
 	"executors/process/program/program.go": "the only start of programs that zeph-acp needs for itself",
 	"executors/tools/shell/local.go":       "commands of the tool bash, which permission has decided about",

@@ -33,9 +33,9 @@ var otherWords = map[string][]string{
 
 	"cmd/zeph-acp/app/prompt.go":             {"bash"},                  // the shell that the system prompt names
 	"cmd/zeph-acp/completion.go":             {"bash"},                  // the shell to complete for
-	"cmd/zeph-acp/filter_list.go":            {"fetch"},                 // a strategy
+	"cmd/zeph-acp/filter/list.go":            {"fetch"},                 // a strategy
 	"cmd/zeph-acp/permissions/gemini.go":     {"ask_user"},              // a decision of Gemini CLI
-	"cmd/zeph-acp/permissions_import.go":     {"write"},                 // a flag
+	"cmd/zeph-acp/permissions/import.go":     {"write"},                 // a flag
 	"cmd/zeph-acp/story/cardnode.go":         {"read", "edit", "fetch"}, // kinds of the protocol
 	"executors/executors.go":                 {"read", "edit", "fetch"},
 	"session/transcript/check.go":            {"read", "edit", "fetch"},

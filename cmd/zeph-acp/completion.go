@@ -9,8 +9,12 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/audit"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/catalogue"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/cli"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/editors"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/review/findings"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/sessions"
 	"github.com/zeph-acp/zeph-acp/executors/permission"
 	"github.com/zeph-acp/zeph-acp/session/llm/provider"
 )
@@ -28,7 +32,7 @@ func newCompletion() *cobra.Command {
   PowerShell:  zeph-acp completion powershell | Out-String | Invoke-Expression
 
 Start a new shell afterwards. For bash the package bash-completion has to be installed.`,
-		Args:      needsOne("the name of a shell (bash, zsh, fish or powershell)"),
+		Args:      cli.NeedsOne("the name of a shell (bash, zsh, fish or powershell)"),
 		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			root, out := cmd.Root(), cmd.OutOrStdout()
@@ -42,7 +46,7 @@ Start a new shell afterwards. For bash the package bash-completion has to be ins
 			case "powershell":
 				return root.GenPowerShellCompletionWithDesc(out)
 			}
-			return usageError("unknown shell %q: want bash, zsh, fish or powershell", args[0])
+			return cli.Usagef("unknown shell %q: want bash, zsh, fish or powershell", args[0])
 		},
 	}
 }
@@ -54,7 +58,7 @@ func completing(args []string) bool {
 
 // choices returns the values for a flag or an argument, each with an optional description
 // after a tab. A shell waits for them, so no server is asked.
-type choices func(cmd *cobra.Command, f *flags) []string
+type choices func(cmd *cobra.Command, f *cli.Flags) []string
 
 // flagChoices are the choices of flags, by name.
 var flagChoices = map[string]choices{
@@ -67,9 +71,9 @@ var flagChoices = map[string]choices{
 	"mcp":       serverChoices,
 	"log-level": fixedChoices("debug", "info", "warn", "error"),
 	"phase":     fixedChoices("planner", "executor", "verifier", "autonomous"),
-	"fail-on":   fixedChoices(severities...),
+	"fail-on":   fixedChoices(findings.Severities...),
 	"transport": fixedChoices("http", "sse"),
-	"gate":      fixedChoices(gateNames...),
+	"gate":      fixedChoices(audit.GateNames...),
 }
 
 // argChoices are the choices of arguments, by the path of the command.
@@ -93,12 +97,12 @@ var argChoices = map[string]choices{
 var fileArgs = []string{"replay", "review", "run", "sessions import", "mcp import", "mcp add", "permissions import"}
 
 // addCompletions adds the choices to all commands.
-func addCompletions(root *cobra.Command, f *flags) {
+func addCompletions(root *cobra.Command, f *cli.Flags) {
 	var walk func(cmd *cobra.Command)
 	walk = func(cmd *cobra.Command) {
-		if c := argChoices[path(cmd)]; c != nil {
+		if c := argChoices[cli.CommandPath(cmd)]; c != nil {
 			cmd.ValidArgsFunction = c.complete(f)
-		} else if len(cmd.ValidArgs) == 0 && !cmd.HasSubCommands() && !slices.Contains(fileArgs, path(cmd)) {
+		} else if len(cmd.ValidArgs) == 0 && !cmd.HasSubCommands() && !slices.Contains(fileArgs, cli.CommandPath(cmd)) {
 			cmd.ValidArgsFunction = cobra.NoFileCompletions
 		}
 		cmd.NonInheritedFlags().VisitAll(func(flag *pflag.Flag) {
@@ -119,7 +123,7 @@ func addCompletions(root *cobra.Command, f *flags) {
 
 // complete returns the function that cobra calls. It leaves out values that are on the
 // command line already.
-func (c choices) complete(f *flags) cobra.CompletionFunc {
+func (c choices) complete(f *cli.Flags) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		var out []string
 		for _, choice := range c(cmd, f) {
@@ -133,58 +137,58 @@ func (c choices) complete(f *flags) cobra.CompletionFunc {
 }
 
 func fixedChoices(values ...string) choices {
-	return func(*cobra.Command, *flags) []string { return values }
+	return func(*cobra.Command, *cli.Flags) []string { return values }
 }
 
 // described returns a choice with a description on one line.
 func described(value, about string) string {
-	return oneLine(value) + "\t" + oneLine(about)
+	return cli.OneLine(value) + "\t" + cli.OneLine(about)
 }
 
 // maxSessionChoices is the number of sessions that are offered, the newest.
 const maxSessionChoices = 100
 
-func sessionChoices(cmd *cobra.Command, f *flags) (out []string) {
-	l, err := f.load(cmd)
+func sessionChoices(cmd *cobra.Command, f *cli.Flags) (out []string) {
+	l, err := f.Load(cmd)
 	if err != nil || !l.HasDatabase() {
 		return nil
 	}
-	a := app.New(l, discard())
-	defer closeApp(a)
-	all, err := storedSessions(cmd.Context(), l, a)
+	a := app.New(l, cli.DiscardLog())
+	defer cli.CloseApp(a)
+	all, err := sessions.Stored(cmd.Context(), l, a)
 	if err != nil {
 		return nil
 	}
-	n := shortID(all)
+	n := sessions.ShortID(all)
 	for _, s := range all[:min(len(all), maxSessionChoices)] {
 		out = append(out, described(s.ID[:min(n, len(s.ID))], fmt.Sprintf("%s (%s)", s.Title, s.CWD)))
 	}
 	return out
 }
 
-func modelChoices(cmd *cobra.Command, f *flags) (out []string) {
-	l, err := f.load(cmd)
+func modelChoices(cmd *cobra.Command, f *cli.Flags) (out []string) {
+	l, err := f.Load(cmd)
 	if err != nil {
 		return nil
 	}
 	l.Config.LLM.FindOllama = false // no request
-	a := app.New(l, discard())
-	defer closeApp(a)
+	a := app.New(l, cli.DiscardLog())
+	defer cli.CloseApp(a)
 	for _, m := range a.Sessions().Models() {
 		out = append(out, described(m.Name, m.Title))
 	}
 	return out
 }
 
-func modeChoices(*cobra.Command, *flags) (out []string) {
+func modeChoices(*cobra.Command, *cli.Flags) (out []string) {
 	for _, m := range permission.Modes() {
 		out = append(out, described(m.ID, m.Description))
 	}
 	return out
 }
 
-func providerChoices(cmd *cobra.Command, f *flags) (out []string) {
-	l, err := f.load(cmd)
+func providerChoices(cmd *cobra.Command, f *cli.Flags) (out []string) {
+	l, err := f.Load(cmd)
 	if err != nil {
 		return nil
 	}
@@ -194,7 +198,7 @@ func providerChoices(cmd *cobra.Command, f *flags) (out []string) {
 	return out
 }
 
-func toolChoices(*cobra.Command, *flags) (out []string) {
+func toolChoices(*cobra.Command, *cli.Flags) (out []string) {
 	for _, t := range catalogue.Tools() {
 		about, _, _ := strings.Cut(strings.TrimSpace(t.Description), "\n")
 		out = append(out, described(t.Name, about))
@@ -202,8 +206,8 @@ func toolChoices(*cobra.Command, *flags) (out []string) {
 	return out
 }
 
-func serverChoices(cmd *cobra.Command, f *flags) (out []string) {
-	l, err := f.load(cmd)
+func serverChoices(cmd *cobra.Command, f *cli.Flags) (out []string) {
+	l, err := f.Load(cmd)
 	if err != nil {
 		return nil
 	}
@@ -213,13 +217,13 @@ func serverChoices(cmd *cobra.Command, f *flags) (out []string) {
 	return out
 }
 
-func taskChoices(cmd *cobra.Command, f *flags) (out []string) {
-	l, err := f.load(cmd)
+func taskChoices(cmd *cobra.Command, f *cli.Flags) (out []string) {
+	l, err := f.Load(cmd)
 	if err != nil || !l.HasDatabase() {
 		return nil
 	}
-	a := app.New(l, discard())
-	defer closeApp(a)
+	a := app.New(l, cli.DiscardLog())
+	defer cli.CloseApp(a)
 	all, err := a.Store.Tasks(cmd.Context(), "")
 	if err != nil {
 		return nil
@@ -242,7 +246,7 @@ func helpChoices(cmd *cobra.Command, args []string, prefix string) (out []string
 	return out, cobra.ShellCompDirectiveNoFileComp
 }
 
-func editorChoices(*cobra.Command, *flags) (out []string) {
+func editorChoices(*cobra.Command, *cli.Flags) (out []string) {
 	for _, e := range editors.All() {
 		out = append(out, described(e.Name, e.Title))
 	}

@@ -1,29 +1,41 @@
 // Command zeph-acp is a coding agent that lives inside an editor and speaks the
 // Agent Client Protocol on stdin and stdout.
 //
-// Each subcommand has its own file. Commands return errors; only main exits. A
+// A group of commands is a package below this one. Commands return errors; only main exits. A
 // failure prints one line on stderr, "zeph-acp: cause". The exit status is 0 for
 // success, 1 for a failure, 2 for a wrong command line.
 package main
 
 import (
-	"errors"
-	"fmt"
-	"io"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/audit"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/catalogue"
-	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/chat"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/cli"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/configure"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/doctor"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/filter"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/helper"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/login"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/mcp"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/memory"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/permissions"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/review"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/run"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/schedule"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/sessions"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/setup"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/tools"
 )
 
 func main() {
-	enterHelper()
-	hideMemory()
+	helper.Enter()
+	helper.HideMemory()
 	findHome()
-	f := &flags{environ: os.Environ()}
+	f := &cli.Flags{Environ: os.Environ(), Managed: managed()}
 	root := newServing(f)
 	if !onlyServes(os.Args[1:]) {
 		addCommands(root, f)
@@ -35,67 +47,18 @@ func main() {
 		addCompletions(root, f)
 	}
 	root.SetArgs(os.Args[1:])
-	os.Exit(exitStatus(root.Execute(), os.Stderr))
+	os.Exit(cli.PrintError(root.Execute(), os.Stderr))
 }
 
 // addManual adds the command that writes the manual pages, in builds with the tag manual.
 var addManual func(root *cobra.Command)
-
-// Exit statuses.
-const (
-	exitFailure = 1
-	exitUsage   = 2
-)
-
-// exitError is an error with an exit status of its own. Without a cause nothing is
-// printed, since the command has already printed its result.
-type exitError struct {
-	code  int
-	cause error
-}
-
-func (e *exitError) Error() string {
-	if e.cause == nil {
-		return fmt.Sprintf("exit status %d", e.code)
-	}
-	return e.cause.Error()
-}
-
-func (e *exitError) Unwrap() error { return e.cause }
-
-// usageError returns an error about the command line, with a hint.
-func usageError(format string, args ...any) error {
-	return &exitError{exitUsage, fmt.Errorf(format, args...)}
-}
-
-// exitStatus prints err and returns the exit status.
-func exitStatus(err error, stderr io.Writer) int {
-	if err == nil {
-		return 0
-	}
-	code := exitCode(err)
-	if e, ok := errors.AsType[*exitError](err); ok && e.cause == nil {
-		return code
-	}
-	// A provider's message must not control the terminal either.
-	fmt.Fprintf(stderr, "zeph-acp: %s\n", headless.Visible(strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", " ")))
-	return code
-}
-
-// exitCode returns the exit status for a failure.
-func exitCode(err error) int {
-	if e, ok := errors.AsType[*exitError](err); ok {
-		return e.code
-	}
-	return exitFailure
-}
 
 // onlyServes reports whether a command line starts the server for an editor.
 func onlyServes(args []string) bool { return len(args) == 0 || args[0] == "serve" }
 
 // newRoot builds the whole command tree for an environment, NAME=VALUE.
 func newRoot(environ []string) *cobra.Command {
-	f := &flags{environ: environ}
+	f := &cli.Flags{Environ: environ, Managed: managed()}
 	root := newServing(f)
 	addCommands(root, f)
 	return root
@@ -103,32 +66,27 @@ func newRoot(environ []string) *cobra.Command {
 
 // newServing builds the part of the command tree that editors start. It does no I/O, since
 // every start runs it.
-func newServing(f *flags) *cobra.Command {
+func newServing(f *cli.Flags) *cobra.Command {
 	version := false
 	root := &cobra.Command{
 		Use:   "zeph-acp",
 		Short: "A coding agent for editors that speak the Agent Client Protocol",
-		Args:  noCommand,
+		Args:  cli.NoCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if version {
 				return printVersion(cmd)
 			}
 			return serve(cmd, f)
 		},
-		PersistentPreRunE: noEmptyFlag,
+		PersistentPreRunE: cli.NoEmptyFlag,
 		SilenceUsage:      true,
 		SilenceErrors:     true,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
-	root.SetFlagErrorFunc(flagError)
+	root.SetFlagErrorFunc(cli.FlagError)
 	root.Flags().BoolVarP(&version, "version", "v", false, "print version, commit and Go version")
-	f.addPolicyFlag(root)
-	p := root.PersistentFlags()
-	p.StringVar(&f.config, "config", "", "read the configuration from `FILE`")
-	p.StringVar(&f.logLevel, "log-level", "", "log messages of `LEVEL` and above to stderr: debug, info, warn or error (default: error)")
-	p.StringVar(&f.logFile, "log-file", "", "also log to `FILE`, with all warnings")
-	p.StringVar(&f.record, "record", "", "with serve, run and chat: write every frame to `FILE`")
-	root.AddCommand(withLogin(newServe(f), f))
+	f.Register(root)
+	root.AddCommand(login.WithLogin(newServe(f), f))
 	return root
 }
 
@@ -140,7 +98,7 @@ func newHelp() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			wanted, rest, _ := cmd.Root().Find(args) // its error has fewer hints
 			if len(rest) > 0 && wanted.HasAvailableSubCommands() {
-				return noCommand(wanted, rest)
+				return cli.NoCommand(wanted, rest)
 			}
 			return wanted.Help()
 		},
@@ -149,26 +107,26 @@ func newHelp() *cobra.Command {
 }
 
 // addCommands adds the commands that people and scripts start.
-func addCommands(root *cobra.Command, f *flags) {
+func addCommands(root *cobra.Command, f *cli.Flags) {
 	root.SetHelpCommand(newHelp())
 	root.AddCommand(
-		newRun(f),
-		newChat(f),
-		newReview(f),
-		newConfig(f),
-		newLogin(f),
-		newLogout(f),
-		newSessions(f),
-		newAudit(f),
-		newMemory(f),
-		newPermissions(f),
-		newMCP(f),
-		newSchedule(f),
+		run.NewCommand(f),
+		chat.NewCommand(f),
+		review.NewCommand(f),
+		configure.NewCommand(f),
+		login.NewCommand(f),
+		login.NewLogout(f),
+		sessions.NewCommand(f),
+		audit.NewCommand(f),
+		memory.NewCommand(f),
+		permissions.NewCommand(f),
+		mcp.NewCommand(f),
+		schedule.NewCommand(f),
 		newReplay(),
-		newTools(catalogue.Tools),
-		newFilter(f),
-		newDoctor(f),
-		newSetup(f),
+		tools.NewCommand(catalogue.Tools),
+		filter.NewCommand(f),
+		doctor.NewCommand(f),
+		setup.NewCommand(f),
 		newCompletion(),
 		newManifest(),
 		newVersion(),

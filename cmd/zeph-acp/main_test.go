@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/spf13/cobra"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/cli"
 	"github.com/zeph-acp/zeph-acp/integration/fakemcp"
 	"github.com/zeph-acp/zeph-acp/protocol-fixtures/machine"
 )
@@ -93,28 +96,6 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-func TestStatus(t *testing.T) {
-	for name, tt := range map[string]struct {
-		err    error
-		code   int
-		stderr string
-	}{
-		"no error":  {nil, 0, ""},
-		"failure":   {errors.New("opening x: gone\n"), 1, "zeph-acp: opening x: gone\n"},
-		"two lines": {errors.New("a\nb"), 1, "zeph-acp: a b\n"},
-		"usage":     {usageError("want %s", "x"), 2, "zeph-acp: want x\n"},
-		"said":      {&exitError{code: 3}, 3, ""},
-		"wrapped":   {fmt.Errorf("run: %w", &exitError{3, errors.New("refused")}), 3, "zeph-acp: run: refused\n"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var b strings.Builder
-			if code := exitStatus(tt.err, &b); code != tt.code || b.String() != tt.stderr {
-				t.Errorf("status %d, %q; want %d, %q", code, b.String(), tt.code, tt.stderr)
-			}
-		})
-	}
-}
-
 // A wrong number of arguments is an error of the command line in every command, and the
 // message is ours, not cobra's.
 func TestArguments(t *testing.T) {
@@ -122,7 +103,7 @@ func TestArguments(t *testing.T) {
 	check = func(cmd *cobra.Command) {
 		for n := range 4 {
 			err := cmd.ValidateArgs(slices.Repeat([]string{"x"}, n))
-			if e, ok := errors.AsType[*exitError](err); err != nil && (!ok || e.code != exitUsage || strings.Contains(err.Error(), "arg(s)")) {
+			if e, ok := errors.AsType[*cli.ExitError](err); err != nil && (!ok || e.Code != cli.ExitUsage || strings.Contains(err.Error(), "arg(s)")) {
 				t.Errorf("%s with %d arguments: %v", cmd.CommandPath(), n, err)
 			}
 		}
@@ -136,7 +117,7 @@ func TestArguments(t *testing.T) {
 // BenchmarkRoot measures the time that each start spends on the command tree.
 func BenchmarkRoot(b *testing.B) {
 	for name, build := range map[string]func(){
-		"serve": func() { newServing(&flags{}) },
+		"serve": func() { newServing(&cli.Flags{}) },
 		"all":   func() { newRoot(nil) },
 	} {
 		b.Run(name, func(b *testing.B) {
@@ -146,4 +127,28 @@ func BenchmarkRoot(b *testing.B) {
 			}
 		})
 	}
+}
+
+// modelServer returns the address of a server that lists one model to the right key, by
+// the protocols of Anthropic and Ollama.
+func modelServer(t *testing.T) string {
+	mux := http.NewServeMux()
+	reply := func(w http.ResponseWriter, status int, body string) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		w.Write([]byte(body))
+	}
+	mux.HandleFunc("/v1/models", func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("X-Api-Key") != "the-right-key" {
+			reply(w, http.StatusUnauthorized, `{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}}`)
+			return
+		}
+		reply(w, http.StatusOK, `{"data":[{"type":"model","id":"claude-test","display_name":"Test"}],"has_more":false}`)
+	})
+	mux.HandleFunc("/api/tags", func(w http.ResponseWriter, _ *http.Request) {
+		reply(w, http.StatusOK, `{"models":[{"name":"qwen3:8b"}]}`)
+	})
+	s := httptest.NewServer(mux)
+	t.Cleanup(s.Close)
+	return s.URL
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/cli"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/manifest"
 )
@@ -23,7 +24,7 @@ With the archives of a release it has their SHA-256 sums.
   zeph-acp manifest --archives dist --output registry/zeph-acp
 
 With --output the icon is written too.`,
-		Args: noArgs,
+		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all := manifest.Archives(app.Version)
 			if archives != "" {
@@ -63,7 +64,7 @@ func writeEntry(cmd *cobra.Command, dir string, entry []byte) error {
 		if err := keys.ReplaceFile(file, f.data, 0o644); err != nil {
 			return err
 		}
-		fmt.Fprintf(cmd.OutOrStdout(), "Wrote %s.\n", oneLine(file))
+		fmt.Fprintf(cmd.OutOrStdout(), "Wrote %s.\n", cli.OneLine(file))
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/cli"
 	"github.com/zeph-acp/zeph-acp/protocol-fixtures"
 )
 
@@ -15,7 +16,7 @@ func newReplay() *cobra.Command {
 	return &cobra.Command{
 		Use:   "replay FIXTURE...",
 		Short: "Play recorded fixtures against a fresh server and show the first difference of each",
-		Args:  needsSome("a fixture"),
+		Args:  cli.NeedsSome("a fixture"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			defer app.Isolate()()
 			failed := false
@@ -31,7 +32,7 @@ func newReplay() *cobra.Command {
 				}
 			}
 			if failed {
-				return &exitError{code: exitFailure}
+				return &cli.ExitError{Code: cli.ExitFailure}
 			}
 			return nil
 		},
@@ -43,7 +44,7 @@ const maxFixture = 64 << 20
 
 // replay plays one fixture and returns its name.
 func replay(cmd *cobra.Command, file string) (name string, err error) {
-	data, err := readBounded(file, maxFixture)
+	data, err := cli.ReadBounded(file, maxFixture)
 	if err != nil {
 		return "", err
 	}

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/cli"
 )
 
 func TestReplay(t *testing.T) {
@@ -44,7 +46,7 @@ func TestReplay(t *testing.T) {
 			root.SetArgs(append([]string{"replay"}, tt.args...))
 			var stdout, stderr strings.Builder
 			root.SetOut(&stdout)
-			code := exitStatus(root.ExecuteContext(t.Context()), &stderr)
+			code := cli.PrintError(root.ExecuteContext(t.Context()), &stderr)
 			rest, ok := stdout.String(), true
 			for _, part := range tt.stdout {
 				if _, rest, ok = strings.Cut(rest, part); !ok {
@@ -69,7 +71,7 @@ func TestReplayUnwritten(t *testing.T) {
 	root.SetArgs([]string{"replay", "../../protocol-fixtures/078-079-080-turn.txtar"})
 	root.SetOut(closed)
 	var stderr strings.Builder
-	if code := exitStatus(root.ExecuteContext(t.Context()), &stderr); code != 1 || !strings.Contains(stderr.String(), "write ") {
+	if code := cli.PrintError(root.ExecuteContext(t.Context()), &stderr); code != 1 || !strings.Contains(stderr.String(), "write ") {
 		t.Errorf("status %d, stderr %q; want 1 and the failed write", code, stderr.String())
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/local"
 	"github.com/zeph-acp/zeph-acp/session/llm/provider"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
@@ -37,6 +38,13 @@ func (a *App) modelOf(cfg provider.Config, name string) (llm.Model, error) {
 		return nil, err
 	}
 	return m, nil
+}
+
+// IsDirect reports whether a name, which is empty for the default model, selects no model.
+func (a *App) IsDirect(name string) bool {
+	m, err := a.Sessions().Model(name)
+	_, direct := m.(local.Direct)
+	return err == nil && direct
 }
 
 // nameSelector adds to a model's error the place that selected the model: the environment,

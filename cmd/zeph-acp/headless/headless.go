@@ -80,6 +80,13 @@ type View interface {
 	End(stop acp.StopReason, err error)
 }
 
+// NoView is a View that shows nothing.
+type NoView struct{}
+
+func (NoView) Update(json.RawMessage)    {}
+func (NoView) Output(string, []byte)     {}
+func (NoView) End(acp.StopReason, error) {}
+
 // Approver answers permission requests. It returns the chosen option, ctx's error if
 // the question was withdrawn, or an error which reports that there is no one to ask.
 type Approver interface {

@@ -1,0 +1,109 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/sourcegraph/jsonrpc2"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/cli"
+	"github.com/zeph-acp/zeph-acp/session/agent"
+	"github.com/zeph-acp/zeph-acp/session/llm/local"
+)
+
+// Exit statuses of run, in addition to the statuses of every command. A signal exits with
+// 128 plus its number, so Ctrl-C is 130.
+const (
+	exitStopped   = 3 // the model refused or reached a limit, or every call was refused
+	exitCancelled = 130
+)
+
+// timeoutError is the cause of a turn's cancellation after that time.
+type timeoutError time.Duration
+
+func (e timeoutError) Error() string {
+	return fmt.Sprintf("the turn was stopped after %s (--timeout)", time.Duration(e))
+}
+
+// agentError is an error with which the agent answered.
+type agentError struct{ cause *jsonrpc2.Error }
+
+func (e *agentError) Error() string { return e.cause.Message }
+func (e *agentError) Unwrap() error { return e.cause }
+
+// turnError returns the error of a turn that did not end by itself. cause is the cause
+// of its cancellation, nil if it was not cancelled.
+func turnError(reason acp.StopReason, err, cause error, lastMessage string) error {
+	got, signalled := errors.AsType[cli.SignalError](cause)
+	unwritten, broken := errors.AsType[*outputError](cause)
+	late, timeout := errors.AsType[timeoutError](cause)
+	refused, answered := errors.AsType[*jsonrpc2.Error](err)
+	switch {
+	case broken:
+		return unwritten
+	case signalled && reason != acp.StopEndTurn:
+		return &cli.ExitError{Code: 128 + int(got)}
+	case timeout && reason != acp.StopEndTurn:
+		return &cli.ExitError{Code: exitStopped, Cause: late}
+	case answered:
+		return &agentError{refused}
+	case err != nil:
+		return err
+	}
+	switch reason {
+	case acp.StopEndTurn:
+		return nil
+	case acp.StopCancelled:
+		return &cli.ExitError{Code: exitCancelled}
+	case acp.StopRefusal:
+		return &cli.ExitError{Code: exitStopped, Cause: errors.New("the model refused to continue")}
+	case acp.StopMaxTokens:
+		return limitError(lastMessage, ": the answer was cut off at the model's limit of tokens (max_tokens)")
+	case acp.StopMaxTurnRequests:
+		return limitError(lastMessage, " (max_turn_requests)")
+	}
+	return fmt.Errorf("the turn ended with the unknown stop reason %q", reason)
+}
+
+// limitError returns the error of a turn that reached a limit. The agent's last message names the
+// limit if it begins with "Stopped"; otherwise reason does.
+func limitError(lastMessage, reason string) error {
+	if why, ok := strings.CutPrefix(lastMessage, "Stopped"); ok {
+		reason = why
+	}
+	return &cli.ExitError{Code: exitStopped, Cause: errors.New("the turn was stopped" + reason)}
+}
+
+var ErrNoModel = errors.New("no model is configured: start Ollama, run `zeph-acp login`, or set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY")
+
+// needsModel reports whether the last message of a turn says only that its prompt needs a
+// model.
+func needsModel(lastMessage string) bool {
+	return local.ExplainsConnecting(lastMessage) || lastMessage == agent.NoModel
+}
+
+// noAnswer reports whether the last message of a turn says that there is no answer.
+func noAnswer(lastMessage string) bool {
+	return needsModel(lastMessage) || lastMessage == agent.NoAnswer
+}
+
+// endError returns the error of a turn that ended by itself; nil if it succeeded.
+func (t *tally) endError(lastMessage string, failOnDenied bool) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	unknown, _, _ := strings.Cut(strings.TrimPrefix(lastMessage, "There is no command "), ". ")
+	switch {
+	case local.ExplainsConnecting(lastMessage) && strings.HasPrefix(unknown, "/"):
+		return fmt.Errorf("there is no command %s, and no model is configured", unknown)
+	case needsModel(lastMessage):
+		return ErrNoModel
+	case t.callExit != 0:
+		return &cli.ExitError{Code: t.callExit, Cause: errors.New("the call failed")}
+	case failOnDenied && t.calls > 0 && t.refused == t.calls:
+		return &cli.ExitError{Code: exitStopped, Cause: errors.New("every tool call of the turn was refused (--fail-on-denied)")}
+	}
+	return nil
+}

@@ -1,0 +1,323 @@
+// Package run is the command "zeph-acp run": one headless turn. The packages of the
+// commands chat and review use its [Runner].
+package run
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/cli"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/helper"
+	"github.com/zeph-acp/zeph-acp/session/transcript"
+)
+
+// Flags are the command-line flags of run.
+type Flags struct {
+	Dir          string        // --cwd
+	Mode         string        // --mode
+	Model        string        // --model
+	resume       string        // --resume
+	continueLast bool          // --continue
+	addDirs      []string      // --add-dir
+	attachFiles  []string      // --attach
+	SystemAppend string        // --system-append
+	schemaFile   string        // --output-schema
+	MaxRounds    int           // --max-rounds; 0 means the configured number
+	Timeout      time.Duration // 0 means no limit
+	yes          bool
+	JSON         bool
+	Quiet        bool
+
+	MCPProject    bool
+	HooksProject  bool
+	SkillsProject bool
+	AgentsProject bool
+	FailOnDenied  bool
+}
+
+// NewCommand returns the command run.
+func NewCommand(f *cli.Flags) *cobra.Command {
+	r := &Flags{}
+	cmd := &cobra.Command{
+		Use:   "run [flags] PROMPT...",
+		Short: "Run one turn in the terminal, without an editor",
+		Long: `Run one turn in the terminal, without an editor. The prompt is the arguments.
+Without a model it can be a tool call, such as "/bash go version".
+
+If stdin is not a terminal, its text is added below the prompt, or in place of an
+argument "-". A text over 64 KiB becomes an attachment. A prompt that begins with "/"
+reads stdin only for a "-", and always as an attachment.
+
+In a terminal, a line that is typed while the turn runs is added to it: the model
+sees it after the running tool calls.
+
+You are asked about a call that needs permission, if stdin and also stdout or stderr are
+a terminal. Otherwise the call fails, unless --yes allows it.
+
+A terminal shows the whole turn, with the beginning and the end of a long result. A
+pipe or a file gets the answer, and stderr the rest:
+
+  zeph-acp run "list the public functions" > functions.txt
+  zeph-acp run --quiet "name this change" | git commit -F -
+  zeph-acp run --json --quiet "fix the build" | jq .cost
+  zeph-acp run --attach screen.png --timeout 5m "what is wrong here?"
+  zeph-acp run --continue "and the tests"
+
+A prompt such as "/bash make" exits with the command's status, and any other call of
+your own that fails, such as "/read missing.txt", with 1. Otherwise:
+
+  0    the model ended its turn, even if some tool calls failed
+  1    a failure, or no model
+  2    a wrong command line
+  3    the model refused or reached a limit, or every tool call was refused
+  4    the answer does not fit --output-schema
+  130  Ctrl-C`,
+		RunE: func(cmd *cobra.Command, args []string) error { return runPrompt(cmd, f, r, args) },
+	}
+	f.AddPolicyFlag(cmd)
+	fs := cmd.Flags()
+	r.AddSessionFlags(cmd)
+	fs.BoolVar(&r.yes, "yes", false, "allow every tool call that needs permission")
+	fs.StringArrayVar(&r.attachFiles, "attach", nil, "attach the text or image in `FILE`; may be repeated")
+	fs.IntVar(&r.MaxRounds, "max-rounds", 0, "stop after `N` rounds of tool calls, without asking whether to continue")
+	fs.DurationVar(&r.Timeout, "timeout", 0, "stop the turn after `DURATION`, such as 90s or 10m")
+	fs.StringVar(&r.schemaFile, "output-schema", "", "ask for an answer in JSON that fits the JSON Schema in `FILE`, and print it alone")
+	fs.BoolVar(&r.MCPProject, "mcp-project", false, "ask about the MCP servers of the project's .mcp.json; with --yes, start them")
+	fs.BoolVar(&r.HooksProject, "hooks-project", false, "ask about the hooks of the project's .claude/settings.json and .zeph/hooks.json; with --yes, run them")
+	fs.BoolVar(&r.SkillsProject, "skills-project", false, "ask about the skills and commands of the project in .zeph, .claude and .agents; with --yes, use them")
+	fs.BoolVar(&r.AgentsProject, "agents-project", false, "ask about the sub-agents of the project's .zeph/agents and .claude/agents; with --yes, offer them")
+	fs.BoolVar(&r.FailOnDenied, "fail-on-denied", false, "exit with 3 if every tool call was refused; the default unless stdout is a terminal")
+	fs.BoolVarP(&r.Quiet, "quiet", "q", false, "print only the answer, and errors on stderr; with --json only the result")
+	fs.BoolVar(&r.JSON, "json", false, "print the session updates as JSON lines, then the result")
+	return cmd
+}
+
+// AddSessionFlags adds the flags about the session.
+func (r *Flags) AddSessionFlags(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	fs.StringVar(&r.Dir, "cwd", "", "work in `DIR` instead of the current directory")
+	fs.StringVar(&r.Mode, "mode", "", "begin in the session mode `MODE`: ask, architect, code, auto or auto-judge")
+	fs.StringVar(&r.Model, "model", "", "use the model `PROVIDER:MODEL`, or the configured one of PROVIDER")
+	fs.StringVar(&r.resume, "resume", "", "continue the stored session `ID`, in its directory")
+	fs.BoolVarP(&r.continueLast, "continue", "c", false, "continue the last session of this directory")
+	fs.StringArrayVar(&r.addDirs, "add-dir", nil, "also work in `DIR`; may be repeated")
+	fs.StringVar(&r.SystemAppend, "system-append", "", "add `TEXT` to the system prompt, for this time only")
+}
+
+// check checks the flags that need no file, and sets those that are configuration keys.
+func (r *Flags) check(cmd *cobra.Command, f *cli.Flags) error {
+	fs := cmd.Flags()
+	switch {
+	case r.continueLast && r.resume != "":
+		return cli.Usagef("want --continue or --resume, not both")
+	case fs.Changed("timeout") && r.Timeout <= 0:
+		return cli.Usagef("--timeout: want a duration above 0, such as 90s or 10m")
+	case fs.Changed("max-rounds") && (r.MaxRounds < 1 || r.MaxRounds > roundsLimit):
+		return cli.Usagef("--max-rounds: want a number from 1 to %d", roundsLimit)
+	}
+	if r.MaxRounds > 0 {
+		n := strconv.Itoa(r.MaxRounds)
+		f.Values = map[string]string{"agent.max_tool_iterations": n, "agent.max_tool_iterations_hard": n}
+	}
+	if !fs.Changed("fail-on-denied") {
+		r.FailOnDenied = !cli.IsTerminal(os.Stdout)
+	}
+	return nil
+}
+
+// roundsLimit is the highest value of --max-rounds.
+const roundsLimit = 10_000
+
+// Runner makes one run.
+type Runner struct {
+	*Flags
+	*config.Loaded
+	App          *app.App
+	out          *output // stdout
+	tally        *tally
+	AnswerSchema *AnswerSchema // of the answer; nil means a text
+	Turn         *headless.Turn
+	user         *headless.User
+	NoUser       bool // no one is asked
+	stdinRead    bool // stdin was a part of the prompt, so the user's answers cannot come from it
+	// FormatAnswer returns the text to print for an answer that fits AnswerSchema, and an
+	// error with the exit status; nil prints the answer itself.
+	FormatAnswer func(answer []byte) (text []byte, err error)
+}
+
+// runPrompt acts as the editor for one turn of its own server.
+func runPrompt(cmd *cobra.Command, f *cli.Flags, r *Flags, args []string) error {
+	return WithRunner(cmd, f, r, func(ctx context.Context, run *Runner) error {
+		if err := run.Open(ctx, f); err != nil {
+			return err
+		}
+		in := run.stdin()
+		if run.Turn.Resume != "" && len(args) == 0 && canAsk() {
+			asked, err := run.askPrompt(ctx)
+			if err != nil {
+				return err
+			}
+			args = asked
+		}
+		prompt, err := in.promptOf(args)
+		if err != nil {
+			return err
+		}
+		if run.Turn.Prompt, err = run.CompletePrompt(prompt); err != nil {
+			return err
+		}
+		run.stdinRead = in.wasRead
+		return run.RunTurn(ctx, f)
+	})
+}
+
+// stdin returns the standard input, which may be a part of the prompt.
+func (r *Runner) stdin() *stdin {
+	return &stdin{File: os.Stdin, maxBytes: r.MaxPrompt(), quiet: r.Quiet, alwaysAttach: func() bool { return r.App.IsDirect("") }}
+}
+
+// MaxPrompt returns the limit of a prompt in bytes. It must fit on a line, where a byte may be
+// encoded as six.
+func (r *Runner) MaxPrompt() int { return max(r.App.Config.ACP.MaxLineBytes/6-1<<10, 0) }
+
+// CompletePrompt adds the attachments to a prompt, and the instruction to answer by the schema.
+// In the text of a command the instruction would be an argument, so it goes to the system prompt.
+func (r *Runner) CompletePrompt(prompt []acp.ContentBlock) ([]acp.ContentBlock, error) {
+	files, err := attachments(r.attachFiles, r.App.Config.ACP.MaxAttachmentBytes)
+	switch {
+	case err != nil || r.AnswerSchema == nil:
+	case isCommand(transcript.TypedText(prompt)):
+		r.App.SystemAppend = paragraphs(r.App.SystemAppend, r.AnswerSchema.instruction())
+	default:
+		prompt = append(prompt, acp.TextBlock(r.AnswerSchema.instruction()))
+	}
+	return append(prompt, files...), err
+}
+
+// WithRunner calls do with a new runner, and closes its parts afterwards.
+func WithRunner(cmd *cobra.Command, f *cli.Flags, r *Flags, do func(context.Context, *Runner) error) error {
+	if err := r.check(cmd, f); err != nil {
+		return err
+	}
+	l, err := f.Load(cmd)
+	if err != nil {
+		return err
+	}
+	run := &Runner{Flags: r, Loaded: l, tally: newTally()}
+	if r.schemaFile != "" {
+		if run.AnswerSchema, err = readAnswerSchema(r.schemaFile); err != nil {
+			return cli.Usagef("--output-schema: %w", err)
+		}
+	}
+	return cli.UseApp(l, func(a *app.App) error {
+		if !r.Quiet {
+			cli.PrintWarnings(cmd, l.Warnings)
+		}
+		ctx, cancel := context.WithCancelCause(cmd.Context())
+		defer cancel(nil)
+		run.out = &output{w: os.Stdout, failed: cancel}
+		run.setApp(a)
+		return do(ctx, run)
+	})
+}
+
+// setApp sets the app, which reports its work to the tally.
+func (r *Runner) setApp(a *app.App) {
+	r.App = a
+	a.Warnings = nil // printed before
+	a.Reaper, a.SystemAppend = helper.NewReaper(), r.SystemAppend
+	a.ProjectServers, a.ProjectHooks = r.MCPProject, r.HooksProject
+	a.ProjectSkills, a.ProjectAgents = r.SkillsProject, r.AgentsProject
+	a.FindServer = exec.LookPath
+	a.Watch = r.tally.middleware
+	a.Recorded = r.tally.recorded
+	a.Spent = r.tally.spent
+	a.Changed = r.tally.changed
+	a.Background = r.tally.background
+}
+
+// RunTurn runs the turn and returns its error, which has the exit status.
+func (r *Runner) RunTurn(ctx context.Context, f *cli.Flags) error {
+	r.connectUser()
+	stopRecord, err := f.RecordFrames(r.Turn.Server)
+	if err != nil {
+		return err
+	}
+	defer stopRecord()
+	ctx, stop := cli.StopOnSignal(ctx, r.Turn.Abort)
+	defer stop()
+	if r.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, r.Timeout, timeoutError(r.Timeout))
+		defer cancel()
+	}
+	if s := r.user.Screen; s != nil && (cli.IsTerminal(os.Stdout) || cli.IsTerminal(os.Stderr)) {
+		defer context.AfterFunc(ctx, s.Interrupted)()
+		if !r.JSON && !r.Quiet {
+			defer s.Spin()()
+		}
+	}
+	lastMessage := &headless.LastMessage{View: r.Turn.View}
+	r.Turn.View = lastMessage
+	reason, err := r.Turn.Run(ctx)
+	if !r.Quiet {
+		r.PrintStopped("run")
+	}
+	if err == nil && reason == acp.StopEndTurn && context.Cause(ctx) == nil {
+		err = r.finishTurn(lastMessage.Text())
+	} else {
+		err = turnError(reason, err, context.Cause(ctx), r.withFlagName(lastMessage.Text()))
+	}
+	if r.JSON {
+		if failed := r.tally.result(reason, err, r.AnswerSchema).write(r.out); failed != nil {
+			return &outputError{failed}
+		}
+	}
+	return err
+}
+
+// withFlagName replaces the configuration key in the agent's message about a limit by the
+// flag that set the limit.
+func (r *Runner) withFlagName(lastMessage string) string {
+	if r.MaxRounds == 0 {
+		return lastMessage
+	}
+	return strings.Replace(lastMessage, "(agent.max_tool_iterations)", "(--max-rounds)", 1)
+}
+
+// finishTurn returns the error of a turn that ended by itself. If the answer must fit a schema,
+// finishTurn prints it.
+func (r *Runner) finishTurn(lastMessage string) error {
+	if err := r.tally.endError(lastMessage, r.FailOnDenied); err != nil || r.AnswerSchema == nil {
+		return err
+	}
+	value, err := r.AnswerSchema.turnAnswer(r.tally)
+	if err != nil {
+		if !r.Quiet && !r.JSON {
+			fmt.Fprintln(os.Stderr, headless.Visible(r.tally.answer(acp.StopEndTurn)))
+		}
+		return err
+	}
+	text := append(value, '\n')
+	if r.FormatAnswer != nil {
+		text, err = r.FormatAnswer(value)
+	}
+	if r.JSON {
+		return err
+	}
+	if _, failed := r.out.Write(text); failed != nil {
+		return &outputError{failed}
+	}
+	return err
+}

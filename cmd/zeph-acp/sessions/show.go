@@ -1,0 +1,132 @@
+package sessions
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/cli"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/review/findings"
+	"github.com/zeph-acp/zeph-acp/session"
+	"github.com/zeph-acp/zeph-acp/session/store"
+	"github.com/zeph-acp/zeph-acp/session/transcript"
+)
+
+func newShow(f *cli.Flags) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "show ID",
+		Short: "Show the turns of a stored session",
+		Args:  cli.NeedsOne("the id of a session"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withSessions(cmd, f, func(a *app.App, all []store.Session) error {
+				s, err := Find(all, args[0])
+				if err != nil {
+					return err
+				}
+				s, events, lost, err := a.Sessions().Stored(cmd.Context(), s.ID)
+				if err != nil {
+					return err
+				}
+				if len(lost) > 0 {
+					cli.Warnf(cmd, "%s", cli.OneLine(session.Unreadable(lost)))
+				}
+				var b bytes.Buffer
+				if asJSON {
+					err = replaySession(&headless.JSON{W: cli.JSONWriter{W: &b}}, s.ID, events)
+				} else {
+					err = Show(&b, s, events, cli.Colours(os.Stdout, f.Getenv))
+				}
+				if err != nil {
+					return err
+				}
+				_, err = b.WriteTo(cmd.OutOrStdout())
+				return err
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the session updates as JSON lines")
+	return cmd
+}
+
+// Show shows the turns, each with its outcome.
+func Show(b *bytes.Buffer, s store.Session, events []transcript.Event, coloured bool) error {
+	created, updated := s.Created.Local().Format(cli.TimeLayout), s.Updated.Local().Format(cli.TimeLayout)
+	fmt.Fprintf(b, "%s\n%s, %s to %s\n\n", sessionName(s), cli.OneLine(s.CWD), created, updated)
+	screen := headless.NewScreen(b, coloured)
+	if screen.Full = !cli.IsTerminal(os.Stdout); !screen.Full {
+		screen.Columns = cli.WidthOf(os.Stdout)
+	}
+	all := splitTurns(events)
+	for i, turn := range all {
+		if err := replaySession(screen, s.ID, withReadableFindings(turn)); err != nil {
+			return err
+		}
+		if _, ok := turn[0].(transcript.Prompt); !ok {
+			continue // settings before the first prompt
+		}
+		end := transcript.TurnEnd{Error: "not ended: the turn still runs, or its agent was killed"}
+		if i+1 < len(all) { // a turn begins only after the previous one ended
+			end.Error = "not ended: the agent was killed"
+		}
+		for _, e := range turn {
+			if e, ok := e.(transcript.TurnEnd); ok {
+				end = e
+			}
+		}
+		screen.Ended(end.Reason, end.Error)
+	}
+	return nil
+}
+
+// withReadableFindings returns a turn in which the answer of a review is a text for people.
+func withReadableFindings(turn []transcript.Event) []transcript.Event {
+	if p, ok := turn[0].(transcript.Prompt); !ok || !strings.HasPrefix(transcript.TypedText(p.Content), findings.ReviewTitle) {
+		return turn
+	}
+	turn = slices.Clone(turn)
+	for i, e := range turn {
+		if block, ok := e.(transcript.Block); ok {
+			if text, ok := findings.Markdown(block.Block.Text); ok {
+				block.Block.Text = text
+				turn[i] = block
+			}
+		}
+	}
+	return turn
+}
+
+// splitTurns splits a log before each prompt.
+func splitTurns(events []transcript.Event) (out [][]transcript.Event) {
+	for len(events) > 0 {
+		n := slices.IndexFunc(events[1:], func(e transcript.Event) bool { _, ok := e.(transcript.Prompt); return ok }) + 1
+		if n == 0 {
+			n = len(events)
+		}
+		out, events = append(out, events[:n]), events[n:]
+	}
+	return out
+}
+
+// replaySession sends a view the updates that session/load sends to a client without terminals:
+// the output of terminals is then text. For a compaction it reports who requested it.
+func replaySession(view headless.View, id string, events []transcript.Event) error {
+	return transcript.Replay(events, acp.ClientCapabilities{Compaction: true}, func(u acp.SessionUpdate) error {
+		var b bytes.Buffer
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(map[string]any{"sessionId": id, "update": u}); err != nil {
+			return err
+		}
+		view.Update(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
+		return nil
+	})
+}
