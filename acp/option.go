@@ -1,10 +1,10 @@
 package acp
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
+
+	"github.com/zeph-acp/zeph-acp/filter/text/plainjson"
 )
 
 // Categories of session config options. Clients have a fixed place in their interface for options
@@ -48,17 +48,7 @@ func (o ConfigOption) MarshalJSON() ([]byte, error) {
 	if o.Options == nil {
 		wire.Type, wire.CurrentValue = "boolean", o.Value.On
 	}
-	return marshal(wire)
-}
-
-// marshal is json.Marshal without HTML escapes, which would make a diff full of
-// < and & six times as long.
-func marshal(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return b.Bytes(), err
+	return plainjson.Marshal(wire)
 }
 
 // OptionValue is the value of a config option: Text for a select, On for a boolean.

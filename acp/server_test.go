@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/zeph-acp/zeph-acp/filter/text/plainjson"
 )
 
 // canonical makes frames comparable.
@@ -294,7 +296,7 @@ func TestDiffOnTheWire(t *testing.T) {
 		`{"type":"diff","path":"/a","oldText":"<","newText":"a"}`:  {Type: "diff", Path: "/a", OldText: &old, NewText: &text},
 		`{"type":"terminal","terminalId":"t"}`:                     {Type: "terminal", TerminalID: "t"},
 	} {
-		got, err := marshal(c)
+		got, err := plainjson.Marshal(c)
 		if err != nil || strings.TrimSpace(string(got)) != want {
 			t.Errorf("got %s, %v, want %s", got, err, want)
 		}

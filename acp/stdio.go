@@ -12,6 +12,7 @@ import (
 
 	"github.com/sourcegraph/jsonrpc2"
 
+	"github.com/zeph-acp/zeph-acp/filter/text/plainjson"
 	"github.com/zeph-acp/zeph-acp/filter/text/texts"
 )
 
@@ -74,11 +75,11 @@ func (s *stream) WriteObject(any) error { return errors.ErrUnsupported }
 
 // write encodes a frame and queues it. It never blocks on the client.
 func (s *stream) write(m any) error {
-	line, err := marshal(s.leaving(m))
+	line, err := plainjson.Marshal(s.leaving(m))
 	if err != nil {
 		return err
 	}
-	return s.out.enqueue(line)
+	return s.out.enqueue(append(line, '\n'))
 }
 
 // leaving returns a frame after Server.Exit has changed its text.

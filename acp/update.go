@@ -3,6 +3,8 @@ package acp
 import (
 	"encoding/json"
 	"time"
+
+	"github.com/zeph-acp/zeph-acp/filter/text/plainjson"
 )
 
 // SessionUpdate is the variable part of session/update: one of the types below.
@@ -98,9 +100,9 @@ func BlockContent(b ContentBlock) ToolContent { return ToolContent{Type: "conten
 func (c ToolContent) MarshalJSON() ([]byte, error) {
 	type plain ToolContent // without this method
 	if c.Type != "diff" {
-		return marshal(plain(c))
+		return plainjson.Marshal(plain(c))
 	}
-	return marshal(struct {
+	return plainjson.Marshal(struct {
 		Type    string  `json:"type"`
 		Path    string  `json:"path"`
 		OldText *string `json:"oldText"`

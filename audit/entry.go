@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/plainjson"
 	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
@@ -256,15 +257,9 @@ func (e *Entry) body() ([]byte, error) {
 // encode returns JSON without control characters, which could control the
 // terminal that shows the file. encoding/json escapes only some of them.
 func encode(e *Entry) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(e); err != nil {
-		return nil, err
-	}
-	body := bytes.TrimSuffix(b.Bytes(), []byte("\n"))
-	if bytes.IndexFunc(body, controlsTerminal) < 0 {
-		return body, nil
+	body, err := plainjson.Marshal(e)
+	if err != nil || bytes.IndexFunc(body, controlsTerminal) < 0 {
+		return body, err
 	}
 	return []byte(executors.EscapeJSON(string(body), controlsTerminal)), nil
 }

@@ -1,13 +1,13 @@
 package audit
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/plainjson"
 	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 	"github.com/zeph-acp/zeph-acp/filter/text/texts"
 )
@@ -39,19 +39,15 @@ func (m exit) input(raw json.RawMessage) json.RawMessage {
 	if m.JSON != nil && len(raw) <= maxMasked && json.Valid(raw) { // by the names of members too
 		raw = m.JSON(raw)
 	}
-	var v any
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber() // keep numbers as written
-	if err := dec.Decode(&v); err != nil || dec.More() {
+	v, err := plainjson.Decode(raw)
+	if err != nil {
 		return noteString("not JSON", len(raw))
 	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(m.clean(v)); err != nil || b.Len() > maxInput {
+	cleaned, err := plainjson.Marshal(m.clean(v))
+	if err != nil || len(cleaned) >= maxInput {
 		return noteString("left out", len(raw))
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	return cleaned
 }
 
 func noteString(what string, size int) json.RawMessage {

@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/zeph-acp/zeph-acp/filter/text/plainjson"
 )
 
 // corrector fixes common mistakes in the arguments of models: null for an
@@ -49,7 +51,7 @@ func correct(schema *jsonschema.Schema, raw json.RawMessage) (json.RawMessage, [
 	if err != nil || !c.changed {
 		return raw, nil, err
 	}
-	out, err := marshalPlain(tree)
+	out, err := plainjson.Marshal(tree)
 	return out, append(c.renamed, ignoredNote(c.unknown)...), err
 }
 
@@ -360,18 +362,9 @@ func decodeValue(dec *json.Decoder) (any, error) {
 }
 
 func sameJSON(a, b any) bool {
-	x, errX := marshalPlain(a)
-	y, errY := marshalPlain(b)
+	x, errX := plainjson.Marshal(a)
+	y, errY := plainjson.Marshal(b)
 	return errX == nil && errY == nil && bytes.Equal(x, y)
-}
-
-// marshalPlain is json.Marshal that does not escape <, > and &.
-func marshalPlain(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
 // clone returns a deep copy of a JSON value.

@@ -10,6 +10,8 @@ import (
 	"unicode"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/zeph-acp/zeph-acp/filter/text/plainjson"
 )
 
 // inputFailure returns a failure that explains why an input does not fit: the
@@ -229,13 +231,11 @@ func joinNames(names []string) string {
 
 // abbreviated returns a value as JSON, cut if it is long.
 func abbreviated(v any) string {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if enc.Encode(v) != nil {
+	data, err := plainjson.Marshal(v)
+	if err != nil {
 		return fmt.Sprint(v)
 	}
-	return TruncateRunes(strings.TrimSuffix(b.String(), "\n"), 80)
+	return TruncateRunes(string(data), 80)
 }
 
 // maxSimilarName bounds the wrong name that similarName compares, in bytes.

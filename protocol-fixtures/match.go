@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
+	"github.com/zeph-acp/zeph-acp/filter/text/plainjson"
 )
 
 // Bindings are the values of the names of a fixture, as JSON values decoded with
@@ -156,13 +157,11 @@ func compare(path string, want, got any, name string) *Difference {
 // compactJSON returns v as JSON with sorted members, so that equal values look the same, and
 // without escapes for HTML.
 func compactJSON(v any) string {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+	data, err := plainjson.Marshal(v)
+	if err != nil {
 		return fmt.Sprint(v)
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return string(data)
 }
 
 // expand replaces ${NAME} if NAME is bound to a string. Other text of that form, such

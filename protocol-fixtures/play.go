@@ -10,6 +10,8 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"github.com/zeph-acp/zeph-acp/filter/text/plainjson"
 )
 
 // Conn is the connection to a new server.
@@ -166,7 +168,7 @@ func (p *player) write(text []byte) error {
 	for line := range bytes.Lines(text) {
 		line = bytes.TrimSuffix(line, []byte("\n"))
 		if e := envelopeOf(line); e.Method != "" && e.ID != nil {
-			p.clientRequests[canonicalJSON(e.ID)] = e.Params.SessionID
+			p.clientRequests[string(plainjson.Canonical(e.ID))] = e.Params.SessionID
 		}
 		if p.Trace != nil {
 			if err := p.Trace(client, line); err != nil {
@@ -197,7 +199,7 @@ func (p *player) read(wait time.Duration) ([]byte, error) {
 		}
 		line = mapStrings(line, func(_, s string) string { return compactJSON(p.Workspace.Written(s)) })
 		if e := envelopeOf(line); e.Method != "" && e.ID != nil {
-			p.agentRequests[canonicalJSON(e.ID)] = e.Params.SessionID
+			p.agentRequests[string(plainjson.Canonical(e.ID))] = e.Params.SessionID
 		}
 		return line, nil
 	case <-timer.C:
@@ -256,9 +258,9 @@ func (p *player) session(frame []byte) string {
 	e := envelopeOf(filled)
 	switch {
 	case e.Method == "":
-		return p.clientRequests[canonicalJSON(e.ID)]
+		return p.clientRequests[string(plainjson.Canonical(e.ID))]
 	case e.Method == "$/cancel_request":
-		return p.agentRequests[canonicalJSON(e.Params.RequestID)]
+		return p.agentRequests[string(plainjson.Canonical(e.Params.RequestID))]
 	case strings.HasPrefix(e.Params.SessionID, "$"):
 		return ""
 	}
@@ -306,13 +308,4 @@ func envelopeOf(line []byte) envelope {
 	var e envelope
 	_ = json.Unmarshal(line, &e)
 	return e
-}
-
-// canonicalJSON returns the canonical spelling of a JSON value.
-func canonicalJSON(text json.RawMessage) string {
-	v, err := decode(text)
-	if err != nil {
-		return string(text)
-	}
-	return compactJSON(v)
 }

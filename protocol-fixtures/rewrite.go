@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/tools/txtar"
+
+	"github.com/zeph-acp/zeph-acp/filter/text/plainjson"
 )
 
 // silence is how long the agent must write nothing to count as waiting for the client.
@@ -172,7 +174,7 @@ func (p *player) similar(old []oldFrame, got []byte) int {
 	kind := func(frame []byte) string {
 		e := envelopeOf(frame)
 		if e.Method == "" {
-			return canonicalJSON(e.ID)
+			return string(plainjson.Canonical(e.ID))
 		}
 		return e.Method + " " + e.Params.Update.Kind + " " + e.Params.Update.Status
 	}

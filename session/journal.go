@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/filter/text/plainjson"
 	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 	"github.com/zeph-acp/zeph-acp/filter/text/texts"
 	"github.com/zeph-acp/zeph-acp/session/store"
@@ -144,7 +145,7 @@ func (j *journal) add(events []transcript.Event) {
 
 // storedForm returns an event in the form of the store.
 func storedForm(e transcript.Event, at time.Time) store.Event {
-	data, err := transcript.MarshalPlain(e)
+	data, err := plainjson.Marshal(e)
 	if err != nil { // every event can be marshalled
 		panic(err)
 	}

@@ -1,8 +1,6 @@
 package permission
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +9,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/executors/command/follow"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/filter/text/plainjson"
 	"github.com/zeph-acp/zeph-acp/filter/text/wildcard"
 )
 
@@ -87,7 +86,7 @@ func (p permissionCheck) decideFiles(call *executors.Call, byDefault verdict) de
 	spell := forPaths(p.namesInRules(p.Roots.Dirs()), p.Home)
 	subjects := p.namesInRules(call.Card.Paths)
 	if len(subjects) == 0 {
-		subjects = p.namesInRules([]string{canonical(call.Input)})
+		subjects = p.namesInRules([]string{string(plainjson.Canonical(call.Input))})
 	}
 	d.verdict = p.decideByRules(call.Tool, subjects, spell, d.verdict)
 	if call.Server() != "" {
@@ -111,25 +110,6 @@ func (p permissionCheck) decideFiles(call *executors.Call, byDefault verdict) de
 		d.keys = nil // ask each time, unless a rule decides: the change cannot be undone, or acts unwatched
 	}
 	return d
-}
-
-// canonical returns an input as compact JSON with sorted members and minimal
-// escapes, so that no other spelling of it evades a rule. It returns a text
-// that is not JSON unchanged.
-func canonical(input json.RawMessage) string {
-	dec := json.NewDecoder(bytes.NewReader(input))
-	dec.UseNumber()
-	var v any
-	if dec.Decode(&v) != nil {
-		return string(input)
-	}
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if enc.Encode(v) != nil {
-		return string(input)
-	}
-	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // decideByRules judges each subject by the rules of the user and of the repository.

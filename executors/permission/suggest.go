@@ -1,7 +1,6 @@
 package permission
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"net/url"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
+	"github.com/zeph-acp/zeph-acp/filter/text/plainjson"
 )
 
 // suggestRules returns the rules that would allow the call, as TOML for the
@@ -101,9 +101,5 @@ func tomlKey(s string) string {
 // tomlString returns s as a basic string of TOML: a JSON string with DEL
 // escaped.
 func tomlString(s string) string {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(s) // a string always encodes
-	return strings.ReplaceAll(strings.TrimSuffix(b.String(), "\n"), "\x7f", `\u007f`)
+	return strings.ReplaceAll(string(plainjson.MustMarshal(s)), "\x7f", `\u007f`)
 }

@@ -1,13 +1,13 @@
 package redact
 
 import (
-	"bytes"
 	"encoding/json"
 	"hash/maphash"
 	"sync"
 	"sync/atomic"
 
 	"github.com/zeph-acp/zeph-acp/filter/text"
+	"github.com/zeph-acp/zeph-acp/filter/text/plainjson"
 	"github.com/zeph-acp/zeph-acp/filter/text/texts"
 )
 
@@ -154,13 +154,13 @@ func (s *Scanner) JSON(document json.RawMessage) json.RawMessage {
 }
 
 func (s *Scanner) maskJSON(document json.RawMessage) json.RawMessage {
-	tree, err := decodeJSON(document)
+	tree, err := plainjson.Decode(document)
 	if err != nil {
 		masked := s.Text(string(document))
 		if masked == string(document) {
 			return document
 		}
-		return encodeJSON(masked)
+		return plainjson.MustMarshal(masked)
 	}
 	changed := false
 	tree = texts.Map(tree, texts.Change{Text: func(t string) string {
@@ -176,16 +176,16 @@ func (s *Scanner) maskJSON(document json.RawMessage) json.RawMessage {
 		long = append(long, t)
 		return ""
 	}})
-	line := string(encodeJSON(short))
+	line := string(plainjson.MustMarshal(short))
 	if masked, found := s.Mask(line); len(found) > 0 {
-		if again, err := decodeJSON([]byte(masked)); err == nil && sameShape(short, again) {
+		if again, err := plainjson.Decode([]byte(masked)); err == nil && sameShape(short, again) {
 			tree, changed = withValues(tree, again), true
 		}
 	}
 	if !changed {
 		return document
 	}
-	return encodeJSON(tree)
+	return plainjson.MustMarshal(tree)
 }
 
 // sameShape reports whether two JSON values differ in their texts alone.
@@ -238,25 +238,6 @@ func withValues(tree, masked any) any {
 	return tree
 }
 
-func decodeJSON(document []byte) (tree any, err error) {
-	dec := json.NewDecoder(bytes.NewReader(document))
-	dec.UseNumber() // keep numbers as written
-	if err = dec.Decode(&tree); err == nil && dec.More() {
-		err = errTrailing
-	}
-	return tree, err
-}
-
-var errTrailing = &json.SyntaxError{}
-
-func encodeJSON(tree any) json.RawMessage {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(tree) // it was decoded from JSON
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
-}
-
 // Raw masks the texts of a value that marshals to JSON, and removes their control characters. It
 // returns v itself if nothing changes, so that its members keep their order.
 func (s *Scanner) Raw(v any) any {
@@ -283,7 +264,7 @@ func (s *Scanner) Raw(v any) any {
 	if document, err = json.Marshal(v); err != nil {
 		return v
 	}
-	tree, err := decodeJSON(s.JSON(document))
+	tree, err := plainjson.Decode(s.JSON(document))
 	if err != nil {
 		return v
 	}

@@ -10,6 +10,8 @@ import (
 	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/zeph-acp/zeph-acp/filter/text/plainjson"
 )
 
 // Validator checks the frames of one connection, in their order on each side.
@@ -100,7 +102,7 @@ func (v *Validator) remember(line []byte) {
 	if f.Method == nil || f.ID == nil {
 		return
 	}
-	v.openRequests[canonical(f.ID)] = *f.Method
+	v.openRequests[string(plainjson.Canonical(f.ID))] = *f.Method
 	if *f.Method == "initialize" {
 		var p struct {
 			Capabilities map[string]any `json:"clientCapabilities"`
@@ -115,7 +117,7 @@ func (v *Validator) response(f frame) error {
 	if f.ID == nil || (f.Result == nil) == (f.Error == nil) {
 		return errors.New("schema: a response needs an id, and either a result or an error")
 	}
-	id := canonical(f.ID)
+	id := string(plainjson.Canonical(f.ID))
 	if id == "null" && f.Error != nil { // the answer to a malformed line
 		return v.check(kind{key: "Error"}, f.Error)
 	}
@@ -169,19 +171,4 @@ func (v *Validator) askedFor(k kind) bool {
 	}
 	_, asked := at.(map[string]any)
 	return gated && asked
-}
-
-// canonical returns the canonical spelling of an id.
-func canonical(id json.RawMessage) string {
-	var v any
-	dec := json.NewDecoder(bytes.NewReader(id))
-	dec.UseNumber()
-	if dec.Decode(&v) != nil {
-		return string(id)
-	}
-	b, err := json.Marshal(v)
-	if err != nil {
-		return string(id)
-	}
-	return string(b)
 }

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/zeph-acp/zeph-acp/filter/text/plainjson"
 	"github.com/zeph-acp/zeph-acp/session/llm"
-	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
 // maxAside limits an answer, in bytes.
@@ -73,6 +73,6 @@ func askAside(ctx context.Context, m llm.Model, timeout time.Duration, system, q
 // jsonText encodes v as JSON, so that no text in it can look like the end of the
 // question.
 func jsonText(v any) (string, error) {
-	data, err := transcript.MarshalPlain(v)
+	data, err := plainjson.Marshal(v)
 	return string(data), err
 }

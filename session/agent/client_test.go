@@ -16,6 +16,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/plainjson"
 	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/local"
@@ -34,7 +35,7 @@ func (c *client) record(events ...transcript.Event) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, e := range events {
-		data, err := transcript.MarshalPlain(e)
+		data, err := plainjson.Marshal(e)
 		if err == nil {
 			e, err = transcript.Decode(e.Kind(), data)
 		}

@@ -2,11 +2,11 @@ package agent
 
 import (
 	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/plainjson"
 	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
@@ -140,7 +140,7 @@ func isQuiet(text string, tool executors.Tool, failed bool) bool {
 // outcomeOf returns the outcome of a call: its output without the volatile
 // parts. The call itself counts only if there is hardly any output.
 func outcomeOf(c llm.ToolCall, tool executors.Tool, res executors.Result) outcome {
-	o := outcome{call: c.Name + "\x00" + canonicalJSON(c.Input)}
+	o := outcome{call: c.Name + "\x00" + string(plainjson.Canonical(c.Input))}
 	o.text = withoutVolatile(res.ForModel()) + "\x00"
 	if isQuiet(o.text, tool, res.Failed) {
 		o.text = o.call + "\x00" + o.text
@@ -153,20 +153,4 @@ func outcomeOf(c llm.ToolCall, tool executors.Tool, res executors.Result) outcom
 	o.changed = !res.Failed && tool.Effect.Has(executors.Mutates)
 	o.edited = o.changed && tool.Kind != executors.KindExecute // a command's output does not report its changes
 	return o
-}
-
-// canonicalJSON returns equal texts for equal inputs: without spaces, with sorted
-// members, and with numbers as written.
-func canonicalJSON(input json.RawMessage) string {
-	dec := json.NewDecoder(strings.NewReader(string(input)))
-	dec.UseNumber()
-	var v any
-	if dec.Decode(&v) != nil {
-		return string(input)
-	}
-	out, err := json.Marshal(v)
-	if err != nil {
-		return string(input)
-	}
-	return string(out)
 }

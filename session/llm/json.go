@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
+
+	"github.com/zeph-acp/zeph-acp/filter/text/plainjson"
 )
 
 // InputObject returns the input of a call as providers want it back: an object. Any
@@ -44,11 +46,5 @@ func IsObject(raw json.RawMessage) bool {
 
 // ObjectOf returns a JSON object with one string member, without HTML escapes.
 func ObjectOf(name, value string) json.RawMessage {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(map[string]string{name: value}); err != nil {
-		panic(err) // strings always encode
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	return plainjson.MustMarshal(map[string]string{name: value})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/filter/text/plainjson"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
@@ -38,7 +39,7 @@ func TestEncodeEvent(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			data, err := MarshalPlain(e)
+			data, err := plainjson.Marshal(e)
 			if err != nil || !json.Valid(data) {
 				t.Fatalf("%v: %.300s", err, data)
 			}
@@ -56,11 +57,11 @@ func TestEncodeEvent(t *testing.T) {
 	}
 }
 
-func BenchmarkMarshalPlain(b *testing.B) {
+func BenchmarkMarshal(b *testing.B) {
 	e := attachments(strings.Repeat("a line of a log, with \"quotes\"\n", 1<<19), "QUJD")
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := MarshalPlain(e); err != nil {
+		if _, err := plainjson.Marshal(e); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -76,7 +77,7 @@ func TestDecodeShares(t *testing.T) {
 		ToolCallID: "t", Status: acp.ToolCompleted, Content: []acp.ToolContent{{Type: "content", Content: &content}},
 		RawOutput: map[string]any{"stdout": output, "stderr": "a line\n", "other": strings.Repeat("another\n", 1000), "exit_code": 1.0},
 	}}
-	data, err := MarshalPlain(want)
+	data, err := plainjson.Marshal(want)
 	if err != nil {
 		t.Fatal(err)
 	}

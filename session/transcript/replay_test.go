@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/filter/text/plainjson"
 )
 
 // replayed returns the message chunks of a replay.
@@ -33,7 +34,7 @@ func TestReplayLongText(t *testing.T) {
 	chunks := replayed(t, Prompt{MessageID: "u", Content: []acp.ContentBlock{acp.TextBlock(text)}})
 	got := ""
 	for _, c := range chunks {
-		sent, err := MarshalPlain(*c.Content.Text)
+		sent, err := plainjson.Marshal(*c.Content.Text)
 		if err != nil {
 			t.Fatal(err)
 		}

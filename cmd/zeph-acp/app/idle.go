@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/catalogue"
+	"github.com/zeph-acp/zeph-acp/filter/text/plainjson"
 	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
@@ -99,7 +100,7 @@ func (b *sessionBuilder) beforePrompt(of *agent.Agent, f *sessionFeatures) {
 		},
 		func() {
 			for _, e := range []transcript.Event{transcript.Prompt{}, transcript.Block{}, transcript.Answer{}, transcript.TurnEnd{}} {
-				_, _ = transcript.MarshalPlain(e) // every event can be encoded
+				_, _ = plainjson.Marshal(e) // every event can be encoded
 			}
 		},
 		find(f.list, "memory").BeforeTurn,

@@ -19,6 +19,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/gates/flow"
 	"github.com/zeph-acp/zeph-acp/executors/tools/memory"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/filter/text/plainjson"
 	"github.com/zeph-acp/zeph-acp/filter/text/rank"
 	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 	"github.com/zeph-acp/zeph-acp/session/llm"
@@ -220,7 +221,7 @@ func TestEarlierMessages(t *testing.T) {
 		transcript.State{Name: "other", Value: []byte("1")},
 		transcript.State{Name: flow.Name, Value: labels},
 	} {
-		data, err := transcript.MarshalPlain(e)
+		data, err := plainjson.Marshal(e)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,7 +2,6 @@ package sessions
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"os"
 	"slices"
@@ -15,6 +14,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/cli"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/review/findings"
+	"github.com/zeph-acp/zeph-acp/filter/text/plainjson"
 	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/store"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
@@ -120,13 +120,10 @@ func splitTurns(events []transcript.Event) (out [][]transcript.Event) {
 // the output of terminals is then text. For a compaction it reports who requested it.
 func replaySession(view headless.View, id string, events []transcript.Event) error {
 	return transcript.Replay(events, acp.ClientCapabilities{Compaction: true}, func(u acp.SessionUpdate) error {
-		var b bytes.Buffer
-		enc := json.NewEncoder(&b)
-		enc.SetEscapeHTML(false)
-		if err := enc.Encode(map[string]any{"sessionId": id, "update": u}); err != nil {
-			return err
+		data, err := plainjson.Marshal(map[string]any{"sessionId": id, "update": u})
+		if err == nil {
+			view.Update(data)
 		}
-		view.Update(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
-		return nil
+		return err
 	})
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/filter/text/plainjson"
 )
 
 // key identifies a tool and an input.
@@ -18,27 +19,11 @@ type key [sha256.Size]byte
 // keyOf returns the same key for calls of one tool whose inputs differ only in the
 // order of members and in white space. An input that is not an object has no key.
 func keyOf(call *executors.Call) (key, bool) {
-	canonical, ok := canonical(call.Input)
-	if !ok {
+	input := plainjson.Canonical(call.Input) // not every tool accepts 1.0 for 1
+	if !bytes.HasPrefix(input, []byte("{")) || !json.Valid(input) {
 		return key{}, false
 	}
-	return sha256.Sum256(fmt.Appendf(nil, "%q %s", call.Tool, canonical)), true
-}
-
-// canonical writes a JSON object with sorted members. It does not rewrite numbers: not
-// every tool accepts 1.0 for 1.
-func canonical(input json.RawMessage) ([]byte, bool) {
-	if !json.Valid(input) { // there may be text after the object
-		return nil, false
-	}
-	var members map[string]any
-	dec := json.NewDecoder(bytes.NewReader(input))
-	dec.UseNumber()
-	if dec.Decode(&members) != nil || members == nil {
-		return nil, false
-	}
-	out, err := json.Marshal(members) // in order
-	return out, err == nil
+	return sha256.Sum256(fmt.Appendf(nil, "%q %s", call.Tool, input)), true
 }
 
 // entrySize is roughly how many bytes an entry needs.

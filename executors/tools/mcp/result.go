@@ -12,6 +12,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/plainjson"
 	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
@@ -117,13 +118,11 @@ func structuredText(r *sdk.CallToolResult) string {
 			return ""
 		}
 	}
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if enc.Encode(r.StructuredContent) != nil {
+	data, err := plainjson.Marshal(r.StructuredContent)
+	if err != nil {
 		return ""
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return string(data)
 }
 
 // isSoleMember reports whether v is an object whose one member is the text.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/filter/text/plainjson"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
 )
@@ -113,11 +114,11 @@ func userBlocks(blocks []llm.Block, ids *wire.IDs) []block {
 			for _, i := range b.Result.Images {
 				r.Content = append(r.Content, newImage(i))
 			}
-			results = append(results, block{typeResult, wire.Encode(r)})
+			results = append(results, block{typeResult, plainjson.MustMarshal(r)})
 		case b.Image != nil:
-			rest = append(rest, block{typeImage, wire.Encode(newImage(*b.Image))})
+			rest = append(rest, block{typeImage, plainjson.MustMarshal(newImage(*b.Image))})
 		case strings.TrimSpace(b.Text) != "":
-			rest = append(rest, block{typeText, wire.Encode(textBlock{Type: typeText, Text: b.Text})})
+			rest = append(rest, block{typeText, plainjson.MustMarshal(textBlock{Type: typeText, Text: b.Text})})
 		}
 	}
 	return append(results, rest...)
@@ -139,10 +140,10 @@ func (d dialect) assistantBlocks(blocks []llm.Block, ids *wire.IDs) []block {
 			continue
 		case b.Call != nil:
 			call := callBlock{typeCall, ids.Call(b.Call.ID), llm.SafeName(b.Call.Name), llm.InputObject(b.Call.Input)}
-			out = append(out, block{typeCall, wire.Encode(call)})
+			out = append(out, block{typeCall, plainjson.MustMarshal(call)})
 			calls = true
 		case strings.TrimSpace(b.Text) != "":
-			out = append(out, block{typeText, wire.Encode(textBlock{Type: typeText, Text: b.Text})})
+			out = append(out, block{typeText, plainjson.MustMarshal(textBlock{Type: typeText, Text: b.Text})})
 		default:
 			continue
 		}
@@ -152,7 +153,7 @@ func (d dialect) assistantBlocks(blocks []llm.Block, ids *wire.IDs) []block {
 	thinks := slices.ContainsFunc(out, func(b block) bool { return b.kind.isThought() })
 	if d.fillsThoughts && calls && !thinks {
 		filler := sentThought{Type: typeThought, Thinking: " "} // an empty one does not count
-		out = append([]block{{typeThought, wire.Encode(filler)}}, out...)
+		out = append([]block{{typeThought, plainjson.MustMarshal(filler)}}, out...)
 	}
 	return out
 }
@@ -174,7 +175,7 @@ func (d dialect) thought(o llm.Opaque) (b block, ok bool) {
 		return block{}, false
 	}
 	if t.Type == string(typeRedacted) {
-		return block{typeRedacted, wire.Encode(redactedThought{typeRedacted, t.Data})}, true
+		return block{typeRedacted, plainjson.MustMarshal(redactedThought{typeRedacted, t.Data})}, true
 	}
-	return block{typeThought, wire.Encode(sentThought{t.Signature, t.Thinking, typeThought})}, true
+	return block{typeThought, plainjson.MustMarshal(sentThought{t.Signature, t.Thinking, typeThought})}, true
 }

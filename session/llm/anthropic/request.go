@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/filter/text/plainjson"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
 )
@@ -56,7 +57,7 @@ func (c *Model) body(req llm.Request, messages []llm.Message) wire.Body {
 	d := dialect{c, c.fillsThoughts.Load()} // a concurrent request may change it
 	kept := llm.Recall[encoding](req.Cache, d)
 	forms := kept.Messages(messages, func() wire.IDs { return wire.IDs{} }, d.encode)
-	body := wire.Body{bytes.TrimSuffix(wire.Encode(c.head(req, forms)), []byte("}"))}
+	body := wire.Body{bytes.TrimSuffix(plainjson.MustMarshal(c.head(req, forms)), []byte("}"))}
 	if len(req.Tools) > 0 {
 		body = append(body, []byte(`,"tools":`), kept.Tools(req.Tools, catalogue))
 	}
@@ -80,7 +81,7 @@ func catalogue(tools []llm.Tool) []byte {
 		list[i] = tool{Name: t.Name, Description: t.Description, InputSchema: wire.InputSchema(t.Schema)}
 	}
 	list[len(list)-1].CacheControl = breakpoint
-	return wire.Encode(list)
+	return plainjson.MustMarshal(list)
 }
 
 // The parts between the messages of a request, and between their blocks.

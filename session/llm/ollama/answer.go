@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/filter/text/plainjson"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/textcalls"
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
@@ -108,7 +109,7 @@ func (a *answerReader) endThought(emit func(llm.Event) bool) bool {
 	if a.thought.Len() == 0 {
 		return true
 	}
-	data := wire.Encode(sentThought{a.thought.String()})
+	data := plainjson.MustMarshal(sentThought{a.thought.String()})
 	a.thought.Reset()
 	return emit(llm.Event{Opaque: &llm.Opaque{Provider: a.provider, Data: data}})
 }

@@ -10,6 +10,7 @@ import (
 	"iter"
 	"net/http"
 
+	"github.com/zeph-acp/zeph-acp/filter/text/plainjson"
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
 )
 
@@ -23,7 +24,7 @@ func (o *Model) send(ctx context.Context, method, path, accept string, body ...[
 func (o *Model) call(ctx context.Context, method, path string, in, out any) error {
 	var body [][]byte
 	if in != nil {
-		body = append(body, wire.Encode(in))
+		body = append(body, plainjson.MustMarshal(in))
 	}
 	res, err := o.send(ctx, method, path, "application/json", body...)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/filter/text/plainjson"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
 )
@@ -72,7 +73,7 @@ func (o *Model) body(name string, req llm.Request) wire.Body {
 	messages := kept.Messages(llm.Merge(llm.Repair(llm.WithoutRefusedImages(o, req.Messages))), begin, o.message)
 	var system [][]byte
 	if strings.TrimSpace(req.System) != "" {
-		system = [][]byte{wire.Encode(chatMessage{Role: "system", Content: req.System})}
+		system = [][]byte{plainjson.MustMarshal(chatMessage{Role: "system", Content: req.System})}
 	}
 	tools := kept.Tools(req.Tools, func(tools []llm.Tool) []byte {
 		return wire.Recall[wire.ToolCache[[]byte]](o.cfg.Memory, o.base.String(), name).Get("", tools, chatTools)
@@ -111,7 +112,7 @@ func chatTools(tools []llm.Tool) []byte {
 		f := &list[i].Function
 		list[i].Type, f.Name, f.Description, f.Parameters = "function", llm.SafeName(t.Name), t.Description, readableSchema(t.Schema)
 	}
-	return wire.Encode(list)
+	return plainjson.MustMarshal(list)
 }
 
 // message encodes a message as one or more messages of the API.

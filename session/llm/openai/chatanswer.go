@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/filter/text/plainjson"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/textcalls"
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
@@ -285,7 +286,7 @@ func (a *chatReader) emitReturned(emit func(llm.Event) bool) bool {
 }
 
 func (a *chatReader) opaque(data chatOpaque) llm.Event {
-	return llm.Event{Opaque: &llm.Opaque{Provider: a.model, Data: wire.Encode(data)}}
+	return llm.Event{Opaque: &llm.Opaque{Provider: a.model, Data: plainjson.MustMarshal(data)}}
 }
 
 // NewChatAnswer returns a reader of one answer in Chat Completions, for the model of

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/filter/text/plainjson"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
 )
@@ -91,7 +92,7 @@ func (d dialect) chatBody(req llm.Request, messages []llm.Message) wire.Body {
 	switch {
 	case strings.TrimSpace(req.System) == "":
 	case d.supports(withSystem):
-		system = [][]byte{wire.Encode(chatMessage{Role: "system", Content: req.System})}
+		system = [][]byte{plainjson.MustMarshal(chatMessage{Role: "system", Content: req.System})}
 	default:
 		messages = llm.Merge(slices.Concat([]llm.Message{{Role: llm.User, Blocks: []llm.Block{{Text: req.System}}}}, messages))
 	}
@@ -131,7 +132,7 @@ func (d dialect) chatTools(tools []llm.Tool) []byte {
 	for i, t := range tools {
 		list[i] = chatTool{"function", d.function(t)}
 	}
-	return wire.Encode(list)
+	return plainjson.MustMarshal(list)
 }
 
 func (d dialect) function(t llm.Tool) function {

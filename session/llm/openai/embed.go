@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/filter/text/plainjson"
 	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
@@ -45,7 +46,7 @@ func (o *Model) embed(ctx context.Context, texts []string) ([][]float32, error) 
 	for _, text := range texts {
 		body.Input = append(body.Input, embeddable(text))
 	}
-	res, err := o.send(ctx, http.MethodPost, "embeddings", wire.Encode(body))
+	res, err := o.send(ctx, http.MethodPost, "embeddings", plainjson.MustMarshal(body))
 	if err != nil {
 		return nil, err
 	}

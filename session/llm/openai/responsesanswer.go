@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/filter/text/plainjson"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
 )
@@ -251,7 +252,7 @@ func (a *responsesReader) emitReturned(item responsesItem, emit func(llm.Event) 
 	if item.Summary == nil {
 		item.Summary = json.RawMessage("[]") // the API requires it
 	}
-	return emit(llm.Event{Opaque: &llm.Opaque{Provider: a.model, Data: wire.Encode(item.thoughtItem)}})
+	return emit(llm.Event{Opaque: &llm.Opaque{Provider: a.model, Data: plainjson.MustMarshal(item.thoughtItem)}})
 }
 
 // emitCall emits a call, unless the end of the answer cut it off.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/filter/text/plainjson"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
 )
@@ -104,7 +105,7 @@ func (d dialect) responsesTools(tools []llm.Tool) []byte {
 	for i, t := range tools {
 		list[i] = responsesTool{Type: "function", function: d.function(t)}
 	}
-	return wire.Encode(list)
+	return plainjson.MustMarshal(list)
 }
 
 // inputItems encodes a message as the items that it becomes.

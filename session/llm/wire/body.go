@@ -5,6 +5,8 @@ import (
 	"io"
 	"net"
 	"slices"
+
+	"github.com/zeph-acp/zeph-acp/filter/text/plainjson"
 )
 
 // Body is a JSON request in parts, so that the encoded messages need not be copied into
@@ -38,7 +40,7 @@ func NewBody(head any, tools []byte, messages string, lists ...[][]byte) Body {
 	for _, forms := range lists {
 		parts += 2 * len(forms)
 	}
-	body := append(make(Body, 0, parts), bytes.TrimSuffix(Encode(head), []byte("}")))
+	body := append(make(Body, 0, parts), bytes.TrimSuffix(plainjson.MustMarshal(head), []byte("}")))
 	if len(tools) > 0 {
 		body = append(body, []byte(`,"tools":`), tools)
 	}

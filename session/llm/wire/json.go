@@ -1,29 +1,18 @@
 package wire
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
-)
 
-// Encode returns the JSON of a value: always the same bytes for the same value, without
-// HTML escapes. It panics if the value does not encode; the adapters' values always do.
-func Encode(v any) []byte {
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		panic(err)
-	}
-	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
-}
+	"github.com/zeph-acp/zeph-acp/filter/text/plainjson"
+)
 
 // Elements encodes the elements of a list, with commas between them.
 func Elements[T any](list []T) []byte {
 	if len(list) == 0 {
 		return nil
 	}
-	data := Encode(list)
+	data := plainjson.MustMarshal(list)
 	return data[1 : len(data)-1]
 }
 
