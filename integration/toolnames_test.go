@@ -43,7 +43,7 @@ var otherWords = map[string][]string{
 	"executors/gates/rules/target/script.go": {"grep"},                      // a program
 	"executors/permission/decide.go":         {"bash"},
 	"executors/permission/plain.go":          {"bash"},
-	"executors/permission/private.go":        {"grep"},
+	"executors/permission/agentfiles.go":     {"grep"},
 	"executors/workspace/branch_linux.go":    {"read"}, // an operation
 	"executors/workspace/named/commands.go":  {"bash"}, // a member of foreign inputs
 }

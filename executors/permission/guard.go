@@ -29,8 +29,8 @@ type Guard struct {
 	NamesForbidden func(text string) bool
 	// Boxed is used as in [Permission].
 	Boxed func() error
-	// Private returns zeph-acp's own files; nil means that there are none.
-	Private func(*workspace.StatCache) *workspace.Private
+	// AgentFiles returns zeph-acp's own files; nil means that there are none.
+	AgentFiles func(*workspace.StatCache) *workspace.HiddenFiles
 }
 
 // Middleware puts the guard into a chain.
@@ -72,9 +72,9 @@ func (g *Guard) newCheck(p *ShellPolicy) guardCheck {
 	stats.Use(p.allowed...)
 	once := *g
 	once.Roots, once.Commands = withStats(g.Roots, stats), withStats(g.Commands, stats)
-	if g.Private != nil {
-		private := sync.OnceValue(func() *workspace.Private { return g.Private(stats) })
-		once.Private = func(*workspace.StatCache) *workspace.Private { return private() }
+	if g.AgentFiles != nil {
+		files := sync.OnceValue(func() *workspace.HiddenFiles { return g.AgentFiles(stats) })
+		once.AgentFiles = func(*workspace.StatCache) *workspace.HiddenFiles { return files() }
 	}
 	return guardCheck{&once, p, stats}
 }
@@ -205,7 +205,7 @@ func (g guardCheck) checkCardPaths(card executors.Card, reads bool) (blocked *ex
 		if denied, ok := errors.AsType[*workspace.DeniedError](err); ok {
 			return executors.Failuref(executors.PolicyBlocked, "%v", denied)
 		}
-		if _, own := errors.AsType[*workspace.PrivateError](err); own {
+		if _, own := errors.AsType[*workspace.AgentFileError](err); own {
 			return ownFileFailure(p)
 		}
 		if err != nil {

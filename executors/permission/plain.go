@@ -264,7 +264,7 @@ func (g guardCheck) runsInBox(card executors.Card, form *plain.Form) bool {
 // read-only programs open. In the box, it blocks what must not be read, and asks about nothing that
 // the box refuses.
 func (g guardCheck) judgeNamedFiles(form *plain.Form, inBox bool) (blocked *executors.Failure, ask []string) {
-	own := ownFiles{private: g.private(), home: g.Home, trail: follow.Trail{Lstat: g.stats.Lstat}}
+	own := ownFiles{hidden: g.agentFiles(), home: g.Home, trail: follow.Trail{Lstat: g.stats.Lstat}}
 	var reads *readSearch
 	if rules := g.readRules(); rules != nil {
 		reads = &readSearch{rules: rules, home: g.Home, trail: follow.Trail{Lstat: g.stats.Lstat}}
@@ -273,7 +273,7 @@ func (g guardCheck) judgeNamedFiles(form *plain.Form, inBox bool) (blocked *exec
 	var uncertain []string
 	for _, f := range form.Files {
 		path := pathOf(f)
-		if own.private != nil {
+		if own.hidden != nil {
 			own.judgeFile(path)
 		}
 		if reads != nil {

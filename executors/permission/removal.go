@@ -237,7 +237,7 @@ func (g guardCheck) protected(abs string) bool {
 	if g.Home != "" {
 		keep = append(keep, g.Home)
 	}
-	if len(g.private().Below(place)) > 0 {
+	if len(g.agentFiles().Below(place)) > 0 {
 		return true
 	}
 	return slices.ContainsFunc(keep, func(k string) bool { return workspace.Within(place, k) })

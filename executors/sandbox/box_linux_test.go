@@ -66,7 +66,7 @@ func newBoxed(t testing.TB, deny ...string) *boxed {
 			t.Fatal(err)
 		}
 	}
-	own := &workspace.Own{Places: []workspace.Place{{Dir: b.home + "/.zeph"}}}
+	own := &workspace.AgentFiles{Places: []workspace.Place{{Dir: b.home + "/.zeph"}}}
 	roots, err := workspace.New(b.proj)
 	if err != nil {
 		t.Fatal(err)
@@ -356,7 +356,7 @@ func TestBoxHomeAsRoot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.setup.Roots = roots.Without(&workspace.Own{Places: b.setup.OwnFiles})
+	b.setup.Roots = roots.Without(&workspace.AgentFiles{Places: b.setup.OwnFiles})
 	box := NewBox(b.setup)
 	for _, script := range []string{
 		"cat ~/.ssh/id_ed25519", "cat ~/.zeph/keys.toml", "cat ~/.netrc", "cat ~/.aws/credentials", "tool", "~/proj/run", "cat proj/keys/keys.toml", "echo x >~/new",

@@ -23,7 +23,7 @@ const outsideAge = time.Minute
 // by entry, and so are the directories above it.
 type planner struct {
 	*Sandbox
-	private       *workspace.Private
+	private       *workspace.HiddenFiles
 	ownPaths      []string // paths of zeph-acp's files and directories
 	mixedDirs     []string // directories in which only some files are zeph-acp's
 	linkedInodes  []uint64 // inode numbers of zeph-acp's files that have further hard links
@@ -105,7 +105,7 @@ func (s *Sandbox) removeTempDir() error {
 
 // findOwn finds the paths of zeph-acp's own files, which need not exist yet.
 func (p *planner) findOwn() {
-	p.private = p.setup.Roots.Private()
+	p.private = p.setup.Roots.Hidden()
 	var paths []string
 	for _, dir := range p.private.Dirs() {
 		paths = append(paths, realPath(dir))

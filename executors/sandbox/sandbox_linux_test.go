@@ -90,7 +90,7 @@ func newWorld(t *testing.T, deny ...string) *world {
 	} {
 		write(t, path, text)
 	}
-	own := &workspace.Own{Places: []workspace.Place{{Dir: w.own, Files: []string{"config.toml", "keys.toml"}}, {Dir: w.home + "/.local/state/zeph-acp"}}}
+	own := &workspace.AgentFiles{Places: []workspace.Place{{Dir: w.own, Files: []string{"config.toml", "keys.toml"}}, {Dir: w.home + "/.local/state/zeph-acp"}}}
 	roots, err := workspace.New(w.ws)
 	if err != nil {
 		t.Fatal(err)
@@ -276,7 +276,7 @@ func TestOwnInside(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			own := &workspace.Own{Places: []workspace.Place{{Dir: w.own, Files: []string{"config.toml", "keys.toml", "permissions.toml"}, Mixed: tt.mixed}}}
+			own := &workspace.AgentFiles{Places: []workspace.Place{{Dir: w.own, Files: []string{"config.toml", "keys.toml", "permissions.toml"}, Mixed: tt.mixed}}}
 			w.setup.Roots, w.setup.OwnFiles = roots.Without(own), own.Places
 			w.want(map[string]string{tt.write: "*"})
 			w.refused("cat $OWN/config.toml", "echo x > $OWN/config.toml", "echo x > $OWN/permissions.toml", "rm $OWN/keys.toml",
@@ -576,7 +576,7 @@ func BenchmarkCommand(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	own := &workspace.Own{Places: []workspace.Place{{Dir: os.Getenv("HOME") + "/.config/zeph-acp"}}}
+	own := &workspace.AgentFiles{Places: []workspace.Place{{Dir: os.Getenv("HOME") + "/.config/zeph-acp"}}}
 	setup := Setup{Roots: roots.Without(own), OwnFiles: own.Places, Home: os.Getenv("HOME"), Temp: []string{b.TempDir()}}
 	boxes := map[string]*Sandbox{"plain": nil, "sandbox": New(Config{Enabled: true, Caches: true}, setup)}
 	setup.DenyPatterns, setup.Refuses = []string{"**/.env"}, refuser(dir, setup.Home, []string{"**/.env"})

@@ -16,7 +16,7 @@ import (
 // newSeatbelt returns the box of the session that setup describes. An error is the reason why
 // commands must ask.
 func newSeatbelt(setup Setup) (seatbelt, error) {
-	private := setup.Roots.Private()
+	private := setup.Roots.Hidden()
 	if private.Linked() {
 		return seatbelt{}, errors.New("a file of zeph-acp has a second name, under which commands could read it")
 	}

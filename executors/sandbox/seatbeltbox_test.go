@@ -50,7 +50,7 @@ func newSeatbeltSession(t *testing.T) *seatbeltSession {
 	}
 	root := filepath.Join(home, "app")
 	t.Setenv("HOME", home)
-	own := &workspace.Own{Places: []workspace.Place{{Dir: filepath.Join(home, "zeph"), Files: []string{"keys.toml*"}}}}
+	own := &workspace.AgentFiles{Places: []workspace.Place{{Dir: filepath.Join(home, "zeph"), Files: []string{"keys.toml*"}}}}
 	roots, err := workspace.New(root)
 	if err != nil {
 		t.Fatal(err)
@@ -112,7 +112,7 @@ func TestSeatbeltOfSessionRefuses(t *testing.T) {
 	if err := os.Link(filepath.Join(s.home, "zeph/keys.toml"), filepath.Join(s.root, "notes")); err != nil {
 		t.Skip(err)
 	}
-	own := &workspace.Own{Places: []workspace.Place{{Dir: filepath.Join(s.home, "zeph"), Files: []string{"keys.toml"}}}}
+	own := &workspace.AgentFiles{Places: []workspace.Place{{Dir: filepath.Join(s.home, "zeph"), Files: []string{"keys.toml"}}}}
 	s.setup.Roots = s.setup.Roots.Without(own)
 	if _, err := newSeatbelt(s.setup); err == nil || !strings.Contains(err.Error(), "second name") {
 		t.Errorf("a hard link to a key: %v", err)

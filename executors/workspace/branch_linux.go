@@ -23,7 +23,7 @@ type Branch struct {
 	fd      int
 	abs     string
 	rel     string
-	private *Private
+	hidden  *HiddenFiles
 	linked  bool // a hidden file has further hard links
 	rules   dirRules
 	verdict readVerdict
@@ -40,7 +40,7 @@ func (d *Dir) Branch() (*Branch, error) {
 	if err != nil {
 		return nil, os.NewSyscallError("dup", err)
 	}
-	return &Branch{fd: fd, abs: d.abs, rel: d.rel, private: d.private, linked: d.private.Linked(), rules: d.rules, verdict: d.verdict}, nil
+	return &Branch{fd: fd, abs: d.abs, rel: d.rel, hidden: d.hidden, linked: d.hidden.Linked(), rules: d.rules, verdict: d.verdict}, nil
 }
 
 // Close closes the directory.
@@ -71,13 +71,13 @@ func checkPlainName(name string) error {
 func (b *Branch) Sub(name string) (*Branch, error) {
 	sub := &Branch{
 		abs: filepath.Join(b.abs, name), rel: path.Join(b.rel, name),
-		private: b.private, linked: b.linked, verdict: b.verdict.enter(name),
+		hidden: b.hidden, linked: b.linked, verdict: b.verdict.enter(name),
 	}
 	switch err := checkPlainName(name); {
 	case err != nil:
 		return nil, err
 	case b.rules.hides(name):
-		return nil, &PrivateError{Path: name}
+		return nil, &AgentFileError{Path: name}
 	case !sub.verdict.mayTraverse():
 		return nil, sub.verdict.refusal(name)
 	}
@@ -85,7 +85,7 @@ func (b *Branch) Sub(name string) (*Branch, error) {
 	if sub.fd, err = b.openat(name, unix.O_DIRECTORY); err != nil {
 		return nil, &fs.PathError{Op: "openat", Path: name, Err: err}
 	}
-	if b.private == nil {
+	if b.hidden == nil {
 		return sub, nil
 	}
 	var st unix.Stat_t
@@ -93,9 +93,9 @@ func (b *Branch) Sub(name string) (*Branch, error) {
 		sub.Close()
 		return nil, &fs.PathError{Op: "fstat", Path: name, Err: err}
 	}
-	if sub.rules = b.private.rulesIn(sub.abs, nil, sameInode(&st)); sub.rules.hidden {
+	if sub.rules = b.hidden.rulesIn(sub.abs, nil, sameInode(&st)); sub.rules.hidden {
 		sub.Close()
-		return nil, &PrivateError{Path: name}
+		return nil, &AgentFileError{Path: name}
 	}
 	return sub, nil
 }
@@ -123,9 +123,9 @@ func (b *Branch) Read(name string, buf []byte, maxBytes int) (data []byte, size 
 		return buf, 0, &fs.PathError{Op: "openat", Path: name, Err: err}
 	}
 	var st unix.Stat_t
-	if err = unix.Fstat(fd, &st); err == nil && b.private.hasFile(sameInode(&st)) {
-		b.private.own.keepOpen(os.NewFile(uintptr(fd), name))
-		return buf, 0, &PrivateError{Path: name}
+	if err = unix.Fstat(fd, &st); err == nil && b.hidden.hasFile(sameInode(&st)) {
+		b.hidden.own.keepOpen(os.NewFile(uintptr(fd), name))
+		return buf, 0, &AgentFileError{Path: name}
 	}
 	defer unix.Close(fd)
 	switch {
@@ -157,7 +157,7 @@ func (b *Branch) mayRead(name string) error {
 		return err
 	}
 	if b.rules.hides(name) {
-		return &PrivateError{Path: name}
+		return &AgentFileError{Path: name}
 	}
 	if v := b.verdict.enter(name); !v.mayRead() {
 		return v.refusal(name)
@@ -169,8 +169,8 @@ func (b *Branch) mayRead(name string) error {
 	if err := unix.Fstatat(b.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 		return &fs.PathError{Op: "fstatat", Path: name, Err: err}
 	}
-	if b.private.hasFile(sameInode(&st)) {
-		return &PrivateError{Path: name}
+	if b.hidden.hasFile(sameInode(&st)) {
+		return &AgentFileError{Path: name}
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 // must not be read.
 func TestCreate(t *testing.T) {
 	dir := tree(t, "w/a", "w/sub/b")
-	own := &Own{Places: []Place{{Dir: filepath.Join(dir, "w"), Files: []string{"keys.toml"}, Mixed: true}}}
+	own := &AgentFiles{Places: []Place{{Dir: filepath.Join(dir, "w"), Files: []string{"keys.toml"}, Mixed: true}}}
 	r, err := New(filepath.Join(dir, "w"))
 	must(t, err)
 	r, err = r.Without(own).Reading(ReadRules{Deny: []string{"*.pem"}})
@@ -40,7 +40,7 @@ func TestCreate(t *testing.T) {
 		} {
 			err := create()
 			_, refused := errors.AsType[*DeniedError](err)
-			if isPrivate(err) != tt.hidden || refused != tt.refused || (err == nil) != (!tt.hidden && !tt.refused) {
+			if isAgentFile(err) != tt.hidden || refused != tt.refused || (err == nil) != (!tt.hidden && !tt.refused) {
 				t.Errorf("%s(%q) in %s: %v; want it hidden: %v, refused: %v", kind, tt.name, tt.in, err, tt.hidden, tt.refused)
 			}
 			path := filepath.Join(dir, tt.in, tt.name)
@@ -59,9 +59,9 @@ func TestPrivateNotYetBehindALink(t *testing.T) {
 	dir := tree(t, "home/dot/x", "home/link -> dot")
 	r, err := New(filepath.Join(dir, "home"))
 	must(t, err)
-	r = r.Without(&Own{Places: []Place{{Dir: filepath.Join(dir, "home/link/zeph-acp")}}})
+	r = r.Without(&AgentFiles{Places: []Place{{Dir: filepath.Join(dir, "home/link/zeph-acp")}}})
 	for path, want := range map[string]bool{"dot/zeph-acp": true, "dot/zeph-acp/keys.toml": true, "link/zeph-acp": true, "dot/x": false} {
-		if _, err := r.Resolve(path); isPrivate(err) != want {
+		if _, err := r.Resolve(path); isAgentFile(err) != want {
 			t.Errorf("%s: %v, want it hidden: %v", path, err, want)
 		}
 	}

@@ -29,7 +29,7 @@ func TestCursor(t *testing.T) {
 	dir := tree(t, "cwd/a/b/c/f", "cwd/a/b/g", "cwd/a/x/y/h", "cwd/ab/i", "out/s", "cwd/link -> ../out", "own/key")
 	r, err := New(filepath.Join(dir, "cwd"), filepath.Join(dir, "own"))
 	must(t, err)
-	c := r.Without(&Own{Places: []Place{{Dir: filepath.Join(dir, "own"), Files: []string{"key"}}}}).Cursor()
+	c := r.Without(&AgentFiles{Places: []Place{{Dir: filepath.Join(dir, "own"), Files: []string{"key"}}}}).Cursor()
 	defer c.Close()
 	for _, path := range []string{"cwd/a/b/c/f", "cwd/a/b/g", "cwd/a/x/y/h", "cwd/ab/i", "cwd/a/b/g", "cwd/a/b/c/f"} {
 		if got, err := c.read(filepath.Join(dir, path)); got != path || err != nil {

@@ -12,14 +12,14 @@ import (
 )
 
 // Dir is an open directory inside the roots. Its methods accept names of its entries.
-// They do not follow links out of the roots, and return a *PrivateError for hidden
+// They do not follow links out of the roots, and return a *AgentFileError for hidden
 // entries without opening them. A Dir is not for concurrent use.
 type Dir struct {
 	root    *os.Root
 	abs     string
 	rel     string // slash-separated, relative to the outermost root
 	top     string // the outermost root
-	private *Private
+	hidden  *HiddenFiles
 	rules   dirRules
 	verdict readVerdict
 	denied  int
@@ -75,9 +75,9 @@ func (r *Roots) descend(abs string, each func(*Dir, string), step func(*Dir, str
 	if !ok {
 		return nil, &OutsideError{Path: abs, Given: abs, Roots: r.Dirs()}
 	}
-	private := r.Private()
-	if private.Hides(top) { // a directory above it is hidden
-		return nil, &PrivateError{Path: abs}
+	hidden := r.Hidden()
+	if hidden.Hides(top) { // a directory above it is hidden
+		return nil, &AgentFileError{Path: abs}
 	}
 	root, err := os.OpenRoot(top)
 	if err != nil {
@@ -87,7 +87,7 @@ func (r *Roots) descend(abs string, each func(*Dir, string), step func(*Dir, str
 	if r.read != nil {
 		v = r.read.verdictOn(top)
 	}
-	dir, err := newDir(root, Dir{abs: top, rel: ".", top: top, private: private, verdict: v})
+	dir, err := newDir(root, Dir{abs: top, rel: ".", top: top, hidden: hidden, verdict: v})
 	if err != nil {
 		return nil, err
 	}
@@ -126,15 +126,15 @@ func (d *Dir) admit() error {
 	if !d.verdict.mayTraverse() {
 		return d.verdict.refusal(d.abs)
 	}
-	if d.private == nil {
+	if d.hidden == nil {
 		return nil
 	}
 	info, err := d.root.Stat(".")
 	if err != nil {
 		return err
 	}
-	if d.rules = d.private.rulesAt(d.abs, info, nil); d.rules.hidden {
-		return &PrivateError{Path: d.abs}
+	if d.rules = d.hidden.rulesAt(d.abs, info, nil); d.rules.hidden {
+		return &AgentFileError{Path: d.abs}
 	}
 	return nil
 }
@@ -169,15 +169,15 @@ func (d *Dir) Sub(name string) (*Dir, error) {
 	}
 	return newDir(root, Dir{
 		abs: filepath.Join(d.abs, name), rel: path.Join(d.rel, name), top: d.top,
-		private: d.private, verdict: d.verdict.enter(name),
+		hidden: d.hidden, verdict: d.verdict.enter(name),
 	})
 }
 
 // Lstat describes the entry name. It returns the errors of os.Lstat, a
-// *PrivateError or a *DeniedError.
+// *AgentFileError or a *DeniedError.
 func (d *Dir) Lstat(name string) (fs.FileInfo, error) {
 	if d.rules.hides(name) {
-		return nil, &PrivateError{Path: name}
+		return nil, &AgentFileError{Path: name}
 	}
 	info, err := d.root.Lstat(name)
 	if d.verdict.read != nil && name != "." {
@@ -185,10 +185,10 @@ func (d *Dir) Lstat(name string) (fs.FileInfo, error) {
 			return nil, v.refusal(name)
 		}
 	}
-	if err == nil && d.private != nil {
-		if info.IsDir() && d.private.rulesAt(filepath.Join(d.abs, name), info, nil).hidden ||
-			!info.IsDir() && d.private.isHiddenFile(info) {
-			return nil, &PrivateError{Path: name}
+	if err == nil && d.hidden != nil {
+		if info.IsDir() && d.hidden.rulesAt(filepath.Join(d.abs, name), info, nil).hidden ||
+			!info.IsDir() && d.hidden.isHiddenFile(info) {
+			return nil, &AgentFileError{Path: name}
 		}
 	}
 	return info, err
@@ -211,7 +211,7 @@ func (d *Dir) ReadDir(n int) (entries []fs.DirEntry, hidden bool, err error) {
 		})
 		d.denied = all - len(entries)
 	}
-	if d.private == nil {
+	if d.hidden == nil {
 		return entries, false, err
 	}
 	all := len(entries)
@@ -220,8 +220,8 @@ func (d *Dir) ReadDir(n int) (entries []fs.DirEntry, hidden bool, err error) {
 			return d.rules.hides(e.Name())
 		}
 		_, err := d.Lstat(e.Name())
-		_, private := errors.AsType[*PrivateError](err)
-		return private
+		_, hidden := errors.AsType[*AgentFileError](err)
+		return hidden
 	})
 	return entries, len(entries) < all, err
 }

@@ -41,8 +41,8 @@ func (r *Roots) InParent(abs string, modes map[string]fs.FileMode, do func(dir *
 // Chmod sets the mode of the file or directory at abs, a path from Resolve, even if it
 // cannot be opened.
 func (r *Roots) Chmod(abs string, mode fs.FileMode) error {
-	if r.Private().Hides(abs) {
-		return &PrivateError{Path: abs}
+	if r.Hidden().Hides(abs) {
+		return &AgentFileError{Path: abs}
 	}
 	dir, rel := r.Innermost(abs)
 	root, err := os.OpenRoot(dir) // does not follow links outside

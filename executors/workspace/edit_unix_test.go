@@ -12,14 +12,14 @@ func TestChmod(t *testing.T) {
 	dir := tree(t, "w/f", "w/keys.toml", "w/sub/f", "out/f")
 	r, err := New(filepath.Join(dir, "w"), filepath.Join(dir, "w/sub"))
 	must(t, err)
-	r = r.Without(&Own{Places: []Place{{Dir: filepath.Join(dir, "w"), Files: []string{"keys.toml"}, Mixed: true}}})
+	r = r.Without(&AgentFiles{Places: []Place{{Dir: filepath.Join(dir, "w"), Files: []string{"keys.toml"}, Mixed: true}}})
 	for name, want := range map[string]bool{"w/f": true, "w/sub/f": true, "w/sub": true, "w/keys.toml": false, "out/f": false} {
 		path := filepath.Join(dir, name)
 		before, err := os.Lstat(path)
 		must(t, err)
 		err = r.Chmod(path, 0o711)
 		after, _ := os.Lstat(path)
-		if changed := after.Mode() != before.Mode(); changed != want || (err == nil) != want || isPrivate(err) != (name == "w/keys.toml") {
+		if changed := after.Mode() != before.Mode(); changed != want || (err == nil) != want || isAgentFile(err) != (name == "w/keys.toml") {
 			t.Errorf("Chmod(%s): got %v, changed %t, want %t", name, err, changed, want)
 		}
 	}

@@ -146,7 +146,7 @@ func (d *Dir) Chmod(name string, mode fs.FileMode) error {
 // mayCreate returns an error if no entry called name may be created here.
 func (d *Dir) mayCreate(name string) error {
 	if d.rules.hides(name) {
-		return &PrivateError{Path: name}
+		return &AgentFileError{Path: name}
 	}
 	if v := d.verdict.enter(name); !v.mayRead() {
 		return v.refusal(name)

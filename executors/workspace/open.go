@@ -39,7 +39,7 @@ func Describe(mode fs.FileMode) string {
 }
 
 // Lstat describes the file at abs, a path from Resolve. It returns the errors of
-// os.Lstat, or a *PrivateError.
+// os.Lstat, or a *AgentFileError.
 func (r *Roots) Lstat(abs string) (fs.FileInfo, error) {
 	dir, name, err := r.Parent(abs)
 	if err != nil {
@@ -84,19 +84,19 @@ func (d *Dir) open(name string, flag int, before fs.FileInfo) (*os.File, fs.File
 	if err != nil {
 		return nil, nil, err
 	}
-	return d.private.check(f, before, name)
+	return d.hidden.check(f, before, name)
 }
 
 // Open opens the regular file at any path for reading; the last name must not be a
-// link. For a hidden file it returns a *PrivateError without opening it. The caller
+// link. For a hidden file it returns a *AgentFileError without opening it. The caller
 // closes the file.
-func (p *Private) Open(path string) (*os.File, error) {
+func (p *HiddenFiles) Open(path string) (*os.File, error) {
 	before, err := os.Lstat(path)
 	switch {
 	case err != nil:
 		return nil, err
 	case p.Hides(path):
-		return nil, &PrivateError{Path: path}
+		return nil, &AgentFileError{Path: path}
 	case !before.Mode().IsRegular():
 		return nil, &IrregularError{Path: path, Mode: before.Mode()}
 	}
@@ -110,13 +110,13 @@ func (p *Private) Open(path string) (*os.File, error) {
 
 // check verifies that f is the regular file that before describes. It takes
 // ownership of f if it fails.
-func (p *Private) check(f *os.File, before fs.FileInfo, name string) (*os.File, fs.FileInfo, error) {
+func (p *HiddenFiles) check(f *os.File, before fs.FileInfo, name string) (*os.File, fs.FileInfo, error) {
 	info, err := f.Stat()
 	switch {
 	case err != nil:
 	case p != nil && p.isHiddenFile(info):
 		p.own.keepOpen(f)
-		return nil, nil, &PrivateError{Path: name}
+		return nil, nil, &AgentFileError{Path: name}
 	case !info.Mode().IsRegular():
 		err = &IrregularError{Path: name, Mode: info.Mode()}
 	case !os.SameFile(before, info):

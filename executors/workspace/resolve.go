@@ -32,7 +32,7 @@ const maxLinks = 255
 // Resolve converts a path from a model or a client to an absolute path without symlinks. "~" is the
 // home directory, a relative path starts from the cwd, and "." and ".." are removed first. The path
 // need not exist; symlinks are followed even if their target does not exist. The error is an
-// *OutsideError for a path outside the roots, and a *PrivateError for one of zeph-acp's own files.
+// *OutsideError for a path outside the roots, and a *AgentFileError for one of zeph-acp's own files.
 // It is a *DeniedError for a file that must not be read.
 func (r *Roots) Resolve(path string) (string, error) {
 	abs, err := r.absolute(path)
@@ -73,8 +73,8 @@ func (r *Roots) absolute(path string) (string, error) {
 
 // judge returns an error if resolved, the target of path, may not be used.
 func (r *Roots) judge(resolved, path string) error {
-	if r.Private().Hides(resolved) {
-		return &PrivateError{Path: path}
+	if r.Hidden().Hides(resolved) {
+		return &AgentFileError{Path: path}
 	}
 	if !r.Contains(resolved) && !r.read.allowsOutside(resolved) {
 		return &OutsideError{Path: resolved, Given: path, Roots: r.Dirs()}

@@ -6,7 +6,7 @@
 // the roots.
 //
 // No path that the package returns or opens lies outside the roots. It does not return zeph-acp's
-// own files ([Own]), nor open them under any name. The package restricts no other path inside the
+// own files ([AgentFiles]), nor open them under any name. The package restricts no other path inside the
 // roots, and it cannot restrict a shell command.
 //
 // No directory is kept open between calls: a root may be deleted and created again during the
@@ -25,14 +25,14 @@ import (
 // Roots are the directories of one session. They are immutable, so all methods may
 // be called concurrently, except on the result of [Roots.WithStats].
 type Roots struct {
-	given    []string // as the client wrote them, cleaned
-	dirs     []string // the same without symlinks
-	own      *Own     // hidden files; nil hides nothing
+	given    []string    // as the client wrote them, cleaned
+	dirs     []string    // the same without symlinks
+	own      *AgentFiles // hidden files; nil hides nothing
 	read     *Readable
 	ruleName func(string) string // see WithRuleNames; nil changes nothing
 
-	stats   *StatCache // of WithStats; else nil
-	private *Private   // the snapshot of that judgement; nil until it is needed
+	stats  *StatCache   // of WithStats; else nil
+	hidden *HiddenFiles // the snapshot of that judgement; nil until it is needed
 }
 
 // New returns Roots of existing absolute directories; the first is the session's

@@ -55,11 +55,11 @@ func (c *StatCache) Use(dirs ...string) {
 // snapshot of the hidden files. They are not for concurrent use.
 func (r *Roots) WithStats(stats *StatCache) *Roots {
 	out := *r
-	out.stats, out.private = stats, nil
+	out.stats, out.hidden = stats, nil
 	stats.Use(r.given...)
 	stats.Use(r.dirs...)
 	return &out
 }
 
-// PrivateWith is like [Roots.Private] for one judgement.
-func (r *Roots) PrivateWith(stats *StatCache) *Private { return r.WithStats(stats).Private() }
+// HiddenWith is like [Roots.Hidden] for one judgement.
+func (r *Roots) HiddenWith(stats *StatCache) *HiddenFiles { return r.WithStats(stats).Hidden() }

@@ -19,14 +19,14 @@ func TestStatCache(t *testing.T) {
 	}
 	must(t, os.Remove(plain))
 	must(t, os.Link(keys, plain))
-	if r.WithStats(stats).PrivateWith(stats).Hides(plain) {
+	if r.WithStats(stats).HiddenWith(stats).Hides(plain) {
 		t.Error("the cache sees a later link")
 	}
 	for name, r := range map[string]*Roots{"without a cache": r, "another cache": r.WithStats(&StatCache{})} {
-		if _, err := r.Resolve("w/plain"); !isPrivate(err) {
+		if _, err := r.Resolve("w/plain"); !isAgentFile(err) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if f, _, err := r.WithStats(stats).Open(plain); !isPrivate(err) { // opening looks at the file itself
+		if f, _, err := r.WithStats(stats).Open(plain); !isAgentFile(err) { // opening looks at the file itself
 			t.Errorf("%s: %v, %v", name, f, err)
 		}
 	}

@@ -83,11 +83,11 @@ type Storage struct {
 	Audit *audit.Log // records tool calls; nil records nothing
 	// Overflow keeps texts that are too long for the model where Store cannot;
 	// nil discards them.
-	Overflow     *overflow.Memory
-	Answers      *answers.Store // the user's "always" answers
-	PrivateFiles *workspace.Own // the private files, which no tool may touch; nil means no such files
-	Skills       string         // the directory of the user's skills; empty means no skills
-	Commands     string         // the directory of the user's commands; empty means no commands
+	Overflow   *overflow.Memory
+	Answers    *answers.Store        // the user's "always" answers
+	AgentFiles *workspace.AgentFiles // the files of zeph-acp, which no tool may touch; nil means no such files
+	Skills     string                // the directory of the user's skills; empty means no skills
+	Commands   string                // the directory of the user's commands; empty means no commands
 }
 
 // Processes are the programs that this process starts, and the scheduled tasks that it runs.
@@ -174,7 +174,7 @@ func New(l *config.Loaded, log *slog.Logger) *App {
 			Model: l.Getenv("ZEPH_MODEL"), Locked: saved.Err,
 			Logout: func() error { _, err := saved.RemoveAll(); return err },
 		},
-		Storage: Storage{Overflow: overflow.NewMemory(overflowMemory), PrivateFiles: privateFiles(l.Paths)},
+		Storage: Storage{Overflow: overflow.NewMemory(overflowMemory), AgentFiles: agentFiles(l.Paths)},
 		facts: facts{
 			envModel: l.Getenv("ZEPH_MODEL"), configDir: l.Paths.Config, dataDir: l.Paths.Data, home: config.HomeDir(l.Getenv),
 			environ: l.Getenv, origin: l.Origin, isManaged: l.IsManaged, permits: l.Permits, permitsConfigured: l.PermitsConfigured,

@@ -16,7 +16,7 @@ import (
 // guardFeature blocks what no rule can allow. For namesForbidden see [permission.Guard].
 func (b *sessionBuilder) guardFeature(box *sandbox.Box, namesForbidden func(text string) bool) Feature {
 	guard := &permission.Guard{
-		Policy: b.policy, Roots: b.dirs.files, Commands: b.dirs.roots, Home: b.dirs.home, Private: b.dirs.roots.PrivateWith,
+		Policy: b.policy, Roots: b.dirs.files, Commands: b.dirs.roots, Home: b.dirs.home, AgentFiles: b.dirs.roots.HiddenWith,
 		NamesForbidden: namesForbidden, Boxed: box.Ready,
 	}
 	return Feature{Name: "guard", Link: guard.Middleware, OwnCalls: true}

@@ -202,7 +202,7 @@ func (p projectFiles) Has(dir string, names []string) []string {
 // the file.
 func asNotPermitted(err error) error {
 	_, denied := errors.AsType[*workspace.DeniedError](err)
-	_, private := errors.AsType[*workspace.PrivateError](err)
+	_, private := errors.AsType[*workspace.AgentFileError](err)
 	if denied || private {
 		return fmt.Errorf("%w: %w", prompt.ErrDenied, err)
 	}

@@ -238,7 +238,7 @@ func (a *App) tightened(r ruleSet, roots *workspace.Roots) (config.Config, []str
 	if _, err := os.Lstat(filepath.Join(roots.Cwd(), filepath.FromSlash(config.WorkspaceFile))); errors.Is(err, fs.ErrNotExist) {
 		return cfg, nil // spares the checks below in a project without the file
 	}
-	if isPrivate(roots, config.WorkspaceFile) { // it is the user's configuration, not a repository's
+	if isAgentFile(roots, config.WorkspaceFile) { // it is the user's configuration, not a repository's
 		return cfg, nil
 	}
 	return config.Tighten(cfg, roots.Cwd())

@@ -63,8 +63,8 @@ func (b *sessionBuilder) sandboxes(lent string) (*sandbox.Sandbox, *sandbox.Box)
 	if b.dirs.temp != "" {
 		setup.Temp = []string{b.dirs.temp}
 	}
-	if b.dirs.private != nil {
-		setup.OwnFiles = b.dirs.private.Places
+	if b.dirs.agentFiles != nil {
+		setup.OwnFiles = b.dirs.agentFiles.Places
 	}
 	if len(setup.DenyPatterns) > 0 {
 		readable := b.dirs.files.Readable()

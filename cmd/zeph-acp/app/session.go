@@ -111,17 +111,17 @@ func (a *App) roots(s session.Setup) (*workspace.Roots, error) {
 		}
 		return nil, &acp.ParamsError{Field: field, Reason: err.Error()}
 	}
-	return roots.Without(a.PrivateFiles), nil
+	return roots.Without(a.AgentFiles), nil
 }
 
 // sessionDirs are the directories of one session.
 type sessionDirs struct {
-	roots   *workspace.Roots // the directories of the client, where commands run
-	files   *workspace.Roots // these and the directories that only the file tools may use
-	home    string           // absolute; empty means unknown
-	private *workspace.Own   // the private files, hidden in both
-	temp    string           // for temporary files; empty means the system's directories
-	copyTop string           // the directory of a copy, which no setting opens to commands; empty if this is not a copy
+	roots      *workspace.Roots      // the directories of the client, where commands run
+	files      *workspace.Roots      // these and the directories that only the file tools may use
+	home       string                // absolute; empty means unknown
+	agentFiles *workspace.AgentFiles // the files of zeph-acp, hidden in both
+	temp       string                // for temporary files; empty means the system's directories
+	copyTop    string                // the directory of a copy, which no setting opens to commands; empty if this is not a copy
 	// toRuleNames replaces the names of files in a text by those that rules use; nil changes no
 	// name.
 	toRuleNames func(text string) string
@@ -129,7 +129,7 @@ type sessionDirs struct {
 
 // sessionDirs finds the directories of a session. It returns warnings for the user.
 func (a *App) sessionDirs(cfg config.Config, roots *workspace.Roots) (dirs sessionDirs, warnings []string, err error) {
-	dirs.roots, dirs.home, dirs.private = roots, a.home, a.PrivateFiles
+	dirs.roots, dirs.home, dirs.agentFiles = roots, a.home, a.AgentFiles
 	if dirs.files, warnings, err = cfg.Tools.File.Roots(roots); err != nil {
 		return dirs, nil, err
 	}

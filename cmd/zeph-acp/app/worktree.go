@@ -34,7 +34,7 @@ type subagentCopy struct {
 
 // newWorktree makes a copy of the project for a sub-agent of that name.
 func (b *sessionBuilder) newWorktree(ctx context.Context, host *copyHost, name string) (*subagentCopy, error) {
-	private := b.dirs.roots.Private()
+	private := b.dirs.roots.Hidden()
 	c, err := copies.Make(ctx, copies.Options{
 		Project: b.dirs.roots.Cwd(), State: b.app.worktrees.dir, Name: name, Programs: Programs(b.cfg, b.app.Reaper),
 		Refuses: func(abs string) bool {
@@ -61,13 +61,13 @@ func (b *sessionBuilder) copyChain(host *copyHost, c *copies.Copy) (executors.Ex
 	inCopy.cfg.Tools.File.AllowedPaths, inCopy.cfg.Tools.Sandbox.Enabled = nil, true
 	cfg, dirs := &inCopy.cfg, &inCopy.dirs
 	*dirs = sessionDirs{
-		home: b.dirs.home, toRuleNames: c.ToProject, private: privateFilesBeside(b.app.PrivateFiles, c), copyTop: c.Top,
+		home: b.dirs.home, toRuleNames: c.ToProject, agentFiles: agentFilesBeside(b.app.AgentFiles, c), copyTop: c.Top,
 	}
 	roots, err := workspace.New(c.Dir)
 	if err != nil {
 		return nil, nil, err
 	}
-	dirs.roots = roots.Without(dirs.private).WithRuleNames(dirs.toRuleNames)
+	dirs.roots = roots.Without(dirs.agentFiles).WithRuleNames(dirs.toRuleNames)
 	if dirs.files, _, err = cfg.Tools.File.Roots(dirs.roots); err != nil {
 		return nil, nil, err
 	}

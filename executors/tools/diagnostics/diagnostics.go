@@ -127,8 +127,8 @@ func (t *checker) target(path string) (abs string, isDir bool, err error) {
 		return "", false, executors.Failuref(executors.PolicyBlocked, "%v", outside).
 			Hint("Use a path inside them, or ask the user to open that directory too.")
 	}
-	if _, ok := errors.AsType[*workspace.PrivateError](err); ok {
-		return "", false, executors.Failuref(executors.PolicyBlocked, "%v", &workspace.PrivateError{Path: path}).
+	if _, ok := errors.AsType[*workspace.AgentFileError](err); ok {
+		return "", false, executors.Failuref(executors.PolicyBlocked, "%v", &workspace.AgentFileError{Path: path}).
 			Hint("Do not try another way.")
 	}
 	if err != nil {

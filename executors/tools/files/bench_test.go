@@ -95,7 +95,7 @@ func race(b *testing.B, w *bench, cfg Config, tool string, input in, metric stri
 	}
 	roots, err := workspace.New(w.dir)
 	must(b, err)
-	roots = roots.Without(&workspace.Own{Places: []workspace.Place{{Dir: filepath.Join(w.dir, "../.config/zeph-acp"), Files: []string{"keys.toml"}}}})
+	roots = roots.Without(&workspace.AgentFiles{Places: []workspace.Place{{Dir: filepath.Join(w.dir, "../.config/zeph-acp"), Files: []string{"keys.toml"}}}})
 	w.Registry = New(Disk{Roots: roots}, roots, cfg, nil)
 	call := w.call(tool, input)
 	var ours, theirs time.Duration

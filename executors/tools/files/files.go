@@ -230,7 +230,7 @@ func refused(err error) *executors.Failure {
 			ForUser("%v. The key tools.file.allowed_paths can allow it.", outside).
 			Hint("Use a path inside them, or ask the user to open that directory too (tools.file.allowed_paths).")
 	}
-	if private, ok := errors.AsType[*workspace.PrivateError](err); ok {
+	if private, ok := errors.AsType[*workspace.AgentFileError](err); ok {
 		return executors.Failuref(executors.PolicyBlocked, "%v", private).
 			Hint("Do not try another way. The user changes these files, with zeph-acp's own commands or in the editor.")
 	}
@@ -296,8 +296,8 @@ func (t *tools) explain(err error, verb string, tg target) error {
 	if failure, ok := errors.AsType[*executors.Failure](err); ok {
 		return failure
 	}
-	if _, ok := errors.AsType[*workspace.PrivateError](err); ok {
-		err = &workspace.PrivateError{Path: tg.display}
+	if _, ok := errors.AsType[*workspace.AgentFileError](err); ok {
+		err = &workspace.AgentFileError{Path: tg.display}
 	}
 	if denied, ok := errors.AsType[*workspace.DeniedError](err); ok {
 		err = &workspace.DeniedError{Path: tg.display, Pattern: denied.Pattern}

@@ -33,7 +33,7 @@ func atHome(t *testing.T) *bench {
 func privateRoots(b *bench) *workspace.Roots {
 	roots, err := workspace.New(b.dir)
 	must(b.t, err)
-	return roots.Without(&workspace.Own{Places: []workspace.Place{{Dir: b.path(".config/zeph-acp"), Files: []string{"keys.toml"}}}})
+	return roots.Without(&workspace.AgentFiles{Places: []workspace.Place{{Dir: b.path(".config/zeph-acp"), Files: []string{"keys.toml"}}}})
 }
 
 func TestPrivate(t *testing.T) {

@@ -28,7 +28,7 @@ func (t *tools) checkFixed(tg target, verb string) error {
 		return executors.Failuref(executors.PolicyBlocked, "%s belongs to git and can't be %s", tg.display, verb).
 			Hint("Use git for it, or ask the user.")
 	}
-	if len(t.roots.Private().Below(tg.abs)) > 0 {
+	if len(t.roots.Hidden().Below(tg.abs)) > 0 {
 		return t.ownFilesFailure(tg, verb)
 	}
 	return nil
@@ -93,7 +93,7 @@ func (c *census) countBelow(ctx context.Context, dir *workspace.Dir, name string
 
 // skip records an error that does not end the census; it returns any other.
 func (c *census) skip(err error) error {
-	if _, ok := errors.AsType[*workspace.PrivateError](err); ok {
+	if _, ok := errors.AsType[*workspace.AgentFileError](err); ok {
 		c.hidden = true
 		return nil
 	}

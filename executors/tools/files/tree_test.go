@@ -367,7 +367,7 @@ func TestCensusSkip(t *testing.T) {
 		counted   census
 	}{
 		"vanished":      {&fs.PathError{Op: "lstat", Path: "a", Err: fs.ErrNotExist}, nil, census{}},
-		"private":       {&workspace.PrivateError{}, nil, census{hidden: true}},
+		"private":       {&workspace.AgentFileError{}, nil, census{hidden: true}},
 		"denied":        {&workspace.DeniedError{Path: "a"}, nil, census{denied: 1}},
 		"another error": {broken, broken, census{}},
 	} {

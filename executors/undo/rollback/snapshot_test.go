@@ -56,7 +56,7 @@ func TestOwnFilesStay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	roots = roots.Without(&workspace.Own{Places: []workspace.Place{{Dir: filepath.Join(dir, "own"), Files: []string{"config.toml"}}}})
+	roots = roots.Without(&workspace.AgentFiles{Places: []workspace.Place{{Dir: filepath.Join(dir, "own"), Files: []string{"config.toml"}}}})
 	snap, err := Take(t.Context(), NewScope(roots, nil, true, []string{"**"}), limits)
 	if err != nil {
 		t.Fatal(err)

@@ -52,7 +52,7 @@ func readUser(roots *workspace.Roots, name string) string {
 	if err != nil {
 		return ""
 	}
-	f, err := roots.Private().Open(real)
+	f, err := roots.Hidden().Open(real)
 	if err != nil {
 		return ""
 	}

@@ -224,7 +224,7 @@ func (j *job) addProblem(at int, path string, err error) bool {
 
 func newProblem(path string, err error) problem {
 	p := problem{path: path, err: err}
-	_, p.hidden = errors.AsType[*workspace.PrivateError](err)
+	_, p.hidden = errors.AsType[*workspace.AgentFileError](err)
 	_, p.denied = errors.AsType[*workspace.DeniedError](err)
 	return p
 }

@@ -14,10 +14,10 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
-// privateFiles returns the files of zeph-acp, which no tool may touch: they hold keys and
+// agentFiles returns the files of zeph-acp, which no tool may touch: they hold keys and
 // permissions. A tool that opened and closed the database in this process would also remove
 // the locks on it.
-func privateFiles(p config.Paths) *workspace.Own {
+func agentFiles(p config.Paths) *workspace.AgentFiles {
 	settings := []string{
 		"config.toml",
 		"config.toml.bak*",
@@ -46,7 +46,7 @@ func privateFiles(p config.Paths) *workspace.Own {
 	if p.Config == p.Data && p.Data == p.State { // ZEPH_HOME, which may be a project of the user
 		places = []workspace.Place{{Dir: p.Config, Files: slices.Concat(settings, data, state), Mixed: true}}
 	}
-	o := &workspace.Own{}
+	o := &workspace.AgentFiles{}
 	for _, place := range places {
 		if place.Dir != "" {
 			o.Places = append(o.Places, place)
@@ -55,11 +55,11 @@ func privateFiles(p config.Paths) *workspace.Own {
 	return o
 }
 
-// privateFilesBeside returns the private files for a sub-agent in a copy of the project. The
+// agentFilesBeside returns the files of zeph-acp for a sub-agent in a copy of the project. The
 // copy is below a private directory, but open to the tools; the repository next to it stays
 // private.
-func privateFilesBeside(own *workspace.Own, c *copies.Copy) *workspace.Own {
-	out := &workspace.Own{}
+func agentFilesBeside(own *workspace.AgentFiles, c *copies.Copy) *workspace.AgentFiles {
+	out := &workspace.AgentFiles{}
 	if own == nil {
 		return out
 	}
@@ -73,9 +73,9 @@ func privateFilesBeside(own *workspace.Own, c *copies.Copy) *workspace.Own {
 	return out
 }
 
-// isPrivate reports whether a path in the workspace leads to a file of zeph-acp.
-func isPrivate(roots *workspace.Roots, path string) bool {
+// isAgentFile reports whether a path in the workspace leads to a file of zeph-acp.
+func isAgentFile(roots *workspace.Roots, path string) bool {
 	_, err := roots.Resolve(path)
-	_, private := errors.AsType[*workspace.PrivateError](err)
+	_, private := errors.AsType[*workspace.AgentFileError](err)
 	return private
 }

@@ -21,7 +21,7 @@ func atHome(t testing.TB, mixed bool) (s *setup, home string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	own := &workspace.Own{Places: []workspace.Place{{Dir: filepath.Join(home, ".config/zeph-acp"), Files: []string{"keys.toml"}}}}
+	own := &workspace.AgentFiles{Places: []workspace.Place{{Dir: filepath.Join(home, ".config/zeph-acp"), Files: []string{"keys.toml"}}}}
 	if mixed {
 		own.Places[0] = workspace.Place{Dir: home, Files: []string{"keys.toml", "zeph.db", "zeph.db*"}, Mixed: true}
 	}
@@ -45,7 +45,7 @@ func atHome(t testing.TB, mixed bool) (s *setup, home string) {
 	r = r.Without(own)
 	s = newSetup()
 	policy := NewShellPolicyHandle(NewShellPolicy(s.shell, s.cfg, home, cataloguetest.Known()))
-	g := &Guard{Policy: policy, Roots: r, Home: home, Private: r.PrivateWith, Boxed: inBox}
+	g := &Guard{Policy: policy, Roots: r, Home: home, AgentFiles: r.HiddenWith, Boxed: inBox}
 	s.perm = &Permission{Policy: policy, Roots: r, Home: home, Mode: func() string { return s.mode }, Approver: s.user, Remembered: &answers.Project{},
 		Boxed: inBox}
 	s.chain = executors.Chain(s.end, g.Middleware, s.perm.Middleware)
@@ -212,9 +212,9 @@ func BenchmarkPrivateCommand(b *testing.B) {
 	call := bashIn(home, home, "cd src && grep -rn 'func main' . | head -20 && go test ./...")
 	call.Record = &executors.Record{}
 	g := &Guard{Policy: s.perm.Policy, Roots: s.perm.Roots, Home: home}
-	for name, look := range map[string]func(*workspace.StatCache) *workspace.Private{"none": nil, "own": s.perm.Roots.(*workspace.Roots).PrivateWith} {
+	for name, look := range map[string]func(*workspace.StatCache) *workspace.HiddenFiles{"none": nil, "own": s.perm.Roots.(*workspace.Roots).HiddenWith} {
 		b.Run(name, func(b *testing.B) {
-			g.Private = look
+			g.AgentFiles = look
 			b.ReportAllocs()
 			for b.Loop() {
 				if blocked, _ := g.newCheck(g.Policy.Load()).judgeCall(call, false); blocked != nil {

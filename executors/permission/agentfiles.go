@@ -15,12 +15,12 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
 )
 
-// private returns zeph-acp's own files as of the judgement.
-func (g guardCheck) private() *workspace.Private {
-	if g.Private == nil {
+// agentFiles returns zeph-acp's own files as of the judgement.
+func (g guardCheck) agentFiles() *workspace.HiddenFiles {
+	if g.AgentFiles == nil {
 		return nil
 	}
-	return g.Private(g.stats)
+	return g.AgentFiles(g.stats)
 }
 
 // ownFileFailure returns the failure of a call that would touch zeph-acp's own
@@ -32,7 +32,7 @@ func ownFileFailure(name string) *executors.Failure {
 
 // ownFiles searches one script for zeph-acp's own files.
 type ownFiles struct {
-	private   *workspace.Private
+	hidden    *workspace.HiddenFiles
 	home      string
 	trail     follow.Trail
 	namedFile string // the first word that certainly names one
@@ -43,11 +43,11 @@ type ownFiles struct {
 // judgeOwnFiles judges the effect of a script on zeph-acp's own files. blocked is set if
 // it would certainly touch them; ask holds reasons to ask where it may.
 func (g guardCheck) judgeOwnFiles(card executors.Card, s *command.Script) (blocked *executors.Failure, ask []string) {
-	private := g.private()
-	if private == nil {
+	hidden := g.agentFiles()
+	if hidden == nil {
 		return nil, nil
 	}
-	own := &ownFiles{private: private, home: g.Home, trail: follow.Trail{Lstat: g.stats.Lstat}}
+	own := &ownFiles{hidden: hidden, home: g.Home, trail: follow.Trail{Lstat: g.stats.Lstat}}
 	for _, r := range s.Redirects {
 		own.judgeFile(certain(r.Path()))
 	}
@@ -88,7 +88,7 @@ func certain(p command.Path) command.Path {
 func (o *ownFiles) judgeFile(p command.Path) {
 	for i, places := range o.places(p) {
 		switch {
-		case !slices.ContainsFunc(places, o.private.Hides):
+		case !slices.ContainsFunc(places, o.hidden.Hides):
 		case p.Sure && i == 0:
 			if o.namedFile == "" {
 				o.namedFile = p.Text
@@ -168,7 +168,7 @@ func (o *ownFiles) judgeDirsAbove(c *command.Command, paths []command.Path) {
 	if c.Facts().Walks == "here" && !slices.ContainsFunc(paths, func(p command.Path) bool { return p.Sure }) {
 		paths = append(slices.Clone(paths), command.Path{Text: "the current directory", Abs: c.Dirs, Sure: true})
 	}
-	if handlesContents(c) && o.private.Linked() {
+	if handlesContents(c) && o.hidden.Linked() {
 		o.addReason("some of zeph-acp's own files have hard links, which it may reach")
 	}
 	dirs, glued := operands(c, paths)
@@ -235,7 +235,7 @@ func handlesContents(c *command.Command) bool {
 // reachesOwnFiles reports whether the command would reach zeph-acp's own files below a
 // directory: many programs skip names that begin with a dot.
 func (o *ownFiles) reachesOwnFiles(c *command.Command, dir string) bool {
-	return slices.ContainsFunc(o.private.Below(dir), func(rel string) bool {
+	return slices.ContainsFunc(o.hidden.Below(dir), func(rel string) bool {
 		return !skipsDotFiles(c) || !strings.HasPrefix(rel, ".") && !strings.Contains(rel, string(filepath.Separator)+".")
 	})
 }
@@ -302,7 +302,7 @@ func (o *ownFiles) judgeText(card executors.Card) {
 		}
 		o.judgeFile(o.expandHome(p))
 	}
-	for _, dir := range o.private.Dirs() { // also the part of $HOME/.config/zeph-acp after the variable
+	for _, dir := range o.hidden.Dirs() { // also the part of $HOME/.config/zeph-acp after the variable
 		parts := strings.Split(filepath.ToSlash(dir), "/")
 		tail := strings.Join(parts[max(0, len(parts)-2):], "/")
 		if mentionsPath(filepath.ToSlash(card.Command()), tail) {

@@ -14,14 +14,14 @@ import (
 	"time"
 )
 
-// Own describes where zeph-acp keeps its own files: configuration, saved keys,
+// AgentFiles describes where zeph-acp keeps its own files: configuration, saved keys,
 // sessions, audit log. Roots made with [Roots.Without] hide them. A process has
-// one Own, which lives as long as the process; it may be used concurrently.
-type Own struct {
+// one AgentFiles, which lives as long as the process; it may be used concurrently.
+type AgentFiles struct {
 	Places []Place
 
 	mu sync.Mutex
-	// keptOpen are private files that were opened in a race. They stay open: closing one
+	// keptOpen are agent files that were opened in a race. They stay open: closing one
 	// would drop this process's locks on it (fcntl(2)), which SQLite relies on.
 	keptOpen []*os.File
 	// lookups are the last searches at each place.
@@ -48,20 +48,20 @@ type Place struct {
 	Mixed bool
 }
 
-// PrivateError reports that a path leads to zeph-acp's own files.
-type PrivateError struct {
+// AgentFileError reports that a path leads to zeph-acp's own files.
+type AgentFileError struct {
 	Path string // as the caller named it
 }
 
 // Error names the path and why it is refused.
-func (e *PrivateError) Error() string {
+func (e *AgentFileError) Error() string {
 	return fmt.Sprintf("%s is protected: it is one of zeph-acp's own files, which no tool may touch", e.Path)
 }
 
-// Private is a snapshot of the hidden files. It is not for concurrent use; a nil
+// HiddenFiles is a snapshot of the hidden files. It is not for concurrent use; a nil
 // one hides nothing.
-type Private struct {
-	own        *Own
+type HiddenFiles struct {
+	own        *AgentFiles
 	hiddenDirs []hiddenDir
 	files      []fs.FileInfo       // hidden files, recognized under any name
 	dirs       map[string]dirRules // results for directories so far, by path
@@ -83,18 +83,18 @@ type dirRules struct {
 }
 
 // Without returns the same roots with the files of own hidden.
-func (r *Roots) Without(own *Own) *Roots {
+func (r *Roots) Without(own *AgentFiles) *Roots {
 	out := *r
 	out.own = own
 	return &out
 }
 
-// Private takes a snapshot of the hidden files.
-func (r *Roots) Private() *Private {
-	if r.own == nil || r.private != nil {
-		return r.private
+// Hidden takes a snapshot of the hidden files.
+func (r *Roots) Hidden() *HiddenFiles {
+	if r.own == nil || r.hidden != nil {
+		return r.hidden
 	}
-	p := &Private{own: r.own, dirs: map[string]dirRules{}, stats: cmp.Or(r.stats, &StatCache{})}
+	p := &HiddenFiles{own: r.own, dirs: map[string]dirRules{}, stats: cmp.Or(r.stats, &StatCache{})}
 	for _, place := range r.own.Places {
 		s := p.newHiddenDir(place.Dir)
 		p.findFiles(&s, place)
@@ -106,14 +106,14 @@ func (r *Roots) Private() *Private {
 		p.hiddenDirs = append(p.hiddenDirs, s)
 	}
 	if r.stats != nil {
-		r.private = p
+		r.hidden = p
 	}
 	return p
 }
 
 // findFiles adds the hidden files of a place to p and s, from the last lookup if nothing
 // has changed since.
-func (p *Private) findFiles(s *hiddenDir, place Place) {
+func (p *HiddenFiles) findFiles(s *hiddenDir, place Place) {
 	if s.info == nil {
 		return
 	}
@@ -143,7 +143,7 @@ func (p *Private) findFiles(s *hiddenDir, place Place) {
 
 // newHiddenDir describes a directory that is hidden. It resolves the path only if the
 // directory does not exist yet: an existing one is recognized by its identity.
-func (p *Private) newHiddenDir(dir string) hiddenDir {
+func (p *HiddenFiles) newHiddenDir(dir string) hiddenDir {
 	s := hiddenDir{path: filepath.Clean(dir)}
 	info, err := os.Stat(s.path)
 	if err != nil {
@@ -164,7 +164,7 @@ func (s *hiddenDir) follow(stats *StatCache) {
 // addFile adds a file to the hidden ones if it exists. If it is a link, the files next
 // to its target that have the target's name as a prefix (a database's log) are
 // hidden too.
-func (p *Private) addFile(name string) bool {
+func (p *HiddenFiles) addFile(name string) bool {
 	info, err := p.stats.Lstat(name)
 	if err != nil {
 		return false
@@ -196,7 +196,7 @@ func (r *Roots) worksIn(dir string) bool {
 }
 
 // Hides reports whether abs, a path without links, is hidden. It need not exist.
-func (p *Private) Hides(abs string) bool {
+func (p *HiddenFiles) Hides(abs string) bool {
 	if p == nil {
 		return false
 	}
@@ -213,7 +213,7 @@ func (p *Private) Hides(abs string) bool {
 
 // rulesFor returns the rules for a directory. The rules of the directories above it are
 // included.
-func (p *Private) rulesFor(dir string) dirRules {
+func (p *HiddenFiles) rulesFor(dir string) dirRules {
 	if found, ok := p.dirs[dir]; ok {
 		return found
 	}
@@ -231,12 +231,12 @@ func (p *Private) rulesFor(dir string) dirRules {
 
 // rulesAt returns the rules for the directory that info describes. If err
 // prevented its examination, rulesAt looks it up by its path.
-func (p *Private) rulesAt(dir string, info fs.FileInfo, err error) dirRules {
+func (p *HiddenFiles) rulesAt(dir string, info fs.FileInfo, err error) dirRules {
 	return p.rulesIn(dir, err, func(i fs.FileInfo) bool { return os.SameFile(i, info) })
 }
 
 // rulesIn is like rulesAt; is reports whether a file info describes the directory.
-func (p *Private) rulesIn(dir string, err error, is func(fs.FileInfo) bool) (found dirRules) {
+func (p *HiddenFiles) rulesIn(dir string, err error, is func(fs.FileInfo) bool) (found dirRules) {
 	for _, s := range p.hiddenDirs {
 		switch {
 		case s.info != nil && err == nil:
@@ -261,18 +261,18 @@ func (s dirRules) hides(name string) bool {
 }
 
 // isHiddenFile reports whether info belongs to a hidden file.
-func (p *Private) isHiddenFile(info fs.FileInfo) bool {
+func (p *HiddenFiles) isHiddenFile(info fs.FileInfo) bool {
 	return p.hasFile(func(i fs.FileInfo) bool { return os.SameFile(i, info) })
 }
 
 // hasFile reports whether one of the hidden files satisfies is.
-func (p *Private) hasFile(is func(fs.FileInfo) bool) bool {
+func (p *HiddenFiles) hasFile(is func(fs.FileInfo) bool) bool {
 	return p != nil && slices.ContainsFunc(p.files, is)
 }
 
 // Below returns the existing hidden files and directories in the directory abs, as
 // paths relative to it. It does not find links to them.
-func (p *Private) Below(abs string) []string {
+func (p *HiddenFiles) Below(abs string) []string {
 	if p == nil {
 		return nil
 	}
@@ -302,7 +302,7 @@ func (p *Private) Below(abs string) []string {
 
 // relativeTo returns path relative to the directory that info describes; ok is false if it
 // lies elsewhere.
-func (p *Private) relativeTo(info fs.FileInfo, path string) (rel string, ok bool) {
+func (p *HiddenFiles) relativeTo(info fs.FileInfo, path string) (rel string, ok bool) {
 	rel = "."
 	for at := path; ; at = filepath.Dir(at) {
 		if i, err := p.stats.Lstat(at); err == nil && os.SameFile(i, info) {
@@ -317,7 +317,7 @@ func (p *Private) relativeTo(info fs.FileInfo, path string) (rel string, ok bool
 
 // Linked reports whether a hidden file has further hard links, which may be
 // anywhere on its file system.
-func (p *Private) Linked() bool {
+func (p *HiddenFiles) Linked() bool {
 	if p == nil {
 		return false
 	}
@@ -333,7 +333,7 @@ func (p *Private) Linked() bool {
 }
 
 // Dirs returns the directories that are hidden with all their content.
-func (p *Private) Dirs() []string {
+func (p *HiddenFiles) Dirs() []string {
 	if p == nil {
 		return nil
 	}
@@ -347,7 +347,7 @@ func (p *Private) Dirs() []string {
 }
 
 // keepOpen holds a file that must not be closed.
-func (o *Own) keepOpen(f *os.File) {
+func (o *AgentFiles) keepOpen(f *os.File) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.keptOpen = append(o.keptOpen, f)

@@ -71,16 +71,16 @@ func TestPrivateFiles(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			roots = roots.Without(privateFiles(config.FindPaths(func(name string) string { return tt.env[name] })))
+			roots = roots.Without(agentFiles(config.FindPaths(func(name string) string { return tt.env[name] })))
 			for kind, dir := range tt.dirs {
 				for _, file := range files[kind] {
-					if !isPrivate(roots, filepath.Join(dir, file)) {
+					if !isAgentFile(roots, filepath.Join(dir, file)) {
 						t.Errorf("%s/%s is not hidden", dir, file)
 					}
 				}
 			}
 			for _, path := range tt.hidden {
-				if !isPrivate(roots, path) {
+				if !isAgentFile(roots, path) {
 					t.Errorf("%s is not hidden", path)
 				}
 			}
@@ -112,7 +112,7 @@ func TestPrivateFilesAreComplete(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir, err := roots.Without(a.PrivateFiles).Dir(roots.Cwd())
+	dir, err := roots.Without(a.AgentFiles).Dir(roots.Cwd())
 	if err != nil {
 		t.Fatal(err)
 	}

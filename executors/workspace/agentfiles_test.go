@@ -10,21 +10,21 @@ import (
 	"time"
 )
 
-// home makes a home directory with our files and others. Own is as the app
+// home makes a home directory with our files and others. AgentFiles is as the app
 // makes it.
-func home(t testing.TB, names ...string) (dir string, own *Own) {
+func home(t testing.TB, names ...string) (dir string, own *AgentFiles) {
 	t.Helper()
 	dir = tree(t, append([]string{"home/.config/zeph-acp/keys.toml", "home/.config/zeph-acp/skills/x", "home/.config/other/keys.toml",
 		"home/share/zeph-acp/zeph.db", "home/w/a"}, names...)...)
-	return dir, &Own{Places: []Place{
+	return dir, &AgentFiles{Places: []Place{
 		{Dir: filepath.Join(dir, "home/.config/zeph-acp"), Files: []string{"keys.toml", "config.toml", "config.toml.bak*"}},
 		{Dir: filepath.Join(dir, "home/share/zeph-acp"), Files: []string{"zeph.db", "zeph.db-wal", "zeph.db*"}},
 		{Dir: filepath.Join(dir, "home/state/zeph-acp"), Files: []string{"audit.jsonl*"}}, // missing
 	}}
 }
 
-func isPrivate(err error) bool {
-	_, ok := errors.AsType[*PrivateError](err)
+func isAgentFile(err error) bool {
+	_, ok := errors.AsType[*AgentFileError](err)
 	return ok
 }
 
@@ -46,7 +46,7 @@ func TestPrivate(t *testing.T) {
 		"state": false, "state/x": false, ".": false,
 	} {
 		abs, err := r.Resolve(path)
-		if isPrivate(err) != want || !want && err != nil {
+		if isAgentFile(err) != want || !want && err != nil {
 			t.Errorf("Resolve(%s): %v", path, err)
 		}
 		if want != (abs == "") {
@@ -56,25 +56,25 @@ func TestPrivate(t *testing.T) {
 	// As if Resolve had been skipped.
 	for _, path := range []string{".config/zeph-acp/keys.toml", ".config/zeph-acp/skills/x", "w/hard", "share/zeph-acp/zeph.db"} {
 		abs := filepath.Join(dir, "home", path)
-		if f, _, err := r.Open(abs); !isPrivate(err) {
+		if f, _, err := r.Open(abs); !isAgentFile(err) {
 			t.Errorf("Open(%s): %v, %v", path, f, err)
 		}
-		if _, err := r.Lstat(abs); !isPrivate(err) {
+		if _, err := r.Lstat(abs); !isAgentFile(err) {
 			t.Errorf("Lstat(%s): %v", path, err)
 		}
 	}
 	for _, path := range []string{".config/zeph-acp", ".config/zeph-acp/skills", "share/zeph-acp", "state/zeph-acp/sub"} {
-		if d, err := r.MakeDir(filepath.Join(dir, "home", path)); !isPrivate(err) {
+		if d, err := r.MakeDir(filepath.Join(dir, "home", path)); !isAgentFile(err) {
 			t.Errorf("MakeDir(%s): %v, %v", path, d, err)
 		}
 	}
 	d, err := r.Dir(filepath.Join(dir, "home/w"))
 	must(t, err)
 	defer d.Close()
-	if err := d.Replace("hard", "a"); !isPrivate(err) {
+	if err := d.Replace("hard", "a"); !isAgentFile(err) {
 		t.Error(err)
 	}
-	if err := d.Remove("hard"); !isPrivate(err) {
+	if err := d.Remove("hard"); !isAgentFile(err) {
 		t.Error(err)
 	}
 	up, err := r.Dir(filepath.Join(dir, "home/.config"))
@@ -91,10 +91,10 @@ func TestPrivateOutside(t *testing.T) {
 	dir, own := home(t)
 	r, err := New(filepath.Join(dir, "home/w"))
 	must(t, err)
-	if _, err := r.Without(own).Resolve("../.config/zeph-acp/keys.toml"); !isPrivate(err) {
+	if _, err := r.Without(own).Resolve("../.config/zeph-acp/keys.toml"); !isAgentFile(err) {
 		t.Error(err)
 	}
-	if _, err := r.Resolve("../.config/zeph-acp/keys.toml"); isPrivate(err) {
+	if _, err := r.Resolve("../.config/zeph-acp/keys.toml"); isAgentFile(err) {
 		t.Error("the roots that Without was asked of have changed")
 	}
 }
@@ -103,7 +103,7 @@ func TestPrivateOutside(t *testing.T) {
 // opened in addition to the project, all of it is hidden.
 func TestPrivateMixed(t *testing.T) {
 	dir := tree(t, "p/zeph.db", "p/config.toml", "p/sub/config.toml", "p/a.go", "other/x")
-	own := &Own{Places: []Place{{Dir: filepath.Join(dir, "p"), Files: []string{"config.toml", "keys.toml", "keys.toml.lock", ".*.tmp-*", "zeph.db", "zeph.db*"},
+	own := &AgentFiles{Places: []Place{{Dir: filepath.Join(dir, "p"), Files: []string{"config.toml", "keys.toml", "keys.toml.lock", ".*.tmp-*", "zeph.db", "zeph.db*"},
 		Mixed: true}}}
 	for _, tt := range []struct {
 		roots  string
@@ -124,7 +124,7 @@ func TestPrivateMixed(t *testing.T) {
 		must(t, err)
 		r = r.Without(own)
 		for path := range strings.FieldsSeq(tt.hidden) {
-			if _, err := r.Resolve(path); !isPrivate(err) {
+			if _, err := r.Resolve(path); !isAgentFile(err) {
 				t.Errorf("%s: %s: %v", tt.roots, path, err)
 			}
 		}
@@ -142,15 +142,15 @@ func TestPrivateBehindLinks(t *testing.T) {
 		"home/share/zeph-acp/zeph.db -> ../../dot/db/z.sqlite")
 	r, err := New(filepath.Join(dir, "home"))
 	must(t, err)
-	r = r.Without(&Own{Places: []Place{{Dir: filepath.Join(dir, "home/.config/zeph-acp")},
+	r = r.Without(&AgentFiles{Places: []Place{{Dir: filepath.Join(dir, "home/.config/zeph-acp")},
 		{Dir: filepath.Join(dir, "home/share/zeph-acp"), Files: []string{"zeph.db"}}}})
 	for path, want := range map[string]bool{"dot/zeph": true, "dot/zeph/keys.toml": true, "dot/db/z.sqlite": true, "dot/db/z.sqlite-wal": true,
 		"dot/db/z.sqlite-shm": true, "dot/db/y": false, "dot": false} {
-		if _, err := r.Resolve(path); isPrivate(err) != want {
+		if _, err := r.Resolve(path); isAgentFile(err) != want {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
-	if below := r.Private().Below(filepath.Join(dir, "home/dot")); strings.Join(below, " ") != "db/z.sqlite zeph" && strings.Join(below,
+	if below := r.Hidden().Below(filepath.Join(dir, "home/dot")); strings.Join(below, " ") != "db/z.sqlite zeph" && strings.Join(below,
 		" ") != "zeph db/z.sqlite" {
 		t.Errorf("below dot are %q", below)
 	}
@@ -160,7 +160,7 @@ func TestBelow(t *testing.T) {
 	dir, own := home(t)
 	r, err := New(dir)
 	must(t, err)
-	p := r.Without(own).Private()
+	p := r.Without(own).Hidden()
 	for path, want := range map[string]string{
 		"": "home/.config/zeph-acp home/share/zeph-acp", "home/.config": "zeph-acp", "home/.config/zeph-acp": ".", "home/w": "", "home/state": "", "nowhere": "",
 		"home/share/zeph-acp/zeph.db": "",
@@ -169,7 +169,7 @@ func TestBelow(t *testing.T) {
 			t.Errorf("below %q are %q, want %q", path, got, want)
 		}
 	}
-	var none *Private
+	var none *HiddenFiles
 	if none.Below(dir) != nil || none.Hides(dir) || none.Dirs() != nil {
 		t.Error("nobody's files")
 	}
@@ -226,17 +226,17 @@ func TestPrivateKept(t *testing.T) {
 	must(t, err)
 	must(t, os.Remove(filepath.Join(dir, "home/w/a")))
 	must(t, os.Link(filepath.Join(dir, "home/share/zeph-acp/zeph.db"), filepath.Join(dir, "home/w/a")))
-	if _, _, err := d.open("a", os.O_RDONLY, before); !isPrivate(err) || len(own.keptOpen) != 1 {
+	if _, _, err := d.open("a", os.O_RDONLY, before); !isAgentFile(err) || len(own.keptOpen) != 1 {
 		t.Fatalf("%v, %d kept", err, len(own.keptOpen))
 	}
 	if _, err := own.keptOpen[0].Stat(); err != nil {
 		t.Error(err)
 	}
 	must(t, own.keptOpen[0].Close())
-	if _, err := r.Without(own).Private().Open(filepath.Join(dir, "home/w/a")); !isPrivate(err) || len(own.keptOpen) != 1 {
+	if _, err := r.Without(own).Hidden().Open(filepath.Join(dir, "home/w/a")); !isAgentFile(err) || len(own.keptOpen) != 1 {
 		t.Errorf("%v, %d kept", err, len(own.keptOpen))
 	}
-	if _, err := r.Private().Open(filepath.Join(dir, "home/w/b")); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := r.Hidden().Open(filepath.Join(dir, "home/w/b")); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
 }
@@ -264,7 +264,7 @@ func TestPrivateDirectory(t *testing.T) {
 	must(t, os.MkdirAll(filepath.Join(own.Places[0].Dir, "kept/contents"), 0o700))
 	r, err := New(filepath.Join(dir, "home"))
 	must(t, err)
-	if r.Without(own).Private().Linked() {
+	if r.Without(own).Hidden().Linked() {
 		t.Error("a directory counts as a file with hard links")
 	}
 }
@@ -276,7 +276,7 @@ func TestPrivateLooksAgain(t *testing.T) {
 	must(t, err)
 	r = r.Without(own)
 	data := filepath.Join(dir, "home/share/zeph-acp")
-	hidden := func() int { return len(r.Private().files) }
+	hidden := func() int { return len(r.Hidden().files) }
 	aged := func() { // as if the lists had been made long after the last change
 		for place, l := range own.lookups {
 			l.at = l.at.Add(time.Hour)
@@ -293,19 +293,19 @@ func TestPrivateLooksAgain(t *testing.T) {
 	}
 	aged()
 	must(t, os.Rename(filepath.Join(data, "zeph.db-wal"), filepath.Join(data, "zeph.db")))
-	p := r.Private()
+	p := r.Hidden()
 	info, err := os.Lstat(filepath.Join(data, "zeph.db"))
 	must(t, err)
 	if len(p.files) != 2 || !p.isHiddenFile(info) {
 		t.Errorf("%d hidden files after one was replaced", len(p.files))
 	}
 	aged()
-	r.Private()
-	if p := r.Private(); p.Linked() {
+	r.Hidden()
+	if p := r.Hidden(); p.Linked() {
 		t.Error("linked without a link")
 	}
 	must(t, os.Link(filepath.Join(data, "zeph.db"), filepath.Join(dir, "home/w/hard")))
-	if p := r.Private(); !p.Linked() {
+	if p := r.Hidden(); !p.Linked() {
 		t.Error("a later link is not seen")
 	}
 }
