@@ -191,7 +191,7 @@ func (r *runningCall) run(ctx context.Context) (*llm.ToolResult, error) {
 	if r.skipped {
 		res := executors.Result{Text: onlyThoughts}
 		r.outcome = outcomeOf(r.original, r.call.Spec, res)
-		r.notes = r.doom.nudge(r.outcome)
+		r.notes = r.loops.nudge(r.outcome)
 		return r.finish(ctx, res, nil)
 	}
 	res, err := r.Chain.Execute(ctx, r.call)
@@ -204,7 +204,7 @@ func (r *runningCall) run(ctx context.Context) (*llm.ToolResult, error) {
 		r.outcome = outcomeOf(r.original, r.call.Spec, res)
 		r.notes = r.reflection(res)
 		if r.call.Origin == executors.Model {
-			r.notes += r.doom.nudge(r.outcome)
+			r.notes += r.loops.nudge(r.outcome)
 		}
 	}
 	return r.finish(ctx, res, err)

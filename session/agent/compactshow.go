@@ -68,7 +68,7 @@ func (w *compactionRun) apply(ctx context.Context, c transcript.Compaction) erro
 	c.ID = w.id
 	t.history, _ = c.Apply(t.history, 0)
 	t.meter = llm.Meter{}
-	t.doom.forget()
+	t.loops.forget()
 	t.compactions++
 	c.After = t.tokens()
 	if w.strategy == transcript.Triggered && !t.ShowCompactions {

@@ -107,15 +107,15 @@ func TestCompactionCountsCallsAnew(t *testing.T) {
 	history := c.turns(t, a, 5, "look")
 	u := &turn{Agent: a, model: m, history: history}
 	again := outcome{call: "read a", text: "a"}
-	u.doom.observe([]outcome{again})
-	if u.doom.nudge(again) == "" {
+	u.loops.observe([]outcome{again})
+	if u.loops.nudge(again) == "" {
 		t.Error("a second call is not told of")
 	}
 	if err := u.compact(t.Context(), compactionRun{strategy: transcript.Triggered, room: u.roomOf(m.window), force: true}); err != nil || u.compactions != 1 {
 		t.Fatalf("got %v, %v, want %v", err, u.compactions, 1)
 	}
-	if told := u.doom.nudge(again); told != "" {
-		t.Errorf("u.doom.nudge(again): got %q, want %q", told, "")
+	if told := u.loops.nudge(again); told != "" {
+		t.Errorf("u.loops.nudge(again): got %q, want %q", told, "")
 	}
 }
 

@@ -64,7 +64,7 @@ func (t *turn) addSteer(ctx context.Context, content []acp.ContentBlock) (refuse
 
 // resetLimits restarts the limits on rounds and repetitions, as a prompt does.
 func (t *turn) resetLimits() {
-	t.allowedRounds, t.doom = 0, doom{}
+	t.allowedRounds, t.loops = 0, loopDetector{}
 }
 
 // isOver reports whether the turn ends with the model's last answer: no text of the

@@ -36,7 +36,7 @@ type turn struct {
 	maskedTo int
 	message  message       // the message being sent
 	text     images.Stream // of the message
-	doom     doom
+	loops    loopDetector
 
 	questions questions
 	meter     llm.Meter // of history
@@ -180,7 +180,7 @@ func (t *turn) actOn(ctx context.Context, got answer) (acp.StopReason, error) {
 	if t.endsWithQuestions() {
 		return t.stop(ctx, acp.StopEndTurn, "%s", shownQuestions(t.questions.pending))
 	}
-	if why := t.doom.observe(outcomes); why != "" && t.origin == executors.Model && !t.inbox.isWaiting() {
+	if why := t.loops.observe(outcomes); why != "" && t.origin == executors.Model && !t.inbox.isWaiting() {
 		return t.stop(ctx, acp.StopMaxTurnRequests, "%s", why)
 	}
 	return "", nil

@@ -32,7 +32,7 @@ func parseOutcome(s string) outcome {
 	return outcomeOf(llm.ToolCall{Name: name, Input: json.RawMessage(input)}, tools[name], res)
 }
 
-func TestDoom(t *testing.T) {
+func TestLoopDetect(t *testing.T) {
 	const fails = ": FAIL TestX, want 1, got 2"
 	for name, tt := range map[string]struct {
 		rounds  string // the calls of a round are separated by " | "
@@ -75,7 +75,7 @@ func TestDoom(t *testing.T) {
 			"read a: the text of a file", 0, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var d doom
+			var d loopDetector
 			stopped, nudged := 0, []string{}
 			for i, round := range strings.Split(strings.TrimSpace(tt.rounds), "\n") {
 				var outcomes []outcome

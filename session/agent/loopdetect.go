@@ -13,22 +13,22 @@ import (
 
 // A model that repeats itself gets a note once, and is then stopped.
 const (
-	// doomLimit is the number of repetitions that stop the turn: rounds in a row with the
+	// loopLimit is the number of repetitions that stop the turn: rounds in a row with the
 	// same outcome, or equal calls with the same result and no news in between.
-	doomLimit = 3
+	loopLimit = 3
 	// callLimit is the number of equal calls with any result and no news in
 	// between that stop the turn.
 	callLimit = 5
 )
 
-// doom detects a model that repeats itself within one turn: by equal rounds, by the same
+// loopDetector detects a model that repeats itself within one turn: by equal rounds, by the same
 // call, or by a cycle of several calls.
 //
 // News restarts the count of calls: a new call that changes something or has a
 // new result, or a command that still runs. Text next to the calls is not news,
 // since models announce each attempt. Retries by a link of the chain are not
 // counted.
-type doom struct {
+type loopDetector struct {
 	last   string // the outcome of the last round
 	rounds int    // in a row with that outcome
 	known  map[string]bool
@@ -53,7 +53,7 @@ type outcome struct {
 
 // observe records the outcomes of a round. It returns the message to stop the
 // turn with, or "".
-func (d *doom) observe(round []outcome) string {
+func (d *loopDetector) observe(round []outcome) string {
 	if d.known == nil {
 		d.known, d.calls = map[string]bool{}, map[string]repeats{}
 	}
@@ -79,12 +79,12 @@ func (d *doom) observe(round []outcome) string {
 			d.calls[o.call] = d.calls[o.call].with(o)
 		}
 		r := d.calls[o.call]
-		stuck = stuck && (r.same >= doomLimit || r.times >= callLimit)
+		stuck = stuck && (r.same >= loopLimit || r.times >= callLimit)
 	}
 	const advice = "so the agent is repeating itself. Tell it what to do differently."
 	switch {
-	case d.rounds >= doomLimit:
-		return fmt.Sprintf("Stopped: the last %d rounds of tool calls had the same outcome, %s", doomLimit, advice)
+	case d.rounds >= loopLimit:
+		return fmt.Sprintf("Stopped: the last %d rounds of tool calls had the same outcome, %s", loopLimit, advice)
 	case stuck:
 		return "Stopped: the model makes the same tool calls again and again without new results, " + advice
 	}
@@ -93,7 +93,7 @@ func (d *doom) observe(round []outcome) string {
 
 // forget restarts the count of calls: the model may repeat a call whose result
 // it no longer sees.
-func (d *doom) forget() { clear(d.calls) }
+func (d *loopDetector) forget() { clear(d.calls) }
 
 func (r repeats) with(o outcome) repeats {
 	r.times++
@@ -106,12 +106,12 @@ func (r repeats) with(o outcome) repeats {
 
 // nudge returns a note for the model after the result of a repeated call. It
 // changes nothing, so concurrent calls may use it.
-func (d *doom) nudge(o outcome) string {
+func (d *loopDetector) nudge(o outcome) string {
 	r := d.calls[o.call].with(o)
 	often := ""
 	switch {
 	case o.running:
-	case r.same >= doomLimit-1:
+	case r.same >= loopLimit-1:
 		often = fmt.Sprintf("%s with the same outcome", quantity.Count(r.same, "time"))
 	case r.times >= callLimit-1:
 		often = quantity.Count(r.times, "time")
