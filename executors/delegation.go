@@ -2,9 +2,9 @@ package executors
 
 import "context"
 
-// Delegation is a task for an inner turn: a model works on it in a separate
-// conversation. The calls of the inner turn pass the session's chain, with the same mode and
-// the same user, and count towards the session's cost. An inner turn cannot delegate. It
+// Delegation is a task for a subturn: a model works on it in a separate
+// conversation. The calls of the subturn pass the session's chain, with the same mode and
+// the same user, and count towards the session's cost. A subturn cannot delegate. It
 // gets a tool that acts on the session alone only if Internal names the tool.
 type Delegation struct {
 	Name   string // of the worker; a part of the caller id, and shown to people
@@ -33,7 +33,7 @@ type Delegation struct {
 // DelegatedCall makes a call; see [Call.Precondition]. An error ends the turn.
 type DelegatedCall func(ctx context.Context, tool string, input any, precondition func(context.Context) *Failure) (Result, error)
 
-// Report is the outcome of an inner turn.
+// Report is the outcome of a subturn.
 type Report struct {
 	Caller string // the caller id of its calls
 	Text   string // the last message of the model; may be empty
@@ -42,7 +42,7 @@ type Report struct {
 	Calls  int    // tool calls
 }
 
-// DelegationGate is the gate that denies calls beyond the bounds of an inner turn. Calls
+// DelegationGate is the gate that denies calls beyond the bounds of a subturn. Calls
 // of the session's own turn have no bounds and pass.
 func DelegationGate(next Executor) Executor {
 	return delegationGate{next, Gate("delegation", func(_ context.Context, call *Call) (Verdict, error) {

@@ -157,13 +157,13 @@ type Call struct {
 	// returns a report for the model. After an error nothing has changed. It is nil
 	// if there is no conversation.
 	Compress func(ctx context.Context, focus string) (string, error)
-	// Delegate runs a task in an inner turn; see [Delegation]. It is nil if there is no
-	// model, or if the caller is an inner turn itself.
+	// Delegate runs a task in a subturn; see [Delegation]. It is nil if there is no
+	// model, or if the caller is a subturn itself.
 	Delegate func(ctx context.Context, d Delegation) (Report, error)
 	// Question asks the user; see [Question]. The error is for the model, or ctx's cause.
-	// It is nil if the call does not come from a model, or comes from an inner turn.
+	// It is nil if the call does not come from a model, or comes from a subturn.
 	Question func(ctx context.Context, q Question) (Reply, error)
-	// Bounds returns the failure of a call that the inner turn may not make, or nil. It
+	// Bounds returns the failure of a call that the subturn may not make, or nil. It
 	// is nil for calls of the session's own turn. The gate "delegation" enforces it.
 	Bounds func(call *Call) *Failure
 	// InCopy reports that the call acts in a copy of the project, and not in the project.

@@ -21,8 +21,8 @@ type Agent interface {
 	Compact(ctx context.Context, history []llm.Message, focus string) ([]llm.Message, error)
 	// Say shows the user a message that no model sees.
 	Say(ctx context.Context, text string) error
-	// CancelInner cancels the inner turn of that caller id, if it runs.
-	CancelInner(caller string)
+	// CancelSubturn cancels the subturn of that caller id, if it runs.
+	CancelSubturn(caller string)
 	// Tools returns the tools that are offered to the model.
 	Tools() []llm.Tool
 	// Typed returns those tools that a user would call by a command.

@@ -77,9 +77,9 @@ func (s *Session) Cancel() {
 	}
 }
 
-// CancelChild cancels the inner turn of a child session.
+// CancelChild cancels the subturn of a child session.
 func (s *Session) CancelChild(id string) {
-	s.runner().CancelInner(id)
+	s.runner().CancelSubturn(id)
 }
 
 // errSessionClosed is the cause that cancels the queued turns of a closed

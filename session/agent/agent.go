@@ -68,8 +68,8 @@ type Agent struct {
 	// Tracer records the turns; nil records nothing.
 	Tracer *trace.Tracer
 
-	cache      llm.Cache // the encoded form of the conversation
-	innerTurns innerTurns
+	cache    llm.Cache // the encoded form of the conversation
+	subturns subturns
 }
 
 // Client holds the client's functions and capabilities.
@@ -88,7 +88,7 @@ type Client struct {
 	ContinueUnasked func() bool
 	StopAsking      func()
 	// SendAs sends an update of a child session; nil means that the client does not show
-	// child sessions, and inner turns are shown as steps of the call that began them.
+	// child sessions, and subturns are shown as steps of the call that began them.
 	SendAs func(ctx context.Context, session string, u acp.SessionUpdate) error
 	// ShowCompactions reports whether the client shows updates of kind
 	// compaction_update, and Notices whether it shows notices.
@@ -155,7 +155,7 @@ type Helpers struct {
 	// Compactor summarizes the messages that a compaction removes; nil means
 	// the session's model.
 	Compactor llm.Model
-	// OpenModel returns the model of an inner turn by its name; nil means that inner turns
+	// OpenModel returns the model of a subturn by its name; nil means that subturns
 	// have the session's model.
 	OpenModel func(name string) (llm.Model, error)
 }

@@ -116,7 +116,7 @@ type runningCall struct {
 	started  bool
 	// judgement is copied from the record once the gates have decided: a running call may add to it.
 	judgement string
-	steps     []string // of the inner turn that the call runs
+	steps     []string // of the subturn that the call runs
 
 	showing sync.Mutex // held while the steps are sent
 }
@@ -141,7 +141,7 @@ func (t *turn) announce(ctx context.Context, c llm.ToolCall) (*runningCall, erro
 	t.setDelegation(r)
 	if t.origin == executors.Model {
 		call.Compress = t.compress
-		if t.inner == nil {
+		if t.sub == nil {
 			call.Question = r.question
 		}
 	}
@@ -290,7 +290,7 @@ func (r *runningCall) progressUpdate(ev executors.Event) (acp.SessionUpdate, boo
 	case ev.Status == executors.InProgress && !r.started:
 		r.started, r.judgement = true, r.call.Record.Judgement()
 		u.Status = acp.ToolInProgress
-	case ev.Terminal != "" && r.inner != nil: // it belongs to the session, whose client does not see the call
+	case ev.Terminal != "" && r.sub != nil: // it belongs to the session, whose client does not see the call
 		return nil, false
 	case ev.Terminal != "":
 		r.terminal = ev.Terminal

@@ -48,7 +48,7 @@ func (a *Agent) runPromptHooks(ctx context.Context, prompt *transcript.Prompt) (
 	return blocked, err
 }
 
-// halt remembers that a hook has ended the turn. Inner turns end with it.
+// halt remembers that a hook has ended the turn. Subturns end with it.
 type halt struct {
 	mu      sync.Mutex
 	why     string

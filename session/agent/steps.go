@@ -11,16 +11,16 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
-// addStep records a call of an inner turn, as a line of the call that delegated the task. The
+// addStep records a call of a subturn, as a line of the call that delegated the task. The
 // process may end before that call does. If the client does not see the child session, it is shown
 // the line.
 func (t *turn) addStep(call *executors.Call) {
-	if t.inner == nil {
+	if t.sub == nil {
 		return
 	}
-	parent := t.inner.parent
+	parent := t.sub.parent
 	line := executors.Truncate(executors.Shown(call.Tool)+" "+firstLine(call.Card.Title), maxStep)
-	parent.Record(transcript.Step{ToolCallID: parent.call.ID, ID: parent.id, Text: line, Caller: t.inner.caller, Shown: &acp.ToolCall{
+	parent.Record(transcript.Step{ToolCallID: parent.call.ID, ID: parent.id, Text: line, Caller: t.sub.caller, Shown: &acp.ToolCall{
 		Update: acp.UpdateToolCall, ToolCallID: call.ID, Title: call.Card.Title, Name: executors.Shown(call.Tool), Status: acp.ToolPending,
 		Kind: string(cmp.Or(call.Card.Kind, call.Spec.Kind, executors.KindOther)), Locations: locations(call.Card.Locations),
 	}})
@@ -28,26 +28,26 @@ func (t *turn) addStep(call *executors.Call) {
 		return
 	}
 	parent.mu.Lock()
-	t.inner.lines[call.ID] = len(parent.steps)
+	t.sub.lines[call.ID] = len(parent.steps)
 	parent.steps = append(parent.steps, line)
 	parent.mu.Unlock()
 	parent.showSteps()
 }
 
-// failStep records that a call of an inner turn failed, and marks its line.
+// failStep records that a call of a subturn failed, and marks its line.
 func (t *turn) failStep(call *executors.Call) {
-	if t.inner == nil {
+	if t.sub == nil {
 		return
 	}
-	parent := t.inner.parent
-	parent.Record(transcript.Step{ToolCallID: parent.call.ID, ID: parent.id, Caller: t.inner.caller, Shown: &acp.ToolCall{
+	parent := t.sub.parent
+	parent.Record(transcript.Step{ToolCallID: parent.call.ID, ID: parent.id, Caller: t.sub.caller, Shown: &acp.ToolCall{
 		Update: acp.UpdateToolCallPatch, ToolCallID: call.ID, Status: acp.ToolFailed,
 	}})
 	if !t.shownAsSteps() {
 		return
 	}
 	parent.mu.Lock()
-	i, ok := t.inner.lines[call.ID]
+	i, ok := t.sub.lines[call.ID]
 	if ok {
 		parent.steps[i] += " (failed)"
 	}

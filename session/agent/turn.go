@@ -52,8 +52,8 @@ type turn struct {
 	// reflected records that the model was asked to think about a failed call.
 	reflected atomic.Bool
 
-	inner     *inner       // nil for a turn of the session
-	delegated atomic.Int32 // inner turns so far
+	sub       *subturn     // nil for a turn of the session
+	delegated atomic.Int32 // subturns so far
 	halt      halt
 }
 

@@ -27,7 +27,7 @@ func (s *Set) prepareInvoke(_ context.Context, _ *executors.Call, in *invokeInpu
 	return card, nil
 }
 
-// invoke runs a skill in an inner turn, and returns its report.
+// invoke runs a skill in a subturn, and returns its report.
 func (s *Set) invoke(ctx context.Context, call *executors.Call, in *invokeInput) (executors.Result, error) {
 	if call.Delegate == nil {
 		return executors.Failf(executors.PolicyBlocked, "only the session's own turn can run a skill"), nil
@@ -70,7 +70,7 @@ func (s *Set) env(skill Skill) ([]string, error) {
 	return env, nil
 }
 
-// delegation returns the inner turn of a skill.
+// delegation returns the subturn of a skill.
 func (s *Set) delegation(skill Skill, text, task string, env []string) executors.Delegation {
 	d := executors.Delegation{
 		Name: "skill:" + skill.Name, System: s.options.System(), Rounds: s.options.MaxRounds, Env: env, Internal: []string{loadTool},

@@ -16,7 +16,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/agent/frontmatter"
 )
 
-// TestInvoke checks the inner turn of a skill, and its report.
+// TestInvoke checks the subturn of a skill, and its report.
 func TestInvoke(t *testing.T) {
 	var read []string
 	set := New(Options{
@@ -98,7 +98,7 @@ func TestInvoke(t *testing.T) {
 	}
 	res, err := set.Execute(t.Context(), &executors.Call{Tool: "invoke_skill", Input: []byte(`{"name":"plain"}`)})
 	if err != nil || res.Category() != executors.PolicyBlocked {
-		t.Errorf("in an inner turn: %v, %s", err, res.ForModel())
+		t.Errorf("in a subturn: %v, %s", err, res.ForModel())
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

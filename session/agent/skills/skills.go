@@ -8,7 +8,7 @@
 //
 // Skills are the user's or a repository's. A repository's skill may be used only after the user has
 // approved exactly its files; each use compares them again. The tool invoke_skill runs a skill in
-// an inner turn: with the tools that it declares, and with the secrets that it names. A skill
+// a subturn: with the tools that it declares, and with the secrets that it names. A skill
 // grants no permission. A skill that cannot be used does not affect the others. No file is opened
 // without limits, and no use blocks on one.
 //

@@ -1,5 +1,5 @@
 // Package subagent offers the tool sub_agent, with which a model delegates a task to a
-// sub-agent: an inner turn with its own conversation.
+// sub-agent: a subturn with its own conversation.
 //
 // Start with [New] and call [Set.Ready] before each turn. The types of sub-agents are
 // built in, the user's ([Types]), or files of the repository, which count only after the

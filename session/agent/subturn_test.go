@@ -207,14 +207,14 @@ func TestDelegateCancel(t *testing.T) {
 }
 
 // A cancel of a task leaves the turn and other tasks alone.
-func TestCancelInner(t *testing.T) {
+func TestCancelSubturn(t *testing.T) {
 	c := &client{}
 	a, d := delegating(t, c, delegate+`{"tool":"block"}`+"\n\n"+`{"text":"done"}`)
 	send := a.Send
 	a.Send = func(ctx context.Context, u acp.SessionUpdate) error {
 		if call, ok := u.(acp.ToolCall); ok && len(call.Content) > 0 && call.Status == "" {
-			a.CancelInner("s1/other")
-			a.CancelInner("s1/scout-#3")
+			a.CancelSubturn("s1/other")
+			a.CancelSubturn("s1/scout-#3")
 		}
 		return send(ctx, u)
 	}
@@ -222,7 +222,7 @@ func TestCancelInner(t *testing.T) {
 		text("go")); err != nil || reason != acp.StopEndTurn || d.err != nil || !strings.Contains(d.report.Ended, "cancelled") {
 		t.Errorf("the turn: %v, %v; the task: %v, ended %q, want a cancelled task in a turn that ends", reason, err, d.err, d.report.Ended)
 	}
-	a.CancelInner("s1/scout-#3") // after its end
+	a.CancelSubturn("s1/scout-#3") // after its end
 }
 
 // A client that shows child sessions sees the beginning and the end of one, also after a

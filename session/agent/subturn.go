@@ -14,16 +14,16 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
-// maxInner limits the inner turns of one turn.
-const maxInner = 100
+// maxSubturns limits the subturns of one turn.
+const maxSubturns = 100
 
 var (
-	errTooMany = fmt.Errorf("this turn has delegated %d tasks already", maxInner)
+	errTooMany = fmt.Errorf("this turn has delegated %d tasks already", maxSubturns)
 	errAlone   = errors.New("no model is configured to work on the task")
 )
 
-// inner is the state that only an inner turn has.
-type inner struct {
+// subturn is the state that only a subturn has.
+type subturn struct {
 	parent *runningCall // the call that delegated the task
 	caller string       // the caller id of the turn's calls
 	bounds Bounds
@@ -35,29 +35,29 @@ type inner struct {
 
 // sessionTurn returns the turn of the session that t belongs to.
 func (t *turn) sessionTurn() *turn {
-	if t.inner != nil {
-		return t.inner.parent.turn
+	if t.sub != nil {
+		return t.sub.parent.turn
 	}
 	return t
 }
 
 // caller returns the caller id of the turn's calls.
 func (t *turn) caller() string {
-	if t.inner != nil {
-		return t.inner.caller
+	if t.sub != nil {
+		return t.sub.caller
 	}
 	return t.Session
 }
 
 // shownAsSteps reports whether the client is shown the turn's calls only as steps.
-func (t *turn) shownAsSteps() bool { return t.inner != nil && t.inner.parent.SendAs == nil }
+func (t *turn) shownAsSteps() bool { return t.sub != nil && t.sub.parent.SendAs == nil }
 
-// setDelegation sets the bounds of a call that an inner turn makes. In a turn of the
+// setDelegation sets the bounds of a call that a subturn makes. In a turn of the
 // session, it lets the call delegate tasks.
 func (t *turn) setDelegation(r *runningCall) {
-	if t.inner != nil {
-		t.inner.calls.Add(1)
-		r.call.Bounds, r.call.Env, r.call.InCopy = t.inner.bounds, t.inner.env, t.inner.inCopy
+	if t.sub != nil {
+		t.sub.calls.Add(1)
+		r.call.Bounds, r.call.Env, r.call.InCopy = t.sub.bounds, t.sub.env, t.sub.inCopy
 		return
 	}
 	if t.origin != executors.User {
@@ -66,28 +66,28 @@ func (t *turn) setDelegation(r *runningCall) {
 	r.call.Delegate = r.delegate
 }
 
-// delegate runs a task as an inner turn: with its own history, system prompt, limit of
+// delegate runs a task as a subturn: with its own history, system prompt, limit of
 // rounds and caller id, and with a subset of the tools. It shares the session's chain, mode,
 // user, cancel and cost. An error means that there is no report.
 func (r *runningCall) delegate(ctx context.Context, d executors.Delegation) (executors.Report, error) {
-	if r.delegated.Add(1) > maxInner {
+	if r.delegated.Add(1) > maxSubturns {
 		return executors.Report{}, errTooMany
 	}
-	model, err := r.innerModel(d.Model)
+	model, err := r.subturnModel(d.Model)
 	if err != nil {
 		return executors.Report{}, err
 	}
-	t := r.innerTurn(d, model)
-	innerCtx, end := r.Agent.innerTurns.begin(ctx, t.caller())
+	t := r.newSubturn(d, model)
+	subCtx, end := r.Agent.subturns.begin(ctx, t.caller())
 	defer end()
 	if err := t.showStart(ctx, d); err != nil {
 		return executors.Report{}, err
 	}
-	reason, err := t.run(innerCtx)
-	if err == nil && innerCtx.Err() == nil && d.After != nil {
-		err = d.After(innerCtx, t.callAfterwards)
+	reason, err := t.run(subCtx)
+	if err == nil && subCtx.Err() == nil && d.After != nil {
+		err = d.After(subCtx, t.callAfterwards)
 	}
-	if innerCtx.Err() != nil && ctx.Err() == nil {
+	if subCtx.Err() != nil && ctx.Err() == nil {
 		reason, err = acp.StopCancelled, nil
 	}
 	t.showIdle(ctx, reason)
@@ -96,7 +96,7 @@ func (r *runningCall) delegate(ctx context.Context, d executors.Delegation) (exe
 		Text:   t.lastText(),
 		Ended:  endReason(reason, d.Rounds),
 		Model:  t.model.Name(),
-		Calls:  int(t.inner.calls.Load()),
+		Calls:  int(t.sub.calls.Load()),
 	}
 	if ctx.Err() != nil {
 		return report, context.Cause(ctx)
@@ -104,8 +104,8 @@ func (r *runningCall) delegate(ctx context.Context, d executors.Delegation) (exe
 	return report, err
 }
 
-// innerModel returns the model of that name, or the session's.
-func (r *runningCall) innerModel(name string) (llm.Model, error) {
+// subturnModel returns the model of that name, or the session's.
+func (r *runningCall) subturnModel(name string) (llm.Model, error) {
 	m := r.Model()
 	if name != "" && r.OpenModel != nil {
 		var err error
@@ -119,10 +119,10 @@ func (r *runningCall) innerModel(name string) (llm.Model, error) {
 	return m, nil
 }
 
-// innerTurn returns the turn of a task, ready to run.
-func (r *runningCall) innerTurn(d executors.Delegation, model llm.Model) *turn {
+// newSubturn returns the turn of a task, ready to run.
+func (r *runningCall) newSubturn(d executors.Delegation, model llm.Model) *turn {
 	id := r.NewID()
-	in := &inner{
+	in := &subturn{
 		parent: r, caller: r.Session + "/" + d.Name + "-" + id[:min(len(id), 8)], lines: map[string]int{}, env: d.Env, inCopy: d.Chain != nil,
 		bounds: func(call *executors.Call) *executors.Failure {
 			if r.turn.bounds != nil {
@@ -148,7 +148,7 @@ func (r *runningCall) innerTurn(d executors.Delegation, model llm.Model) *turn {
 		a.State.Thought = func() string { return "" }
 	}
 	tools := a.Chain.Tools()
-	t := &turn{Agent: a, model: model, typed: r.typed, inner: in, tools: tools, offered: forModel(tools)}
+	t := &turn{Agent: a, model: model, typed: r.typed, sub: in, tools: tools, offered: forModel(tools)}
 	prompt := transcript.Prompt{Content: []acp.ContentBlock{acp.TextBlock(d.Task)}}
 	if r.Mode != nil {
 		prompt.Mode = r.Mode()
@@ -157,7 +157,7 @@ func (r *runningCall) innerTurn(d executors.Delegation, model llm.Model) *turn {
 	return t
 }
 
-// callAfterwards makes a call for an inner turn that has ended. The call passes the session's
+// callAfterwards makes a call for a subturn that has ended. The call passes the session's
 // chain.
 func (t *turn) callAfterwards(
 	ctx context.Context, tool string, input any, still func(context.Context) *executors.Failure,
@@ -166,13 +166,13 @@ func (t *turn) callAfterwards(
 	if err != nil {
 		return executors.Result{}, err
 	}
-	parent, a := t.inner.parent, t.Agent
+	parent, a := t.sub.parent, t.Agent
 	next := &Agent{
 		Config: a.Config, Session: a.Session, Chain: parent.Chain, NewID: a.NewID, Log: a.Log,
 		Client: a.Client, State: a.State, Workspace: parent.Workspace, Overflow: a.Overflow, Helpers: a.Helpers, System: a.System,
 	}
-	u := &turn{Agent: next, model: t.model, typed: t.typed, tools: next.Chain.Tools(), inner: &inner{
-		parent: parent, caller: t.inner.caller, lines: t.inner.lines, bounds: parent.turn.bounds,
+	u := &turn{Agent: next, model: t.model, typed: t.typed, tools: next.Chain.Tools(), sub: &subturn{
+		parent: parent, caller: t.sub.caller, lines: t.sub.lines, bounds: parent.turn.bounds,
 	}}
 	r, err := u.announce(ctx, llm.ToolCall{ID: u.NewID(), Name: tool, Input: data})
 	if err != nil {
@@ -184,7 +184,7 @@ func (t *turn) callAfterwards(
 	return res, err
 }
 
-// endReason returns why an inner turn stopped before it completed the task.
+// endReason returns why a subturn stopped before it completed the task.
 func endReason(reason acp.StopReason, rounds int) string {
 	switch reason {
 	case acp.StopEndTurn:
@@ -233,9 +233,9 @@ func (o toolSubset) Tools() []executors.Tool {
 	return slices.DeleteFunc(slices.Clone(o.Executor.Tools()), func(t executors.Tool) bool { return !isOffered(o.task, t) })
 }
 
-// record returns a Record that passes on only the costs: the other events of an inner
-// turn are not part of the conversation.
-func (in *inner) record(record func(...transcript.Event)) func(...transcript.Event) {
+// record returns a Record that passes on only the costs: the other events of a
+// subturn are not part of the conversation.
+func (in *subturn) record(record func(...transcript.Event)) func(...transcript.Event) {
 	return func(events ...transcript.Event) {
 		for _, e := range events {
 			if a, ok := e.(transcript.Answer); ok && a.Usage != nil {
@@ -248,7 +248,7 @@ func (in *inner) record(record func(...transcript.Event)) func(...transcript.Eve
 
 // showStart announces the turn as a child session with its task.
 func (t *turn) showStart(ctx context.Context, d executors.Delegation) error {
-	parent := t.inner.parent
+	parent := t.sub.parent
 	if parent.SendAs == nil {
 		return nil
 	}
@@ -266,7 +266,7 @@ func (t *turn) showStart(ctx context.Context, d executors.Delegation) error {
 
 // showIdle shows the client that the child session is idle, even after a cancel.
 func (t *turn) showIdle(ctx context.Context, reason acp.StopReason) {
-	parent := t.inner.parent
+	parent := t.sub.parent
 	if parent.SendAs == nil {
 		return
 	}
@@ -281,7 +281,7 @@ func (t *turn) showIdle(ctx context.Context, reason acp.StopReason) {
 // send returns the Send of the child session. If the client shows no child sessions, it
 // passes on notices and the results of calls that the user was asked about. Other
 // updates are dropped: the calls are shown as steps.
-func (in *inner) send(send func(context.Context, acp.SessionUpdate) error) func(context.Context, acp.SessionUpdate) error {
+func (in *subturn) send(send func(context.Context, acp.SessionUpdate) error) func(context.Context, acp.SessionUpdate) error {
 	if as := in.parent.SendAs; as != nil {
 		return func(ctx context.Context, u acp.SessionUpdate) error { return as(ctx, in.caller, u) }
 	}
