@@ -49,10 +49,12 @@ func (a *agent) waitGone(pids []int) {
 	}
 }
 
-// TestStatement113_116_118Cancel cancels a turn wherever it can wait. The answer
+// TestCancel cancels a turn wherever it can wait. The answer
 // comes at once and is a result, no child is left, and no update follows. The next
 // prompt works, and the model remembers the one before.
-func TestStatement113_116_118Cancel(t *testing.T) {
+//
+// Statements 113, 116, 118.
+func TestCancel(t *testing.T) {
 	readIt := fakemodel.Answer(fakemodel.Call("c1", "read", map[string]any{"path": "a.txt"}))
 	writeIt := fakemodel.Answer(fakemodel.Call("c1", "write", map[string]any{"path": "a.txt", "content": "new\n"}))
 	runIt := fakemodel.Answer(fakemodel.Call("c1", "bash", map[string]any{"command": stubborn}))
@@ -125,9 +127,11 @@ func TestStatement113_116_118Cancel(t *testing.T) {
 	}
 }
 
-// TestStatement113CancelBackOff cancels while the agent waits to retry an
+// TestCancelBackOff cancels while the agent waits to retry an
 // overloaded provider.
-func TestStatement113CancelBackOff(t *testing.T) {
+//
+// Statement 113.
+func TestCancelBackOff(t *testing.T) {
 	refused := make(chan struct{})
 	p := fakemodel.NewAnthropic(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Retry-After", "30")
@@ -164,9 +168,11 @@ func (e *ide) checkFinal(s sdk.SessionId) {
 	}
 }
 
-// TestStatement113CancelQueued cancels while prompts are queued. One cancel answers
+// TestCancelQueued cancels while prompts are queued. One cancel answers
 // all of them, and the next prompt runs.
-func TestStatement113CancelQueued(t *testing.T) {
+//
+// Statement 113.
+func TestCancelQueued(t *testing.T) {
 	silent := make(chan struct{})
 	p := fakemodel.NewAnthropic(t, fakemodel.Hang(silent))
 	a := connect(t, start{env: p.Env()})
@@ -186,8 +192,10 @@ func TestStatement113CancelQueued(t *testing.T) {
 	a.runTurn(s, "next")
 }
 
-// TestStatement120CancelRequest ends a prompt by $/cancel_request.
-func TestStatement120CancelRequest(t *testing.T) {
+// TestCancelRequest ends a prompt by $/cancel_request.
+//
+// Statement 120.
+func TestCancelRequest(t *testing.T) {
 	silent := make(chan struct{})
 	p := fakemodel.NewAnthropic(t, fakemodel.Hang(silent))
 	a := connect(t, start{env: p.Env()})
@@ -210,9 +218,11 @@ func (a *agent) cancelled(id string) {
 	}
 }
 
-// TestStatement114CancelInTheNextFrame sends each prompt with its session/cancel in
+// TestCancelInTheNextFrame sends each prompt with its session/cancel in
 // the next frame. The prompt never wins, not even with a model that answers at once.
-func TestStatement114CancelInTheNextFrame(t *testing.T) {
+//
+// Statement 114.
+func TestCancelInTheNextFrame(t *testing.T) {
 	const prompts = 200
 	pair := func(s string, id int) (prompt, cancel string) {
 		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"session/prompt","params":%s}`+"\n", id, promptParams(s, "/bash echo hi")),
@@ -259,8 +269,10 @@ func TestStatement114CancelInTheNextFrame(t *testing.T) {
 	})
 }
 
-// TestStatement117CancelOne cancels one of two turns.
-func TestStatement117CancelOne(t *testing.T) {
+// TestCancelOne cancels one of two turns.
+//
+// Statement 117.
+func TestCancelOne(t *testing.T) {
 	silent, goOn := make(chan struct{}), make(chan struct{})
 	p := fakemodel.NewAnthropic(t)
 	p.Choose = func(r fakemodel.Request) fakemodel.Reply {

@@ -23,10 +23,12 @@ func localTurn() []fakemodel.Reply {
 	}
 }
 
-// TestStatement105_108NoCapabilities runs a turn for a client without capabilities.
+// TestNoCapabilities runs a turn for a client without capabilities.
 // The same work happens on the disk of this machine, and no unsupported method is
 // called. Line endings and the byte order mark stay.
-func TestStatement105_108NoCapabilities(t *testing.T) {
+//
+// Statements 105, 108.
+func TestNoCapabilities(t *testing.T) {
 	p := fakemodel.NewAnthropic(t, localTurn()...)
 	e := (&ide{}).begin(t, start{env: p.Env()})
 	e.file("a.txt", "\ufeffone\r\ntwo\r\nthree")
@@ -60,9 +62,11 @@ func TestStatement105_108NoCapabilities(t *testing.T) {
 	}
 }
 
-// TestStatement106_110HalfCapable runs calls for clients with some of the
+// TestHalfCapable runs calls for clients with some of the
 // capabilities.
-func TestStatement106_110HalfCapable(t *testing.T) {
+//
+// Statements 106, 110.
+func TestHalfCapable(t *testing.T) {
 	read := sdk.FileSystemCapabilities{ReadTextFile: true}
 	write := sdk.FileSystemCapabilities{WriteTextFile: true}
 	edit := func() []fakemodel.Reply {

@@ -62,10 +62,12 @@ const killScript = `{"thought":"thought 1 of N: "}
 
 `
 
-// TestStatement132_063_066KillAndLoad kills the agent at random moments of scripted
+// TestKillAndLoad kills the agent at random moments of scripted
 // turns. Another process loads the session with every event that the client had
 // seen completed, and the session goes on at once.
-func TestStatement132_063_066KillAndLoad(t *testing.T) {
+//
+// Statements 132, 63, 66.
+func TestKillAndLoad(t *testing.T) {
 	frames := map[string]int{} // in a session without a kill
 	for _, caps := range killedClients {
 		e := killed(t, caps, nil, rand.New(rand.NewPCG(1, 1)))

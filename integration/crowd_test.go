@@ -167,9 +167,11 @@ func (m *crowdSession) check(t *testing.T, frames []frame) {
 	}
 }
 
-// TestStatement091_117Crowd runs 20 sessions on one connection. Each streams, runs
+// TestCrowd runs 20 sessions on one connection. Each streams, runs
 // tools, asks, and is cancelled or ends by itself.
-func TestStatement091_117Crowd(t *testing.T) {
+//
+// Statements 91, 117.
+func TestCrowd(t *testing.T) {
 	p := fakemodel.NewAnthropic(t)
 	p.Choose = crowdModel
 	a := connect(t, start{env: p.Env()})

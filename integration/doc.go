@@ -40,7 +40,7 @@
 // and a session that ends well must leave stderr empty.
 //
 // Tests wait for events up to a deadline and never for time to pass, except for
-// the idle second of TestStatement134Idle. Random choices come from -seed;
+// the idle second of TestIdle. Random choices come from -seed;
 // -kills sets how often the agent is killed. With -long the tests of endurance
 // run for an hour (docs/reliability.md).
 package integration

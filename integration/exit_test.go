@@ -10,8 +10,10 @@ import (
 	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
-// TestStatement129EndOfInput ends an idle agent as an editor does.
-func TestStatement129EndOfInput(t *testing.T) {
+// TestEndOfInput ends an idle agent as an editor does.
+//
+// Statement 129.
+func TestEndOfInput(t *testing.T) {
 	a := connect(t, start{})
 	a.open()
 	began := time.Now()
@@ -20,9 +22,11 @@ func TestStatement129EndOfInput(t *testing.T) {
 	t.Logf("gone after %s", time.Since(began).Round(time.Millisecond))
 }
 
-// TestStatement118_129_130EndMidTurn ends the agent in every way during a command
+// TestEndMidTurn ends the agent in every way during a command
 // that ignores SIGTERM and has forked. No process is left.
-func TestStatement118_129_130EndMidTurn(t *testing.T) {
+//
+// Statements 118, 129, 130.
+func TestEndMidTurn(t *testing.T) {
 	for name, tt := range map[string]struct {
 		end    func(*agent)
 		status int
@@ -70,8 +74,10 @@ func TestEndInBackground(t *testing.T) {
 	}
 }
 
-// TestStatement130SignalIdle ends an idle agent by a signal.
-func TestStatement130SignalIdle(t *testing.T) {
+// TestSignalIdle ends an idle agent by a signal.
+//
+// Statement 130.
+func TestSignalIdle(t *testing.T) {
 	for signal, want := range map[syscall.Signal]int{syscall.SIGTERM: 143, syscall.SIGINT: 130} {
 		a := connect(t, start{})
 		if err := a.cmd.Process.Signal(signal); err != nil {
@@ -81,8 +87,10 @@ func TestStatement130SignalIdle(t *testing.T) {
 	}
 }
 
-// TestStatement131OutputClosed closes the reading end of stdout. The agent exits.
-func TestStatement131OutputClosed(t *testing.T) {
+// TestOutputClosed closes the reading end of stdout. The agent exits.
+//
+// Statement 131.
+func TestOutputClosed(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)

@@ -11,9 +11,11 @@ import (
 	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
-// TestStatement087ProviderFailure makes the provider fail in every way. An error in
+// TestProviderFailure makes the provider fail in every way. An error in
 // the form that clients show has the cause and advice, and the conversation goes on.
-func TestStatement087ProviderFailure(t *testing.T) {
+//
+// Statement 87.
+func TestProviderFailure(t *testing.T) {
 	closed, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

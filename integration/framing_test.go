@@ -10,10 +10,12 @@ import (
 	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
-// TestStatement014_022RawFrames sends lines that no real client sends, before
+// TestRawFrames sends lines that no real client sends, before
 // anything else. want lists the answers in order, as id and error code (0 is a
 // result). The agent must live on. The fixtures cover most of the cases too.
-func TestStatement014_022RawFrames(t *testing.T) {
+//
+// Statements 14, 22.
+func TestRawFrames(t *testing.T) {
 	const init = `"method":"initialize","params":{"protocolVersion":1}}`
 	ok := func(id string) string { return `{"jsonrpc":"2.0","id":` + id + `,` + init }
 	deep := func(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
@@ -158,9 +160,11 @@ func sameSet(a, b []string) bool {
 	return true
 }
 
-// TestStatement016_017BigFrames sends a prompt of 20 MiB, which is handled, and a
+// TestBigFrames sends a prompt of 20 MiB, which is handled, and a
 // line over the limit, which is refused without being kept in memory.
-func TestStatement016_017BigFrames(t *testing.T) {
+//
+// Statements 16, 17.
+func TestBigFrames(t *testing.T) {
 	const mib = 1 << 20
 	a := connect(t, start{})
 	s := a.open()
@@ -199,8 +203,10 @@ func TestStatement016_017BigFrames(t *testing.T) {
 	}
 }
 
-// TestStatement018_019_020Framing splits and joins frames in every way.
-func TestStatement018_019_020Framing(t *testing.T) {
+// TestFraming splits and joins frames in every way.
+//
+// Statements 18, 19, 20.
+func TestFraming(t *testing.T) {
 	t.Run("byte by byte", func(t *testing.T) {
 		a := launch(t, start{})
 		const line = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1,"clientInfo":{"name":"größer 🎉","version":"1"}}}` + "\r\n"
@@ -248,9 +254,11 @@ func TestStatement018_019_020Framing(t *testing.T) {
 	})
 }
 
-// TestStatement001_080Content sends text with every troublesome character in both
+// TestContent sends text with every troublesome character in both
 // directions. Each line is one whole frame.
-func TestStatement001_080Content(t *testing.T) {
+//
+// Statements 1, 80.
+func TestContent(t *testing.T) {
 	text := "a\nb\r\n\u2028\u2029 \x00\x1b[31m 🎉 <script>&amp; \\n \" \ufffd e\u0301"
 	p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Say(text)))
 	a := connect(t, start{env: p.Env()})

@@ -68,9 +68,11 @@ func (a *agent) login() {
 	}
 }
 
-// TestStatement044NoKey configures a provider without its key. The client gets a
+// TestNoKey configures a provider without its key. The client gets a
 // request to authenticate, with advice. Without any configuration, sessions work.
-func TestStatement044NoKey(t *testing.T) {
+//
+// Statement 44.
+func TestNoKey(t *testing.T) {
 	a := startUnlocked(t, fakemodel.NewAnthropic(t))
 	a.refused("1", "session/new", `{"cwd":`+quote(a.dir)+`,"mcpServers":[]}`)
 	a.refused("2", "authenticate", `{"methodId":"api-key"}`)
@@ -82,9 +84,11 @@ func TestStatement044NoKey(t *testing.T) {
 	b.open()
 }
 
-// TestStatement048KeyAppears stores a key while the agent runs. The client's next
+// TestKeyAppears stores a key while the agent runs. The client's next
 // request works, without a restart.
-func TestStatement048KeyAppears(t *testing.T) {
+//
+// Statement 48.
+func TestKeyAppears(t *testing.T) {
 	for _, next := range []string{"authenticate", "session/new"} {
 		t.Run(next, func(t *testing.T) {
 			p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Say("Here.")))
@@ -114,9 +118,11 @@ func TestStatement048KeyAppears(t *testing.T) {
 	})
 }
 
-// TestStatement049Logout removes the stored key. Requests that need it are refused
+// TestLogout removes the stored key. Requests that need it are refused
 // until another one is stored; a second logout is no error.
-func TestStatement049Logout(t *testing.T) {
+//
+// Statement 49.
+func TestLogout(t *testing.T) {
 	p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Say("Here.")), fakemodel.Answer(fakemodel.Say("Here again.")))
 	a := startUnlocked(t, p)
 	var said struct {
@@ -146,9 +152,11 @@ func TestStatement049Logout(t *testing.T) {
 	a.open()
 }
 
-// TestStatement050Login runs the terminal method as a client does: the agent's own
+// TestLogin runs the terminal method as a client does: the agent's own
 // command with the method's args appended.
-func TestStatement050Login(t *testing.T) {
+//
+// Statement 50.
+func TestLogin(t *testing.T) {
 	a := startUnlocked(t, fakemodel.NewAnthropic(t))
 	var said struct {
 		AuthMethods []struct {

@@ -88,8 +88,10 @@ func (a *agent) checkContains(got string, wants ...string) {
 	}
 }
 
-// TestStatement058BrokenMCPServers opens a session with servers that do not start.
-func TestStatement058BrokenMCPServers(t *testing.T) {
+// TestBrokenMCPServers opens a session with servers that do not start.
+//
+// Statement 58.
+func TestBrokenMCPServers(t *testing.T) {
 	t.Parallel()
 	a := connect(t, start{config: allowMCP})
 	s := a.openWith(stdioServer(t, "bad", "exit"), `{"name":"gone","command":"/nonexistent/server","args":[],"env":[]}`, stdioServer(t, "good", "serve"))
@@ -100,9 +102,11 @@ func TestStatement058BrokenMCPServers(t *testing.T) {
 	a.checkContains(string(a.answer("9").Result), `"name":"good"`, `"state":"ready"`, `"good__echo"`)
 }
 
-// TestStatement060_061Transports checks that environment, arguments and headers reach
+// TestTransports checks that environment, arguments and headers reach
 // servers of each transport unchanged.
-func TestStatement060_061Transports(t *testing.T) {
+//
+// Statements 60, 61.
+func TestTransports(t *testing.T) {
 	t.Parallel()
 	headers := make(chan string, 100)
 	serve := func(h http.Handler) string {

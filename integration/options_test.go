@@ -63,10 +63,12 @@ func (a *agent) set(t *testing.T, session, id, value string) map[string]option {
 	return all
 }
 
-// TestStatement122_123_124ThoughtLevel requests each thought level of Claude. The
+// TestThoughtLevel requests each thought level of Claude. The
 // levels depend on the model; a model without levels has no such option. A level
 // that is set during a turn applies from the next request.
-func TestStatement122_123_124ThoughtLevel(t *testing.T) {
+//
+// Statements 122, 123, 124.
+func TestThoughtLevel(t *testing.T) {
 	p := fakemodel.NewAnthropic(t)
 	a := connect(t, start{env: p.Env(), config: `
 [[llm.providers]]
@@ -145,11 +147,13 @@ type = "direct"
 	}
 }
 
-// TestStatement127OptionsAtOnce sends ten changes and a prompt in one write as soon
+// TestOptionsAtOnce sends ten changes and a prompt in one write as soon
 // as the session is named, as editors do that keep the user's choices. Each is
 // answered with its own value, the turn runs, and the last change of each kind
 // holds, also in the last updates.
-func TestStatement127OptionsAtOnce(t *testing.T) {
+//
+// Statement 127.
+func TestOptionsAtOnce(t *testing.T) {
 	p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Say("Here.")))
 	a := connect(t, start{env: p.Env()})
 	s := a.open()
@@ -219,8 +223,10 @@ func TestStatement127OptionsAtOnce(t *testing.T) {
 	}
 }
 
-// TestStatement125Modes writes a file in each mode.
-func TestStatement125Modes(t *testing.T) {
+// TestModes writes a file in each mode.
+//
+// Statement 125.
+func TestModes(t *testing.T) {
 	write := func(n int) []fakemodel.Reply {
 		return []fakemodel.Reply{
 			fakemodel.Answer(fakemodel.Call(fmt.Sprintf("c%d", n), "write", map[string]any{"path": fmt.Sprintf("f%d", n), "content": "x\n"})),

@@ -82,10 +82,12 @@ func TestShortenedResults(t *testing.T) {
 	}
 }
 
-// TestStatement112HugeOutput runs a command that writes 10 MiB, on this machine and
+// TestHugeOutput runs a command that writes 10 MiB, on this machine and
 // in the client's terminal. The frames stay small, the end is kept, and the turn
 // goes on.
-func TestStatement112HugeOutput(t *testing.T) {
+//
+// Statement 112.
+func TestHugeOutput(t *testing.T) {
 	for name, caps := range map[string]sdk.ClientCapabilities{
 		"local": {}, "terminal": fakeide.CanAll(), "streamed": {Meta: map[string]any{"terminal_output": true}},
 	} {

@@ -12,9 +12,11 @@ import (
 	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
-// TestStatement021_102OddAnswers first answers the agent's question with invalid
+// TestOddAnswers first answers the agent's question with invalid
 // frames. Only a valid answer counts, and only an offered option allows.
-func TestStatement021_102OddAnswers(t *testing.T) {
+//
+// Statements 21, 102.
+func TestOddAnswers(t *testing.T) {
 	for name, tt := range map[string]struct{ before, answer string }{
 		"an error with id null": {
 			`{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"x"}}`,
@@ -57,8 +59,10 @@ func TestStatement021_102OddAnswers(t *testing.T) {
 	}
 }
 
-// TestStatement101_102Permission returns every answer that a client can choose.
-func TestStatement101_102Permission(t *testing.T) {
+// TestPermission returns every answer that a client can choose.
+//
+// Statements 101, 102.
+func TestPermission(t *testing.T) {
 	edit := func(n int) fakemodel.Reply {
 		return fakemodel.Answer(fakemodel.Call(fmt.Sprintf("c%d", n), "write", map[string]any{"path": "f", "content": fmt.Sprintf("%d\n", n)}))
 	}

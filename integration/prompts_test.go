@@ -18,9 +18,11 @@ const (
 	gif = "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
 )
 
-// TestStatement082_083_084ModelInput sends a prompt with every kind of content
+// TestModelInput sends a prompt with every kind of content
 // to a model with vision and to one without. No content is dropped in silence.
-func TestStatement082_083_084ModelInput(t *testing.T) {
+//
+// Statements 82, 83, 84.
+func TestModelInput(t *testing.T) {
 	seen := []string{"image image/png " + png, "image image/gif " + gif, "image image/png " + png}
 	var unseen []string
 	for _, kind := range []string{"png, 70 bytes", "gif, 42 bytes", "png, 70 bytes"} {
@@ -107,9 +109,11 @@ func (a *agent) messages(session string) []string {
 	return all
 }
 
-// TestStatement065_094CommandsAndTheModel sends commands between prompts and checks
+// TestCommandsAndTheModel sends commands between prompts and checks
 // the model's view of them, also after a resume.
-func TestStatement065_094CommandsAndTheModel(t *testing.T) {
+//
+// Statements 65, 94.
+func TestCommandsAndTheModel(t *testing.T) {
 	p := fakemodel.NewAnthropic(t)
 	a := connect(t, start{env: p.Env()})
 	s := a.open()

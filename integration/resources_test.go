@@ -28,10 +28,12 @@ func statusKiB(t testing.TB, pid int, key string) int {
 	return n
 }
 
-// TestStatement134Idle watches an agent without work until it has been idle for a
+// TestIdle watches an agent without work until it has been idle for a
 // second. It is the only test that lets time pass, since idleness has no event. On a
 // busy machine the agent may still be at its earlier work.
-func TestStatement134Idle(t *testing.T) {
+//
+// Statement 134.
+func TestIdle(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux shows the work of a process: /proc/PID")
 	}
@@ -74,9 +76,11 @@ func spent(t *testing.T, pid int) (ticks, writes int) {
 	return ticks, writes
 }
 
-// TestStatement016BigPromptMemory sends prompts of 20 MiB, for which the heap has less than 100
+// TestBigPromptMemory sends prompts of 20 MiB, for which the heap has less than 100
 // MiB at once.
-func TestStatement016BigPromptMemory(t *testing.T) {
+//
+// Statement 16.
+func TestBigPromptMemory(t *testing.T) {
 	if raceEnabled() {
 		t.Skip("the race detector takes several times the memory")
 	}

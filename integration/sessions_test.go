@@ -23,9 +23,11 @@ func codeOf(err error) *sdk.RequestError {
 	return &sdk.RequestError{Message: fmt.Sprint(err)}
 }
 
-// TestStatement075Close closes a session during a turn. The prompt is answered
+// TestClose closes a session during a turn. The prompt is answered
 // first, and then the session is unknown.
-func TestStatement075Close(t *testing.T) {
+//
+// Statement 75.
+func TestClose(t *testing.T) {
 	p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Call("c1", "bash", map[string]any{"command": stubborn})))
 	a := (&ide{}).begin(t, start{env: p.Env()})
 	s := a.session()
@@ -53,10 +55,12 @@ func TestStatement075Close(t *testing.T) {
 	}
 }
 
-// TestStatement051_055_056FirstFrames opens 1000 sessions at once. They have 1000
+// TestFirstFrames opens 1000 sessions at once. They have 1000
 // ids, no frame of a session precedes the answer that names it, and the commands
 // follow.
-func TestStatement051_055_056FirstFrames(t *testing.T) {
+//
+// Statements 51, 55, 56.
+func TestFirstFrames(t *testing.T) {
 	const n = 1000
 	a := connect(t, start{})
 	for id := range n {
@@ -108,9 +112,11 @@ func (a *agent) list(params string) page {
 	return p
 }
 
-// TestStatement069_070_071Pages imports sessions and pages through the list, while
+// TestPages imports sessions and pages through the list, while
 // others are deleted and created.
-func TestStatement069_070_071Pages(t *testing.T) {
+//
+// Statements 69, 70, 71.
+func TestPages(t *testing.T) {
 	const n = 250
 	a := connect(t, start{})
 	dirs := []string{a.dir, filepath.Join(a.dir, "sub")}

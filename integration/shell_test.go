@@ -9,9 +9,11 @@ import (
 	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
-// TestStatement136ChildrenDoNotShareThePipes runs a local command that reads its
+// TestChildrenDoNotShareThePipes runs a local command that reads its
 // stdin and writes to its stdout. Neither is a stream of the protocol.
-func TestStatement136ChildrenDoNotShareThePipes(t *testing.T) {
+//
+// Statement 136.
+func TestChildrenDoNotShareThePipes(t *testing.T) {
 	a := connect(t, start{})
 	s := a.open()
 	a.request("1", "session/prompt", promptParams(s, `/bash cat; echo "not a frame"`))

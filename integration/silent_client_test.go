@@ -7,10 +7,12 @@ import (
 	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
-// TestStatement103_075_129SilentClient has a client that never answers a request of
+// TestSilentClient has a client that never answers a request of
 // the agent. It can still cancel the turn, close the session or hang up, and a
 // request that needs no answer delays nothing.
-func TestStatement103_075_129SilentClient(t *testing.T) {
+//
+// Statements 103, 75, 129.
+func TestSilentClient(t *testing.T) {
 	const caps = `{"fs":{"readTextFile":true,"writeTextFile":true},"terminal":true}`
 	read := fakemodel.Answer(fakemodel.Call("c1", "read", map[string]any{"path": "a.txt"}))
 	write := fakemodel.Answer(fakemodel.Call("c1", "write", map[string]any{"path": "a.txt", "content": "new\n"}))

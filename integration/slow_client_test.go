@@ -159,10 +159,12 @@ func (a *agent) said() string {
 	return b.String()
 }
 
-// TestStatement133SlowReader has a client that stops reading in the middle of an
+// TestSlowReader has a client that stops reading in the middle of an
 // answer with 30 MiB of frames, or reads a byte a second. No text is lost, the memory is
 // bounded, and the client can still cancel, close and hang up.
-func TestStatement133SlowReader(t *testing.T) {
+//
+// Statement 133.
+func TestSlowReader(t *testing.T) {
 	t.Run("reads again", func(t *testing.T) {
 		t.Parallel()
 		s := newTorrent()

@@ -6,9 +6,11 @@ import (
 	"testing"
 )
 
-// TestStatement036EmptyEnvironment starts the agent with an empty environment, as a
+// TestEmptyEnvironment starts the agent with an empty environment, as a
 // registry does, and with an empty home: no keys and no files.
-func TestStatement036EmptyEnvironment(t *testing.T) {
+//
+// Statement 36.
+func TestEmptyEnvironment(t *testing.T) {
 	for name, how := range map[string]start{"no environment": {emptyEnv: true}, "an empty home": {}} {
 		t.Run(name, func(t *testing.T) {
 			a := launch(t, how)
@@ -21,16 +23,20 @@ func TestStatement036EmptyEnvironment(t *testing.T) {
 	}
 }
 
-// TestStatement002NoHome starts the agent without a directory that it could write.
-func TestStatement002NoHome(t *testing.T) {
+// TestNoHome starts the agent without a directory that it could write.
+//
+// Statement 2.
+func TestNoHome(t *testing.T) {
 	a := connect(t, start{env: []string{"ZEPH_HOME=/nonexistent/zeph", "HOME=/nonexistent"}})
 	s := a.open()
 	a.runTurn(s, "/bash echo hi")
 }
 
-// TestStatement002BrokenConfig starts with an invalid config.toml. One line on
+// TestBrokenConfig starts with an invalid config.toml. One line on
 // stderr names the place, and no frame is written.
-func TestStatement002BrokenConfig(t *testing.T) {
+//
+// Statement 2.
+func TestBrokenConfig(t *testing.T) {
 	for name, tt := range map[string]struct{ config, want string }{
 		"not TOML":    {"[agent\nx", "config.toml:1"},
 		"unknown key": {"[agent]\nmax_tool_iteration = 3\n", "max_tool_iteration"},
@@ -62,9 +68,11 @@ func TestHomeStaysEmpty(t *testing.T) {
 	}
 }
 
-// TestStatement002NoNoise checks that stdout has only answers, whatever the
+// TestNoNoise checks that stdout has only answers, whatever the
 // environment and the log level.
-func TestStatement002NoNoise(t *testing.T) {
+//
+// Statement 2.
+func TestNoNoise(t *testing.T) {
 	a := launch(t, start{
 		args: []string{"--log-level", "debug"},
 		env:  []string{"DEBUG=*", "TERM=dumb", "ANTHROPIC_LOG=debug", "GODEBUG=inittrace=0", "NO_COLOR=1", "FORCE_COLOR=1", "ZEPH_LOG_LEVEL=debug"},
@@ -84,9 +92,11 @@ func TestStatement002NoNoise(t *testing.T) {
 	}
 }
 
-// TestStatement003Quiet runs an ordinary session in which a command and a request
+// TestQuiet runs an ordinary session in which a command and a request
 // fail. At the default log level stderr stays empty.
-func TestStatement003Quiet(t *testing.T) {
+//
+// Statement 3.
+func TestQuiet(t *testing.T) {
 	a := connect(t, start{})
 	s := a.open()
 	a.runTurn(s, "/bash echo to stderr >&2; exit 3")

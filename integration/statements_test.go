@@ -19,16 +19,16 @@ var (
 	proofName     = regexp.MustCompile("`([^`]+)`")
 )
 
-// The numbers of statements begin the name of a fixture (063-064-load.txtar) and are
-// in the name of a test (TestStatement063_064Load).
+// The numbers of statements begin the name of a fixture (063-064-load.txtar). The comment of a
+// test ends with them ("Statements 63, 64.").
 var (
 	provenByFixture = regexp.MustCompile(`^(\d{3}-)+`)
-	provenByTest    = regexp.MustCompile(`(?m)^func (TestStatement(\d{3}(?:_\d{3})*)\w*)\(`)
-	number          = regexp.MustCompile(`\d{3}`)
+	provenByTest    = regexp.MustCompile(`(?m)^// Statements? (\d+(?:, \d+)*)\.\nfunc (Test\w+)\(`)
+	number          = regexp.MustCompile(`\d+`)
 )
 
-// TestEveryStatementHasAProof compares the pages with the names of fixtures and tests:
-// each statement lists exactly the proofs that have its number.
+// TestEveryStatementHasAProof compares the pages with the fixtures and tests: each statement lists
+// exactly the proofs that have its number.
 func TestEveryStatementHasAProof(t *testing.T) {
 	proofs := proofsByNumber(t)
 	statements := protocolStatements(t)
@@ -93,7 +93,7 @@ func proofsByNumber(t *testing.T) map[int][]string {
 	}
 	for _, file := range append(glob(t, "*_test.go"), glob(t, "../cmd/zeph-acp/*_test.go")...) {
 		for _, m := range provenByTest.FindAllStringSubmatch(read(t, file), -1) {
-			note(m[2], m[1])
+			note(m[1], m[2])
 		}
 	}
 	for _, names := range proofs {

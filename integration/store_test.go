@@ -11,9 +11,11 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/agent/prompt"
 )
 
-// TestStatement135TwoProcesses has two processes on one store, each with its own
+// TestTwoProcesses has two processes on one store, each with its own
 // sessions. A third one loads all that the two have shown.
-func TestStatement135TwoProcesses(t *testing.T) {
+//
+// Statement 135.
+func TestTwoProcesses(t *testing.T) {
 	p := fakemodel.NewAnthropic(t)
 	p.Choose = crowdModel
 	root, rng := home(t), newRand(t)
@@ -44,8 +46,10 @@ func TestStatement135TwoProcesses(t *testing.T) {
 	}
 }
 
-// TestStatement067_135OneSessionTwice has one session open in two processes.
-func TestStatement067_135OneSessionTwice(t *testing.T) {
+// TestOneSessionTwice has one session open in two processes.
+//
+// Statements 67, 135.
+func TestOneSessionTwice(t *testing.T) {
 	p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Say("I am one.")))
 	root := home(t)
 	process := func() *agent {

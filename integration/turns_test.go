@@ -160,9 +160,11 @@ func (e *ide) checkTerminalOrder() {
 	}
 }
 
-// TestStatement091ParallelSessions runs two turns at once. The model answers neither
+// TestParallelSessions runs two turns at once. The model answers neither
 // before both have asked it.
-func TestStatement091ParallelSessions(t *testing.T) {
+//
+// Statement 91.
+func TestParallelSessions(t *testing.T) {
 	p := fakemodel.NewAnthropic(t)
 	both := make(chan struct{}, 2)
 	met := make(chan struct{})
@@ -187,9 +189,11 @@ func TestStatement091ParallelSessions(t *testing.T) {
 	}
 }
 
-// TestStatement090Queue sends prompts during a turn: first in, first out, and each
+// TestQueue sends prompts during a turn: first in, first out, and each
 // one sees the earlier ones.
-func TestStatement090Queue(t *testing.T) {
+//
+// Statement 90.
+func TestQueue(t *testing.T) {
 	goOn := make(chan struct{})
 	p := fakemodel.NewAnthropic(t)
 	p.Choose = func(r fakemodel.Request) fakemodel.Reply {
@@ -230,10 +234,12 @@ func TestStatement090Queue(t *testing.T) {
 	}
 }
 
-// TestStatement079NothingFollows ends the connection after a turn that began as
+// TestNothingFollows ends the connection after a turn that began as
 // soon as the session was open. Neither a frame of the turn nor the session's first
 // frames come after the response.
-func TestStatement079NothingFollows(t *testing.T) {
+//
+// Statement 79.
+func TestNothingFollows(t *testing.T) {
 	p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Think("Hm.", "x"), fakemodel.Say("Hello.")))
 	a := connect(t, start{env: p.Env()})
 	s := a.open()
@@ -249,8 +255,10 @@ func TestStatement079NothingFollows(t *testing.T) {
 	}
 }
 
-// TestStatement088StopReasons checks the stop reason for each end of an answer.
-func TestStatement088StopReasons(t *testing.T) {
+// TestStopReasons checks the stop reason for each end of an answer.
+//
+// Statement 88.
+func TestStopReasons(t *testing.T) {
 	stopped := func(reason string) fakemodel.Reply {
 		return func(w http.ResponseWriter, _ *http.Request) {
 			fakemodel.Stream(w, fakemodel.Events([]fakemodel.Block{fakemodel.Say("so far")})+fakemodel.Event("message_delta",
@@ -269,9 +277,11 @@ func TestStatement088StopReasons(t *testing.T) {
 	}
 }
 
-// TestStatement095DuplicateCallIDs has two calls with one id in one answer, and the
+// TestDuplicateCallIDs has two calls with one id in one answer, and the
 // id again in the next. The client sees three calls, the model a result for each.
-func TestStatement095DuplicateCallIDs(t *testing.T) {
+//
+// Statement 95.
+func TestDuplicateCallIDs(t *testing.T) {
 	read := func(path string) fakemodel.Block { return fakemodel.Call("same", "read", map[string]any{"path": path}) }
 	p := fakemodel.NewAnthropic(t, fakemodel.Answer(read("a.txt"), read("b.txt")), fakemodel.Answer(read("a.txt")), fakemodel.Answer(fakemodel.Say("Done.")))
 	e := (&ide{}).begin(t, start{env: p.Env()})
