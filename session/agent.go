@@ -29,9 +29,9 @@ type Agent interface {
 	Typed() []llm.Tool
 }
 
-// Setup is the input of the factory of agents. Its functions return current
+// Host is what a session offers to its agent. Its functions return current
 // values.
-type Setup struct {
+type Host struct {
 	ID         string
 	Client     *acp.Client
 	CWD        string   // absolute
@@ -56,8 +56,8 @@ type Setup struct {
 	Announce func()            // sends the commands again soon, if they have changed
 }
 
-// Opening is the agent of a session with its settings and warnings.
-type Opening struct {
+// AgentSession is the agent of a session with its settings and warnings.
+type AgentSession struct {
 	Agent      Agent
 	Tools      Tools    // nil if the tools have no state
 	Mode       string   // the mode of a new session

@@ -22,14 +22,14 @@ import (
 // cancelled: like a command that is slow to die.
 type slow struct {
 	steered
-	set Setup
+	host Host
 }
 
 func (a slow) Turn(ctx context.Context, history []llm.Message, in agent.Input) ([]llm.Message, acp.StopReason, error) {
-	a.set.Record(transcript.Prompt{MessageID: "p", Content: in.Content})
+	a.host.Record(transcript.Prompt{MessageID: "p", Content: in.Content})
 	a.began <- ""
 	<-a.end
-	a.set.Record(transcript.Note{MessageID: "n", Text: "the end of it"})
+	a.host.Record(transcript.Note{MessageID: "n", Text: "the end of it"})
 	if ctx.Err() != nil {
 		return history, "", context.Cause(ctx)
 	}
@@ -40,8 +40,8 @@ func (a slow) Turn(ctx context.Context, history []llm.Message, in agent.Input) (
 // sends on began, and ends with a value from end.
 func slowly(w *wire) (began chan string, end chan struct{}) {
 	began, end = make(chan string, 9), make(chan struct{}, 9)
-	w.all.NewAgent = func(set Setup) (Opening, error) {
-		return Opening{Mode: "code", Agent: slow{steered{began, end}, set}}, nil
+	w.all.NewAgent = func(host Host) (AgentSession, error) {
+		return AgentSession{Mode: "code", Agent: slow{steered{began, end}, host}}, nil
 	}
 	return began, end
 }

@@ -46,7 +46,7 @@ func (s *Session) setUp(client *acp.Client, p acp.NewSessionRequest, want settin
 	if err != nil {
 		return err
 	}
-	o, err := s.sessions.NewAgent(Setup{
+	o, err := s.sessions.NewAgent(Host{
 		ID:         s.id,
 		Client:     client,
 		CWD:        p.CWD,

@@ -50,7 +50,7 @@ type Session struct {
 	states        map[string]json.RawMessage // the values of the last transcript.State, by name
 	warnings      []string                   // not yet shown to the user
 	shownWarnings []string                   // the last warnings shown to the user, for /status
-	beforeTurn    func()                     // the BeforeTurn of the Opening; may be nil
+	beforeTurn    func()                     // BeforeTurn of the AgentSession; may be nil
 	announced     bool                       // the session was announced to the client
 	renewPlanned  bool                       // a timer will send the commands again
 	usageUnsent   bool                       // the session was opened without a replay, so the client has no usage yet

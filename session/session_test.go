@@ -50,7 +50,7 @@ func (steered) Typed() []llm.Tool                 { return nil }
 func newSessions(a Agent) *Sessions {
 	n := 0
 	return &Sessions{
-		NewAgent: func(Setup) (Opening, error) { return Opening{Agent: a, Mode: "code"}, nil },
+		NewAgent: func(Host) (AgentSession, error) { return AgentSession{Agent: a, Mode: "code"}, nil },
 		Model:    func(string) (llm.Model, error) { return local.Direct{}, nil },
 		Models:   func() []llm.Choice { return []llm.Choice{{Name: "direct", Title: "Direct"}} },
 		NewID:    func() string { n++; return fmt.Sprint("s", n) },

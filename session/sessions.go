@@ -20,7 +20,7 @@ import (
 type Sessions struct {
 	// NewAgent creates the agent of a session. An *acp.ParamsError reports an
 	// invalid request of the client.
-	NewAgent func(Setup) (Opening, error)
+	NewAgent func(Host) (AgentSession, error)
 	// Model opens a model by the name that the user selects; empty means the
 	// default one. An error that wraps acp.ErrAuthRequired asks the user for a
 	// key.

@@ -64,11 +64,11 @@ func connect(t *testing.T, path, script, caps string) *wire {
 		}
 		return nil, fmt.Errorf("no model %q", name)
 	}
-	s.NewAgent = func(set Setup) (Opening, error) {
-		return Opening{Mode: "code", Agent: &agent.Agent{
-			Config: setting.Default[agent.Config](), Session: set.ID, Chain: executors.NewDynExecutor(), NewID: id,
-			Client:    agent.Client{Send: func(ctx context.Context, u acp.SessionUpdate) error { return set.Update(ctx, set.ID, u) }},
-			State:     agent.State{Model: set.Model, Thought: set.Thought, Record: set.Record, Stored: set.Stored, Spend: set.Spend},
+	s.NewAgent = func(host Host) (AgentSession, error) {
+		return AgentSession{Mode: "code", Agent: &agent.Agent{
+			Config: setting.Default[agent.Config](), Session: host.ID, Chain: executors.NewDynExecutor(), NewID: id,
+			Client:    agent.Client{Send: func(ctx context.Context, u acp.SessionUpdate) error { return host.Update(ctx, host.ID, u) }},
+			State:     agent.State{Model: host.Model, Thought: host.Thought, Record: host.Record, Stored: host.Stored, Spend: host.Spend},
 			Workspace: agent.Workspace{Inside: func(string) bool { return false }}, Log: log,
 		}}, nil
 	}

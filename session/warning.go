@@ -26,7 +26,7 @@ func (s *Session) withdraw(text string) {
 	s.shownWarnings = slices.DeleteFunc(slices.Clone(s.shownWarnings), same)
 }
 
-// callBeforeTurn calls BeforeTurn of the Opening.
+// callBeforeTurn calls BeforeTurn of the AgentSession.
 func (s *Session) callBeforeTurn() {
 	s.mu.Lock()
 	call := s.beforeTurn

@@ -215,7 +215,7 @@ func (d *boxDifferential) runFrom(td *commands.TestDir, dir string, from, to int
 		if err != nil {
 			d.Fatal(err)
 		}
-		box := sandbox.NewBox(sandbox.Setup{Roots: roots, Home: td.Home, Objects: dir, State: d.TempDir()})
+		box := sandbox.NewBox(sandbox.Session{Roots: roots, Home: td.Home, Objects: dir, State: d.TempDir()})
 		path, args, err := box.Launcher(argv, env)
 		if err != nil {
 			d.Fatal(err)

@@ -30,7 +30,7 @@ func runInBox(t testing.TB, td *commands.TestDir, script string, limit time.Dura
 	if err != nil {
 		t.Fatal(err)
 	}
-	box := sandbox.NewBox(sandbox.Setup{Roots: roots, Home: td.Home})
+	box := sandbox.NewBox(sandbox.Session{Roots: roots, Home: td.Home})
 	if box == nil {
 		return "", false
 	}
@@ -58,7 +58,7 @@ func needBox(t testing.TB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if sandbox.NewBox(sandbox.Setup{Roots: roots}) == nil {
+	if sandbox.NewBox(sandbox.Session{Roots: roots}) == nil {
 		t.Skip("there is no box here")
 	}
 }

@@ -22,24 +22,24 @@ import (
 // as the user's own, so the policy must ask about all but the plainest.
 // Test for nil before a method becomes a func value: [Box.Confined] of a nil Box fails.
 type Box struct {
-	setup Setup
+	session Session
 	system
 }
 
-// NewBox returns the box of the session that setup describes, or nil if the system cannot hold
-// one. setup.Network is ignored: nothing in a box reaches the network. It does not examine
+// NewBox returns the box of a session, or nil if the system cannot hold
+// one. session.Network is ignored: nothing in a box reaches the network. It does not examine
 // any directory yet.
-func NewBox(setup Setup) *Box {
-	if setup.Getenv == nil {
-		setup.Getenv = os.Getenv
+func NewBox(session Session) *Box {
+	if session.Getenv == nil {
+		session.Getenv = os.Getenv
 	}
-	if setup.Limit <= 0 {
-		setup.Limit = process.MaxTime
+	if session.Limit <= 0 {
+		session.Limit = process.MaxTime
 	}
-	if home, err := filepath.EvalSymlinks(setup.Home); err == nil && setup.Home != "" {
-		setup.Home = home
+	if home, err := filepath.EvalSymlinks(session.Home); err == nil && session.Home != "" {
+		session.Home = home
 	}
-	return newBox(setup)
+	return newBox(session)
 }
 
 // errNoBox is the error of a nil Box.
@@ -96,7 +96,7 @@ func (b *Box) Launcher(argv, env []string) (path string, args []string, err erro
 	if err != nil {
 		return "", nil, err
 	}
-	l := launch{Version: launchVersion, Kernel: thisKernel(), Env: env, Limit: b.setup.Limit, Rules: rules}
+	l := launch{Version: launchVersion, Kernel: thisKernel(), Env: env, Limit: b.session.Limit, Rules: rules}
 	if l.Path, err = exec.LookPath(argv[0]); err != nil {
 		return "", nil, err
 	}
@@ -104,7 +104,7 @@ func (b *Box) Launcher(argv, env []string) (path string, args []string, err erro
 	if err != nil {
 		return "", nil, fmt.Errorf("find the path of this program: %w", err)
 	}
-	file, err := l.write(b.setup.State)
+	file, err := l.write(b.session.State)
 	if err != nil {
 		return "", nil, fmt.Errorf("write the rules of the box: %w", err)
 	}

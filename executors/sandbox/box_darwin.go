@@ -34,15 +34,15 @@ var boxMissing = sync.OnceValue(func() string {
 	})
 })
 
-func newBox(setup Setup) *Box {
+func newBox(session Session) *Box {
 	if boxMissing() != "" {
 		return nil
 	}
-	return &Box{setup: setup}
+	return &Box{session: session}
 }
 
 func (b *Box) ready() error {
-	s, err := newSeatbelt(b.setup)
+	s, err := newSeatbelt(b.session)
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (b *Box) ready() error {
 }
 
 func (b *Box) confined(prog process.Program) (process.Program, error) {
-	s, err := newSeatbelt(b.setup)
+	s, err := newSeatbelt(b.session)
 	if err != nil {
 		return prog, err
 	}
@@ -63,7 +63,7 @@ func (b *Box) rules() (json.RawMessage, error) { return nil, errors.ErrUnsupport
 func restriction(json.RawMessage) (process.Restriction, error) { return nil, errors.ErrUnsupported }
 
 func (b *Box) state() string {
-	s, err := newSeatbelt(b.setup)
+	s, err := newSeatbelt(b.session)
 	if err == nil {
 		err = s.check()
 	}

@@ -40,7 +40,7 @@ type system struct {
 type boxGrants struct {
 	err     error // why commands must ask; the rest is then empty
 	grants  []grant
-	write   []string // Setup.Write
+	write   []string // Session.Write
 	ruleset *os.File // Landlock's, with all grants
 	abi     int
 	tools   []string // directories and files outside the system and the session, for people
@@ -48,23 +48,23 @@ type boxGrants struct {
 	stamps
 }
 
-func newBox(setup Setup) *Box {
-	probe := setup.Probe
+func newBox(session Session) *Box {
+	probe := session.Probe
 	if probe == nil {
 		probe = Available
 	}
 	if boxProblem(probe()) != "" {
 		return nil
 	}
-	if setup.Refuses == nil {
-		setup.DenyPatterns = nil
+	if session.Refuses == nil {
+		session.DenyPatterns = nil
 	}
-	b := &Box{setup: setup}
+	b := &Box{session: session}
 	b.abi, _ = probe()
-	b.inner = &Sandbox{setup: setup, abi: b.abi, roots: setup.Roots.Dirs()}
-	b.inner.writablePlaces = writablePlaces(b.inner.roots, nil, nil, nil, setup.Home) // other commands can rename refused files there
-	for _, pattern := range setup.DenyPatterns {
-		b.inner.denyScopes = append(b.inner.denyScopes, newDenyScopes(pattern, setup.Home, b.inner.roots)...)
+	b.inner = &Sandbox{session: session, abi: b.abi, roots: session.Roots.Dirs()}
+	b.inner.writablePlaces = writablePlaces(b.inner.roots, nil, nil, nil, session.Home) // other commands can rename refused files there
+	for _, pattern := range session.DenyPatterns {
+		b.inner.denyScopes = append(b.inner.denyScopes, newDenyScopes(pattern, session.Home, b.inner.roots)...)
 	}
 	return b
 }
@@ -162,10 +162,10 @@ func (b *Box) current() (*boxGrants, error) {
 
 // examine computes the grants.
 func (b *Box) examine() *boxGrants {
-	g := &boxGrants{abi: b.abi, write: b.setup.Write, stamps: stamps{at: time.Now()}}
+	g := &boxGrants{abi: b.abi, write: b.session.Write, stamps: stamps{at: time.Now()}}
 	p := &planner{Sandbox: b.inner, buf: make([]byte, 64<<10), stamps: &g.stamps}
 	p.findOwn()
-	for _, path := range secretPaths(b.setup.Home) {
+	for _, path := range secretPaths(b.session.Home) {
 		if p.insideRoot(path) {
 			p.secretPaths = append(p.secretPaths, path)
 		}
@@ -196,7 +196,7 @@ func (b *Box) examine() *boxGrants {
 			g.grants = append(g.grants, grantFor(n.path, unix.LANDLOCK_ACCESS_FS_READ_DIR))
 		}
 	}
-	w := newBoxWalk(p, b.setup)
+	w := newBoxWalk(p, b.session)
 	w.system()
 	w.toolchains()
 	w.git()

@@ -25,7 +25,7 @@ import (
 type boxed struct {
 	home, proj string
 	env        []string
-	setup      Setup
+	session    Session
 }
 
 // newBoxed makes a session. deny are the patterns of deny_read.
@@ -73,7 +73,7 @@ func newBoxed(t testing.TB, deny ...string) *boxed {
 	}
 	b.env = append(os.Environ(), "HOME="+b.home, "PROJ="+b.proj, "CARGO_HOME="+b.home+"/.cargo", "PATH="+b.home+"/bin:"+os.Getenv("PATH"),
 		fmt.Sprint("AGENT=", os.Getpid()))
-	b.setup = Setup{
+	b.session = Session{
 		Roots: roots.Without(own), OwnFiles: own.Places, DenyPatterns: deny, Refuses: refuser(b.proj, b.home, deny), Home: b.home, State: base + "/state",
 		Getenv: b.getenv,
 	}
@@ -100,7 +100,7 @@ func writeFile(t testing.TB, path, text string) {
 func (b *boxed) run(t testing.TB, box *Box, script string) (text string, code int) {
 	t.Helper()
 	prog, err := box.Confined(process.Program{Path: "/bin/bash", Args: []string{"-p", "-c", script}, Dir: b.proj, Env: b.env,
-		MaxTime: cmp.Or(b.setup.Limit, time.Minute), Head: 1 << 16, Tail: 1 << 16})
+		MaxTime: cmp.Or(b.session.Limit, time.Minute), Head: 1 << 16, Tail: 1 << 16})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func (b *boxed) launch(t testing.TB, box *Box, script string) (text string, code
 	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited {
 		t.Fatal(err)
 	}
-	if files, _ := filepath.Glob(b.setup.State + "/*"); len(files) > 0 {
+	if files, _ := filepath.Glob(b.session.State + "/*"); len(files) > 0 {
 		t.Errorf("the launcher left %v", files)
 	}
 	return string(out), cmd.ProcessState.ExitCode()
@@ -157,7 +157,7 @@ func TestBoxHolds(t *testing.T) {
 	}
 	defer func() { _ = other.Process.Kill(); _ = other.Wait() }()
 	b.env = append(b.env, fmt.Sprint("OTHER=", other.Process.Pid))
-	box := NewBox(b.setup)
+	box := NewBox(b.session)
 	for _, script := range []string{
 		"cat ~/.zeph/keys.toml", "cat ~/.ssh/id_ed25519", "cat ~/.netrc", "cat ~/notes", "cat ~/other/main.go", "cat ~/.config/app.conf",
 		"cat ~/bin/.npmrc", "cat ~/bin/credentials", "ls ~", "ls ~/other", "ls /", "ls ~/.ssh", "ls /root/", "find ~ -name x*",
@@ -208,7 +208,7 @@ func TestBoxHolds(t *testing.T) {
 // What daily commands need works, here and through the launcher.
 func TestBoxAllows(t *testing.T) {
 	b := newBoxed(t, ".env", "*.pem")
-	box := NewBox(b.setup)
+	box := NewBox(b.session)
 	if err := exec.Command("git", "init", "-q", b.proj).Run(); err != nil {
 		t.Skip(err)
 	}
@@ -257,11 +257,11 @@ func TestBoxAllowedPaths(t *testing.T) {
 		t.Fatal(err)
 	}
 	read := "cat " + lib + "/sub/a.txt"
-	if text, code := b.run(t, NewBox(b.setup), read); code == 0 {
+	if text, code := b.run(t, NewBox(b.session), read); code == 0 {
 		t.Errorf("before: exit %d, %q", code, text)
 	}
-	b.setup.Read = []string{lib, b.home + "/other", b.home, filepath.Dir(b.home)}
-	box := NewBox(b.setup)
+	b.session.Read = []string{lib, b.home + "/other", b.home, filepath.Dir(b.home)}
+	box := NewBox(b.session)
 	for how, run := range map[string]func(testing.TB, *Box, string) (string, int){"here": b.run, "launcher": b.launch} {
 		if text, code := run(t, box, read+" "+lib+"/home/proj/a.txt a.txt"); code != 0 || text != "a\na\na\n" {
 			t.Errorf("%s: exit %d, %q", how, code, text)
@@ -283,7 +283,7 @@ func TestBoxAllowedPaths(t *testing.T) {
 // Files that appear later follow the same rules.
 func TestBoxFollowsChanges(t *testing.T) {
 	b := newBoxed(t, ".env")
-	box := NewBox(b.setup)
+	box := NewBox(b.session)
 	if text, code := b.run(t, box, "cat a.txt"); code != 0 {
 		t.Fatalf("exit %d, %q", code, text)
 	}
@@ -311,8 +311,8 @@ func TestBoxReady(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b.setup.Roots = roots
-		if err := NewBox(b.setup).Ready(); err == nil || !strings.Contains(err.Error(), "programs of the system") {
+		b.session.Roots = roots
+		if err := NewBox(b.session).Ready(); err == nil || !strings.Contains(err.Error(), "programs of the system") {
 			t.Errorf("%s: %v", dir, err)
 		}
 	}
@@ -328,7 +328,7 @@ func TestBoxReady(t *testing.T) {
 		writeFile(t, fmt.Sprintf("%s/many/%d", b.proj, i), "")
 	}
 	writeFile(t, b.proj+"/many/1.x", "")
-	if err := NewBox(b.setup).Ready(); err == nil || !strings.Contains(err.Error(), "too many files") {
+	if err := NewBox(b.session).Ready(); err == nil || !strings.Contains(err.Error(), "too many files") {
 		t.Errorf("many files: %v", err)
 	}
 }
@@ -337,13 +337,13 @@ func TestBoxReady(t *testing.T) {
 func TestBoxNeeds(t *testing.T) {
 	b := newBoxed(t)
 	for abi, want := range map[int]bool{0: false, 1: false, 2: false, 3: true, 4: true, 6: true} {
-		b.setup.Probe = func() (int, string) { return abi, "none" }
-		if got := NewBox(b.setup) != nil; got != want {
+		b.session.Probe = func() (int, string) { return abi, "none" }
+		if got := NewBox(b.session) != nil; got != want {
 			t.Errorf("ABI %d: a box: %t, want %t", abi, got, want)
 		}
 	}
-	b.setup.Probe = func() (int, string) { return 3, "" }
-	text, _ := b.run(t, NewBox(b.setup), "cat a.txt; kill -0 1 $AGENT; cat ~/notes; sleep 9 & kill $!")
+	b.session.Probe = func() (int, string) { return 3, "" }
+	text, _ := b.run(t, NewBox(b.session), "cat a.txt; kill -0 1 $AGENT; cat ~/notes; sleep 9 & kill $!")
 	if !strings.HasPrefix(text, "a\n") || strings.Count(text, "ermission denied") != 4 {
 		t.Errorf("with ABI 3: %q", text)
 	}
@@ -356,8 +356,8 @@ func TestBoxHomeAsRoot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.setup.Roots = roots.Without(&workspace.AgentFiles{Places: b.setup.OwnFiles})
-	box := NewBox(b.setup)
+	b.session.Roots = roots.Without(&workspace.AgentFiles{Places: b.session.OwnFiles})
+	box := NewBox(b.session)
 	for _, script := range []string{
 		"cat ~/.ssh/id_ed25519", "cat ~/.zeph/keys.toml", "cat ~/.netrc", "cat ~/.aws/credentials", "tool", "~/proj/run", "cat proj/keys/keys.toml", "echo x >~/new",
 	} {
@@ -379,7 +379,7 @@ func TestBoxWideVariables(t *testing.T) {
 			if variable == "PATH" {
 				b.env = append(b.env, "PATH="+dir+":/usr/bin:/bin")
 			}
-			box := NewBox(b.setup)
+			box := NewBox(b.session)
 			text, _ := b.run(t, box, "cd /; cat ~/notes ~/other/* ~/.zeph/* ~/.ssh/* ~/.netrc; ls ~; $PROJ/run; ls -a /")
 			if strings.Contains(text, "SECRET") || strings.Contains(text, "notes\n") || strings.Contains(text, "etc") {
 				t.Errorf("%s=%s: %s", variable, dir, text)
@@ -419,8 +419,8 @@ func TestBoxWorktree(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := *b
-		c.setup.Roots, c.proj = roots, dir
-		text, code := c.run(t, NewBox(c.setup), "git log --oneline && git status --short >/dev/null 2>&1")
+		c.session.Roots, c.proj = roots, dir
+		text, code := c.run(t, NewBox(c.session), "git log --oneline && git status --short >/dev/null 2>&1")
 		if got := code == 0; got != want {
 			t.Errorf("%s: exit %d, %q", dir, code, text)
 		}
@@ -433,7 +433,7 @@ func TestBoxBounds(t *testing.T) {
 		t.Skip("it writes 1 GiB")
 	}
 	b := newBoxed(t)
-	box := NewBox(b.setup)
+	box := NewBox(b.session)
 	for script, want := range map[string]string{
 		`exec 3>"$TMPDIR/a" 4>"$TMPDIR/b"; rm "$TMPDIR"/*; fallocate -l 700M /proc/self/fd/3; fallocate -l 700M /proc/self/fd/4; sleep 99`: process.TempExceeded,
 	} {
@@ -441,9 +441,9 @@ func TestBoxBounds(t *testing.T) {
 			t.Errorf("%s: exit %d, %q, want %q", script, code, text, want)
 		}
 	}
-	b.setup.Limit = time.Second
+	b.session.Limit = time.Second
 	began := time.Now()
-	if text, code := b.launch(t, NewBox(b.setup),
+	if text, code := b.launch(t, NewBox(b.session),
 		"sleep 60 & sleep 60"); code != 143 && code != 137 || time.Since(began) > 20*time.Second || !strings.Contains(text, process.TimeExceeded) {
 		t.Errorf("time limit: exit %d after %s, %q", code, time.Since(began), text)
 	}
@@ -452,7 +452,7 @@ func TestBoxBounds(t *testing.T) {
 // A launcher's file serves once, and only the user can read it.
 func TestLauncherFile(t *testing.T) {
 	b := newBoxed(t)
-	path, args, err := NewBox(b.setup).Launcher([]string{"bash", "-c", "echo x"}, []string{"A=b"})
+	path, args, err := NewBox(b.session).Launcher([]string{"bash", "-c", "echo x"}, []string{"A=b"})
 	if err != nil || len(args) != 6 || args[0] != BoxArg || args[2] != "--" || args[3] != "bash" {
 		t.Fatalf("Launcher: %q, %q, %v", path, args, err)
 	}
@@ -478,7 +478,7 @@ func TestLauncherFile(t *testing.T) {
 func TestBoxState(t *testing.T) {
 	b := newBoxed(t)
 	writeFile(t, b.home+"/.cargo/config.toml", "[registry]\ntoken = \"x\"\n")
-	state := NewBox(b.setup).State()
+	state := NewBox(b.session).State()
 	for _, want := range []string{"~/bin", "~/.gitconfig", "~/.ignored", "they do not read ~/.cargo/config.toml"} {
 		if !strings.Contains(state, want) {
 			t.Errorf("%s\nlacks %s", state, want)
@@ -513,9 +513,9 @@ func TestBoxEndsAll(t *testing.T) {
 			"ends":       {`setsid -f env -i sleep 60 >/dev/null 2>&1; setsid -f sh -c 'echo $$; exec setsid -f sleep 61 >/dev/null 2>&1'`, time.Minute},
 			"time limit": {`setsid -f sleep 60; sleep 62`, time.Second},
 		} {
-			b.setup.Limit = tt.limit
+			b.session.Limit = tt.limit
 			began := time.Now()
-			if text, _ := run(t, NewBox(b.setup), tt.script); time.Since(began) > 30*time.Second {
+			if text, _ := run(t, NewBox(b.session), tt.script); time.Since(began) > 30*time.Second {
 				t.Errorf("%s, %s: took %s, %q", how, name, time.Since(began), text)
 			}
 			for _, seconds := range []string{"60", "61"} {
@@ -546,7 +546,7 @@ func running(cmdline string) bool {
 // The limits hold for a program that no shell runs too, here and through the launcher.
 func TestBoxLimits(t *testing.T) {
 	b := newBoxed(t)
-	box := NewBox(b.setup)
+	box := NewBox(b.session)
 	argv := []string{"grep", "-E", "^Max (cpu|file size|data|core)", "/proc/self/limits"}
 	prog, err := box.Confined(process.Program{Path: argv[0], Args: argv[1:], Dir: b.proj, Env: b.env, MaxTime: time.Minute, Tail: 1 << 16})
 	if err != nil {
@@ -585,8 +585,8 @@ func TestBoxLimits(t *testing.T) {
 // changes. It reports the difference of the medians.
 func BenchmarkBox(b *testing.B) {
 	w := newBoxed(b, ".env", "*.pem")
-	w.setup.Home, w.setup.Getenv = os.Getenv("HOME"), os.Getenv
-	box := NewBox(w.setup)
+	w.session.Home, w.session.Getenv = os.Getenv("HOME"), os.Getenv
+	box := NewBox(w.session)
 	var times [2][]time.Duration // without and with the box
 	for b.Loop() {
 		for i := range times {

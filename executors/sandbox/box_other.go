@@ -13,7 +13,7 @@ import (
 
 type system struct{}
 
-func newBox(Setup) *Box { return nil }
+func newBox(Session) *Box { return nil }
 
 func boxMissing() string {
 	return fmt.Sprintf("there is no box for %s yet, only for Linux and macOS", runtime.GOOS)

@@ -26,12 +26,12 @@ func TestBoxSubmodule(t *testing.T) {
 	git("init", "-q", b.proj)
 	git("-C", b.proj, "submodule", "--quiet", "add", library, "lib")
 	git("-C", b.proj, "commit", "-q", "-m", "of the project")
-	outer := NewBox(b.setup)
+	outer := NewBox(b.session)
 	roots, err := workspace.New(b.proj + "/lib")
 	if err != nil {
 		t.Fatal(err)
 	}
-	inside := b.setup
+	inside := b.session
 	inside.Roots = roots
 	inner := NewBox(inside)
 	for name, tt := range map[string]struct {

@@ -18,25 +18,25 @@ const maxBoxOutside = 50_000
 // boxWalk collects the grants of a box outside the session's directories.
 type boxWalk struct {
 	*planner
-	setup  Setup
-	kept   []string // never granted here: zeph-acp's own files, and secrets of the user
-	apart  []string // granted elsewhere or not at all: the session's directories and the home directory
-	done   map[string]bool
-	budget int
-	grants []grant
-	tools  []string
-	listed []string // directories of the user's configuration
-	notes  []string
+	session Session
+	kept    []string // never granted here: zeph-acp's own files, and secrets of the user
+	apart   []string // granted elsewhere or not at all: the session's directories and the home directory
+	done    map[string]bool
+	budget  int
+	grants  []grant
+	tools   []string
+	listed  []string // directories of the user's configuration
+	notes   []string
 }
 
-func newBoxWalk(p *planner, setup Setup) *boxWalk {
-	w := &boxWalk{planner: p, setup: setup, budget: maxBoxOutside, done: map[string]bool{}}
-	for _, path := range slices.Concat(p.ownPaths, secretPaths(setup.Home)) {
+func newBoxWalk(p *planner, session Session) *boxWalk {
+	w := &boxWalk{planner: p, session: session, budget: maxBoxOutside, done: map[string]bool{}}
+	for _, path := range slices.Concat(p.ownPaths, secretPaths(session.Home)) {
 		w.kept = append(w.kept, filepath.Clean(path))
 	}
 	w.apart = slices.Clone(p.roots)
-	if setup.Home != "" {
-		w.apart = append(w.apart, setup.Home)
+	if session.Home != "" {
+		w.apart = append(w.apart, session.Home)
 	}
 	return w
 }
@@ -157,7 +157,7 @@ func (w *boxWalk) refusesFile(path, name string, strictly bool) bool {
 }
 
 func (w *boxWalk) refusedByPattern(path string) bool {
-	return len(w.denyScopes) > 0 && w.setup.Refuses(path)
+	return len(w.denyScopes) > 0 && w.session.Refuses(path)
 }
 
 // system grants the directories of the system.
@@ -184,19 +184,19 @@ func (w *boxWalk) inSystem(path string) bool {
 
 // toolchains grants the toolchains that the environment declares.
 func (w *boxWalk) toolchains() {
-	for _, dir := range filepath.SplitList(w.setup.Getenv("PATH")) {
+	for _, dir := range filepath.SplitList(w.session.Getenv("PATH")) {
 		if filepath.IsAbs(dir) {
 			w.programs(filepath.Clean(dir))
 		}
 	}
-	for _, t := range toolDirs(w.setup.Home, w.setup.Getenv) {
+	for _, t := range toolDirs(w.session.Home, w.session.Getenv) {
 		rights, levels := uint64(boxRuns), 2
 		if t.store {
 			levels = 0
 		}
 		w.tool(t.path, rights, levels)
 	}
-	for _, path := range toolFiles(w.setup.Home, w.setup.Getenv) {
+	for _, path := range toolFiles(w.session.Home, w.session.Getenv) {
 		w.file(path)
 	}
 }
@@ -264,7 +264,7 @@ func (w *boxWalk) prefix(bin string) {
 		w.tool(top, boxRuns, 2)
 		return
 	}
-	if name := filepath.Base(bin); name != "bin" && name != "sbin" || w.leads(top) || top == filepath.Join(w.setup.Home, ".local") {
+	if name := filepath.Base(bin); name != "bin" && name != "sbin" || w.leads(top) || top == filepath.Join(w.session.Home, ".local") {
 		return
 	}
 	parts := []string{"lib", "lib64", "libexec", "include", "share"}
@@ -308,7 +308,7 @@ func (w *boxWalk) file(path string) (text string) {
 
 // short returns a path for people.
 func (w *boxWalk) short(path string) string {
-	if rel, err := filepath.Rel(w.setup.Home, path); w.setup.Home != "" && err == nil && filepath.IsLocal(rel) {
+	if rel, err := filepath.Rel(w.session.Home, path); w.session.Home != "" && err == nil && filepath.IsLocal(rel) {
 		return filepath.Join("~", rel)
 	}
 	return path
@@ -316,7 +316,7 @@ func (w *boxWalk) short(path string) string {
 
 // allowed grants what the user lets commands read.
 func (w *boxWalk) allowed() {
-	for _, path := range w.setup.Read {
+	for _, path := range w.session.Read {
 		before := len(w.grants)
 		if w.tree(path, boxReads, 16); len(w.grants) > before {
 			w.listed = append(w.listed, w.short(path))
@@ -326,10 +326,10 @@ func (w *boxWalk) allowed() {
 
 // git grants what git needs outside the session's directories.
 func (w *boxWalk) git() {
-	g := gitWalk{home: w.setup.Home, getenv: w.setup.Getenv, file: w.file, repository: w.repositoryData, stamp: w.stamps.add}
+	g := gitWalk{home: w.session.Home, getenv: w.session.Getenv, file: w.file, repository: w.repositoryData, stamp: w.stamps.add}
 	g.settings()
-	if w.setup.Objects != "" {
-		w.tree(w.setup.Objects, boxReads, 0)
+	if w.session.Objects != "" {
+		w.tree(w.session.Objects, boxReads, 0)
 	}
 	for _, root := range w.roots {
 		g.around(root)

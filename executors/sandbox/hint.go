@@ -35,7 +35,7 @@ func (s *Sandbox) hint(output string) string {
 			return "[sandbox: " + file + " may not be read ([tools.file] deny_read): continue without it, or ask the user]"
 		}
 	}
-	noNetwork := !s.setup.Network && s.abi >= abiTCP
+	noNetwork := !s.session.Network && s.abi >= abiTCP
 	socketDenied := (denied || strings.Contains(lower, "operation not permitted")) && containsAny(socketMessages)
 	if noNetwork && (socketDenied || containsAny(unreachableMessages)) {
 		return "[sandbox: commands have no network ([tools.shell] allow_network = false): continue without it, or ask the user]"
@@ -58,7 +58,7 @@ var inQuotes = lazyregexp.New("['\"`‘“]([^'\"`’”]+)['\"`’”]")
 // refusedFileIn returns the unreadable file that a line about a denial names, empty
 // if no line names one.
 func (s *Sandbox) refusedFileIn(output string) string {
-	if s.setup.Refuses == nil {
+	if s.session.Refuses == nil {
 		return ""
 	}
 	for line := range strings.Lines(output) {
@@ -78,7 +78,7 @@ func (s *Sandbox) refusedFileIn(output string) string {
 			if !filepath.IsAbs(abs) {
 				abs = filepath.Join(s.roots[0], name)
 			}
-			if s.setup.Refuses(filepath.Clean(abs)) {
+			if s.session.Refuses(filepath.Clean(abs)) {
 				return name
 			}
 		}

@@ -24,11 +24,11 @@ func TestHint(t *testing.T) {
 		"rm: cannot remove 'a': Operation not permitted":                            "",
 		"no such file": "",
 	} {
-		s := &Sandbox{abi: abiTCP, roots: []string{"/w"}, setup: Setup{Refuses: func(abs string) bool { return filepath.Base(abs) == ".env" }}}
+		s := &Sandbox{abi: abiTCP, roots: []string{"/w"}, session: Session{Refuses: func(abs string) bool { return filepath.Base(abs) == ".env" }}}
 		if got := s.hint(output); (got == "") != (want == "") || !strings.Contains(got, want) {
 			t.Errorf("%q: %q", output, got)
 		}
-		s.setup.Network, s.setup.Refuses = true, nil
+		s.session.Network, s.session.Refuses = true, nil
 		if got := s.hint(output); strings.Contains(got, network) || strings.Contains(got, read) {
 			t.Errorf("with all allowed, %q: %q", output, got)
 		}

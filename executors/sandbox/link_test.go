@@ -32,7 +32,7 @@ func TestMiddleware(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	box := New(Config{Enabled: true}, Setup{Roots: roots, Network: true, Probe: probe(7, "")})
+	box := New(Config{Enabled: true}, Session{Roots: roots, Network: true, Probe: probe(7, "")})
 	const denied = "touch: cannot touch '/etc/x': Permission denied\n[exit 1]"
 	for name, tt := range map[string]struct {
 		box      *Sandbox

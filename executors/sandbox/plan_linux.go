@@ -67,7 +67,7 @@ func (s *Sandbox) plan() (out commandPlan) {
 	for _, name := range devices {
 		out.grants = append(out.grants, grantFor("/dev/"+name, mayRead|mayWrite|mayControl))
 	}
-	if temp := realPath(p.setup.Temp[0]); p.mustList(names(temp)) && !p.insideRoot(temp) {
+	if temp := realPath(p.session.Temp[0]); p.mustList(names(temp)) && !p.insideRoot(temp) {
 		if out.tempDir = s.makeTempDir(temp); out.tempDir != "" {
 			out.grants = append(out.grants, grantFor(out.tempDir, mayRead|mayWrite))
 		}
@@ -105,7 +105,7 @@ func (s *Sandbox) removeTempDir() error {
 
 // findOwn finds the paths of zeph-acp's own files, which need not exist yet.
 func (p *planner) findOwn() {
-	p.private = p.setup.Roots.Hidden()
+	p.private = p.session.Roots.Hidden()
 	var paths []string
 	for _, dir := range p.private.Dirs() {
 		paths = append(paths, realPath(dir))
@@ -113,7 +113,7 @@ func (p *planner) findOwn() {
 	for _, rel := range p.private.Below("/") {
 		paths = append(paths, filepath.Join("/", rel))
 	}
-	for _, place := range p.setup.OwnFiles {
+	for _, place := range p.session.OwnFiles {
 		if dir := realPath(place.Dir); !p.private.Hides(dir) {
 			p.mixedDirs = append(p.mixedDirs, dir)
 			paths = append(paths, filepath.Join(dir, "config.toml"))

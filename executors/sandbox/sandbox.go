@@ -48,8 +48,8 @@ const exitCode = 126
 // marker begins the line with the reason.
 const marker = "zeph-acp: sandbox: "
 
-// Setup describes the session of a sandbox.
-type Setup struct {
+// Session describes a session for its sandbox or box.
+type Session struct {
 	Roots    *workspace.Roots  // of the session, with zeph-acp's own files hidden
 	OwnFiles []workspace.Place // the places of those files
 	// DenyPatterns are the patterns of deny_read. Refuses reports whether they match an
@@ -82,7 +82,7 @@ type Setup struct {
 // nil Sandbox restricts nothing.
 type Sandbox struct {
 	cfg            Config
-	setup          Setup
+	session        Session
 	abi            int
 	reason         string // why commands are not restricted
 	roots          []string
@@ -107,37 +107,37 @@ type commandPlan struct {
 }
 
 // New returns the sandbox that cfg describes; nil if it is off.
-func New(cfg Config, setup Setup) *Sandbox {
+func New(cfg Config, session Session) *Sandbox {
 	if !cfg.Enabled && !cfg.Required {
 		return nil
 	}
-	if setup.Probe == nil {
-		setup.Probe = Available
+	if session.Probe == nil {
+		session.Probe = Available
 	}
-	if setup.Getenv == nil {
-		setup.Getenv = os.Getenv
+	if session.Getenv == nil {
+		session.Getenv = os.Getenv
 	}
-	if setup.Temp == nil {
-		setup.Temp = Temporary()
+	if session.Temp == nil {
+		session.Temp = Temporary()
 	}
-	if setup.Refuses == nil {
-		setup.DenyPatterns = nil
+	if session.Refuses == nil {
+		session.DenyPatterns = nil
 	}
-	s := &Sandbox{cfg: cfg, setup: setup, roots: setup.Roots.Dirs()}
-	if s.abi, s.reason = setup.Probe(); s.abi <= 0 {
+	s := &Sandbox{cfg: cfg, session: session, roots: session.Roots.Dirs()}
+	if s.abi, s.reason = session.Probe(); s.abi <= 0 {
 		return s
 	}
-	if home, err := filepath.EvalSymlinks(setup.Home); err == nil && setup.Home != "" {
-		s.setup.Home = home
+	if home, err := filepath.EvalSymlinks(session.Home); err == nil && session.Home != "" {
+		s.session.Home = home
 	}
 	var cached []string
 	if cfg.Caches {
-		cached = caches(s.setup.Home, setup.Getenv)
+		cached = caches(s.session.Home, session.Getenv)
 	}
-	s.writablePlaces = writablePlaces(s.roots, setup.Temp, cached, cfg.ExtraWrite, s.setup.Home)
-	s.programDirs = programDirs(s.setup.Home, setup.Getenv)
-	for _, pattern := range setup.DenyPatterns {
-		s.denyScopes = append(s.denyScopes, newDenyScopes(pattern, setup.Home, s.roots)...)
+	s.writablePlaces = writablePlaces(s.roots, session.Temp, cached, cfg.ExtraWrite, s.session.Home)
+	s.programDirs = programDirs(s.session.Home, session.Getenv)
+	for _, pattern := range session.DenyPatterns {
+		s.denyScopes = append(s.denyScopes, newDenyScopes(pattern, session.Home, s.roots)...)
 	}
 	return s
 }
@@ -162,7 +162,7 @@ func (s *Sandbox) unsupported() string {
 	switch {
 	case s.abi <= 0:
 		return s.reason
-	case !s.setup.Network && s.abi < abiTCP:
+	case !s.session.Network && s.abi < abiTCP:
 		return "this kernel's Landlock has no rules for TCP, and allow_network is false (Linux 6.7 and later have)"
 	}
 	return ""
@@ -195,7 +195,7 @@ func (s *Sandbox) State() string {
 	case s.abi <= 0:
 		return "Sandbox: not available: " + s.reason
 	}
-	text := fmt.Sprintf("Sandbox: on for local commands (Landlock ABI %d: %s)", s.abi, describeCoverage(s.abi, s.setup.Network))
+	text := fmt.Sprintf("Sandbox: on for local commands (Landlock ABI %d: %s)", s.abi, describeCoverage(s.abi, s.session.Network))
 	if s.cfg.Required {
 		text += "; all commands run locally"
 	} else {
@@ -225,7 +225,7 @@ func (s *Sandbox) Wrap(path string, args, env []string) (string, []string, []str
 	if err != nil {
 		return "", nil, nil, err
 	}
-	r := newRules(s.abi, s.setup.Network)
+	r := newRules(s.abi, s.session.Network)
 	p := s.plan()
 	r.Grants = p.grants
 	vars, err := r.encodeToFit(&p.notes)

@@ -62,7 +62,7 @@ type world struct {
 	t                        testing.TB
 	home, ws, own, elsewhere string
 	cfg                      Config
-	setup                    Setup
+	session                  Session
 	box                      *Sandbox
 }
 
@@ -95,7 +95,7 @@ func newWorld(t *testing.T, deny ...string) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.setup = Setup{
+	w.session = Session{
 		Roots: roots.Without(own), OwnFiles: own.Places, DenyPatterns: deny, Refuses: refuser(w.ws, w.home, deny),
 		Network: true, Home: w.home, Getenv: func(string) string { return "" },
 		Temp: []string{base + "/tmp"},
@@ -137,9 +137,9 @@ func write(t *testing.T, path, text string) {
 func (w *world) cmd(name string, args ...string) *exec.Cmd {
 	w.t.Helper()
 	if w.box == nil {
-		w.box = New(w.cfg, w.setup)
+		w.box = New(w.cfg, w.session)
 	}
-	env := append(os.Environ(), "TMPDIR="+w.setup.Temp[0], "WS="+w.ws, "HOME="+w.home, "OWN="+w.own, "ELSEWHERE="+w.elsewhere, "SELF="+os.Args[0],
+	env := append(os.Environ(), "TMPDIR="+w.session.Temp[0], "WS="+w.ws, "HOME="+w.home, "OWN="+w.own, "ELSEWHERE="+w.elsewhere, "SELF="+os.Args[0],
 		fmt.Sprint("AGENT=", os.Getpid()))
 	path, args, env, err := w.box.Wrap(name, args, env)
 	if err != nil {
@@ -277,7 +277,7 @@ func TestOwnInside(t *testing.T) {
 				t.Fatal(err)
 			}
 			own := &workspace.AgentFiles{Places: []workspace.Place{{Dir: w.own, Files: []string{"config.toml", "keys.toml", "permissions.toml"}, Mixed: tt.mixed}}}
-			w.setup.Roots, w.setup.OwnFiles = roots.Without(own), own.Places
+			w.session.Roots, w.session.OwnFiles = roots.Without(own), own.Places
 			w.want(map[string]string{tt.write: "*"})
 			w.refused("cat $OWN/config.toml", "echo x > $OWN/config.toml", "echo x > $OWN/permissions.toml", "rm $OWN/keys.toml",
 				"mv $OWN/keys.toml $WS/k", "mv ~/.config ~/c", "ln $OWN/keys.toml $WS/k", "mv $OWN ${OWN}2")
@@ -383,7 +383,7 @@ func TestNetwork(t *testing.T) {
 	}()
 	for _, network := range []bool{true, false} {
 		w := newWorld(t)
-		if w.setup.Network = network; w.setup.lacksTCP() {
+		if w.session.Network = network; w.session.lacksTCP() {
 			t.Skip("this kernel's Landlock has no rules for TCP")
 		}
 		for _, mode := range []string{"connect", "bind", "listen", "fast open", "multipath"} {
@@ -401,7 +401,7 @@ func TestNetwork(t *testing.T) {
 	}
 }
 
-func (s Setup) lacksTCP() bool { abi, _ := Available(); return abi < abiTCP }
+func (s Session) lacksTCP() bool { abi, _ := Available(); return abi < abiTCP }
 
 func dial(mode, addr string) error {
 	proto := unix.IPPROTO_TCP
@@ -475,10 +475,10 @@ func TestKept(t *testing.T) {
 func TestTools(t *testing.T) {
 	sequential(t)
 	w := newWorld(t)
-	w.setup.Home, w.setup.Getenv = os.Getenv("HOME"), os.Getenv
+	w.session.Home, w.session.Getenv = os.Getenv("HOME"), os.Getenv
 	write(t, w.ws+"/p/go.mod", "module p\n")
 	write(t, w.ws+"/p/main.go", "package main\n\nfunc main() { println(\"built\") }\n")
-	w.want(map[string]string{"export HOME=" + w.setup.Home + "; cd p && go version && go vet . && go build -o ../p.bin . && go run . && ../p.bin": "*"})
+	w.want(map[string]string{"export HOME=" + w.session.Home + "; cd p && go version && go vet . && go build -o ../p.bin . && go run . && ../p.bin": "*"})
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("no git: ", err)
 	}
@@ -577,10 +577,10 @@ func BenchmarkCommand(b *testing.B) {
 		b.Fatal(err)
 	}
 	own := &workspace.AgentFiles{Places: []workspace.Place{{Dir: os.Getenv("HOME") + "/.config/zeph-acp"}}}
-	setup := Setup{Roots: roots.Without(own), OwnFiles: own.Places, Home: os.Getenv("HOME"), Temp: []string{b.TempDir()}}
-	boxes := map[string]*Sandbox{"plain": nil, "sandbox": New(Config{Enabled: true, Caches: true}, setup)}
-	setup.DenyPatterns, setup.Refuses = []string{"**/.env"}, refuser(dir, setup.Home, []string{"**/.env"})
-	boxes["deny_read"] = New(Config{Enabled: true, Caches: true}, setup)
+	session := Session{Roots: roots.Without(own), OwnFiles: own.Places, Home: os.Getenv("HOME"), Temp: []string{b.TempDir()}}
+	boxes := map[string]*Sandbox{"plain": nil, "sandbox": New(Config{Enabled: true, Caches: true}, session)}
+	session.DenyPatterns, session.Refuses = []string{"**/.env"}, refuser(dir, session.Home, []string{"**/.env"})
+	boxes["deny_read"] = New(Config{Enabled: true, Caches: true}, session)
 	for _, name := range []string{"plain", "sandbox", "deny_read"} {
 		b.Run(name, func(b *testing.B) {
 			var wrapping time.Duration

@@ -37,7 +37,7 @@ func TestKernels(t *testing.T) {
 		"UDP":                    {Config{Required: true}, 10, false, true, true, true, "", "TCP, UDP, signals); all commands run locally"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := New(tt.cfg, Setup{Roots: roots, Network: tt.network, Probe: probe(tt.abi, "none")})
+			s := New(tt.cfg, Session{Roots: roots, Network: tt.network, Probe: probe(tt.abi, "none")})
 			if s.on() != tt.on || s.Required() != tt.required {
 				t.Errorf("on %v, required %v", s.on(), s.Required())
 			}

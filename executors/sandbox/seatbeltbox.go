@@ -13,18 +13,18 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
-// newSeatbelt returns the box of the session that setup describes. An error is the reason why
+// newSeatbelt returns the box of a session. An error is the reason why
 // commands must ask.
-func newSeatbelt(setup Setup) (seatbelt, error) {
-	private := setup.Roots.Hidden()
+func newSeatbelt(session Session) (seatbelt, error) {
+	private := session.Roots.Hidden()
 	if private.Linked() {
 		return seatbelt{}, errors.New("a file of zeph-acp has a second name, under which commands could read it")
 	}
-	s := seatbelt{roots: setup.Roots.Dirs(), home: setup.Home}
+	s := seatbelt{roots: session.Roots.Dirs(), home: session.Home}
 	if err := shellOutside(s.roots); err != nil {
 		return seatbelt{}, err
 	}
-	for _, path := range setup.Write {
+	for _, path := range session.Write {
 		s.write = append(s.write, realPath(path))
 	}
 	s.secretNames = append(slices.Concat(secretNames, secretDirNames), "credentials", "credentials.{json,toml,yml,yaml,ini,xml,db}")
@@ -35,22 +35,22 @@ func newSeatbelt(setup Setup) (seatbelt, error) {
 	for _, rel := range private.Below("/") {
 		s.refused = append(s.refused, filepath.Join("/", rel))
 	}
-	for _, place := range setup.OwnFiles {
+	for _, place := range session.OwnFiles {
 		for _, name := range place.Files {
 			s.refusedGlobs = append(s.refusedGlobs, [2]string{realPath(place.Dir), name})
 		}
 	}
-	for _, path := range secretPaths(setup.Home) {
+	for _, path := range secretPaths(session.Home) {
 		s.refused = append(s.refused, realPath(path))
 	}
-	if setup.Refuses != nil {
-		s.addPatterns(setup.DenyPatterns)
+	if session.Refuses != nil {
+		s.addPatterns(session.DenyPatterns)
 	}
-	w := seatbeltWalk{seatbelt: &s, getenv: setup.Getenv, budget: maxSeatbeltEntries}
+	w := seatbeltWalk{seatbelt: &s, getenv: session.Getenv, budget: maxSeatbeltEntries}
 	w.toolchains()
-	g := gitWalk{home: s.home, getenv: setup.Getenv, file: w.file, repository: w.data, stamp: func(string) {}}
+	g := gitWalk{home: s.home, getenv: session.Getenv, file: w.file, repository: w.data, stamp: func(string) {}}
 	g.settings()
-	for _, path := range append([]string{setup.Objects}, setup.Read...) {
+	for _, path := range append([]string{session.Objects}, session.Read...) {
 		w.data(path)
 	}
 	for _, root := range s.roots {

@@ -17,7 +17,7 @@ import (
 // seatbeltSession is a session of a user with toolchains, settings and secrets.
 type seatbeltSession struct {
 	home, root string // without links
-	setup      Setup
+	session    Session
 }
 
 func newSeatbeltSession(t *testing.T) *seatbeltSession {
@@ -57,7 +57,7 @@ func newSeatbeltSession(t *testing.T) *seatbeltSession {
 	}
 	roots = roots.Without(own)
 	env := map[string]string{"PATH": "/usr/bin:" + filepath.Join(home, ".local/bin") + ":" + root + ":" + home}
-	return &seatbeltSession{home: home, root: root, setup: Setup{
+	return &seatbeltSession{home: home, root: root, session: Session{
 		Roots: roots, OwnFiles: own.Places, Home: home, Getenv: func(name string) string { return env[name] }, Limit: time.Minute,
 		DenyPatterns: []string{"*.pem", "~/dots/private.d/**"}, Refuses: func(string) bool { return false },
 	}}
@@ -66,7 +66,7 @@ func newSeatbeltSession(t *testing.T) *seatbeltSession {
 // The session, declared toolchains and git's settings are granted.
 func TestSeatbeltOfSession(t *testing.T) {
 	s := newSeatbeltSession(t)
-	box, err := newSeatbelt(s.setup)
+	box, err := newSeatbelt(s.session)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,8 +113,8 @@ func TestSeatbeltOfSessionRefuses(t *testing.T) {
 		t.Skip(err)
 	}
 	own := &workspace.AgentFiles{Places: []workspace.Place{{Dir: filepath.Join(s.home, "zeph"), Files: []string{"keys.toml"}}}}
-	s.setup.Roots = s.setup.Roots.Without(own)
-	if _, err := newSeatbelt(s.setup); err == nil || !strings.Contains(err.Error(), "second name") {
+	s.session.Roots = s.session.Roots.Without(own)
+	if _, err := newSeatbelt(s.session); err == nil || !strings.Contains(err.Error(), "second name") {
 		t.Errorf("a hard link to a key: %v", err)
 	}
 	for _, dir := range []string{"/", "/usr"} {
@@ -122,8 +122,8 @@ func TestSeatbeltOfSessionRefuses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.setup.Roots = roots
-		if _, err := newSeatbelt(s.setup); err == nil {
+		s.session.Roots = roots
+		if _, err := newSeatbelt(s.session); err == nil {
 			t.Errorf("%s is a session's directory, and there is a box", dir)
 		}
 	}
@@ -132,7 +132,7 @@ func TestSeatbeltOfSessionRefuses(t *testing.T) {
 // A program starts as sandbox-exec with its profile, and has bounds and a temporary directory.
 func TestSeatbeltConfined(t *testing.T) {
 	s := newSeatbeltSession(t)
-	box, err := newSeatbelt(s.setup)
+	box, err := newSeatbelt(s.session)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,7 @@ func (p *planner) walkInside() (starts []*node) {
 	p.nodes = map[string]*node{}
 	for _, dir := range p.roots {
 		if p.nodes[dir] == nil {
-			refused := p.private.Hides(dir) || len(p.denyScopes) > 0 && p.setup.Refuses(dir)
+			refused := p.private.Hides(dir) || len(p.denyScopes) > 0 && p.session.Refuses(dir)
 			p.nodes[dir] = &node{path: dir, names: names(dir), child: child{kind: unix.DT_DIR}, refused: refused}
 			starts = append(starts, p.nodes[dir])
 		}
@@ -108,14 +108,14 @@ func (p *planner) entries(path string) (fileID, []child, error) {
 // homePart returns the directory directly below the home directory that
 // contains path, "" if path is elsewhere or in a session's directory.
 func (p *planner) homePart(path string) string {
-	if p.setup.Home == "" || !workspace.Within(p.setup.Home, path) || p.insideRoot(path) {
+	if p.session.Home == "" || !workspace.Within(p.session.Home, path) || p.insideRoot(path) {
 		return ""
 	}
-	rel := names(path[len(p.setup.Home):])
+	rel := names(path[len(p.session.Home):])
 	if len(rel) == 0 {
 		return ""
 	}
-	return filepath.Join(p.setup.Home, rel[0])
+	return filepath.Join(p.session.Home, rel[0])
 }
 
 // decide returns the node of an entry of n, with its decision; scopes are
@@ -141,7 +141,7 @@ func (p *planner) decide(n *node, c child, scopes []denyScope) *node {
 	case slices.Contains(p.linkedInodes, c.ino) && p.private.Hides(sub.path):
 		sub.refused = true
 		p.ownPaths = append(p.ownPaths, sub.path)
-	case slices.ContainsFunc(scopes, func(r denyScope) bool { return r.mayMatchName(c.name) }) && p.setup.Refuses(sub.path):
+	case slices.ContainsFunc(scopes, func(r denyScope) bool { return r.mayMatchName(c.name) }) && p.session.Refuses(sub.path):
 		sub.refused = true
 		p.rememberRefused(sub.path, c)
 	case p.refusedFiles.contains(sub.path, c.ino):
@@ -220,7 +220,7 @@ func (p *planner) searched(path string) bool {
 	if slices.ContainsFunc(p.roots, onTheWay) {
 		return true
 	}
-	return p.setup.Home != "" && onTheWay(p.setup.Home) &&
+	return p.session.Home != "" && onTheWay(p.session.Home) &&
 		!slices.ContainsFunc(p.writablePlaces, func(q writablePlace) bool { return q.isCache && workspace.Within(q.path, path) }) &&
 		!slices.Contains(p.programDirs, p.homePart(path))
 }

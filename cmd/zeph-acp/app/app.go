@@ -307,7 +307,7 @@ func (a *App) server(sessions *session.Sessions) *acp.Server {
 func (a *App) Sessions() *session.Sessions {
 	terminals := &ideproxy.Terminals{}
 	return &session.Sessions{
-		NewAgent: func(s session.Setup) (session.Opening, error) { return a.newAgent(s, terminals) },
+		NewAgent: func(s session.Host) (session.AgentSession, error) { return a.newAgent(s, terminals) },
 		Model: func(name string) (llm.Model, error) {
 			return a.model(cmp.Or(name, a.Model))
 		},

@@ -83,7 +83,7 @@ func (a *App) CheckMode(mode string) error {
 func (a *App) Checker(dir, mode string) (*Checker, error) {
 	c := &Checker{assumed: &assumedTools{}}
 	a.checking, a.Audit, a.Store = c.assumed, nil, nil
-	s := session.Setup{
+	s := session.Host{
 		ID: a.NewID(), Client: &acp.Client{}, CWD: dir, Mode: func() string { return c.Mode },
 		Warn: func(text string) { c.Warnings = append(c.Warnings, text) }, Withdraw: func(string) {},
 		Record: func(...transcript.Event) {}, Stored: func(context.Context) {}, State: func(string) json.RawMessage { return nil },

@@ -30,7 +30,7 @@ func TestDocumentedLinks(t *testing.T) {
 	a := New(l, slog.New(slog.DiscardHandler))
 	a.Store = nil
 	a.Watch = func(next executors.Executor) executors.Executor { return next }
-	b, _, err := a.newSessionBuilder(session.Setup{
+	b, _, err := a.newSessionBuilder(session.Host{
 		Client: &acp.Client{}, CWD: t.TempDir(), Warn: func(string) {},
 		Model: func() llm.Model { return local.Direct{} }, Mode: func() string { return "code" },
 	})

@@ -42,7 +42,7 @@ func (b *sessionBuilder) newGates(servers *mcp.Session) gates {
 }
 
 // stateSaver returns a function that keeps the state of a gate in the log of the session.
-func stateSaver(s session.Setup, name string) func(json.RawMessage) {
+func stateSaver(s session.Host, name string) func(json.RawMessage) {
 	if s.Record == nil { // calls are only checked
 		return nil
 	}

@@ -112,7 +112,7 @@ func TestBeforePrompt(t *testing.T) {
 				t.Fatal(err)
 			}
 			warnings := 0
-			s := session.Setup{Warn: func(string) { warnings++ }, Model: func() llm.Model { return m }}
+			s := session.Host{Warn: func(string) { warnings++ }, Model: func() llm.Model { return m }}
 			b := &sessionBuilder{app: a, session: s, cfg: setting.Default[config.Config](), dirs: dirs}
 			f := &sessionFeatures{system: b.systemPrompt(&skills.Set{}, nil), list: []Feature{memoryFeature(&memory.Memory{})}}
 			b.beforePrompt(&agent.Agent{Chain: executors.Chain(native.New())}, f)

@@ -64,7 +64,7 @@ func (b *programBoxes) box(dir string, read, write []string) (*sandbox.Box, erro
 	if err != nil {
 		return nil, err
 	}
-	box := sandbox.NewBox(sandbox.Setup{Roots: roots, Write: write, Home: config.HomeDir(os.Getenv), Getenv: os.Getenv})
+	box := sandbox.NewBox(sandbox.Session{Roots: roots, Write: write, Home: config.HomeDir(os.Getenv), Getenv: os.Getenv})
 	if box != nil {
 		b.all[key] = box
 	}

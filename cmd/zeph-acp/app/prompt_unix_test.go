@@ -146,7 +146,7 @@ func TestHostileRules(t *testing.T) {
 				t.Fatal(err)
 			}
 			var warnings []string
-			s := session.Setup{Warn: func(w string) { warnings = append(warnings, w) }}
+			s := session.Host{Warn: func(w string) { warnings = append(warnings, w) }}
 			b := &sessionBuilder{app: a, session: s, cfg: cfg, scan: &redact.Scanner{}, dirs: dirs}
 			got := b.systemPrompt(&skills.Set{}, nil).text()
 			if strings.Contains(got, "PRIVATE KEY") || strings.Contains(got, "REALKEY") || !strings.Contains(got, "(go.mod)") || !strings.Contains(got, tt.has) {

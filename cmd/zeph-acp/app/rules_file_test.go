@@ -182,7 +182,7 @@ func TestSessionFollowsTheRules(t *testing.T) {
 	f := follow(t, write(t, t.TempDir(), "config.toml", ""))
 	a := &App{Config: setting.Default[config.Config](), shared: shared{rules: f.rulesFile}}
 	var told []string
-	s := session.Setup{Client: &acp.Client{}, Warn: func(text string) { told = append(told, text) }, Withdraw: func(text string) {
+	s := session.Host{Client: &acp.Client{}, Warn: func(text string) { told = append(told, text) }, Withdraw: func(text string) {
 		told = slices.DeleteFunc(told, func(other string) bool { return other == text })
 	}}
 	now := a.currentRules()

@@ -51,7 +51,7 @@ func nonempty(line string) []string {
 // is none on this system. lent is the directory of git objects that the session's repository
 // borrows, if any.
 func (b *sessionBuilder) sandboxes(lent string) (*sandbox.Sandbox, *sandbox.Box) {
-	setup := sandbox.Setup{
+	setup := sandbox.Session{
 		Roots: b.dirs.roots, DenyPatterns: b.cfg.Tools.File.DenyRead,
 		Network: b.cfg.Tools.Shell.AllowNetwork, Home: b.dirs.home, Getenv: b.app.environ,
 		Limit: time.Duration(b.cfg.Tools.Shell.MaxTimeout) * time.Second, Objects: lent,

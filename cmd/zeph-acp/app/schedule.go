@@ -49,7 +49,7 @@ func (a *App) TaskServer(task store.Task) (server *acp.Server, end func()) {
 	model, standard := sessions.Model, a.TaskModel(task)
 	sessions.Model = func(name string) (llm.Model, error) { return model(cmp.Or(name, standard)) }
 	open := sessions.NewAgent
-	sessions.NewAgent = func(s session.Setup) (session.Opening, error) {
+	sessions.NewAgent = func(s session.Host) (session.AgentSession, error) {
 		o, err := open(s)
 		if f, ok := o.Tools.(*sessionFeatures); ok && !task.Typed {
 			f.flow.Add(a.labelsOf(context.Background(), task.Session))

@@ -27,7 +27,7 @@ import (
 // features puts them together.
 type sessionBuilder struct {
 	app     *App
-	session session.Setup
+	session session.Host
 	cfg     config.Config // tightened by the file of the workspace
 	dirs    sessionDirs
 	policy  *permission.ShellPolicyHandle
@@ -38,7 +38,7 @@ type sessionBuilder struct {
 }
 
 // newSessionBuilder returns the builder of a session, and warnings for the user.
-func (a *App) newSessionBuilder(s session.Setup) (b *sessionBuilder, warnings []string, err error) {
+func (a *App) newSessionBuilder(s session.Host) (b *sessionBuilder, warnings []string, err error) {
 	roots, err := a.roots(s)
 	if err != nil {
 		return nil, nil, err
@@ -60,12 +60,12 @@ func (a *App) newSessionBuilder(s session.Setup) (b *sessionBuilder, warnings []
 // newAgent makes the parts of one session: directories, chain, system prompt,
 // and the agent that runs its turns. The terminals belong to the session's
 // connection.
-func (a *App) newAgent(s session.Setup, terminals *ideproxy.Terminals) (session.Opening, error) {
+func (a *App) newAgent(s session.Host, terminals *ideproxy.Terminals) (session.AgentSession, error) {
 	a.idle.end()
 	a.observe(&s)
 	b, warnings, err := a.newSessionBuilder(s)
 	if err != nil {
-		return session.Opening{}, err
+		return session.AgentSession{}, err
 	}
 	warnings = slices.Concat(a.Warnings, warnings, a.filters.learnKeys(a.Config, a.Getenv), a.keyWarnings())
 	a.filters.learnEnvironment(os.Environ(), b.environment())
@@ -76,7 +76,7 @@ func (a *App) newAgent(s session.Setup, terminals *ideproxy.Terminals) (session.
 	}
 	turns := b.agent(f)
 	a.prepared.Do(func() { b.beforePrompt(turns, f) })
-	return session.Opening{
+	return session.AgentSession{
 		Tools: f, Mode: b.cfg.Agent.Mode, Warnings: warnings, Agent: turns,
 		BeforeTurn: func() {
 			a.idle.end()
@@ -86,7 +86,7 @@ func (a *App) newAgent(s session.Setup, terminals *ideproxy.Terminals) (session.
 }
 
 // observe passes the events and the tokens of a session also to Recorded and Spent.
-func (a *App) observe(s *session.Setup) {
+func (a *App) observe(s *session.Host) {
 	if seen, record := a.Recorded, s.Record; seen != nil {
 		s.Record = func(events ...transcript.Event) {
 			seen(texts.Map(events, a.exit(s.ID))...)
@@ -102,7 +102,7 @@ func (a *App) observe(s *session.Setup) {
 }
 
 // roots returns the workspace roots: the directories that the client named.
-func (a *App) roots(s session.Setup) (*workspace.Roots, error) {
+func (a *App) roots(s session.Host) (*workspace.Roots, error) {
 	roots, err := workspace.New(append([]string{s.CWD}, s.Dirs...)...)
 	if err != nil {
 		field := "cwd"

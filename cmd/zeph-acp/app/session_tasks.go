@@ -23,7 +23,7 @@ import (
 type sessionTasks struct {
 	*schedule.Executor // nil if the tools are off
 	app                *App
-	setup              session.Setup
+	setup              session.Host
 	flow               *flow.Flow
 
 	mu           sync.Mutex

@@ -53,7 +53,7 @@ func (e *examination) sandbox(ctx context.Context) []Finding {
 	if err != nil {
 		return []Finding{failure(err.Error(), "change to a directory that exists")}
 	}
-	setup := sandbox.Setup{Roots: roots, Network: cfg.Tools.Shell.AllowNetwork, Home: config.HomeDir(e.getenv), Getenv: e.getenv}
+	setup := sandbox.Session{Roots: roots, Network: cfg.Tools.Shell.AllowNetwork, Home: config.HomeDir(e.getenv), Getenv: e.getenv}
 	return append(e.allowedCommands(ctx, sandbox.New(cfg.Tools.Sandbox, setup)), boxFindings(sandbox.NewBox(setup))...)
 }
 

@@ -25,7 +25,7 @@ func reader(t testing.TB, dir string) shell.Local {
 	if err != nil {
 		t.Fatal(err)
 	}
-	box := sandbox.NewBox(sandbox.Setup{Roots: roots, Home: os.Getenv("HOME")})
+	box := sandbox.NewBox(sandbox.Session{Roots: roots, Home: os.Getenv("HOME")})
 	if box == nil {
 		t.Skip("no box here")
 	}
