@@ -105,9 +105,9 @@ type Command struct {
 
 // Expansion is the prompt that a command stands for.
 type Expansion struct {
-	Reply   string // for the user, instead of a prompt; empty if there is a prompt
-	Earlier []transcript.Earlier
-	Content []acp.ContentBlock
+	Reply    string // for the user, instead of a prompt; empty if there is a prompt
+	Preamble []transcript.Preamble
+	Content  []acp.ContentBlock
 	// Commands and Bounds are copied to agent.Input.
 	Commands map[int]string
 	Bounds   agent.Bounds

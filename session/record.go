@@ -22,7 +22,7 @@ func (s *Session) record(events ...transcript.Event) {
 			s.mu.Lock()
 			s.recordInitial()
 			s.mu.Unlock()
-			if !e.Local {
+			if !e.NoModel {
 				s.turnNumber++
 				s.files().Begin(s.turnNumber, e.MessageID)
 				if s.journal.title() == "" {

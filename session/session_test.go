@@ -44,7 +44,7 @@ func (steered) Compact(_ context.Context, history []llm.Message, _ string) ([]ll
 }
 func (steered) Say(context.Context, string) error { return nil }
 func (steered) Tools() []llm.Tool                 { return nil }
-func (steered) CancelSubturn(string)                {}
+func (steered) CancelSubturn(string)              {}
 func (steered) Typed() []llm.Tool                 { return nil }
 
 func newSessions(a Agent) *Sessions {

@@ -159,9 +159,9 @@ func (s *Session) answer(ctx context.Context, prompt []acp.ContentBlock, inbox *
 	in := agent.Input{Content: prompt, Inbox: inbox}
 	if c, rest, ok := s.commandOf(prompt); ok {
 		if c.prompt != nil {
-			in.Instead = c.prompt(rest)
+			in.ModelText = c.prompt(rest)
 		}
-		if in.Instead == "" {
+		if in.ModelText == "" {
 			inbox.Close(agent.ErrNotAccepted) // no model sees this turn
 			return s.runCommand(ctx, c, rest, prompt)
 		}
@@ -174,7 +174,7 @@ func (s *Session) answer(ctx context.Context, prompt []acp.ContentBlock, inbox *
 			s.recordCommand(prompt)
 			return acp.StopEndTurn, s.runner().Say(ctx, e.Reply)
 		case ok:
-			in.Expanded, in.Earlier, in.Commands, in.Bounds = e.Content, e.Earlier, e.Commands, e.Bounds
+			in.ModelContent, in.Preamble, in.Commands, in.Bounds = e.Content, e.Preamble, e.Commands, e.Bounds
 		}
 	}
 	s.history, reason, err = s.runner().Turn(ctx, s.history, in)
@@ -203,7 +203,7 @@ func (s *Session) runCommand(ctx context.Context, c command, rest string, prompt
 
 // recordCommand records a prompt that no model sees.
 func (s *Session) recordCommand(prompt []acp.ContentBlock) {
-	s.record(transcript.Prompt{MessageID: s.sessions.NewID(), Content: prompt, Local: true})
+	s.record(transcript.Prompt{MessageID: s.sessions.NewID(), Content: prompt, NoModel: true})
 }
 
 // storeUnrun stores a prompt that was cancelled before it was recorded, after the earlier

@@ -181,13 +181,13 @@ type Bounds func(*executors.Call) *executors.Failure
 
 // Input is the prompt of a turn.
 type Input struct {
-	Content []acp.ContentBlock
-	Instead string // if not empty, replaces the text of Content for the model
-	// Expanded, if not empty, replaces all of Content for the model, which also sees
-	// the Earlier messages before it.
-	Expanded []acp.ContentBlock
-	Earlier  []transcript.Earlier
-	// Commands are commands of the shell, by the index of the part of Expanded that their
+	Content   []acp.ContentBlock
+	ModelText string // if not empty, replaces the text of Content for the model
+	// ModelContent, if not empty, replaces all of Content for the model, which also sees
+	// the Preamble messages before it.
+	ModelContent []acp.ContentBlock
+	Preamble     []transcript.Preamble
+	// Commands are commands of the shell, by the index of the part of ModelContent that their
 	// output replaces. They are judged like calls of the model.
 	Commands map[int]string
 	Bounds   Bounds // on all calls of the turn but the user's own
@@ -196,7 +196,7 @@ type Input struct {
 }
 
 // isCommand reports whether a command stands for the prompt.
-func (in Input) isCommand() bool { return in.Instead != "" || len(in.Expanded) > 0 }
+func (in Input) isCommand() bool { return in.ModelText != "" || len(in.ModelContent) > 0 }
 
 // NoModel answers a command that only a model could carry out.
 const NoModel = "No model is configured. Send any other text to see how to set one up."
@@ -220,9 +220,9 @@ func (a *Agent) Turn(ctx context.Context, history []llm.Message, in Input) (_ []
 		Agent: a, model: a.Model(), tools: tools, offered: forModel(tools), history: history, typed: typed, inbox: in.Inbox, bounds: in.Bounds,
 		maskedTo: len(history),
 	}
-	prompt := transcript.Prompt{MessageID: a.NewID(), Content: in.Content, Instead: in.Instead, Expanded: in.Expanded}
+	prompt := transcript.Prompt{MessageID: a.NewID(), Content: in.Content, ModelText: in.ModelText, ModelContent: in.ModelContent}
 	if reply := t.unanswerable(in, typed); reply != "" {
-		prompt.Local = true
+		prompt.NoModel = true
 		a.Record(prompt)
 		return history, acp.StopEndTurn, a.Say(ctx, reply)
 	}
@@ -230,14 +230,14 @@ func (a *Agent) Turn(ctx context.Context, history []llm.Message, in Input) (_ []
 		// Only typed text counts as the user's call, never the text of an attached
 		// file.
 		t.model, t.direct, t.origin = local.Direct{}, true, executors.User
-		prompt.Instead, prompt.Alone = typed, true
+		prompt.ModelText, prompt.OmitContent = typed, true
 	}
-	if a.Mode != nil && !prompt.Alone {
+	if a.Mode != nil && !prompt.OmitContent {
 		if line := a.Mode(); line != statedMode(history) {
 			prompt.Mode = line
 		}
 	}
-	if a.Memory != nil && !prompt.Alone {
+	if a.Memory != nil && !prompt.OmitContent {
 		prompt.Memory = newMemoryLine(history, a.Memory())
 	}
 	if blocked, err := a.runPromptHooks(ctx, &prompt); err != nil {
@@ -250,7 +250,7 @@ func (a *Agent) Turn(ctx context.Context, history []llm.Message, in Input) (_ []
 	}
 	news := a.news(ctx, &prompt)
 	prompt, news = texts.Map(prompt, a.Exit), texts.Map(news, a.Exit)
-	a.Record(append(t.addEarlier(in.Earlier, prompt), news.Events...)...)
+	a.Record(append(t.addPreamble(in.Preamble, prompt), news.Events...)...)
 	if news.User != "" {
 		if err := a.sayParagraph(ctx, news.User); err != nil {
 			return llm.Repair(t.history), "", err
@@ -278,9 +278,9 @@ func (t *turn) unanswerable(in Input, typed string) string {
 	return ""
 }
 
-// addEarlier appends the earlier messages to the history, and returns the events of the
+// addPreamble appends the earlier messages to the history, and returns the events of the
 // prompt with them.
-func (t *turn) addEarlier(earlier []transcript.Earlier, prompt transcript.Prompt) []transcript.Event {
+func (t *turn) addPreamble(earlier []transcript.Preamble, prompt transcript.Prompt) []transcript.Event {
 	var events []transcript.Event
 	t.history = slices.Clip(t.history)
 	for _, e := range earlier {

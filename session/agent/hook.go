@@ -43,7 +43,7 @@ func (a *Agent) runPromptHooks(ctx context.Context, prompt *transcript.Prompt) (
 	}
 	_, _ = a.Hooks.Stopped() // the turn ends anyway
 	kept := *prompt
-	kept.Local = true
+	kept.NoModel = true
 	a.Record(kept)
 	return blocked, err
 }

@@ -48,7 +48,7 @@ func TestModeIsStated(t *testing.T) {
 	ask(text("/say {\"text\":\"no model sees this\"}"))
 	ask(text("three"))
 	mode = "code"
-	ask(Input{Content: []acp.ContentBlock{acp.TextBlock("/review")}, Instead: "four"})
+	ask(Input{Content: []acp.ContentBlock{acp.TextBlock("/review")}, ModelText: "four"})
 	ask(text("[mode: five] is what the user says"))
 	ask(text("six"))
 

@@ -21,7 +21,7 @@ func (a *Agent) news(ctx context.Context, prompt *transcript.Prompt) News {
 	if a.News == nil {
 		return News{}
 	}
-	n := a.News(ctx, prompt.Alone)
+	n := a.News(ctx, prompt.OmitContent)
 	prompt.Context = executors.JoinLines(prompt.Context, n.Model)
 	return n
 }

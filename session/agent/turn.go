@@ -66,9 +66,9 @@ func (t *turn) start(ctx context.Context, prompt transcript.Prompt, commands map
 		return "", err
 	}
 	if a := t.Toolset; a != nil && !t.direct {
-		a.Begin(ctx, t.model, cmp.Or(prompt.Instead, transcript.TypedText(prompt.Parts())), t.history[:at], t.offered)
+		a.Begin(ctx, t.model, cmp.Or(prompt.ModelText, transcript.TypedText(prompt.Parts())), t.history[:at], t.offered)
 	}
-	if !prompt.Alone {
+	if !prompt.OmitContent {
 		instead := t.shortenAttachments(ctx, prompt.Parts())
 		linked, err := t.readLinks(ctx, prompt.Parts())
 		maps.Copy(instead, linked)

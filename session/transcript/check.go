@@ -26,8 +26,8 @@ func checkEvent(e Event) error {
 		if err := checkBlocks("content", e.Content); err != nil {
 			return err
 		}
-		return checkBlocks("expanded", e.Expanded)
-	case Earlier:
+		return checkBlocks("expanded", e.ModelContent)
+	case Preamble:
 		return checkBlocks("content", e.Content)
 	case Attachment:
 		if e.Index < 1 {
@@ -93,8 +93,8 @@ func Salvage(kind string, data []byte) Event {
 			p.Content[i] = unreadable
 		}
 	}
-	if checkBlocks("", p.Expanded) != nil {
-		p.Expanded = []acp.ContentBlock{unreadable}
+	if checkBlocks("", p.ModelContent) != nil {
+		p.ModelContent = []acp.ContentBlock{unreadable}
 	}
 	if len(p.Content) == 0 {
 		p.Content = []acp.ContentBlock{unreadable}

@@ -62,7 +62,7 @@ func TestUnsoundCompaction(t *testing.T) {
 func TestEarlierCompaction(t *testing.T) {
 	history := History([]Event{
 		Prompt{Content: []acp.ContentBlock{acp.TextBlock("a")}}, Block{Block: llm.Block{Text: "b"}}, Answer{}, TurnEnd{Reason: acp.StopEndTurn},
-		Prompt{Local: true}, Compaction{Summary: "s"}, TurnEnd{Reason: acp.StopEndTurn},
+		Prompt{NoModel: true}, Compaction{Summary: "s"}, TurnEnd{Reason: acp.StopEndTurn},
 		Prompt{Content: []acp.ContentBlock{acp.TextBlock("c")}},
 	})
 	if len(history) != 2 || SummaryOf(history) != "s" || history[1].Blocks[0].Text != "c" {

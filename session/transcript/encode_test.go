@@ -16,7 +16,7 @@ import (
 // attachments returns a prompt in which every field that may be large is set.
 func attachments(text, data string) Prompt {
 	blob := data
-	return Prompt{MessageID: "6f1c", Instead: `"6f1c#"`, Content: []acp.ContentBlock{
+	return Prompt{MessageID: "6f1c", ModelText: `"6f1c#"`, Content: []acp.ContentBlock{
 		acp.TextBlock(`look at "6f1c"`),
 		{Type: "image", Data: data, MIMEType: "image/png"},
 		{Type: "resource", Resource: &acp.Resource{URI: "file:///a", MIMEType: "text/plain", Text: &text}},

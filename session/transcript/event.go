@@ -40,36 +40,36 @@ type Prompt struct {
 	// Memory is the line on saved memories before the prompt; empty if the model has read
 	// it before, or if there are no memories.
 	Memory string `json:"memory,omitempty"`
-	// Instead replaces the text of Content for the model.
-	Instead string `json:"instead,omitempty" texts:"-"`
-	// Expanded replaces all of Content for the model, if Content is a command for another
+	// ModelText replaces the text of Content for the model.
+	ModelText string `json:"instead,omitempty" texts:"-"`
+	// ModelContent replaces all of Content for the model, if Content is a command for another
 	// prompt.
-	Expanded []acp.ContentBlock `json:"expanded,omitempty" texts:"-"`
-	// Alone says that the model gets only Instead, without Content.
-	Alone bool `json:"alone,omitempty"`
+	ModelContent []acp.ContentBlock `json:"expanded,omitempty" texts:"-"`
+	// OmitContent says that the model gets only ModelText, without Content.
+	OmitContent bool `json:"alone,omitempty"`
 	// Context is a text of hooks for the model, below the prompt.
 	Context string `json:"context,omitempty"`
-	// Local says that no model sees the prompt, since it is a command.
-	Local bool `json:"local,omitempty"`
+	// NoModel says that no model sees the prompt, since it is a command.
+	NoModel bool `json:"local,omitempty"`
 }
 
 // Parts returns the content that the model gets.
 func (p Prompt) Parts() []acp.ContentBlock {
-	if len(p.Expanded) > 0 {
-		return p.Expanded
+	if len(p.ModelContent) > 0 {
+		return p.ModelContent
 	}
 	return p.Content
 }
 
-// Earlier is a message that the model sees before the next prompt. It is a part of a
+// Preamble is a message that the model sees before the next prompt. It is a part of a
 // command's prompt, so the client does not see it.
-type Earlier struct {
+type Preamble struct {
 	Assistant bool               `json:"assistant,omitempty"` // else the user
 	Content   []acp.ContentBlock `json:"content" texts:"-"`
 }
 
 // Message returns the message for the model.
-func (e Earlier) Message() llm.Message {
+func (e Preamble) Message() llm.Message {
 	m := llm.Message{Role: llm.User, Blocks: Prompt{Content: e.Content}.Blocks(nil)}
 	if e.Assistant {
 		m.Role = llm.Assistant
@@ -219,7 +219,7 @@ type Cleared struct{}
 // The kinds of events.
 func (Prompt) Kind() string { return "prompt" }
 
-func (Earlier) Kind() string { return "earlier" }
+func (Preamble) Kind() string { return "earlier" }
 
 func (Attachment) Kind() string { return "attachment" }
 
@@ -259,7 +259,7 @@ func (Cleared) Kind() string { return "cleared" }
 var kinds = func() map[string]reflect.Type {
 	types := map[string]reflect.Type{}
 	for _, e := range []Event{
-		Prompt{}, Earlier{}, Block{}, Answer{}, Cut{}, HookText{}, Steer{}, Note{},
+		Prompt{}, Preamble{}, Block{}, Answer{}, Cut{}, HookText{}, Steer{}, Note{},
 		Call{}, Attachment{}, Correction{}, Result{}, Step{}, Question{}, Plan{}, TurnEnd{},
 		Setting{}, Title{}, State{}, Cleared{}, Compaction{}, Rewound{},
 	} {

@@ -47,10 +47,10 @@ func (h *historian) add(e Event) {
 	case Prompt:
 		h.endBroken()
 		h.turnStart, h.prompt, h.instead = len(h.messages), e, map[int]string{}
-		if !e.Local {
+		if !e.NoModel {
 			h.addMessage(llm.User, e.Blocks(nil))
 		}
-	case Earlier:
+	case Preamble:
 		h.endBroken()
 		m := e.Message()
 		h.addMessage(m.Role, m.Blocks)

@@ -24,7 +24,7 @@ func TestLastTurn(t *testing.T) {
 		"ended": {[]Event{Prompt{}, said("I look"), called, result, said("It is"), said("fine. "), ended},
 			Last{Begun: true, Results: []llm.ToolResult{result.Result}, Text: "It is\n\nfine.", End: &ended}},
 		"a note":   {[]Event{Prompt{}, Note{Text: "Stopped."}, TurnEnd{Error: "e"}}, Last{Begun: true, Text: "Stopped.", End: &TurnEnd{Error: "e"}}},
-		"the last": {[]Event{Prompt{}, said("one"), ended, Prompt{Local: true}, Note{Text: "two"}}, Last{Begun: true, Text: "two"}},
+		"the last": {[]Event{Prompt{}, said("one"), ended, Prompt{NoModel: true}, Note{Text: "two"}}, Last{Begun: true, Text: "two"}},
 	} {
 		if diff := cmp.Diff(tt.want, LastTurn(tt.events)); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", name, diff)

@@ -28,21 +28,21 @@ func (p Prompt) Blocks(instead map[int]string) []llm.Block {
 	if p.Mode != "" {
 		blocks = append(blocks, llm.Block{Text: p.Mode})
 	}
-	if p.Memory != "" && !p.Alone {
+	if p.Memory != "" && !p.OmitContent {
 		blocks = append(blocks, llm.Block{Text: p.Memory})
 	}
-	if p.Instead != "" {
-		blocks = append(blocks, llm.Block{Text: p.Instead})
+	if p.ModelText != "" {
+		blocks = append(blocks, llm.Block{Text: p.ModelText})
 	}
 	for i, c := range p.Parts() {
-		if p.Alone || p.Instead != "" && c.Type == "text" {
+		if p.OmitContent || p.ModelText != "" && c.Type == "text" {
 			continue
 		}
 		if b := promptBlock(c, instead[i]); b.Text != "" || b.Image != nil {
 			blocks = append(blocks, b)
 		}
 	}
-	if p.Context != "" && !p.Alone {
+	if p.Context != "" && !p.OmitContent {
 		blocks = append(blocks, llm.Block{Text: p.Context})
 	}
 	return blocks

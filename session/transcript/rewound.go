@@ -81,7 +81,7 @@ func (s *effective) add(e Event) {
 			s.rewind(e)
 		}
 	case Prompt:
-		if !e.Local {
+		if !e.NoModel {
 			s.undone = nil
 		}
 	case Cleared, Compaction:
@@ -95,13 +95,13 @@ func (s *effective) add(e Event) {
 func (s *effective) rewind(r Rewound) {
 	from := slices.IndexFunc(s.events, func(e Event) bool {
 		p, ok := e.(Prompt)
-		return ok && p.MessageID == r.MessageID && !p.Local
+		return ok && p.MessageID == r.MessageID && !p.NoModel
 	})
 	if from < 0 {
 		return
 	}
 	for from > 0 {
-		if _, ok := s.events[from-1].(Earlier); !ok {
+		if _, ok := s.events[from-1].(Preamble); !ok {
 			break
 		}
 		from--
@@ -124,7 +124,7 @@ func (s *effective) commandStart() int {
 		case TurnEnd:
 			return len(s.events)
 		case Prompt:
-			if e.Local {
+			if e.NoModel {
 				return i
 			}
 			return len(s.events)
@@ -164,7 +164,7 @@ func Turns(events []Event) []Turn {
 	numbers := turnNumbers(events)
 	var turns []Turn
 	for _, e := range Effective(events) {
-		if p, ok := e.(Prompt); ok && !p.Local {
+		if p, ok := e.(Prompt); ok && !p.NoModel {
 			turns = append(turns, Turn{numbers[p.MessageID], p.MessageID, TypedText(p.Content)})
 		}
 	}
@@ -178,7 +178,7 @@ func LastTurnNumber(events []Event) int { return len(turnNumbers(events)) }
 func turnNumbers(events []Event) map[string]int {
 	numbers := map[string]int{}
 	for _, e := range events {
-		if p, ok := e.(Prompt); ok && !p.Local && numbers[p.MessageID] == 0 {
+		if p, ok := e.(Prompt); ok && !p.NoModel && numbers[p.MessageID] == 0 {
 			numbers[p.MessageID] = len(numbers) + 1
 		}
 	}
@@ -198,7 +198,7 @@ func LastRedoable(events []Event) (Rewound, bool) {
 				stack = stack[:n-1]
 			}
 		case Prompt:
-			if !e.Local {
+			if !e.NoModel {
 				stack = nil
 			}
 		case Cleared, Compaction:

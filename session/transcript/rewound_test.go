@@ -25,7 +25,7 @@ func turnOf(n int) []transcript.Event {
 		transcript.TurnEnd{Reason: acp.StopEndTurn},
 	}
 	if n%3 == 0 {
-		events = append([]transcript.Event{transcript.Earlier{Content: text("before " + id)}}, events...)
+		events = append([]transcript.Event{transcript.Preamble{Content: text("before " + id)}}, events...)
 	}
 	return events
 }
@@ -33,7 +33,7 @@ func turnOf(n int) []transcript.Event {
 // command returns the events of a command that the user typed, with those that it
 // records.
 func command(events ...transcript.Event) []transcript.Event {
-	prompt := transcript.Prompt{MessageID: "c", Local: true, Content: []acp.ContentBlock{acp.TextBlock("/x")}}
+	prompt := transcript.Prompt{MessageID: "c", NoModel: true, Content: []acp.ContentBlock{acp.TextBlock("/x")}}
 	return slices.Concat([]transcript.Event{prompt}, events,
 		[]transcript.Event{transcript.Note{MessageID: "n", Text: "done"}, transcript.TurnEnd{Reason: acp.StopEndTurn}})
 }

@@ -47,7 +47,7 @@ func arrange(messages []mcp.Message, typed string) session.Expansion {
 		if m.Assistant {
 			content = spoken(m.Parts)
 		}
-		e.Earlier = append(e.Earlier, transcript.Earlier{Assistant: m.Assistant, Content: content})
+		e.Preamble = append(e.Preamble, transcript.Preamble{Assistant: m.Assistant, Content: content})
 	}
 	return e
 }

@@ -187,7 +187,7 @@ func (e earlierSessions) messages(events []store.Event) (messages []store.Messag
 		m := store.Message{Time: event.Time}
 		switch d := decoded.(type) {
 		case transcript.Prompt:
-			if d.Local {
+			if d.NoModel {
 				continue
 			}
 			m.Role, m.Text = "user", transcript.TypedText(d.Content)

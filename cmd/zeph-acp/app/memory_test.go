@@ -208,7 +208,7 @@ func TestEarlierMessages(t *testing.T) {
 	var events []store.Event
 	for _, e := range []transcript.Event{
 		transcript.Prompt{MessageID: "1", Content: typed},
-		transcript.Prompt{MessageID: "2", Content: []acp.ContentBlock{acp.TextBlock("/alpha local")}, Local: true},
+		transcript.Prompt{MessageID: "2", Content: []acp.ContentBlock{acp.TextBlock("/alpha local")}, NoModel: true},
 		transcript.Prompt{MessageID: "5", Content: []acp.ContentBlock{acp.TextBlock(TaskPrompt(store.Task{Name: "a", Prompt: "push alpha"}))}},
 		transcript.Prompt{
 			MessageID: "6",

@@ -155,7 +155,7 @@ func ending(e transcript.TurnEnd) string {
 func (t *builder) prompt(d session.Dated, p transcript.Prompt) {
 	t.endTurn("Not ended: its agent was killed.")
 	t.turn, t.turnOpen = &Turn{ID: p.MessageID, Begun: d.Time}, true
-	if !p.Local {
+	if !p.NoModel {
 		t.turnNumber++
 		t.turn.Number = t.turnNumber
 		t.turn.Rewound = !t.countedTurns[p.MessageID]
