@@ -12,7 +12,6 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text"
 	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/llm"
-	"github.com/zeph-acp/zeph-acp/session/llm/local"
 	"github.com/zeph-acp/zeph-acp/session/llm/provider"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
@@ -43,8 +42,7 @@ func (a *App) modelOf(cfg provider.Config, name string) (llm.Model, error) {
 // IsDirect reports whether a name, which is empty for the default model, selects no model.
 func (a *App) IsDirect(name string) bool {
 	m, err := a.Sessions().Model(name)
-	_, direct := m.(local.Direct)
-	return err == nil && direct
+	return err == nil && isDirect(m)
 }
 
 // nameSelector adds to a model's error the place that selected the model: the environment,
