@@ -177,7 +177,7 @@ func Want(t reflect.Type) Expectation {
 		return Expectation{"a string", []unstable.Kind{unstable.String}}
 	case reflect.Bool:
 		return Expectation{"true or false", []unstable.Kind{unstable.Bool}}
-	case reflect.Float32, reflect.Float64:
+	case reflect.Float64:
 		return Expectation{"a number", []unstable.Kind{unstable.Float, unstable.Integer}}
 	case reflect.Struct, reflect.Map:
 		return Expectation{"a table", []unstable.Kind{unstable.Table, unstable.InlineTable}}
@@ -219,18 +219,12 @@ func setScalar(v reflect.Value, text string) error {
 		v.SetString(text)
 	case reflect.Bool:
 		v.SetBool(text == "true")
-	case reflect.Float32, reflect.Float64:
+	case reflect.Float64:
 		f, err := strconv.ParseFloat(strings.ReplaceAll(text, "_", ""), 64)
-		if err != nil || v.OverflowFloat(f) {
+		if err != nil {
 			return fmt.Errorf("%s is out of range", text)
 		}
 		v.SetFloat(f)
-	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		i, err := strconv.ParseUint(strings.TrimPrefix(text, "+"), 0, 64)
-		if err != nil || v.OverflowUint(i) {
-			return fmt.Errorf("%s is out of range", text)
-		}
-		v.SetUint(i)
 	default:
 		i, err := strconv.ParseInt(text, 0, 64)
 		if err != nil || v.OverflowInt(i) {
