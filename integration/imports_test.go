@@ -95,7 +95,7 @@ var importTable = []struct {
 	{"executors/undo/rewind", []string{"executors", "executors/command", "executors/undo", "executors/workspace"}},
 	{"executors/links/trace/otlp", nil},
 	{"executors/links/trace", []string{"executors", "executors/links/trace/otlp"}},
-	{"executors/undo/copies", []string{"executors", "executors/process/program", "executors/undo"}},
+	{"executors/undo/copies", []string{"executors", "executors/process/program", "executors/undo", "executors/workspace"}},
 	{"executors/process/program", []string{"executors", "executors/process"}},
 	{"executors/tools/memory", []string{"executors", "executors/workspace"}},
 	{"executors/gates/*", []string{"executors", "executors/command", "executors/workspace"}},

@@ -3,6 +3,7 @@ package undo
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"io"
 	"io/fs"
@@ -123,21 +124,18 @@ func (r *Restorer) restore(ctx context.Context, step Step) error {
 	case from.IsFile() && from.Hash == to.Hash:
 		return r.chmod(step)
 	}
-	content, err := r.Store.Open(to.Hash)
-	if err != nil {
-		return err
-	}
 	if from.IsFile() && r.Text != nil { // an editor may not save, and then a new file would still be missing
-		data, err := io.ReadAll(content)
+		data, err := Read(r.Store, to.Hash)
 		if err != nil {
 			return err
 		}
 		if IsText(data) {
 			return r.throughEditor(ctx, step, string(data))
 		}
-		if content, err = r.Store.Open(to.Hash); err != nil {
-			return err
-		}
+	}
+	content, err := r.Store.Open(to.Hash)
+	if err != nil {
+		return err
 	}
 	return r.replace(step.Path, func(dir *workspace.Dir, temp string) error { return write(dir, temp, content, to) })
 }
@@ -161,9 +159,10 @@ func write(dir *workspace.Dir, name string, content io.Reader, to State) error {
 	if err != nil {
 		return err
 	}
-	n, err := io.Copy(f, content)
-	if err == nil && n != to.Size {
-		err = io.ErrUnexpectedEOF
+	sum := sha256.New()
+	_, err = io.Copy(io.MultiWriter(f, sum), content)
+	if err == nil && nameOf(sum) != to.Hash {
+		err = errDamaged
 	}
 	return errors.Join(err, f.Chmod(to.Perm()), f.Close())
 }

@@ -9,6 +9,7 @@ import (
 	"hash"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"sync"
@@ -21,7 +22,7 @@ import (
 type Store interface {
 	// Put keeps a content, and returns its hash and size.
 	Put(content io.Reader) (hash string, size int64, err error)
-	// Open returns the content with that hash, exactly as it was put.
+	// Open returns the content with that hash, which may be damaged.
 	Open(hash string) (io.Reader, error)
 }
 
@@ -41,7 +42,10 @@ func (Compared) Open(string) (io.Reader, error) { return nil, errNotKept }
 // chunkSize is how much of a large file is in memory at once, in bytes.
 const chunkSize = 64 << 10
 
-var errNotKept = errors.New("its content was not kept")
+var (
+	errNotKept = errors.New("its content was not kept")
+	errDamaged = errors.New("its kept content is damaged")
+)
 
 // Hash returns the hash of a content.
 func Hash(data []byte) string {
@@ -77,27 +81,32 @@ func (s DirStore) Put(content io.Reader) (hash string, size int64, err error) {
 	return hash, size, WriteFile(name, data)
 }
 
-// Get returns the content with that hash, exactly as it was put.
-func (s DirStore) Get(hash string) ([]byte, error) {
+// Open returns the content with that hash.
+func (s DirStore) Open(hash string) (io.Reader, error) {
 	if len(hash) != 2*sha256.Size {
 		return nil, errNotKept
 	}
 	data, err := os.ReadFile(s.name(hash))
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, errors.New("its content is no longer kept")
-	case err != nil:
-		return nil, fmt.Errorf("read the kept content: %w", err)
-	case Hash(data) != hash:
-		return nil, errors.New("its kept content is damaged")
 	}
-	return data, nil
+	if err != nil {
+		return nil, fmt.Errorf("read the kept content: %w", err)
+	}
+	return bytes.NewReader(data), nil
 }
 
-// Open returns a reader of what Get returns.
-func (s DirStore) Open(hash string) (io.Reader, error) {
-	data, err := s.Get(hash)
-	return bytes.NewReader(data), err
+// Read returns a kept content, exactly as it was put.
+func Read(store Store, hash string) ([]byte, error) {
+	content, err := store.Open(hash)
+	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(content)
+	if err == nil && Hash(data) != hash {
+		err = errDamaged
+	}
+	return data, err
 }
 
 // Sweep removes the contents that are not named and old enough at a time, and returns the size of the others.
@@ -120,56 +129,112 @@ func (s DirStore) Sweep(named map[string]bool, now time.Time) (left int64, err e
 	return left, err
 }
 
-// SpoolStore keeps contents in one [executors.Spool]. It disappears with the process, and no other
-// process can access it. The zero value is empty.
-type SpoolStore struct {
-	mu    sync.Mutex
-	spool executors.Spool
-	kept  map[string]span
-	buf   []byte
+// PackStore keeps contents in one file, one after the other.
+type PackStore struct {
+	mu   sync.Mutex
+	file pack
+	size int64
+	kept map[string]Span // by hash
+	buf  []byte
 }
 
-// span is the place of a content in the spool.
-type span struct{ offset, size int64 }
+// pack is the file of a PackStore.
+type pack interface {
+	io.Writer
+	io.ReaderAt
+	io.Closer
+}
 
-// Put keeps a content.
-func (s *SpoolStore) Put(content io.Reader) (hash string, size int64, err error) {
+// Span is the place of a content in a PackStore.
+type Span struct {
+	Offset int64 `json:"at,omitempty"`
+	Size   int64 `json:"size,omitempty"`
+}
+
+// NewSpoolStore returns a store that disappears with the process, and that no other process can access.
+func NewSpoolStore() *PackStore { return &PackStore{file: &executors.Spool{}} }
+
+// OpenPackStore opens the store in a private file, which it creates if there is none. kept are the places of the
+// contents that were kept before.
+func OpenPackStore(name string, kept map[string]Span) (*PackStore, error) {
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return &PackStore{file: f, size: info.Size(), kept: kept}, nil
+}
+
+// Kept returns the places of the contents.
+func (s *PackStore) Kept() map[string]Span {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.kept == nil {
-		s.kept, s.buf = map[string]span{}, make([]byte, chunkSize)
+	return maps.Clone(s.kept)
+}
+
+// Put keeps a content. Of a large one, only a part is in memory at once.
+func (s *PackStore) Put(content io.Reader) (hash string, size int64, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.buf == nil {
+		s.buf = make([]byte, chunkSize)
 	}
-	sum, buf, at := sha256.New(), s.buf, span{offset: s.spool.Size()}
-	n, err := io.ReadFull(content, buf)
-	if sum.Write(buf[:n]); err == nil { // perhaps more follows
-		_, err = s.spool.Write(buf)
-		more, failed := io.CopyBuffer(io.MultiWriter(sum, &s.spool), content, buf)
-		hash, at.size, err = nameOf(sum), int64(n)+more, errors.Join(err, failed)
-	} else if err == io.EOF || err == io.ErrUnexpectedEOF {
-		hash, at.size, err = nameOf(sum), int64(n), nil
+	sum, at := sha256.New(), Span{Offset: s.size}
+	n, err := io.ReadFull(content, s.buf)
+	sum.Write(s.buf[:n])
+	switch small := s.buf[:n]; {
+	case err == nil: // perhaps more follows
+		_, err = s.append(small)
+		more, failed := io.CopyBuffer(io.MultiWriter(sum, appender{s}), content, s.buf)
+		hash, at.Size, err = nameOf(sum), int64(n)+more, errors.Join(err, failed)
+	case err == io.EOF || err == io.ErrUnexpectedEOF:
+		hash, at.Size, err = nameOf(sum), int64(n), nil
 		if _, ok := s.kept[hash]; !ok {
-			_, err = s.spool.Write(buf[:n])
+			_, err = s.append(small)
 		}
 	}
 	if _, ok := s.kept[hash]; !ok && err == nil {
+		if s.kept == nil {
+			s.kept = map[string]Span{}
+		}
 		s.kept[hash] = at
 	}
-	return hash, at.size, err
+	return hash, at.Size, err
 }
 
+// append writes to the end of the file. The caller holds s.mu.
+func (s *PackStore) append(p []byte) (int, error) {
+	n, err := s.file.Write(p)
+	s.size += int64(n)
+	return n, err
+}
+
+// appender is a PackStore as a writer.
+type appender struct{ *PackStore }
+
+func (a appender) Write(p []byte) (int, error) { return a.append(p) }
+
 // Open returns the content with that hash.
-func (s *SpoolStore) Open(hash string) (io.Reader, error) {
+func (s *PackStore) Open(hash string) (io.Reader, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	at, ok := s.kept[hash]
 	if !ok {
 		return nil, errNotKept
 	}
-	return io.NewSectionReader(&s.spool, at.offset, at.size), nil
+	return io.NewSectionReader(s.file, at.Offset, at.Size), nil
 }
 
-// Close frees the contents.
-func (s *SpoolStore) Close() error { return s.spool.Close() }
+// Close closes the file.
+func (s *PackStore) Close() error {
+	if s == nil {
+		return nil
+	}
+	return s.file.Close()
+}
 
 // IgnoreMissing returns nil for the error of a file that does not exist.
 func IgnoreMissing(err error) error {

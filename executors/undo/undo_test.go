@@ -20,7 +20,7 @@ var defaults = setting.Default[Limits]()
 
 // All stores name a content alike, whatever its size, and return it as it was put.
 func TestStores(t *testing.T) {
-	spool := &SpoolStore{}
+	spool := NewSpoolStore()
 	defer spool.Close()
 	for _, size := range []int{0, 1, chunkSize - 1, chunkSize, chunkSize + 1, 3 << 20, 1} {
 		data := bytes.Repeat([]byte("x"), size)
@@ -44,7 +44,7 @@ func TestStores(t *testing.T) {
 			}
 		}
 	}
-	if used := spool.spool.Size(); used > 4<<20 {
+	if used := spool.size; used > 4<<20 {
 		t.Errorf("the spool has %d bytes: it keeps a small content twice", used)
 	}
 }
@@ -58,7 +58,7 @@ func TestDamagedContent(t *testing.T) {
 	}
 	check := func(hash, want string) {
 		t.Helper()
-		if _, err := store.Open(hash); err == nil || err.Error() != want {
+		if _, err := Read(store, hash); err == nil || err.Error() != want {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}

@@ -36,7 +36,7 @@ type subagentCopy struct {
 func (b *sessionBuilder) newWorktree(ctx context.Context, host *copyHost, name string) (*subagentCopy, error) {
 	private := b.dirs.roots.Hidden()
 	c, err := copies.Make(ctx, copies.Options{
-		Project: b.dirs.roots.Cwd(), State: b.app.worktrees.dir, Name: name, Programs: Programs(b.cfg, b.app.Reaper),
+		Project: b.dirs.roots.Cwd(), State: b.app.worktrees.dir, Name: name, Programs: Programs(b.cfg, b.app.Reaper), Limits: b.cfg.Tools.Undo.ForNamed(),
 		Refuses: func(abs string) bool {
 			_, refused := b.dirs.files.Readable().Refuses(abs)
 			return refused || private.Hides(abs)
@@ -258,7 +258,7 @@ func (w *worktrees) clean(a *App) {
 	w.stop = stop
 	w.mu.Unlock()
 	w.cleaning.Go(func() {
-		kept, err := copies.Clean(ctx, copies.Options{State: w.dir, Programs: Programs(a.Config, a.Reaper)})
+		kept, err := copies.Clean(ctx, copies.Options{State: w.dir, Programs: Programs(a.Config, a.Reaper), Limits: a.Config.Tools.Undo.ForNamed()})
 		if err != nil && ctx.Err() == nil {
 			a.Log.Warn("remove the copies of killed processes", "err", err)
 		}

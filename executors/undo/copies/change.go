@@ -1,19 +1,20 @@
 package copies
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 	"unicode/utf8"
 
+	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/process/program"
+	"github.com/zeph-acp/zeph-acp/executors/undo"
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
 // Limits on the changes that are brought back.
@@ -29,136 +30,159 @@ type Change struct {
 	Old, New   *string // nil means that there was, or is, no file
 	Unwritable string  // why it cannot be written by a call; empty if it can be
 	Note       string  // a part of it that is not written; empty if there is no such part
+
+	from, to undo.State
+	aside    bool // no patch holds it
 }
 
-// changes returns the changes since the copy was made. Ignored files do not count.
+// changes returns the changes since the copy was made. Ignored files do not count, unless they were copied.
 func (c *Copy) changes(ctx context.Context) ([]Change, error) {
-	now, err := c.writeTree(ctx)
-	if err != nil {
-		return nil, err
-	}
-	strays, err := c.strays(ctx)
-	if err != nil {
-		return nil, err
-	}
-	out, err := c.runMeta(ctx, nil, "diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", "--no-ext-diff", c.base, now)
+	now, err := c.present(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var all []Change
-	var raw [][]string
-	var names []string
-	fields := strings.Split(string(out), "\x00")
-	for i := 0; i+1 < len(fields); i += 2 {
-		facts := strings.Fields(strings.TrimPrefix(fields[i], ":"))
-		if len(facts) != 5 {
-			return nil, fmt.Errorf("git diff-tree: %q", facts)
+	room := int64(maxTotal)
+	for _, path := range c.changed(now) {
+		from, to := c.base.Files[path].State, now[path].State
+		if from.IsDir() {
+			from = undo.State{}
 		}
-		if facts[0] == modeNone && facts[1] == modeModule {
-			continue // its files are strays
+		if to.IsDir() {
+			to = undo.State{}
 		}
-		ch := newChange(facts, fields[i+1], len(all))
-		if ch.Unwritable == "" {
-			names = append(names, facts[2], facts[3])
-		}
-		all, raw = append(all, ch), append(raw, facts)
-	}
-	texts, err := c.readTexts(ctx, names)
-	for i := range all {
-		all[i].setTexts(raw[i], texts)
-	}
-	for _, s := range strays {
-		all = append(all, Change{Path: s.path, Unwritable: s.why()})
-	}
-	return all, err
-}
-
-// The modes of entries of a tree.
-const (
-	modeNone       = "000000"
-	modeFile       = "100644"
-	modeExecutable = "100755"
-	modeLink       = "120000"
-	modeModule     = "160000"
-)
-
-// newChange returns a change without its texts, by its line of git diff-tree and the number
-// of changes before it.
-func newChange(facts []string, path string, before int) (ch Change) {
-	ch.Path = path
-	modes := facts[:2]
-	switch {
-	case before >= maxChanges:
-		ch.Unwritable = "there are too many changes"
-	case !utf8.ValidString(path):
-		ch.Unwritable = "its name is not UTF-8"
-	case modes[0] == modeModule || modes[1] == modeModule:
-		ch.Unwritable = "it is a separate repository"
-	case modes[0] == modeLink || modes[1] == modeLink:
-		ch.Unwritable = "it is a symbolic link"
-	case modes[1] == modeExecutable && modes[0] != modeExecutable:
-		ch.Note = "is executable in the copy only"
-	case modes[0] == modeExecutable && modes[1] == modeFile:
-		ch.Note = "is no longer executable in the copy only"
-	}
-	return ch
-}
-
-// setTexts adds the texts of the two sides, by the names of their contents.
-func (ch *Change) setTexts(facts []string, texts map[string]blobText) {
-	for i, side := range []**string{&ch.Old, &ch.New} {
-		if facts[i] == modeNone || ch.Unwritable != "" {
+		special := to.Exists() && to.Mode&(fs.ModeType&^fs.ModeSymlink) != 0
+		if !from.Exists() && (!to.Exists() || special) { // git does not see directories, pipes and sockets
 			continue
 		}
-		t := texts[facts[2+i]]
-		*side, ch.Unwritable = &t.text, t.problem
+		rel, err := filepath.Rel(c.Root, path)
+		if err != nil {
+			return nil, err
+		}
+		ch := Change{Path: filepath.ToSlash(rel), from: from, to: to}
+		if c.judge(&ch, len(all), &room); ch.Unwritable == "" {
+			c.setTexts(&ch)
+		}
+		all = append(all, ch)
 	}
+	return all, nil
 }
 
-// blobText is the text of an object, or the reason why it cannot be used.
-type blobText struct{ text, problem string }
-
-// readTexts returns the texts of objects. Names of zeros are left out.
-func (c *Copy) readTexts(ctx context.Context, names []string) (map[string]blobText, error) {
-	names = slices.DeleteFunc(names, func(name string) bool { return strings.Trim(name, "0") == "" })
-	slices.Sort(names)
-	names = slices.Compact(names)
-	texts := map[string]blobText{}
-	if len(names) == 0 {
-		return texts, nil
+// changed returns the paths whose states differ now. A file that was too large to keep differs by its stamps.
+func (c *Copy) changed(now undo.Index) []string {
+	paths := c.base.Files.Changes(now)
+	for path, was := range c.base.Files {
+		if e, ok := now[path]; ok && was.NotKept != "" && !was.Differs(e.State) && (was.Changed != e.Changed || was.Stamped != e.Stamped) {
+			paths = append(paths, path)
+		}
 	}
-	sizes, err := c.runMeta(ctx, strings.NewReader(strings.Join(names, "\n")+"\n"), "cat-file", "--batch-check=%(objectsize)")
+	slices.Sort(paths)
+	return paths
+}
+
+// present returns the state of the copy, and keeps the contents that have changed.
+func (c *Copy) present(ctx context.Context) (undo.Index, error) {
+	if !c.exists() {
+		return nil, executors.Failuref(executors.PermanentFailure, "the copy of the project at %s no longer exists", c.Root)
+	}
+	survey, err := c.survey(true)
 	if err != nil {
 		return nil, err
 	}
-	room, wanted := maxTotal, names[:0]
-	for i, line := range strings.Split(strings.TrimSpace(string(sizes)), "\n") {
-		n, err := strconv.Atoi(line)
-		if i >= len(names) || err != nil {
-			return nil, fmt.Errorf("git cat-file: %q", line)
+	now, err := survey.Run(ctx, []string{c.Root}, c.base.Files)
+	if err != nil {
+		return nil, err
+	}
+	var unseen []string // which ignore files exclude, or which are gone
+	for path, e := range c.base.Files {
+		if _, ok := now[path]; !ok && !e.IsDir() {
+			unseen = append(unseen, path)
 		}
-		if n > maxFile || n > room {
-			texts[names[i]] = blobText{problem: "it is too large"}
+	}
+	found, err := survey.Run(ctx, unseen, c.base.Files)
+	for _, path := range unseen {
+		if e, ok := found[path]; ok {
+			now[path] = e
+		}
+	}
+	return now, err
+}
+
+// survey returns a survey of the copy.
+func (c *Copy) survey(ignore bool) (s undo.Survey, err error) {
+	roots, err := workspace.New(c.Root)
+	return undo.Survey{Roots: roots, Limits: c.options.Limits, Store: c.store, Ignore: ignore, Exact: true}, err
+}
+
+// judge says what cannot be brought back of a change, given the number of changes before it and the bytes
+// that may still be brought back.
+func (c *Copy) judge(ch *Change, before int, room *int64) {
+	from, to := ch.from, ch.to
+	separate := c.separate(ch.Path)
+	size := from.Size + to.Size
+	large := max(from.Size, to.Size) > maxFile || size > *room
+	link := from.Mode&fs.ModeSymlink != 0 || to.Mode&fs.ModeSymlink != 0
+	switch {
+	case before >= maxChanges:
+		ch.Unwritable = "there are too many changes"
+	case !utf8.ValidString(ch.Path):
+		ch.Unwritable = "its name is not UTF-8"
+	case link:
+		ch.Unwritable = "it is a symbolic link"
+	case large:
+		ch.Unwritable = "it is too large"
+	case to.Exists() && !to.IsFile():
+		ch.Unwritable = "it is not a regular file"
+	case from.NotKept != "" || to.NotKept != "":
+		ch.Unwritable = cmp.Or(to.NotKept, from.NotKept)
+	case separate:
+		ch.Unwritable = "git cannot store it in this repository"
+	case executable(to) && !executable(from):
+		ch.Note = "is executable in the copy only"
+	case executable(from) && to.Exists() && !executable(to):
+		ch.Note = "is no longer executable in the copy only"
+	}
+	ch.aside = to.Exists() && (from.NotKept != "" || to.NotKept != "" || separate && (link || large || before >= maxChanges))
+	if ch.Unwritable == "" {
+		*room -= size
+	}
+}
+
+func executable(s undo.State) bool { return s.IsFile() && s.Perm()&0o100 != 0 }
+
+// separate reports whether git cannot store a file of the copy: it lies in the directory of a submodule, or in a
+// repository that the sub-agent made, or git reserves its name.
+func (c *Copy) separate(path string) bool {
+	if (&workspace.Roots{}).InGit(path) {
+		return true
+	}
+	for dir := filepath.Dir(filepath.FromSlash(path)); dir != "."; dir = filepath.Dir(dir) {
+		if slices.Contains(c.base.Modules, filepath.ToSlash(dir)) || exists(filepath.Join(c.Root, dir, ".git")) {
+			return true
+		}
+	}
+	return false
+}
+
+// setTexts adds the texts of the two sides.
+func (c *Copy) setTexts(ch *Change) {
+	for _, side := range []struct {
+		state undo.State
+		text  **string
+	}{{ch.from, &ch.Old}, {ch.to, &ch.New}} {
+		if !side.state.Exists() {
 			continue
 		}
-		room -= n
-		wanted = append(wanted, names[i])
-	}
-	data, err := c.runMeta(ctx, strings.NewReader(strings.Join(wanted, "\n")+"\n"), "cat-file", "--batch=%(objectsize)")
-	for _, name := range wanted {
-		head, rest, _ := bytes.Cut(data, []byte("\n"))
-		n, wrong := strconv.Atoi(string(head))
-		if err != nil || wrong != nil || n >= len(rest) {
-			return nil, cmp.Or(err, fmt.Errorf("git cat-file: %q", head))
-		}
-		content := rest[:n]
-		data = rest[n+1:] // after the newline
-		texts[name] = blobText{text: string(content)}
-		if !utf8.Valid(content) || bytes.IndexByte(content, 0) >= 0 {
-			texts[name] = blobText{problem: "it is not a text"}
+		data, err := undo.Read(c.store, side.state.Hash)
+		switch {
+		case err != nil:
+			ch.Unwritable = err.Error()
+		case !undo.IsText(data):
+			ch.Unwritable = "it is not a text"
+		default:
+			*side.text = new(string(data))
 		}
 	}
-	return texts, nil
 }
 
 // Kept are the paths under which changes are kept for the user. A path is empty if there
@@ -169,17 +193,29 @@ type Kept struct {
 }
 
 // Keep stores the changes of some files, all if there are no paths. Files that no patch
-// holds are moved out of the copy. If git cannot compute all changes, the whole copy is.
+// holds are moved out of the copy. If the changes cannot be computed, the whole copy is.
 func (c *Copy) Keep(ctx context.Context, paths []string) (k Kept, err error) {
-	patch, others, err := c.splitChanges(ctx, paths)
+	all, err := c.changes(ctx)
+	var aside []string
 	if err != nil && paths == nil && ctx.Err() == nil && c.exists() {
-		others = []stray{{path: "."}}
+		aside = []string{"."}
 	}
-	if len(others) > 0 {
+	all = slices.DeleteFunc(all, func(ch Change) bool { return paths != nil && !slices.Contains(paths, ch.Path) })
+	for _, ch := range all {
+		if ch.aside {
+			aside = append(aside, ch.Path)
+		}
+	}
+	if len(aside) > 0 {
 		var moved error
-		k.Files, moved = c.setAside(others)
+		k.Files, moved = c.setAside(aside)
 		err = errors.Join(err, moved)
 	}
+	if err != nil {
+		return k, err
+	}
+	all = slices.DeleteFunc(all, func(ch Change) bool { return ch.aside || ch.from.NotKept != "" })
+	patch, err := c.patch(ctx, all)
 	if err != nil || len(patch) == 0 {
 		return k, err
 	}
@@ -187,56 +223,80 @@ func (c *Copy) Keep(ctx context.Context, paths []string) (k Kept, err error) {
 	return k, os.WriteFile(k.Patch, patch, 0o600)
 }
 
-// splitChanges returns the changes of some files, all if there are no paths, as a patch, and
-// the files that no patch holds.
-func (c *Copy) splitChanges(ctx context.Context, paths []string) (patch []byte, others []stray, err error) {
-	strays, err := c.strays(ctx)
-	if err != nil {
-		return nil, nil, err
+// patch returns the changes for git apply. Both sides of them are laid out next to each other, in directories
+// whose names are the prefixes in a patch.
+func (c *Copy) patch(ctx context.Context, changes []Change) ([]byte, error) {
+	if len(changes) == 0 {
+		return nil, nil
 	}
-	var held []string
-	for _, s := range strays {
-		switch {
-		case paths != nil && !slices.Contains(paths, s.path):
-		case s.noPatch == "":
-			held = append(held, s.path)
-		default:
-			others = append(others, s)
-		}
-	}
-	if len(paths) > 200 { // a command line has limits
-		paths = nil
-	}
-	patch, err = c.patch(ctx, paths, held)
-	return patch, others, err
-}
-
-// patch returns the changes of the files in paths and strays, for git apply. Without paths
-// it covers all files.
-func (c *Copy) patch(ctx context.Context, paths, strays []string) ([]byte, error) {
-	now, err := c.writeTree(ctx)
+	dir, err := os.MkdirTemp(c.Meta, "patch-")
 	if err != nil {
 		return nil, err
 	}
-	args := []string{"--literal-pathspecs", "diff-tree", "-r", "-p", "--binary", "--full-index", "--no-renames",
-		"--no-ext-diff", "--no-textconv", "--ignore-submodules=all", c.base, now, "--"}
-	patch, err := c.runMeta(ctx, nil, append(args, paths...)...)
+	defer os.RemoveAll(dir)
+	if err := errors.Join(os.Mkdir(filepath.Join(dir, "a"), 0o700), os.Mkdir(filepath.Join(dir, "b"), 0o700)); err != nil {
+		return nil, err
+	}
+	var steps []undo.Step
+	for _, ch := range changes {
+		for side, state := range map[string]undo.State{"a": ch.from, "b": ch.to} {
+			path := filepath.Join(dir, side, filepath.FromSlash(ch.Path))
+			if !state.Exists() {
+				continue
+			}
+			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+				return nil, err
+			}
+			state.Mode |= 0o400 // git reads it
+			steps = append(steps, undo.Step{Path: path, To: state})
+		}
+	}
+	roots, err := workspace.New(dir)
 	if err != nil {
 		return nil, err
 	}
-	for _, path := range strays {
-		more, err := c.runMeta(ctx, nil, "diff", "--no-index", "--binary", "--full-index", "--no-ext-diff", "--no-textconv",
-			"--", "/dev/null", path)
-		if err != nil && !program.ExitedWith(err, exitFilesDiffer) {
-			return patch, err
-		}
-		patch = append(patch, more...)
+	restorer := undo.Restorer{Roots: roots, Store: c.store, ID: c.id}
+	for path, err := range restorer.Restore(ctx, steps) {
+		return nil, fmt.Errorf("%s: %w", roots.Rel(path), err)
 	}
-	return patch, nil
+	repository := filepath.Join(dir, ".git")
+	if err := c.initRaw(ctx, repository, dir); err != nil {
+		return nil, err
+	}
+	patch, err := c.git.runAt(ctx, inRepository(repository, dir), nil, "diff", "--no-index", "--no-prefix", "--binary", "--full-index",
+		"--no-renames", "--no-ext-diff", "--no-textconv", "--", "a", "b")
+	if program.ExitedWith(err, exitFilesDiffer) {
+		err = nil
+	}
+	return patch, err
 }
 
 // exitFilesDiffer is the exit status of git diff --no-index if the files differ.
 const exitFilesDiffer = 1
+
+// setAside moves files out of the copy, and returns the directory that has them. Directories of the copy may
+// have become links to other places, which os.Root does not follow.
+func (c *Copy) setAside(paths []string) (string, error) {
+	root, err := os.OpenRoot(c.options.State)
+	if err != nil {
+		return "", err
+	}
+	defer root.Close()
+	from, err := filepath.Rel(c.options.State, c.Root)
+	if err != nil {
+		return "", err
+	}
+	to := c.options.Name + "-" + c.id + filesEnd
+	for _, path := range paths {
+		name := filepath.Join(to, filepath.FromSlash(path))
+		e := root.MkdirAll(filepath.Dir(name), 0o700)
+		if e == nil {
+			e = ignoreMissing(root.Rename(filepath.Join(from, filepath.FromSlash(path)), name))
+		}
+		err = errors.Join(err, e)
+	}
+	return filepath.Join(c.options.State, to), err
+}
 
 // merge returns a text with the changes from base to each of two others. ok is false if
 // both changed the same lines.

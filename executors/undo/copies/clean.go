@@ -1,12 +1,15 @@
 package copies
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/zeph-acp/zeph-acp/executors/undo"
 )
 
 // maxAge is how long changes are kept.
@@ -60,19 +63,26 @@ func cleanOne(ctx context.Context, o Options, id string) (k Kept, err error) {
 
 // rescue keeps the changes of a copy whose process has ended.
 func (c *Copy) rescue(ctx context.Context) (k Kept, err error) {
-	note, err := os.ReadFile(filepath.Join(c.Meta, baseName))
-	entries, readErr := os.ReadDir(c.path(""))
-	if err != nil || readErr != nil || len(entries) != 1 { // the copy was incomplete, so no sub-agent had worked in it
+	entries, err := os.ReadDir(c.path(""))
+	if err != nil || len(entries) != 1 { // the copy was incomplete, so no sub-agent had worked in it
 		return k, nil
 	}
-	base, name, _ := strings.Cut(strings.TrimSpace(string(note)), "\n")
-	c.base, c.options.Name, c.Root = base, name, filepath.Join(c.path(""), entries[0].Name())
+	c.Root = filepath.Join(c.path(""), entries[0].Name())
+	ok, err := undo.ReadJSON(c.baseFile(), &c.base)
+	if !ok && err == nil && !exists(c.path(gitEnd)) {
+		return k, nil
+	}
+	c.options.Name = cmp.Or(c.base.Name, "sub-agent")
+	if !ok { // damaged, or of an earlier version
+		k.Files, err = c.setAside([]string{"."})
+		return k, err
+	}
 	if c.git, err = newGit(c.options); err != nil {
 		return k, err
 	}
 	c.git.dirs = []string{c.Root, c.Meta}
-	if borrowed, err := os.ReadFile(filepath.Join(c.Meta, alternatesName)); err == nil { // which initRepository wrote
-		c.git.dirs = append(c.git.dirs, filepath.FromSlash(strings.TrimSpace(string(borrowed))))
+	if err := c.openStore(); err != nil {
+		return k, err
 	}
 	return c.Keep(ctx, nil)
 }

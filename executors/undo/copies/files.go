@@ -11,15 +11,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-// Limits on a copy.
-const (
-	maxFiles = 100_000
-	maxBytes = 4 << 30
-)
+// modeModule is the mode of a submodule in a tree.
+const modeModule = "160000"
 
 // fileList are the files to copy, with slashes and relative to the top directory.
 type fileList struct {
@@ -54,10 +49,6 @@ func (g git) list(ctx context.Context, r repository) (l fileList, err error) {
 	}
 	slices.Sort(l.files)
 	l.files = slices.Compact(l.files) // a file with conflicts is listed for each side
-	if len(l.files) > maxFiles {
-		return l, refusal("the project has %s files, and a copy for a sub-agent has %s at most",
-			executors.Grouped(int64(len(l.files))), executors.Grouped(maxFiles))
-	}
 	return l, nil
 }
 
@@ -73,7 +64,10 @@ func (c *Copy) copyFiles(ctx context.Context, l fileList) error {
 		return err
 	}
 	defer to.Close()
-	room := int64(maxBytes)
+	if len(l.files) > c.options.Limits.MaxFiles {
+		return c.tooMuch(c.options.Limits.TooManyFiles())
+	}
+	room := c.options.Limits.MaxBytes
 	for _, name := range l.files {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -86,7 +80,7 @@ func (c *Copy) copyFiles(ctx context.Context, l fileList) error {
 			return fmt.Errorf("copy %s: %w", name, err)
 		}
 		if room -= n; room < 0 {
-			return refusal("the project's files have more than %s bytes, too many for a copy", executors.Grouped(maxBytes))
+			return c.tooMuch(c.options.Limits.TooManyBytes())
 		}
 	}
 	for _, name := range l.modules {
@@ -95,6 +89,11 @@ func (c *Copy) copyFiles(ctx context.Context, l fileList) error {
 		}
 	}
 	return nil
+}
+
+// tooMuch returns the failure for a project over a limit.
+func (c *Copy) tooMuch(why error) error {
+	return refusal("the project %s cannot be copied: %v", c.Top, why)
 }
 
 // copyFile copies a file or a link, and returns its size. It leaves out everything else,

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/process/program"
 )
 
@@ -139,32 +138,32 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// initMeta makes the repository that computes the changes, and records the state of the
-// copy in it.
-func (c *Copy) initMeta(ctx context.Context) error {
-	if err := c.initRepository(ctx, c.Meta); err != nil {
+// initRaw makes an empty repository for the files in a directory, in which contents are as they are on the disk.
+func (c *Copy) initRaw(ctx context.Context, repository, files string) error {
+	if err := os.MkdirAll(filepath.Join(repository, "info"), 0o700); err != nil { // git writes nothing beside it
 		return err
 	}
-	// This file overrides all others. Contents are stored unchanged.
+	if _, err := c.git.runAt(ctx, inRepository(repository, files), nil, "init", "--quiet", "--template=",
+		"--object-format="+c.base.Format); err != nil {
+		return err
+	}
+	// This file overrides all others.
 	const raw = "* -text -filter -ident -working-tree-encoding !eol\n"
-	if err := os.WriteFile(filepath.Join(c.Meta, "info", "attributes"), []byte(raw), 0o600); err != nil {
-		return err
-	}
-	if err := c.readHead(ctx, c.Meta); err != nil {
-		return err
-	}
-	var err error
-	if c.base, err = c.writeTree(ctx); err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(c.Meta, baseName), []byte(c.base+"\n"+c.options.Name+"\n"), 0o600)
+	return os.WriteFile(filepath.Join(repository, "info", "attributes"), []byte(raw), 0o600)
+}
+
+// inRepository is the place of a command in a repository with a working tree. The command writes only to that
+// repository.
+func inRepository(repository, files string) place {
+	return place{dir: files, write: []string{repository}, env: []string{"GIT_DIR=" + repository, "GIT_WORK_TREE=" + files}}
 }
 
 // initAgentRepository makes the repository of the sub-agent: on the project's HEAD, with its branches
 // and tags, and the settings that change contents or name the user.
 func (c *Copy) initAgentRepository(ctx context.Context) error {
 	own := filepath.Join(c.Root, ".git")
-	if err := c.initRepository(ctx, own); err != nil {
+	at := inRepository(own, c.Root)
+	if err := c.initRepository(ctx, own, at); err != nil {
 		return err
 	}
 	refs, err := c.git.run(ctx, c.Top, "for-each-ref", "--format=%(objectname) %(refname)", "refs/heads",
@@ -174,9 +173,9 @@ func (c *Copy) initAgentRepository(ctx context.Context) error {
 	}
 	if err == nil && c.repository.head != "" {
 		err = os.WriteFile(filepath.Join(own, "HEAD"), []byte(c.repository.head+"\n"), 0o600)
-	}
-	if err == nil {
-		err = c.readHead(ctx, own)
+		if err == nil {
+			_, err = c.git.runAt(ctx, at, nil, "read-tree", c.repository.head)
+		}
 	}
 	if err != nil {
 		return err
@@ -187,7 +186,7 @@ func (c *Copy) initAgentRepository(ctx context.Context) error {
 		if err != nil {
 			continue // it is not set
 		}
-		if _, err := c.git.runAt(ctx, place{dir: c.Root, write: []string{own}}, nil, "config", "--file", filepath.Join(own, "config"), key,
+		if _, err := c.git.runAt(ctx, at, nil, "config", "--file", filepath.Join(own, "config"), key,
 			strings.TrimSuffix(string(value), "\n")); err != nil {
 			return err
 		}
@@ -201,7 +200,7 @@ func (g git) runPlain(ctx context.Context, dir string, args ...string) ([]byte, 
 }
 
 // initRepository makes an empty repository that borrows the objects of the project's.
-func (c *Copy) initRepository(ctx context.Context, dir string) error {
+func (c *Copy) initRepository(ctx context.Context, dir string, at place) error {
 	objects := filepath.Join(c.repository.common, "objects")
 	if strings.ContainsAny(objects, "\n\"") {
 		return refusal("git cannot borrow objects from a directory of this name: %q", objects)
@@ -209,11 +208,11 @@ func (c *Copy) initRepository(ctx context.Context, dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil { // git writes nothing beside it
 		return err
 	}
-	if _, err := c.runIn(ctx, dir, nil, "init", "--quiet", "--template=", "--object-format="+c.repository.format); err != nil {
+	if _, err := c.git.runAt(ctx, at, nil, "init", "--quiet", "--template=", "--object-format="+c.base.Format); err != nil {
 		return err
 	}
 	// An absolute path in its settings would lead the next program to this copy.
-	if _, err := c.git.runAt(ctx, place{dir: c.Root, write: []string{dir}}, nil, "config", "--file", filepath.Join(dir, "config"),
+	if _, err := c.git.runAt(ctx, at, nil, "config", "--file", filepath.Join(dir, "config"),
 		"--unset-all", "core.worktree"); err != nil {
 		if !program.ExitedWith(err, exitNotSet) {
 			return err
@@ -273,44 +272,8 @@ func (c *Copy) Objects() string {
 	return objects
 }
 
-// readHead fills the index of a repository from HEAD.
-func (c *Copy) readHead(ctx context.Context, dir string) error {
-	if c.repository.head == "" {
-		return nil
-	}
-	_, err := c.runIn(ctx, dir, nil, "read-tree", c.repository.head)
-	return err
-}
-
 // exists reports whether the copy is still a directory. A link would lead elsewhere.
 func (c *Copy) exists() bool {
 	info, err := os.Lstat(c.Root)
 	return err == nil && info.IsDir()
 }
-
-// runMeta runs a command of the repository that computes the changes.
-func (c *Copy) runMeta(ctx context.Context, stdin io.Reader, args ...string) ([]byte, error) {
-	if !c.exists() {
-		return nil, executors.Failuref(executors.PermanentFailure, "the copy of the project at %s no longer exists", c.Root)
-	}
-	return c.runIn(ctx, c.Meta, stdin, args...)
-}
-
-// runIn runs a git command with the repository dir and the copy as its working tree. The command
-// writes only to that repository.
-func (c *Copy) runIn(ctx context.Context, dir string, stdin io.Reader, args ...string) ([]byte, error) {
-	at := place{dir: c.Root, write: []string{dir}, env: []string{"GIT_DIR=" + dir, "GIT_WORK_TREE=" + c.Root}}
-	return c.git.runAt(ctx, at, stdin, args...)
-}
-
-// writeTree stores the files of the copy and returns the name of their tree.
-func (c *Copy) writeTree(ctx context.Context) (string, error) {
-	if _, err := c.runMeta(ctx, nil, "add", "--all", "--ignore-errors", "."); err != nil && !program.ExitedWith(err, exitAddFailed) {
-		return "", err
-	}
-	out, err := c.runMeta(ctx, nil, "write-tree")
-	return strings.TrimSpace(string(out)), err
-}
-
-// exitAddFailed is the exit status of git add if it could not read a file.
-const exitAddFailed = 1

@@ -16,9 +16,9 @@
 // with the project: "git config" in it would change what the user's next git command
 // runs. A killed process would also leave an entry in the project's repository.
 //
-// Why are there two repositories? The sub-agent can change the one in its copy. The other
-// is outside of the copy and computes the changes, so that settings of the sub-agent do
-// not affect it.
+// Why are the changes not computed by git? The sub-agent can change the repository in its copy, and the user
+// can remove the objects that it borrows. The state of the copy as it was made is outside of it, in a store of
+// package undo.
 //
 // Why are the files copied and not checked out? A check-out runs filters, and lacks the
 // uncommitted changes and the contents of large files (LFS).
@@ -37,6 +37,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/process/program"
+	"github.com/zeph-acp/zeph-acp/executors/undo"
 )
 
 // DirName is the name of the directory for copies, below the state directory.
@@ -54,6 +55,7 @@ type Options struct {
 	Name    string // of the sub-agent; a part of the name of a kept patch
 	// Programs runs git. Its GIT_ variables are ignored, except the ones with settings.
 	Programs *program.Runner
+	Limits   undo.Limits // of the copy, and of the state that is kept of it
 	// Refuses reports whether a file, an absolute path, must not be copied; nil copies all.
 	Refuses func(abs string) bool
 }
@@ -63,14 +65,32 @@ type Copy struct {
 	Top  string // the top directory of the project's repository, absolute
 	Root string // the copy of Top
 	Dir  string // the copy of Options.Project
-	Meta string // the repository that computes the changes
+	Meta string // the directory with the state of the copy as it was made
 
 	options    Options
 	id         string
 	git        git
 	lock       *os.File
 	repository repository
-	base       string // the tree of the copy as it was made
+	base       base
+	store      *undo.PackStore // nil before the files are copied
+}
+
+// base is the state of a copy as it was made. Meta has it in a file.
+type base struct {
+	Name     string               `json:"name"`              // of the sub-agent
+	Format   string               `json:"format"`            // of the names of git's objects
+	Modules  []string             `json:"modules,omitempty"` // directories of submodules, with slashes
+	Files    undo.Index           `json:"files"`
+	Contents map[string]undo.Span `json:"contents"` // in the store
+}
+
+func (c *Copy) baseFile() string { return filepath.Join(c.Meta, "base.json") }
+
+// openStore opens the store of the contents of the files as the copy was made.
+func (c *Copy) openStore() (err error) {
+	c.store, err = undo.OpenPackStore(filepath.Join(c.Meta, "contents"), c.base.Contents)
+	return err
 }
 
 // Make copies the project. A project that cannot be copied is a [*executors.Failure].
@@ -110,10 +130,30 @@ func (c *Copy) create(ctx context.Context, files fileList) error {
 	if err := c.copyFiles(ctx, files); err != nil {
 		return err
 	}
-	if err := c.initMeta(ctx); err != nil {
+	if err := c.keepBase(ctx, files.modules); err != nil {
 		return err
 	}
 	return c.initAgentRepository(ctx)
+}
+
+// keepBase keeps the state of the new copy.
+func (c *Copy) keepBase(ctx context.Context, modules []string) error {
+	if err := errors.Join(os.Mkdir(c.Meta, 0o700), c.openStore()); err != nil {
+		return err
+	}
+	survey, err := c.survey(false)
+	if err != nil {
+		return err
+	}
+	found, err := survey.Run(ctx, []string{c.Root}, nil)
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil:
+		return c.tooMuch(err)
+	}
+	c.base = base{Name: c.options.Name, Format: c.repository.format, Modules: modules, Files: found, Contents: c.store.Kept()}
+	return undo.WriteJSON(c.baseFile(), c.base, false)
 }
 
 // reserve makes the directories of the copy, and locks them as long as this process
@@ -160,11 +200,11 @@ func leadsInto(dir, path string) bool {
 // The suffixes of the names of a copy's parts.
 const (
 	lockEnd  = ".lock"
-	metaEnd  = ".git"
+	metaEnd  = ".base"
+	gitEnd   = ".git" // of a copy by an earlier version: the repository that computed the changes
 	tempEnd  = ".tmp"
 	patchEnd = ".patch"
-	filesEnd = ".files"    // files that no patch holds
-	baseName = "zeph-base" // in Meta: the base tree and the name, each a line
+	filesEnd = ".files" // files that no patch holds
 )
 
 func (c *Copy) path(end string) string { return filepath.Join(c.options.State, c.id+end) }
@@ -174,7 +214,7 @@ func (c *Copy) Temp() (string, error) { return c.path(tempEnd), os.MkdirAll(c.pa
 
 // Close removes the copy.
 func (c *Copy) Close() error {
-	err := errors.Join(removeAll(c.path("")), removeAll(c.path(metaEnd)), removeAll(c.path(tempEnd)))
+	err := errors.Join(c.store.Close(), removeAll(c.path("")), removeAll(c.path(metaEnd)), removeAll(c.path(gitEnd)), removeAll(c.path(tempEnd)))
 	if c.lock == nil {
 		return err
 	}

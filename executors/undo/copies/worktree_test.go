@@ -15,9 +15,12 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/process/program"
+	"github.com/zeph-acp/zeph-acp/executors/undo"
+	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 // project is a repository of a test.
@@ -89,7 +92,8 @@ func (p *project) commit(files map[string]string) {
 }
 
 func (p *project) options() Options {
-	return Options{Project: p.dir, State: p.state, Name: "fixer", Programs: &program.Runner{Env: os.Environ()}}
+	return Options{Project: p.dir, State: p.state, Name: "fixer", Programs: &program.Runner{Env: os.Environ()},
+		Limits: setting.Default[undo.Limits]()}
 }
 
 func (p *project) make(o Options) *Copy {
@@ -133,7 +137,7 @@ func (p *project) files(dir string) map[string]string {
 
 func (p *project) wants(what string, want, got any) {
 	p.Helper()
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Change{})); diff != "" {
 		p.Errorf("%s (-want +got)\n%s", what, diff)
 	}
 }
@@ -354,7 +358,7 @@ func TestStrays(t *testing.T) {
 	for _, l := range b.NotMade {
 		left = append(left, l.Path)
 	}
-	p.wants("left", []string{"git~1", "own/x.txt", "mod/y.txt"}, left)
+	p.wants("left", []string{"git~1", "mod/y.txt", "own/x.txt"}, left)
 	patch, err := os.ReadFile(b.Kept.Patch)
 	if err != nil {
 		t.Fatal(err)
@@ -408,8 +412,7 @@ func TestSetAside(t *testing.T) {
 	}
 }
 
-// If git cannot compute the changes, the whole copy is kept: of a sub-agent that ends, and of
-// a process that was killed.
+// The project's objects are not needed for the changes: of a sub-agent that ends, and of a process that was killed.
 func TestKeepWithoutObjects(t *testing.T) {
 	p := newProject(t)
 	p.commit(map[string]string{"a.txt": "a\n"})
@@ -420,26 +423,64 @@ func TestKeepWithoutObjects(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(p.dir, ".git", "objects")); err != nil {
 		t.Fatal(err)
 	}
-	kept, err := ended.Keep(t.Context(), nil)
-	if err == nil {
-		t.Error("Keep reports no error, want one of git")
-	}
-	if err := ended.Close(); err != nil {
-		t.Error(err)
-	}
-	killed.lock.Close()
-	others, err := Clean(t.Context(), p.options())
-	if err != nil || len(others) != 1 {
-		t.Fatalf("Clean: %v, %v; want one copy", others, err)
-	}
-	for _, k := range []Kept{kept, others[0]} {
-		got := p.files(k.Files)
-		if k.Patch != "" || got["a.txt"] != "A\n" || got["d/b.txt"] != "b\n" {
-			t.Errorf("%v is kept, with %v", k, got)
+	for _, k := range p.keepBoth(ended, killed) {
+		patch, err := os.ReadFile(k.Patch)
+		if err != nil || k.Files != "" || !bytes.Contains(patch, []byte("+A\n")) || !bytes.Contains(patch, []byte("+b\n")) {
+			t.Errorf("kept are %v with the patch %q, %v", k, patch, err)
 		}
 	}
+}
+
+// keepBoth keeps the changes of a copy whose sub-agent ends, and of one whose process was killed.
+func (p *project) keepBoth(ended, killed *Copy) []Kept {
+	p.Helper()
+	kept, err := ended.Keep(p.Context(), nil)
+	if err != nil {
+		p.Log("Keep: ", err)
+	}
+	if err := ended.Close(); err != nil {
+		p.Error(err)
+	}
+	killed.lock.Close()
+	others, err := Clean(p.Context(), killed.options)
+	if err != nil || len(others) != 1 {
+		p.Fatalf("Clean: %v, %v; want one copy", others, err)
+	}
 	if copies, err := filepath.Glob(filepath.Join(p.state, "*"+metaEnd)); err != nil || len(copies) > 0 {
-		t.Errorf("left: %q, %v", copies, err)
+		p.Errorf("left: %q, %v", copies, err)
+	}
+	return append(others, kept)
+}
+
+// If the changes cannot be computed, the whole copy is kept: with too many files, with a damaged state, and of an
+// earlier version.
+func TestKeepAll(t *testing.T) {
+	for name, damage := range map[string]func(killed *Copy) error{
+		"too many files":     func(killed *Copy) error { killed.options.Limits.MaxFiles = 1; return nil },
+		"a damaged state":    func(killed *Copy) error { return os.WriteFile(killed.baseFile(), []byte("{"), 0o600) },
+		"an earlier version": func(killed *Copy) error { return os.Rename(killed.Meta, killed.path(gitEnd)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newProject(t)
+			p.commit(map[string]string{"a.txt": "a\n"})
+			ended, killed := p.make(p.options()), p.make(p.options())
+			for _, c := range []*Copy{ended, killed} {
+				p.write(c.Dir, map[string]string{"a.txt": "A\n", "d/b.txt": "b\n"})
+			}
+			ended.options.Limits.MaxFiles = 1
+			if err := damage(killed); err != nil {
+				t.Fatal(err)
+			}
+			for _, k := range p.keepBoth(ended, killed) {
+				got := p.files(k.Files)
+				if k.Patch != "" || got["a.txt"] != "A\n" || got["d/b.txt"] != "b\n" {
+					t.Errorf("%v is kept, with %v", k, got)
+				}
+			}
+			if left, err := filepath.Glob(filepath.Join(p.state, "*"+gitEnd)); err != nil || len(left) > 0 {
+				t.Errorf("left: %q, %v", left, err)
+			}
+		})
 	}
 }
 
@@ -494,10 +535,8 @@ func TestLinkedRepository(t *testing.T) {
 		t.Skip(err)
 	}
 	c := p.make(p.options())
-	for _, dir := range []string{filepath.Join(c.Root, ".git"), c.Meta} {
-		if data, err := os.ReadFile(filepath.Join(dir, "info", "exclude")); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%s has %q, %v", dir, data, err)
-		}
+	if data, err := os.ReadFile(filepath.Join(c.Root, ".git", "info", "exclude")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the copy has %q, %v", data, err)
 	}
 }
 

@@ -185,7 +185,7 @@ func (s *Session) current(ctx context.Context, r *undo.Reader, path string) undo
 	if !s.editor.reads() || !state.IsFile() || state.Hash == "" {
 		return state
 	}
-	data, err := s.store.Get(state.Hash)
+	data, err := undo.Read(s.store, state.Hash)
 	if err != nil || !undo.IsText(data) {
 		return state
 	}

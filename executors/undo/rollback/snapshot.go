@@ -58,7 +58,7 @@ type Snapshot struct {
 	scope  Scope
 	limits undo.Limits
 	before undo.Index
-	store  undo.SpoolStore
+	store  *undo.PackStore
 }
 
 // Take makes a snapshot within the limits; a file of any size is kept. The error states why there is no
@@ -68,9 +68,9 @@ func Take(ctx context.Context, s Scope, limits undo.Limits) (*Snapshot, error) {
 		limits = limits.ForNamed()
 	}
 	limits.MaxFileBytes = math.MaxInt64 // part of the files would not undo a command
-	snap := &Snapshot{scope: s, limits: limits}
+	snap := &Snapshot{scope: s, limits: limits, store: undo.NewSpoolStore()}
 	var err error
-	if snap.before, err = snap.survey(ctx, &snap.store, nil); err == nil {
+	if snap.before, err = snap.survey(ctx, snap.store, nil); err == nil {
 		err = snap.missing()
 	}
 	if err != nil {
@@ -115,7 +115,7 @@ func (s *Snapshot) Restore() (count executors.Rollback, err error) {
 		return count, fmt.Errorf("find the changes: %w", err)
 	}
 	steps := s.steps(now)
-	restorer := undo.Restorer{Roots: s.scope.roots, Store: &s.store, ID: rand.Text()}
+	restorer := undo.Restorer{Roots: s.scope.roots, Store: s.store, ID: rand.Text()}
 	maps.Copy(failed, restorer.Restore(context.Background(), steps))
 	for _, step := range steps {
 		switch {
