@@ -6,11 +6,11 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/zeph-acp/zeph-acp/filter/text/pathname"
 	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
@@ -48,16 +48,7 @@ func ImageBlock(mimeType string, data []byte) ContentBlock {
 
 // FileLink returns a link to a file, of an absolute path.
 func FileLink(name, path string) ContentBlock {
-	return ContentBlock{Type: "resource_link", Name: name, URI: FileURI(path)}
-}
-
-// FileURI returns the URI of an absolute path.
-func FileURI(path string) string {
-	path = filepath.ToSlash(path)
-	if !strings.HasPrefix(path, "/") { // C:/x
-		path = "/" + path
-	}
-	return (&url.URL{Scheme: "file", Path: path}).String()
+	return ContentBlock{Type: "resource_link", Name: name, URI: pathname.URI(path)}
 }
 
 // Image returns the image of an image block, or of a resource block whose blob

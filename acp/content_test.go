@@ -167,15 +167,3 @@ func TestImage(t *testing.T) {
 		}
 	}
 }
-
-// The path of a file with a drive of Windows has a slash before it: the drive is no host.
-func TestFileURI(t *testing.T) {
-	for path, want := range map[string]string{
-		"/a/b c?.go": "file:///a/b%20c%3F.go",
-		"C:/a/b.go":  "file:///C:/a/b.go",
-	} {
-		if got := FileURI(path); got != want {
-			t.Errorf("FileURI(%q) = %q, want %q", path, got, want)
-		}
-	}
-}

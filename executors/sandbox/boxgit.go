@@ -7,6 +7,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
+	"github.com/zeph-acp/zeph-acp/filter/text/pathname"
 )
 
 // maxGitFiles bounds the files that git's settings include.
@@ -102,15 +103,15 @@ func linkedRepository(dir string) string {
 	if !ok {
 		return ""
 	}
-	git, err := filepath.EvalSymlinks(absFrom(dir, git))
+	git, err := filepath.EvalSymlinks(pathname.From(dir, git))
 	if err != nil {
 		return ""
 	}
 	if worktrees := filepath.Dir(git); filepath.Base(worktrees) == "worktrees" {
 		common := filepath.Dir(worktrees)
-		back := absFrom(git, readShort(filepath.Join(git, "gitdir")))
+		back := pathname.From(git, readShort(filepath.Join(git, "gitdir")))
 		if real, err := filepath.EvalSymlinks(back); err == nil && real == filepath.Join(dir, ".git") &&
-			absFrom(git, readShort(filepath.Join(git, "commondir"))) == common {
+			pathname.From(git, readShort(filepath.Join(git, "commondir"))) == common {
 			return common
 		}
 		return ""
@@ -119,7 +120,7 @@ func linkedRepository(dir string) string {
 	if m == nil {
 		return ""
 	}
-	if real, err := filepath.EvalSymlinks(absFrom(git, m[1])); err != nil || real != dir {
+	if real, err := filepath.EvalSymlinks(pathname.From(git, m[1])); err != nil || real != dir {
 		return ""
 	}
 	return git
@@ -138,13 +139,6 @@ func readShort(path string) string {
 	}
 	text, _ := os.ReadFile(path)
 	return strings.TrimSpace(string(text))
-}
-
-func absFrom(dir, path string) string {
-	if filepath.IsAbs(path) {
-		return filepath.Clean(path)
-	}
-	return filepath.Join(dir, path)
 }
 
 func isFile(path string) bool {

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/zeph-acp/zeph-acp/filter/text/pathname"
 )
 
 // systemFoldsNames reports whether names are compared case-insensitively, as the file
@@ -133,7 +135,7 @@ func splitPattern(pattern string) (base, rest string) {
 	names := strings.Split(pattern, "/")
 	n := 0
 	for n < len(names) && !strings.ContainsAny(unescaper.Replace(names[n]), `*?[{`) {
-		names[n] = unescape(names[n])
+		names[n] = pathname.Unescape(names[n])
 		n++
 	}
 	return strings.Join(names[:n], "/"), strings.Join(names[n:], "/")
@@ -141,17 +143,6 @@ func splitPattern(pattern string) (base, rest string) {
 
 // unescaper removes escaped characters, which are not wildcards.
 var unescaper = strings.NewReplacer(`\\`, "", `\*`, "", `\?`, "", `\[`, "", `\{`, "")
-
-func unescape(s string) string {
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] == '\\' && i+1 < len(s) {
-			i++
-		}
-		b.WriteByte(s[i])
-	}
-	return b.String()
-}
 
 // match returns the first pattern that matches path, whose last name is name. below
 // reports whether patterns for names below the roots apply, inside whether path is

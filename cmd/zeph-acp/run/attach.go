@@ -11,6 +11,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/cli"
+	"github.com/zeph-acp/zeph-acp/filter/text/pathname"
 )
 
 // images are the types that models accept.
@@ -47,7 +48,7 @@ func attachment(name string, limit int) (b acp.ContentBlock, err error) {
 	switch {
 	case slices.Contains(images, kind):
 		b = acp.ImageBlock(kind, data)
-		b.URI = acp.FileURI(abs)
+		b.URI = pathname.URI(abs)
 		return b, nil
 	case len(data) == 0:
 		return b, fmt.Errorf("%s is empty", name)
@@ -55,5 +56,5 @@ func attachment(name string, limit int) (b acp.ContentBlock, err error) {
 		return b, fmt.Errorf("%s is neither text in UTF-8 nor an image (PNG, JPEG, GIF, WebP)", name)
 	}
 	text := string(data)
-	return acp.ContentBlock{Type: "resource", Resource: &acp.Resource{URI: acp.FileURI(abs), MIMEType: "text/plain", Text: &text}}, nil
+	return acp.ContentBlock{Type: "resource", Resource: &acp.Resource{URI: pathname.URI(abs), MIMEType: "text/plain", Text: &text}}, nil
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/editors"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
 	"github.com/zeph-acp/zeph-acp/filter/redact"
+	"github.com/zeph-acp/zeph-acp/filter/text/pathname"
 )
 
 // flags are the command-line flags of setup.
@@ -194,7 +195,7 @@ func thisCommand() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%w: name the program with --command", err)
 	}
-	if found, err := exec.LookPath("zeph-acp"); err == nil && sameFile(found, self) {
+	if found, err := exec.LookPath("zeph-acp"); err == nil && pathname.Same(found, self) {
 		if abs, err := filepath.Abs(found); err == nil {
 			return abs, nil
 		}
@@ -203,13 +204,4 @@ func thisCommand() (string, error) {
 		return "", errors.New(`"go run" deletes this program when it ends: install it first, or name a program with --command`)
 	}
 	return self, nil
-}
-
-func sameFile(a, b string) bool {
-	x, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	y, err := os.Stat(b)
-	return err == nil && os.SameFile(x, y)
 }

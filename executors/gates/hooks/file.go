@@ -12,6 +12,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/executors/command/follow"
 	"github.com/zeph-acp/zeph-acp/executors/permission/approval"
+	"github.com/zeph-acp/zeph-acp/filter/text/pathname"
 )
 
 // Limits on a file of hooks.
@@ -180,17 +181,17 @@ func (s *Session) candidatePaths(text string) []string {
 	bases := []string{s.options.Dir}
 	for i, word := range words {
 		if i > 0 && len(bases)*len(words) <= maxWords && (words[i-1] == "cd" || words[i-1] == "pushd") {
-			bases = append(bases, absolute(bases[len(bases)-1], word))
+			bases = append(bases, pathname.From(bases[len(bases)-1], word))
 		}
 	}
 	paths := s.shellPaths(text)
 	for _, base := range bases {
 		for _, word := range words {
-			paths = append(paths, absolute(base, word))
+			paths = append(paths, pathname.From(base, word))
 		}
 	}
 	for _, name := range approval.Implied(words, nil) {
-		paths = append(paths, absolute(s.options.Dir, name))
+		paths = append(paths, pathname.From(s.options.Dir, name))
 	}
 	return slices.DeleteFunc(paths, func(path string) bool {
 		rel, err := filepath.Rel(s.options.Dir, path)
@@ -224,18 +225,10 @@ func (s *Session) shellPaths(text string) []string {
 	}
 	for _, c := range script.Commands {
 		if program := c.Words[0]; len(c.Dirs) > 0 && program.Glob {
-			add(command.Path{Abs: []string{absolute(c.Dirs[0], program.Text)}, Glob: true})
+			add(command.Path{Abs: []string{pathname.From(c.Dirs[0], program.Text)}, Glob: true})
 		}
 		add(c.Paths()...)
 		add(c.Mentions()...)
 	}
 	return out
-}
-
-// absolute returns a path that may be relative to base as an absolute one.
-func absolute(base, path string) string {
-	if filepath.IsAbs(path) {
-		return filepath.Clean(path)
-	}
-	return filepath.Join(base, path)
 }

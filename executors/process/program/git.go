@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/zeph-acp/zeph-acp/filter/text/pathname"
 )
 
 // gitSettings are settings of every git command. They override a repository's own settings of
@@ -84,12 +86,12 @@ func (r *Runner) commonDir(ctx context.Context, top string) string {
 	if !ok {
 		return ""
 	}
-	gitDir, err := filepath.EvalSymlinks(absolute(top, named))
+	gitDir, err := filepath.EvalSymlinks(pathname.From(top, filepath.FromSlash(named)))
 	if err != nil {
 		return ""
 	}
 	if dir := filepath.Dir(gitDir); filepath.Base(dir) == "worktrees" { // a linked worktree
-		if sameFile(absolute(gitDir, readPath(filepath.Join(gitDir, "gitdir"))), file) {
+		if pathname.Same(pathname.From(gitDir, filepath.FromSlash(readPath(filepath.Join(gitDir, "gitdir")))), file) {
 			return filepath.Dir(dir)
 		}
 		return ""
@@ -99,7 +101,7 @@ func (r *Runner) commonDir(ctx context.Context, top string) string {
 		Args: []string{"config", "--file", filepath.Join(gitDir, "config"), "--get", "core.worktree"},
 		Dir:  gitDir, Read: []string{gitDir}, MaxOutput: maxPathFile,
 	})
-	if named := strings.TrimSuffix(string(out), "\n"); err == nil && named != "" && sameFile(absolute(gitDir, named), top) {
+	if named := strings.TrimSuffix(string(out), "\n"); err == nil && named != "" && pathname.Same(pathname.From(gitDir, filepath.FromSlash(named)), top) {
 		return gitDir
 	}
 	return ""
@@ -116,22 +118,4 @@ func readPath(file string) string {
 		return ""
 	}
 	return strings.TrimRight(string(data), "\r\n")
-}
-
-// absolute returns a path that git has stored, relative to a directory.
-func absolute(dir, path string) string {
-	if path = filepath.FromSlash(path); filepath.IsAbs(path) {
-		return path
-	}
-	return filepath.Join(dir, path)
-}
-
-// sameFile reports whether two paths lead to the same file.
-func sameFile(a, b string) bool {
-	infoA, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	infoB, err := os.Stat(b)
-	return err == nil && os.SameFile(infoA, infoB)
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/tools/files/walk"
+	"github.com/zeph-acp/zeph-acp/filter/text/pathname"
 	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
@@ -73,7 +74,7 @@ func (t *tools) planFind(in *findInput) (findPlan, error) {
 		return findPlan{}, err
 	}
 	base, pattern := doublestar.SplitPattern(path.Clean(pattern))
-	tg, err := t.target(filepath.Join(dir, filepath.FromSlash(unescape(base))))
+	tg, err := t.target(filepath.Join(dir, filepath.FromSlash(pathname.Unescape(base))))
 	return findPlan{target: tg, pattern: pattern, implied: base != "."}, err
 }
 
@@ -101,18 +102,6 @@ func checkPattern(in, pattern string) error {
 			Hint("Close each [ and {, and write \\[ for a bracket in a name.")
 	}
 	return nil
-}
-
-// unescape returns the literal part of a pattern without backslashes.
-func unescape(base string) string {
-	var b strings.Builder
-	for i := 0; i < len(base); i++ {
-		if base[i] == '\\' && i+1 < len(base) {
-			i++
-		}
-		b.WriteByte(base[i])
-	}
-	return b.String()
 }
 
 func (t *tools) find(ctx context.Context, _ *executors.Call, in *findInput) (executors.Result, error) {

@@ -23,6 +23,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/tools/files"
 	"github.com/zeph-acp/zeph-acp/executors/tools/lsp/client"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/filter/text/pathname"
 	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 	"github.com/zeph-acp/zeph-acp/integration/fakelsp"
 	"github.com/zeph-acp/zeph-acp/protocol-fixtures/machine"
@@ -275,7 +276,7 @@ func TestCommands(t *testing.T) {
 	w.s.Close()
 	text, _ := os.ReadFile(filepath.Join(w.dir, "methods"))
 	for name, kind := range map[string]int{"a.fake": client.Changed, "made.fake": client.Created, "b.fake": client.Deleted} {
-		if want := fmt.Sprintf(`{"uri":%q,"type":%d}`, client.URI(filepath.Join(w.dir, name)), kind); !strings.Contains(string(text), want) {
+		if want := fmt.Sprintf(`{"uri":%q,"type":%d}`, pathname.URI(filepath.Join(w.dir, name)), kind); !strings.Contains(string(text), want) {
 			t.Errorf("no %s in\n%s", want, text)
 		}
 	}

@@ -31,6 +31,7 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 
 	"github.com/zeph-acp/zeph-acp/executors/process"
+	"github.com/zeph-acp/zeph-acp/filter/text/pathname"
 )
 
 // Options describe a server to [Start].
@@ -158,7 +159,7 @@ func (s *Server) initialize() {
 	defer stop()
 	params := object{
 		"processId": os.Getpid(), "clientInfo": object{"name": "zeph-acp", "version": s.options.Version},
-		"rootPath": s.options.Folder, "rootUri": URI(s.options.Folder), "workspaceFolders": s.folders(),
+		"rootPath": s.options.Folder, "rootUri": pathname.URI(s.options.Folder), "workspaceFolders": s.folders(),
 		"capabilities": capabilities(),
 	}
 	if len(s.options.Init) > 0 {
@@ -178,7 +179,7 @@ func (s *Server) initialize() {
 }
 
 func (s *Server) folders() []folder {
-	return []folder{{URI(s.options.Folder), filepath.Base(s.options.Folder)}}
+	return []folder{{pathname.URI(s.options.Folder), filepath.Base(s.options.Folder)}}
 }
 
 // message is a notification to the server.

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zeph-acp/zeph-acp/executors/process"
+	"github.com/zeph-acp/zeph-acp/filter/text/pathname"
 	"github.com/zeph-acp/zeph-acp/integration/fakelsp"
 	"github.com/zeph-acp/zeph-acp/protocol-fixtures/machine"
 )
@@ -128,7 +129,7 @@ func TestLateReport(t *testing.T) {
 	<-s.After("/w/a", "fake", "error: one\nerror: two\n").Done()
 	for {
 		s.mu.Lock()
-		changed, current := s.changed, s.documents[URI("/w/a")].isReported()
+		changed, current := s.changed, s.documents[pathname.URI("/w/a")].isReported()
 		s.mu.Unlock()
 		if current {
 			break
@@ -187,7 +188,7 @@ func TestManyDiagnostics(t *testing.T) {
 	<-s.Before("/w/a", "fake", "x\n", true).Done()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if r := s.reported[URI("/w/file7")]; len(r.pushed) != maxPerFile {
+	if r := s.reported[pathname.URI("/w/file7")]; len(r.pushed) != maxPerFile {
 		t.Errorf("%d diagnostics of one file", len(r.pushed))
 	}
 	long := []diagnostic{{Message: strings.Repeat("x", maxText)}}
@@ -218,8 +219,8 @@ func TestURI(t *testing.T) {
 		"/w/a b.go":    "file:///w/a%20b.go",
 		"/w/ä#?%41.go": "file:///w/%C3%A4%23%3F%2541.go",
 	} {
-		if got := URI(path); got != want || localPath(got) != path {
-			t.Errorf("URI(%q) = %q, back %q", path, got, localPath(got))
+		if got := pathname.URI(path); got != want || localPath(got) != path {
+			t.Errorf("pathname.URI(%q) = %q, back %q", path, got, localPath(got))
 		}
 	}
 	for uri, want := range map[string]string{

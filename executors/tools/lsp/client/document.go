@@ -1,6 +1,10 @@
 package client
 
-import "time"
+import (
+	"time"
+
+	"github.com/zeph-acp/zeph-acp/filter/text/pathname"
+)
 
 // maxOpen bounds the documents that are open at the same time. The one that was
 // used least recently is closed for another.
@@ -65,7 +69,7 @@ func (s *Server) After(path, language, text string) *Step {
 // beginStep begins a step, which waits for the earlier step of the file: the report on the
 // text before a change must come before the change.
 func (s *Server) beginStep(path string, work func(uri string, d *document)) *Step {
-	uri := URI(path)
+	uri := pathname.URI(path)
 	next := &Step{done: make(chan struct{}), began: time.Now()}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -236,7 +240,7 @@ func (s *Server) FilesChanged(changes []Change) {
 	}
 	var files []watchedFile
 	for _, c := range changes {
-		uri := URI(c.Path)
+		uri := pathname.URI(c.Path)
 		if c.Kind == Deleted && s.documents[uri] != nil {
 			s.closeDocument(uri)
 		}

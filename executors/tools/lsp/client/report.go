@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/sourcegraph/jsonrpc2"
+
+	"github.com/zeph-acp/zeph-acp/filter/text/pathname"
 )
 
 const (
@@ -35,7 +37,7 @@ func (s *Server) recordPublished(p publishParams) {
 	if path == "" {
 		return
 	}
-	uri := URI(path)
+	uri := pathname.URI(path)
 	s.update(func() {
 		d := s.documents[uri]
 		if d != nil && p.Version != nil && *p.Version < d.version {
@@ -69,7 +71,7 @@ func (s *Server) pull(uri string, d *document, version int) {
 			s.recordPulled(uri, answer)
 			for other, r := range answer.Related {
 				if path := localPath(other); path != "" {
-					s.recordPulled(URI(path), r)
+					s.recordPulled(pathname.URI(path), r)
 				}
 			}
 			d.reported = max(d.reported, version)
@@ -177,7 +179,7 @@ func (s *Server) NewDiagnostics(paths []string) (own, others []Diagnostic) {
 	}
 	named := map[string]bool{}
 	for _, p := range paths {
-		named[URI(p)] = true
+		named[pathname.URI(p)] = true
 	}
 	for _, uri := range slices.Sorted(maps.Keys(s.reported)) {
 		if d := s.documents[uri]; d != nil && (!d.isReported() || !named[uri] && !isClosed(d.last.done)) {

@@ -6,15 +6,6 @@ import (
 	"strings"
 )
 
-// URI returns the URI of a file.
-func URI(path string) string {
-	path = filepath.ToSlash(path)
-	if !strings.HasPrefix(path, "/") { // C:/…
-		path = "/" + path
-	}
-	return (&url.URL{Scheme: "file", Path: path}).String()
-}
-
 // localPath returns the path of a URI; "" if it names no local file. Servers spell URIs in
 // different ways, such as file:///c%3A/x.
 func localPath(uri string) string {
