@@ -201,6 +201,9 @@ func (in Input) isCommand() bool { return in.ModelText != "" || len(in.ModelCont
 // NoModel answers a command that only a model could carry out.
 const NoModel = "No model is configured. Send any other text to see how to set one up."
 
+// emptyAnswer asks a model again that neither answered nor made a call.
+const emptyAnswer = "[Your answer was empty. Answer the user, or make a tool call.]"
+
 // NoAnswer is the note about a turn in which the model said nothing.
 const NoAnswer = "The model ended its turn without an answer."
 

@@ -35,9 +35,11 @@ func TestTurn(t *testing.T) {
 			`tool_call #2 pending`, `tool_call_update #2 in_progress`,
 			`tool_call_update #2 failed content="No."`,
 			`message #3 "sorry"`}},
-		"nothing said": {`{"thought":"hm"}`, acp.StopEndTurn, []string{`thought #2 "hm"`, `message #3 "The model ended its turn without an answer."`}},
-		"max tokens":   {`{"text":"he"}` + "\n" + `{"stop":"max_tokens"}`, acp.StopMaxTokens, []string{`message #2 "he"`}},
-		"refusal":      {`{"text":"no"}` + "\n" + `{"stop":"refusal"}`, acp.StopRefusal, []string{`message #2 "no"`}},
+		"nothing said": {`{"thought":"hm"}` + "\n\n" + `{"thought":"so"}`, acp.StopEndTurn, []string{
+			`thought #2 "hm"`, `thought #3 "so"`, `message #4 "The model ended its turn without an answer."`}},
+		"said when asked again": {`{"text":" "}` + "\n\n" + `{"text":"Yes."}`, acp.StopEndTurn, []string{`message #2 " "`, `message #3 "Yes."`}},
+		"max tokens":            {`{"text":"he"}` + "\n" + `{"stop":"max_tokens"}`, acp.StopMaxTokens, []string{`message #2 "he"`}},
+		"refusal":               {`{"text":"no"}` + "\n" + `{"stop":"refusal"}`, acp.StopRefusal, []string{`message #2 "no"`}},
 		"in circles": {say + "\n\n" + say + "\n\n" + say + "\n\n" + say, acp.StopMaxTurnRequests, []string{
 			`tool_call #2 pending`, `tool_call_update #2 in_progress`, `tool_call_update #2 completed content="abc, a longer answer"`,
 			`tool_call #3 pending`, `tool_call_update #3 in_progress`, `tool_call_update #3 completed content="abc, a longer answer"`,
@@ -245,21 +247,23 @@ func TestParallelReads(t *testing.T) {
 	}
 }
 
-// Only some of thousands of calls in one answer run at a time, and each gets
-// its result.
+// Of thousands of calls in one answer only the first run, and the last of them gets a note.
 func TestThousandsOfReads(t *testing.T) {
-	const calls = 3*maxParallel + 1
+	const calls = 3 * maxCalls
 	c := &client{}
 	a := newAgent(t, strings.Repeat(`{"tool":"say","input":{"text":"a"}}`+"\n", calls)+"\n"+`{"text":"ok"}`, c)
 	var running, most atomic.Int32
 	next := a.Chain
 	a.Chain = crowd{next, &running, &most}
 	history, _, err := a.Turn(t.Context(), nil, text("hi"))
-	if err != nil || len(history) != 4 || len(history[2].Blocks) != calls {
-		t.Fatalf("%v, %d messages, want 4 with %d results in the third", err, len(history), calls)
+	if err != nil || len(history) != 4 || len(history[2].Blocks) != maxCalls {
+		t.Fatalf("%v, %d messages, want 4 with %d results in the third", err, len(history), maxCalls)
 	}
-	if n := most.Load(); n > maxParallel {
-		t.Errorf("%d calls ran at a time, want at most %d", n, maxParallel)
+	if n := most.Load(); n > maxCalls {
+		t.Errorf("%d calls ran at a time, want at most %d", n, maxCalls)
+	}
+	if last := history[2].Blocks[maxCalls-1].Result.Text; !strings.Contains(last, "Only the first 32 calls of an answer run.") {
+		t.Errorf("the last result %q, want a note about the other calls", last)
 	}
 }
 
@@ -281,7 +285,11 @@ func (c crowd) Execute(ctx context.Context, call *executors.Call) (executors.Res
 // An answer that arrives as one piece is sent as many frames of one message.
 func TestLongPiece(t *testing.T) {
 	c := &client{}
-	long := strings.Repeat("ä\x01", 256<<10)
+	var words strings.Builder
+	for i := range 64 << 10 {
+		fmt.Fprintf(&words, "ä\x01%d ", i)
+	}
+	long := words.String()
 	script, _ := json.Marshal(map[string]string{"text": long})
 	a := newAgent(t, string(script), c)
 	var got strings.Builder

@@ -30,22 +30,35 @@ func (t *turn) streamAnswer(ctx context.Context) (answer, error) {
 	var (
 		received = answerBlocks{record: func(b llm.Block) { t.Record(transcript.Block{MessageID: t.message.id, Block: b}) }}
 		a        answer
+		check    answerCheck
 		fault    error
 		usage    *llm.Usage
 	)
+	t.notes = map[string]string{}
 	t.maskHistory()
 	req := llm.Request{System: t.system(t.model), Messages: t.history, Tools: t.offered, Thought: t.Thought(), Cache: &t.cache}
 	for ev, err := range stream(ctx, t.model, req) {
 		if fault = err; fault != nil {
 			break
 		}
-		ev.Call = t.received(ev.Call)
+		if ev.Call = t.received(ev.Call); ev.Call != nil && !t.accepts(&check, ev.Call) {
+			if check.more {
+				a.stop = llm.StopTools
+				break
+			}
+			continue
+		}
 		received.add(t.masked(ev)) // the client's next message shows that this one is complete, so it is recorded first
 		if fault = t.show(ctx, ev); fault != nil {
 			break
 		}
+		if check.isEndless(ev) {
+			fault = t.endlessError()
+			break
+		}
 		switch {
 		case ev.Cut:
+			check = answerCheck{}
 			t.history = llm.AskToContinue(t.history, received.cut())
 			t.Record(transcript.Cut{})
 			t.spendCut(usage)
@@ -156,7 +169,7 @@ func (t *turn) maskHistory() {
 func (t *turn) show(ctx context.Context, ev llm.Event) error {
 	switch {
 	case ev.Text != "":
-		t.spoke = true
+		t.spoke = t.spoke || strings.TrimSpace(ev.Text) != ""
 		return t.sendChunk(ctx, acp.UpdateAgentMessage, ev.Text)
 	case ev.Thought != "":
 		return t.sendChunk(ctx, acp.UpdateAgentThought, ev.Thought)

@@ -15,10 +15,6 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
-// maxParallel limits how many calls of one answer run concurrently: a model
-// that repeats itself makes thousands.
-const maxParallel = 32
-
 // runCalls runs the calls of one answer and adds their results to the history
 // as one message, in the model's order. Adjacent calls of one class run
 // concurrently, others alone. It returns the outcomes for the loop detection.
@@ -29,7 +25,7 @@ func (t *turn) runCalls(ctx context.Context, calls []llm.ToolCall) (outcomes []o
 	for i := 0; i < len(calls) && err == nil; {
 		n := 1
 		if class := t.class(calls[i]); class != alone {
-			for i+n < len(calls) && n < maxParallel && t.class(calls[i+n]) == class {
+			for i+n < len(calls) && t.class(calls[i+n]) == class {
 				n++
 			}
 		}
@@ -202,7 +198,7 @@ func (r *runningCall) run(ctx context.Context) (*llm.ToolResult, error) {
 	}
 	if err == nil {
 		r.outcome = outcomeOf(r.original, r.call.Spec, res)
-		r.notes = r.reflection(res)
+		r.notes = r.turn.notes[r.id] + r.reflection(res)
 		if r.call.Origin == executors.Model {
 			r.notes += r.loops.nudge(r.outcome)
 		}

@@ -80,10 +80,15 @@ func (t *turn) continuedByHook(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	t.stops++
-	t.message.end()
-	t.Record(transcript.HookText{Text: more})
-	t.history = append(t.history, llm.Message{Role: llm.User, Blocks: []llm.Block{{Text: more}}})
+	t.goOn(more)
 	return true, nil
+}
+
+// goOn makes the model continue its turn with a text that the client does not see.
+func (t *turn) goOn(text string) {
+	t.message.end()
+	t.Record(transcript.HookText{Text: text})
+	t.history = append(t.history, llm.Message{Role: llm.User, Blocks: []llm.Block{{Text: text}}})
 }
 
 // lastMessageText returns the text of the model's last message.

@@ -33,6 +33,8 @@ type loopDetector struct {
 	rounds int    // in a row with that outcome
 	known  map[string]bool
 	calls  map[string]repeats // since the last news
+	alike  alikeRounds
+	likes  int // rounds in a row that are alike
 }
 
 // repeats counts how often a call was made.
@@ -49,6 +51,7 @@ type outcome struct {
 	running bool   // the command has not ended yet
 	changed bool   // something was changed, or may have been
 	edited  bool   // the tool itself reports the change
+	alike   string // equal for results that differ only in numbers; empty while the command runs
 }
 
 // observe records the outcomes of a round. It returns the message to stop the
@@ -69,6 +72,7 @@ func (d *loopDetector) observe(round []outcome) string {
 		d.last, d.rounds = text, 0
 	}
 	d.rounds++
+	d.likes = d.alike.observe(round)
 	if fresh {
 		clear(d.calls)
 	}
@@ -85,6 +89,8 @@ func (d *loopDetector) observe(round []outcome) string {
 	switch {
 	case d.rounds >= loopLimit:
 		return fmt.Sprintf("Stopped: the last %d rounds of tool calls had the same outcome, %s", loopLimit, advice)
+	case d.likes >= alikeLimit:
+		return fmt.Sprintf("Stopped: the last %d rounds of tool calls differ only in numbers and names, %s", d.likes, advice)
 	case stuck:
 		return "Stopped: the model makes the same tool calls again and again without new results, " + advice
 	}
@@ -117,7 +123,7 @@ func (d *loopDetector) nudge(o outcome) string {
 		often = quantity.Count(r.times, "time")
 	}
 	if often == "" {
-		return ""
+		return alikeNotes(d.likes)
 	}
 	return fmt.Sprintf("\n\n[repeat] You made this call %s, and nothing new came in between. Do something else, or tell the user what is in the way.", often)
 }
@@ -145,12 +151,20 @@ func outcomeOf(c llm.ToolCall, tool executors.Tool, res executors.Result) outcom
 	if isQuiet(o.text, tool, res.Failed) {
 		o.text = o.call + "\x00" + o.text
 	}
-	if len(o.text) > sha256.Size { // kept for the rest of the turn
-		sum := sha256.Sum256([]byte(o.text))
-		o.text = string(sum[:])
+	o.text = short(o.text)
+	if o.running = !res.Failed && res.Output != nil && res.Output.Partial; !o.running {
+		o.alike = alikeForm(c, tool, res)
 	}
-	o.running = !res.Failed && res.Output != nil && res.Output.Partial
 	o.changed = !res.Failed && tool.Effect.Has(executors.Mutates)
 	o.edited = o.changed && tool.Kind != executors.KindExecute // a command's output does not report its changes
 	return o
+}
+
+// short returns a text that is kept for the rest of the turn: itself, or its hash.
+func short(text string) string {
+	if len(text) <= sha256.Size {
+		return text
+	}
+	sum := sha256.Sum256([]byte(text))
+	return string(sum[:])
 }

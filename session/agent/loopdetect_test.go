@@ -17,7 +17,7 @@ import (
 func parseOutcome(s string) outcome {
 	head, output, _ := strings.Cut(s, ": ")
 	name, input, _ := strings.Cut(head, " ")
-	res := executors.Result{Text: output}
+	res := executors.Result{Text: strings.ReplaceAll(output, `\n`, "\n")}
 	tools := map[string]executors.Tool{
 		"read": {Effect: executors.Reads, Kind: executors.KindRead},
 		"edit": {Effect: executors.Mutates, Kind: executors.KindEdit},
@@ -67,10 +67,16 @@ func TestLoopDetect(t *testing.T) {
 			"\nbash sed 3: ok\nBASH go test" + fails, 0, ""},
 		"edits with one outcome": {"edit 1: Edited a.go, 1 place\nedit 2: Edited a.go, 1 place\nedit 3: Edited a.go, 1 place\nedit 4: Edited a.go, 1 place", 0,
 			""},
-		"there and back":        {strings.Repeat("edit 1: Edited a.go, 1 place\nBASH go test"+fails+"\nedit 2: Edited a.go, 1 place\n", 4), 9, "6 7 8 9"},
-		"a failed edit is none": {strings.Repeat("EDIT 1: the text to replace is not there\nread a: the text of a file\n", 4), 6, "4 5 6"},
-		"a look at what runs":   {strings.Repeat("bash+ 1: (no new output)\n", 9), 0, ""},
-		"waiting for what runs": {strings.Repeat("bash sleep: (no output)\nbash+ 1: (no new output)\n", 9), 0, ""},
+		"there and back":          {strings.Repeat("edit 1: Edited a.go, 1 place\nBASH go test"+fails+"\nedit 2: Edited a.go, 1 place\n", 4), 9, "6 7 8 9"},
+		"a failed edit is none":   {strings.Repeat("EDIT 1: the text to replace is not there\nread a: the text of a file\n", 4), 6, "4 5 6"},
+		"a look at what runs":     {strings.Repeat("bash+ 1: (no new output)\n", 9), 0, ""},
+		"waiting for what runs":   {strings.Repeat("bash sleep: (no output)\nbash+ 1: (no new output)\n", 9), 0, ""},
+		"counting behind the end": {counted("read {\"offset\":%d}: The file has 4 lines; offset %[1]d is behind its end.\n", 9), 8, "6 7 8"},
+		"counting ids":            {counted("READ {\"id\":\"bash_output_%d\"}: there is no command with the id \"bash_output_%[1]d\"\n", 9), 8, "6 7 8"},
+		"counted files":           {counted("edit {\"path\":\"chapter_%d.md\"}: Wrote chapter_%[1]d.md, 12 bytes\n", 12), 0, ""},
+		"counted pages":           {counted("read {\"path\":\"page_%d.md\"}: # Page %[1]d\\nIts text.\n", 12), 0, ""},
+		"write, edit, read": {strings.Repeat("edit {\"path\":\"a\"}: Wrote a, 12 bytes\nedit {\"path\":\"a\",\"new\":1}: Edited a, 1 place\n"+
+			"read {\"path\":\"a\"}: line 1 of a file that is read\n", 4), 9, "6 7 8 9"},
 		"look for the fourth time": {"read a: the text of a file\nread b: x\nread a: the text of a file\nread c: y\nread a: the text of a file\nread d: z\n" +
 			"read a: the text of a file", 0, ""},
 	} {
@@ -98,6 +104,16 @@ func TestLoopDetect(t *testing.T) {
 			}
 		})
 	}
+}
+
+// counted returns n rounds from a format with their numbers. A line feed within a result is
+// written as two characters.
+func counted(format string, n int) string {
+	var out strings.Builder
+	for i := range n {
+		fmt.Fprintf(&out, format, i+1)
+	}
+	return out.String()
 }
 
 // flaky answers at the second attempt, like links that retry.

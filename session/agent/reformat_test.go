@@ -327,7 +327,7 @@ func TestReflect(t *testing.T) {
 	}{
 		"once": {call("look", `{"target":"x"}`) + call("look", `{"line":"1"}`), "",
 			[]string{`The input of look must fit this schema: {"properties":{"path":`, ""}},
-		"at once":             {`{"tool":"change","input":{}}` + "\n" + call("change", `{}`), "", []string{"The input of change must fit", ""}},
+		"at once":             {`{"tool":"change","input":{}}` + "\n" + call("change", `{"line":1}`), "", []string{"The input of change must fit", ""}},
 		"after what was fine": {call("look", `{"path":"/w/a"}`) + call("look", `{"path":1}`), "", []string{"", "The input of look must fit"}},
 		"no such tool":        {call("look_at", `{}`), "", []string{"The tools whose names come close: look"}},
 		"nothing like it":     {call("frobnicate", `{}`), "", []string{"No tool has a similar name"}},

@@ -46,9 +46,12 @@ type turn struct {
 	allowedRounds          int  // the number of rounds before the next question; 0 means max_tool_iterations
 	summaries, compactions int  // so far
 	gaveUp                 bool // a summary failed
+	askedAgain             bool // after an empty answer; once in a turn
 	wasRefused             bool // a refused request was repeated; it is repeated once in a turn
 	// bare are the calls of the last answer that had only thoughts as fields.
 	bare map[string]bool
+	// notes are for the model, after the results of the last answer's calls.
+	notes map[string]string
 	// reflected records that the model was asked to think about a failed call.
 	reflected atomic.Bool
 
@@ -168,6 +171,11 @@ func (t *turn) actOn(ctx context.Context, got answer) (acp.StopReason, error) {
 		return t.end(ctx, acp.StopRefusal, "The model refused to answer.")
 	}
 	if len(got.calls) == 0 {
+		if !t.spoke && !t.direct && !t.askedAgain {
+			t.askedAgain = true
+			t.goOn(emptyAnswer)
+			return "", nil
+		}
 		if over, err := t.isOver(ctx); err != nil || !over {
 			return "", err
 		}

@@ -102,8 +102,8 @@ type Answer struct {
 // the model was asked to continue, see llm.AskToContinue; otherwise they are discarded.
 type Cut struct{}
 
-// HookText is a hook's text with which the model continues its turn. The client does not
-// see it.
+// HookText is a text of a hook or of the agent with which the model continues its turn. The
+// client does not see it.
 type HookText struct {
 	Text string `json:"text"`
 }

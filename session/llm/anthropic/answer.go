@@ -177,7 +177,7 @@ func (a *answerReader) readDelta(e *streamEvent, emit func(llm.Event) bool) bool
 	case d.PartialJSON != "":
 		if c := a.findCall(e.Index); c != nil {
 			c.args.WriteString(d.PartialJSON)
-			a.Add(len(d.PartialJSON))
+			a.AddPiece(d.PartialJSON)
 		}
 	}
 	return true

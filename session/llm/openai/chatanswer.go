@@ -201,8 +201,7 @@ func (a *chatReader) readDelta(d *chatDelta, emit func(llm.Event) bool) bool {
 		text += d.Refusal
 	}
 	for i := range d.ToolCalls {
-		a.calls.add(&d.ToolCalls[i], a.names)
-		a.Add(len(d.ToolCalls[i].Function.Arguments))
+		a.AddPiece(a.calls.add(&d.ToolCalls[i], a.names))
 	}
 	return (thought == "" || emit(llm.Event{Thought: thought})) && (text == "" || emit(llm.Event{Text: text}))
 }

@@ -55,8 +55,8 @@ func (c *openCall) mustContinue(name, args string) bool {
 	return c.name == name && c.args.Len() > 0 && args != "" && !c.isWhole() && !strings.HasPrefix(strings.TrimSpace(args), "{")
 }
 
-// add reads a piece. names are the names of the offered tools.
-func (cs *chatCalls) add(d *chatCallDelta, names wire.ToolNames) {
+// add reads a piece and returns the arguments in it. names are the names of the offered tools.
+func (cs *chatCalls) add(d *chatCallDelta, names wire.ToolNames) string {
 	args := argsOf(d.Function.Arguments)
 	c := cs.find(d, args)
 	name := d.Function.Name
@@ -79,6 +79,7 @@ func (cs *chatCalls) add(d *chatCallDelta, names wire.ToolNames) {
 		c.extra = d.ExtraContent
 	}
 	c.write(args)
+	return args
 }
 
 // find returns the call that a piece belongs to, or nil if it begins one.

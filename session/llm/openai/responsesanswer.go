@@ -117,7 +117,7 @@ func (a *responsesReader) ReadChunk(data []byte, emit func(llm.Event) bool) (don
 	case "response.function_call_arguments.delta":
 		if i := a.findCall(e.ItemID, e.OutputIndex); i >= 0 {
 			a.calls[i].args.WriteString(e.Delta)
-			a.Add(len(e.Delta))
+			a.AddPiece(e.Delta)
 		}
 	case "response.function_call_arguments.done":
 		if i := a.findCall(e.ItemID, e.OutputIndex); i >= 0 && e.Arguments != "" {

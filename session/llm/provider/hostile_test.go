@@ -3,6 +3,7 @@ package provider
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"net/http"
@@ -193,7 +194,11 @@ func TestEndlessArguments(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many MiB on one goroutine: nothing for the race detector")
 	}
-	long := strings.Repeat("x", 1<<20)
+	var numbers strings.Builder
+	for i := 0; numbers.Len() < 1<<20; i++ {
+		fmt.Fprintf(&numbers, "%d,", i)
+	}
+	long := numbers.String()
 	for name, d := range pieces {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -204,6 +209,29 @@ func TestEndlessArguments(t *testing.T) {
 					return []byte(strings.ReplaceAll(d.args, "xxxxxxx", long))
 				})
 				if failed == nil || failed.Retryable || !strings.Contains(failed.Message, "more than 16 MiB of arguments") || n > 18 {
+					t.Errorf("after %d chunks: %v", n, failed)
+				}
+			})
+		})
+	}
+}
+
+// Arguments that repeat themselves end the answer after some thousand bytes.
+func TestRepeatedArguments(t *testing.T) {
+	sentence := strings.Repeat("the same words again and again ", 4)
+	for name, d := range pieces {
+		if name == "ollama" { // sends whole calls; the agent counts them
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				failed, n := streamed(t, d.begin, func(minute int) []byte {
+					if minute == 0 {
+						return []byte(d.start)
+					}
+					return []byte(strings.ReplaceAll(d.args, "xxxxxxx", sentence))
+				})
+				if failed == nil || failed.Retryable || !strings.Contains(failed.Message, "repeats the same text without end") || n > 45 {
 					t.Errorf("after %d chunks: %v", n, failed)
 				}
 			})

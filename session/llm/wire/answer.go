@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"errors"
 	"iter"
 	"strconv"
 
@@ -16,17 +17,31 @@ type Answer interface {
 	// the answer, or returns ErrBrokenOff.
 	End(emit func(llm.Event) bool) error
 	// Arguments returns the number of bytes of call arguments read so far. They are
-	// kept in memory until a call is complete.
-	Arguments() int
+	// kept in memory until a call is complete. Endless means that they repeat themselves
+	// without end.
+	Arguments() (bytes int, endless bool)
 }
 
 // ArgumentCount implements Arguments for an Answer.
-type ArgumentCount int
+type ArgumentCount struct {
+	bytes   int
+	endless bool
+	text    llm.Repetition
+}
 
-func (n *ArgumentCount) Arguments() int { return int(*n) }
+func (n *ArgumentCount) Arguments() (bytes int, endless bool) { return n.bytes, n.endless }
 
-// Add counts a piece.
-func (n *ArgumentCount) Add(bytes int) { *n += ArgumentCount(bytes) }
+// Add counts bytes of arguments.
+func (n *ArgumentCount) Add(bytes int) { n.bytes += bytes }
+
+// AddPiece counts a piece of arguments.
+func (n *ArgumentCount) AddPiece(piece string) {
+	n.bytes += len(piece)
+	n.endless = n.endless || n.text.Add(piece)
+}
+
+// errEndless is the failure of a model that repeats itself in the arguments of a call.
+var errEndless = errors.New("the model repeats the same text without end in the arguments of a tool call, so its answer was stopped")
 
 // readAnswer reads chunks to the end of an answer. It calls onArguments when arguments of
 // a call arrive, since no event shows them before the call is complete.
@@ -37,7 +52,9 @@ func readAnswer(chunks iter.Seq2[[]byte, error], a Answer, emit func(llm.Event) 
 			return err
 		}
 		done, err := a.ReadChunk(chunk, emit)
-		switch n := a.Arguments(); {
+		switch n, endless := a.Arguments(); {
+		case endless:
+			return errEndless
 		case n > maxArguments:
 			return &tooLarge{maxArguments, " of arguments for its tool calls"}
 		case done || err != nil:

@@ -143,6 +143,10 @@ func (e *Endpoint) classify(err error) (f *llm.Error, kind string) {
 		f.Hint = "check base_url and the model"
 		return f, ""
 	}
+	if errors.Is(err, errEndless) {
+		f.Hint = "ask again in other words, or pick another model"
+		return f, ""
+	}
 	u, ok := errors.AsType[*url.Error](err)
 	if !ok {
 		f.Hint, f.Retryable = "try again", true
