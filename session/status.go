@@ -36,7 +36,7 @@ func (s *Session) status(context.Context, string) (string, error) {
 		line("Thinking", "%s", s.settings.thought)
 	}
 	if llm.CallsInText(s.settings.model) {
-		line("Tools", "called in the text of answers, since the model does not support tool calls")
+		line("Tools", "called in the text of answers, since the model has no tool calls of its own")
 	}
 	switch window := s.settings.model.Window(); {
 	case s.usage.Size == 0:

@@ -173,7 +173,12 @@ func (t *turn) show(ctx context.Context, ev llm.Event) error {
 		return t.sendChunk(ctx, acp.UpdateAgentMessage, ev.Text)
 	case ev.Thought != "":
 		return t.sendChunk(ctx, acp.UpdateAgentThought, ev.Thought)
-	case ev.Wait != nil, ev.Fallback != nil:
+	case ev.Reasoned: // the answer begins a message of its own
+		t.spoke = false
+		err := t.endChunks(ctx)
+		t.message.end()
+		return err
+	case ev.Wait != nil, ev.Fallback != nil, ev.Notice != "":
 		if err := t.endChunks(ctx); err != nil {
 			return err
 		}
@@ -183,10 +188,10 @@ func (t *turn) show(ctx context.Context, ev llm.Event) error {
 	return nil
 }
 
-// showFailure shows the user a provider's failure and the reaction to it: as a
+// showFailure shows the user a provider's failure and the reaction to it, or a notice about the model: as a
 // notice if the client supports notices, else as a message of the agent.
 func (a *Agent) showFailure(ctx context.Context, ev llm.Event) error {
-	text := ""
+	text := ev.Notice
 	switch {
 	case ev.Wait != nil:
 		text = ev.Wait.String()
@@ -283,6 +288,8 @@ func (s *answerBlocks) add(ev llm.Event) {
 		s.piece(acp.UpdateAgentMessage, ev.Text)
 	case ev.Thought != "":
 		s.piece(acp.UpdateAgentThought, ev.Thought)
+	case ev.Reasoned && s.kind == acp.UpdateAgentMessage:
+		s.kind = acp.UpdateAgentThought
 	case ev.Opaque != nil:
 		if s.kind != acp.UpdateAgentThought {
 			s.end(nil)

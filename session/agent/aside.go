@@ -50,6 +50,8 @@ func askAside(ctx context.Context, m llm.Model, timeout time.Duration, system, q
 			a.model = ev.Fallback.Model
 		case ev.Cut && a.usage != nil:
 			cut = *a.usage
+		case ev.Reasoned:
+			text.Reset()
 		case ev.Usage != nil:
 			a.usage = &llm.Usage{
 				Input: cut.Input + ev.Usage.Input, Output: cut.Output + ev.Usage.Output,

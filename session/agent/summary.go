@@ -173,7 +173,9 @@ func (t *turn) askSummary(ctx context.Context, model llm.Model, before, piece, f
 		if ev.Fallback != nil {
 			model = ev.Fallback.Model
 		}
-		text.WriteString(ev.Text)
+		if text.WriteString(ev.Text); ev.Reasoned {
+			text.Reset()
+		}
 		if ev.Usage != nil {
 			usage = ev.Usage
 		}

@@ -128,9 +128,13 @@ type Event struct {
 	Usage   *Usage    // so far; a later one replaces it
 	Stop    StopReason
 
-	// Only models of package failover send these.
+	// Only models of packages failover and textcalls send these.
 	Wait     *Wait     // a pause before another attempt
 	Fallback *Fallback // another model answers from here on
+	// Notice is a sentence for the user about the model.
+	Notice string
+	// Reasoned reports that the text of the answer so far was reasoning: its end was marked, but not its beginning.
+	Reasoned bool
 	// Cut reports that the answer broke off and that the model was asked to continue, as
 	// AskToContinue does. Thoughts and calls so far are discarded; the text continues where it
 	// ended.

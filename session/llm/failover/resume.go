@@ -100,6 +100,8 @@ func (p *partial) add(ev llm.Event) {
 		p.thoughts.WriteString(ev.Thought)
 	case ev.Opaque != nil, ev.Call != nil:
 		p.end()
+	case ev.Reasoned:
+		p.piece.Reset()
 	}
 }
 

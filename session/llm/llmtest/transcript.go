@@ -30,6 +30,10 @@ func Transcript(events []llm.Event, err error) string {
 			fmt.Fprintf(&b, "|%s %s", ev.Call.Name, ev.Call.Input)
 		case ev.Usage != nil:
 			fmt.Fprintf(&b, "|usage:%d", ev.Usage.Output)
+		case ev.Reasoned:
+			b.WriteString("|reasoned")
+		case ev.Notice != "":
+			fmt.Fprintf(&b, "|notice:%s", ev.Notice)
 		case ev.Stop != "":
 			fmt.Fprintf(&b, "|%s", ev.Stop)
 		}

@@ -34,8 +34,11 @@ type chatDelta struct {
 	Refusal          string           `json:"refusal"`
 	ReasoningContent chatContent      `json:"reasoning_content"`
 	Reasoning        chatContent      `json:"reasoning"`
+	ReasoningText    chatContent      `json:"reasoning_text"` // Copilot
+	Thinking         chatContent      `json:"thinking"`
 	ReasoningDetails []thoughtDetails `json:"reasoning_details"`
 	ToolCalls        []chatCallDelta  `json:"tool_calls"`
+	FunctionCall     *chatFunction    `json:"function_call"` // the API before it had tool_calls
 	ExtraContent     struct {
 		Google struct {
 			Thought bool `json:"thought"`
@@ -83,13 +86,15 @@ type thoughtDetails struct {
 // chatCallDelta is a piece of a call. Arguments are a string, or at some servers an
 // object.
 type chatCallDelta struct {
-	Index    *int   `json:"index"`
-	ID       string `json:"id"`
-	Function struct {
-		Name      string          `json:"name"`
-		Arguments json.RawMessage `json:"arguments"`
-	} `json:"function"`
+	Index        *int            `json:"index"`
+	ID           string          `json:"id"`
+	Function     chatFunction    `json:"function"`
 	ExtraContent json.RawMessage `json:"extra_content"`
+}
+
+type chatFunction struct {
+	Name      string          `json:"name"`
+	Arguments json.RawMessage `json:"arguments"`
 }
 
 // chatUsage counts tokens. Its total includes the thoughts that Gemini leaves out of
@@ -185,7 +190,7 @@ func (a *chatReader) readDelta(d *chatDelta, emit func(llm.Event) bool) bool {
 		a.addDetails(t)
 	}
 	content, reasoning := d.ReasoningContent.text, d.Reasoning.text
-	thought := cmp.Or(content, reasoning, details) + d.Content.thought
+	thought := cmp.Or(content, reasoning, details, d.ReasoningText.text, d.Thinking.text) + d.Content.thought
 	a.content.WriteString(content)
 	if content == "" {
 		a.reasoning.WriteString(reasoning)
@@ -199,6 +204,9 @@ func (a *chatReader) readDelta(d *chatDelta, emit func(llm.Event) bool) bool {
 	if d.Refusal != "" {
 		a.refused = true
 		text += d.Refusal
+	}
+	if d.FunctionCall != nil && len(d.ToolCalls) == 0 {
+		d.ToolCalls = []chatCallDelta{{Function: *d.FunctionCall}}
 	}
 	for i := range d.ToolCalls {
 		a.AddPiece(a.calls.add(&d.ToolCalls[i], a.names))

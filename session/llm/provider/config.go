@@ -47,7 +47,7 @@ type Provider struct {
 	// ollama is asked for that window; 0 means the one in the Modelfile, else at most 32,768.
 	ContextWindow  int    `toml:"context_window" default:"0" range:"0.." zero:"the known size of the model" unit:"tokens" doc:"of the context window; ollama gets this size"`
 	EmbeddingModel string `toml:"embedding_model" zero:"no embeddings" doc:"model for embeddings, of openai, gemini, ollama and compatible"`
-	// ToolUse of auto is native, and text after a model has refused tools; see textcalls.
+	// ToolUse of auto is native, and text after a model has refused tools or written a call as JSON; see textcalls.
 	ToolUse string `toml:"tool_use" oneof:"auto,native,text" doc:"how its models call tools"`
 	// Images of auto is yes, except for direct. A model that accepts none gets a line of text
 	// for each image.

@@ -70,7 +70,7 @@ type refusedTools struct{ atomic.Bool }
 func (p Provider) withTools(m llm.Model, memory *wire.Memory) llm.Model {
 	switch p.ToolUse {
 	case toolsNative:
-		return m
+		return textcalls.Clean(m)
 	case toolsText:
 		return textcalls.Wrap(m)
 	}

@@ -71,8 +71,8 @@ func TestSelectToolUse(t *testing.T) {
 	if err := os.WriteFile(file, []byte(`{"text": "<think>a</think>b"}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for use, want := range map[string]string{"native": "<think>a</think>b|end", "": "<think>a</think>b|end", "auto": "<think>a</think>b|end",
-		"text": "thought:a|b|end"} {
+	const want = "thought:a|b|end"
+	for _, use := range []string{"native", "", "auto", "text"} {
 		cfg := Config{Providers: []Provider{{Type: "script", Model: file, ToolUse: use, Price: llm.Price{Input: 1}},
 			{Type: "claude", Model: "claude-opus-5-5", ToolUse: use}}}
 		m, err := Select(cfg, os.Getenv, nil, "")

@@ -1,7 +1,6 @@
 package textcalls
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,42 +9,73 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// The tags around the reasoning of some models.
-const (
-	thinkOpen  = "<think>"
-	thinkClose = "</think>"
-)
-
-// answerReader turns the answer of a model that writes its calls as text into events.
+// answerReader turns the answer of a model that may write its calls as text into events.
 type answerReader struct {
 	grammar
-	scan    scanner
-	id      string // prefix of the IDs of its calls
-	calls   int
-	usage   *llm.Usage      // the latest
-	bytes   int             // of text received
-	events  []llm.Event     // to be sent
-	text    strings.Builder // text to be sent after events
-	cutOff  bool            // the model did not end the answer itself
-	stopped bool            // the answer is complete
+	native   bool // the model has native tool calls too: its calls in text count at the end of the answer alone
+	showCode bool // the user asked for code: a block is no call because of its content
+	onWhole  func() (notice string)
 
-	begun    bool   // the blank lines and thoughts at the beginning are over
-	thinking bool   // start is the text after thinkOpen
-	thought  bool   // thinkOpen was read
-	start    string // text at the beginning that is held back: blank lines, or a possible tag
+	thoughts ThoughtSplitter
+	scan     scanner
+	id       string // prefix of the IDs of its calls
+	calls    int
+	usage    *llm.Usage      // the latest
+	bytes    int             // of text received
+	events   []llm.Event     // to be sent
+	text     strings.Builder // text to be sent after events
+	lead     string          // blank lines at the beginning, which are held back
+	begun    bool            // they are over
+	broken   bool            // the answer broke off
+	stopped  bool            // the answer is complete
 
 	// Text after a call is held back until another call follows, or the answer ends.
 	line    strings.Builder // the incomplete line at the end
 	held    strings.Builder // the complete lines
 	fence   fence           // of the block around the line
 	invents bool            // the rest of the answer is dropped, since it begins with an invented result
+
+	// Calls in the text of a model with native calls are text after all if other text follows.
+	pending  []llm.ToolCall
+	source   strings.Builder // the text of pending
+	whole    bool            // pending are the whole answer, in JSON
+	natives  []llm.ToolCall
+	explains bool // the answer is about calls: no text in it is one
 }
 
 func newAnswerReader(req llm.Request) *answerReader {
 	a := &answerReader{id: fmt.Sprintf("text_%d_", len(req.Messages))}
 	a.tools = req.Tools
-	a.scan = scanner{isCall: a.isCall, model: true, text: a.addText, block: a.addBlock}
+	a.scan = scanner{isCall: a.isCall, answer: a, text: a.addText, block: a.addBlock}
 	return a
+}
+
+// newNativeReader returns the reader for a model that was asked with native tools.
+func newNativeReader(req llm.Request) *answerReader {
+	a := newAnswerReader(req)
+	a.native, a.begun = true, true
+	a.showCode, a.explains = asksFor(codeRequest, req.Messages), asksFor(syntaxRequest, req.Messages)
+	a.scan.isCall = func(string) bool { return false }
+	return a
+}
+
+// codeRequest matches requests for code that may look like a call, and syntaxRequest those for the syntax of calls.
+var (
+	codeRequest = lazyregexp.New(`(?i)\b(json|code|fenced)[- ](block|object|example|snippet|for)\b|` +
+		`\b(in|as|of|valid|some|the|a) json\b|\bcode fence|\bsyntax\b|\b(tool|function)[-_ ]?calls?\b`)
+	syntaxRequest = lazyregexp.New(`(?is)\b(tool|function)[-_ ]?(calls?|calling)\b.{0,80}` +
+		`\b(syntax|formats?|forms?|looks? like|written|writes?|examples?|spell)\b|` +
+		`\b(syntax|formats?|forms?|examples?|how (do|does|would)|show|write)\b.{0,80}\b(tool|function)[-_ ]?(calls?|calling)\b`)
+)
+
+// asksFor reports whether the user's last message makes a request.
+func asksFor(request *lazyregexp.Regexp, history []llm.Message) bool {
+	if len(history) == 0 {
+		return false
+	}
+	last := history[len(history)-1].Blocks
+	return !slices.ContainsFunc(last, func(b llm.Block) bool { return b.Result != nil }) &&
+		slices.ContainsFunc(last, func(b llm.Block) bool { return request.MatchString(b.Text) })
 }
 
 // send yields the events so far and reports whether the consumer wants more.
@@ -65,15 +95,24 @@ func (a *answerReader) read(ev llm.Event) {
 	switch {
 	case ev.Text != "":
 		a.bytes += len(ev.Text)
-		a.readStart(ev.Text)
+		a.readParts(a.thoughts.ReadText(ev.Text))
 		if a.invents {
 			a.stopEarly()
+		}
+	case ev.Thought != "":
+		if ev.Thought = withoutSpecial().Replace(ev.Thought); ev.Thought != "" {
+			a.scan.flushToken()
+			a.add(ev)
 		}
 	case ev.Stop != "":
 		a.stop(ev.Stop)
 	default:
+		if ev.IsContent() {
+			a.scan.flushToken()
+		}
 		if ev.Call != nil {
 			a.calls++
+			a.natives = append(a.natives, *ev.Call)
 		}
 		if ev.Usage != nil {
 			a.usage = ev.Usage
@@ -82,92 +121,49 @@ func (a *answerReader) read(ev llm.Event) {
 	}
 }
 
-// readStart separates the thought at the beginning from the rest.
-func (a *answerReader) readStart(text string) {
+// readParts reads a piece of a thought, and the text after it.
+func (a *answerReader) readParts(thought, text string) {
+	if thought = withoutSpecial().Replace(thought); thought != "" {
+		a.add(llm.Event{Thought: thought})
+	}
 	if a.begun {
-		a.readText(text)
+		a.scan.feed(text)
 		return
 	}
-	a.start += text
-	if a.thinking {
-		text, rest, found := strings.Cut(a.start, thinkClose)
-		if !found {
-			text, rest = splitPartialTag(a.start, thinkClose)
-		}
-		if text != "" {
-			a.add(llm.Event{Thought: text})
-		}
-		a.start = rest
-		if !found {
-			return
-		}
-		a.thinking = false
+	a.lead += text
+	if rest := strings.TrimLeft(a.lead, " \t\r\n"); rest != "" || len(a.lead) > maxOpening {
+		blank := len(a.lead) - len(rest)
+		text = a.lead[strings.LastIndexByte(a.lead[:blank], '\n')+1:]
+		a.begun, a.lead = true, ""
+		a.scan.feed(text)
 	}
-	rest := strings.TrimLeft(a.start, " \t\r\n")
-	switch {
-	case len(a.start)-len(rest) > maxOpening:
-		a.beginText()
-	case !a.thought && strings.HasPrefix(rest, thinkOpen):
-		a.thinking, a.thought, a.start = true, true, ""
-		a.readStart(rest[len(thinkOpen):])
-	case rest == "" || !a.thought && strings.HasPrefix(thinkOpen, rest):
-	default:
-		a.beginText()
-	}
-}
-
-// beginText continues with the text after the blank lines.
-func (a *answerReader) beginText() {
-	blank := len(a.start) - len(strings.TrimLeft(a.start, " \t\r\n"))
-	text := a.start[strings.LastIndexByte(a.start[:blank], '\n')+1:]
-	a.begun, a.start = true, ""
-	a.readText(text)
-}
-
-// readText looks for calls if there are tools.
-func (a *answerReader) readText(text string) {
-	if len(a.tools) == 0 {
-		a.text.WriteString(text)
-		return
-	}
-	a.scan.feed(text)
-}
-
-// splitPartialTag splits text where its end may be the beginning of a tag.
-func splitPartialTag(text, tag string) (before, partial string) {
-	for n := min(len(text), len(tag)-1); n > 0; n-- {
-		if strings.HasSuffix(text, tag[:n]) {
-			return text[:len(text)-n], text[len(text)-n:]
-		}
-	}
-	return text, ""
 }
 
 // finish reads the text that was held back.
 func (a *answerReader) finish() {
-	switch {
-	case a.thinking && a.start != "":
-		a.add(llm.Event{Thought: a.start})
-		a.start = ""
-	case !a.thinking && strings.TrimSpace(a.start) != "":
-		a.beginText()
-	}
+	a.readParts(a.thoughts.End())
 	a.scan.finish()
 	if a.line.Len() > 0 {
 		a.endLine()
 	}
+	a.settle()
 	a.releaseHeld()
 }
 
 // stop ends the answer for the model's reason.
 func (a *answerReader) stop(reason llm.StopReason) {
 	a.cutOff = reason != llm.StopEnd && reason != llm.StopTools
+	calls := a.calls
 	a.finish()
-	if reason == llm.StopEnd || reason == llm.StopTools {
+	cut := slices.ContainsFunc(a.events, func(ev llm.Event) bool { return ev.Call != nil && ev.Call.Incomplete })
+	switch {
+	case cut && reason == llm.StopMaxTokens: // the model learns it from the result
+		reason = llm.StopTools
+	case a.native && a.calls == calls, a.cutOff:
+	case a.calls > 0: // calls need results, regardless of the reason
+		reason = llm.StopTools
+	default:
 		reason = llm.StopEnd
-		if a.calls > 0 { // calls need results, regardless of the reason
-			reason = llm.StopTools
-		}
 	}
 	a.add(llm.Event{Stop: reason})
 	a.stopped = true
@@ -176,6 +172,7 @@ func (a *answerReader) stop(reason llm.StopReason) {
 // stopEarly ends an answer that continues with invented results. It estimates the
 // usage, which models report at the end.
 func (a *answerReader) stopEarly() {
+	a.settle()
 	if a.usage != nil {
 		u := *a.usage
 		u.Output = max(u.Output, llm.BytesTokens(a.bytes))
@@ -187,7 +184,7 @@ func (a *answerReader) stopEarly() {
 
 // breakOff ends an answer that broke off; its text stays.
 func (a *answerReader) breakOff() {
-	a.cutOff = true
+	a.cutOff, a.broken = true, true
 	a.finish()
 }
 
@@ -205,7 +202,7 @@ func (a *answerReader) endText() {
 
 // addText adds text outside of calls.
 func (a *answerReader) addText(text string) {
-	if a.calls == 0 {
+	if a.native && len(a.pending) == 0 || a.calls == 0 && len(a.pending) == 0 {
 		a.text.WriteString(text)
 		return
 	}
@@ -225,6 +222,9 @@ func (a *answerReader) endLine() {
 	switch {
 	case a.invents:
 		return
+	case a.native && len(a.pending) == 0:
+		a.text.WriteString(line)
+		return
 	case a.fence.size > 0:
 		if a.fence.closedBy(bare) {
 			a.fence = fence{}
@@ -238,6 +238,173 @@ func (a *answerReader) endLine() {
 		}
 	}
 	a.held.WriteString(line)
+	if a.native && strings.TrimSpace(line) != "" {
+		a.demote()
+	}
+}
+
+// demote makes text of the calls so far: other text follows, so the answer shows them.
+func (a *answerReader) demote() {
+	a.text.WriteString(a.source.String() + a.held.String())
+	a.source.Reset()
+	a.held.Reset()
+	a.pending, a.explains = nil, true
+	a.fence = fence{}
+}
+
+// reasoned marks the text so far as reasoning.
+func (a *answerReader) reasoned() { a.add(llm.Event{Reasoned: true}) }
+
+// hasCalls reports whether the answer has calls in text so far.
+func (a *answerReader) hasCalls() bool { return len(a.pending) > 0 || !a.native && a.calls > 0 }
+
+// takesMarkup reports whether an opener may begin a call. Plain tags that people write too count in a line only
+// for a model that has native calls, since its calls are text if other text follows.
+func (a *answerReader) takesMarkup(t token, lineStart bool) bool {
+	if len(a.tools) == 0 || a.explains {
+		return false
+	}
+	return lineStart || a.native || !strings.HasPrefix(t.text, "<") || strings.ContainsAny(t.text, "|｜‖")
+}
+
+// takesJSON reports whether JSON may be a call. begun tells that there was text before it.
+func (a *answerReader) takesJSON(begun bool) bool {
+	return len(a.tools) > 0 && !a.showCode && !a.explains && (!begun || a.hasCalls())
+}
+
+// takesBlock reports whether the content of a block decides whether it is a call.
+func (a *answerReader) takesBlock(lang string, first bool) bool {
+	switch {
+	case len(a.tools) == 0, a.explains:
+		return false
+	case a.native:
+		return first && !a.showCode || lang == toolCallTag || lang == pythonTag
+	}
+	return lang == "json" || lang == pythonTag
+}
+
+// pythonTag is the language of the blocks in which Gemma calls tools as in Python.
+const pythonTag = "tool_code"
+
+// mayBeCall reports whether the beginning of a block can still be a call.
+func (a *answerReader) mayBeCall(body string) bool {
+	if len(body) > maxOpening {
+		body = body[:maxOpening]
+	}
+	body = strings.TrimLeft(body, " \t\r\n")
+	if body == "" || callPrefix(a.grammar, body) != isNone || mayBePython(a.grammar, body) {
+		return true
+	}
+	_, _, _, v := a.readMarkup(body, false)
+	return v != isNone
+}
+
+// readBare reads an answer that is JSON alone.
+func (a *answerReader) readBare(text string, ended bool) (calls []written, rest string, until []string, v verdict) {
+	v = callPrefix(a.grammar, text)
+	switch {
+	case v == isNone:
+		if calls, rest, ok := a.readPython(text); ok && strings.HasPrefix(text, "[") {
+			return calls, rest, nil, isCall
+		}
+		if !ended && mayBePython(a.grammar, text) {
+			return nil, text, nil, isOpen
+		}
+		return nil, text, nil, isNone
+	case v == isOpen && !ended:
+		return nil, text, nil, isOpen
+	}
+	n := jsonEnd(text)
+	if n == 0 && !ended {
+		return nil, text, []string{"}", "]"}, isOpen
+	}
+	if n == 0 {
+		n = len(text)
+	}
+	calls, ok := a.parseCalls(text[:n], llm.SpelledTool)
+	if !ok || slices.ContainsFunc(calls, written.isBare) || n == len(text) && jsonEnd(text) == 0 && a.cutOff {
+		if name := toolNameIn(text[:n]); a.cutOff && ended {
+			if t, known := llm.SpelledTool(a.tools, name); known {
+				return []written{{name: t.Name, input: cutInput(text), cut: true}}, "", nil, isCall
+			}
+		}
+		return nil, text, nil, isNone
+	}
+	return calls, text[n:], nil, isCall
+}
+
+// addCalls adds calls of a text. whole means that the text is nothing but JSON.
+func (a *answerReader) addCalls(calls []written, source string, whole bool) {
+	if a.broken || a.invents {
+		return
+	}
+	if a.explains {
+		a.addText(source)
+		return
+	}
+	if !a.native {
+		a.releaseHeld()
+	}
+	a.addSource(source)
+	a.whole = whole && len(a.pending) == 0
+	for _, w := range calls {
+		call := llm.ToolCall{Name: w.name, Input: w.input, Incomplete: w.cut}
+		if w.cut {
+			call.AddNote(cutNote)
+		}
+		if a.native {
+			a.pending = append(a.pending, call)
+		} else {
+			a.emit(call)
+		}
+	}
+}
+
+// addSource adds to the text of the pending calls.
+func (a *answerReader) addSource(text string) {
+	if !a.native {
+		return
+	}
+	a.source.WriteString(a.held.String() + a.line.String() + text)
+	a.held.Reset()
+	a.line.Reset()
+}
+
+// cutNote is the note of a call that the end of the answer cut off.
+const cutNote = "[the answer ended within this call, so it was not run; make it again, with less in one call]"
+
+// emit emits a call.
+func (a *answerReader) emit(call llm.ToolCall) {
+	a.calls++
+	call.ID = fmt.Sprint(a.id, a.calls)
+	a.add(llm.Event{Call: &call})
+}
+
+// settle emits the pending calls at the end of an answer. Where it has native calls too, equal ones in its text are
+// the same, which the server did not remove, and others stay text.
+func (a *answerReader) settle() {
+	pending := a.pending
+	a.pending = nil
+	if len(pending) == 0 || a.broken {
+		return
+	}
+	if len(a.natives) > 0 {
+		isNative := func(c llm.ToolCall) bool {
+			return slices.ContainsFunc(a.natives, func(n llm.ToolCall) bool { return n.Name == c.Name })
+		}
+		if slices.ContainsFunc(pending, func(c llm.ToolCall) bool { return !isNative(c) }) {
+			a.text.WriteString(a.source.String())
+		}
+		return
+	}
+	if a.whole && a.onWhole != nil {
+		if notice := a.onWhole(); notice != "" {
+			a.add(llm.Event{Notice: notice})
+		}
+	}
+	for _, call := range pending {
+		a.emit(call)
+	}
 }
 
 // releaseHeld emits the text that followed a call.
@@ -250,7 +417,9 @@ func (a *answerReader) releaseHeld() {
 
 // outputLanguages are the languages of blocks in which models show the output of a
 // command.
-var outputLanguages = []string{"", "console", "log", "output", "plain", "plaintext", "result", "stdout", "text", "tool_output", "tool_response", "tool_result", "txt"}
+var outputLanguages = []string{
+	"", "console", "log", "output", "plain", "plaintext", "result", "stdout", "text", "tool_output", "tool_response", "tool_result", "txt",
+}
 
 // inventedResult matches a line that begins a result or the user's next message, as
 // some models make them up.
@@ -261,21 +430,63 @@ var inventedResult = lazyregexp.New(`(?i)^ {0,3}(` +
 
 // addBlock adds a block as a call, and reports whether it is one.
 func (a *answerReader) addBlock(b block) bool {
-	if !a.isCall(b.lang) && !a.looksLikeCall(b.body) {
-		return false
+	if !a.scan.isCall(b.lang) {
+		return a.addContent(b)
 	}
-	if a.invents || !b.closed && a.cutOff {
-		return a.isCall(b.lang)
+	if a.invents || a.broken && !b.closed {
+		return true
 	}
 	tool, input, err := a.parseBlock(b)
 	if err != nil && input == nil {
-		input, _ = json.Marshal(strings.TrimSpace(b.body))
+		input = cutInput(b.body)
 		if tool == "" {
 			tool = toolNameIn(b.body)
 		}
 	}
+	call := llm.ToolCall{Name: tool, Input: input}
+	if !b.closed && a.cutOff {
+		call.Input, call.Incomplete, call.Note = cutInput(b.body), true, cutNote
+	}
 	a.releaseHeld()
-	a.calls++
-	a.add(llm.Event{Call: &llm.ToolCall{ID: fmt.Sprint(a.id, a.calls), Name: tool, Input: input}})
+	a.emit(call)
+	return true
+}
+
+// addContent adds a block whose content is a call and nothing else.
+func (a *answerReader) addContent(b block) bool {
+	if a.invents || !a.takesBlock(b.lang, b.first) {
+		return false
+	}
+	if !b.closed && a.cutOff {
+		return a.addCutBlock(b)
+	}
+	calls, ok := a.parseCalls(b.body, llm.SpelledTool)
+	if !ok {
+		var rest string
+		if calls, rest, ok = a.readPython(b.body); !ok || strings.TrimSpace(rest) != "" {
+			var v verdict
+			calls, rest, _, v = a.readMarkup(strings.TrimSpace(b.body), true)
+			ok = v == isCall && strings.TrimSpace(rest) == ""
+		}
+	}
+	if !ok || b.lang != toolCallTag && slices.ContainsFunc(calls, written.isBare) {
+		return false
+	}
+	marks := strings.Repeat(string(b.mark), b.size)
+	source := marks + b.lang + "\n" + b.body
+	if b.closed {
+		source += marks + "\n"
+	}
+	a.addCalls(calls, source, b.first && b.lang != toolCallTag && b.lang != pythonTag)
+	return true
+}
+
+// addCutBlock adds a block that the end of the answer cut off, if it names an offered tool.
+func (a *answerReader) addCutBlock(b block) bool {
+	tool, ok := llm.SpelledTool(a.tools, toolNameIn(b.body))
+	if !ok || callPrefix(a.grammar, b.body) != isCall {
+		return false
+	}
+	a.addCalls([]written{{name: tool.Name, input: cutInput(b.body), cut: true}}, b.body, false)
 	return true
 }

@@ -1,7 +1,6 @@
 package textcalls
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -34,7 +33,7 @@ type Call struct {
 //	```tool_call  the block is {"tool_id": "…", "params": {…}}
 func Find(text string, tools []llm.Tool) []Call {
 	var calls []Call
-	g := grammar{tools}
+	g := grammar{tools: tools}
 	s := scanner{isCall: g.isCall, text: func(string) {}, block: func(b block) bool {
 		calls = append(calls, g.textCall(b))
 		return true
@@ -45,8 +44,12 @@ func Find(text string, tools []llm.Tool) []Call {
 }
 
 // grammar reads the blocks that call some tools.
-type grammar struct{ tools []llm.Tool }
+type grammar struct {
+	tools  []llm.Tool
+	cutOff bool // the model did not end the answer itself
+}
 
+// isCall reports whether blocks of a language are calls.
 func (g grammar) isCall(lang string) bool {
 	_, ok := g.tagged(lang)
 	return ok || lang == toolCallTag
@@ -144,20 +147,6 @@ func parseToolCall(body string) (tool string, input json.RawMessage, err error) 
 		}
 	}
 	return in.tool(), nil, errors.New("params must be a JSON object")
-}
-
-// looksLikeCall reports whether a block of JSON is a call and nothing else: it has all
-// members of one, no others, and names a tool that exists.
-func (g grammar) looksLikeCall(body string) bool {
-	raw, err := ParseObject(body)
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.DisallowUnknownFields()
-	var in callObject
-	if err != nil || dec.Decode(&in) != nil || in.params() == nil {
-		return false
-	}
-	_, ok := llm.FindTool(g.tools, in.tool())
-	return ok
 }
 
 var namesTool = lazyregexp.New(`"(?:tool_id|name)"\s*:\s*"([^"\\]*)"`)

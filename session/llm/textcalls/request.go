@@ -18,7 +18,7 @@ var howToCall string
 // requestInText rewrites a request for a model without native tool calls: tools go
 // into the system prompt, calls and results of the history into the text.
 func requestInText(req llm.Request) llm.Request {
-	req.Messages = messagesInText(llm.Repair(req.Messages), grammar{req.Tools})
+	req.Messages = messagesInText(llm.Repair(req.Messages), grammar{tools: req.Tools})
 	if len(req.Tools) > 0 {
 		req.System = strings.TrimLeft(req.System+"\n\n"+toolList(req.Tools), "\n")
 	}

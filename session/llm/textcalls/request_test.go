@@ -97,7 +97,7 @@ func FuzzSpell(f *testing.F) {
 			return
 		}
 		c := llm.ToolCall{Name: name, Input: llm.ObjectOf(param, text)}
-		block := grammar{llmtest.Tools()}.writeCall(c)
+		block := grammar{tools: llmtest.Tools()}.writeCall(c)
 		calls := Find("x\n"+block+"\n", llmtest.Tools())
 		if len(calls) != 1 || calls[0].Tool != name || string(calls[0].Input) != string(c.Input) {
 			t.Errorf("%s %s is written as\n%s\nand read as %+v", name, c.Input, block, calls)

@@ -2,7 +2,8 @@
 // answers of models without native tool calls.
 //
 // Start with [Find] for a text. Use [Wrap] for a model that calls tools in its text,
-// and [Auto] for one that does so only after it has refused tools. [ThoughtSplitter]
+// and [Auto] for one that has native calls, as far as is known. [Clean] only separates reasoning from text and
+// removes special tokens, as the others do too. [ThoughtSplitter]
 // separates reasoning in tags from the text after it.
 //
 // It promises that a stream is processed piece by piece, and that its calls do not depend
@@ -12,6 +13,7 @@ package textcalls
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"net/http"
 	"sync/atomic"
@@ -29,18 +31,18 @@ import (
 //
 // What is a call? Every block at top level with a tool's tag, or with tool_call;
 // therefore the system prompt asks to show commands in sh blocks. Models that learned
-// other forms may write <tool_call>{"name": …, "arguments": {…}}</tool_call> at the
-// beginning of a line, or a json block with exactly the name and arguments of an
+// other forms may write one of the table of forms, such as
+// <tool_call>{"name": …, "arguments": {…}}</tool_call>, or a json block with exactly the name and arguments of an
 // existing tool. An unreadable call becomes a call too, with a string as its input, so
 // that the model sees the error. A block at the end of an answer is complete if the
-// model ended the answer, and dropped if it was cut off.
+// model ended the answer; if it was cut off, the result of the call says so.
 //
 // Why does an answer end early? Models that continue after a call often make up its result. Text
 // after a call is held back. Where it begins to look like a result, such as a line "Output:" or a
 // block without a language, the rest of the answer is dropped. Its calls would rely on invented
 // results.
 //
-// <think> at the beginning of an answer is a thought.
+// <think> at the beginning of an answer is a thought, as is text before a </think> without an opening tag.
 func Wrap(m llm.Model) llm.Model { return &wrapped{m} }
 
 type wrapped struct{ llm.Model }
@@ -54,60 +56,89 @@ func (t *wrapped) CallsInText() bool { return true }
 // Stream asks the model with the tools described in the system prompt.
 func (t *wrapped) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
 	return func(yield func(llm.Event, error) bool) {
-		a := newAnswerReader(req)
-		for ev, err := range t.Model.Stream(ctx, requestInText(req)) {
-			if err != nil {
-				a.breakOff()
-				if a.send(yield) {
-					yield(llm.Event{}, err)
-				}
-				return
-			}
-			a.read(ev)
-			if !a.send(yield) || a.stopped {
-				return
-			}
+		relay(newAnswerReader(req), t.Model.Stream(ctx, requestInText(req)), yield, nil)
+	}
+}
+
+// relay passes an answer on. It returns an error of the model that refused accepts, which then is not passed on.
+func relay(a *answerReader, answer iter.Seq2[llm.Event, error], yield func(llm.Event, error) bool, refused func(error) bool) error {
+	for ev, err := range answer {
+		if err != nil && refused != nil && refused(err) {
+			return err
 		}
+		refused = nil
+		if err != nil {
+			a.breakOff()
+			if a.send(yield) {
+				yield(llm.Event{}, err)
+			}
+			return nil
+		}
+		a.read(ev)
+		if !a.send(yield) || a.stopped {
+			return nil
+		}
+	}
+	return nil
+}
+
+// Clean wraps a model so that reasoning in the text of its answers becomes thoughts, and special tokens of its
+// template are removed.
+func Clean(m llm.Model) llm.Model { return &cleaned{m} }
+
+type cleaned struct{ llm.Model }
+
+// Unwrap returns the model that is asked.
+func (c *cleaned) Unwrap() llm.Model { return c.Model }
+
+// Stream asks the model.
+func (c *cleaned) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
+	return func(yield func(llm.Event, error) bool) {
+		relay(newNativeReader(llm.Request{Messages: req.Messages}), c.Model.Stream(ctx, req), yield, nil)
 	}
 }
 
 // Auto wraps a model that may lack native tool calls. It is asked with tools until it
-// refuses them, and from then on as [Wrap] does. Refused keeps the refusal, so that
+// refuses them, or answers with nothing but a call in JSON, and from then on as [Wrap] does. inText keeps that, so that
 // several models can share it.
-func Auto(m llm.Model, refused *atomic.Bool) llm.Model { return &autoWrapped{m, refused} }
+//
+// Until then, calls in its text count too, in the forms that [Wrap] reads except for blocks with a tool's tag: at the
+// end of the answer, since an answer that goes on after a call shows it. A block counts if it is the whole answer, and the
+// user did not ask for code.
+func Auto(m llm.Model, inText *atomic.Bool) llm.Model { return &autoWrapped{m, inText} }
 
 type autoWrapped struct {
 	llm.Model
-	refused *atomic.Bool
+	inText *atomic.Bool
 }
 
 // Unwrap returns the model that is asked.
 func (o *autoWrapped) Unwrap() llm.Model { return o.Model }
 
-// CallsInText reports whether the model has refused tools.
-func (o *autoWrapped) CallsInText() bool { return o.refused.Load() }
+// CallsInText reports whether the model is asked for calls in text.
+func (o *autoWrapped) CallsInText() bool { return o.inText.Load() }
+
+// switchNotice tells the user once that a model is asked otherwise from now on.
+const switchNotice = "%s writes its tool calls as text, so it is asked for them in that form from now on."
 
 // Stream asks the model, and once more if it refuses the tools.
 func (o *autoWrapped) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
 	return func(yield func(llm.Event, error) bool) {
-		if !o.refused.Load() {
-			begun, refused := false, false
-			for ev, err := range o.Model.Stream(ctx, req) {
-				if refused = !begun && len(req.Tools) > 0 && refusesTools(err); refused {
-					break
+		if !o.inText.Load() {
+			a := newNativeReader(req)
+			a.onWhole = func() string {
+				if o.inText.Swap(true) {
+					return ""
 				}
-				begun = true
-				if !yield(ev, err) {
-					return
-				}
+				return fmt.Sprintf(switchNotice, o.Name())
 			}
-			if !refused {
+			if relay(a, o.Model.Stream(ctx, req), yield, func(err error) bool { return len(req.Tools) > 0 && refusesTools(err) }) == nil {
 				return
 			}
 		}
 		for ev, err := range Wrap(o.Model).Stream(ctx, req) {
 			if err == nil {
-				o.refused.Store(true)
+				o.inText.Store(true)
 			}
 			if !yield(ev, err) {
 				return

@@ -4,9 +4,13 @@ import (
 	"strings"
 )
 
-// thinkTags are the tags that models write around their reasoning in the text of an
-// answer: most models' tags, and Gemini's.
-var thinkTags = [][2]string{{thinkOpen, thinkClose}, {"<thought>", "</thought>"}}
+// thinkTags are the tags that models write around their reasoning in the text of an answer. The second
+// ones are Gemini's.
+var thinkTags = [][2]string{
+	{"<think>", "</think>"}, {"<thought>", "</thought>"}, {"<thinking>", "</thinking>"}, {"<reasoning>", "</reasoning>"},
+	{"[THINK]", "[/THINK]"}, {"<seed:think>", "</seed:think>"}, {"<|START_THINKING|>", "<|END_THINKING|>"}, {"◁think▷", "◁/think▷"},
+	{"<|channel|>analysis<|message|>", "<|end|>"}, {"<|start|>assistant<|channel|>analysis<|message|>", "<|end|>"},
+}
 
 // maxOpening is how much text is held back, in bytes, because it may still begin a tag or
 // a block. A model may write blank lines or backticks without end, and each piece of them
@@ -97,4 +101,14 @@ func (t *ThoughtSplitter) End() (thought, text string) {
 	}
 	t.inText = true
 	return "", held
+}
+
+// splitPartialTag splits text where its end may be the beginning of a tag.
+func splitPartialTag(text, tag string) (before, partial string) {
+	for n := min(len(text), len(tag)-1); n > 0; n-- {
+		if strings.HasSuffix(text, tag[:n]) {
+			return text[:len(text)-n], text[len(text)-n:]
+		}
+	}
+	return text, ""
 }
