@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
 // Store keeps contents of files by their hashes, each once. Its methods may be called concurrently.
@@ -238,7 +239,7 @@ func (s *PackStore) Close() error {
 
 // IgnoreMissing returns nil for the error of a file that does not exist.
 func IgnoreMissing(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
+	if workspace.Missing(err) {
 		return nil
 	}
 	return err

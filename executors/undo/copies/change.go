@@ -291,7 +291,7 @@ func (c *Copy) setAside(paths []string) (string, error) {
 		name := filepath.Join(to, filepath.FromSlash(path))
 		e := root.MkdirAll(filepath.Dir(name), 0o700)
 		if e == nil {
-			e = ignoreMissing(root.Rename(filepath.Join(from, filepath.FromSlash(path)), name))
+			e = undo.IgnoreMissing(root.Rename(filepath.Join(from, filepath.FromSlash(path)), name))
 		}
 		err = errors.Join(err, e)
 	}

@@ -20,7 +20,7 @@ const maxAge = 30 * 24 * time.Hour
 func Clean(ctx context.Context, o Options) (kept []Kept, err error) {
 	entries, err := os.ReadDir(o.State)
 	if err != nil {
-		return nil, ignoreMissing(err)
+		return nil, undo.IgnoreMissing(err)
 	}
 	done := map[string]bool{}
 	for _, e := range entries {

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors/undo"
 )
 
 // modeModule is the mode of a submodule in a tree.
@@ -101,7 +103,7 @@ func (c *Copy) tooMuch(why error) error {
 func copyFile(from, to *os.Root, name string) (int64, error) {
 	info, err := from.Lstat(name)
 	if err != nil {
-		return 0, ignoreMissing(err)
+		return 0, undo.IgnoreMissing(err)
 	}
 	link := info.Mode()&fs.ModeSymlink != 0
 	if !link && !info.Mode().IsRegular() {
@@ -115,18 +117,9 @@ func copyFile(from, to *os.Root, name string) (int64, error) {
 	}
 	target, err := from.Readlink(name)
 	if err != nil || !staysInside(name, target) {
-		return 0, ignoreMissing(err)
+		return 0, undo.IgnoreMissing(err)
 	}
 	return 0, to.Symlink(target, name)
-}
-
-// ignoreMissing returns nil for the error of a file that does not exist: the user has
-// deleted it.
-func ignoreMissing(err error) error {
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotDir) {
-		return nil
-	}
-	return err
 }
 
 // staysInside reports whether a link leads to a place in the same tree, whatever the
@@ -142,7 +135,7 @@ func staysInside(name, target string) bool {
 func copyContent(from, to *os.Root, name string) (n int64, err error) {
 	src, err := from.OpenFile(name, os.O_RDONLY|nonblock, 0)
 	if err != nil {
-		return 0, ignoreMissing(err)
+		return 0, undo.IgnoreMissing(err)
 	}
 	defer src.Close()
 	info, err := src.Stat()

@@ -10,8 +10,6 @@ import (
 // nonblock keeps the opening of a FIFO from waiting for its other end.
 const nonblock = syscall.O_NONBLOCK
 
-var errNotDir error = syscall.ENOTDIR
-
 // tryLock reports whether it could lock a file. The lock ends when f is closed, or with
 // the process.
 func tryLock(f *os.File) bool {

@@ -8,8 +8,6 @@ import (
 
 const nonblock = 0
 
-var errNotDir error = windows.ERROR_PATH_NOT_FOUND
-
 // tryLock reports whether it could lock a file. The lock ends when f is closed, or with
 // the process.
 func tryLock(f *os.File) bool {
