@@ -18,7 +18,7 @@ import (
 
 // corrector fixes common mistakes in the arguments of models: null for an
 // omitted parameter, "3" for a number, an object as JSON in a string. It
-// corrects them by the schema, before any link judges the call. It never
+// corrects them by the schema, before any link checks the call. It never
 // invents a value and never changes one that fits.
 type corrector struct {
 	root        *jsonschema.Schema // resolves local references
@@ -310,7 +310,7 @@ var (
 )
 
 // decodeStrict decodes JSON whose objects have no member twice. Readers disagree
-// on which of two members counts, so one could be judged and the other run. Equal
+// on which of two members counts, so one could be checked and the other run. Equal
 // members count as one.
 func decodeStrict(raw []byte) (any, error) {
 	if !json.Valid(raw) {

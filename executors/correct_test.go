@@ -84,7 +84,7 @@ func TestCorrect(t *testing.T) {
 	}
 }
 
-// Execute runs the input that Prepare judged, and a note names the dropped
+// Execute runs the input that Prepare checked, and a note names the dropped
 // members.
 func TestValidateCorrectsTheCall(t *testing.T) {
 	chain := Chain(echo("echo"), Validate)

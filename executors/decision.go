@@ -45,7 +45,7 @@ type Verdict struct {
 	Source string `json:"source,omitempty"`
 	// Answer is the option that the user chose, or "dismissed".
 	Answer string `json:"answer,omitempty"`
-	// About is the URL of the further card that the gate judged; see [Call.Admit]. It is empty
+	// About is the URL of the further card that the gate checked; see [Call.Admit]. It is empty
 	// for the call itself.
 	About string `json:"about,omitempty"`
 	// Change says what would change the verdict, for the user: "the command /mode".

@@ -108,7 +108,7 @@ type Call struct {
 	Slot      int64  // the call's number in its session, from 1; set by the quota link
 
 	// Card is the result of Prepare. The permission link and the client's user
-	// judge the call by it.
+	// check the call by it.
 	Card Card
 	// PrepareErr is the error of Prepare. Such a call cannot run. The permission
 	// link fails it with this error, after the gates that may deny it without
@@ -132,14 +132,14 @@ type Call struct {
 	// returns.
 	Notify func(Event)
 	// Rewrite is set by the hooks gate together with a denial: the input that replaces
-	// Input in a new attempt, which every link judges. Nil means that the denial is
+	// Input in a new attempt, which every link checks. Nil means that the denial is
 	// final. Rewrites counts the attempts that began so.
 	Rewrite  json.RawMessage
 	Rewrites int
-	// Admit judges a further card of a running call, such as the next page of a
+	// Admit checks a further card of a running call, such as the next page of a
 	// redirect, by the same rules as the first card. It may ask the user. An
 	// error refuses the card: a *Failure, or ctx's cause if the turn ends. The
-	// links that judge calls set it; nil admits nothing. At most one goroutine
+	// links that check calls set it; nil admits nothing. At most one goroutine
 	// calls it at a time.
 	Admit func(ctx context.Context, card Card) error
 	// Precondition returns a failure if a condition of the call no longer holds: for instance,
@@ -213,7 +213,7 @@ type Card struct {
 	Diffs     []Diff   // the changes of a write or an edit
 	Text      string   // Markdown that the client shows with the call, such as a plan; may be empty
 	// Script is what a shell would run, parsed by the tool's Prepare; nil for other tools. Whoever
-	// judges, undoes or filters the command reads it here and does not parse it again.
+	// checks, undoes or filters the command reads it here and does not parse it again.
 	Script *command.Script
 	// FullAccess reports that Script failed before because of its read-only
 	// sandbox. It must then not be allowed again on the ground that it only

@@ -11,21 +11,21 @@ import (
 // "allow" leaves the decision to the other links. A verdict with an empty Decision
 // has no effect and is not recorded.
 //
-// judge is called for each attempt of each call before it runs, and again for each further card
+// check is called for each attempt of each call before it runs, and again for each further card
 // that a running call wants to admit. It then receives a copy of the call with that card. An error
 // ends the turn.
-func Gate(name string, judge func(ctx context.Context, call *Call) (Verdict, error)) Middleware {
-	return func(next Executor) Executor { return gate{next, name, judge} }
+func Gate(name string, check func(ctx context.Context, call *Call) (Verdict, error)) Middleware {
+	return func(next Executor) Executor { return gate{next, name, check} }
 }
 
 // gate is the link of [Gate].
 type gate struct {
 	Executor
 	name  string
-	judge func(context.Context, *Call) (Verdict, error)
+	check func(context.Context, *Call) (Verdict, error)
 }
 
-// Execute judges the call, and then each further card that the running call submits to
+// Execute checks the call, and then each further card that the running call submits to
 // [Call.Admit]. The call is already running then: a gate that asks refuses the card.
 func (g gate) Execute(ctx context.Context, call *Call) (Result, error) {
 	if call.Record == nil {
@@ -63,9 +63,9 @@ func (g gate) Execute(ctx context.Context, call *Call) (Result, error) {
 	return g.Executor.Execute(ctx, call)
 }
 
-// verdict judges a call and records the verdict. about is the URL of a further card.
+// verdict checks a call and records the verdict. about is the URL of a further card.
 func (g gate) verdict(ctx context.Context, call *Call, about string) (Verdict, error) {
-	v, err := g.judge(ctx, call)
+	v, err := g.check(ctx, call)
 	if err != nil || v.Decision == "" {
 		return v, err
 	}

@@ -17,7 +17,7 @@ type Record struct {
 	Hooks []HookRun
 
 	// Adversarial is the decision of the adversarial policy gate: "allow",
-	// "deny:REASON" or "error:MESSAGE"; empty if it did not judge the call.
+	// "deny:REASON" or "error:MESSAGE"; empty if it did not check the call.
 	Adversarial string
 
 	Code        string    // of the MCP failure, such as "rate_limited"; empty if there was none

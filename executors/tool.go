@@ -37,7 +37,7 @@ type Tool struct {
 }
 
 // Subject is what the calls of a tool act on. The tool's Prepare puts it into the card, by which
-// gates judge the call.
+// gates check the call.
 type Subject struct {
 	Of    SubjectKind
 	Param string // the parameter that names it; empty if the tool finds the subject itself

@@ -16,7 +16,7 @@ import (
 
 // Validate is the link that corrects the input of calls by the tool's schema.
 // It refuses calls that do not fit the schema, or whose tool does not exist. So
-// later links judge a complete card, and the input that they judge is the one
+// later links check a complete card, and the input that they check is the one
 // that runs.
 func Validate(next Executor) Executor { return newValidator(next) }
 

@@ -15,7 +15,7 @@ import (
 // the tool: failures and hints of any link, notes, diffs, errors and progress. The texts that the
 // filter has masked pass at the cost of a hash.
 //
-// The card of a call stays unchanged, since the links judge the call by it. The exits to people
+// The card of a call stays unchanged, since the links check the call by it. The exits to people
 // mask it; see [redact.Scanner.Exit].
 func (l *Link) Gate(next executors.Executor) executors.Executor { return gate{next, l} }
 

@@ -26,11 +26,11 @@ type Approver struct {
 // "cancelled".
 const cancelDelay = 200 * time.Millisecond
 
-// Approve sends the question with all the details that the user needs to judge
+// Approve sends the question with all the details that the user needs to check
 // the call: several clients show nothing else.
 func (a *Approver) Approve(ctx context.Context, call *executors.Call, options []permission.Option) (string, error) {
 	if c := call.Card.Command(); c != executors.Shown(c) {
-		// A user cannot judge a truncated command, and a frame has a maximum
+		// A user cannot check a truncated command, and a frame has a maximum
 		// size.
 		return "", fmt.Errorf("a command of %s is too long to ask about", quantity.Count(len(c), "byte"))
 	}

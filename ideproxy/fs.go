@@ -48,7 +48,7 @@ func (f *FS) ReadFile(ctx context.Context, path string) (string, error) {
 	switch _, err := f.Roots.Lstat(path); {
 	case errors.Is(err, fs.ErrNotExist):
 		return f.readNew(ctx, path)
-	case err != nil: // a link may have been created since the call was judged
+	case err != nil: // a link may have been created since the call was checked
 		return "", err
 	}
 	text, err := f.read(ctx, path)
@@ -230,7 +230,7 @@ func (f *FS) mkParents(path string) error {
 }
 
 // checkAllowed fails for a path that no tool may use, although the client would open
-// it. A link may have been created since the call was judged.
+// it. A link may have been created since the call was checked.
 func checkAllowed(roots *workspace.Roots, path string) error {
 	if _, err := roots.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		return err

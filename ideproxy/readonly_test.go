@@ -10,7 +10,7 @@ import (
 )
 
 // The environment of a read-only command in a terminal contains no variable
-// that steers programs, and each variable once. PATH is the one of the judgement.
+// that steers programs, and each variable once. PATH is the one of the check.
 func TestReadOnlyTerminal(t *testing.T) {
 	t.Setenv("BASH_ENV", "/w/evil")
 	t.Setenv("PATH", "/usr/bin:/bin")

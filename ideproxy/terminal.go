@@ -237,7 +237,7 @@ func (t *Terminal) newEnv(cmd shell.Command) []acp.EnvVariable {
 		name, value, _ := strings.Cut(v, "=")
 		set(name, value)
 	}
-	if path := os.Getenv("PATH"); cmd.ReadOnly && path != "" { // the programs that were judged: an editor may add directories of the project
+	if path := os.Getenv("PATH"); cmd.ReadOnly && path != "" { // the programs that were checked: an editor may add directories of the project
 		set("PATH", path)
 	}
 	return env

@@ -293,7 +293,7 @@ func (a *agent) Write(p []byte) (int, error) {
 // with them.
 func (a *agent) note(text string) {
 	for line := range strings.Lines(text) {
-		_ = a.check.Frame(string(clientSide), []byte(strings.TrimSuffix(line, "\n"))) // client frames are not judged
+		_ = a.check.Frame(string(clientSide), []byte(strings.TrimSuffix(line, "\n"))) // client frames are not checked
 	}
 }
 

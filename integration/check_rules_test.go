@@ -55,7 +55,7 @@ func ruleCommands() []string {
 // failing ends a command as one that failed in the box.
 const failing = "; echo GOPROXY=off; false"
 
-// TestCheckEqualsRunWithRules judges commands with rules in a check and in a run: for redirections, and
+// TestCheckEqualsRunWithRules checks commands with rules in a check and in a run: for redirections, and
 // for second calls of commands that failed in the box.
 func TestCheckEqualsRunWithRules(t *testing.T) {
 	all := ruleCommands()

@@ -123,7 +123,7 @@ func TestHooksOfCalls(t *testing.T) {
 			if data, _ := os.ReadFile(filepath.Join(a.dir, "f")); string(data) != tt.wrote {
 				t.Errorf("the file holds %q", data)
 			}
-			if name == "another input" { // the user judged the changed call
+			if name == "another input" { // the user checked the changed call
 				a.checkContains(questions[0].line, `"content":"changed"`)
 				a.checkContains(lines[0], "changed the input", `"attempt":1`)
 			}

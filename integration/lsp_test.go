@@ -142,7 +142,7 @@ func TestErrorsOfABuffer(t *testing.T) {
 	}
 }
 
-// TestGatesOfTheCheck checks that rules and policies judge the check after an edit.
+// TestGatesOfTheCheck checks that rules and policies check the check after an edit.
 func TestGatesOfTheCheck(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ config, audit string }{

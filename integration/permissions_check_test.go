@@ -62,7 +62,7 @@ var otherCalls = []struct{ tool, input string }{
 	{"update_plan", `{"entries":[]}`},
 }
 
-// TestCheckEqualsRun judges the corpora of hostile and daily commands, and calls of
+// TestCheckEqualsRun checks the corpora of hostile and daily commands, and calls of
 // other tools, twice: by "zeph-acp permissions check", and in a session whose user
 // rejects every question. The decisions are equal.
 func TestCheckEqualsRun(t *testing.T) {
@@ -99,7 +99,7 @@ func TestCheckEqualsRun(t *testing.T) {
 	}
 }
 
-// compareRefused judges every nth of the commands that are blocked or asked about, by a
+// compareRefused checks every nth of the commands that are blocked or asked about, by a
 // check in this process and by the run. One that a rule allows is left out, since it
 // would run.
 func (f *scriptRunner) compareRefused(n int) {
@@ -138,7 +138,7 @@ func (f *scriptRunner) compareRefused(n int) {
 	}
 }
 
-// compare judges a call by the command that checks and by the run.
+// compare checks a call by the command that checks and by the run.
 func (f *scriptRunner) compare(tree, tool, input string) {
 	f.t.Helper()
 	td, session := f.enter(tree)

@@ -182,7 +182,7 @@ func (f *scriptRunner) harmless(list []commands.Script, n, from int) {
 }
 
 // TestDaily types everyday commands, each in one of the fields. None may ask, and the
-// client sees the output of a plain bash. The test of package permission judges each of
+// client sees the output of a plain bash. The test of package permission checks each of
 // them in both modes.
 func TestDaily(t *testing.T) {
 	list, err := commands.Daily(policyData)

@@ -148,7 +148,7 @@ func (s *settings) setThought(level string) {
 	}
 }
 
-// SetMode changes the mode. It applies to every call that is judged afterwards.
+// SetMode changes the mode. It applies to every call that is checked afterwards.
 func (s *Session) SetMode(id string) error {
 	if !s.hasMode(id) {
 		return acp.ParamsErrorf("modeId", "unknown mode %q", id)

@@ -1,5 +1,5 @@
 // Package command parses a shell script without running it. It lists each simple command
-// that the script would run, so that each can be judged on its own.
+// that the script would run, so that each can be checked on its own.
 //
 // Start with [Parse]. The tool that runs a script parses it once, in Prepare; the [Script] is part of
 // the call's card, and every gate, link and filter reads it there. Parse finds every command that the
@@ -11,10 +11,10 @@
 //
 // Why are there guesses in addition? "c=sudo; $c" should be recognised, but
 // "c=ls; $c" must not count as known: a loop or another shell may change c. So
-// a guess can only make a judgement stricter.
+// a guess can only make a check stricter.
 //
 // Why does Outputs not use the list of commands? Parse refuses scripts that cannot be
-// judged, such as very large ones, but the output of every script is filtered.
+// checked, such as very large ones, but the output of every script is filtered.
 // Parse also lists commands whose output the script captures, and keeps the source
 // of computed words, which the patterns of filters should not see. So Outputs
 // visits the syntax tree with the library's walker, and selects by the same table
@@ -53,7 +53,7 @@ type Script struct {
 	// ExportsAll means that the script may pass all of its variables to programs, as with set -a.
 	ExportsAll bool
 	// Dynamic describes, for people, the parts that only the running shell can
-	// compute. A judgement of the other parts does not cover the whole script.
+	// compute. A check of the other parts does not cover the whole script.
 	Dynamic []string
 
 	tree *plain.Tree

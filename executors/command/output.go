@@ -29,7 +29,7 @@ type Outputs struct {
 // Outputs returns the commands that write the script's output.
 func (s *Script) Outputs() Outputs { return outputsOf(s.tree, 0) }
 
-// OutputsOf returns the commands that write the output of a script that is not judged, such as one
+// OutputsOf returns the commands that write the output of a script that is not checked, such as one
 // whose output is part of another output.
 func OutputsOf(script string) Outputs { return outputsOf(plain.NewTree(script), 0) }
 

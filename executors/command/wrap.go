@@ -8,7 +8,7 @@ import (
 )
 
 // wrapper says where the command that a program runs begins among its arguments. A program with Flags
-// is neutral: only the command that it runs is judged, so an unknown option must be reported.
+// is neutral: only the command that it runs is checked, so an unknown option must be reported.
 type wrapper programs.Wraps
 
 // wrapperOf returns how a program wraps another one; false if it does not.
@@ -78,7 +78,7 @@ func (w *walker) unwrap(c *Command) {
 	case p == "tar" || p == "gtar" || p == "bsdtar":
 		for _, o := range []string{"--to-command", "--checkpoint-action", "--use-compress-program", "-I"} {
 			for _, text := range valuesOf(c.Args(), o) {
-				outer := c.Wraps // tar does more than run a command, so its other arguments are judged too
+				outer := c.Wraps // tar does more than run a command, so its other arguments are checked too
 				text.Text = strings.TrimPrefix(text.Text, "exec=")
 				w.runText(c, []Word{text}, p+" "+o)
 				c.Wraps = outer

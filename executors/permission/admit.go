@@ -9,7 +9,7 @@ import (
 )
 
 // callWithCard returns a copy of a call with another card, so that the card is
-// judged on its own.
+// checked on its own.
 func callWithCard(call *executors.Call, card executors.Card) *executors.Call {
 	next := *call
 	next.Card, next.Ask, next.PrepareErr = card, nil, nil
@@ -20,7 +20,7 @@ func callWithCard(call *executors.Call, card executors.Card) *executors.Call {
 // admit returns the guard's part of [executors.Call.Admit].
 func (g *Guard) admit(p *ShellPolicy, call *executors.Call) func(context.Context, executors.Card) error {
 	return func(_ context.Context, card executors.Card) error {
-		blocked, ask := g.newCheck(p).judgeCall(callWithCard(call, card), call.Spec.Effect.ReadOnly())
+		blocked, ask := g.newCheck(p).checkCall(callWithCard(call, card), call.Spec.Effect.ReadOnly())
 		g.record(call, card.URL, blocked, ask)
 		switch {
 		case blocked != nil:

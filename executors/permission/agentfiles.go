@@ -15,7 +15,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
 )
 
-// agentFiles returns zeph-acp's own files as of the judgement.
+// agentFiles returns zeph-acp's own files as of the check.
 func (g guardCheck) agentFiles() *workspace.HiddenFiles {
 	if g.AgentFiles == nil {
 		return nil
@@ -40,30 +40,30 @@ type ownFiles struct {
 	ask       []string
 }
 
-// judgeOwnFiles judges the effect of a script on zeph-acp's own files. blocked is set if
+// checkOwnFiles checks the effect of a script on zeph-acp's own files. blocked is set if
 // it would certainly touch them; ask holds reasons to ask where it may.
-func (g guardCheck) judgeOwnFiles(card executors.Card, s *command.Script) (blocked *executors.Failure, ask []string) {
+func (g guardCheck) checkOwnFiles(card executors.Card, s *command.Script) (blocked *executors.Failure, ask []string) {
 	hidden := g.agentFiles()
 	if hidden == nil {
 		return nil, nil
 	}
 	own := &ownFiles{hidden: hidden, home: g.Home, trail: follow.Trail{Lstat: g.stats.Lstat}}
 	for _, r := range s.Redirects {
-		own.judgeFile(certain(r.Path()))
+		own.checkFile(certain(r.Path()))
 	}
 	for _, c := range s.Commands {
 		if len(c.Dirs) > 0 { // many commands read their working directory
-			own.judgeFile(command.Path{Text: c.Dirs[0], Abs: c.Dirs, Sure: true})
+			own.checkFile(command.Path{Text: c.Dirs[0], Abs: c.Dirs, Sure: true})
 		}
 		paths := c.Paths()
 		for _, p := range paths {
-			own.judgeFile(certain(p))
+			own.checkFile(certain(p))
 		}
 		for _, p := range c.Mentions() {
-			own.judgeFile(own.expandHome(p))
+			own.checkFile(own.expandHome(p))
 		}
-		own.judgeCopies(c, paths)
-		own.judgeDirsAbove(c, paths)
+		own.checkCopies(c, paths)
+		own.checkDirsAbove(c, paths)
 	}
 	switch {
 	case own.namedFile != "":
@@ -72,20 +72,20 @@ func (g guardCheck) judgeOwnFiles(card executors.Card, s *command.Script) (block
 		return executors.Failuref(executors.PolicyBlocked, "zeph-acp's own files are below %s, and no tool may touch them", own.dirAbove).
 			Hint("Name directories that do not contain them, or use grep, find_path and list_directory, which leave them out."), nil
 	}
-	own.judgeText(card)
+	own.checkText(card)
 	slices.Sort(own.ask)
 	return nil, slices.Compact(own.ask)
 }
 
 // certain returns a path with Sure set, for a word that the program uses as a file or that
-// must be judged as one.
+// must be checked as one.
 func certain(p command.Path) command.Path {
 	p.Sure = true
 	return p
 }
 
-// judgeFile judges a word that names a file, or may name one.
-func (o *ownFiles) judgeFile(p command.Path) {
+// checkFile checks a word that names a file, or may name one.
+func (o *ownFiles) checkFile(p command.Path) {
 	for i, places := range o.places(p) {
 		switch {
 		case !slices.ContainsFunc(places, o.hidden.Hides):
@@ -125,8 +125,8 @@ func (o *ownFiles) expandHome(p command.Path) command.Path {
 	return p
 }
 
-// judgeCopies judges the files that a copy would write into a directory.
-func (o *ownFiles) judgeCopies(c *command.Command, paths []command.Path) {
+// checkCopies checks the files that a copy would write into a directory.
+func (o *ownFiles) checkCopies(c *command.Command, paths []command.Path) {
 	if !c.Facts().Copies {
 		return
 	}
@@ -137,7 +137,7 @@ func (o *ownFiles) judgeCopies(c *command.Command, paths []command.Path) {
 	for _, dir := range paths {
 		for _, p := range paths {
 			for _, place := range slices.Concat(o.places(p)...) {
-				o.judgeFile(certain(within(dir, filepath.Base(place))))
+				o.checkFile(certain(within(dir, filepath.Base(place))))
 			}
 		}
 	}
@@ -153,10 +153,10 @@ func within(dir command.Path, name string) command.Path {
 	return in
 }
 
-// judgeDirsAbove judges directories that contain zeph-acp's own files. A command that
+// checkDirsAbove checks directories that contain zeph-acp's own files. A command that
 // would process them is blocked; one that may descend into them needs
 // permission.
-func (o *ownFiles) judgeDirsAbove(c *command.Command, paths []command.Path) {
+func (o *ownFiles) checkDirsAbove(c *command.Command, paths []command.Path) {
 	program := c.Program()
 	walks := c.Facts().Walks != ""
 	switch {
@@ -174,13 +174,13 @@ func (o *ownFiles) judgeDirsAbove(c *command.Command, paths []command.Path) {
 	dirs, glued := operands(c, paths)
 	for i, p := range dirs {
 		target := i == len(dirs)-1 && c.Facts().Copies // the destination of a copy
-		if o.judgeDirAbove(c, p) && o.dirAbove == "" && !target && handlesContents(c) {
+		if o.checkDirAbove(c, p) && o.dirAbove == "" && !target && handlesContents(c) {
 			o.dirAbove = p.Text
 		}
 	}
 	for _, p := range glued {
 		if !walks { // "--grep=." is not a directory
-			o.judgeDirAbove(c, p)
+			o.checkDirAbove(c, p)
 		}
 	}
 }
@@ -202,9 +202,9 @@ func operands(c *command.Command, paths []command.Path) (words, other []command.
 	return words, other
 }
 
-// judgeDirAbove adds a reason to ask if p may be a directory above zeph-acp's own files. It
+// checkDirAbove adds a reason to ask if p may be a directory above zeph-acp's own files. It
 // reports whether p certainly is one.
-func (o *ownFiles) judgeDirAbove(c *command.Command, p command.Path) (sure bool) {
+func (o *ownFiles) checkDirAbove(c *command.Command, p command.Path) (sure bool) {
 	for i, places := range o.places(o.expandHome(p)) {
 		if slices.ContainsFunc(places, func(place string) bool { return o.reachesOwnFiles(c, place) }) {
 			o.addReason("zeph-acp's own files are below %s", p.Text)
@@ -292,15 +292,15 @@ var pathLikeText = lazyregexp.Build(func() string {
 	return name + "/" + name
 })
 
-// judgeText adds a reason to ask if the script contains the name of one of
+// checkText adds a reason to ask if the script contains the name of one of
 // zeph-acp's own files anywhere, such as in a program for an interpreter.
-func (o *ownFiles) judgeText(card executors.Card) {
+func (o *ownFiles) checkText(card executors.Card) {
 	for _, name := range pathLikeText.FindAllString(card.Command(), 1024) {
 		p := command.Path{Text: name, Abs: []string{name}}
 		if !filepath.IsAbs(name) {
 			p.Abs = []string{card.Dir() + string(filepath.Separator) + name}
 		}
-		o.judgeFile(o.expandHome(p))
+		o.checkFile(o.expandHome(p))
 	}
 	for _, dir := range o.hidden.Dirs() { // also the part of $HOME/.config/zeph-acp after the variable
 		parts := strings.Split(filepath.ToSlash(dir), "/")

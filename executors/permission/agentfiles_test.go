@@ -151,7 +151,7 @@ func TestPrivateCommandsMixed(t *testing.T) {
 	})
 }
 
-// No rule, mode or earlier answer overrides the guard, which judges file tools
+// No rule, mode or earlier answer overrides the guard, which checks file tools
 // before they run.
 func TestPrivateWhateverElseSays(t *testing.T) {
 	s, home := atHome(t, false)
@@ -217,7 +217,7 @@ func BenchmarkPrivateCommand(b *testing.B) {
 			g.AgentFiles = look
 			b.ReportAllocs()
 			for b.Loop() {
-				if blocked, _ := g.newCheck(g.Policy.Load()).judgeCall(call, false); blocked != nil {
+				if blocked, _ := g.newCheck(g.Policy.Load()).checkCall(call, false); blocked != nil {
 					b.Fatal(blocked)
 				}
 			}
@@ -225,7 +225,7 @@ func BenchmarkPrivateCommand(b *testing.B) {
 	}
 }
 
-// What one judgement has seen is not kept for the next: a link that is made between two
+// What one check has seen is not kept for the next: a link that is made between two
 // calls counts.
 func TestPrivateLinkBetweenCalls(t *testing.T) {
 	s, home := atHome(t, false)

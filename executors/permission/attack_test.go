@@ -191,7 +191,7 @@ func TestNetworkOff(t *testing.T) {
 	}
 }
 
-// Scripts that would take too long to judge are asked about.
+// Scripts that would take too long to check are asked about.
 func TestHugeScripts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("large scripts on one goroutine: nothing for the race detector")

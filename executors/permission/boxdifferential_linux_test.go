@@ -60,7 +60,7 @@ func TestBoxDifferential(t *testing.T) {
 	var batch []allowedScript
 	for n := range scripts {
 		script := gen.script()
-		if printed, ok, _ := judge(t, td, "ask", script); ok && !waits.MatchString(printed) {
+		if printed, ok, _ := decideScript(t, td, "ask", script); ok && !waits.MatchString(printed) {
 			batch = append(batch, allowedScript{script, printed})
 		}
 		if len(batch) == 200 || n == scripts-1 {

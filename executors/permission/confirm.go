@@ -68,7 +68,7 @@ func confirms(c *command.Command, pattern string) string {
 // publishing matches the subcommands and tasks that publish, such as "publish" and "deploy:prod".
 var publishing = lazyregexp.New(`^(?:.*:)?(?:un)?(?:publish|deploy)(?:[:._-].*)?$|^hex\.publish$`)
 
-// confirmsWords judges words that no table can list.
+// confirmsWords checks words that no table can list.
 func confirmsWords(c *command.Command, pattern string) string {
 	words := c.Operands()
 	if isGit(c) && len(words) > 0 {

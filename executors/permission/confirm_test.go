@@ -64,23 +64,23 @@ func TestConfirmations(t *testing.T) {
 	} {
 		s := newSetup()
 		s.cfg.Permissions = map[string][]Rule{"bash": {{Pattern: tt.pattern, Action: Allow}}}
-		if got := judged(t, s.build(), tt.script); got != tt.want {
+		if got := checkScript(t, s.build(), tt.script); got != tt.want {
 			t.Errorf("rule %q: %q: %s, want %s", tt.pattern, tt.script, got, tt.want)
 		}
 	}
 	for script, want := range map[string]string{"git fetch --all": "allow", "git fetch --upload-pack=./x .": "ask"} {
 		s := newSetup().build()
 		s.user.give = []string{allowAlways}
-		judged(t, s, "git fetch origin")
-		if got := judged(t, s, script); got != want {
+		checkScript(t, s, "git fetch origin")
+		if got := checkScript(t, s, script); got != want {
 			t.Errorf("after an always: %q: %s, want %s", script, got, want)
 		}
 	}
 	for script, want := range map[string]string{"git push --force origin a": "allow", "git push --force origin b": "ask", "git push origin a": "ask"} {
 		s := newSetup().build()
 		s.user.give = []string{allowAlways}
-		judged(t, s, "git push --force origin a")
-		if got := judged(t, s, script); got != want {
+		checkScript(t, s, "git push --force origin a")
+		if got := checkScript(t, s, script); got != want {
 			t.Errorf("after an always: %q: %s, want %s", script, got, want)
 		}
 	}
@@ -124,7 +124,7 @@ func TestEachConfirmation(t *testing.T) {
 	} {
 		s := newSetup()
 		s.cfg.Permissions = map[string][]Rule{"bash": {{Pattern: "*", Action: Allow}}}
-		if got := judged(t, s.build(), script); got != "ask" {
+		if got := checkScript(t, s.build(), script); got != "ask" {
 			t.Errorf("%q: %s, want ask", script, got)
 		}
 	}

@@ -30,7 +30,7 @@ type decision struct {
 	plain *executors.Plain
 }
 
-// decide judges a call without asking the user.
+// decide checks a call without asking the user.
 func (p permissionCheck) decide(call *executors.Call, tool executors.Tool) decision {
 	p.stats, p.links = &workspace.StatCache{}, new(map[string]string)
 	var d decision
@@ -76,7 +76,7 @@ func (p permissionCheck) editDefault(call *executors.Call) verdict {
 	return verdict{action: Ask, why: "default: changes need permission"}
 }
 
-// decideFiles judges a call of a tool other than a shell, by the files that it
+// decideFiles checks a call of a tool other than a shell, by the files that it
 // touches. If no rule matches, byDefault applies.
 func (p permissionCheck) decideFiles(call *executors.Call, byDefault verdict) decision {
 	d := decision{verdict: byDefault, keys: []string{"tool " + call.Tool}, extent: call.Tool + " inside this project"}
@@ -112,7 +112,7 @@ func (p permissionCheck) decideFiles(call *executors.Call, byDefault verdict) de
 	return d
 }
 
-// decideByRules judges each subject by the rules of the user and of the repository.
+// decideByRules checks each subject by the rules of the user and of the repository.
 // If no rule matches, byDefault applies. A deny for the equivalent tool also counts.
 func (p permissionCheck) decideByRules(tool string, subjects []string, spell func(string) []string, byDefault verdict) verdict {
 	v := p.decideByRulesOf(tool, subjects, spell, byDefault)
@@ -143,7 +143,7 @@ func (p permissionCheck) decideByRulesOf(tool string, subjects []string, spell f
 	return total
 }
 
-// decideCommand judges each simple command on its own. The script is allowed if
+// decideCommand checks each simple command on its own. The script is allowed if
 // all commands are, and denied if one is.
 func (p permissionCheck) decideCommand(call *executors.Call) decision {
 	card := call.Card
@@ -217,7 +217,7 @@ func (p permissionCheck) denyIfReadOnly(v verdict) verdict {
 	return v
 }
 
-// decideSimpleCommand judges one simple command. onlyReads means that the plain form of the
+// decideSimpleCommand checks one simple command. onlyReads means that the plain form of the
 // whole script only reads.
 func (p permissionCheck) decideSimpleCommand(tool string, c *command.Command, script *command.Script, onlyReads bool) verdict {
 	if c.Guess { // a guess can only lead to a deny
@@ -264,7 +264,7 @@ func runsNameWithSpace(c *command.Command) bool {
 	return len(c.Words) > 0 && space(c.Words[0].Text) || runsText(c) && !hasCode(c) && space(first)
 }
 
-// decideByCommandRules judges a command by the rules of the user and of the repository.
+// decideByCommandRules checks a command by the rules of the user and of the repository.
 // If no rule matches, byDefault applies.
 func (p permissionCheck) decideByCommandRules(tool string, c *command.Command, byDefault verdict) verdict {
 	v := byDefault
@@ -304,7 +304,7 @@ func firstCommandMatch(list []Rule, c *command.Command, named func([]string) []s
 	return Rule{}, false
 }
 
-// onlyWraps reports whether a command only runs another command, which is judged
+// onlyWraps reports whether a command only runs another command, which is checked
 // on its own.
 func onlyWraps(c *command.Command) bool {
 	if !c.Wraps {
@@ -318,7 +318,7 @@ func onlyWraps(c *command.Command) bool {
 	return slices.Contains([]string{"builtin", "command", "env", "eval", "ionice", "nice", "stdbuf", "timeout"}, c.Program())
 }
 
-// decideWrites judges the files that redirections write and that commands name. Two kinds need
+// decideWrites checks the files that redirections write and that commands name. Two kinds need
 // permission: files that steer programs or agents, and files that an otherwise read-only command
 // writes. allowed means that rules allow each command that writes.
 func (p permissionCheck) decideWrites(tool string, s *command.Script, allowed bool) verdict {

@@ -21,7 +21,7 @@ var (
 	scriptSeed  = flag.Uint64("seed", 1, "the seed of these scripts")
 )
 
-// TestDifferential judges generated scripts and runs the allowed ones in a bash
+// TestDifferential checks generated scripts and runs the allowed ones in a bash
 // in which every program only records its words. Each recorded command must be
 // in the printed script, as a reader of a few dozen lines parses it. It must be
 // harmless by an independent check, and must not have written a file.
@@ -33,7 +33,7 @@ func TestDifferential(t *testing.T) {
 	allowed, scripts := 0, commands.Scale(*scriptCount)
 	for n := range scripts {
 		script := gen.script()
-		if printed, ok, _ := judge(t, td, "ask", script); ok {
+		if printed, ok, _ := decideScript(t, td, "ask", script); ok {
 			allowed++
 			batch = append(batch, allowedScript{script, printed})
 		}

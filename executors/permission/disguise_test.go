@@ -73,7 +73,7 @@ var spellings = []func(string) string{
 func TestWrapped(t *testing.T) {
 	for _, script := range forbidden {
 		for i, wrap := range wraps {
-			if got := judged(t, newSetup().build(), wrap(script)); got != "block" {
+			if got := checkScript(t, newSetup().build(), wrap(script)); got != "block" {
 				t.Errorf("%d: %q: %s", i, wrap(script), got)
 			}
 		}
@@ -111,7 +111,7 @@ func FuzzDisguise(f *testing.F) {
 		for range depth {
 			script = wraps[next(len(wraps))](script)
 		}
-		switch got := judged(t, newSetup().build(), script); {
+		switch got := checkScript(t, newSetup().build(), script); {
 		case got == "allow":
 			t.Errorf("%q ran unasked", script)
 		case got != "block" && depth < 2:

@@ -91,15 +91,15 @@ func (r *refusing) Approve(context.Context, *executors.Call, []permission.Option
 // boxed is the state of the box.
 func boxed() error { return nil }
 
-// judge sends a script through the deciding links. It returns the script that
+// decideScript sends a script through the deciding links. It returns the script that
 // would run without a question.
-func judge(t testing.TB, td *commands.TestDir, mode, script string) (runs string, ok bool, asked bool) {
+func decideScript(t testing.TB, td *commands.TestDir, mode, script string) (runs string, ok bool, asked bool) {
 	t.Helper()
-	return judgeByRules(t, td, mode, script, nil)
+	return checkByRules(t, td, mode, script, nil)
 }
 
-// judgeByRules is judge with rules of the user about commands.
-func judgeByRules(t testing.TB, td *commands.TestDir, mode, script string, rules []permission.Rule) (runs string, ok bool, asked bool) {
+// checkByRules is decideScript with rules of the user about commands.
+func checkByRules(t testing.TB, td *commands.TestDir, mode, script string, rules []permission.Rule) (runs string, ok bool, asked bool) {
 	t.Helper()
 	roots, err := workspace.New(td.Dir)
 	if err != nil {
@@ -135,7 +135,7 @@ func TestHostileEffects(t *testing.T) {
 				grounds[s.Tree] = take(t, pool, s.Tree)
 			}
 			td := grounds[s.Tree]
-			script, ok, _ := judge(t, td, mode, s.Text)
+			script, ok, _ := decideScript(t, td, mode, s.Text)
 			if !ok {
 				continue
 			}
@@ -213,7 +213,7 @@ func TestDaily(t *testing.T) {
 		td := take(t, pool, s.Tree)
 		var script string
 		for _, mode := range []string{"ask", "code"} {
-			runs, ok, asked := judge(t, td, mode, s.Text)
+			runs, ok, asked := decideScript(t, td, mode, s.Text)
 			if !ok || asked {
 				t.Errorf("mode %s: %q asks", mode, s.Text)
 			}
@@ -268,13 +268,13 @@ func TestFilesBesideAllowedCommands(t *testing.T) {
 		"diff . linkdir", "diff .zeph src", "rev .git/config", "cat /dev/tty",
 	} {
 		for _, script := range []string{"make x; " + read, read + " && make x", "make x | " + read} {
-			if runs, ok, _ := judgeByRules(t, td, "code", script, rules); ok {
+			if runs, ok, _ := checkByRules(t, td, "code", script, rules); ok {
 				t.Errorf("%q runs as %q", script, runs)
 			}
 		}
 	}
 	for _, script := range []string{"make x; rev a.txt", "make x < /dev/zero", "cd sub && make x | tac"} {
-		if _, ok, asked := judgeByRules(t, td, "code", script, rules); !ok || asked {
+		if _, ok, asked := checkByRules(t, td, "code", script, rules); !ok || asked {
 			t.Errorf("%q asks", script)
 		}
 	}
@@ -293,7 +293,7 @@ func TestNamesOfLinks(t *testing.T) {
 		"x=link; mycat $x": false, "mycat @/etc/passwd": false, "mycat @linkdir/x": false,
 		"mycat a.txt": true, "mycat @src/list": true, "echo link | ./evil": true, "mycat unlinked": true, "cd src && mycat link": true,
 	} {
-		if _, ok, _ := judgeByRules(t, td, "code", script, rules); ok != want {
+		if _, ok, _ := checkByRules(t, td, "code", script, rules); ok != want {
 			t.Errorf("%q runs without a question: %v", script, ok)
 		}
 	}

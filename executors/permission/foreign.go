@@ -11,7 +11,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace/named"
 )
 
-// restrictForeign judges the files and commands that any string of a foreign tool's input may
+// restrictForeign checks the files and commands that any string of a foreign tool's input may
 // mean, by the rules that deny or ask. Commands also meet the rules of bash that deny.
 func (p permissionCheck) restrictForeign(call *executors.Call, spell func(string) []string) verdict {
 	total := verdict{action: Allow}

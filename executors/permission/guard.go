@@ -46,7 +46,7 @@ type guardLink struct {
 func (g guardLink) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
 	policy, end := g.Policy.policyFor(call)
 	defer end()
-	blocked, ask := g.newCheck(policy).judgeCall(call, call.Spec.Effect.ReadOnly())
+	blocked, ask := g.newCheck(policy).checkCall(call, call.Spec.Effect.ReadOnly())
 	if f, ok := errors.AsType[*executors.Failure](call.PrepareErr); ok && f.Category == executors.PolicyBlocked && blocked == nil {
 		blocked = f // the tool itself refuses the path
 	}
@@ -59,7 +59,7 @@ func (g guardLink) Execute(ctx context.Context, call *executors.Call) (executors
 	return g.Executor.Execute(ctx, call)
 }
 
-// guardCheck checks one call against one policy, once. Methods named judge may return a
+// guardCheck checks one call against one policy, once. Methods named check may return a
 // reason to ask; those named check only block.
 type guardCheck struct {
 	*Guard
@@ -79,7 +79,7 @@ func (g *Guard) newCheck(p *ShellPolicy) guardCheck {
 	return guardCheck{&once, p, stats}
 }
 
-// withStats returns a workspace for one judgement.
+// withStats returns a workspace for one check.
 func withStats(w Workspace, stats *workspace.StatCache) Workspace {
 	if r, ok := w.(*workspace.Roots); ok {
 		return r.WithStats(stats)
@@ -117,9 +117,9 @@ func boundReasons(all []string) []string {
 	return all
 }
 
-// judgeCall returns why a call is blocked, or reasons to ask. reads means that its
+// checkCall returns why a call is blocked, or reasons to ask. reads means that its
 // tool changes nothing; it may then name readable files outside the roots.
-func (g guardCheck) judgeCall(call *executors.Call, reads bool) (blocked *executors.Failure, ask []string) {
+func (g guardCheck) checkCall(call *executors.Call, reads bool) (blocked *executors.Failure, ask []string) {
 	card := call.Card
 	if blocked := g.checkCardPaths(card, reads); blocked != nil {
 		return blocked, nil
@@ -137,10 +137,10 @@ func (g guardCheck) judgeCall(call *executors.Call, reads bool) (blocked *execut
 	if call.Record.ClaimSource == "" {
 		call.Record.ClaimSource = claimSource(script)
 	}
-	for _, judge := range []func(executors.Card, *command.Script) (*executors.Failure, []string){
-		g.judgeOwnFiles, g.judgeReads, g.judgeCommands, g.judgeSockets, g.judgeCopiedProject, g.judgePaths, g.judgePatterns,
+	for _, check := range []func(executors.Card, *command.Script) (*executors.Failure, []string){
+		g.checkOwnFiles, g.checkReads, g.checkCommands, g.checkSockets, g.checkCopiedProject, g.checkPaths, g.checkPatterns,
 	} {
-		blocked, reasons := judge(card, script)
+		blocked, reasons := check(card, script)
 		if blocked != nil {
 			return blocked, nil
 		}
@@ -152,8 +152,8 @@ func (g guardCheck) judgeCall(call *executors.Call, reads bool) (blocked *execut
 	return nil, boundReasons(ask)
 }
 
-// judgePatterns adds a reason to ask for each confirm_pattern that the command contains.
-func (g guardCheck) judgePatterns(card executors.Card, _ *command.Script) (blocked *executors.Failure, ask []string) {
+// checkPatterns adds a reason to ask for each confirm_pattern that the command contains.
+func (g guardCheck) checkPatterns(card executors.Card, _ *command.Script) (blocked *executors.Failure, ask []string) {
 	lower := strings.ToLower(card.Command())
 	for _, pattern := range g.shell.ConfirmPatterns {
 		if strings.Contains(lower, strings.ToLower(pattern)) {
@@ -163,9 +163,9 @@ func (g guardCheck) judgePatterns(card executors.Card, _ *command.Script) (block
 	return nil, ask
 }
 
-// judgeCommands judges each command of a script by its program, its arguments and the files
+// checkCommands checks each command of a script by its program, its arguments and the files
 // that it removes.
-func (g guardCheck) judgeCommands(_ executors.Card, script *command.Script) (blocked *executors.Failure, ask []string) {
+func (g guardCheck) checkCommands(_ executors.Card, script *command.Script) (blocked *executors.Failure, ask []string) {
 	for _, c := range script.Commands {
 		if why, key := g.blockedReason(c); why != "" {
 			f := executors.Failuref(executors.PolicyBlocked, "%s is blocked: %s", quote(c.Text()), why)
@@ -176,7 +176,7 @@ func (g guardCheck) judgeCommands(_ executors.Card, script *command.Script) (blo
 			}
 			return f.Hint("Do it another way, or ask the user to run it in a terminal of their own%s.", or), nil
 		}
-		reasons, why := g.judgeRemoval(c)
+		reasons, why := g.checkRemoval(c)
 		if why != "" {
 			return executors.Failuref(executors.PolicyBlocked, "%s is blocked: %s", quote(c.Text()), why).
 				Hint("Name the directories inside it that should be removed."), nil

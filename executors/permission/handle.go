@@ -67,10 +67,10 @@ func (c ShellRules) Allowed(home string) []string {
 }
 
 // ShellPolicyHandle holds the current policy for the links of one session. Store replaces it
-// atomically. All links judge a call by the same policy, even if it changes while the user is
+// atomically. All links check a call by the same policy, even if it changes while the user is
 // asked. All methods may be called concurrently.
 type ShellPolicyHandle struct {
-	// Renew, if not nil, is called before a call is judged, so that it can
+	// Renew, if not nil, is called before a call is checked, so that it can
 	// Store a newer policy. It is set before the first call.
 	Renew func()
 
@@ -85,13 +85,13 @@ func NewShellPolicyHandle(p *ShellPolicy) *ShellPolicyHandle {
 	return h
 }
 
-// Store makes p the policy for all calls that are judged from now on.
+// Store makes p the policy for all calls that are checked from now on.
 func (h *ShellPolicyHandle) Store(p *ShellPolicy) { h.current.Store(p) }
 
 // Load returns the current policy.
 func (h *ShellPolicyHandle) Load() *ShellPolicy { return h.current.Load() }
 
-// policyFor returns the policy that judges the call until end is called. It
+// policyFor returns the policy that checks the call until end is called. It
 // identifies a call by its record, which copies of the call share.
 func (h *ShellPolicyHandle) policyFor(call *executors.Call) (p *ShellPolicy, end func()) {
 	if p, ok := h.running.Load(call.Record); ok && call.Record != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
-// A call is judged by one policy from the first link to the last, even if
+// A call is checked by one policy from the first link to the last, even if
 // another policy is stored while the user thinks.
 func TestOnePolicyPerCall(t *testing.T) {
 	s := newSetup().build()
@@ -94,12 +94,12 @@ func TestAllowedPaths(t *testing.T) {
 		"rm -rf " + dir + "/link/": "block"} {
 		call := bashIn("/other", g.Home, script)
 		call.Record = &executors.Record{}
-		blocked, _ := g.judgeCall(call, false)
+		blocked, _ := g.checkCall(call, false)
 		if (blocked != nil) != (want == "block") {
 			t.Errorf("%s: %v", script, blocked)
 		}
 	}
-	if blocked, _ := g.judgeCall(&executors.Call{Card: executors.Card{Paths: []string{dir + "/home/cache/x"}}}, true); blocked == nil {
+	if blocked, _ := g.checkCall(&executors.Call{Card: executors.Card{Paths: []string{dir + "/home/cache/x"}}}, true); blocked == nil {
 		t.Error("a tool for files gets at allowed_paths")
 	}
 }

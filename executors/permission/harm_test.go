@@ -176,11 +176,11 @@ func harm(td *commands.TestDir, dir string, words []string) string {
 	if !ok {
 		return "is a program that is not known to be read-only"
 	}
-	return r.judge(td, dir, args)
+	return r.check(td, dir, args)
 }
 
-// judge parses the words as getopt does.
-func (r reader) judge(td *commands.TestDir, dir string, args []string) string {
+// check parses the words as getopt does.
+func (r reader) check(td *commands.TestDir, dir string, args []string) string {
 	var operands []string
 	bad := func(option string) bool {
 		return slices.ContainsFunc(r.harm, func(h string) bool {
@@ -281,7 +281,7 @@ func scriptHarm(td *commands.TestDir, dir string, args []string, values string, 
 		}
 		first = first && !script
 	}
-	return r.judge(td, dir, args)
+	return r.check(td, dir, args)
 }
 
 // sedHarm reports whether a sed script may write, run or read a file in any

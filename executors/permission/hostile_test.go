@@ -28,7 +28,7 @@ func scripts(t testing.TB, file string) map[string][]string {
 	return out
 }
 
-func judged(t testing.TB, s *setup, script string) string {
+func checkScript(t testing.TB, s *setup, script string) string {
 	call := bash(script)
 	call.Card.Title = "script"
 	return s.outcome(t, call)
@@ -40,7 +40,7 @@ func TestHostile(t *testing.T) {
 	for section, list := range scripts(t, "hostile.txtar") {
 		class, want, _ := strings.Cut(section, ": ")
 		for _, script := range list {
-			if got := judged(t, newSetup().build(), script); got != want {
+			if got := checkScript(t, newSetup().build(), script); got != want {
 				t.Errorf("%s: %q: %s, want %s", class, script, got, want)
 			}
 		}
@@ -57,7 +57,7 @@ func TestHostileWithARule(t *testing.T) {
 		for _, script := range list {
 			s := newSetup()
 			s.cfg.Permissions = map[string][]Rule{"bash": {{Pattern: "*", Action: Allow}}}
-			if got := judged(t, s.build(), script); got != "block" {
+			if got := checkScript(t, s.build(), script); got != "block" {
 				t.Errorf("%q: %s", script, got)
 			}
 		}
@@ -67,7 +67,7 @@ func TestHostileWithARule(t *testing.T) {
 func TestHarmless(t *testing.T) {
 	for want, list := range scripts(t, "harmless.txtar") {
 		for _, script := range list {
-			if got := judged(t, newSetup().build(), script); got != want {
+			if got := checkScript(t, newSetup().build(), script); got != want {
 				t.Errorf("%q: %s, want %s", script, got, want)
 			}
 		}

@@ -15,8 +15,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
-// judgeSockets judges redirections that the shell opens as network connections.
-func (g guardCheck) judgeSockets(_ executors.Card, s *command.Script) (blocked *executors.Failure, ask []string) {
+// checkSockets checks redirections that the shell opens as network connections.
+func (g guardCheck) checkSockets(_ executors.Card, s *command.Script) (blocked *executors.Failure, ask []string) {
 	i := slices.IndexFunc(s.Redirects, command.Redirect.Socket)
 	if i < 0 {
 		return nil, nil
@@ -28,9 +28,9 @@ func (g guardCheck) judgeSockets(_ executors.Card, s *command.Script) (blocked *
 	return nil, []string{"it opens " + target}
 }
 
-// judgePaths judges whether a script names files outside of the session's directories. The
+// checkPaths checks whether a script names files outside of the session's directories. The
 // read-only commands of a plain form name exactly the files of that form.
-func (g guardCheck) judgePaths(card executors.Card, s *command.Script) (blocked *executors.Failure, ask []string) {
+func (g guardCheck) checkPaths(card executors.Card, s *command.Script) (blocked *executors.Failure, ask []string) {
 	form := g.formWithRules(card)
 	inBox := g.runsInBox(card, form)
 	outside, reasons := g.findOutside(s, inBox)
@@ -45,7 +45,7 @@ func (g guardCheck) judgePaths(card executors.Card, s *command.Script) (blocked 
 	if form == nil {
 		return nil, slices.Concat(ask, reasons, s.Dynamic)
 	}
-	blocked, named := g.judgeNamedFiles(form, inBox)
+	blocked, named := g.checkNamedFiles(form, inBox)
 	if !form.ReadOnly { // the words of its other commands may be files
 		ask = slices.Concat(ask, reasons, s.Dynamic)
 	}
@@ -145,9 +145,9 @@ func (g guardCheck) checkReach(s *command.Script) *executors.Failure {
 	return nil
 }
 
-// judgeCopiedProject blocks a script of a sub-agent that works in a copy, if the script names
+// checkCopiedProject blocks a script of a sub-agent that works in a copy, if the script names
 // files of the project itself.
-func (g guardCheck) judgeCopiedProject(card executors.Card, s *command.Script) (blocked *executors.Failure, ask []string) {
+func (g guardCheck) checkCopiedProject(card executors.Card, s *command.Script) (blocked *executors.Failure, ask []string) {
 	if g.NamesForbidden == nil {
 		return nil, nil
 	}

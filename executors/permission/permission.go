@@ -84,12 +84,12 @@ type permissionLink struct {
 	*Permission
 }
 
-// permissionCheck judges one call by one policy.
+// permissionCheck checks one call by one policy.
 type permissionCheck struct {
 	*Permission
 	*ShellPolicy
-	stats *workspace.StatCache // of the judgement; nil between judgements
-	links *map[string]string   // of the judgement: see steeringLinks
+	stats *workspace.StatCache // of the check; nil between checks
+	links *map[string]string   // of the check: see steeringLinks
 }
 
 // namesInRules returns paths or texts with the names that rules use.

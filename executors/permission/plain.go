@@ -92,7 +92,7 @@ func (p permissionCheck) checkReach(form *plain.Form, allowed func(*plain.Comman
 		return nil
 	}
 	most := plain.ReachesLiterals
-	if !form.ReadOnly { // the guard judges all files that the words of the commands name
+	if !form.ReadOnly { // the guard checks all files that the words of the commands name
 		most = plain.ReachesNamed
 	}
 	for _, c := range form.Commands {
@@ -260,10 +260,10 @@ func (g guardCheck) runsInBox(card executors.Card, form *plain.Form) bool {
 	return true
 }
 
-// judgeNamedFiles judges the files of a plain form. They are exactly the words that its
+// checkNamedFiles checks the files of a plain form. They are exactly the words that its
 // read-only programs open. In the box, it blocks what must not be read, and asks about nothing that
 // the box refuses.
-func (g guardCheck) judgeNamedFiles(form *plain.Form, inBox bool) (blocked *executors.Failure, ask []string) {
+func (g guardCheck) checkNamedFiles(form *plain.Form, inBox bool) (blocked *executors.Failure, ask []string) {
 	own := ownFiles{hidden: g.agentFiles(), home: g.Home, trail: follow.Trail{Lstat: g.stats.Lstat}}
 	var reads *readSearch
 	if rules := g.readRules(); rules != nil {
@@ -274,10 +274,10 @@ func (g guardCheck) judgeNamedFiles(form *plain.Form, inBox bool) (blocked *exec
 	for _, f := range form.Files {
 		path := pathOf(f)
 		if own.hidden != nil {
-			own.judgeFile(path)
+			own.checkFile(path)
 		}
 		if reads != nil {
-			reads.judgeFile(path, fileOnly)
+			reads.checkFile(path, fileOnly)
 		}
 		for i, found := range follow.Targets(path, &t) {
 			if i < len(path.Abs) && harmlessDevice(path.Abs[i]) {

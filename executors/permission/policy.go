@@ -2,8 +2,8 @@
 // denies.
 //
 // Start with [Guard], which blocks calls that no rule can allow, and
-// [Permission], which judges the rest by rules, mode and defaults. Only
-// [Permission] asks the user. Both go into the chain in this order. They judge
+// [Permission], which checks the rest by rules, mode and defaults. Only
+// [Permission] asks the user. Both go into the chain in this order. They check
 // the call's Card, not the words of the model: files by their absolute path,
 // and a shell command by each simple command that it would run.
 //
@@ -17,7 +17,7 @@
 //
 // Why is the package larger than others? One verdict weighs every source against
 // the others: blocked commands, paths, own files, rules, mode and defaults all
-// judge the same parsed command. Half of its lines are tests, most of them
+// check the same parsed command. Half of its lines are tests, most of them
 // attacks on that verdict.
 package permission
 

@@ -211,7 +211,7 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// A tool is judged by its declared effects. A tool without effects is not
+// A tool is checked by its declared effects. A tool without effects is not
 // trusted.
 func TestEffects(t *testing.T) {
 	for tool, want := range map[string]map[string]string{

@@ -16,7 +16,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/protocol-fixtures/commands"
 )
 
-// Random scripts of various spellings and programs are judged, and those that
+// Random scripts of various spellings and programs are checked, and those that
 // may run without a question are run. None of them shows the keys.
 func TestPrivateByRunning(t *testing.T) {
 	program, err := exec.LookPath("bash")

@@ -31,11 +31,11 @@ func (g guardCheck) writable() Workspace {
 	return g.Roots
 }
 
-// judgeReads judges the files of a script by the rules for reading. blocked is set
+// checkReads checks the files of a script by the rules for reading. blocked is set
 // for a file that is certainly read against the rules; for a directory, only if
 // the command shows the contents of its files. The sandbox covers files that a
 // program opens by itself.
-func (g guardCheck) judgeReads(card executors.Card, s *command.Script) (blocked *executors.Failure, ask []string) {
+func (g guardCheck) checkReads(card executors.Card, s *command.Script) (blocked *executors.Failure, ask []string) {
 	rules := g.readRules()
 	if rules == nil {
 		return nil, nil
@@ -44,7 +44,7 @@ func (g guardCheck) judgeReads(card executors.Card, s *command.Script) (blocked 
 	search := readSearch{rules: rules, home: g.Home, trail: follow.Trail{Lstat: g.stats.Lstat}}
 	for _, redirect := range s.Redirects {
 		if redirect.Read {
-			search.judgeFile(certain(redirect.Path()), fileOnly)
+			search.checkFile(certain(redirect.Path()), fileOnly)
 		}
 	}
 	for _, c := range s.Commands {
@@ -57,10 +57,10 @@ func (g guardCheck) judgeReads(card executors.Card, s *command.Script) (blocked 
 		}
 		if p := c.Program(); p == "find" || p == "gfind" { // its other operands are names to search for
 			for _, dir := range findStarts(c) {
-				search.judgeFile(certain(dir), fileOnly)
+				search.checkFile(certain(dir), fileOnly)
 			}
 		} else {
-			search.judgeWords(c, r)
+			search.checkWords(c, r)
 		}
 		if showsOthers && (!inBox || isGit(c)) { // the box lacks those files, but not their texts in a repository
 			search.ask = append(search.ask, fmt.Sprintf("%s may reach files that must not be read ([tools.file] deny_read or allow_read)", quote(c.Text())))
@@ -153,24 +153,24 @@ func from(dir, path string) string {
 	return filepath.Join(dir, path)
 }
 
-// judgeWords judges the words of a command that may name a file.
-func (s *readSearch) judgeWords(c *command.Command, r reach) {
+// checkWords checks the words of a command that may name a file.
+func (s *readSearch) checkWords(c *command.Command, r reach) {
 	for _, p := range blobPaths(c) {
-		s.judgeFile(p, inCommit)
+		s.checkFile(p, inCommit)
 	}
 	paths := c.Paths()
 	for _, p := range paths {
-		s.judgeFile(p, r)
+		s.checkFile(p, r)
 	}
 	for _, p := range c.Mentions() {
 		if !slices.ContainsFunc(paths, func(o command.Path) bool { return o.Text == p.Text }) {
-			s.judgeMention(p)
+			s.checkMention(p)
 		}
 	}
 }
 
-// judgeFile judges a word that names a file, or may name one.
-func (s *readSearch) judgeFile(p command.Path, r reach) {
+// checkFile checks a word that names a file, or may name one.
+func (s *readSearch) checkFile(p command.Path, r reach) {
 	for i, abs := range p.Abs {
 		why := s.refusalReason(abs, p.Glob, r)
 		switch {
@@ -185,15 +185,15 @@ func (s *readSearch) judgeFile(p command.Path, r reach) {
 	}
 }
 
-// judgeMention judges a word that may not be a file name at all. It counts if the
+// checkMention checks a word that may not be a file name at all. It counts if the
 // file exists.
-func (s *readSearch) judgeMention(p command.Path) {
+func (s *readSearch) checkMention(p command.Path) {
 	if rest, ok := strings.CutPrefix(p.Text, "~/"); ok && s.home != "" {
 		p.Abs = []string{filepath.Join(s.home, rest)}
 	}
 	for _, abs := range p.Abs {
 		if info, err := os.Stat(abs); err == nil && !info.IsDir() {
-			s.judgeFile(p, fileOnly)
+			s.checkFile(p, fileOnly)
 			return
 		}
 	}
@@ -204,7 +204,7 @@ func (s *readSearch) refusalReason(abs string, glob bool, r reach) string {
 	if harmlessDevice(abs) {
 		return ""
 	}
-	found, _ := follow.Files(abs, glob, &s.trail) // a path that cannot be followed is judged elsewhere
+	found, _ := follow.Files(abs, glob, &s.trail) // a path that cannot be followed is checked elsewhere
 	if glob {                                     // a file that the pattern matches later counts too
 		dir := abs[:strings.IndexAny(abs+"*", "*?[")]
 		found = append(found, filepath.Dir(dir+"x"))

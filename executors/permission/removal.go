@@ -10,9 +10,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
-// judgeRemoval judges recursive removal. It blocks the removal of a protected
+// checkRemoval checks recursive removal. It blocks the removal of a protected
 // directory, and asks about an unknown one.
-func (g guardCheck) judgeRemoval(c *command.Command) (ask []string, blocked string) {
+func (g guardCheck) checkRemoval(c *command.Command) (ask []string, blocked string) {
 	var targets []command.Path
 	switch {
 	case c.Program() == "rm" && recursive(c.Args()):

@@ -131,7 +131,7 @@ func TestHostileRepositories(t *testing.T) {
 	t.Setenv("SECRET_TOKEN", commands.Secret)
 	runs, asked := 0, 0
 	for i, tree := range trees {
-		if endless.MatchString(tree) || testing.Short() && i%5 != 0 { // the race detector makes judging several times as slow
+		if endless.MatchString(tree) || testing.Short() && i%5 != 0 { // the race detector makes checking several times as slow
 			continue
 		}
 		td := take(t, pool, tree)
@@ -182,7 +182,7 @@ func unasked(t *testing.T, td *commands.TestDir) (printed []string, asked int) {
 			if missing(strings.Fields(script)[:1]) && !strings.HasPrefix(script, "for ") {
 				continue
 			}
-			if runs, ok, _ := judge(t, td, "code", script); ok {
+			if runs, ok, _ := decideScript(t, td, "code", script); ok {
 				printed = append(printed, runs)
 			} else {
 				asked++
@@ -235,7 +235,7 @@ func TestHostileRepositoriesAreHostile(t *testing.T) {
 	}
 }
 
-// A command reads nothing outside through a directory that a link replaces after the judgement, as
+// A command reads nothing outside through a directory that a link replaces after the check, as
 // one in the background could be made to.
 func TestReplacedDirectory(t *testing.T) {
 	needBox(t)
@@ -243,7 +243,7 @@ func TestReplacedDirectory(t *testing.T) {
 	for _, script := range []string{"sleep 0; cat sub/secret.txt", "cat sub/*", "ls sub/", "cd sub && head -1 secret.txt",
 		"while read -r x; do echo \"$x\"; done < sub/secret.txt", "grep -r zq7 sub/"} {
 		td := take(t, pool, "clean")
-		printed, ok, _ := judge(t, td, "auto", script)
+		printed, ok, _ := decideScript(t, td, "auto", script)
 		if !ok {
 			t.Errorf("%q asks", script)
 			continue

@@ -75,7 +75,7 @@ func (p permissionCheck) steeringLinks() map[string]string {
 	return *p.links
 }
 
-// environmentProgram judges a program of a virtual environment of Python with any name.
+// environmentProgram checks a program of a virtual environment of Python with any name.
 func (p permissionCheck) environmentProgram(abs, root string) steering.Kind {
 	for at := abs; len(at) > len(root); at = filepath.Dir(at) {
 		if name := strings.ToLower(filepath.Base(at)); name != "bin" && name != "scripts" {
@@ -121,7 +121,7 @@ func (p permissionCheck) steeredByCall(call *executors.Call, pattern func(file s
 	return ""
 }
 
-// maxArriving bounds the files of a tree that is copied or moved and whose names are judged.
+// maxArriving bounds the files of a tree that is copied or moved and whose names are checked.
 const maxArriving = 20_000
 
 // steeredByTree returns why it needs permission to copy or move the directory from to the new name
@@ -292,7 +292,7 @@ func isBundleWith(word string, letter byte) bool {
 	return len(word) > 2 && word[0] == '-' && word[1] != '-' && word[len(word)-1] == letter
 }
 
-// steeredByTransfer judges the new names of the files that a program copies, moves or links.
+// steeredByTransfer checks the new names of the files that a program copies, moves or links.
 func (p permissionCheck) steeredByTransfer(c *command.Command, t *follow.Trail) string {
 	from, to := transfer(c)
 	if to == nil {

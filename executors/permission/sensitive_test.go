@@ -16,7 +16,7 @@ func (r nestedRoots) Dirs() []string                           { return r }
 func (r nestedRoots) Resolve(path string) (string, error)      { return path, nil }
 func (r nestedRoots) ResolveEntry(path string) (string, error) { return path, nil }
 
-// A file is judged by its path in the innermost root.
+// A file is checked by its path in the innermost root.
 func TestSteeredInRoots(t *testing.T) {
 	const project, copied = "/w", "/w/.claude/worktrees/x"
 	for file, want := range map[string]bool{

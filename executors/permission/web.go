@@ -15,7 +15,7 @@ func onlyReadsNetwork(e executors.Effect) bool {
 	return e&^executors.Idempotent == executors.Reads|executors.Network
 }
 
-// decideWeb judges a call that requests a URL.
+// decideWeb checks a call that requests a URL.
 func (p permissionCheck) decideWeb(call *executors.Call) decision {
 	u, err := url.Parse(call.Card.URL)
 	if err != nil { // no tool of ours has such a card

@@ -107,7 +107,7 @@ func (f *forwarded) Execute(ctx context.Context, call *executors.Call) (executor
 	return executors.Result{Text: "ran"}, nil
 }
 
-// A redirect is judged like a separate call, within the same call.
+// A redirect is checked like a separate call, within the same call.
 func TestAdmit(t *testing.T) {
 	for name, tt := range map[string]struct {
 		rules   []Rule

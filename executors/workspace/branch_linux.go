@@ -150,7 +150,7 @@ func (b *Branch) Read(name string, buf []byte, maxBytes int) (data []byte, size 
 	return data, int64(len(data)), err
 }
 
-// mayRead judges a file before it is opened. A file with several hard links may
+// mayRead checks a file before it is opened. A file with several hard links may
 // be a hidden one, and a hidden file must stay open once it is open.
 func (b *Branch) mayRead(name string) error {
 	if err := checkPlainName(name); err != nil {

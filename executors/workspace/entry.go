@@ -27,7 +27,7 @@ func (r *Roots) ResolveEntry(path string) (string, error) {
 	if filepath.Dir(abs) != abs {
 		abs = filepath.Join(dir, filepath.Base(abs))
 	}
-	if err := r.judge(abs, path); err != nil {
+	if err := r.check(abs, path); err != nil {
 		return "", err
 	}
 	if namesDirectory(path) {
@@ -203,5 +203,5 @@ func linkError(err error, name string) error {
 // leads to an allowed place in a root. It need not exist.
 func (r *Roots) LeadsInside(path string) bool {
 	resolved, err := r.stats.follow(path)
-	return err == nil && r.Contains(resolved) && r.judge(resolved, path) == nil
+	return err == nil && r.Contains(resolved) && r.check(resolved, path) == nil
 }

@@ -21,7 +21,7 @@ import (
 // names at any depth below the roots, and denies outside of them too. Any other
 // pattern ("src/**", "./a") is relative to each root.
 //
-// Letter case matters, except on macOS and Windows. A file is judged by the name that is
+// Letter case matters, except on macOS and Windows. A file is checked by the name that is
 // used to read it, so a hard link with another name counts as another file.
 type ReadRules struct {
 	Deny, Allow []string
@@ -204,7 +204,7 @@ type readVerdict struct {
 	allowed bool
 }
 
-// verdictOn judges a path by the rules for itself and for the directories above it.
+// verdictOn checks a path by the rules for itself and for the directories above it.
 func (r *Readable) verdictOn(abs string) readVerdict {
 	if top, ok := r.roots.root(abs); ok {
 		v := r.tops[top]
@@ -220,11 +220,11 @@ func (r *Readable) verdictOn(abs string) readVerdict {
 		return r.verdictOn(parent).enter(filepath.Base(abs))
 	}
 	v := readVerdict{read: r, path: strings.TrimSuffix(r.pathInRules(abs), "/")}
-	v.judge("", v.path, atRoot)
+	v.check("", v.path, atRoot)
 	return v
 }
 
-// rootVerdict judges a root. Patterns for names below the roots do not apply to it.
+// rootVerdict checks a root. Patterns for names below the roots do not apply to it.
 func (r *Readable) rootVerdict(dir string) readVerdict {
 	v := readVerdict{read: r, inside: true}
 	for i, name := range strings.Split(strings.TrimSuffix(r.pathInRules(r.roots.nameInRules(dir)), "/"), "/") {
@@ -232,7 +232,7 @@ func (r *Readable) rootVerdict(dir string) readVerdict {
 			v.path += "/"
 		}
 		v.path += name // the first name is empty, or a volume
-		v.judge(name, v.path, atRoot)
+		v.check(name, v.path, atRoot)
 	}
 	return v
 }
@@ -244,7 +244,7 @@ func (v readVerdict) enter(name string) readVerdict {
 	}
 	name = v.read.foldName(name)
 	v.path += "/" + name
-	v.judge(name, v.path, belowRoot)
+	v.check(name, v.path, belowRoot)
 	return v
 }
 
@@ -258,16 +258,16 @@ func (v readVerdict) lists(name string, dir bool) bool {
 	if dir || v.read.deny.needsPath(name, v.path) || v.read.allow.needsPath(name, v.path) {
 		v.path += "/" + name
 	}
-	v.judge(name, v.path, belowRoot)
+	v.check(name, v.path, belowRoot)
 	return v.passes(dir)
 }
 
-// Values of the parameter below of judge.
+// Values of the parameter below of check.
 const atRoot, belowRoot = false, true
 
-// judge applies the rules for path, whose last name is name; below reports that it
+// check applies the rules for path, whose last name is name; below reports that it
 // is neither a root nor above one.
-func (v *readVerdict) judge(name, path string, below bool) {
+func (v *readVerdict) check(name, path string, below bool) {
 	r := v.read
 	if !v.denied {
 		v.pattern, v.denied = r.deny.match(name, path, below, true)

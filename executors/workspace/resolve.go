@@ -46,7 +46,7 @@ func (r *Roots) Resolve(path string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("resolve %s: %w", path, err)
 	}
-	if err := r.judge(resolved, path); err != nil {
+	if err := r.check(resolved, path); err != nil {
 		return "", err
 	}
 	return resolved, nil
@@ -71,15 +71,15 @@ func (r *Roots) absolute(path string) (string, error) {
 	return abs, r.checkWindowsPath(abs, path)
 }
 
-// judge returns an error if resolved, the target of path, may not be used.
-func (r *Roots) judge(resolved, path string) error {
+// check returns an error if resolved, the target of path, may not be used.
+func (r *Roots) check(resolved, path string) error {
 	if r.Hidden().Hides(resolved) {
 		return &AgentFileError{Path: path}
 	}
 	if !r.Contains(resolved) && !r.read.allowsOutside(resolved) {
 		return &OutsideError{Path: resolved, Given: path, Roots: r.Dirs()}
 	}
-	if pattern, refused := r.read.RefusesDir(resolved); refused { // Lstat judges files
+	if pattern, refused := r.read.RefusesDir(resolved); refused { // Lstat checks files
 		return &DeniedError{Path: path, Pattern: pattern}
 	}
 	return nil

@@ -32,7 +32,7 @@ type Roots struct {
 	ruleName func(string) string // see WithRuleNames; nil changes nothing
 
 	stats  *StatCache   // of WithStats; else nil
-	hidden *HiddenFiles // the snapshot of that judgement; nil until it is needed
+	hidden *HiddenFiles // the snapshot of that check; nil until it is needed
 }
 
 // New returns Roots of existing absolute directories; the first is the session's

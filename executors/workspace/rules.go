@@ -166,7 +166,7 @@ func (s *ruleSet) match(name, path string, below, inside bool) (pattern string, 
 	return "", false
 }
 
-// needsPath reports whether judging the entry name of the directory dir requires
+// needsPath reports whether checking the entry name of the directory dir requires
 // its path.
 func (s *ruleSet) needsPath(name, dir string) bool {
 	for i := range s.paths {

@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// StatCache caches the results of lstat(2), so that one judgement examines each
-// path once. Each judgement needs its own, since it has to see links that were made before it. The
+// StatCache caches the results of lstat(2), so that one check examines each
+// path once. Each check needs its own, since it has to see links that were made before it. The
 // zero value is ready; a nil StatCache caches nothing. It is not for concurrent use.
 type StatCache struct {
 	seen map[string]seenPath
@@ -51,7 +51,7 @@ func (c *StatCache) Use(dirs ...string) {
 	}
 }
 
-// WithStats returns the same roots for one judgement: they examine each path once, and take one
+// WithStats returns the same roots for one check: they examine each path once, and take one
 // snapshot of the hidden files. They are not for concurrent use.
 func (r *Roots) WithStats(stats *StatCache) *Roots {
 	out := *r
@@ -61,5 +61,5 @@ func (r *Roots) WithStats(stats *StatCache) *Roots {
 	return &out
 }
 
-// HiddenWith is like [Roots.Hidden] for one judgement.
+// HiddenWith is like [Roots.Hidden] for one check.
 func (r *Roots) HiddenWith(stats *StatCache) *HiddenFiles { return r.WithStats(stats).Hidden() }

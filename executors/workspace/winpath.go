@@ -12,7 +12,7 @@ import (
 
 // On Windows some paths have a special meaning. A stat of \\host\share signs in to that
 // machine, COM1 is a device in every directory, and one file has several names. The
-// functions here judge a path by its text alone, before any stat. They apply the rules of
+// functions here check a path by its text alone, before any stat. They apply the rules of
 // Windows on every system, so that tests can run anywhere.
 
 // windowsReach returns why an absolute Windows path must not be examined, even by a stat:

@@ -2,7 +2,7 @@ package workspace
 
 import "testing"
 
-// Paths of Windows are judged by their text alone, on every system.
+// Paths of Windows are checked by their text alone, on every system.
 func TestWindowsPaths(t *testing.T) {
 	const machine, device = "it leads to another machine", "it names a device"
 	const stream, end, short = "it names a stream of a file", "it ends in a dot or a space, which Windows ignores", "it is a short name of another file"

@@ -186,7 +186,7 @@ func (m *Stream) scan(l []byte) {
 
 // scanPlain finds the hits in a line, without undoing escapes.
 func (m *Stream) scanPlain(l []byte) {
-	m.judgedTo, m.decodedTo, m.keyBegins, m.cookieState = 0, 0, 0, 0
+	m.passedTo, m.decodedTo, m.keyBegins, m.cookieState = 0, 0, 0, 0
 	anchors, before := m.anchors, byte('\n')
 	for i := 0; i < len(l); i++ {
 		b := l[i]

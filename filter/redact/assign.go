@@ -84,7 +84,7 @@ func (m *Stream) scanEquals(l []byte, i int) {
 
 // scanPair looks for the value of a name after its separator.
 func (m *Stream) scanPair(l []byte, from, to, at int, separator byte) {
-	if at < m.judgedTo {
+	if at < m.passedTo {
 		return
 	}
 	name := l[from:to]
@@ -164,7 +164,7 @@ func (m *Stream) scanElsewhere(l []byte, v assignedValue, n nameClass, separator
 	const long = 512
 	switch value := l[v.from:v.to]; {
 	case len(value) > long:
-		m.judgedTo = v.to - long/2
+		m.passedTo = v.to - long/2
 	case len(value) == 0 || text.HasAnyPrefix(value, "|", ">", "Some("):
 		block := text.HasAnyPrefix(l[v.from:], "|", ">") // of YAML
 		m.below = belowName{m.lineNumber + 1, n, len(value) > 0 || separator == '=' || block}

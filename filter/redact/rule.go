@@ -208,7 +208,7 @@ func (c *candidate) takeValue(end int) bool {
 	return true
 }
 
-// name returns the bounds of the name by which the value is judged.
+// name returns the bounds of the name by which the value is checked.
 func (c *candidate) name() (from, to int) {
 	if c.Name == "after" {
 		return c.after, text.NameSet.RunEnd(c.line, c.after)

@@ -23,7 +23,7 @@ type Stream struct {
 	spareBuffer    []byte
 	unescaped      unescapedLine
 	held           heldLines
-	judgedTo       int  // the bytes of the line before this one are in a value that is too long
+	passedTo       int  // the bytes of the line before this one are in a value that is too long
 	decodedTo      int  // the bytes of the line before this one were decoded
 	keyBegins      int  // begins of private keys in the line
 	mayHaveEscapes bool // the line has a byte that begins escapes

@@ -2,9 +2,9 @@ package commands
 
 import "testing"
 
-// Scale returns the number of scripts that a test judges: n, or a tenth of it under
-// -short. That is for the race detector, which makes judging ten times as slow, and
-// scripts are judged one after the other.
+// Scale returns the number of scripts that a test checks: n, or a tenth of it under
+// -short. That is for the race detector, which makes checking ten times as slow, and
+// scripts are checked one after the other.
 func Scale(n int) int {
 	if testing.Short() {
 		return n / 10

@@ -7,7 +7,7 @@
 // *.json in the directory that ACP_SCHEMA_DIR names. A frame of a kind that an edition lacks is a fault,
 // unless the client asked for that kind by a capability.
 //
-// The module's edition has two files. schema.unstable.json judges the kinds that
+// The module's edition has two files. schema.unstable.json checks the kinds that
 // schema.json lacks, since some became stable later.
 package schema
 
@@ -69,7 +69,7 @@ var editions = sync.OnceValues(func() ([]edition, error) {
 })
 
 // edition is one edition of the protocol. The first file with a kind of frame
-// judges it.
+// checks it.
 type edition []*file
 
 // file is one schema.
@@ -79,7 +79,7 @@ type file struct {
 	updates map[string]bool               // kinds of session/update
 }
 
-// readEdition reads the files of an edition, in the order in which they judge.
+// readEdition reads the files of an edition, in the order in which they check.
 func readEdition(read func(path string) ([]byte, error), paths ...string) (edition, error) {
 	var e edition
 	for _, path := range paths {

@@ -95,7 +95,7 @@ func (v *Validator) Frame(side string, line []byte) error {
 	return v.check(k, f.Params)
 }
 
-// remember stores the facts by which later frames of the agent are judged.
+// remember stores the facts by which later frames of the agent are checked.
 func (v *Validator) remember(line []byte) {
 	var f frame
 	_ = json.Unmarshal(bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")), &f) // a malformed frame is read in part

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// frames are lines of a connection; the last is judged.
+// frames are lines of a connection; the last is checked.
 func TestFrame(t *testing.T) {
 	const initialize = `C{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}`
 	update := func(u string) string {

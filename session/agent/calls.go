@@ -110,7 +110,7 @@ type runningCall struct {
 	terminal string // the id of the terminal that the call's content embeds: the client's, or one streamed to it
 	exit     *acp.TerminalExit
 	started  bool
-	// judgement is copied from the record once the gates have decided: a running call may add to it.
+	// check is copied from the record once the gates have decided: a running call may add to it.
 	judgement string
 	steps     []string // of the subturn that the call runs
 

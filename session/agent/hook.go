@@ -111,7 +111,7 @@ func messageText(m llm.Message) string {
 }
 
 // repeatRewritten repeats a call whose input a hook has changed, as an attempt that every link
-// judges again.
+// checks again.
 func (r *runningCall) repeatRewritten(ctx context.Context, res executors.Result, err error) (executors.Result, error) {
 	for err == nil && r.call.Rewrite != nil {
 		releaseResult(res)

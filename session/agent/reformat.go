@@ -109,7 +109,7 @@ func (r *runningCall) hasStarted() bool {
 }
 
 // repeatReformatted repeats the call with a corrected input, as an attempt that every
-// link judges. If there is no such input, it returns the original failure.
+// link checks. If there is no such input, it returns the original failure.
 func (r *runningCall) repeatReformatted(ctx context.Context, failed executors.Result) (executors.Result, error) {
 	input, err := r.reformat(ctx, failed.ForModel())
 	if ctx.Err() != nil {

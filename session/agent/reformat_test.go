@@ -51,7 +51,7 @@ func strict() executors.Registry {
 	}
 }
 
-// gates judge as the permission link does, and record their calls.
+// gates check as the permission link does, and record their calls.
 type gates struct {
 	executors.Executor
 	mu     *sync.Mutex
@@ -74,7 +74,7 @@ func (g gates) Execute(ctx context.Context, call *executors.Call) (executors.Res
 	return g.Executor.Execute(ctx, call)
 }
 
-// strictAgent runs a script with strict tools; judge is the answer of the other
+// strictAgent runs a script with strict tools; check is the answer of the other
 // model.
 func strictAgent(t testing.TB, script, judge string, c *client) (*Agent, *[]string) {
 	a := newAgent(t, script, c)
@@ -106,7 +106,7 @@ func TestReformat(t *testing.T) {
 		tool, input, judge string
 		judged             []string // by the gates
 		text               string   // part of the model's text
-		calls              int      // of the judge
+		calls              int      // of the check
 	}{
 		"put right": {"look", wrong, answers(`{"path":"/w/a"}`), []string{`look {"path":"/w/a"} 2`},
 			"look of /w/a as attempt 2\n[the input was corrected to {\"path\":\"/w/a\"}]", 1},
@@ -256,7 +256,7 @@ func TestReformatUsersCall(t *testing.T) {
 	}
 }
 
-// A judge that hangs delays the call by its timeout only; a cancel ends it at
+// A check that hangs delays the call by its timeout only; a cancel ends it at
 // once.
 func TestReformatWaits(t *testing.T) {
 	for name, tt := range map[string]struct{ cancel, took time.Duration }{

@@ -140,7 +140,7 @@ type facts struct {
 	isManaged         func(string) bool       // reports whether the managed file sets a key
 	permits           func(mcp.Server) string // see config.Loaded.Permits
 	permitsConfigured func(mcp.Server) string // see config.Loaded.PermitsConfigured
-	checking          *assumedTools           // not nil if calls are only judged; see Checker
+	checking          *assumedTools           // not nil if calls are only checked; see Checker
 }
 
 // shared is the state that sessions share.

@@ -106,7 +106,7 @@ func decision(ctx context.Context, gate *rules.Authorizer, call *executors.Call)
 	if gate == nil {
 		return "off"
 	}
-	switch v := gate.Judge(ctx, call); {
+	switch v := gate.Check(ctx, call); {
 	case v.Decision == "":
 		return "no rule matches"
 	case v.Rule != "":

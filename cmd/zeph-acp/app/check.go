@@ -20,7 +20,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
-// Checker judges calls with the chain of a session, without their effects. Nothing is
+// Checker checks calls with the chain of a session, without their effects. Nothing is
 // recorded or counted, no user is asked, and no MCP server is started.
 type Checker struct {
 	Mode     string   // of the session
@@ -40,12 +40,12 @@ type Checker struct {
 // assumedTools are tools of MCP servers that are not started.
 type assumedTools struct{ tools []executors.Tool }
 
-// Check is the judgement of one call.
+// Check is the outcome of the check of one call.
 type Check struct {
 	Tool     string             `json:"tool"`
 	Input    json.RawMessage    `json:"input"`
 	Mode     string             `json:"mode"`
-	Decision executors.Decision `json:"decision"` // allow, ask, deny, or invalid for a call that no link can judge
+	Decision executors.Decision `json:"decision"` // allow, ask, deny, or invalid for a call that no link can check
 	Rule     string             `json:"rule"`     // of the link that decided
 	// Links are the verdicts of the links, in their order. A link without a verdict is
 	// left out. Explained is the same for people, as /why shows it.
@@ -61,7 +61,7 @@ type Check struct {
 	Skipped []string `json:"skipped,omitempty"`
 }
 
-// Invalid is the decision about a call that does not reach the links that judge: its
+// Invalid is the decision about a call that does not reach the links that check: its
 // tool does not exist, or its input does not fit.
 const Invalid executors.Decision = "invalid"
 
@@ -132,7 +132,7 @@ func (c *Checker) find(name string) (executors.Tool, bool) {
 }
 
 // mcpTool returns a tool of an MCP server by the form of its name. The server is not started,
-// so the tool is judged like one of an untrusted server without annotations.
+// so the tool is checked like one of an untrusted server without annotations.
 func mcpTool(name string) (executors.Tool, bool) {
 	server, _, ok := strings.Cut(name, "__")
 	return executors.Tool{Name: name, Server: server, Schema: json.RawMessage(`{"type":"object"}`), Kind: executors.KindOther}, ok
@@ -172,7 +172,7 @@ func (c *Checker) Check(ctx context.Context, tool string, input json.RawMessage)
 	}
 	if v, hidden := c.policy.Load().Hidden(tool); hidden && c.Tool(tool) {
 		call.Record.Add(v)
-		out.judge(call, executors.Result{})
+		out.decide(call, executors.Result{})
 		return out, nil
 	}
 	c.assumed.tools = nil
@@ -196,11 +196,11 @@ func (c *Checker) Check(ctx context.Context, tool string, input json.RawMessage)
 		return out, err
 	}
 	out.Input = call.Input
-	out.judge(call, res)
+	out.decide(call, res)
 	if call.Plain != nil && call.Plain.ReadOnly {
 		again := *call
 		again.Ask, again.Notes, again.Admit, again.Plain, again.Record = nil, nil, nil, nil, &executors.Record{}
-		again.Skipped = func(string) {} // hooks judged it before
+		again.Skipped = func(string) {} // hooks checked it before
 		if again.Card, again.PrepareErr = c.chain.Prepare(ctx, &again); again.PrepareErr == nil {
 			again.Card.FullAccess = true
 			if _, err := c.chain.Execute(ctx, &again); err != nil {
@@ -216,8 +216,8 @@ func (c *Checker) Check(ctx context.Context, tool string, input json.RawMessage)
 	return out, nil
 }
 
-// judge fills in the decision and the verdicts of the links.
-func (out *Check) judge(call *executors.Call, res executors.Result) {
+// decide fills in the decision and the verdicts of the links.
+func (out *Check) decide(call *executors.Call, res executors.Result) {
 	r := call.Record
 	out.Links = r.Verdicts
 	if len(out.Links) > 0 {

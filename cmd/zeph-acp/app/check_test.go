@@ -62,7 +62,7 @@ const allowingHook = `{"hooks": {"PreToolUse": [{"matcher": "*", "hooks": [{"typ
 // strictness orders decisions. A call that is invalid cannot run at all.
 var strictness = map[executors.Decision]int{executors.Allow: 1, executors.Ask: 2, executors.Deny: 3, Invalid: 4}
 
-// TestGatesOnlyTighten judges the hostile and the daily commands with every gate off and
+// TestGatesOnlyTighten checks the hostile and the daily commands with every gate off and
 // with every gate on. No gate makes a decision weaker.
 func TestGatesOnlyTighten(t *testing.T) {
 	const data = "../../../executors/permission/testdata"
@@ -83,7 +83,7 @@ func TestGatesOnlyTighten(t *testing.T) {
 		on.Hooks = false // a program for each of the calls would take long
 		counts := map[executors.Decision]int{}
 		for i, s := range commands.Sample(append(list, daily...)) {
-			if i%5 != 0 || testing.Short() && i%20 != 0 { // the race detector makes judging several times as slow
+			if i%5 != 0 || testing.Short() && i%20 != 0 { // the race detector makes checking several times as slow
 				continue
 			}
 			input, err := json.Marshal(map[string]string{"command": s.Text})
@@ -225,7 +225,7 @@ func hostileDir(t *testing.T) string {
 	return work
 }
 
-// TestAllowingGatesOnlyTighten judges calls of other tools than bash with every gate off,
+// TestAllowingGatesOnlyTighten checks calls of other tools than bash with every gate off,
 // and with every gate on while a hook, rules and a model allow all calls. The model of
 // the mode auto-judge may answer a question, but not overrule a denial.
 func TestAllowingGatesOnlyTighten(t *testing.T) {

@@ -55,7 +55,7 @@ func importedLabels() []transcript.Event {
 	return []transcript.Event{transcript.State{Name: flow.Name, Value: flow.Both("an imported session")}}
 }
 
-// trustFeature judges calls by the level of their tool, server or skill, and of what the turn has read.
+// trustFeature checks calls by the level of their tool, server or skill, and of what the turn has read.
 func (b *sessionBuilder) trustFeature(t *trust.Trust, command func(rest string) string) Feature {
 	return Feature{
 		Name: "trust", Link: t.Link(), OwnCalls: true, Status: t.Status,

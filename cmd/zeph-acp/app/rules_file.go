@@ -40,7 +40,7 @@ func (r ruleSet) appliedTo(cfg config.Config) config.Config {
 	return cfg
 }
 
-// rulesFile checks before each judged call whether the configuration file
+// rulesFile checks before each checked call whether the configuration file
 // changed: with one stat that follows links. A call that follows a change waits for the
 // new rules, a fifth of a second at most for a file that is written at once. It needs no
 // goroutine and nothing to close. It also detects changes of a file on the network, of one that is
@@ -69,7 +69,7 @@ type rulesFile struct {
 const settleTime = 200 * time.Millisecond
 
 // maxSettling limits the time for which a call waits for a file that keeps changing. After
-// it the previous rules judge the call.
+// it the previous rules check the call.
 const maxSettling = 10 * settleTime
 
 // newRulesFile returns a rulesFile that begins with a loaded configuration.

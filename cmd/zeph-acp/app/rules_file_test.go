@@ -139,7 +139,7 @@ func TestRulesStay(t *testing.T) {
 }
 
 // The first call after a change has the new rules. A file is not read while it may be half
-// written: the call waits for the rest, and is judged by the old rules if that does not come.
+// written: the call waits for the rest, and is checked by the old rules if that does not come.
 func TestRulesOfAHalfWrittenFile(t *testing.T) {
 	path := write(t, t.TempDir(), "config.toml", blockMake)
 	f := follow(t, path)

@@ -40,7 +40,7 @@ func (s *Screen) note(t acp.ToolCall, text string) {
 	s.flush()
 }
 
-// question prints the details that a person needs to judge a call, and the options.
+// question prints the details that a person needs to check a call, and the options.
 func (s *Screen) question(p acp.RequestPermissionRequest) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

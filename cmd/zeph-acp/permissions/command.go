@@ -67,7 +67,7 @@ call could be judged, whatever the decision.`,
 	return cmd
 }
 
-// checkPermission judges the call that the arguments name.
+// checkPermission checks the call that the arguments name.
 func checkPermission(cmd *cobra.Command, f *cli.Flags, c *checkFlags, args []string) error {
 	return cli.WithApp(cmd, f, func(l *config.Loaded, a *app.App) error {
 		dir, err := filepath.Abs(c.dir)

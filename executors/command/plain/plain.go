@@ -1,11 +1,11 @@
 // Package plain parses scripts in a small subset of the shell grammar and prints them
 // again in one plain form.
 //
-// A script that runs without a question is judged by its text. A shell may
+// A script that runs without a question is checked by its text. A shell may
 // parse that text differently than the parser here does. [Parse] therefore
 // returns the script to run: a new text, printed from the words that were
-// judged. Every word with a special character is single-quoted. Options and
-// operands keep the positions in which they were judged, and the text contains
+// checked. Every word with a special character is single-quoted. Options and
+// operands keep the positions in which they were checked, and the text contains
 // nothing else.
 //
 // The grammar has simple commands, pipelines, "&&", "||", ";", "!", "cd", "time",

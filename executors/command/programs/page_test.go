@@ -115,7 +115,7 @@ A rule that names the option covers the command: ` + "`git push --force*`, but n
 	}
 	section("An \"always\" covers exactly the text", "They delete or overwrite data, so an \"always\" for one call does not cover the next.",
 		func(f *Facts) bool { return f.Destructive })
-	section("Run another command", "The command that they run is judged on its own.", func(f *Facts) bool { return f.Wraps != nil && !f.Wraps.OutputOnly })
+	section("Run another command", "The command that they run is checked on its own.", func(f *Facts) bool { return f.Wraps != nil && !f.Wraps.OutputOnly })
 	section("Run code", "The code in their words or their input may do anything.", func(f *Facts) bool { return f.Code || f.Shell || f.RunsText || f.RunsInput })
 	section("Exchange data with other machines", "[gates.md](gates.md) has the labels that follow.", func(f *Facts) bool { return f.Flow == "both" })
 	section("Send data", "Likewise.", func(f *Facts) bool { return f.Flow == "sends" })

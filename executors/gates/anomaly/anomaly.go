@@ -2,7 +2,7 @@
 // that fails too often.
 //
 // Put [Detector.Link] into the chain of one session, outside of the links that retry. It promises
-// that a block is reversible, and that the user is notified once. A tool is judged from a full
+// that a block is reversible, and that the user is notified once. A tool is checked from a full
 // window, or from the first half of it (at least three calls) if all of these failed.
 //
 // A call has failed if its result has a category, such as timeout or server_error.
@@ -55,12 +55,12 @@ func (d *Detector) Link() executors.Middleware {
 	if !d.cfg.Enabled {
 		return nil
 	}
-	gate := executors.Gate(Name, d.judge)
+	gate := executors.Gate(Name, d.check)
 	return func(next executors.Executor) executors.Executor { return gate(observer{next, d}) }
 }
 
-// judge denies a blocked tool. If the gate trust is on, that gate denies the tool first.
-func (d *Detector) judge(_ context.Context, call *executors.Call) (executors.Verdict, error) {
+// check denies a blocked tool. If the gate trust is on, that gate denies the tool first.
+func (d *Detector) check(_ context.Context, call *executors.Call) (executors.Verdict, error) {
 	if d.Blocked == nil {
 		return executors.Verdict{}, nil
 	}
@@ -75,7 +75,7 @@ func (d *Detector) judge(_ context.Context, call *executors.Call) (executors.Ver
 	}, nil
 }
 
-// Forget drops the calls of a tool, so that it is judged again, and withdraws
+// Forget drops the calls of a tool, so that it is checked again, and withdraws
 // the warning about it.
 func (d *Detector) Forget(tool string) {
 	d.mu.Lock()

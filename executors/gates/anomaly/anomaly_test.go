@@ -165,7 +165,7 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// TestHalfWindow checks that a window which is not full is judged only while all of its calls
+// TestHalfWindow checks that a window which is not full is checked only while all of its calls
 // have failed.
 func TestHalfWindow(t *testing.T) {
 	s := newSession(setting.Default[Config]())

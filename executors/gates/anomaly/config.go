@@ -9,5 +9,5 @@ type Config struct {
 	AutoBlock bool `toml:"auto_block" default:"true" tighten:"on" doc:"false: only warn"`
 }
 
-// minCalls returns the number of calls after which a tool is judged that has always failed.
+// minCalls returns the number of calls after which a tool is checked that has always failed.
 func (c Config) minCalls() int { return max(3, c.WindowSize/2) }

@@ -54,20 +54,20 @@ func New(cfg Config, home string) *Flow {
 	return &Flow{cfg: cfg, home: home, private: patterns(cfg.Private, home), untrusted: patterns(cfg.Untrusted, home)}
 }
 
-// Link returns the gate, or nil if it is off. It judges each call, and labels the
+// Link returns the gate, or nil if it is off. It checks each call, and labels the
 // session by the calls that ran.
 func (f *Flow) Link() executors.Middleware {
 	if !f.cfg.Enabled {
 		return nil
 	}
-	gate := executors.Gate(Name, f.judge)
+	gate := executors.Gate(Name, f.check)
 	return func(next executors.Executor) executors.Executor { return gate(observer{next, f}) }
 }
 
-// judge asks about a call that can send data out while both labels hold. The
+// check asks about a call that can send data out while both labels hold. The
 // files that a command would read count immediately: one script can read and
 // send.
-func (f *Flow) judge(_ context.Context, call *executors.Call) (executors.Verdict, error) {
+func (f *Flow) check(_ context.Context, call *executors.Call) (executors.Verdict, error) {
 	now := f.labels.first()
 	if now.untrusted == "" && (len(f.untrusted) == 0 || call.Card.Command() == "") {
 		return executors.Verdict{}, nil

@@ -129,7 +129,7 @@ func strangersIn(s *command.Script) string {
 	return ""
 }
 
-// maxFiles bounds the files of one script that are judged.
+// maxFiles bounds the files of one script that are checked.
 const maxFiles = 512
 
 // shownByScript returns the files whose content a script may show.

@@ -38,10 +38,10 @@ func (l link) Execute(ctx context.Context, call *executors.Call) (executors.Resu
 	if len(before) == 0 {
 		return inner.Execute(ctx, call)
 	}
-	judge := func(ctx context.Context, c *executors.Call) (executors.Verdict, error) {
-		return l.judge(ctx, c, before, c != call)
+	check := func(ctx context.Context, c *executors.Call) (executors.Verdict, error) {
+		return l.check(ctx, c, before, c != call)
 	}
-	return executors.Gate(Gate, judge)(inner).Execute(ctx, call)
+	return executors.Gate(Gate, check)(inner).Execute(ctx, call)
 }
 
 // hasHooks reports whether there may be hooks.
@@ -69,9 +69,9 @@ func (s *Session) toolInput(event Event, call *executors.Call) toolInput {
 	return toolInput{common: s.common(event), Tool: namesOf(call)[0], Input: hookInput(call), ID: call.ID}
 }
 
-// judge runs the hooks before a call. further reports that they judge a further card of a
+// check runs the hooks before a call. further reports that they check a further card of a
 // running call, whose input can no longer change.
-func (s *Session) judge(ctx context.Context, call *executors.Call, hooks []*hook, further bool) (executors.Verdict, error) {
+func (s *Session) check(ctx context.Context, call *executors.Call, hooks []*hook, further bool) (executors.Verdict, error) {
 	if call.Skipped != nil {
 		for _, h := range hooks {
 			call.Skipped("the hook " + answer{hook: h}.name() + " of " + h.file.Name)

@@ -7,7 +7,7 @@
 // [Session.Stop] and [Session.Stopped].
 //
 // It promises that a hook can only tighten. It denies a call, asks the user about it, or changes
-// its input, which every gate then judges again; "allow" overrides nothing. A hook that crashes,
+// its input, which every gate then checks again; "allow" overrides nothing. A hook that crashes,
 // times out or answers in another form is a reason to ask. The hooks of a repository run only after
 // the user has approved them and the scripts that they name, by hash. Without hooks a call costs
 // nothing.

@@ -223,7 +223,7 @@ func TestRewritesEnd(t *testing.T) {
 	}
 }
 
-// A further card of a running call is judged too, and its input cannot change.
+// A further card of a running call is checked too, and its input cannot change.
 func TestFurtherCards(t *testing.T) {
 	f := open(t, fileOf(PreToolUse, "WebFetch", `grep -q '"url":"https://b.example"' && exit 2; exit 0`), "")
 	var refused error

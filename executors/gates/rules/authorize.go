@@ -6,7 +6,7 @@
 // any rule denies, regardless of the order; then every part of the call needs a rule that allows
 // it; else the default of the list applies. A simple command of a script is one part.
 //
-// It promises that rules judge what a call reaches, not how it is spelt: files by every name and by
+// It promises that rules check what a call reaches, not how it is spelt: files by every name and by
 // their real path, commands as the parser found them, shells under all names. A deny holds if it
 // matches any of them, and an allow covers a call only if it covers all. Where that is uncertain,
 // the user is asked. A gate that is off adds no link.
@@ -53,7 +53,7 @@ type Options struct {
 type Authorizer struct {
 	name    string
 	lists   []list // the user's, then the repository's
-	file    string // of the rules, which no judged call may change; empty: the configuration
+	file    string // of the rules, which no checked call may change; empty: the configuration
 	options Options
 }
 
@@ -110,7 +110,7 @@ func (a *Authorizer) Middleware(next executors.Executor) executors.Executor {
 		return next
 	}
 	return executors.Gate(a.name, func(ctx context.Context, call *executors.Call) (executors.Verdict, error) {
-		v := a.Judge(ctx, call)
+		v := a.Check(ctx, call)
 		table := "tools." + a.name
 		v.Source, v.Change = cmp.Or(v.Source, a.file, table), "the rules of "+table+": /policy shows them"
 		if ctx.Err() != nil {
@@ -120,12 +120,12 @@ func (a *Authorizer) Middleware(next executors.Executor) executors.Executor {
 	})(next)
 }
 
-// maxTime bounds the judgement of one call. A call that takes longer is denied.
+// maxTime bounds the check of one call. A call that takes longer is denied.
 const maxTime = time.Second
 
-// Judge returns the decision about a prepared call. It is empty if no rule matches
+// Check returns the decision about a prepared call. It is empty if no rule matches
 // and there is no default.
-func (a *Authorizer) Judge(ctx context.Context, call *executors.Call) executors.Verdict {
+func (a *Authorizer) Check(ctx context.Context, call *executors.Call) executors.Verdict {
 	begin := time.Now()
 	s := newSubject(call, a.options, func() bool { return ctx.Err() != nil || time.Since(begin) > maxTime })
 	if s.changes(a.file) {
@@ -136,7 +136,7 @@ func (a *Authorizer) Judge(ctx context.Context, call *executors.Call) executors.
 	}
 	var total executors.Verdict
 	for _, l := range a.lists {
-		total = stronger(total, l.judge(s))
+		total = stronger(total, l.check(s))
 	}
 	if s.stopped() {
 		return executors.Verdict{
@@ -161,8 +161,8 @@ func stronger(a, b executors.Verdict) executors.Verdict {
 	return a
 }
 
-// judge returns the decision of one list.
-func (l list) judge(s *subject) executors.Verdict {
+// check returns the decision of one list.
+func (l list) check(s *subject) executors.Verdict {
 	var ask executors.Verdict
 	for _, r := range l.rules {
 		if r.Effect != executors.Deny || !s.concerns(r) {

@@ -227,7 +227,7 @@ func TestRules(t *testing.T) {
 			for want, calls := range map[executors.Decision][]string{executors.Deny: tt.denied, executors.Ask: tt.asked, executors.Allow: tt.allowed, "": tt.silent} {
 				for _, text := range calls {
 					text = strings.ReplaceAll(strings.ReplaceAll(text, "/D/", w.dir+"/"), "D/", w.dir+"/")
-					if v := gate.Judge(t.Context(), w.call(text)); v.Decision != want {
+					if v := gate.Check(t.Context(), w.call(text)); v.Decision != want {
 						t.Errorf("%s: %q (%s; %s), want %q", text, v.Decision, v.Rule, v.Reason, want)
 					}
 				}
@@ -264,7 +264,7 @@ func TestDefaults(t *testing.T) {
 				t.Fatalf("the gate is %v", tt.gate)
 			}
 			for text, want := range tt.rule {
-				if v := tt.gate.Judge(t.Context(), w.call(text)); v.Rule != want {
+				if v := tt.gate.Check(t.Context(), w.call(text)); v.Rule != want {
 					t.Errorf("%s: %+v, want %q", text, v, want)
 				}
 			}
@@ -272,7 +272,7 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// A call cannot change the rules that judge it.
+// A call cannot change the rules that check it.
 func TestOwnFile(t *testing.T) {
 	w := newWorkspace(t)
 	file := filepath.Join(w.cwd, "secrets", "key")
@@ -282,7 +282,7 @@ func TestOwnFile(t *testing.T) {
 		"delete_path .": executors.Deny, "bash echo >src/k": executors.Deny, "bash rm -r secrets": executors.Deny, "bash cat secrets/key": executors.Allow,
 		"bash make": executors.Allow, "write src/main.go": executors.Allow, `s__put {"path":"secrets/key"}`: executors.Deny,
 	} {
-		if v := gate.Judge(t.Context(), w.call(text)); v.Decision != want {
+		if v := gate.Check(t.Context(), w.call(text)); v.Decision != want {
 			t.Errorf("%s: %+v, want %s", text, v, want)
 		}
 	}
@@ -302,27 +302,27 @@ func TestTighten(t *testing.T) {
 			t.Errorf("%s: ignored %s", name, got)
 		}
 		gate := NewPolicy(c, w.options())
-		if v := gate.Judge(t.Context(), w.call("read x")); v.Decision != executors.Deny {
+		if v := gate.Check(t.Context(), w.call("read x")); v.Decision != executors.Deny {
 			t.Errorf("%s: read: got %+v, want a denial", name, v)
 		}
-		if v := gate.Judge(t.Context(), w.call("write x")); v.Decision == executors.Allow {
+		if v := gate.Check(t.Context(), w.call("write x")); v.Decision == executors.Allow {
 			t.Errorf("%s: write: got %+v, want it not allowed", name, v)
 		}
 	}
 }
 
-// A judgement that takes too long denies, also one that a cancel stops.
+// A check that takes too long denies, also one that a cancel stops.
 func TestStopped(t *testing.T) {
 	w := newWorkspace(t)
 	gate := NewPolicy(Config{Enabled: true, DefaultEffect: executors.Allow, Rules: []Rule{{Effect: executors.Deny, Tool: "*", ArgsMatch: "x$"}}}, w.options())
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if v := gate.Judge(ctx, w.call("read y")); v.Decision != executors.Deny {
+	if v := gate.Check(ctx, w.call("read y")); v.Decision != executors.Deny {
 		t.Errorf("got %+v, want a denial after the cancellation", v)
 	}
 }
 
-func BenchmarkJudge(b *testing.B) {
+func BenchmarkCheck(b *testing.B) {
 	w := newWorkspace(b)
 	var rules []Rule
 	for i := range MaxRules {
@@ -338,7 +338,7 @@ func BenchmarkJudge(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				gate.Judge(b.Context(), call)
+				gate.Check(b.Context(), call)
 			}
 		})
 	}

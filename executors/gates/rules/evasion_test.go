@@ -129,7 +129,7 @@ func TestDenyHolds(t *testing.T) {
 	asked := 0
 	for command := range strings.Lines(strings.TrimSpace(list) + "\n") {
 		command = strings.TrimSpace(command)
-		switch v := gate.Judge(t.Context(), w.call("bash "+command)); v.Decision {
+		switch v := gate.Check(t.Context(), w.call("bash "+command)); v.Decision {
 		case executors.Deny:
 		case executors.Ask:
 			asked++
@@ -138,7 +138,7 @@ func TestDenyHolds(t *testing.T) {
 			t.Errorf("%s: %+v", command, v)
 		}
 	}
-	if v := gate.Judge(t.Context(), w.call("bash cat <<EOF"+heredoc)); v.Decision != executors.Deny {
+	if v := gate.Check(t.Context(), w.call("bash cat <<EOF"+heredoc)); v.Decision != executors.Deny {
 		t.Errorf("the here document: %+v", v)
 	}
 	if asked > 10 {
@@ -160,7 +160,7 @@ func TestDenyHoldsForBlanks(t *testing.T) {
 		`docker run -v "$PWD:/s" x`: executors.Deny, `docker run -v "$PWD/my secrets:/s" x`: executors.Deny, `docker run --volume="my secrets":/s x`: executors.Deny,
 		`x --from="my secrets/","other"`: executors.Deny, `x --from="my notes/":other`: executors.Allow,
 	} {
-		if v := gate.Judge(t.Context(), w.call("bash "+command)); v.Decision != want {
+		if v := gate.Check(t.Context(), w.call("bash "+command)); v.Decision != want {
 			t.Errorf("%s: %+v", command, v)
 		}
 	}
@@ -176,12 +176,12 @@ func TestAllowIsNarrow(t *testing.T) {
 		{Effect: executors.Allow, Tool: "bash", ArgsMatch: `^cat$`, Paths: []string{"src/**"}},
 	}}, w.options())
 	for command := range strings.Lines(evasions) {
-		if v := gate.Judge(t.Context(), w.call("bash "+strings.TrimSpace(command))); v.Decision == executors.Allow && strings.Contains(command, "secrets") {
+		if v := gate.Check(t.Context(), w.call("bash "+strings.TrimSpace(command))); v.Decision == executors.Allow && strings.Contains(command, "secrets") {
 			t.Errorf("%s: got %+v, want it not allowed", command, v)
 		}
 	}
 	for _, command := range []string{"cat src/main.go", "cd src && go test", "cd src && ls"} {
-		if v := gate.Judge(t.Context(), w.call("bash "+command)); v.Decision != executors.Allow {
+		if v := gate.Check(t.Context(), w.call("bash "+command)); v.Decision != executors.Allow {
 			t.Errorf("%s: got %+v, want it allowed", command, v)
 		}
 	}
@@ -203,7 +203,7 @@ func TestDenyOfSubcommand(t *testing.T) {
 		"git config alias.p pull":           executors.Allow,
 		"git-pull && git commit -m 'push!'": executors.Allow,
 	} {
-		if v := gate.Judge(t.Context(), w.call("bash "+command)); v.Decision != want {
+		if v := gate.Check(t.Context(), w.call("bash "+command)); v.Decision != want {
 			t.Errorf("%s: %+v, want %v", command, v, want)
 		}
 	}
@@ -220,7 +220,7 @@ func TestDenyLaterWords(t *testing.T) {
 			{Effect: executors.Deny, Tool: "bash", ArgsMatch: "^(git push|docker compose down|yarn publish|kubectl delete)"},
 		}}, Options{Roots: []string{"/w"}})
 		call := &executors.Call{Tool: "bash", Card: executors.Card{Script: command.Parse(text, command.Shell{Dir: "/w"})}, Record: &executors.Record{}}
-		if got := a.Judge(t.Context(), call).Decision; got == executors.Deny != (want == executors.Deny) {
+		if got := a.Check(t.Context(), call).Decision; got == executors.Deny != (want == executors.Deny) {
 			t.Errorf("%s: %q, want %q", text, got, want)
 		}
 	}

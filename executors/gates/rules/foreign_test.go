@@ -47,7 +47,7 @@ func TestForeignCalls(t *testing.T) {
 		}}, Options{Session: target.Session{Cwd: dir, Home: "/home/u"}, Roots: []string{dir}})
 		input = strings.ReplaceAll(input, "ROOT", dir)
 		call := &executors.Call{Tool: "x__y", Spec: executors.Tool{Name: "x__y", Server: "x"}, Input: json.RawMessage(input), Record: &executors.Record{}}
-		if got := a.Judge(t.Context(), call); got.Decision != want {
+		if got := a.Check(t.Context(), call); got.Decision != want {
 			t.Errorf("%s: %q (%s), want %q", input, got.Decision, got.Reason, want)
 		}
 	}
@@ -55,7 +55,7 @@ func TestForeignCalls(t *testing.T) {
 		Options{Session: target.Session{Cwd: dir}, Roots: []string{dir}})
 	call := &executors.Call{Tool: "x__y", Spec: executors.Tool{Name: "x__y", Server: "x"},
 		Input: json.RawMessage(`{"path":"src/a.go","encoding":"utf8"}`), Record: &executors.Record{}}
-	if got := a.Judge(t.Context(), call); got.Decision != executors.Allow {
+	if got := a.Check(t.Context(), call); got.Decision != executors.Allow {
 		t.Errorf("an allow: %q (%s)", got.Decision, got.Reason)
 	}
 }

@@ -1,4 +1,4 @@
-// Package trust judges calls by the trust in their tool and in the sources that the turn
+// Package trust checks calls by the trust in their tool and in the sources that the turn
 // has read.
 //
 // Skills, MCP servers, tools and web pages are subjects, each with a [Level]. Put
@@ -70,7 +70,7 @@ func (t *Trust) Link() executors.Middleware {
 	if !t.cfg.Enabled {
 		return nil
 	}
-	gate := executors.Gate(Name, t.judge)
+	gate := executors.Gate(Name, t.check)
 	return func(next executors.Executor) executors.Executor { return gate(observer{next, t}) }
 }
 
@@ -113,9 +113,9 @@ func (t *Trust) leastRead() (least Level, read string) {
 	return least, read
 }
 
-// judge denies a call of a blocked subject, and asks about an untrusted one. The sources
+// check denies a call of a blocked subject, and asks about an untrusted one. The sources
 // that the turn has read count as well.
-func (t *Trust) judge(_ context.Context, call *executors.Call) (executors.Verdict, error) {
+func (t *Trust) check(_ context.Context, call *executors.Call) (executors.Verdict, error) {
 	if call.Record != nil {
 		call.Record.Trust = t.Level(call).String()
 	}

@@ -67,7 +67,7 @@ func (g *Gate) Link() executors.Middleware {
 	if !g.cfg.Enabled {
 		return nil
 	}
-	gate := executors.Gate(Name, g.judge)
+	gate := executors.Gate(Name, g.check)
 	return func(next executors.Executor) executors.Executor { return gate(observer{next, g}) }
 }
 
@@ -87,8 +87,8 @@ func (g *Gate) Reset() {
 	g.recent = nil
 }
 
-// judge denies a call whose score is below the threshold, unless the call is exempt.
-func (g *Gate) judge(_ context.Context, call *executors.Call) (executors.Verdict, error) {
+// check denies a call whose score is below the threshold, unless the call is exempt.
+func (g *Gate) check(_ context.Context, call *executors.Call) (executors.Verdict, error) {
 	// Without the tools that load skills, a turn with skills would stall.
 	if call.Spec.Subject.Of == executors.SkillSubject || g.exempt[plainName(call.Tool)] || userAsked(call) {
 		return executors.Verdict{}, nil

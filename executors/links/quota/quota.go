@@ -1,7 +1,7 @@
 // Package quota bounds how many tool calls a session makes.
 //
 // Put [Quota.Middleware] around the chain of one session, inside of audit and
-// outside of the links that judge or run calls. It promises that a call beyond the
+// outside of the links that check or run calls. It promises that a call beyond the
 // quota never runs and is never dropped silently: it fails as quota_blocked, and
 // the audit line says so. The count survives a reopened session. A denied or failed call counts like any other; a retried
 // call counts once. Parallel calls use up the quota in the model's order.

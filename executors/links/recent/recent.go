@@ -55,7 +55,7 @@ func (k keeper) Execute(ctx context.Context, call *executors.Call) (res executor
 	return k.Executor.Execute(ctx, call)
 }
 
-// begin keeps a call that is about to be judged.
+// begin keeps a call that is about to be checked.
 func (c *Calls) begin(call *executors.Call) *explained {
 	e := &explained{subject: call.Subject(), list: "- The call is still running.", deciding: "still running"}
 	c.mu.Lock()
@@ -68,7 +68,7 @@ func (c *Calls) begin(call *executors.Call) *explained {
 func (c *Calls) end(e *explained, call *executors.Call, res executors.Result) {
 	list := call.Record.Explain()
 	if list == "" && res.Failure != nil {
-		list = "- No gate judged it, since it could not run: " + executors.WholeLine(executors.Shown(res.Failure.Error()))
+		list = "- No gate checked it, since it could not run: " + executors.WholeLine(executors.Shown(res.Failure.Error()))
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -69,7 +69,7 @@ func TestWhy(t *testing.T) {
 	run(t, chain, "hidden", "second")
 	why("1", "hidden: second\n- permission denies: rule * (/c.toml:1)")
 	run(t, chain, "unknown", "third")
-	if got := calls.Why("1"); !strings.HasPrefix(got, "unknown: third\n- No gate judged it, since it could not run: ") {
+	if got := calls.Why("1"); !strings.HasPrefix(got, "unknown: third\n- No gate checked it, since it could not run: ") {
 		t.Errorf("/why about an unknown tool: got %q", got)
 	}
 	const running = "bash: why\n- The call is still running.\nLast decision: bash: why: still running"

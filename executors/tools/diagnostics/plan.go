@@ -12,7 +12,7 @@ import (
 	"strings"
 	"unicode"
 
-	"mvdan.cc/sh/v3/syntax" // for Quote; the same package parses the script when it is judged
+	"mvdan.cc/sh/v3/syntax" // for Quote; the same package parses the script when it is checked
 
 	"github.com/zeph-acp/zeph-acp/executors"
 )

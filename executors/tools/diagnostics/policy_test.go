@@ -30,7 +30,7 @@ func (a *approver) Approve(_ context.Context, call *executors.Call, options []pe
 	return "allow_always", nil
 }
 
-// The tool runs code of the repository, so the links judge it as they judge bash.
+// The tool runs code of the repository, so the links check it as they check bash.
 func TestDecidedAsCommands(t *testing.T) {
 	deny := map[string][]permission.Rule{diagnostics.Tool: {{Pattern: "go vet *", Action: permission.Deny}}}
 	for name, tt := range map[string]struct {

@@ -78,8 +78,8 @@ func execute[In any](t *tools, p changePlan[In]) func(context.Context, *executor
 
 // sameAsCard fails if the call's paths no longer lead to the paths of its card.
 func sameAsCard(call *executors.Call, now ...target) error {
-	for i, judged := range call.Card.Paths {
-		if i < len(now) && judged != now[i].abs {
+	for i, checked := range call.Card.Paths {
+		if i < len(now) && checked != now[i].abs {
 			return executors.Failuref(executors.PolicyBlocked, "%s now leads to another file than when the call was judged", now[i].display)
 		}
 	}

@@ -16,7 +16,7 @@
 // texts, files/code finds and ranks definitions.
 //
 // Why does Prepare return a Card with its error? A call that cannot run, such as an edit
-// of text that does not occur, still names a path, and the gates judge it.
+// of text that does not occur, still names a path, and the gates check it.
 //
 // Why is the package larger than others? It has eleven tools. They share the
 // resolution of paths, the failures and the cards, so a package for each would

@@ -34,7 +34,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// A path that leads elsewhere than when the call was judged is not written.
+// A path that leads elsewhere than when the call was checked is not written.
 func TestPathMovedAfterPrepare(t *testing.T) {
 	roots, err := workspace.New(t.TempDir())
 	if err != nil {

@@ -139,7 +139,7 @@ func (r relocation) result(text string) executors.Result {
 }
 
 // checkRelocation checks a move or a copy before it starts. The plan is computed again; it
-// must still lead to the judged paths.
+// must still lead to the checked paths.
 func checkRelocation(ctx context.Context, call *executors.Call, r relocation, err error) error {
 	switch {
 	case ctx.Err() != nil:

@@ -378,7 +378,7 @@ func TestCensusSkip(t *testing.T) {
 	}
 }
 
-// A call whose path leads elsewhere since it was judged is blocked.
+// A call whose path leads elsewhere since it was checked is blocked.
 func TestSameAsCard(t *testing.T) {
 	judged := func(paths ...string) *executors.Call { return &executors.Call{Card: executors.Card{Paths: paths}} }
 	a, b := target{abs: "/w/a", display: "a"}, target{abs: "/w/b", display: "b"}

@@ -1,7 +1,7 @@
 // Package lsp adds the errors that an edit introduced, as language servers report them, to
 // the result of the edit.
 //
-// Make a [Session] with [New]. Put [Session.Around] outside of the links that judge a
+// Make a [Session] with [New]. Put [Session.Around] outside of the links that check a
 // call, and [Session.Within] inside of them; set [Session.Check] to a chain around
 // [Session.Tools]. Close the session.
 //
@@ -11,7 +11,7 @@
 // user has agreed for the project. Without a server a call costs nothing.
 //
 // The check after an edit is a separate call of the tool "diagnostics", in the phase verifier. So
-// gates judge it, the audit log records it, and its output is redacted like any tool's.
+// gates check it, the audit log records it, and its output is redacted like any tool's.
 //
 // Why only new diagnostics? A model would otherwise fix errors that are unrelated to its task.
 // Diagnostics that were there before the first edit of a file are never shown. One that comes too

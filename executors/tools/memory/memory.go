@@ -120,7 +120,7 @@ type Memory struct {
 	KnownTools func() []executors.Tool
 	Now        func() time.Time // nil means time.Now
 	Log        *slog.Logger
-	// DryRun reports that calls are only judged, not run: both tools are offered without
+	// DryRun reports that calls are only checked, not run: both tools are offered without
 	// reading the store.
 	DryRun bool
 

@@ -58,7 +58,7 @@ func (e *Executor) deferred(ctx context.Context, call *executors.Call, in *defer
 	return e.set(ctx, call, in.wanted())
 }
 
-// prepare returns the card of a task, with all that the user has to judge.
+// prepare returns the card of a task, with all that the user has to check.
 func (e *Executor) prepare(call *executors.Call, in taskInput) (executors.Card, error) {
 	card := executors.Card{Title: "Schedule " + executors.Titled(executors.WholeLine(in.name)), Kind: executors.KindOther, Deferred: true}
 	t, err := e.task(call, in)

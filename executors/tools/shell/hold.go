@@ -14,7 +14,7 @@ import (
 const maxHold = 15 * time.Minute
 
 // Hold returns tools whose calls that rename files wait until no unasked command runs in the
-// background that could read the files. It says what it waits for. An unasked command was judged by
+// background that could read the files. It says what it waits for. An unasked command was checked by
 // the names that its files had when it began: after "mv open old; mv secrets open" it would read
 // others.
 func (e *Executor) Hold(next executors.Executor) executors.Executor { return holder{next, e} }

@@ -18,7 +18,7 @@ var batchArgument = lazyregexp.New(`^(\+.+|--cmd|--headless|--help|--version|-[A
 
 // refuseKeys returns the failure of a script with a program that would wait for keys, or nil.
 func (e *Executor) refuseKeys(script *command.Script) *executors.Failure {
-	if e.HasTerminal || script.Err != nil { // the links that judge the call say what is wrong with it
+	if e.HasTerminal || script.Err != nil { // the links that check the call say what is wrong with it
 		return nil
 	}
 	for _, c := range script.Commands {

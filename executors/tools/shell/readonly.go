@@ -35,10 +35,10 @@ var gitReadOnlySettings = [][2]string{
 	{"submodule.recurse", "false"},
 }
 
-// judgedLocale matches the locales in which programs parse a script as the judgement did.
+// checkedLocale matches the locales in which programs parse a script as the check did.
 // In GBK or Big5 a byte of a character may be a backslash or "|", so sed could parse
 // other commands.
-var judgedLocale = lazyregexp.New(`(?i)^(C|POSIX|.*\.utf-?8(@.*)?)?$`)
+var checkedLocale = lazyregexp.New(`(?i)^(C|POSIX|.*\.utf-?8(@.*)?)?$`)
 
 // readOnlyEnv returns variables for a read-only command, as NAME=value. They keep
 // its programs from writing, from downloading, and from starting programs that a
@@ -56,7 +56,7 @@ func readOnlyEnv() []string {
 		"npm_config_cache=" + os.DevNull, "npm_config_logs_dir=" + os.DevNull, // "npm --version" creates those that .npmrc names
 		"GIT_CONFIG_COUNT=" + strconv.Itoa(len(gitReadOnlySettings)),
 	}
-	if locale := cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_CTYPE"), os.Getenv("LANG")); !judgedLocale.MatchString(locale) {
+	if locale := cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_CTYPE"), os.Getenv("LANG")); !checkedLocale.MatchString(locale) {
 		env = append(env, "LC_ALL=C")
 	}
 	for i, setting := range gitReadOnlySettings {

@@ -69,7 +69,7 @@ type Runner interface {
 // Command is a script for a Runner, with its limits.
 type Command struct {
 	Line string // the script, as for bash -c
-	// ReadOnly says that the script was judged and runs unasked. The runner
+	// ReadOnly says that the script was checked and runs unasked. The runner
 	// restricts it to reading as far as the system can, and removes variables that
 	// make programs do more than the command names.
 	ReadOnly bool

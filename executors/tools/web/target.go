@@ -21,7 +21,7 @@ const maxURL = 4096
 
 // target returns the normalised URL of a request for raw: https, a host in
 // lower-case ASCII without a final dot, no user, no fragment, no default port.
-// Rules and the user judge this form. It looks up no names, so that no data
+// Rules and the user check this form. It looks up no names, so that no data
 // leaves the machine before the user agrees; addresses are checked later. The
 // error is a [*executors.Failure].
 func (c *client) target(raw string) (*url.URL, error) {

@@ -6,9 +6,9 @@
 // before the user is asked about it, its addresses after the lookup, and the
 // dialled address in the dialer itself. Each redirect is checked from the
 // beginning. Size, time and memory are bounded, whatever a server sends. The links around the tools decide whether a host may be
-// contacted at all; they judge the card's URL.
+// contacted at all; they check the card's URL.
 //
-// Why is each redirect judged like a call ([executors.Call.Admit])? Because the
+// Why is each redirect checked like a call ([executors.Call.Admit])? Because the
 // user allowed one host. A page that forwards to an address in its own URL
 // could otherwise send the call, and the data in the URL, to any host.
 package web

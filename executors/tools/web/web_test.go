@@ -527,7 +527,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// A redirect to another host is judged within the same call, like a separate
+// A redirect to another host is checked within the same call, like a separate
 // call.
 func TestAdmit(t *testing.T) {
 	refused := executors.Failuref(executors.PolicyBlocked, "no")

@@ -2,7 +2,7 @@
 // read by the user: version control and this agent obey them, other programs start
 // programs from them, or agents take them for instructions.
 //
-// Start with [Of]. It judges a path by its names alone, in any spelling that a file
+// Start with [Of]. It checks a path by its names alone, in any spelling that a file
 // system takes for the same name. It opens no file and follows no link: callers resolve
 // links first.
 package steering

@@ -68,7 +68,7 @@ func (s *Stream) rewrite(text string, final bool) (shown, held string) {
 		n := 1
 		if c == '!' || c == '<' || c == ':' && s.refs.defines {
 			full := len(text)-i >= maxHeld
-			v := s.judge(window{text[i:min(len(text), i+maxHeld)], final && !full, full})
+			v := s.decide(window{text[i:min(len(text), i+maxHeld)], final && !full, full})
 			if v.wait {
 				held = text[i:]
 				text = text[:i]
@@ -115,8 +115,8 @@ type window struct {
 // open reports whether more text may come into the window.
 func (w window) open() bool { return !w.final && !w.full }
 
-// judge judges the text at a "!", a "<", or the colon after a "]".
-func (s *Stream) judge(w window) verdict {
+// decide looks at the text at a "!", a "<", or the colon after a "]".
+func (s *Stream) decide(w window) verdict {
 	if len(w.text) == 1 && w.open() {
 		return verdict{wait: true}
 	}
@@ -159,7 +159,7 @@ const (
 	unknown
 )
 
-// image judges "![" outside of code.
+// image checks "![" outside of code.
 func (s *Stream) image(w window) verdict {
 	found, label, end := s.refs.remoteImage(w)
 	switch {
@@ -181,7 +181,7 @@ func (s *Stream) image(w window) verdict {
 	return verdict{with: with, n: 2}
 }
 
-// tag judges "<" and a letter outside of code.
+// tag checks "<" and a letter outside of code.
 func (s *Stream) tag(w window) verdict {
 	found := loads(w)
 	if found == unknown {
@@ -194,7 +194,7 @@ func (s *Stream) tag(w window) verdict {
 	return verdict{}
 }
 
-// definition judges the colon of "[label]:".
+// definition checks the colon of "[label]:".
 func (s *Stream) definition(w window) verdict {
 	switch remoteAddress(w, 1, false) {
 	case unknown:

@@ -43,7 +43,7 @@ const (
 	maxItems = 32  // levels of lists
 )
 
-// before is called before a byte is judged.
+// before is called before a byte is checked.
 func (l *lines) before(c byte) {
 	if l.cr && c != '\n' { // not a line end for all renderers
 		l.murky = true

@@ -33,7 +33,7 @@ func (a *asked) Approve(context.Context, *executors.Call, []permission.Option) (
 	return "reject_once", nil
 }
 
-// chain returns the part of a session's chain that judges these calls.
+// chain returns the part of a session's chain that checks these calls.
 func chain(mode string, a permission.Approver, rules ...permission.Rule) executors.Executor {
 	p := &permission.Permission{
 		Policy: permission.NewShellPolicyHandle(permission.NewShellPolicy(setting.Default[permission.ShellRules](),

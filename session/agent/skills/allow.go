@@ -15,7 +15,7 @@ import (
 )
 
 // Allowed holds the calls that a skill or a command may make, parsed from allowed-tools:
-// https://code.claude.com/docs/en/permissions. It only restricts: a call that it permits is judged
+// https://code.claude.com/docs/en/permissions. It only restricts: a call that it permits is checked
 // like any other.
 type Allowed struct {
 	entries []entry

@@ -156,7 +156,7 @@ func (s *Set) exclusions(t *turn) []string {
 
 // Middleware refuses a model's call if its tool is hidden or was left out, and records
 // which tools completed. It belongs where calls that cannot run are refused before
-// anything judges them.
+// anything checks them.
 func (s *Set) Middleware(next executors.Executor) executors.Executor {
 	if len(s.graph.requires)+len(s.graph.prefers) == 0 && s.cfg.Filter.Enabled == Off {
 		return next

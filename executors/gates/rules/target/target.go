@@ -1,5 +1,5 @@
 // Package target lists what a call concerns: files, addresses and commands, for
-// rules that judge a call by them.
+// rules that check a call by them.
 //
 // Start with [Of]. It uses the card of the call and the parsed command, and the
 // input where the card says nothing, as with tools of MCP servers. Each file has the
@@ -30,7 +30,7 @@ type Session struct {
 
 // Targets are the subjects of one call.
 type Targets struct {
-	// Parts are judged separately: the simple commands of a script, and one part
+	// Parts are checked separately: the simple commands of a script, and one part
 	// for anything else.
 	Parts []Part
 	// Texts are all texts of the input.

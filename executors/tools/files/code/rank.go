@@ -43,7 +43,7 @@ type folder struct {
 	penalty               int
 }
 
-// newFolder judges a directory by its path.
+// newFolder checks a directory by its path.
 func newFolder(dir string) folder {
 	f := folder{path: dir}
 	if dir != "" {
@@ -63,7 +63,7 @@ func newFolder(dir string) folder {
 	return f
 }
 
-// place judges a file in f by its path.
+// place checks a file in f by its path.
 func (f *folder) place(file string) place {
 	base := strings.ToLower(file[len(f.path):])
 	stem, _, _ := strings.Cut(base, ".")
@@ -122,8 +122,8 @@ var generatedMarks = [][]byte{
 // headLen is how much of a file is searched for a mark, in bytes.
 const headLen = 1 << 10
 
-// judgeText judges a file by its text. It reports whether that changes its penalty.
-func (p *place) judgeText(data []byte) bool {
+// scanText checks a file by its text. It reports whether that changes its penalty.
+func (p *place) scanText(data []byte) bool {
 	if p.penalty >= generatedPenalty {
 		return false
 	}

@@ -48,7 +48,7 @@ func (sc *Scanner) MayShow(path string) bool {
 	return sc.mayDefine || !sc.skipTexts
 }
 
-// enter judges a file by its path.
+// enter checks a file by its path.
 func (sc *Scanner) enter(file string, l *language) {
 	if dir, _ := path.Split(file); dir != sc.folder.path {
 		sc.folder = newFolder(dir)
@@ -73,7 +73,7 @@ func (sc *Scanner) File(path string, data []byte, stopped func() bool) []Hit {
 	sc.data, sc.line, sc.counted = data, 1, 0
 	sc.hits, sc.texts = nil, sc.texts[:0]
 	sc.enter(path, languageOf(path, data))
-	if sc.judgeText(data) {
+	if sc.scanText(data) {
 		sc.setLimits()
 	}
 	switch {
