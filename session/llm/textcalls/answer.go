@@ -348,7 +348,7 @@ func (a *answerReader) addCalls(calls []written, source string, whole bool) {
 	a.addSource(source)
 	a.whole = whole && len(a.pending) == 0
 	for _, w := range calls {
-		call := llm.ToolCall{Name: w.name, Input: w.input, Incomplete: w.cut}
+		call := llm.ToolCall{Name: w.name, Input: w.input, Note: w.note, Incomplete: w.cut}
 		if w.cut {
 			call.AddNote(cutNote)
 		}

@@ -260,3 +260,17 @@ func BenchmarkTextStream(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.N)*float64(len(m.events))/b.Elapsed().Seconds(), "chunks/s")
 }
+
+// A call whose JSON was corrected says so in its result, as does one that was cut off.
+func TestCallNotes(t *testing.T) {
+	for answer, want := range map[string]string{
+		"<tool_call>{'name': 'list', 'arguments': {}}</tool_call>": "[the call was corrected to valid JSON: it had single quotation marks]",
+		`<tool_call>{"name": "list", "arguments": {}}</tool_call>`: "",
+		`<tool_call>{"name": "read", "arguments": {"path": "a`:     cutNote,
+	} {
+		_, events := inChunks(t, answer, 0, llm.StopMaxTokens)
+		if call := events[0].Call; call == nil || call.Note != want || call.Incomplete != (want == cutNote) {
+			t.Errorf("%s: got %+v, want the note %q", answer, call, want)
+		}
+	}
+}

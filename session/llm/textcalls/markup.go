@@ -16,6 +16,7 @@ type written struct {
 	input json.RawMessage // an object, or a string if it cannot be read
 	cut   bool            // the text ends within the call
 	bare  bool            // it has no arguments
+	note  string          // for its result
 }
 
 func (w written) isBare() bool { return w.bare }
@@ -499,8 +500,11 @@ func (g grammar) parseCalls(text string, find func([]llm.Tool, string) (llm.Tool
 // parseCall parses one call as a JSON object: with the members of a call and no others, or with the tool's name as
 // its only member.
 func (g grammar) parseCall(text string, find func([]llm.Tool, string) (llm.Tool, bool)) (call written, ok bool) {
-	object, _, err := nearjson.Object(text)
+	object, mistakes, err := nearjson.Object(text)
 	var members map[string]json.RawMessage
+	if len(mistakes) > 0 {
+		call.note = "[the call was corrected to valid JSON: it had " + strings.Join(mistakes, ", ") + "]"
+	}
 	if err != nil || json.Unmarshal(object, &members) != nil {
 		return call, false
 	}
