@@ -210,7 +210,7 @@ type Card struct {
 	Paths     []string // absolute, cleaned, symlinks resolved: rules are matched against these; both ends of a move
 	Source    string   // the one of Paths that the call only reads: the source of a copy; empty if it changes all of them or none
 	NoFollow  bool     // Paths are of entries of directories: a symlink stands for itself, not for its target
-	Diffs     []Diff   // the changes of a write or an edit
+	Diffs     []Diff   // the changes of a write or an edit; empty but not nil if the call would change nothing
 	Text      string   // Markdown that the client shows with the call, such as a plan; may be empty
 	// Script is what a shell would run, parsed by the tool's Prepare; nil for other tools. Whoever
 	// checks, undoes or filters the command reads it here and does not parse it again.
@@ -286,6 +286,8 @@ type Result struct {
 	Valid func() bool
 	// ValidSize is roughly how much memory Valid holds, in bytes.
 	ValidSize int
+	// Unchanged reports that a call that could have changed something found nothing to change.
+	Unchanged bool
 	// Done, if not nil, is called once after the final update was sent, even if
 	// Execute returned an error. It releases resources that the client still had
 	// to show, such as a terminal.

@@ -72,7 +72,7 @@ func alikeForm(c llm.ToolCall, tool executors.Tool, res executors.Result) string
 	switch {
 	case res.Failed:
 		text = withoutNumbers(withoutEchoes(text, c.Input))
-	case tool.Effect.Has(executors.Mutates):
+	case tool.Effect.Has(executors.Mutates) && !res.Unchanged:
 		text = string(plainjson.Canonical(c.Input)) + "\x00" + withoutNumbers(text)
 	case isQuiet(text, tool, false):
 		text = withoutNumberParams(c.Input) + "\x00" + withoutNumbers(text)

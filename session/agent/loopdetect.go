@@ -155,7 +155,7 @@ func outcomeOf(c llm.ToolCall, tool executors.Tool, res executors.Result) outcom
 	if o.running = !res.Failed && res.Output != nil && res.Output.Partial; !o.running {
 		o.alike = alikeForm(c, tool, res)
 	}
-	o.changed = !res.Failed && tool.Effect.Has(executors.Mutates)
+	o.changed = !res.Failed && !res.Unchanged && tool.Effect.Has(executors.Mutates)
 	o.edited = o.changed && tool.Kind != executors.KindExecute // a command's output does not report its changes
 	return o
 }

@@ -26,6 +26,7 @@ func parseOutcome(s string) outcome {
 	if name, res.Failed = strings.ToLower(name), name != strings.ToLower(name); strings.HasSuffix(name, "+") {
 		name, res.Output = strings.TrimSuffix(name, "+"), &executors.Output{Partial: true}
 	}
+	res.Unchanged = strings.HasPrefix(output, "Unchanged: ")
 	if !strings.HasPrefix(input, "{") {
 		input = fmt.Sprintf(`{"a":%q}`, input)
 	}
@@ -77,6 +78,8 @@ func TestLoopDetect(t *testing.T) {
 		"counted pages":           {counted("read {\"path\":\"page_%d.md\"}: # Page %[1]d\\nIts text.\n", 12), 0, ""},
 		"write, edit, read": {strings.Repeat("edit {\"path\":\"a\"}: Wrote a, 12 bytes\nedit {\"path\":\"a\",\"new\":1}: Edited a, 1 place\n"+
 			"read {\"path\":\"a\"}: line 1 of a file that is read\n", 4), 9, "6 7 8 9"},
+		"the same write":           {"edit a: Wrote 3 bytes to a\n" + strings.Repeat("edit a: Unchanged: a already has this content\n", 5), 4, "3 4"},
+		"writes of the same bytes": {counted("edit {\"path\":\"a\",\"content\":\"x\",\"n\":%d}: Unchanged: a already has this content (1 byte)\n", 5), 3, ""},
 		"look for the fourth time": {"read a: the text of a file\nread b: x\nread a: the text of a file\nread c: y\nread a: the text of a file\nread d: z\n" +
 			"read a: the text of a file", 0, ""},
 	} {

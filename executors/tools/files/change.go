@@ -21,6 +21,7 @@ type change struct {
 	old     *string // the present text; nil means no file
 	whole   bool    // text replaces all of old, whatever that is
 	text    string  // the text to write
+	same    bool    // the file already has this text, so it is not written
 	line    int     // the first changed line; 0 means the file as a whole
 	summary string  // the text of the result
 }
@@ -50,7 +51,7 @@ func prepare[In any](p changePlan[In]) func(context.Context, *executors.Call, In
 		case err != nil:
 			return card, err
 		}
-		card.Diffs = clientDiffs(c.client, c.old, c.text)
+		card.Diffs = c.diffs()
 		return card, nil
 	}
 }
@@ -69,10 +70,29 @@ func execute[In any](t *tools, p changePlan[In]) func(context.Context, *executor
 		if err := c.sameAsShown(call.Card.Diffs); err != nil {
 			return fail(ctx, err)
 		}
+		if c.same {
+			return c.unchanged(), nil
+		}
 		if err := t.fs.WriteFile(ctx, c.abs, c.text); err != nil {
 			return fail(ctx, t.explain(err, "write", c.target))
 		}
 		return t.report(ctx, c, call.Card.Diffs), nil
+	}
+}
+
+// diffs returns the change for the client, empty but not nil if there is none.
+func (c change) diffs() []executors.Diff {
+	if c.same {
+		return []executors.Diff{}
+	}
+	return clientDiffs(c.client, c.old, c.text)
+}
+
+// unchanged returns the result of a change that is there already.
+func (c change) unchanged() executors.Result {
+	return executors.Result{
+		Text: c.summary, Unchanged: true, Locations: []executors.Location{{Path: c.client, Line: c.line}},
+		Raw: rawChange{Path: c.client, Bytes: len(c.text)},
 	}
 }
 
@@ -89,7 +109,7 @@ func sameAsCard(call *executors.Call, now ...target) error {
 // sameAsShown fails if a change of the whole file would undo a change that somebody made after the
 // diffs were shown. An edit changes the newer text, so it undoes nothing.
 func (c change) sameAsShown(diffs []executors.Diff) error {
-	if !c.whole || diffs == nil || slices.EqualFunc(diffs, clientDiffs(c.client, c.old, c.text), sameDiff) {
+	if !c.whole || diffs == nil || slices.EqualFunc(diffs, c.diffs(), sameDiff) {
 		return nil
 	}
 	return executors.Failuref(executors.PermanentFailure, "%s has changed since the call was shown, so it was not overwritten", c.display).
@@ -100,7 +120,7 @@ func (c change) sameAsShown(diffs []executors.Diff) error {
 // it, so the model is shown the actual content.
 func (t *tools) report(ctx context.Context, c change, shown []executors.Diff) executors.Result {
 	text := c.summary
-	if shown != nil && !slices.EqualFunc(shown, clientDiffs(c.client, c.old, c.text), sameDiff) {
+	if shown != nil && !slices.EqualFunc(shown, c.diffs(), sameDiff) {
 		text += "\n[the file changed after this diff was shown; the change was made to the newer content]"
 	}
 	actual, err := t.fs.ReadFile(ctx, c.abs)

@@ -51,7 +51,7 @@ func (t *tools) create(ctx context.Context, call *executors.Call, in *createInpu
 		return fail(ctx, err)
 	}
 	if exists {
-		return executors.Result{Text: "Directory already exists: " + tg.display, Raw: rawDirectory{Path: tg.client}}, nil
+		return executors.Result{Text: "Directory already exists: " + tg.display, Unchanged: true, Raw: rawDirectory{Path: tg.client}}, nil
 	}
 	dir, err := t.roots.Writing().MakeDir(tg.abs)
 	if err != nil {

@@ -23,9 +23,10 @@ import (
 // set, changes each written text.
 type buffers struct {
 	Disk
-	mu   sync.Mutex
-	text map[string]string
-	save func(string) string
+	mu    sync.Mutex
+	text  map[string]string
+	save  func(string) string
+	wrote bool
 }
 
 func (b *buffers) ReadsDisk() bool { return false }
@@ -45,7 +46,7 @@ func (b *buffers) WriteFile(_ context.Context, path, text string) error {
 	if b.save != nil {
 		text = b.save(text)
 	}
-	b.text[path] = text
+	b.text[path], b.wrote = text, true
 	return nil
 }
 

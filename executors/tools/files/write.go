@@ -40,9 +40,24 @@ func (t *tools) planWrite(ctx context.Context, in *writeInput) (change, error) {
 	if c.old != nil {
 		c.text = keepEncoding(*c.old, c.text)
 		how = "overwritten"
+		c.same = c.text == *c.old && t.isSaved(ctx, c)
+	}
+	if c.same {
+		c.summary = fmt.Sprintf("Unchanged: %s already has this content (%s)", c.display, executors.Count(len(c.text), "byte"))
+		return c, nil
 	}
 	c.summary = fmt.Sprintf("Wrote %s to %s (%s)", executors.Count(len(c.text), "byte"), c.display, how)
 	return c, nil
+}
+
+// isSaved reports whether the disk has the old text of a change too. A client's buffer may be
+// unsaved, and a write saves it.
+func (t *tools) isSaved(ctx context.Context, c change) bool {
+	if t.fs.ReadsDisk() {
+		return true
+	}
+	file, err := Disk{Roots: t.roots, MaxBytes: t.cfg.MaxFileBytes}.ReadFile(ctx, c.abs)
+	return err == nil && sameText(file, *c.old)
 }
 
 // withValues returns the new content of a file with the values of masked lines that stay. It fails if

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/zeph-acp/zeph-acp/executors"
 )
@@ -56,6 +57,59 @@ func TestWriteNew(t *testing.T) {
 	if left, _ := filepath.Glob(b.path(".zeph-*")); left != nil {
 		t.Errorf("left over: %v", left)
 	}
+}
+
+// The text that is there already is not written again. An unsaved buffer is: the write saves it.
+func TestWriteUnchanged(t *testing.T) {
+	old := time.Unix(1e9, 0)
+	for name, tt := range map[string]struct {
+		disk, content string
+		buffer        map[string]string // nil: the tools work on disk
+		unchanged     bool
+	}{
+		"same":                      {"a\n", "a\n", nil, true},
+		"empty":                     {"", "", nil, true},
+		"in the file's layout":      {"\uFEFFa\r\nb\r\n", "a\nb\n", nil, true},
+		"another line ending":       {"a\n", "a\r\n", nil, false},
+		"another text":              {"a\n", "b\n", nil, false},
+		"saved buffer":              {"a\r\n", "a\n", map[string]string{"f": "a\n"}, true},
+		"unsaved buffer":            {"old\n", "a\n", map[string]string{"f": "a\n"}, false},
+		"buffer with another text":  {"a\n", "a\n", map[string]string{"f": "unsaved\n"}, false},
+		"no buffer":                 {"a\n", "a\n", map[string]string{}, true},
+		"no buffer and another one": {"a\n", "b\n", map[string]string{}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, map[string]string{"f": tt.disk})
+			must(t, os.Chtimes(b.path("f"), old, old))
+			if tt.buffer != nil {
+				b.buffered(tt.buffer)
+			}
+			res := b.run("write", in{"path": "f", "content": tt.content})
+			if strings.HasPrefix(res.ForModel(), "Unchanged: f already has this content (") != tt.unchanged || res.Unchanged != tt.unchanged ||
+				(len(res.Content) == 0) != tt.unchanged || res.Failed {
+				t.Errorf("got %+v, want unchanged %v", res, tt.unchanged)
+			}
+			info, err := os.Stat(b.path("f"))
+			must(t, err)
+			if info.ModTime().Equal(old) != (tt.unchanged || tt.buffer != nil) {
+				t.Errorf("the file's time is %v", info.ModTime())
+			}
+			if written := b.buf != nil && b.buf.wrote; written == tt.unchanged && b.buf != nil {
+				t.Errorf("the client wrote: %v", written)
+			}
+		})
+	}
+	b := newBench(t, map[string]string{"f": "a\n"})
+	call := b.call("write", in{"path": "f", "content": "a\n"})
+	card, err := b.Prepare(t.Context(), call)
+	if err != nil || card.Diffs == nil || len(card.Diffs) > 0 {
+		t.Errorf("got the diffs %+v, %v; want an empty list", card.Diffs, err)
+	}
+	call.Card = card
+	must(t, os.WriteFile(b.path("f"), []byte("newer\n"), 0o644))
+	res, err := b.Execute(t.Context(), call)
+	must(t, err)
+	wantFailure(t, res, executors.PermanentFailure, "changed since the call was shown")
 }
 
 func TestWriteShowsInPrepare(t *testing.T) {

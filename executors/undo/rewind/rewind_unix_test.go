@@ -38,6 +38,7 @@ func TestNothingIsKeptOfReading(t *testing.T) {
 		w.call("read", map[string]string{"path": "a.txt"})
 		w.bash("ls -l; cat a.txt | grep o")
 		w.call("grep", map[string]string{"pattern": "o"})
+		w.write("a.txt", "one")
 	})
 	if got := names(t, w.data); len(got) > 0 {
 		t.Errorf("it wrote %q", got)
