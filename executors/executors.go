@@ -18,6 +18,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"io"
 	"slices"
 
 	"github.com/zeph-acp/zeph-acp/executors/command"
@@ -271,10 +272,15 @@ type Result struct {
 	Failed  bool     // the model should act on it; see the package doc
 	Failure *Failure // precedes Text; nil for an ordinary exit code
 	Text    string   // the tool's own text or the output of a command: filtered, masked, bounded; UTF-8
-	Notes   []string // lines below Text, such as "[exit 1]"; Below adds one
-	// Full is the full text if Text holds only a part of it, else nil. A tool
+	// Long is the text in place of Text if it is too long for a string, else nil. Bound replaces it.
+	Long  *Spool
+	Notes []string // lines below Text, such as "[exit 1]"; Below adds one
+	// Full is the full text if Text or Long holds only a part of it, else nil. A tool
 	// returns it raw, and the filter masks it. The overflow link stores and closes it.
-	Full      *Spool
+	Full *Spool
+	// Shorten returns at most limit characters of the masked text. It is called if the text is too long.
+	// Nil means that its head and tail stay.
+	Shorten   func(whole *io.SectionReader, limit int) string
 	Output    *Output // nil: Text is not the output of a command
 	Raw       any     // rawOutput; masked and bounded like Text; marshals to JSON
 	Content   []Content
@@ -298,6 +304,7 @@ type Result struct {
 type Output struct {
 	Partial  bool // the command is still running, or an earlier result has the beginning
 	Lost     bool // more was written than was kept
+	Open     bool // the output does not end in a line feed, but Long does
 	Filtered bool // the last of the Notes reports how many lines a filter removed
 }
 

@@ -133,16 +133,19 @@ func (f *Failure) Result() Result {
 // a command of any length.
 const maxSentence = 4 << 10
 
-// bounded returns a long text without its middle.
-func bounded(s string) string {
-	if len(s) <= maxSentence {
+// bounded returns a long sentence without its middle.
+func bounded(s string) string { return withoutMiddle(s, maxSentence) }
+
+// withoutMiddle returns a text of more than most bytes without its middle.
+func withoutMiddle(s string, most int) string {
+	if len(s) <= most {
 		return s
 	}
-	tail := len(s) - maxSentence/4
+	tail := len(s) - most/4
 	for tail < len(s) && !utf8.RuneStart(s[tail]) {
 		tail++
 	}
-	return Prefix(s, maxSentence*3/4) + " … " + s[tail:]
+	return Prefix(s, most*3/4) + " … " + s[tail:]
 }
 
 // Failf is Failuref and Result in one.

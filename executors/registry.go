@@ -53,6 +53,14 @@ func Bind[In any](t Tool,
 // not change after it was made.
 type Registry []*Func
 
+// Limited sets the limit of all tools of a new registry; see [Tool.MaxOutput].
+func (r Registry) Limited(chars int) Registry {
+	for _, f := range r {
+		f.MaxOutput = chars
+	}
+	return r
+}
+
 // Tools lists the tools in order.
 func (r Registry) Tools() []Tool {
 	tools := make([]Tool, len(r))

@@ -4,12 +4,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"sync"
 )
 
-// spoolMemory is how many bytes of a Spool are held in memory; a longer text goes
-// to a temporary file.
+// spoolMemory is how many written bytes a Spool holds in memory. It bounds memory, and not what
+// anybody reads: a longer text goes to a temporary file.
 const spoolMemory = 1 << 20
 
 // Spool is text of any length. Its beginning is in memory; once it is longer than
@@ -32,6 +31,9 @@ func NewSpool(text string) (*Spool, error) {
 	}
 	return s, nil
 }
+
+// heldSpool returns a Spool of text that is in memory already and stays there.
+func heldSpool(text string) *Spool { return &Spool{memory: []byte(text), size: int64(len(text))} }
 
 // Write appends p. If the disk is full it drops the rest of p and returns an error;
 // the earlier text stays.
@@ -111,11 +113,7 @@ func (s *Spool) ReadAt(p []byte, off int64) (int, error) {
 
 // Window returns up to n bytes from an offset. It omits bytes that cannot be
 // read or are not valid UTF-8.
-func (s *Spool) Window(off, n int64) string {
-	buf := make([]byte, max(n, 0))
-	got, _ := s.ReadAt(buf, off)
-	return strings.ToValidUTF8(string(buf[:got]), "")
-}
+func (s *Spool) Window(off, n int64) string { return window(s, off, n) }
 
 // Close frees the memory and removes the file. It does nothing for a nil or closed
 // Spool.

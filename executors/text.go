@@ -44,21 +44,28 @@ func BoundPart(s string, limit int, more bool) (text string, cut bool) {
 	return e.bounded(utf8.RuneCountInString(missing), strings.Count(missing, "\n"), more, limit), true
 }
 
-// BoundPart truncates the text of the Spool as the function BoundPart does, without
-// loading all of it.
-func (s *Spool) BoundPart(limit int, more bool) (text string, cut bool) {
-	size := s.Size()
+// BoundReader truncates a text as BoundPart does, without loading all of it.
+func BoundReader(text *io.SectionReader, limit int, more bool) (bounded string, cut bool) {
+	size := text.Size()
 	keep := max(limit-markRoom, 0)
 	head, tail := int64(keep/2*utf8.UTFMax), int64((keep-keep/2)*utf8.UTFMax)
 	if size <= int64(limit*utf8.UTFMax) || size <= head+tail {
-		return BoundPart(s.Window(0, size), limit, more)
+		return BoundPart(window(text, 0, size), limit, more)
 	}
-	first, last := s.Window(0, head), lastRunes(s.Window(size-tail, tail), keep-keep/2)
-	first, last = wholeLines(first[:RuneOffset(first, keep/2)], last, s.Window(size-int64(len(last))-1, 1))
+	first, last := window(text, 0, head), lastRunes(window(text, size-tail, tail), keep-keep/2)
+	first, last = wholeLines(first[:RuneOffset(first, keep/2)], last, window(text, size-int64(len(last))-1, 1))
 	from, n := int64(len(first)), size-int64(len(first)+len(last))
-	runes, lines := countRunes(io.NewSectionReader(s, from, n))
-	e := newEnds(first, last, s.Window(from, 1), s.Window(from+n-1, 1))
+	runes, lines := countRunes(io.NewSectionReader(text, from, n))
+	e := newEnds(first, last, window(text, from, 1), window(text, from+n-1, 1))
 	return e.bounded(runes, lines, more, limit), true
+}
+
+// window returns up to n bytes from an offset. It omits bytes that cannot be read or are not
+// valid UTF-8.
+func window(text io.ReaderAt, off, n int64) string {
+	buf := make([]byte, max(n, 0))
+	got, _ := text.ReadAt(buf, off)
+	return strings.ToValidUTF8(string(buf[:got]), "")
 }
 
 // ReplaceMiddle returns the head and the tail of s, together at most keep runes, in

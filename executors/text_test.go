@@ -67,7 +67,7 @@ func FuzzBound(f *testing.F) {
 			t.Fatal(err)
 		}
 		defer spool.Close()
-		if all, cut2 := spool.BoundPart(limit, more); all != got || cut2 != cut {
+		if all, cut2 := BoundReader(spool.Reader(), limit, more); all != got || cut2 != cut {
 			t.Errorf("a Spool: %q, %t, want %q", all, cut2, got)
 		}
 		if !cut || got == "" {

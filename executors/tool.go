@@ -32,6 +32,8 @@ type Tool struct {
 	// Shows is a tool that would show the same content. A rule that denies that tool also
 	// denies this one.
 	Shows string
+	// MaxOutput is the limit of a result's text in characters; 0 means the limit of all tools.
+	MaxOutput int
 	// Gain is the expected value of a result for the utility gate, from 0 to 1; 0 means unknown.
 	Gain float32
 }
@@ -92,7 +94,7 @@ type Trait uint16
 
 // The traits.
 const (
-	Pages          Trait = 1 << iota // limits its own text, and says how to read the rest
+	Pages          Trait = 1 << iota // fits its text into the limit, and says how to read the rest
 	ListsFiles                       // names files without showing their content
 	RenamesFiles                     // gives files other names, or removes them
 	SavesText                        // saves text that models read in later turns

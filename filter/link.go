@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/command"
@@ -23,10 +22,9 @@ import (
 // Diffs stay unchanged, since they show the text that is written to the file.
 // So does the output of a command in a terminal of the client.
 type Link struct {
-	Filter   *Filter      // required
-	Metrics  *Metrics     // counts the work; nil counts nothing
-	MaxChars int          // limit of a command's text, in characters; 0 means 50,000
-	Log      *slog.Logger // reports panics of rules; nil reports nothing
+	Filter  *Filter      // required
+	Metrics *Metrics     // counts the work; nil counts nothing
+	Log     *slog.Logger // reports panics of rules; nil reports nothing
 }
 
 // Middleware filters the results of next.
@@ -49,6 +47,7 @@ func (l link) Execute(ctx context.Context, call *executors.Call) (executors.Resu
 		return res, nil
 	}
 	if err := l.filterCommand(ctx, call, &res, chosen); err != nil {
+		res.Long.Close()
 		res.Full.Close()
 		return executors.Result{Done: res.Done}, err
 	}
@@ -146,7 +145,7 @@ func recordRules(call *executors.Call, o *Outcome) {
 // removal are that long.
 const minRemoved = 160
 
-// setResult turns an outcome into the result for the model, and closes it.
+// setResult turns an outcome into the result for the model. The result owns what it needs of it.
 func (l link) setResult(res *executors.Result, o *Outcome, c *Counts, open bool) {
 	out, kept := res.Output, o.Text
 	if o.Full.Size()-kept.Size() < minRemoved {
@@ -159,35 +158,51 @@ func (l link) setResult(res *executors.Result, o *Outcome, c *Counts, open bool)
 	stats := statsLine(o.Full.Count(), kept.Count(), out.Lost)
 	res.Below(stats)
 	out.Filtered = stats != ""
-	limit := l.MaxChars
-	if limit <= 0 {
-		limit = 50_000
+	out.Open = open
+	res.Long.Close()
+	res.Full.Close()
+	res.Long, res.Full = nil, nil
+	res.Shorten = func(whole *io.SectionReader, limit int) string { return l.shorten(whole, limit, out.Lost) }
+	l.setText(res, o, kept)
+}
+
+// maxText is how many bytes of a text are held as a string. It bounds memory; the overflow link bounds
+// what a model reads.
+const maxText = 64 << 10
+
+// setText makes kept the text of the result, and the whole outcome the full text if that is more.
+func (l link) setText(res *executors.Result, o *Outcome, kept *text.Lines) {
+	spool := kept.Spool()
+	if spool.Size() > maxText {
+		res.Long = spool
+	} else if res.Text = spool.Window(0, spool.Size()); res.Output.Open {
+		res.Text = strings.TrimSuffix(res.Text, "\n")
 	}
-	limit -= utf8.RuneCountInString(res.ForModel()) + 1
-	body, cut := kept.Spool().BoundPart(max(limit, 0), out.Lost)
-	if cut && !out.Lost {
-		if shown, ok := keepProblems(kept, limit); ok {
-			body = shown
-		}
+	if kept != o.Full {
+		res.Full = o.Full.Spool()
+	} else if res.Long == nil {
+		o.Full.Close()
 	}
-	if open {
-		body = strings.TrimSuffix(body, "\n")
+	if o.Text != o.Full && (kept == o.Full || res.Long == nil) {
+		o.Text.Close()
 	}
-	res.Text = body
-	if res.ForModel() == "" {
+	if res.Long == nil && res.ForModel() == "" {
 		res.Text = "(no output)"
 	}
 	l.Filter.scan.Passed(res.Text)
-	res.Full.Close()
-	res.Full = nil
-	if kept != o.Full || cut {
-		res.Full = o.Full.Spool()
-	} else {
-		o.Full.Close()
+}
+
+// shorten returns at most limit characters of an output: its head and tail, and the problems between
+// them. lost means that more was written than was kept.
+func (l link) shorten(whole *io.SectionReader, limit int, lost bool) string {
+	body, _ := executors.BoundReader(whole, limit, lost)
+	if !lost {
+		if shown, ok := keepProblems(whole, limit); ok {
+			body = shown
+		}
 	}
-	if o.Text != o.Full {
-		o.Text.Close()
-	}
+	l.Filter.scan.Passed(body)
+	return body
 }
 
 // statsLine returns the line that reports how much was removed, or "" if no
@@ -210,18 +225,23 @@ func (o *Outcome) Stats() string { return statsLine(o.Full.Count(), o.Text.Count
 // commandOutput returns the whole output of the command. open reports that it
 // does not end in a line feed.
 func commandOutput(res *executors.Result) (raw io.Reader, open bool) {
-	if res.Full != nil {
-		return res.Full.Reader(), res.Full.Window(res.Full.Size()-1, 1) != "\n"
+	if res.Long != nil {
+		return res.Long.Reader(), res.Long.Window(res.Long.Size()-1, 1) != "\n"
 	}
 	return strings.NewReader(res.Text), !strings.HasSuffix(res.Text, "\n")
 }
 
-// maskUnfiltered masks the text of a result whose full text could not be kept.
+// maskUnfiltered masks as much of an output as fits into memory. There is no room for the rest.
 func (l link) maskUnfiltered(call *executors.Call, res *executors.Result, err error) {
 	l.maskAround(res)
+	if res.Long != nil {
+		res.Text, _ = executors.BoundReader(res.Long.Reader(), maxText/2, res.Output.Lost)
+		res.Output.Lost = true
+	}
 	masked, found := l.Filter.scan.Mask(string(text.Sanitize([]byte(res.Text))))
+	res.Long.Close()
 	res.Full.Close()
-	res.Text, res.Full = masked, nil
+	res.Text, res.Long, res.Full = masked, nil, nil
 	res.Below(redact.Warning(found))
 	res.Below(fmt.Sprintf("[the output could not be filtered or kept: %v]", err))
 	l.count(call, Counts{Masked: redact.Count(found)})
@@ -237,14 +257,17 @@ func (l link) maskResult(call *executors.Call, res *executors.Result) {
 	around := l.maskAround(res)
 	masked, found := scan.Visible(res.Text)
 	res.Text = masked
-	if res.Full != nil {
-		full := &executors.Spool{}
-		all, err := scan.Copy(full, res.Full.Reader())
-		res.Full.Close()
-		res.Full = full
+	for _, spool := range []**executors.Spool{&res.Long, &res.Full} {
+		if *spool == nil {
+			continue
+		}
+		copied := &executors.Spool{}
+		all, err := scan.Copy(copied, (*spool).Reader())
+		(*spool).Close()
+		*spool = copied
 		if found = all; err != nil {
-			full.Close()
-			res.Full = nil
+			copied.Close()
+			*spool = nil
 			res.Below(fmt.Sprintf("[the full text could not be kept: %v]", err))
 		}
 	}

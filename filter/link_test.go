@@ -147,7 +147,7 @@ func TestLinkOnCommands(t *testing.T) {
 			var spool *executors.Spool
 			if tt.spooled {
 				spool = spoolOf(t, tt.text)
-				res.Full, res.Text = spool, "cut"
+				res.Long, res.Text = spool, ""
 			}
 			call := &executors.Call{Card: executors.Card{Script: command.Parse(tt.script, command.Shell{})}, Record: &executors.Record{ExitCode: tt.exit}}
 			got, err := l.Middleware(tool{res: res}).Execute(t.Context(), call)
@@ -183,14 +183,14 @@ func TestLinkOnCommands(t *testing.T) {
 // read.
 func TestLinkBounds(t *testing.T) {
 	l := testLink(t)
-	l.MaxChars = 1000
 	kept := strings.Repeat("kept\n", 1000)
 	for script, full := range map[string]string{"tool": noise(100) + kept, "other": kept} {
-		res := executors.Result{Text: "cut", Notes: []string{"[exit 1]"}, Full: spoolOf(t, full), Output: &executors.Output{}}
+		res := executors.Result{Notes: []string{"[exit 1]"}, Long: spoolOf(t, full), Output: &executors.Output{}}
 		got, err := l.Middleware(tool{res: res}).Execute(t.Context(), &executors.Call{Card: executors.Card{Script: command.Parse(script, command.Shell{})}})
 		if err != nil {
 			t.Fatal(err)
 		}
+		got.Bound(1000)
 		if n := len([]rune(got.ForModel())); n > 1000 || n < 900 || !strings.HasPrefix(got.ForModel(), "kept\n") || !strings.Contains(got.ForModel(),
 			"characters cut …]\n") {
 			t.Errorf("%s: %d characters, want from 900 to 1000 with a note of the cut: %q", script, n, got.ForModel())
@@ -398,9 +398,9 @@ func TestLinkPassesErrorsOn(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(broken)
 	full, done := spoolOf(t, noise(99)), false
-	res := executors.Result{Full: full, Output: &executors.Output{}, Done: func() { done = true }}
+	res := executors.Result{Long: full, Output: &executors.Output{}, Done: func() { done = true }}
 	got, err := testLink(t).Middleware(tool{res: res}).Execute(ctx, &executors.Call{})
-	if !errors.Is(err, broken) || got.Done == nil || got.Full != nil {
+	if !errors.Is(err, broken) || got.Done == nil || got.Full != nil || got.Long != nil {
 		t.Errorf("got %+v, %v, want %v, Done and no full text", got, err, broken)
 	}
 	if got.Done(); !done {
@@ -411,15 +411,20 @@ func TestLinkPassesErrorsOn(t *testing.T) {
 	}
 }
 
-// A text that can no longer be read is returned as far as it is in memory.
+// An output for which the disk has no more room is returned as far as memory has room for it.
 func TestLinkWithoutTheFullText(t *testing.T) {
-	full := spoolOf(t, noise(99))
-	full.Close()
-	res := executors.Result{Text: noise(2) + fakeKey, Full: full, Output: &executors.Output{}}
-	got, err := testLink(t).Middleware(tool{res: res}).Execute(t.Context(), &executors.Call{Card: executors.Card{Script: command.Parse("tool", command.Shell{})}})
-	want := noise(2) + "[REDACTED:aws key]\n[security] 1 credential masked: aws key\n[the output could not be filtered or kept: "
-	if err != nil || got.Full != nil || !strings.HasPrefix(got.ForModel(), want) {
-		t.Errorf("got %q, %v, want %q at the beginning and no full text", got.ForModel(), err, want)
+	full := spoolOf(t, noise(2)+fakeKey+"\n"+strings.Repeat("x", 2<<20))
+	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "missing"))
+	t.Setenv("TMP", filepath.Join(t.TempDir(), "missing"))
+	res := executors.Result{Long: full, Output: &executors.Output{}}
+	got, err := testLink(t).Middleware(tool{res: res}).Execute(t.Context(), &executors.Call{Card: executors.Card{Script: command.Parse("other", command.Shell{})}})
+	want := noise(2) + "[REDACTED:aws key]\nxxx"
+	if err != nil || got.Full != nil || got.Long != nil || !got.Output.Lost || !strings.HasPrefix(got.ForModel(), want) ||
+		!strings.Contains(got.ForModel(), "\n[security] 1 credential masked: aws key\n[the output could not be filtered or kept: ") {
+		t.Errorf("got %.300q, %v, want %q at the beginning and no full text", got.ForModel(), err, want)
+	}
+	if _, err := full.Write(nil); err == nil {
+		t.Error("the raw text is not closed")
 	}
 }
 
@@ -471,7 +476,7 @@ func FuzzLink(f *testing.F) {
 		res.Below(after)
 		body := res.ForModel()
 		if spooled {
-			res.Text, res.Full = "cut", spoolOf(t, output)
+			res.Text, res.Long = "", spoolOf(t, output)
 		}
 		got, err := l.Middleware(tool{res: res}).Execute(t.Context(), &executors.Call{Card: executors.Card{Script: command.Parse(script, command.Shell{})}})
 		if err != nil {

@@ -3,6 +3,7 @@ package filter
 import (
 	"bytes"
 	"hash/maphash"
+	"io"
 	"strings"
 	"unicode/utf8"
 
@@ -31,12 +32,12 @@ const maxProblemLine = 1000
 // keepProblems returns at most limit runes of a text that is longer: its head and
 // tail, and between them the lines that report problems. It reports false if there
 // are no such lines, or if long lines leave less than half of the head or tail.
-func keepProblems(body *text.Lines, limit int) (shown string, ok bool) {
+func keepProblems(body *io.SectionReader, limit int) (shown string, ok bool) {
 	if limit < minCutLimit {
 		return "", false
 	}
 	total := 0
-	if body.Each(func(l []byte) { total += runesOf(l) }) != nil {
+	if text.EachIn(body, func(l []byte) { total += runesOf(l) }) != nil {
 		return "", false
 	}
 	c := problemCut{
@@ -44,7 +45,7 @@ func keepProblems(body *text.Lines, limit int) (shown string, ok bool) {
 		seen: map[uint64]struct{}{}, seed: maphash.MakeSeed(),
 	}
 	at, head, tail := 0, 0, 0
-	err := body.Each(func(l []byte) {
+	err := text.EachIn(body, func(l []byte) {
 		n := runesOf(l)
 		switch {
 		case at+n <= c.end:

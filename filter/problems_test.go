@@ -26,12 +26,13 @@ func TestLinkKeepsProblems(t *testing.T) {
 		}
 	}
 	l := testLink(t)
-	l.MaxChars = 8000
-	res := executors.Result{Text: "cut", Notes: []string{"[exit 1]"}, Full: spoolOf(t, b.String()), Output: &executors.Output{}}
+	const limit = 8000
+	res := executors.Result{Notes: []string{"[exit 1]"}, Long: spoolOf(t, b.String()), Output: &executors.Output{}}
 	got, err := l.Middleware(tool{res: res}).Execute(t.Context(), &executors.Call{Card: executors.Card{Script: command.Parse("./sync-all", command.Shell{})}})
 	if err != nil {
 		t.Fatal(err)
 	}
+	got.Bound(limit)
 	defer got.Full.Close()
 	shown := got.ForModel()
 	for _, want := range []string{"step 0 took", "\nstep 1700 took", "sync.py\", line 88", "ConnectionError: mirror-3 refused\nnext of 1700\n", "[… 1,",
@@ -43,8 +44,8 @@ func TestLinkKeepsProblems(t *testing.T) {
 	if strings.Contains(shown, "batch 2600") {
 		t.Error("a problem that differs only in a number is shown twice")
 	}
-	if n := utf8.RuneCountInString(shown); n > l.MaxChars || n < l.MaxChars/2 {
-		t.Errorf("%d characters, want from %d to %d", n, l.MaxChars/2, l.MaxChars)
+	if n := utf8.RuneCountInString(shown); n > limit || n < limit/2 {
+		t.Errorf("%d characters, want from %d to %d", n, limit/2, limit)
 	}
 	if allOf(t, got.Full) != b.String() {
 		t.Error("the full text differs")
@@ -70,7 +71,7 @@ func FuzzKeepProblems(f *testing.F) {
 		if utf8.RuneCountInString(strings.Join(all, "\n"))+1 <= limit {
 			return
 		}
-		shown, ok := keepProblems(lines, limit)
+		shown, ok := keepProblems(lines.Spool().Reader(), limit)
 		if !ok {
 			return
 		}

@@ -120,7 +120,7 @@ func TestExits(t *testing.T) {
 	p := fakemodel.NewAnthropic(t)
 	logFile := filepath.Join(zeph, "log.txt")
 	config := allowMCP + fmt.Sprintf("[log]\nlevel = \"debug\"\nfile = %q\n", logFile) +
-		"[agent]\nmax_tool_iterations = 10000\nmode = \"code\"\n[tools.overflow]\nthreshold = 2000\n" +
+		"[agent]\nmax_tool_iterations = 10000\nmode = \"code\"\n[tools]\nmax_output_chars = 2000\n" +
 		fakeServer(t, "push", filepath.Join(root, "methods"))
 	a := launch(t, start{root: root, config: config, env: append(p.Env(), "SOME_TOKEN=Zk3XtR8mWnQ5vLcB")})
 	a.initialize(`{"_meta":{"terminal_output":true},"session":{"notices":{}}}`)

@@ -140,7 +140,7 @@ func sessionOf(t *testing.T, f frame) string {
 // TestForkReferences checks that the reference to a long output works in both kinds of forks,
 // also after the first session was deleted.
 func TestForkReferences(t *testing.T) {
-	a := connect(t, start{config: "[tools.overflow]\nthreshold = 200\n"})
+	a := connect(t, start{config: "[tools]\nmax_output_chars = 200\n"})
 	s := a.open()
 	a.runTurn(s, "/bash seq 1000")
 	reference := regexp.MustCompile(`overflow:[0-9a-f-]{36}`).FindString(a.lines())

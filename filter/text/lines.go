@@ -125,8 +125,16 @@ func (l *Lines) Spool() *executors.Spool {
 // writing, since lines are then missing.
 func (l *Lines) Each(do func(line []byte)) error {
 	l.flush()
-	r := l.spool.Reader()
-	buf := make([]byte, 0, min(BufferSize, max(l.size, 512)))
+	if err := EachIn(l.spool.Reader(), do); err != nil {
+		return err
+	}
+	return l.err
+}
+
+// EachIn calls do with each line of a text, from its beginning. The line is valid until do returns.
+func EachIn(text *io.SectionReader, do func(line []byte)) error {
+	r := io.NewSectionReader(text, 0, text.Size())
+	buf := make([]byte, 0, min(BufferSize, max(text.Size(), 512)))
 	for {
 		if len(buf) == cap(buf) { // a line longer than the buffer
 			buf = append(buf, 0)[:len(buf)]
@@ -136,7 +144,7 @@ func (l *Lines) Each(do func(line []byte)) error {
 		buf = append(buf[:0], EachLine(buf, do)...)
 		switch {
 		case err == io.EOF:
-			return l.err
+			return nil
 		case err != nil:
 			return err
 		}

@@ -41,8 +41,9 @@ func (b *sessionBuilder) features(terminals *ideproxy.Terminals) *sessionFeature
 	copies.servers = b.languageServers(copies.fs, sh)
 	policy, authorization := b.rulesGates(gates.trust, tools).features()
 	results := cache.New(b.cfg.Tools.ResultCache)
-	output := b.filter()
+	output, long := b.filter(), b.overflow()
 	s.list = []Feature{
+		{Name: "limit", Outer: long.Gate}, // around masking: it stores what it cuts off
 		{Name: "advice", Outer: executors.AdviseOffered(catalogue.Known)},
 		{Name: "masking", Outer: output.Gate},
 		{Name: "trace", Link: trace.Calls, OwnCalls: true},
@@ -79,7 +80,7 @@ func (b *sessionBuilder) features(terminals *ideproxy.Terminals) *sessionFeature
 		{Name: "files", Tools: sh.Hold(files.New(copies.fs, b.dirs.files, b.cfg.Tools.File, b.mask()))},
 		{Name: "web", Tools: web.New(b.cfg.Tools.Scrape)},
 		{Name: diagnostics.Tool, Tools: diagnostics.New(sh.local, b.dirs.roots, b.cfg.Tools.Diagnostics)},
-		b.overflowFeature(),
+		b.overflowFeature(long),
 		b.filterFeature(output),
 		b.sandboxFeature(sh),
 		{Name: "native", Tools: native.New()},

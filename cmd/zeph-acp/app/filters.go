@@ -50,8 +50,7 @@ func (f *filters) filterFor(cfg filter.Config, scan *redact.Scanner) *filter.Fil
 // filter returns the link that filters the results of a session's tools.
 func (b *sessionBuilder) filter() *filter.Link {
 	link := &filter.Link{
-		Filter: b.app.filters.filterFor(b.cfg.Tools.Filters, b.scan), Metrics: &filter.Metrics{},
-		MaxChars: b.cfg.Tools.Shell.MaxOutputChars, Log: b.app.Log,
+		Filter: b.app.filters.filterFor(b.cfg.Tools.Filters, b.scan), Metrics: &filter.Metrics{}, Log: b.app.Log,
 	}
 	if b.app.Store != nil { // a nil *store.DB would be Totals that are not nil
 		link.Metrics.Totals = b.app.Store

@@ -77,14 +77,20 @@ func cacheFeature(results *cache.Cache, sh *shell.Executor) Feature {
 	}
 }
 
-// overflowFeature stores the results that are too long for the model.
-func (b *sessionBuilder) overflowFeature() Feature {
+// overflow returns the limit of results, and the store of those that are too long.
+func (b *sessionBuilder) overflow() *overflow.Overflow {
 	o := &overflow.Overflow{
-		Memory: b.app.Overflow, Config: b.cfg.Tools.Overflow, Log: b.app.Log, Summarizer: b.models.summarizer,
+		Memory: b.app.Overflow, MaxChars: b.cfg.Tools.MaxOutputChars, Config: b.cfg.Tools.Overflow, Log: b.app.Log,
+		Summarizer: b.models.summarizer,
 	}
 	if b.app.Store != nil { // a nil *store.DB would be a Store that is not nil
 		o.Store = b.app.Store
 	}
+	return o
+}
+
+// overflowFeature limits the results of tools, and stores those that are too long for the model.
+func (b *sessionBuilder) overflowFeature(o *overflow.Overflow) Feature {
 	return Feature{
 		Name: "overflow", Link: o.Middleware, Tools: o.Tools(),
 		Turns: func(a *agent.Agent) {

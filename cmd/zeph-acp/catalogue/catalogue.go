@@ -32,7 +32,7 @@ var Tools = sync.OnceValue(func() []executors.Tool {
 		files.New(nil, nil, setting.Default[files.Config](), nil),
 		web.New(setting.Default[web.Config]()),
 		diagnostics.New(shell.Local{}, nil, setting.Default[diagnostics.Config]()),
-		(&overflow.Overflow{Config: setting.Default[overflow.Config]()}).Tools(),
+		(&overflow.Overflow{}).Tools(),
 		native.New(),
 		question.New(setting.Default[question.Config]()),
 		subagent.Catalogue(),

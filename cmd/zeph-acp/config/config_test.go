@@ -322,22 +322,34 @@ func TestMakeDir(t *testing.T) {
 	}
 }
 
-// TestOutputLimit checks that one key limits the text of all tools, unless a key of the tool is
-// set, and that a higher threshold has an effect by itself.
+// TestOutputLimit checks that one key limits the text of all tools, unless the table of a tool has
+// the key, and that the old keys are read.
 func TestOutputLimit(t *testing.T) {
-	type limits struct{ Shell, Scrape, Read, Threshold int }
+	type limits struct{ All, Shell, File, Scrape, Diagnostics, SubAgent int }
+	all := func(n int) limits { return limits{n, n, n, n, n, n} }
 	for name, tt := range map[string]struct {
 		file, repo string
 		want       limits
+		warnings   string
 	}{
-		"defaults":              {"", "", limits{50_000, 50_000, 50_000, 50_000}},
-		"all":                   {"[tools]\nmax_output_chars = 2000\n", "", limits{2000, 2000, 2000, 2000}},
-		"all but one":           {"[tools]\nmax_output_chars = 2000\n[tools.shell]\nmax_output_chars = 5000\n", "", limits{5000, 2000, 2000, 2000}},
-		"a higher threshold":    {"[tools.overflow]\nthreshold = 200000\n", "", limits{200_000, 200_000, 200_000, 200_000}},
-		"a lower threshold":     {"[tools.overflow]\nthreshold = 300\n", "", limits{50_000, 50_000, 50_000, 300}},
-		"both":                  {"[tools]\nmax_output_chars = 2000\n[tools.overflow]\nthreshold = 4000\n", "", limits{2000, 2000, 2000, 4000}},
-		"lower in the project":  {"[tools.scrape]\nmax_output_chars = 1500\n", "[tools]\nmax_output_chars = 2000\n", limits{2000, 1500, 2000, 2000}},
-		"higher in the project": {"", "[tools]\nmax_output_chars = 60000\n", limits{50_000, 50_000, 50_000, 50_000}},
+		"defaults":    {want: all(50_000)},
+		"all":         {file: "[tools]\nmax_output_chars = 2000\n", want: all(2000)},
+		"all, higher": {file: "[tools]\nmax_output_chars = 200000\n", want: all(200_000)},
+		"all but one": {file: "[tools]\nmax_output_chars = 2000\n[tools.shell]\nmax_output_chars = 5000\n", want: limits{2000, 5000, 2000, 2000, 2000, 2000}},
+		"each": {file: "[tools.file]\nmax_output_chars = 300\n[tools.scrape]\nmax_output_chars = 400\n[tools.diagnostics]\nmax_output_chars = 500\n" +
+			"[tools.sub_agent]\nmax_output_chars = 600\n", want: limits{50_000, 50_000, 300, 400, 500, 600}},
+		"a threshold": {file: "[tools.overflow]\nthreshold = 300\n", want: all(300),
+			warnings: `:2: key "tools.overflow.threshold": it is now "tools.max_output_chars" (zeph-acp config migrate renames it)`},
+		"a limit of read": {file: "[tools.file]\nmax_read_chars = 3000\n", want: limits{50_000, 50_000, 3000, 50_000, 50_000, 50_000},
+			warnings: `:2: key "tools.file.max_read_chars": it is now "tools.file.max_output_chars" (zeph-acp config migrate renames it)`},
+		"both": {file: "[tools]\nmax_output_chars = 2000\n[tools.overflow]\nthreshold = 4000\n", want: all(2000),
+			warnings: `:4: key "tools.overflow.threshold": has no effect, since tools.max_output_chars is set`},
+		"lower in the project": {file: "[tools.scrape]\nmax_output_chars = 1500\n", repo: "[tools]\nmax_output_chars = 2000\n",
+			want: limits{2000, 2000, 2000, 1500, 2000, 2000}},
+		"an old key of the project": {repo: "[tools.overflow]\nthreshold = 2000\n", want: all(2000),
+			warnings: `:2: key "tools.overflow.threshold": it is now "tools.max_output_chars" (zeph-acp config migrate renames it)`},
+		"higher in the project": {repo: "[tools]\nmax_output_chars = 60000\n", want: all(50_000),
+			warnings: `:2: key "tools.max_output_chars": ignored: a workspace may only tighten the configuration`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l, err := load(t, tt.file)
@@ -346,11 +358,20 @@ func TestOutputLimit(t *testing.T) {
 			}
 			dir := t.TempDir()
 			write(t, dir, ".zeph/config.toml", tt.repo)
-			cfg, _ := Tighten(l.Config, dir)
-			got := limits{cfg.Tools.Shell.MaxOutputChars, cfg.Tools.Scrape.MaxOutputChars, cfg.Tools.File.MaxReadChars, cfg.Tools.Overflow.Threshold}
+			cfg, warnings := Tighten(l.Config, dir)
+			got := limits{cfg.Tools.MaxOutputChars, cfg.Tools.Shell.MaxOutputChars, cfg.Tools.File.MaxOutputChars,
+				cfg.Tools.Scrape.MaxOutputChars, cfg.Tools.Diagnostics.MaxOutputChars, cfg.Tools.SubAgent.MaxOutputChars}
 			if got != tt.want {
 				t.Errorf("got %+v, want %+v", got, tt.want)
 			}
+			if told := strings.Join(append(l.Warnings, warnings...), "\n"); !strings.HasSuffix(told, tt.warnings) || tt.warnings == "" && told != "" {
+				t.Errorf("got the warnings %s, want %s", told, tt.warnings)
+			}
 		})
+	}
+	for _, table := range []string{"tools", "tools.shell", "tools.file", "tools.scrape", "tools.diagnostics", "tools.sub_agent"} {
+		if _, err := load(t, "["+table+"]\nmax_output_chars = 199\n"); !strings.Contains(mistakesOf(t, err), "max_output_chars") {
+			t.Errorf("%s.max_output_chars = 199: got %v, want a mistake", table, err)
+		}
 	}
 }

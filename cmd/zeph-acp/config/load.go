@@ -178,7 +178,7 @@ func locateForChange(o Options, env environment) (string, error) {
 // mistakes of the file even where an override replaces them.
 func (l *Loaded) applyFile(data []byte) toml.Mistakes {
 	root, mistakes := toml.Parse(data)
-	d := newDecoder()
+	d := newDecoder(root)
 	d.File, d.Partial = l.File, len(mistakes) > 0
 	d.Decode(root, reflect.ValueOf(&l.Config).Elem(), "")
 	d.Validate(check(l.Config))
@@ -200,7 +200,7 @@ func (l *Loaded) override(path, text, where string) toml.Mistakes {
 	if !ok {
 		return toml.Mistakes{{Where: where, Key: path, Text: "want " + toml.Want(v.Type()).Name}}
 	}
-	d := newDecoder()
+	d := newDecoder(n)
 	d.Decode(n, v, path)
 	maps.DeleteFunc(l.origins, func(key, _ string) bool { return strings.HasPrefix(key, path+"[") }) // elements of the replaced list
 	l.origins[path] = where

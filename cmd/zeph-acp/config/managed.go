@@ -94,7 +94,7 @@ func (l *Loaded) applyManaged(m ManagedFile) (toml.Mistakes, error) {
 		}
 	}
 	doc := managedDocument{Config: l.Config}
-	d := newDecoder()
+	d := newDecoder(root)
 	d.File = m.Path
 	d.Decode(root, reflect.ValueOf(&doc).Elem(), "")
 	wrong := setting.Check(doc)

@@ -24,6 +24,8 @@ var renames = []toml.Rename{
 	{Old: "tools.permissions.glob", New: "tools.permissions.find_path", Table: true},
 	{Old: "tools.permissions.shell", New: "tools.permissions.bash", Table: true},
 	{Old: "acp.max_queue_bytes", Gone: "the size of the queue is no longer a setting"},
+	{Old: "tools.file.max_read_chars", New: "tools.file.max_output_chars", Reads: true},
+	{Old: "tools.overflow.threshold", New: "tools.max_output_chars", Reads: true},
 	{Old: "tools.hooks.max_timeout_secs", Gone: "no hook runs for more than an hour"},
 	{Old: "tools.policy.cedar", Gone: "Cedar policies are no longer supported; write them as [[tools.policy.rules]]"},
 	{Old: "tools.rewind.max_bytes", New: "tools.undo.max_bytes"},
@@ -39,6 +41,24 @@ func renameHint(r toml.Rename) string {
 		return fmt.Sprintf(": %s (zeph-acp config migrate removes it)", r.Gone)
 	}
 	return fmt.Sprintf(": it is now %q (zeph-acp config migrate renames it)", r.New)
+}
+
+// readOldKeys moves the values of the old keys that are still read to their new paths, each with a
+// warning.
+func readOldKeys(d *toml.Decoder, document *toml.Node) {
+	for _, r := range renames {
+		if !r.Reads {
+			continue
+		}
+		n, dropped := r.Read(document)
+		switch {
+		case n == nil:
+		case dropped:
+			d.Warnings = append(d.Warnings, toml.Mistake{Line: n.Line, Key: r.Old, Text: "has no effect, since " + r.New + " is set"})
+		default:
+			d.Warnings = append(d.Warnings, toml.Mistake{Line: n.Line, Key: r.Old, Text: strings.TrimPrefix(renameHint(r), ": ")})
+		}
+	}
 }
 
 // renamed returns a hint for the unknown key n if it, or a key in it, has a new

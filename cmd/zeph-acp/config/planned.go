@@ -41,9 +41,10 @@ var plannedKeys = []string{
 const plannedWarning = "is not supported by this version and has no effect"
 
 // newDecoder returns a decoder with hints for renamed and misplaced keys, and warnings
-// for planned ones.
-func newDecoder() *toml.Decoder {
+// for planned ones and for old ones that the document has and that are still read.
+func newDecoder(document *toml.Node) *toml.Decoder {
 	d := toml.NewDecoder()
+	readOldKeys(d, document)
 	d.Unknown = func(path string, n *toml.Node) (hint, warning string) {
 		if hint = renamed(path, n); hint == "" && isPlanned(path) {
 			return "", plannedWarning

@@ -41,7 +41,7 @@ func Tighten(cfg Config, workspaceDir string) (Config, []string) {
 		return cfg, []string{mistakes.In(file)[0].Error() + "; the whole file is ignored"}
 	}
 
-	repo, d := setting.Default[Config](), newDecoder()
+	repo, d := setting.Default[Config](), newDecoder(root)
 	d.File = file
 	v := reflect.ValueOf(&repo).Elem()
 	d.Decode(root, v, "")

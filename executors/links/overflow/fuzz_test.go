@@ -86,7 +86,7 @@ func FuzzReadOverflow(f *testing.F) {
 	on := regexp.MustCompile(`; continue with offset (\d+)\]$|continue with offset (\d+)\]$`)
 	f.Fuzz(func(t *testing.T, id, text string, offset, limit int, pattern string) {
 		o := small()
-		o.Config.Threshold = minThreshold
+		o.MaxChars = 200
 		if id == "" {
 			id = keptAs(t, o, "s", text)
 		}
@@ -101,8 +101,8 @@ func FuzzReadOverflow(f *testing.F) {
 			if res.Failed {
 				return
 			}
-			if n := utf8.RuneCountInString(res.ForModel()); n > o.Config.Threshold || !utf8.ValidString(res.ForModel()) {
-				t.Fatalf("got %d characters, want valid UTF-8 with %d at most: %q", n, o.Config.Threshold, res.ForModel())
+			if n := utf8.RuneCountInString(res.ForModel()); n > o.MaxChars || !utf8.ValidString(res.ForModel()) {
+				t.Fatalf("got %d characters, want valid UTF-8 with %d at most: %q", n, o.MaxChars, res.ForModel())
 			}
 			m := on.FindStringSubmatch(res.ForModel())
 			if m == nil {

@@ -84,7 +84,7 @@ func (o *Overflow) measure(ctx context.Context, session string, text io.ReaderAt
 			return k, err
 		}
 	}
-	width := o.Config.rowWidth()
+	width := o.rowWidth()
 	l := lines{width: width, emit: func(line []byte) bool {
 		k.lines += rows(line, width)
 		return true

@@ -1,9 +1,12 @@
-// Package overflow keeps texts that are too long for the model. The model gets the
-// head and the tail of a long text, and a reference by which the tool read_overflow
+// Package overflow limits the texts that models get, and keeps those that are too long. The model
+// gets the head and the tail of a long text, and a reference by which the tool read_overflow
 // returns any part of it.
 //
-//	o := &overflow.Overflow{Store: db, Memory: memory, Config: cfg}
-//	chain := executors.Chain(executors.NewDynExecutor(tools, o.Tools()), …, o.Middleware, filter)
+//	o := &overflow.Overflow{Store: db, Memory: memory, MaxChars: 50_000, Config: cfg}
+//	chain := executors.Chain(executors.NewDynExecutor(tools, o.Tools()), o.Gate, …, o.Middleware, filter)
+//
+// It is the only link that limits the text of a result. Some tools fit their text into the limit
+// themselves ([executors.Pages]).
 //
 // It promises that read_overflow returns every part that a result leaves out. If a part was lost,
 // the last line of the result says which one and why. No session can read the texts of another. No
@@ -23,7 +26,6 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"github.com/zeph-acp/zeph-acp/executors"
 )
@@ -46,7 +48,9 @@ type Store interface {
 type Overflow struct {
 	Store  Store   // nil: there is no store
 	Memory *Memory // keeps the texts that Store cannot; nil: they are dropped
-	Config Config  // of the session
+	// MaxChars is the limit in characters, unless a tool has another ([executors.Tool.MaxOutput]).
+	MaxChars int
+	Config   Config // of the session
 	// Summarizer summarises texts that are too long; nil: there are no summaries.
 	Summarizer Summarizer
 	Log        *slog.Logger
@@ -54,47 +58,43 @@ type Overflow struct {
 	mu sync.Mutex // held while a text is stored: parallel calls may return the same one
 }
 
-// Middleware returns the link that shortens results.
+// Middleware returns the link that limits the results of tools. The filter, which is closer to the
+// tools, has masked them.
 func (o *Overflow) Middleware(next executors.Executor) executors.Executor {
-	return link{next, o}
+	return link{next, o, (*executors.Result).Bound}
+}
+
+// Gate returns the outermost link of a chain. It limits what the other links write: failures, and
+// notes around the text of a tool.
+func (o *Overflow) Gate(next executors.Executor) executors.Executor {
+	return link{next, o, (*executors.Result).BoundAround}
 }
 
 type link struct {
 	executors.Executor
 	overflow *Overflow
+	bound    func(res *executors.Result, limit int)
 }
 
 func (l link) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
 	res, err := l.Executor.Execute(ctx, call)
+	l.bound(&res, cmp.Or(call.Spec.MaxOutput, l.overflow.MaxChars))
 	full := res.Full
 	res.Full = nil
 	defer full.Close()
-	if err == nil && call.Tool != toolName {
-		l.overflow.shorten(ctx, call, &res, full)
+	if err == nil && full != nil && call.Tool != toolName && !equalsFull(res.Text, full) {
+		l.overflow.keep(ctx, call, &res, full)
 	}
 	return res, err
 }
 
-// shorten bounds the text of a result, and stores the full text.
-func (o *Overflow) shorten(ctx context.Context, call *executors.Call, res *executors.Result, full *executors.Spool) {
-	text, long := res.Text, o.isLong(res.Text) && !call.Spec.Is(executors.Pages)
-	var source io.ReaderAt = strings.NewReader(text)
-	size := int64(len(text))
-	switch {
-	case full != nil && !equalsFull(text, full):
-		source, size = full, full.Size()
-	case !long:
-		return
-	}
-	if raw, ok := res.Raw.(string); ok {
-		res.Raw, _ = executors.Bound(raw, o.Config.Threshold)
-	}
-	if short, ok := o.summarize(ctx, call, text, source, size); ok {
+// keep stores the full text of a result and adds the reference to it.
+func (o *Overflow) keep(ctx context.Context, call *executors.Call, res *executors.Result, full *executors.Spool) {
+	size := full.Size()
+	if short, ok := o.summarize(ctx, call, res.Text, full, size); ok {
 		res.Text = short
-	} else if long {
-		res.Text, _ = executors.Bound(text, o.Config.Threshold)
 	}
-	line, _ := o.store(ctx, call.Session, source, size)
+	line, _ := o.store(ctx, call.Session, full, size)
 	addReference(res, line)
 	if r := call.Record; r != nil {
 		r.Truncated, r.OutputBytes = true, cmp.Or(r.OutputBytes, int(size))
@@ -104,10 +104,10 @@ func (o *Overflow) shorten(ctx context.Context, call *executors.Call, res *execu
 // Shorten shortens a text for the model that is not a result. It returns a short text
 // unchanged, and a long one in the form of a result: head, tail and a reference.
 func (o *Overflow) Shorten(ctx context.Context, session, text string) string {
-	if !o.isLong(text) {
+	short, cut := executors.Bound(text, o.MaxChars)
+	if !cut {
 		return text
 	}
-	short, _ := executors.Bound(text, o.Config.Threshold)
 	line, _ := o.store(ctx, session, strings.NewReader(text), int64(len(text)))
 	return executors.JoinLines(short, line)
 }
@@ -119,10 +119,6 @@ func (o *Overflow) Keep(ctx context.Context, session, text string) (line string,
 		return "", false
 	}
 	return o.store(ctx, session, strings.NewReader(text), int64(len(text)))
-}
-
-func (o *Overflow) isLong(text string) bool {
-	return len(text) > o.Config.Threshold && utf8.RuneCountInString(text) > o.Config.Threshold
 }
 
 // equalsFull reports whether a text equals full, apart from a final newline.
@@ -137,7 +133,7 @@ func equalsFull(text string, full *executors.Spool) bool {
 // addReference adds the line about the full text to the notes of a result: on the line of
 // the filter, if it removed lines.
 func addReference(res *executors.Result, line string) {
-	if last := len(res.Notes) - 1; res.Output != nil && res.Output.Filtered {
+	if last := len(res.Notes) - 1; last >= 0 && res.Output != nil && res.Output.Filtered {
 		res.Notes[last] += " " + line
 		return
 	}

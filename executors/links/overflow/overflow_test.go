@@ -68,9 +68,9 @@ func isClosed(s *executors.Spool) bool {
 	return err != nil
 }
 
-// small is a session whose threshold is 1000 characters.
+// small is a session whose limit is 1000 characters.
 func small() *Overflow {
-	return &Overflow{Memory: NewMemory(1 << 20), Config: Config{Threshold: 1000, MaxOverflowBytes: 100_000}}
+	return &Overflow{Memory: NewMemory(1 << 20), MaxChars: 1000, Config: Config{MaxOverflowBytes: 100_000}}
 }
 
 var reference = regexp.MustCompile(`overflow:[0-9a-f-]{36}`)
@@ -119,10 +119,12 @@ func TestMiddleware(t *testing.T) {
 			want: `^a\n\[exit 1\]\n\[shell\] 9 lines -> 1 lines, 88\.9% filtered \[full output: 2,000 lines, .* overflow:\S{36}, until the agent ends\]$`, kept: long},
 		"filtered and long": {text: long, notes: []string{"[shell] 9 lines -> 8 lines, 11.1% filtered"}, filtered: true, full: "x" + long,
 			want: `\n\[… .* cut …\]\n(line \d+\n)+\[shell\] 9 lines -> 8 lines, 11\.1% filtered \[full output: .*\]$`, kept: "x" + long},
-		"read_overflow": {tool: toolName, text: long, full: "x" + long},
-		"paged":         {tool: "read", pages: true, text: long},
-		"paged and full": {tool: "read", pages: true, text: long, full: "x" + long, want: `^(line \d+\n)+line 2000\n\[full output: 2,000 lines, .*\]$`,
+		"read_overflow": {tool: toolName, text: short, full: "x" + long},
+		"paged":         {tool: "read", pages: true, text: short},
+		"paged and full": {tool: "read", pages: true, text: numbered(100), full: "x" + long, want: `^(line \d+\n)+line 100\n\[full output: 2,000 lines, .*\]$`,
 			kept: "x" + long},
+		"paged and too long": {tool: "read", pages: true, text: long,
+			want: `^line 1\n(line \d+\n)+\[… .* cut …\]\n(line \d+\n)+line 2000\n\[full output: 2,000 lines, .*\]$`, kept: long},
 		"like the filter's": {text: "a\n[shell] 2 lines", full: long, want: `^a\n\[shell\] 2 lines\n\[full output: 2,000 lines, .*\]$`, kept: long},
 		"exit code": {text: long, notes: []string{"[exit 3]"},
 			want: `^line 1\n(line \d+\n)+\[… .* cut …\]\n(line \d+\n)+\[exit 3\]\n\[full output: .*\]$`, kept: long},
@@ -131,7 +133,10 @@ func TestMiddleware(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := small()
-			res := executors.Result{Failure: tt.failure, Text: tt.text, Notes: tt.notes, Output: &executors.Output{Filtered: tt.filtered}}
+			res := executors.Result{Failure: tt.failure, Text: tt.text, Notes: tt.notes}
+			if tt.filtered {
+				res.Output = &executors.Output{Filtered: true}
+			}
 			if tt.full != "" {
 				res.Full = spool(t, tt.full)
 			}
@@ -158,7 +163,7 @@ func TestMiddleware(t *testing.T) {
 			if !call.Record.Truncated || call.Record.OutputBytes != max(len(tt.full), len(tt.text)) && tt.full == "" {
 				t.Errorf("record: got %+v, want it truncated, with %d bytes", *call.Record, max(len(tt.full), len(tt.text)))
 			}
-			if n := utf8.RuneCountInString(got.Text); n > 1000 && !tt.pages {
+			if n := utf8.RuneCountInString(got.Text); n > 1000 {
 				t.Errorf("got %d characters, want 1000 at most", n)
 			}
 			if tt.kept != "" {
@@ -261,7 +266,7 @@ func TestBrokenStore(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			tt.o.Config = setting.Default[Config]()
-			tt.o.Config.Threshold = 1000
+			tt.o.MaxChars = 1000
 			res, err := tt.o.Middleware(fixedTool{res: executors.Result{Text: text, Full: spool(t, text+text)}}).
 				Execute(tt.ctx, &executors.Call{Session: "s", Record: &executors.Record{}})
 			last := lastLine(res.ForModel())
@@ -312,7 +317,7 @@ func database(t testing.TB) *store.DB {
 }
 
 func TestWithDatabase(t *testing.T) {
-	o := &Overflow{Store: database(t), Memory: NewMemory(1 << 20), Config: setting.Default[Config]()}
+	o := &Overflow{Store: database(t), Memory: NewMemory(1 << 20), MaxChars: 50_000, Config: setting.Default[Config]()}
 	text := numbered(500_000) // several MiB
 	var group sync.WaitGroup
 	for range 4 { // concurrent calls may return the same one
@@ -351,8 +356,8 @@ func TestConfig(t *testing.T) {
 	if wrong := setting.Check(setting.Default[Config]()); len(wrong) > 0 {
 		t.Errorf("setting.Check(setting.Default[Config]()): got %v, want none", wrong)
 	}
-	if wrong := setting.Check(Config{199, -1, -1}); len(wrong) != 3 {
-		t.Errorf("setting.Check(Config{199, -1, -1}): got %v, want 3 of them", wrong)
+	if wrong := setting.Check(Config{-1, -1}); len(wrong) != 2 {
+		t.Errorf("setting.Check(Config{-1, -1}): got %v, want 2 of them", wrong)
 	}
 	if wrong := setting.Check(Config{RetentionDays: 36_501}); wrong["retention_days"] == "" {
 		t.Error(wrong)
@@ -364,11 +369,11 @@ func TestConfig(t *testing.T) {
 		ours, repo, want Config
 		ignored          []string
 	}{
-		{Config{1000, 7, 500}, Config{500, 7, 400}, Config{500, 7, 400}, nil},
-		{Config{1000, 7, 500}, Config{1001, 1, 501}, Config{1000, 7, 500}, []string{"max_overflow_bytes", "retention_days", "threshold"}},
-		{Config{1000, 7, 500}, Config{100, 1, 0}, Config{1000, 7, 500}, []string{"max_overflow_bytes", "retention_days", "threshold"}},
-		{Config{1000, 7, 0}, Config{1000, 1, 9}, Config{1000, 7, 9}, []string{"retention_days"}},
-		{Config{1000, 7, 0}, Config{1000, 1, -9}, Config{1000, 7, 0}, []string{"max_overflow_bytes", "retention_days"}},
+		{Config{7, 500}, Config{7, 400}, Config{7, 400}, nil},
+		{Config{7, 500}, Config{1, 501}, Config{7, 500}, []string{"max_overflow_bytes", "retention_days"}},
+		{Config{7, 500}, Config{1, 0}, Config{7, 500}, []string{"max_overflow_bytes", "retention_days"}},
+		{Config{7, 0}, Config{1, 9}, Config{7, 9}, []string{"retention_days"}},
+		{Config{7, 0}, Config{1, -9}, Config{7, 0}, []string{"max_overflow_bytes", "retention_days"}},
 	} {
 		got, ignored := setting.Tighten(tt.ours, tt.repo, setting.Paths[Config]()...)
 		if diff := cmp.Diff([]any{tt.want, tt.ignored}, []any{got, ignored}); diff != "" {
@@ -381,7 +386,7 @@ func TestConfig(t *testing.T) {
 }
 
 func BenchmarkShortResult(b *testing.B) {
-	o := &Overflow{Memory: NewMemory(1 << 20), Config: setting.Default[Config]()}
+	o := &Overflow{Memory: NewMemory(1 << 20), MaxChars: 50_000, Config: setting.Default[Config]()}
 	chain := o.Middleware(fixedTool{res: executors.Result{Text: strings.Repeat("some output\n", 1000)}})
 	call := &executors.Call{Tool: "bash", Session: "s", Record: &executors.Record{}}
 	b.ReportAllocs()
@@ -394,7 +399,7 @@ func BenchmarkShortResult(b *testing.B) {
 
 // Text of 60,000 characters, each time another, into the database.
 func BenchmarkKeep60K(b *testing.B) {
-	o := &Overflow{Store: database(b), Config: setting.Default[Config]()}
+	o := &Overflow{Store: database(b), MaxChars: 50_000, Config: setting.Default[Config]()}
 	text := numbered(6000)
 	n := 0
 	b.ReportAllocs()
@@ -407,7 +412,7 @@ func BenchmarkKeep60K(b *testing.B) {
 }
 
 func benchmark10MiB(b *testing.B, in string) {
-	o := &Overflow{Store: database(b), Config: setting.Default[Config]()}
+	o := &Overflow{Store: database(b), MaxChars: 50_000, Config: setting.Default[Config]()}
 	text := numbered(900_000)[:10<<20]
 	id := reference.FindString(o.Shorten(b.Context(), "s", text))
 	call := &executors.Call{Tool: toolName, Session: "s", Input: json.RawMessage(fmt.Sprintf(in, id))}
@@ -425,7 +430,7 @@ func BenchmarkReadLast10MiB(b *testing.B) { benchmark10MiB(b, `{"id":%q,"offset"
 func BenchmarkSearch10MiB(b *testing.B) { benchmark10MiB(b, `{"id":%q,"pattern":"line 79\\d*99$"}`) }
 
 func BenchmarkKeep10MiB(b *testing.B) {
-	o := &Overflow{Store: database(b), Config: setting.Default[Config]()}
+	o := &Overflow{Store: database(b), MaxChars: 50_000, Config: setting.Default[Config]()}
 	text := numbered(900_000)[:10<<20-10]
 	n := 0
 	b.SetBytes(int64(len(text)))

@@ -68,7 +68,7 @@ func (o *Overflow) parse(in *readInput, stopped func() bool) (id string, v view,
 		return id, nil, executors.Failuref(executors.InvalidParameters, "%v", err)
 	}
 	if in.Pattern == "" {
-		return id, &page{offset: in.Offset, limit: in.Limit, room: o.Config.pageChars(), width: o.Config.rowWidth()}, nil
+		return id, &page{offset: in.Offset, limit: in.Limit, room: o.pageChars(), width: o.rowWidth()}, nil
 	}
 	if len(in.Pattern) > maxPattern {
 		return id, nil, executors.Failuref(executors.InvalidParameters, "the pattern is too large: at most %d bytes", maxPattern)
@@ -82,8 +82,8 @@ func (o *Overflow) parse(in *readInput, stopped func() bool) (id string, v view,
 		return id, nil, executors.Failuref(executors.InvalidParameters, "the pattern is not a valid regex: %v", err).
 			Hint(`Use RE2 syntax: no lookaround or backreferences; write \( \[ \. for these characters themselves.`)
 	}
-	return id, &search{re: re, stopped: stopped, offset: in.Offset, limit: in.Limit, room: o.Config.pageChars(),
-		width: o.Config.rowWidth()}, nil
+	return id, &search{re: re, stopped: stopped, offset: in.Offset, limit: in.Limit, room: o.pageChars(),
+		width: o.rowWidth()}, nil
 }
 
 // execute reads a stored text piece by piece, up to the end of the page or of the search.
@@ -95,7 +95,7 @@ func (o *Overflow) execute(ctx context.Context, call *executors.Call, in *readIn
 	if call.Record != nil {
 		call.Record.ClaimSource = executors.FromMemory
 	}
-	l := lines{width: o.Config.rowWidth(), emit: v.add}
+	l := lines{width: o.rowWidth(), emit: v.add}
 	for piece, err := range o.open(ctx, call.Session, id) {
 		if err == nil {
 			err = context.Cause(ctx)

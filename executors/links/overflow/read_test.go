@@ -78,8 +78,8 @@ func TestReadOverflow(t *testing.T) {
 			if res.Failed || !regexp.MustCompile(tt.want).MatchString(res.ForModel()) {
 				t.Errorf("%s\ndoes not match %s", res.ForModel(), tt.want)
 			}
-			if n := utf8.RuneCountInString(res.ForModel()); n > o.Config.Threshold {
-				t.Errorf("got %d characters, want %d at most", n, o.Config.Threshold)
+			if n := utf8.RuneCountInString(res.ForModel()); n > o.MaxChars {
+				t.Errorf("got %d characters, want %d at most", n, o.MaxChars)
 			}
 		})
 	}
@@ -127,7 +127,7 @@ func must[T any](v T, err error) T {
 // TestScope checks that another session's text reads like an unknown one.
 func TestScope(t *testing.T) {
 	for name, s := range map[string]Store{"memory": nil, "database": database(t)} {
-		o := &Overflow{Store: s, Memory: NewMemory(1 << 20), Config: setting.Default[Config]()}
+		o := &Overflow{Store: s, Memory: NewMemory(1 << 20), MaxChars: 50_000, Config: setting.Default[Config]()}
 		ref := keptAs(t, o, "s", "secret")
 		if res := run(t, o, "s", map[string]any{"id": ref}); !strings.Contains(res.ForModel(), "secret") {
 			t.Errorf("%s: got %q, want the secret", name, res.ForModel())
@@ -144,7 +144,7 @@ func TestScope(t *testing.T) {
 }
 
 func TestStoreCannotBeRead(t *testing.T) {
-	o := &Overflow{Store: broken{}, Memory: NewMemory(1 << 20), Config: setting.Default[Config]()}
+	o := &Overflow{Store: broken{}, Memory: NewMemory(1 << 20), MaxChars: 50_000, Config: setting.Default[Config]()}
 	res := run(t, o, "s", map[string]any{"id": "00000000-0000-0000-0000-000000000000"})
 	if res.Category() != executors.ServerError || strings.Contains(res.ForModel(), "/home") {
 		t.Errorf("got %s, %q, want a server error without a path", res.Category(), res.ForModel())
@@ -157,7 +157,7 @@ func TestStoreCannotBeRead(t *testing.T) {
 
 func TestReadCancelled(t *testing.T) {
 	for name, s := range map[string]Store{"memory": nil, "database": database(t)} {
-		o := &Overflow{Store: s, Memory: NewMemory(1 << 20), Config: setting.Default[Config]()}
+		o := &Overflow{Store: s, Memory: NewMemory(1 << 20), MaxChars: 50_000, Config: setting.Default[Config]()}
 		ref := keptAs(t, o, "s", numbered(1000))
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(io.ErrClosedPipe)

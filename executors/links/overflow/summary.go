@@ -1,6 +1,7 @@
 package overflow
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -20,9 +21,12 @@ type Summarizer interface {
 	Summarize(ctx context.Context, tool string, input json.RawMessage, output string, cut bool) (string, error)
 }
 
-// With a summary, head and tail together get a quarter of the threshold, and the summary
-// gets at most another quarter.
-const summaryShare = 4
+// With a summary, head and tail together get a quarter of the limit, and the summary gets at most
+// another quarter, but no less than minSummary characters.
+const (
+	summaryShare = 4
+	minSummary   = 200
+)
 
 const (
 	summaryBegin = "[… the middle is left out. A model's summary of all of it, which is not part of the output:]\n"
@@ -34,8 +38,9 @@ const (
 // text.
 func (o *Overflow) summarize(ctx context.Context, call *executors.Call, text string, source io.ReaderAt,
 	size int64) (short string, ok bool) {
-	room := o.Config.Threshold / summaryShare
-	if o.Summarizer == nil || call.Spec.Is(executors.Pages) || size <= int64(o.Config.Threshold) ||
+	limit := cmp.Or(call.Spec.MaxOutput, o.MaxChars)
+	room := limit / summaryShare
+	if o.Summarizer == nil || call.Spec.Is(executors.Pages) || size <= int64(limit) ||
 		utf8.RuneCountInString(text) <= 2*room {
 		return "", false
 	}
@@ -50,7 +55,7 @@ func (o *Overflow) summarize(ctx context.Context, call *executors.Call, text str
 		}
 		return "", false
 	}
-	summary, _ = executors.Bound(strings.ToValidUTF8(summary, string(utf8.RuneError)), max(room, minThreshold))
+	summary, _ = executors.Bound(strings.ToValidUTF8(summary, string(utf8.RuneError)), max(room, minSummary))
 	return executors.ReplaceMiddle(text, room, summaryBegin+strings.TrimRight(summary, "\n")+summaryEnd), true
 }
 

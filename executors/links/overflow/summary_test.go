@@ -84,8 +84,8 @@ func TestSummarize(t *testing.T) {
 			if tt.not != "" && strings.Contains(got.ForModel(), tt.not) {
 				t.Errorf("%q is in\n%s", tt.not, got.ForModel())
 			}
-			if n := utf8.RuneCountInString(got.ForModel()); tt.times > 0 && n > o.Config.Threshold+150 {
-				t.Errorf("got %d characters, want %d at most", n, o.Config.Threshold+150)
+			if n := utf8.RuneCountInString(got.ForModel()); tt.times > 0 && n > o.MaxChars+150 {
+				t.Errorf("got %d characters, want %d at most", n, o.MaxChars+150)
 			}
 			if tt.teller.times != tt.times || tt.teller.cut != tt.cut || tt.times > 0 && !strings.HasPrefix(tt.teller.asked, `bash {"a":1} line 1`) {
 				t.Errorf("asked %d times, cut %v: %.60q", tt.teller.times, tt.teller.cut, tt.teller.asked)

@@ -57,7 +57,7 @@ func New(local shell.Local, roots *workspace.Roots, cfg Config) executors.Regist
 		Kind:        executors.KindExecute,
 		Subject:     executors.Script(""),
 		Gain:        0.75,
-	}, t.prepare, t.execute)}
+	}, t.prepare, t.execute)}.Limited(cfg.MaxOutputChars)
 }
 
 type checker struct {

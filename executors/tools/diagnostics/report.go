@@ -7,15 +7,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
-const (
-	maxMessage = 500       // runes of one message
-	maxText    = 100 << 10 // bytes of all diagnostics
-)
+// maxMessage is how many runes of one message are shown.
+const maxMessage = 500
 
 // Report is the rawOutput of the tool.
 type Report struct {
@@ -99,11 +98,12 @@ func (r *report) locate(name, dir string) string {
 	return filepath.Join(dir, name)
 }
 
-// result returns the tool's result with at most maxShown diagnostics.
-func (r *report) result(maxShown int) executors.Result {
+// result returns the tool's result with at most maxShown diagnostics, which have at most chars
+// characters.
+func (r *report) result(maxShown, chars int) executors.Result {
 	sortByLocation(r.found)
 	r.found = slices.CompactFunc(r.found, func(a, b located) bool { return a.Diagnostic == b.Diagnostic })
-	kept := r.mostSevere(maxShown)
+	kept := r.mostSevere(maxShown, chars-linesAround)
 	raw := Report{Diagnostics: []Diagnostic{}, Omitted: len(r.found) - len(kept), Elsewhere: r.outside, Warnings: r.warnings}
 
 	var lines []string
@@ -160,13 +160,16 @@ func (r *report) full(kept []located) *executors.Spool {
 	return full
 }
 
-// mostSevere selects the diagnostics to show, in order. It prefers the most severe.
-func (r *report) mostSevere(limit int) []located {
+// linesAround is the room for the lines around the diagnostics, in characters.
+const linesAround = 200
+
+// mostSevere selects the diagnostics to show, in order: at most limit, with at most room characters.
+// It prefers the most severe.
+func (r *report) mostSevere(limit, room int) []located {
 	byRank := slices.Clone(r.found)
 	slices.SortStableFunc(byRank, func(a, b located) int { return cmp.Compare(rank(a.Severity), rank(b.Severity)) })
-	room := maxText
 	for i, p := range byRank {
-		if room -= len(p.line()); i == limit || room < 0 {
+		if room -= utf8.RuneCountInString(p.line()) + 1; i == limit || room < 0 && i > 0 {
 			byRank = byRank[:i]
 			break
 		}

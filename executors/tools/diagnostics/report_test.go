@@ -30,7 +30,7 @@ func TestReportKeepsAll(t *testing.T) {
 		for i, m := range tt.messages {
 			r.add([]Diagnostic{{File: "a.go", Line: i + 1, Severity: Error, Message: m}}, dir)
 		}
-		res := r.result(tt.most)
+		res := r.result(tt.most, 50_000)
 		if (res.Full != nil) != tt.kept {
 			t.Errorf("%s: kept %t, want %t\n%s", name, res.Full != nil, tt.kept, res.ForModel())
 		}

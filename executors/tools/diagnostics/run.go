@@ -54,7 +54,7 @@ func (t *checker) run(ctx context.Context, p runPlan, maxShown int) (executors.R
 	if maxShown <= 0 || maxShown > t.cfg.MaxDiagnostics {
 		maxShown = t.cfg.MaxDiagnostics
 	}
-	return rep.result(maxShown), nil
+	return rep.result(maxShown, t.cfg.MaxOutputChars), nil
 }
 
 // errNoPackages reports that the go command had no packages to check. Depending on

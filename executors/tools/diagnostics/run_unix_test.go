@@ -265,7 +265,7 @@ i=0; while [ $i -lt 6000 ]; do i=$((i+1)); echo "a.ts($i,1): error TS1: $i $long
 	c, _ := call(t, tool, `{"max_diagnostics":100000}`)
 	res, err := tool.Execute(t.Context(), c)
 	raw, _ := json.Marshal(res.Raw)
-	if err != nil || len(res.ForModel()) > maxText+4096 || len(raw) > 2*maxText || !strings.Contains(res.ForModel(),
+	if err != nil || len(res.ForModel()) > cfg.MaxOutputChars || len(raw) > 2*cfg.MaxOutputChars || !strings.Contains(res.ForModel(),
 		"list is not complete") || !strings.Contains(res.ForModel(), "more left out") {
 		t.Errorf("%v, text %d, raw %d bytes, %.2000s", err, len(res.ForModel()), len(raw), res.ForModel())
 	}

@@ -82,7 +82,7 @@ func grow(b *testing.B, dir string) {
 // with does.
 func unbounded() Config {
 	cfg := setting.Default[Config]()
-	cfg.MaxMatches, cfg.MaxReadChars, cfg.MaxResults = 1<<30, 1<<30, 1<<30
+	cfg.MaxMatches, cfg.MaxOutputChars, cfg.MaxResults = 1<<30, 1<<30, 1<<30
 	return cfg
 }
 

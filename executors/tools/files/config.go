@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
@@ -15,7 +16,7 @@ import (
 // and the limits of one call.
 type Config struct {
 	MaxReadLines int `toml:"max_read_lines" default:"2000" range:"1.." tighten:"lower" unit:"lines" doc:"per read"`
-	MaxReadChars int `toml:"max_read_chars" default:"50000" range:"1000.." tighten:"lower" unit:"characters" doc:"per read or grep"`
+	executors.OutputLimit
 	// MaxFileBytes limits what is read into memory; read pages through larger files.
 	MaxFileBytes int `toml:"max_file_bytes" default:"10MiB" range:"1.." tighten:"lower" unit:"bytes" doc:"of the largest file to edit or search"`
 	MaxResults   int `toml:"max_results" default:"200" range:"1.." tighten:"lower" unit:"paths" doc:"per find_path"`
@@ -33,6 +34,9 @@ type Config struct {
 	DenyRead  []string `toml:"deny_read" tighten:"add" doc:"globs of files that no tool may read: **/.env, *.pem, secrets/; see files.md"`
 	AllowRead []string `toml:"allow_read" zero:"the workspace" doc:"globs of all files that may be read, also outside the workspace"`
 }
+
+// pageChars is the number of characters of a page without its note, which has at most noteRoom.
+func (c Config) pageChars() int { return c.MaxOutputChars - min(noteRoom, c.MaxOutputChars/4) }
 
 // Validate returns a message for each wrong key.
 func (c Config) Validate() map[string]string {

@@ -138,7 +138,7 @@ func New(fsys FS, roots *workspace.Roots, cfg Config, mask func(string) string) 
 			Name: "search_code", Description: codeText, Effect: reads, Kind: executors.KindSearch, Gain: 0.65,
 			Names: executors.Names{Claude: "Grep", Gemini: "grep_search search_file_content"}, Shows: toolGrep,
 		}), t.prepareSearchCode, t.searchCode),
-	}
+	}.Limited(cfg.MaxOutputChars)
 }
 
 const (

@@ -278,7 +278,7 @@ func TestConfig(t *testing.T) {
 	if wrong := setting.Check(setting.Default[Config]()); len(wrong) != 0 {
 		t.Errorf("the defaults are wrong: %v", wrong)
 	}
-	if wrong := setting.Check(Config{MaxReadChars: 10}); len(wrong) != 8 {
+	if wrong := setting.Check(Config{OutputLimit: executors.OutputLimit{MaxOutputChars: 10}}); len(wrong) != 8 {
 		t.Errorf("want every key wrong, got %v", wrong)
 	}
 	repo := Config{MaxReadLines: 10, MaxResults: 1000, MaxMatches: 0, MaxEntries: 5, AllowedPaths: []string{"/"}, AllowRead: []string{"/etc"},

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/bmatcuk/doublestar/v4"
 
@@ -137,10 +138,23 @@ func (t *tools) find(ctx context.Context, _ *executors.Call, in *findInput) (exe
 
 // foundPaths is the result of find_path, in order.
 type foundPaths struct {
-	shown []string    // for the model; at most Config.MaxResults
+	shown []string    // for the model; at most Config.MaxResults, and as many as a page has room for
+	room  int         // characters
 	paths []string    // the first, for the raw output
 	files matchPlaces // the regular files among those that are shown
 	total int
+}
+
+// show adds the next path for the model, and reports whether there was room for it.
+func (f *foundPaths) show(name string, most int) bool {
+	if len(f.shown) < f.total || len(f.shown) == most {
+		return false
+	}
+	if f.room -= utf8.RuneCountInString(name) + 1; f.room < 0 && len(f.shown) > 0 {
+		return false
+	}
+	f.shown = append(f.shown, name)
+	return true
 }
 
 // foundPath is an entry that matches.
@@ -174,11 +188,8 @@ func (t *tools) findIn(ctx context.Context, s findPlan, in *findInput, watch *wa
 		return f, true, nil
 	}
 	collect := func(f *foundPath) bool {
-		if len(found.shown) < t.cfg.MaxResults {
-			found.shown = append(found.shown, executors.OneLine(t.displayPath(s.target, f.path)))
-			if f.file {
-				found.files.add(s.below(f.path), 0)
-			}
+		if found.show(executors.OneLine(t.displayPath(s.target, f.path)), t.cfg.MaxResults) && f.file {
+			found.files.add(s.below(f.path), 0)
 		}
 		if len(found.paths) < maxPlaces {
 			found.paths = append(found.paths, s.below(f.path))
@@ -186,6 +197,7 @@ func (t *tools) findIn(ctx context.Context, s findPlan, in *findInput, watch *wa
 		found.total++
 		return true
 	}
+	found.room = t.cfg.pageChars()
 	unseen, err := walk.Do(ctx, t.tree(s.target, t.ignoring(in.IncludeIgnored)), func() walk.Visit[*foundPath] { return visit },
 		func(f *foundPath) int { return len(f.path) }, collect)
 	return found, unseen.String(), err

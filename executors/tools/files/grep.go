@@ -61,7 +61,7 @@ func (t *tools) newSearcher(in *grepInput) (*search.Searcher, error) {
 		return nil, patternFailure(err)
 	}
 	s, err := search.New(flags+in.Pattern, search.Limits{
-		Context: min(in.Context, maxContext), Matches: t.cfg.MaxMatches, Bytes: t.cfg.MaxReadChars - noteRoom,
+		Context: min(in.Context, maxContext), Matches: t.cfg.MaxMatches, Bytes: t.cfg.pageChars(),
 	})
 	if err != nil {
 		return nil, patternFailure(err)

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/tools/files/walk"
@@ -52,29 +53,29 @@ func (t *tools) list(ctx context.Context, _ *executors.Call, in *listInput) (exe
 	if ctx.Err() != nil {
 		return executors.Result{}, context.Cause(ctx)
 	}
-	text := listing(tg.display, entries, t.cfg.MaxEntries)
+	text, shown := listing(tg.display, entries, t.cfg.MaxEntries, t.cfg.pageChars())
 	if hidden {
 		text += "\n" + walk.HiddenNote
 	}
 	text += walk.DeniedNote(dir.Denied())
-	raw, locations := t.summarize(tg, entries)
+	raw, locations := summarize(tg, entries, shown)
 	return executors.Result{Text: text, Valid: valid, Raw: raw, Locations: locations}, nil
 }
 
-// summarize counts the entries by their kind, and locates the files among those that
+// summarize counts the entries by their kind, and locates the files among the first ones, which
 // are shown.
-func (t *tools) summarize(tg target, entries []fs.DirEntry) (rawListing, []executors.Location) {
+func summarize(tg target, entries []fs.DirEntry, shown int) (rawListing, []executors.Location) {
 	var counts [len(groups)]int
 	var files matchPlaces
 	for i, e := range entries {
 		counts[entryGroup(e.Type())]++
-		if e.Type().IsRegular() && i < t.cfg.MaxEntries {
+		if e.Type().IsRegular() && i < shown {
 			files.add(tg.below(e.Name()), 0)
 		}
 	}
 	return rawListing{
 		Path: tg.client, Directories: counts[0], Files: counts[1], Symlinks: counts[2], Other: counts[3],
-		More: len(entries) > t.cfg.MaxEntries,
+		More: len(entries) > shown,
 	}, files.locations
 }
 
@@ -101,23 +102,26 @@ func entryGroup(mode fs.FileMode) int {
 	return 3
 }
 
-// listing returns one line for each of the first maxEntries entries, and a note about
-// the rest.
-func listing(name string, entries []fs.DirEntry, maxEntries int) string {
+// listing returns one line for each of the first entries, and a note about the rest. shown is the
+// number of lines: at most maxEntries, with at most room characters, but one in any case.
+func listing(name string, entries []fs.DirEntry, maxEntries, room int) (text string, shown int) {
 	if len(entries) == 0 {
-		return "Empty directory: " + name
+		return "Empty directory: " + name, 0
 	}
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int {
 		return cmp.Or(entryGroup(a.Type())-entryGroup(b.Type()), strings.Compare(a.Name(), b.Name()))
 	})
 	var b strings.Builder
 	for _, e := range entries[:min(len(entries), maxEntries)] {
-		b.WriteString(groups[entryGroup(e.Type())])
-		b.WriteString(executors.OneLine(e.Name()))
-		b.WriteByte('\n')
+		line := groups[entryGroup(e.Type())] + executors.OneLine(e.Name()) + "\n"
+		if room -= utf8.RuneCountInString(line); room < 0 && shown > 0 {
+			break
+		}
+		b.WriteString(line)
+		shown++
 	}
-	if len(entries) > maxEntries {
-		fmt.Fprintf(&b, "[the first %d of %s; find_path with a pattern shows others]\n", maxEntries, quantity.Count(len(entries), "entry"))
+	if len(entries) > shown {
+		fmt.Fprintf(&b, "[the first %d of %s; find_path with a pattern shows others]\n", shown, quantity.Count(len(entries), "entry"))
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return strings.TrimSuffix(b.String(), "\n"), shown
 }

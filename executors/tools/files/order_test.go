@@ -47,7 +47,7 @@ func TestSameAsInOrder(t *testing.T) {
 	slices.Sort(all)
 	disk := newTools(b)
 	for range 100 {
-		disk.cfg.MaxMatches, disk.cfg.MaxReadChars = 1+r.IntN(200), 1000+r.IntN(3000)
+		disk.cfg.MaxMatches, disk.cfg.MaxOutputChars = 1+r.IntN(200), 1000+r.IntN(3000)
 		disk.cfg.MaxResults, disk.budget = 1<<20, walk.MaxEntries
 		if r.IntN(2) == 0 {
 			disk.budget = r.IntN(len(all) + 2)
@@ -60,7 +60,7 @@ func TestSameAsInOrder(t *testing.T) {
 		}
 		context := r.IntN(3)
 		s, err := search.New("hit", search.Limits{
-			Context: context, Matches: disk.cfg.MaxMatches, Bytes: disk.cfg.MaxReadChars - noteRoom,
+			Context: context, Matches: disk.cfg.MaxMatches, Bytes: disk.cfg.pageChars(),
 		})
 		must(t, err)
 		inOrder := search.Matches{Searcher: s}
@@ -80,6 +80,7 @@ func TestSameAsInOrder(t *testing.T) {
 		if len(seen) < len(all) {
 			cut = walk.Unseen{Cut: true}.String()
 		}
+		disk.cfg.MaxOutputChars = 1 << 20
 		res, err = disk.find(t.Context(), nil, &findInput{Pattern: "**/*"})
 		want := strings.Join(seen, "\n")
 		if want == "" {

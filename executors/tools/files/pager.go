@@ -17,7 +17,8 @@ import (
 
 const (
 	noteRoom = 200  // characters of a pager's note
-	maxLine  = 2000 // characters shown of one line
+	maxLine  = 2000 // characters shown of one line, if the page has room for them
+	lineRoom = 60   // characters around those of a line that is cut
 	// keepLine is how many bytes of a line are read; maxLine characters fit into
 	// it.
 	keepLine = maxLine * utf8.UTFMax
@@ -144,9 +145,9 @@ func nextLine(ctx context.Context, in *bufio.Reader, line []byte) (kept []byte, 
 // add adds one line to the page, if it fits. The first line always does.
 func (p *pager) add(line []byte, size int) bool {
 	shown, note := line, ""
-	if size > maxLine && utf8.RuneCount(line) > maxLine || size > len(line) {
+	if most := p.lineChars(); size > most && utf8.RuneCount(line) > most || size > len(line) {
 		cut := 0
-		for range maxLine {
+		for range most {
 			_, n := utf8.DecodeRune(line[cut:])
 			cut += n
 		}
@@ -163,7 +164,15 @@ func (p *pager) add(line []byte, size int) bool {
 	return true
 }
 
-// maxFullLines bounds the lines of a page that are kept whole, in bytes.
+// lineChars is how many characters of the next line are shown at most.
+func (p *pager) lineChars() int {
+	if p.shown > 0 {
+		return maxLine
+	}
+	return max(min(maxLine, p.room-lineRoom), 1)
+}
+
+// maxFullLines bounds the disk that the whole lines of a page take, in bytes.
 const maxFullLines = 16 << 20
 
 // fullLines returns the uncut lines of a page with lines that are cut. r reads the text

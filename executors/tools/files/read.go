@@ -54,7 +54,7 @@ func (t *tools) read(ctx context.Context, _ *executors.Call, in *readInput) (exe
 	if t.fs.ReadsDisk() {
 		valid = t.unchangedSince(in.Path, at)
 	}
-	p := pager{name: at.display, skip: in.Offset, limit: limit, room: t.cfg.MaxReadChars - noteRoom}
+	p := pager{name: at.display, skip: in.Offset, limit: limit, room: t.cfg.pageChars()}
 	full, err := t.page(ctx, at, &p)
 	if err != nil {
 		return fail(ctx, t.explain(err, "read", at.target))

@@ -111,7 +111,7 @@ func TestReadPages(t *testing.T) {
 			var got strings.Builder
 			for offset, pages := 0, 0; ; pages++ {
 				res := b.run("read", in{"path": "f", "offset": offset})
-				if n := utf8.RuneCountInString(res.ForModel()); n > cfg.MaxReadChars {
+				if n := utf8.RuneCountInString(res.ForModel()); n > cfg.MaxOutputChars {
 					t.Fatalf("a page of %d characters", n)
 				}
 				body, note, _ := strings.Cut(res.ForModel(), "\n[lines ")

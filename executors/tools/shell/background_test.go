@@ -252,7 +252,7 @@ func TestUnknownJob(t *testing.T) {
 func TestMaxBackground(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{}
-		e := New(f, "/", Config{MaxBackground: 2, MaxOutputChars: 1000})
+		e := New(f, "/", Config{MaxBackground: 2, OutputLimit: executors.OutputLimit{MaxOutputChars: 1000}})
 		run(t, e, call(Tool, npm))
 		run(t, e, call(Tool, npm))
 		got := run(t, e, call(Tool, npm))
@@ -269,7 +269,7 @@ func TestMaxBackground(t *testing.T) {
 		if got := run(t, e, call(Tool, npm)); !strings.Contains(got.ForModel(), "[bg3 runs") {
 			t.Errorf("got %q", got.ForModel())
 		}
-		none := New(f, "/", Config{MaxOutputChars: 1000})
+		none := New(f, "/", Config{OutputLimit: executors.OutputLimit{MaxOutputChars: 1000}})
 		if got := run(t, none, call(Tool, npm)); got.Category() != executors.PolicyBlocked {
 			t.Errorf("got %+v", got)
 		}

@@ -116,6 +116,7 @@ func TestBackgroundOutputIsBounded(t *testing.T) {
 		t.Fatalf("got %+v, %v", out, err)
 	}
 	res := out.result(ending{note: "[exit 0]"}, 1000)
+	res.Bound(1000)
 	defer res.Full.Close()
 	if !strings.HasPrefix(res.ForModel(), "first\nx") || !strings.HasSuffix(res.ForModel(), "x\nlast\n[exit 0]") || res.Full.Size() > 4<<20+100 {
 		t.Errorf("text %q, full %d bytes", res.ForModel(), res.Full.Size())
@@ -131,7 +132,7 @@ func TestBackgroundRace(t *testing.T) {
 		all.Go(func() {
 			for range 20 {
 				got, _ := e.Execute(context.Background(), call(toolOutput, `{"id":"bg1"}`))
-				got.Full.Close()
+				got.Long.Close()
 				e.Background()
 				e.Running()
 			}
@@ -139,7 +140,7 @@ func TestBackgroundRace(t *testing.T) {
 	}
 	all.Go(func() {
 		got, _ := e.Execute(context.Background(), call(toolStop, `{"id":"bg1"}`))
-		got.Full.Close()
+		got.Long.Close()
 	})
 	all.Wait()
 	if e.Close(); e.Running() != 0 {

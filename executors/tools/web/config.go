@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
@@ -12,8 +13,8 @@ import (
 type Config struct {
 	Timeout int `toml:"timeout" default:"15" range:"1.." tighten:"lower" unit:"seconds" doc:"per fetch or web_scrape, redirects included"`
 	// MaxBodyBytes is bounded because pages are parsed in memory.
-	MaxBodyBytes   int `toml:"max_body_bytes" default:"1MiB" range:"1..16MiB" tighten:"lower" unit:"bytes" doc:"of the largest page, compressed or not"`
-	MaxOutputChars int `toml:"max_output_chars" default:"50000" range:"1000.." tighten:"lower" unit:"characters" doc:"of a page for model and editor; the rest is kept, see outputs.md"`
+	MaxBodyBytes int `toml:"max_body_bytes" default:"1MiB" range:"1..16MiB" tighten:"lower" unit:"bytes" doc:"of the largest page, compressed or not"`
+	executors.OutputLimit
 	// AllowedDomains include no IP address. "example.com" is that host alone,
 	// "*.example.com" matches the hosts below it.
 	AllowedDomains []string `toml:"allowed_domains" doc:"the only domains, if any are listed: example.com, *.example.com for its subdomains"`

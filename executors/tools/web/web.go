@@ -17,6 +17,7 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"io"
 	"net/url"
 	"strings"
 	"unicode/utf8"
@@ -45,7 +46,7 @@ func tools(c *client) executors.Registry {
 	return executors.Registry{
 		executors.Bind(scrape, c.prepareScrape, c.scrape),
 		executors.Bind(fetch, c.prepareFetch, c.fetch),
-	}
+	}.Limited(c.Config.MaxOutputChars)
 }
 
 // Spec returns a tool that reads the page of its parameter "url".
@@ -182,7 +183,7 @@ func (c *client) scrape(ctx context.Context, call *executors.Call, in *scrapeInp
 	})
 }
 
-// maxExtracted bounds the values of one call, in bytes: nested elements repeat
+// maxExtracted bounds the memory that the values of one call take, in bytes: nested elements repeat
 // the same text.
 const maxExtracted = 10 << 20
 
@@ -231,8 +232,10 @@ func (c *client) run(ctx context.Context, call *executors.Call, raw string,
 	case err != nil:
 		return executors.FailWith(err), nil
 	}
-	res := c.bounded(text)
-	res.Raw = rawPage{URL: page.URL.String(), Type: page.Type, Characters: utf8.RuneCountInString(text), Truncated: res.Full != nil}
+	total := utf8.RuneCountInString(text)
+	res := executors.Result{Text: text, Shorten: beginning, Raw: rawPage{
+		URL: page.URL.String(), Type: page.Type, Characters: total, Truncated: total > c.Config.MaxOutputChars,
+	}}
 	if !crossed { // a cached page would reuse a permission for one request
 		res.Valid = alwaysValid
 	}
@@ -265,25 +268,16 @@ func admit(ctx context.Context, call *executors.Call, from, to *url.URL) error {
 // it.
 func alwaysValid() bool { return true }
 
-// bounded returns the result for a text. If the text is long, the result
-// contains its beginning, and the whole as the full text.
-func (c *client) bounded(text string) executors.Result {
-	total := utf8.RuneCountInString(text)
-	if total <= c.Config.MaxOutputChars {
-		return executors.Result{Text: text}
-	}
-	end := executors.RuneOffset(text, c.Config.MaxOutputChars)
+// beginning returns the first limit characters of a page, in whole lines if they are short, and a
+// line that says how much is missing.
+func beginning(page *io.SectionReader, limit int) string {
+	all, _ := io.ReadAll(page) // it is in memory
+	text := string(all)
+	end := executors.RuneOffset(text, limit)
 	if line := strings.LastIndexByte(text[:end], '\n'); line > end/2 {
 		end = line
 	}
+	total := utf8.RuneCountInString(text)
 	left := total - utf8.RuneCountInString(text[:end])
-	res := executors.Result{Text: fmt.Sprintf("%s\n[… %s of %s characters cut …]", text[:end], executors.Grouped(int64(left)),
-		executors.Grouped(int64(total)))}
-	full, err := executors.NewSpool(text)
-	if err != nil {
-		res.Below("[the rest could not be stored: the disk is full]")
-		return res
-	}
-	res.Full = full
-	return res
+	return fmt.Sprintf("%s\n[… %s of %s characters cut …]", text[:end], executors.Grouped(int64(left)), executors.Grouped(int64(total)))
 }

@@ -513,8 +513,8 @@ func TestTimeout(t *testing.T) {
 func TestCut(t *testing.T) {
 	page := strings.Repeat("é line\n", 1000)
 	c, _ := online(t, write("Content-Type: text/plain", page))
-	c.Config.MaxOutputChars = 1000
 	res := get(t, c, "https://example.com/")
+	res.Bound(1000)
 	if want := strings.Repeat("é line\n", 142) + "[… 6,007 of 7,000 characters cut …]"; res.ForModel() != want {
 		t.Errorf("got %q, want %q", res.ForModel(), want)
 	}

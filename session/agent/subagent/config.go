@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
 )
 
@@ -13,6 +14,7 @@ type Config struct {
 	Enabled     bool `toml:"enabled" default:"true" tighten:"off" doc:"false: no sub-agents"`
 	MaxParallel int  `toml:"max_parallel" default:"4" range:"1..16" tighten:"lower" unit:"sub-agents" doc:"that work at the same time"`
 	MaxRounds   int  `toml:"max_rounds" default:"30" range:"1..200" tighten:"lower" unit:"rounds" doc:"of tool calls after which one ends"`
+	executors.OutputLimit
 }
 
 // Type is a kind of sub-agent, such as one [[agents]].

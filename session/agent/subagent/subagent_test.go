@@ -346,8 +346,8 @@ func TestConfig(t *testing.T) {
 	if wrong := setting.Check(setting.Default[Config]()); len(wrong) > 0 {
 		t.Errorf("setting.Check(setting.Default[Config]()): got %v, want none", wrong)
 	}
-	if wrong := setting.Check(Config{MaxParallel: 17}); len(wrong) != 2 {
-		t.Errorf("setting.Check(Config{MaxParallel: 17}): got %v, want 2 of them", wrong)
+	if wrong := setting.Check(Config{MaxParallel: 17}); len(wrong) != 3 {
+		t.Errorf("setting.Check(Config{MaxParallel: 17}): got %v, want 3 of them", wrong)
 	}
 	wrong := setting.Check(Types{{Name: "A"}, {Name: "a"}, {Name: "a", Tools: []string{"bash(ls)"}}})
 	for _, key := range []string{"[0].name", "[2].name", "[2].tools[0]"} {
@@ -355,11 +355,11 @@ func TestConfig(t *testing.T) {
 			t.Errorf("%s is accepted: %v", key, wrong)
 		}
 	}
-	c, ignored := setting.Tighten(setting.Default[Config](), Config{Enabled: false, MaxParallel: 2, MaxRounds: 100}, setting.Paths[Config]()...)
-	if want := (Config{Enabled: false, MaxParallel: 2, MaxRounds: 30}); c != want {
+	c, ignored := setting.Tighten(setting.Default[Config](), Config{MaxParallel: 2, MaxRounds: 100, OutputLimit: executors.OutputLimit{MaxOutputChars: 60_000}}, setting.Paths[Config]()...)
+	if want := (Config{Enabled: false, MaxParallel: 2, MaxRounds: 30, OutputLimit: executors.OutputLimit{MaxOutputChars: 50_000}}); c != want {
 		t.Errorf("%+v", c)
 	}
-	if diff := cmp.Diff([]string{"max_rounds"}, ignored); diff != "" {
+	if diff := cmp.Diff([]string{"max_output_chars", "max_rounds"}, ignored); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -56,7 +56,7 @@ func (s *Set) bind() {
 	s.tools = executors.Registry{executors.Bind(executors.Tool{
 		Name: toolName, Description: text, Effect: executors.Internal, Kind: executors.KindThink, Concurrent: true,
 		Names: executors.Names{Claude: "Task Agent"},
-	}, s.prepare, s.run)}
+	}, s.prepare, s.run)}.Limited(s.options.MaxOutputChars)
 }
 
 const maxTitle = 120 // bytes of a task

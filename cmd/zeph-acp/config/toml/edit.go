@@ -15,6 +15,23 @@ type Rename struct {
 	Old, New string
 	Table    bool   // a table or an array of tables; otherwise a key
 	Gone     string // without New: why the key no longer exists, and what to do
+	Reads    bool   // the key is still read, as New; see [Rename.Read]
+}
+
+// Read moves the value at the old path to the new one, whose table has the old key or is around its
+// table. It returns the value, nil if there is none. The value is dropped if the new path has one.
+func (r Rename) Read(root *Node) (n *Node, dropped bool) {
+	old, path := strings.Split(r.Old, "."), strings.Split(r.New, ".")
+	if n = root.at(old); !r.Of(n) {
+		return nil, false
+	}
+	root.at(old[:len(old)-1]).remove(old[len(old)-1])
+	to, key := root.at(path[:len(path)-1]), path[len(path)-1]
+	if to.Child(key) != nil {
+		return n, true
+	}
+	to.add(key, n)
+	return n, false
 }
 
 // Of reports whether the rename applies to the value n at its old path.
@@ -306,15 +323,7 @@ func (e *Editor) recordChange(x *expr, format string, args ...any) {
 }
 
 // valueAt returns the value at a path, nil if there is no such value.
-func (e *Editor) valueAt(path []string) *Node {
-	n := e.root
-	for _, key := range path {
-		if n = n.Child(strings.TrimSuffix(key, "[]")); n == nil {
-			return nil
-		}
-	}
-	return n
-}
+func (e *Editor) valueAt(path []string) *Node { return e.root.at(path) }
 
 // LineBefore returns the line that had, before renaming, the value at the path
 // key; 0 if the document has no such value.

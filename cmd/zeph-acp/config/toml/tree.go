@@ -48,6 +48,21 @@ const (
 // Child returns the node of that key, nil if there is no such key.
 func (n *Node) Child(key string) *Node { return n.Table[key] }
 
+// at returns the value at a path, nil if there is no such value. A key may end in [].
+func (n *Node) at(path []string) *Node {
+	for _, key := range path {
+		if n = n.Child(strings.TrimSuffix(key, "[]")); n == nil {
+			return nil
+		}
+	}
+	return n
+}
+
+func (n *Node) remove(key string) {
+	delete(n.Table, key)
+	n.Keys = slices.DeleteFunc(n.Keys, func(k string) bool { return k == key })
+}
+
 func (n *Node) add(key string, c *Node) *Node {
 	if n.Table == nil {
 		n.Table = map[string]*Node{}

@@ -22,7 +22,7 @@ type Matches struct {
 func (m *Matches) Add(f Found) bool {
 	from := 0
 	for i, end := range f.ends {
-		if m.Hits == m.maxMatches || m.out.Len() > m.maxBytes {
+		if m.Hits == m.maxMatches || m.Hits > 0 && m.out.Len()+end-from > m.maxBytes {
 			m.More = true
 			return false
 		}
