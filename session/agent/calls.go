@@ -358,7 +358,7 @@ func (r *runningCall) contentLocked(res *executors.Result) []acp.ToolContent {
 		out = append(out, acp.BlockContent(acp.ImageBlock(i.MIME, i.Data)))
 	}
 	if res != nil {
-		addText(strings.ToValidUTF8(res.ForPeople(), "\uFFFD"))
+		addText(transcript.FitResult(strings.ToValidUTF8(res.ForPeople(), "\uFFFD")))
 	}
 	return out
 }

@@ -228,10 +228,34 @@ func (r *replayer) sendBlock(chunk acp.MessageChunk) {
 	send(fitAttachment(b))
 }
 
+// maxResult bounds the text of a tool's result in a frame, in bytes as sent. With the raw output, the
+// frame stays under 1 MiB. resultEnd are the bytes at the end of a longer text that stay: they tell how
+// the call ended.
+const (
+	maxResult = 700 << 10
+	resultEnd = 4 << 10
+)
+
+// FitResult returns the text of a result as a client gets it: without its middle if it does not fit
+// into one frame.
+func FitResult(text string) string {
+	if fittingLen(text, maxResult) == len(text) {
+		return text
+	}
+	head, tail := fittingLen(text, maxResult-8*resultEnd), len(text)-resultEnd
+	for !utf8.RuneStart(text[tail]) {
+		tail++
+	}
+	return fmt.Sprintf("%s\n[… %d KiB that only the model gets: one message has no room for them …]\n%s", text[:head], (tail-head)>>10, text[tail:])
+}
+
 // FittingLen returns how many bytes of a text fit into one frame, in whole characters.
-func FittingLen(text string) int {
+func FittingLen(text string) int { return fittingLen(text, maxReplayed) }
+
+// fittingLen returns how many bytes of a text have at most limit bytes as sent, in whole characters.
+func fittingLen(text string, limit int) int {
 	n, sent := 0, 0
-	for n < len(text) && sent+escapedLen(text[n]) <= maxReplayed {
+	for n < len(text) && sent+escapedLen(text[n]) <= limit {
 		sent += escapedLen(text[n])
 		n++
 	}

@@ -48,6 +48,21 @@ func TestReplayLongText(t *testing.T) {
 	}
 }
 
+// The text of a result fits into a frame, and keeps its end.
+func TestFitResult(t *testing.T) {
+	if fits := strings.Repeat("語", 200_000); FitResult(fits) != fits {
+		t.Error("a text of 200,000 characters is cut")
+	}
+	for _, part := range []string{"x", "語", "\x01", "\"€\n"} {
+		got := FitResult(strings.Repeat(part, 1<<20) + "\n[exit 1]")
+		sent, err := plainjson.Marshal(got)
+		if err != nil || len(sent) > maxResult || !utf8.ValidString(got) ||
+			!strings.Contains(got, " KiB that only the model gets") || !strings.HasSuffix(got, "\n[exit 1]") {
+			t.Errorf("%q: %d bytes, %v, want %d at most, with the end: %.100q … %q", part, len(sent), err, maxResult, got, got[len(got)-100:])
+		}
+	}
+}
+
 // An attachment that cannot be shown is replaced by one that can.
 func TestReplayAttachments(t *testing.T) {
 	large := strings.Repeat("A", maxReplayed+4)
