@@ -41,14 +41,6 @@ func Ready(m Model) error {
 	return nil
 }
 
-// Prepare encodes a request as the model would send it, and discards it. It sends
-// nothing, but makes the next request faster. Most models need no preparation.
-func Prepare(m Model, req Request) {
-	if p, ok := As[interface{ Prepare(Request) }](m); ok {
-		p.Prepare(req)
-	}
-}
-
 // Learner is a model whose provider can be asked for more about it.
 type Learner interface {
 	Learn(ctx context.Context) bool

@@ -153,8 +153,6 @@ type shared struct {
 	catalogue *provider.Catalogue // the providers' models; nil asks no provider
 	worktrees worktrees
 	opening   sync.WaitGroup // goroutines that open the store
-	idle      idle           // work for the pauses of the client
-	prepared  sync.Once      // plans the work of beforePrompt
 
 	mu       sync.Mutex
 	sessions []*session.Sessions // one per server
@@ -246,7 +244,6 @@ func (a *App) openStore() {
 
 // Close retries the writes that failed before, and closes the files.
 func (a *App) Close() error {
-	a.idle.close()
 	a.worktrees.close()
 	a.opening.Wait()
 	a.catalogue.Close()
@@ -286,9 +283,7 @@ func (a *App) server(sessions *session.Sessions) *acp.Server {
 			if a.Store != nil && a.Store.Exists() { // no new file for a client that only asks for capabilities
 				a.openStore()
 			}
-			a.beforeSession()
 			a.worktrees.clean(a)
-			a.idle.begin()
 		},
 		Logout:     a.Logout,
 		Command:    program,
@@ -312,10 +307,7 @@ func (a *App) Sessions() *session.Sessions {
 			return a.model(cmp.Or(name, a.Model))
 		},
 		Models: a.models, Selected: a.modelSelected,
-		Prepare: func() {
-			a.runner().Poll()
-			a.idle.begin()
-		},
+		Prepare:  func() { a.runner().Poll() },
 		Imported: importedLabels, Deleted: a.forgetFiles, Exit: a.exit,
 		Modes: a.modes(), Store: a.Store, NewID: a.NewID, Now: a.Now, Settle: a.Settle, Log: a.Log,
 	}

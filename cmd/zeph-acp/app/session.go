@@ -61,7 +61,6 @@ func (a *App) newSessionBuilder(s session.Host) (b *sessionBuilder, warnings []s
 // and the agent that runs its turns. The terminals belong to the session's
 // connection.
 func (a *App) newAgent(s session.Host, terminals *ideproxy.Terminals) (session.AgentSession, error) {
-	a.idle.end()
 	a.observe(&s)
 	b, warnings, err := a.newSessionBuilder(s)
 	if err != nil {
@@ -75,13 +74,9 @@ func (a *App) newAgent(s session.Host, terminals *ideproxy.Terminals) (session.A
 		a.Log.Warn(w, "session", s.ID)
 	}
 	turns := b.agent(f)
-	a.prepared.Do(func() { b.beforePrompt(turns, f) })
 	return session.AgentSession{
 		Tools: f, Mode: b.cfg.Agent.Mode, Warnings: warnings, Agent: turns,
-		BeforeTurn: func() {
-			a.idle.end()
-			f.beforeTurn()
-		},
+		BeforeTurn: f.beforeTurn,
 	}, nil
 }
 

@@ -178,9 +178,6 @@ func (c *Model) open(ctx context.Context, req llm.Request) (*http.Response, erro
 	return res, err
 }
 
-// Prepare implements [llm.Prepare].
-func (c *Model) Prepare(req llm.Request) { c.body(req, req.Messages) }
-
 func (c *Model) post(ctx context.Context, req llm.Request, messages []llm.Message) (*http.Response, error) {
 	return c.send(ctx, http.MethodPost, "v1/messages", c.body(req, messages))
 }

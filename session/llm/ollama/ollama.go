@@ -115,9 +115,6 @@ func (o *Model) RefusedTools() map[string]string { return o.refusedTools.Tools()
 // Prices returns the configured prices.
 func (o *Model) Prices() llm.Price { return o.cfg.Price }
 
-// Prepare implements [llm.Prepare].
-func (o *Model) Prepare(req llm.Request) { o.body(o.cfg.Model, req) }
-
 // Stream asks for the next answer. Its calls arrive whole; a call without an ID gets
 // one that is unique in the answer.
 func (o *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {

@@ -9,7 +9,6 @@ package openai
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"iter"
 	"net/http"
 	"net/url"
@@ -189,14 +188,6 @@ func (o *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event
 		return &chatReader{model: o.Name(), names: names}
 	}
 	return o.endpoint.Stream(ctx, open, wire.JSONOrSSE, begin)
-}
-
-// Prepare implements [llm.Prepare].
-func (o *Model) Prepare(req llm.Request) {
-	o.dialect(o.offered().names.Get("", req.Tools, wire.NewToolNames)).body(req, req.Messages)
-	if o.cfg.API == APIChat {
-		_ = json.Unmarshal([]byte("{}"), new(chatChunk))
-	}
 }
 
 // open sends the request and returns the response with its stream of events. Features
