@@ -8,11 +8,15 @@ import "fmt"
 type Invocation struct {
 	Tag   string // the language of the fenced block; empty means a tool_call block
 	Param string // the parameter whose value is the text of the block; empty means that the block is the JSON input
+	// Example is a value of Param that does no harm: small models copy it.
+	Example string
 }
 
 // FencedBlock is the invocation by a fenced block of the tool's own tag. The
-// block is the parameter param, or the JSON input if param is empty.
-func FencedBlock(tag, param string) Invocation { return Invocation{Tag: tag, Param: param} }
+// block is the parameter param, such as example, or the JSON input if param is empty.
+func FencedBlock(tag, param, example string) Invocation {
+	return Invocation{Tag: tag, Param: param, Example: example}
+}
 
 // String returns the invocation as written in Go.
 func (i Invocation) String() string {

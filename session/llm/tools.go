@@ -86,6 +86,8 @@ func onlyTool(tools []Tool, fits func(Tool) bool) (tool Tool, ok bool) {
 type Invocation struct {
 	Tag   string // the language of a fenced block that calls the tool
 	Param string // the parameter whose value is the text of the block; empty means that the block is the JSON input
+	// Example is a value of Param that does no harm: small models copy it.
+	Example string
 }
 
 // AddNote adds a line to the note of a call.

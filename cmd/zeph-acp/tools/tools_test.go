@@ -25,7 +25,7 @@ func TestTools(t *testing.T) {
 				Description: "Finds <paths>.",
 				Schema:      json.RawMessage(`{}`),
 				Effect:      executors.Reads,
-				Invocation:  executors.FencedBlock("find", ""),
+				Invocation:  executors.FencedBlock("find", "", ""),
 			},
 		}
 	}

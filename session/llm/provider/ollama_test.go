@@ -26,7 +26,7 @@ func TestOllamaWithoutTools(t *testing.T) {
 		t.Fatal(err)
 	}
 	bash := llm.Tool{Name: "bash", Schema: json.RawMessage(`{"type":"object","properties":{"command":{"type":"string"}},"required":["command"]}`),
-		Invocation: llm.Invocation{Tag: "bash", Param: "command"}}
+		Invocation: llm.Invocation{Tag: "bash", Param: "command", Example: "ls"}}
 	got, err := llmtest.Collect(m, t.Context(), llm.Request{Tools: []llm.Tool{bash}, Messages: []llm.Message{llmtest.UserText("hi")}})
 	if err != nil || len(got) != 3 || got[1].Call == nil || string(got[1].Call.Input) != `{"command":"ls"}` || !llm.CallsInText(m) {
 		t.Errorf("Stream: %+v, %v", got, err)

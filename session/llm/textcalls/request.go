@@ -49,7 +49,7 @@ func exampleCall(t llm.Tool) string {
 	params := ExampleInput(Required(Params(t)))
 	switch in := t.Invocation; {
 	case in.Param != "":
-		return fenced(in.Tag, strings.ToUpper(in.Param))
+		return fenced(in.Tag, in.Example)
 	case in.Tag != "":
 		return fenced(in.Tag, params)
 	}

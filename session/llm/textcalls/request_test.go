@@ -63,7 +63,7 @@ func TestInText(t *testing.T) {
 func TestCatalogue(t *testing.T) {
 	got := toolList(llmtest.Tools())
 	for _, want := range []string{
-		"\n## bash\nParameters: {\"type\":\"object\",", "\n```bash\nCOMMAND\n```\n", "\n```scrape\n{\"url\": \"…\", \"select\": \"…\"}\n```\n",
+		"\n## bash\nParameters: {\"type\":\"object\",", "\n```bash\nls\n```\n", "\n```scrape\n{\"url\": \"…\", \"select\": \"…\"}\n```\n",
 		"\n```tool_call\n{\"tool_id\": \"write\", \"params\": {\"path\": \"…\", \"content\": \"…\"}}\n```\n",
 	} {
 		if !strings.Contains(got, want) {
