@@ -104,6 +104,9 @@ type State struct {
 	// returns one of llm.Levels, or "" for the model's default.
 	Model   func() llm.Model
 	Thought func() string
+	// Learn asks the model's server for unknown facts about it, such as its window, and waits a
+	// short time; nil asks nothing.
+	Learn func(context.Context, llm.Model)
 	// Mode returns the line that describes the session's mode to the model, or
 	// ""; nil means no line.
 	Mode func() string
@@ -234,6 +237,9 @@ func (a *Agent) Turn(ctx context.Context, history []llm.Message, in Input) (_ []
 		// file.
 		t.model, t.direct, t.origin = local.Direct{}, true, executors.User
 		prompt.ModelText, prompt.OmitContent = typed, true
+	}
+	if a.Learn != nil && !t.direct {
+		a.Learn(ctx, t.model)
 	}
 	if a.Mode != nil && !prompt.OmitContent {
 		if line := a.Mode(); line != statedMode(history) {

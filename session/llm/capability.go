@@ -54,6 +54,21 @@ func Learn(ctx context.Context, m Model) bool {
 	return ok && l.Learn(ctx)
 }
 
+// Facts are the properties of a model that only its server knows.
+type Facts struct {
+	Window     int  `json:"window,omitempty"`     // in tokens; 0 means unknown
+	LacksTools bool `json:"lacksTools,omitempty"` // the server drops the tools of a request
+}
+
+// Facted is a model with Facts, which may be kept between processes.
+type Facted interface {
+	Learner
+	// Facts returns the facts so far. known is false until the server was asked.
+	Facts() (f Facts, known bool)
+	// Recall sets facts that an earlier process has learned, unless there are newer ones.
+	Recall(Facts)
+}
+
 // Answering returns the model that is asked next: m, or a fallback while m is not asked
 // after a failure.
 func Answering(m Model) Model {

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -51,8 +52,13 @@ func (a *App) modelsChanged() {
 // modelSelected is called with the model that a session selects. It refreshes the facts
 // about that model and the lists of the others in the background.
 func (a *App) modelSelected(m llm.Model) {
-	a.catalogue.Learn(m)
+	a.catalogue.Learn(a.Config.LLM, a.Getenv, m)
 	a.catalogue.Refresh(a.Config.LLM, a.Getenv)
+}
+
+// learn waits a short time for unknown facts about a model that is about to be asked.
+func (a *App) learn(ctx context.Context, m llm.Model) {
+	a.catalogue.LearnFirst(ctx, a.Config.LLM, a.Getenv, m)
 }
 
 // models returns the models to choose from, including one that was selected by

@@ -146,7 +146,8 @@ func (b *sessionBuilder) agent(f *sessionFeatures) *agent.Agent {
 		Client: b.client(), Exit: b.scan.Exit(),
 		State: agent.State{
 			Model: b.session.Model, Thought: b.session.Thought, Record: b.session.Record, Stored: b.session.Stored, Spend: b.session.Spend,
-			Mode: func() string { return prompt.Mode(b.session.Mode()) },
+			Learn: b.app.learn,
+			Mode:  func() string { return prompt.Mode(b.session.Mode()) },
 		},
 		Workspace: agent.Workspace{
 			Inside: func(path string) bool { _, err := b.dirs.files.Resolve(path); return err == nil },

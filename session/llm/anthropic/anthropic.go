@@ -43,6 +43,8 @@ type Config struct {
 	APIKey  func() string // called before each request, so that a later login takes effect
 	KeyEnv  string        // the environment variable named in messages
 
+	KeyOptional bool // the server may need no key
+
 	MaxTokens int       // of one answer; 0 means 32,000, 64,000 at the levels xhigh and max, or less where the model allows less
 	Window    int       // tokens; 0 means the known window of the model, else 200,000
 	NoImages  bool      // the model accepts no images
@@ -90,7 +92,7 @@ func New(cfg Config) *Model {
 	cfg.KeyEnv = cmp.Or(cfg.KeyEnv, KeyEnv)
 	return &Model{cfg: cfg, facts: factsOf(cfg.Model), client: wire.NewClient(cfg.BaseURL),
 		endpoint: wire.Endpoint{
-			Provider: cfg.Name, Model: cfg.Model, APIKey: cfg.APIKey, KeyEnv: cfg.KeyEnv,
+			Provider: cfg.Name, Model: cfg.Model, APIKey: cfg.APIKey, KeyEnv: cfg.KeyEnv, KeyOptional: cfg.KeyOptional,
 			Address: cfg.BaseURL, Kinds: statusOfKind,
 		},
 	}
@@ -132,7 +134,9 @@ const apiVersion = "2023-06-01"
 // send sends a request to a path below the address.
 func (c *Model) send(ctx context.Context, method, path string, body wire.Body) (*http.Response, error) {
 	header := http.Header{"Accept": {"application/json"}, "Anthropic-Version": {apiVersion}}
-	header.Set("X-Api-Key", c.endpoint.Key())
+	if key := c.endpoint.Key(); key != "" {
+		header.Set("X-Api-Key", key)
+	}
 	return c.client.Send(ctx, method, c.base()+path, header, body...)
 }
 

@@ -75,11 +75,6 @@ func reachableHost(host string) string {
 	return host
 }
 
-// isLoopback reports whether a host is this machine.
-func isLoopback(host string) bool {
-	return host == "localhost" || net.ParseIP(host).IsLoopback()
-}
-
 // IsHosted reports whether an address belongs to ollama.com.
 func IsHosted(u *url.URL) bool {
 	host := strings.ToLower(u.Hostname())

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -109,8 +108,8 @@ func (o *Model) learn(ctx context.Context, name string) bool {
 	}
 	ctx, cancel := context.WithTimeout(ctx, showTimeout)
 	defer cancel()
-	var show showResponse
-	if err := o.call(ctx, http.MethodPost, "api/show", showRequest{name}, &show); err != nil {
+	var show wire.ShowResponse
+	if err := o.call(ctx, http.MethodPost, "api/show", wire.ShowRequest{Model: name}, &show); err != nil {
 		return false // the request itself will report the failure
 	}
 	k.mu.Lock()
@@ -119,30 +118,14 @@ func (o *Model) learn(ctx context.Context, name string) bool {
 	return true
 }
 
-// showRequest asks for a model's properties, and showResponse is the part of the answer
-// that we use.
-// https://docs.ollama.com/api-reference/show-model-details
-type showRequest struct {
-	Model string `json:"model"`
-}
-
-type showResponse struct {
-	Parameters   string         `json:"parameters"` // of the Modelfile
-	Parser       string         `json:"parser"`
-	Details      modelDetails   `json:"details"`
-	RemoteHost   string         `json:"remote_host"`
-	ModelInfo    map[string]any `json:"model_info"`
-	Capabilities []string       `json:"capabilities"`
-}
-
 // factsOf reads the answer of /api/show. Servers before 0.6.4 list no
 // capabilities; then images are sent, and thinking is not configured.
-func factsOf(show showResponse) modelFacts {
+func factsOf(show wire.ShowResponse) modelFacts {
 	f := modelFacts{
-		window:   contextLength(show.ModelInfo),
-		numCtx:   numCtx(show.Parameters),
+		window:   show.TrainedWindow(),
+		numCtx:   show.WindowParameter(),
 		remote:   show.RemoteHost != "",
-		noImages: len(show.Capabilities) > 0 && !slices.Contains(show.Capabilities, "vision"),
+		noImages: show.Lacks("vision"),
 	}
 	if !slices.Contains(show.Capabilities, "thinking") {
 		return f
@@ -160,32 +143,3 @@ func factsOf(show showResponse) modelFacts {
 
 // thinkOn is the level that turns thinking on, for models without degrees.
 const thinkOn = "on"
-
-// contextLength returns the window in a model file's facts, whose names begin with the
-// architecture.
-func contextLength(facts map[string]any) int {
-	arch, _ := facts["general.architecture"].(string)
-	if n, ok := facts[arch+".context_length"].(float64); ok && n > 0 {
-		return int(n)
-	}
-	window := 0
-	for key, value := range facts { // the longest, for a model made of two
-		if n, ok := value.(float64); ok && strings.HasSuffix(key, ".context_length") {
-			window = max(window, int(n))
-		}
-	}
-	return window
-}
-
-// numCtx returns the parameter num_ctx of a Modelfile: a name and a value on each line.
-func numCtx(parameters string) int {
-	for line := range strings.Lines(parameters) {
-		if f := strings.Fields(line); len(f) == 2 && f[0] == "num_ctx" {
-			n, err := strconv.Atoi(f[1])
-			if err == nil && n > 0 {
-				return n
-			}
-		}
-	}
-	return 0
-}

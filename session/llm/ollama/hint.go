@@ -29,7 +29,7 @@ func (o *Model) hintFor(f *llm.Error, err error) {
 	case network && !IsHosted(o.base):
 		// A server that is not running on this machine will not start by itself.
 		op, dialling := errors.AsType[*net.OpError](err)
-		f.Retryable = f.Retryable && !(dialling && op.Op == "dial" && isLoopback(o.base.Hostname()))
+		f.Retryable = f.Retryable && !(dialling && op.Op == "dial" && wire.IsLoopback(o.base.Hostname()))
 		f.Hint = fmt.Sprintf("is Ollama running at %s? Else start it with: ollama serve", o.base.Host)
 	case network:
 	case f.TooLong:

@@ -5,8 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
-	"sync/atomic"
 
 	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
 	"github.com/zeph-acp/zeph-acp/session/llm"
@@ -54,12 +54,26 @@ type servedModel struct {
 	ContextLength    wire.TokenCount `json:"context_length"`
 	MaxContextLength wire.TokenCount `json:"max_context_length"`
 	Meta             struct {
-		NCtx wire.TokenCount `json:"n_ctx"`
+		NCtx    wire.TokenCount `json:"n_ctx"`
+		Trained wire.TokenCount `json:"n_ctx_train"` // the window may be smaller
 	} `json:"meta"`
 }
 
 func (m servedModel) window() int {
-	return int(cmp.Or(m.Meta.NCtx, m.MaxModelLen, m.ContextWindow, m.ContextLength, m.MaxContextLength))
+	return int(cmp.Or(m.Meta.NCtx, m.MaxModelLen, m.ContextWindow, m.ContextLength, m.MaxContextLength, m.Meta.Trained))
+}
+
+// windowIn returns the window of a model in a list; 0 means unknown. A server with one model
+// answers with it to any name.
+func windowIn(list []servedModel, name string) int {
+	i := slices.IndexFunc(list, func(m servedModel) bool { return m.ID == name })
+	switch {
+	case i >= 0:
+		return list[i].window()
+	case len(list) == 1:
+		return list[0].window()
+	}
+	return 0
 }
 
 // modelList is a server's list of models. Together's is not in an object.
@@ -76,48 +90,13 @@ func (l *modelList) UnmarshalJSON(data []byte) error {
 	return wire.Decode(data, (*object)(l))
 }
 
-// fetchModels asks for the list of models, and remembers their windows.
+// fetchModels asks for the list of models.
 func (o *Model) fetchModels(ctx context.Context) ([]servedModel, error) {
 	res, err := o.send(ctx, http.MethodGet, "models")
 	if err != nil {
 		return nil, err
 	}
 	var list modelList
-	if err := wire.ReadJSON(res, &list); err != nil {
-		return nil, err
-	}
-	for _, m := range list.Data {
-		wire.Recall[servedWindow](o.cfg.Memory, o.base, m.ID).Store(m.window())
-	}
-	return list.Data, nil
-}
-
-// servedWindow is the window that a server reports for a model.
-type servedWindow struct {
-	asked  atomic.Bool
-	tokens atomic.Int64 // 0 where the server does not report one
-}
-
-// Store records the window.
-func (w *servedWindow) Store(tokens int) {
-	w.tokens.Store(int64(tokens))
-	w.asked.Store(true)
-}
-
-// reportedWindow returns the window that the server reports for the model; ok is false if the
-// server was not asked yet.
-func (o *Model) reportedWindow() (window int, ok bool) {
-	w := wire.Recall[servedWindow](o.cfg.Memory, o.base, o.endpoint.Model)
-	return int(w.tokens.Load()), w.asked.Load()
-}
-
-// Learn asks a server for the window of a model where it is unknown.
-func (o *Model) Learn(ctx context.Context) bool {
-	if _, asked := o.reportedWindow(); asked || o.Window() > 0 || o.cfg.Type != ServerCompatible || o.Ready() != nil {
-		return false
-	}
-	if _, err := o.fetchModels(ctx); err != nil {
-		return false // the request itself will report the failure
-	}
-	return o.Window() > 0
+	err = wire.ReadJSON(res, &list)
+	return list.Data, err
 }

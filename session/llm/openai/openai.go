@@ -30,6 +30,8 @@ type Config struct {
 	APIKey  func() string // called before each request, so that a later login takes effect; nil means that there is no key
 	KeyEnv  string        // the environment variable named in messages; empty means that no key is needed
 
+	KeyOptional bool // the server may need no key
+
 	Embedding string // the model for embeddings; empty means that there is none
 
 	MaxTokens int       // of one answer; 0 leaves it to the server
@@ -91,7 +93,7 @@ func New(cfg Config) *Model {
 	}
 	return &Model{cfg: cfg, base: baseOf(cfg), facts: factsOf(cfg.Type, cfg.Model), client: wire.NewClient(cfg.BaseURL),
 		endpoint: wire.Endpoint{
-			Provider: cfg.Name, Model: cfg.Model, APIKey: cfg.APIKey, KeyEnv: cfg.KeyEnv,
+			Provider: cfg.Name, Model: cfg.Model, APIKey: cfg.APIKey, KeyEnv: cfg.KeyEnv, KeyOptional: cfg.KeyOptional,
 			Address: cfg.BaseURL, Kinds: statusOfKind,
 		},
 	}
@@ -131,8 +133,8 @@ func (o *Model) Window() int {
 	if o.cfg.Window > 0 {
 		return o.cfg.Window
 	}
-	served, _ := o.reportedWindow()
-	return cmp.Or(served, o.facts.window, o.cfg.UsualWindow)
+	served, _ := o.Facts()
+	return cmp.Or(served.Window, o.facts.window, o.cfg.UsualWindow)
 }
 
 // Levels returns the thought levels that the model is known to accept.

@@ -57,6 +57,7 @@ type modelList struct {
 	Address  string        `json:"address"`  // without user and password
 	At       time.Time     `json:"at"`
 	Models   []listedModel `json:"models"`
+	Facts    []keptFacts   `json:"facts,omitempty"`
 }
 
 type listedModel struct {
@@ -117,8 +118,8 @@ func (c *Catalogue) ask(p Provider, key string, l modelLister) {
 	defer c.mu.Unlock()
 	c.load()
 	now := c.Now()
-	age, tried := now.Sub(c.lists[key].At), now.Sub(c.asked[key])
-	if age >= 0 && age < listFresh || tried >= 0 && tried < listAgain {
+	tried := now.Sub(c.asked[key])
+	if c.isFresh(c.lists[key].At) || tried >= 0 && tried < listAgain {
 		return
 	}
 	c.asked[key] = now
@@ -139,28 +140,11 @@ func (c *Catalogue) storeList(p Provider, key string, choices []llm.Choice, err 
 		return false
 	}
 	_, address, _ := strings.Cut(key, " ")
-	list := modelList{Provider: p.name(), Address: address, At: c.Now().UTC(), Models: listedModels(p, choices)}
+	list := modelList{Provider: p.name(), Address: address, At: c.Now().UTC(), Models: listedModels(p, choices), Facts: c.lists[key].Facts}
 	changed = !slices.Equal(list.Models, c.lists[key].Models)
 	c.lists[key] = list
 	c.save()
 	return changed
-}
-
-// Learn asks in the background for unknown properties of a model; see [llm.Learn].
-func (c *Catalogue) Learn(m llm.Model) {
-	if c == nil || llm.Ready(m) != nil {
-		return
-	}
-	if _, ok := llm.As[llm.Learner](m); !ok {
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.background(func(ctx context.Context) bool {
-		ctx, cancel := context.WithTimeout(ctx, listTimeout)
-		defer cancel()
-		return llm.Learn(ctx, m)
-	})
 }
 
 // background runs work, which reports whether something changed; c.mu is held.
@@ -242,9 +226,13 @@ func (c *Catalogue) save() {
 		return
 	}
 	for key, list := range c.readSaved() {
-		if known, ok := c.lists[key]; !ok || list.At.After(known.At) && !list.At.After(c.Now()) {
-			c.lists[key] = list
+		known, ok := c.lists[key]
+		facts := newestFacts(known.Facts, list.Facts)
+		if !ok || list.At.After(known.At) && !list.At.After(c.Now()) {
+			known = list
 		}
+		known.Facts = facts
+		c.lists[key] = known
 	}
 	var lists []modelList
 	for _, l := range c.lists {

@@ -185,7 +185,7 @@ func TestManyModels(t *testing.T) {
 func TestNoCatalogue(t *testing.T) {
 	var c *Catalogue
 	c.Refresh(Config{}, func(string) string { return "" })
-	c.Learn(local.Direct{})
+	c.Learn(Config{}, func(string) string { return "" }, local.Direct{})
 	c.Close()
 	if got := choiceNames(c.Models(Config{}, func(string) string { return "" })); got != "direct" {
 		t.Errorf("Models: %s", got)
@@ -198,7 +198,7 @@ func TestCatalogueLearns(t *testing.T) {
 	c := &Catalogue{Now: time.Now, Changed: func() { changed++ }}
 	m := ollama.New(ollama.Config{Model: "m", Address: s.URL})
 	for range 2 {
-		c.Learn(m)
+		c.Learn(Config{}, func(string) string { return "" }, m)
 		c.running.Wait()
 	}
 	if !slices.Equal(llm.Levels(m), []string{"off", "on"}) || changed != 1 {

@@ -13,6 +13,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/anthropic"
 	"github.com/zeph-acp/zeph-acp/session/llm/ollama"
 	"github.com/zeph-acp/zeph-acp/session/llm/openai"
+	"github.com/zeph-acp/zeph-acp/session/llm/wire"
 )
 
 // Config is the table [llm].
@@ -172,6 +173,12 @@ func (p Provider) baseURL(getenv func(string) string) string {
 		return getenv(k.addressEnv)
 	}
 	return p.BaseURL
+}
+
+// onThisMachine reports whether the configured address is on this machine.
+func (p Provider) onThisMachine() bool {
+	u, err := url.Parse(p.BaseURL)
+	return err == nil && wire.IsLoopback(u.Hostname())
 }
 
 // keyEnv returns the variable of the key, or "" if there is no key.

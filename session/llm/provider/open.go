@@ -17,6 +17,8 @@ type opening struct {
 	Provider
 	getenv func(string) string
 	memory *wire.Memory
+	// keyOptional means that the server is asked without a key if there is none.
+	keyOptional bool
 }
 
 // key returns a function that looks up the key.
@@ -29,13 +31,13 @@ func (p opening) key(env string) func() string {
 
 // openAnthropic returns the model of a provider of the type claude.
 func openAnthropic(p opening) (llm.Model, error) {
-	return anthropic.New(anthropic.Config{Name: p.Name, Model: p.Model, BaseURL: p.BaseURL, KeyEnv: p.APIKeyEnv, APIKey: p.key(p.APIKeyEnv),
+	return anthropic.New(anthropic.Config{Name: p.Name, Model: p.Model, BaseURL: p.BaseURL, KeyEnv: p.APIKeyEnv, APIKey: p.key(p.APIKeyEnv), KeyOptional: p.keyOptional,
 		MaxTokens: p.MaxTokens, Window: p.ContextWindow, NoImages: p.Images == imagesNo, Price: p.Price}), nil
 }
 
 // openOpenAI returns the model of a provider of the types openai, gemini and compatible.
 func openOpenAI(p opening) (llm.Model, error) {
-	cfg := openai.Config{Type: p.Type, Name: p.Name, Model: p.Model, API: p.API, BaseURL: p.BaseURL, KeyEnv: p.APIKeyEnv, APIKey: p.key(p.APIKeyEnv),
+	cfg := openai.Config{Type: p.Type, Name: p.Name, Model: p.Model, API: p.API, BaseURL: p.BaseURL, KeyEnv: p.APIKeyEnv, APIKey: p.key(p.APIKeyEnv), KeyOptional: p.keyOptional,
 		Embedding: p.EmbeddingModel, MaxTokens: p.MaxTokens, Window: p.ContextWindow, NoImages: p.Images == imagesNo, Price: p.Price, Memory: p.memory}
 	if p.Type == TypeCompatible {
 		cfg.UsualWindow = usualWindow(cfg.Model)

@@ -18,6 +18,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"iter"
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -38,13 +39,15 @@ const maxKeptAlive = time.Hour
 // Endpoint is one model at one provider behind a network. It makes one attempt at each
 // request; its caller decides about another.
 type Endpoint struct {
-	Provider string         // as configured
-	Model    string         // the provider's name for it
-	APIKey   func() string  // called before each request; nil means that there is no key
-	KeyEnv   string         // the environment variable named in messages; empty means that no key is needed
-	Address  string         // as configured: it may hold a password, or a key in its query
-	Kinds    map[string]int // HTTP status of each kind of error in a stream
-	Silence  time.Duration  // how long the server may send nothing; 0 means maxSilence
+	Provider string        // as configured
+	Model    string        // the provider's name for it
+	APIKey   func() string // called before each request; nil means that there is no key
+	KeyEnv   string        // the environment variable named in messages; empty means that no key is needed
+	// KeyOptional sends the request without a key if there is none, since the server may need none.
+	KeyOptional bool
+	Address     string         // as configured: it may hold a password, or a key in its query
+	Kinds       map[string]int // HTTP status of each kind of error in a stream
+	Silence     time.Duration  // how long the server may send nothing; 0 means maxSilence
 
 	// Advise adds the adapter's own hints to a failure; it may be nil.
 	Advise func(f *llm.Error, err error)
@@ -53,9 +56,14 @@ type Endpoint struct {
 // Name returns "provider:model".
 func (e *Endpoint) Name() string { return e.Provider + ":" + e.Model }
 
+// IsLoopback reports whether a host is this machine.
+func IsLoopback(host string) bool {
+	return host == "localhost" || net.ParseIP(host).IsLoopback()
+}
+
 // Ready returns an *llm.Error with Auth if a key is needed and missing.
 func (e *Endpoint) Ready() error {
-	if e.KeyEnv != "" && e.Key() == "" {
+	if e.KeyEnv != "" && !e.KeyOptional && e.Key() == "" {
 		return &llm.Error{Provider: e.Provider, Message: "there is no API key", Auth: true,
 			Hint: "run zeph-acp login, or set " + e.KeyEnv + " in the environment that starts the agent"}
 	}

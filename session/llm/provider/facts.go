@@ -1,0 +1,133 @@
+package provider
+
+import (
+	"cmp"
+	"context"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/wire"
+)
+
+// learnTimeout is how long a turn waits for the facts about its model.
+const learnTimeout = 2 * time.Second
+
+// keptFacts are the facts about one model, as its server stated them.
+type keptFacts struct {
+	Model string    `json:"model"` // the provider's name of the model
+	At    time.Time `json:"at"`
+	llm.Facts
+}
+
+// Learn recalls the kept facts about a model, and asks for unknown ones in the background; see
+// [llm.Learn]. A server on this machine is always asked, since it may have been started anew.
+func (c *Catalogue) Learn(cfg Config, getenv func(string) string, m llm.Model) {
+	if c == nil || llm.Ready(m) != nil {
+		return
+	}
+	if _, ok := llm.As[llm.Learner](m); !ok {
+		return
+	}
+	fresh := c.recall(cfg, getenv, m)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if fresh {
+		return
+	}
+	c.background(func(ctx context.Context) bool {
+		ctx, cancel := context.WithTimeout(ctx, listTimeout)
+		defer cancel()
+		return c.learn(ctx, cfg, getenv, m)
+	})
+}
+
+// LearnFirst asks for the facts about a model if none are known, and waits a short time for them.
+func (c *Catalogue) LearnFirst(ctx context.Context, cfg Config, getenv func(string) string, m llm.Model) {
+	if c == nil {
+		return
+	}
+	if f, ok := llm.As[llm.Facted](m); ok {
+		if _, known := f.Facts(); !known {
+			ctx, cancel := context.WithTimeout(ctx, learnTimeout)
+			defer cancel()
+			c.learn(ctx, cfg, getenv, m)
+		}
+	}
+}
+
+// learn asks for the facts about a model, and keeps them.
+func (c *Catalogue) learn(ctx context.Context, cfg Config, getenv func(string) string, m llm.Model) (changed bool) {
+	f, ok := llm.As[llm.Facted](m)
+	if !ok {
+		return llm.Learn(ctx, m)
+	}
+	changed = f.Learn(ctx)
+	facts, known := f.Facts()
+	p, err := chooseProvider(availableProviders(cfg, getenv), m.Name())
+	if !known || err != nil {
+		return changed
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.load()
+	key := p.listKey(getenv)
+	list := c.lists[key]
+	_, list.Address, _ = strings.Cut(key, " ")
+	list.Provider = p.name()
+	kept, ok := list.factsOf(p.model())
+	if ok && kept.Facts == facts && c.isFresh(kept.At) {
+		return changed
+	}
+	list.Facts = newestFacts(list.Facts, []keptFacts{{p.model(), c.Now().UTC(), facts}})
+	c.lists[key] = list
+	c.save()
+	return changed
+}
+
+// factsOf returns the kept facts about a model.
+func (l modelList) factsOf(model string) (f keptFacts, ok bool) {
+	i := slices.IndexFunc(l.Facts, func(k keptFacts) bool { return k.Model == model })
+	if i < 0 {
+		return f, false
+	}
+	return l.Facts[i], true
+}
+
+// isFresh reports whether facts or a list of that time need not be requested again.
+func (c *Catalogue) isFresh(at time.Time) bool {
+	age := c.Now().Sub(at)
+	return age >= 0 && age < listFresh
+}
+
+// recall gives a model the facts that are kept about it. It reports whether they need not be asked
+// for again.
+func (c *Catalogue) recall(cfg Config, getenv func(string) string, m llm.Model) (fresh bool) {
+	f, ok := llm.As[llm.Facted](m)
+	p, err := chooseProvider(availableProviders(cfg, getenv), m.Name())
+	if !ok || err != nil {
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.load()
+	list := c.lists[p.listKey(getenv)]
+	kept, ok := list.factsOf(p.model())
+	if !ok {
+		return false
+	}
+	f.Recall(kept.Facts)
+	u, err := url.Parse(list.Address)
+	return c.isFresh(kept.At) && err == nil && !wire.IsLoopback(u.Hostname())
+}
+
+// newestFacts joins the facts of two lists, at most as many as a list has models.
+func newestFacts(a, b []keptFacts) []keptFacts {
+	all := slices.Concat(a, b)
+	slices.SortStableFunc(all, func(x, y keptFacts) int { return y.At.Compare(x.At) })
+	slices.SortStableFunc(all, func(x, y keptFacts) int { return cmp.Compare(x.Model, y.Model) })
+	all = slices.CompactFunc(all, func(x, y keptFacts) bool { return x.Model == y.Model })
+	return all[:min(len(all), llm.MaxListed)]
+}

@@ -1,0 +1,189 @@
+package provider
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/llmtest"
+	"github.com/zeph-acp/zeph-acp/session/llm/local"
+	"github.com/zeph-acp/zeph-acp/session/llm/wire"
+)
+
+// A compatible server is asked for the facts about a model in each form that servers have.
+func TestServerFacts(t *testing.T) {
+	const props = `{"default_generation_settings":{"id":0,"n_ctx":8192},"total_slots":1,"chat_template":"…"`
+	for name, tt := range map[string]struct {
+		answers map[string]string // by path
+		want    llm.Facts
+		asked   string
+	}{
+		"llama.cpp":                {map[string]string{"/props": props + `}`}, llm.Facts{Window: 8192}, "/props"},
+		"a template without tools": {map[string]string{"/props": props + `,"chat_template_caps":{"supports_tools":false}}`}, llm.Facts{Window: 8192, LacksTools: true}, "/props"},
+		"a template with tools":    {map[string]string{"/props": props + `,"chat_template_caps":{"supports_tools":true}}`}, llm.Facts{Window: 8192}, "/props"},
+		"older capabilities":       {map[string]string{"/props": props + `,"supports_tools":false}`}, llm.Facts{Window: 8192, LacksTools: true}, "/props"},
+		"a template for tools": {map[string]string{"/props": props + `,"supports_tools":false,"chat_template_tool_use":"…"}`},
+			llm.Facts{Window: 8192}, "/props"},
+		"vllm": {map[string]string{"/v1/models": `{"data":[{"id":"m","max_model_len":32768}]}`}, llm.Facts{Window: 32768}, "/props /v1/models"},
+		"one model of another name": {map[string]string{"/v1/models": `{"data":[{"id":"models/q05.gguf","meta":{"n_ctx_train":4096}}]}`},
+			llm.Facts{Window: 4096}, "/props /v1/models"},
+		"ollama": {map[string]string{"/v1/models": `{"data":[{"id":"m"},{"id":"n"}]}`,
+			"/api/show": `{"parameters":"num_ctx 6000","capabilities":["completion"],"model_info":{"general.architecture":"q","q.context_length":32768}}`},
+			llm.Facts{Window: 6000, LacksTools: true}, "/props /v1/models /api/show"},
+		"a page":  {map[string]string{"/props": `<html>`, "/v1/models": `{}`, "/api/show": `<html>`}, llm.Facts{}, "/props /v1/models /api/show"},
+		"nothing": {nil, llm.Facts{}, "/props /v1/models /api/show"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var asked []string
+			s := llmtest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+				asked = append(asked, r.URL.Path)
+				if tt.answers[r.URL.Path] == "" {
+					w.WriteHeader(http.StatusNotFound)
+				}
+				io.WriteString(w, tt.answers[r.URL.Path])
+			})
+			m := compatibleModel(t, s.URL, nil)
+			llm.Learn(t.Context(), m)
+			llm.Learn(t.Context(), m) // is not asked again
+			f, _ := llm.As[llm.Facted](m)
+			if got, known := f.Facts(); got != tt.want || !known || strings.Join(asked, " ") != tt.asked || m.Window() != tt.want.Window {
+				t.Errorf("facts %+v, %v after %v, window %d, want %+v after %s", got, known, asked, m.Window(), tt.want, tt.asked)
+			}
+		})
+	}
+}
+
+// compatibleModel returns a model of a compatible server.
+func compatibleModel(t testing.TB, address string, memory *wire.Memory) llm.Model {
+	t.Helper()
+	m, err := Select(Config{Providers: []Provider{{Name: "lab", Type: TypeCompatible, Model: "m", BaseURL: address}}}, func(string) string { return "" }, memory, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// The facts that a process has learned are known to the first request of the next one. They are
+// asked for again after a day, and from a server on this machine whenever a process begins.
+func TestKeptFacts(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	clock := func() time.Time { return now }
+	getenv := func(string) string { return "" }
+	var file shelf
+	asked, window := 0, 8192
+	s := llmtest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		asked++
+		fmt.Fprintf(w, `{"default_generation_settings":{"n_ctx":%d}}`, window)
+	})
+	for _, step := range []struct {
+		name          string
+		after         time.Duration
+		window        int
+		first, second int // the windows before and after the server was asked
+		asked         int
+	}{
+		{"never asked", 0, 8192, 0, 8192, 1},
+		{"a server on this machine", time.Hour, 4096, 8192, 4096, 1},
+		{"old", 25 * time.Hour, 2048, 4096, 2048, 1},
+	} {
+		now, window, asked = now.Add(step.after), step.window, 0
+		cfg := Config{Providers: []Provider{{Name: "lab", Type: TypeCompatible, Model: "m", BaseURL: s.URL}}}
+		c := file.catalogue(clock)
+		m := compatibleModel(t, s.URL, nil)
+		c.recall(cfg, getenv, m)
+		first := m.Window()
+		c.Learn(cfg, getenv, m)
+		c.running.Wait()
+		c.LearnFirst(t.Context(), cfg, getenv, m)
+		if first != step.first || m.Window() != step.second || asked != step.asked {
+			t.Errorf("%s: window %d, then %d after %d requests, want %d, %d, %d", step.name, first, m.Window(), asked, step.first, step.second, step.asked)
+		}
+		c.Close()
+	}
+	if !strings.Contains(string(file.data), `"window": 2048`) {
+		t.Errorf("kept:\n%s", file.data)
+	}
+	// Elsewhere the kept facts suffice for a day.
+	remote := Config{Providers: []Provider{{Name: "lab", Type: TypeCompatible, Model: "m", BaseURL: "http://lab.invalid/v1"}}}
+	file.data = []byte(strings.ReplaceAll(string(file.data), s.URL, "http://lab.invalid/v1"))
+	c := file.catalogue(clock)
+	m := compatibleModel(t, "http://lab.invalid/v1", nil)
+	if !c.recall(remote, getenv, m) || m.Window() != 2048 {
+		t.Errorf("window %d", m.Window())
+	}
+	now = now.Add(25 * time.Hour)
+	if c.recall(remote, getenv, m) {
+		t.Error("facts of yesterday are not asked for again")
+	}
+}
+
+// A list that arrives keeps the facts of its provider, as does another process.
+func TestFactsBesideLists(t *testing.T) {
+	var file shelf
+	s := llmtest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, `{"data":[{"id":"m","max_model_len":100},{"id":"n"}]}`)
+	})
+	cfg := Config{Providers: []Provider{{Name: "lab", Type: TypeCompatible, Model: "m", BaseURL: s.URL}}}
+	getenv := func(string) string { return "" }
+	one, two := file.catalogue(time.Now), file.catalogue(time.Now)
+	two.Models(cfg, getenv)
+	one.Learn(cfg, getenv, compatibleModel(t, s.URL, nil))
+	one.running.Wait()
+	two.Refresh(cfg, getenv)
+	two.running.Wait()
+	if text := string(file.data); !strings.Contains(text, `"window": 100`) || !strings.Contains(text, `"name": "n"`) {
+		t.Errorf("kept:\n%s", text)
+	}
+}
+
+// A turn waits a short time for a server that does not answer, and not at all for one that is not
+// there.
+func TestLearnFirstIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begin := time.Now()
+		c := &Catalogue{Now: time.Now}
+		c.LearnFirst(t.Context(), Config{}, func(string) string { return "" }, silentFacts{})
+		if took := time.Since(begin); took != learnTimeout {
+			t.Errorf("waited %s", took)
+		}
+	})
+	s := llmtest.Serve(t, nil)
+	s.Close()
+	(&Catalogue{Now: time.Now}).LearnFirst(t.Context(), Config{}, func(string) string { return "" }, compatibleModel(t, s.URL, nil))
+}
+
+// silentFacts is a model whose server never answers.
+type silentFacts struct{ local.Direct }
+
+func (silentFacts) Learn(ctx context.Context) bool { <-ctx.Done(); return false }
+
+func (silentFacts) Facts() (llm.Facts, bool) { return llm.Facts{}, false }
+
+func (silentFacts) Recall(llm.Facts) {}
+
+// A configured server on this machine is asked without a key, unless one is configured.
+func TestKeyOnThisMachine(t *testing.T) {
+	for name, tt := range map[string]struct {
+		provider Provider
+		asks     bool
+	}{
+		"claude here":             {Provider{Type: TypeClaude, BaseURL: "http://127.0.0.1:8080"}, false},
+		"openai here":             {Provider{Type: TypeOpenAI, BaseURL: "http://localhost:8080/v1"}, false},
+		"ipv6":                    {Provider{Type: TypeOpenAI, BaseURL: "http://[::1]:8080/v1"}, false},
+		"with a key's variable":   {Provider{Type: TypeOpenAI, BaseURL: "http://127.0.0.1:8080", APIKeyEnv: "KEY"}, true},
+		"elsewhere":               {Provider{Type: TypeClaude, BaseURL: "http://192.0.2.1:8080"}, true},
+		"the provider's own":      {Provider{Type: TypeOpenAI}, true},
+		"a compatible server has": {Provider{Type: TypeCompatible, Model: "m", BaseURL: "http://192.0.2.1:8080"}, false},
+	} {
+		m, err := Select(Config{Providers: []Provider{tt.provider}}, func(string) string { return "" }, nil, "")
+		if err != nil || (llm.Ready(m) != nil) != tt.asks {
+			t.Errorf("%s: %v, ready %v", name, err, llm.Ready(m))
+		}
+	}
+}
