@@ -100,6 +100,8 @@ func (t *tally) endError(lastMessage string, failOnDenied bool) error {
 		return fmt.Errorf("there is no command %s, and no model is configured", unknown)
 	case needsModel(lastMessage):
 		return ErrNoModel
+	case lastMessage == agent.NoAnswer:
+		return errors.New("the model gave no answer, even when asked again")
 	case t.callExit != 0:
 		return &cli.ExitError{Code: t.callExit, Cause: errors.New("the call failed")}
 	case failOnDenied && t.calls > 0 && t.refused == t.calls:
