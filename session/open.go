@@ -29,10 +29,13 @@ func (s *Sessions) New(_ context.Context, client *acp.Client, p acp.NewSessionRe
 // session returns a new Session without an agent.
 func (s *Sessions) session(row store.Session) *Session {
 	sess := &Session{
-		id: row.ID, sessions: s, cwd: row.CWD,
-		turns: map[*turn]struct{}{}, costs: map[string]float64{}, ended: make(chan struct{}),
+		id: row.ID, sessions: s, cwd: row.CWD, tally: tally{costs: map[string]float64{}},
+		queue: queue{turns: map[*turn]struct{}{}, ended: make(chan struct{})},
 	}
-	sess.journal = journal{db: s.Store, holder: s.leaseHolder(), warn: sess.warn, log: s.Log, now: s.Now, session: row, exit: func() texts.Change { return s.exit(row.ID) }}
+	sess.journal = journal{
+		db: s.Store, holder: s.leaseHolder(), warn: sess.warn, log: s.Log, now: s.Now, session: row,
+		exit: func() texts.Change { return s.exit(row.ID) },
+	}
 	return sess
 }
 

@@ -22,44 +22,70 @@ import (
 
 // Session is one conversation.
 type Session struct {
-	id       string
+	id, cwd  string
 	sessions *Sessions // has the parts that all sessions share
 	journal  journal
 
-	// Only the running turn uses these, so they need no mutex.
+	conversation
+	shownCommands
+	sending sync.Mutex // held while settings are sent, so that the last ones sent are the newest
+
+	mu sync.Mutex // guards all fields below
+	opened
+	settings    settings
+	sentOptions []acp.ConfigOption // the options last sent to the client
+	tally
+	notices
+	queue
+}
+
+// conversation belongs to the running turn, so it needs no mutex.
+type conversation struct {
 	history    []llm.Message
 	turnNumber int    // the number of the last turn that is not a command
 	prompted   bool   // the running turn has recorded its prompt
 	recovered  bool   // Files.Recover was called
 	sentTitle  string // the title last sent to the client
+}
 
+// shownCommands are the commands as the client knows them.
+type shownCommands struct {
 	announcing   sync.Mutex    // held while commands are sent
 	sentCommands []acp.Command // the commands last sent to the client; guarded by announcing
-	sending      sync.Mutex    // held while settings are sent, so that the last ones sent are the newest
+}
 
-	mu            sync.Mutex
-	client        *acp.Client
-	cwd           string
-	dirs          []string
-	agent         Agent
-	tools         Tools // nil if the tools have no state
-	settings      settings
-	sentOptions   []acp.ConfigOption         // the options last sent to the client
-	usage         acp.UsageUpdate            // the last one sent
-	costs         map[string]float64         // by currency
-	states        map[string]json.RawMessage // the values of the last transcript.State, by name
-	warnings      []string                   // not yet shown to the user
-	shownWarnings []string                   // the last warnings shown to the user, for /status
-	beforeTurn    func()                     // BeforeTurn of the AgentSession; may be nil
-	announced     bool                       // the session was announced to the client
-	renewPlanned  bool                       // a timer will send the commands again
-	usageUnsent   bool                       // the session was opened without a replay, so the client has no usage yet
-	lastTurn      *turn                      // the end of the queue; nil before the first turn
-	turnCount     int                        // turns so far, including those without a prompt
-	turns         map[*turn]struct{}         // running and queued
-	closed        bool                       // no turn may begin any more
+// opened is what setUp makes for a client and its directories.
+type opened struct {
+	client       *acp.Client
+	dirs         []string
+	agent        Agent
+	tools        Tools  // nil if the tools have no state
+	beforeTurn   func() // BeforeTurn of the AgentSession; may be nil
+	announced    bool   // the session was announced to the client
+	renewPlanned bool   // a timer will send the commands again
+	usageUnsent  bool   // the session was opened without a replay, so the client has no usage yet
+}
 
-	ended chan struct{} // closed after the session was closed and its turns have ended
+// tally is what turns have added up.
+type tally struct {
+	usage  acp.UsageUpdate            // the last one sent
+	costs  map[string]float64         // by currency
+	states map[string]json.RawMessage // the values of the last transcript.State, by name
+}
+
+// notices are the warnings for the user.
+type notices struct {
+	warnings      []string // not yet shown to the user
+	shownWarnings []string // the last warnings shown to the user, for /status
+}
+
+// queue holds the turns.
+type queue struct {
+	lastTurn  *turn              // the end of the queue; nil before the first turn
+	turnCount int                // turns so far, including those without a prompt
+	turns     map[*turn]struct{} // running and queued
+	closed    bool               // no turn may begin any more
+	ended     chan struct{}      // closed after the session was closed and its turns have ended
 }
 
 // ID returns the session's id.
