@@ -174,7 +174,7 @@ func (s *fakeSession) update(ctx context.Context, title string) {
 
 func (t fakeTurn) End() {}
 
-func (t fakeTurn) Run(prompt []ContentBlock) (StopReason, error) {
+func (t fakeTurn) Run(prompt []ContentBlock, _ Trace) (StopReason, error) {
 	if t.ctx.Err() != nil {
 		return "", context.Cause(t.ctx)
 	}

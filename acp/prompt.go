@@ -115,9 +115,9 @@ func (s *Server) prompt(ctx context.Context, p PromptRequest) (secondPhase, erro
 	if err != nil {
 		return secondPhase{}, err
 	}
-	turn := sess.Begin(p.Trace.join(ctx), p.Prompt)
+	turn := sess.Begin(ctx, p.Prompt)
 	return secondPhase{sent: func(context.Context) { turn.End() }, run: func() (any, error) {
-		reason, err := turn.Run(p.Prompt)
+		reason, err := turn.Run(p.Prompt, p.Trace)
 		if errors.Is(err, ErrTurnCancelled) || errors.Is(err, ErrClosed) {
 			return PromptResponse{StopCancelled}, nil
 		}

@@ -73,9 +73,9 @@ type Session interface {
 
 // Turn is a prompt's place in its session's queue.
 type Turn interface {
-	// Run waits for its place, runs the prompt and sends all its updates. It
-	// returns ErrTurnCancelled if the turn was cancelled.
-	Run(prompt []ContentBlock) (StopReason, error)
+	// Run waits for its place, runs the prompt and sends all its updates. caller is the span of
+	// the client that the prompt belongs to. It returns ErrTurnCancelled if the turn was cancelled.
+	Run(prompt []ContentBlock, caller Trace) (StopReason, error)
 	// End frees the place. It is called once, after the response is written: no
 	// frame of the next turn may precede it.
 	End()

@@ -95,12 +95,12 @@ func (s *Server) steerWithoutTurn(ctx context.Context, sess Session, p SteeringR
 		return secondPhase{result: SteeringResponse{SteeringPromptRequired, reasonNoTurn}}
 	}
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx)) // it outlives the request
-	turn := sess.Begin(p.Trace.join(ctx), p.Prompt)
+	turn := sess.Begin(ctx, p.Prompt)
 	return secondPhase{result: SteeringResponse{Outcome: SteeringStartedNewTurn}, sent: func(conn context.Context) {
 		defer context.AfterFunc(conn, func() { cancel(context.Cause(conn)) })()
 		defer cancel(nil)
 		defer turn.End()
-		if _, err := turn.Run(p.Prompt); err != nil && ctx.Err() == nil && !errors.Is(err, ErrTurnCancelled) {
+		if _, err := turn.Run(p.Prompt, p.Trace); err != nil && ctx.Err() == nil && !errors.Is(err, ErrTurnCancelled) {
 			s.showFailed(conn, sess.ID(), err)
 		}
 	}}

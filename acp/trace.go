@@ -1,9 +1,6 @@
 package acp
 
-import (
-	"context"
-	"encoding/json"
-)
+import "encoding/json"
 
 // Trace names the client's span that a prompt belongs to, as W3C Trace Context writes it,
 // unchecked: https://agentclientprotocol.com/protocol/v1/extensibility#the-meta-field
@@ -12,8 +9,6 @@ type Trace struct {
 	State  string // tracestate
 }
 
-type traceKey struct{}
-
 // traceOf reads _meta. A mistake in it never fails a request.
 func traceOf(meta []byte) (t Trace) {
 	if len(meta) == 0 {
@@ -21,19 +16,5 @@ func traceOf(meta []byte) (t Trace) {
 	}
 	_ = json.Unmarshal(member(meta, "traceparent"), &t.Parent) // otherwise it stays empty
 	_ = json.Unmarshal(member(meta, "tracestate"), &t.State)
-	return t
-}
-
-// join adds the trace to the context of a turn.
-func (t Trace) join(ctx context.Context) context.Context {
-	if t.Parent == "" {
-		return ctx
-	}
-	return context.WithValue(ctx, traceKey{}, t)
-}
-
-// TraceOf returns the trace that the prompt of a turn's context belongs to.
-func TraceOf(ctx context.Context) Trace {
-	t, _ := ctx.Value(traceKey{}).(Trace)
 	return t
 }

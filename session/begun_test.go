@@ -43,7 +43,7 @@ func TestCancelledInTheQueueIsStored(t *testing.T) {
 	}
 	before, queued := sess.Begin(t.Context(), nil), sess.Begin(t.Context(), nil)
 	sess.Cancel()
-	if _, err := queued.Run([]acp.ContentBlock{acp.TextBlock("second")}); err == nil {
+	if _, err := queued.Run([]acp.ContentBlock{acp.TextBlock("second")}, acp.Trace{}); err == nil {
 		t.Error("a cancelled turn ran")
 	}
 	queued.End()
@@ -101,7 +101,7 @@ func TestCancelledAtOnceIsStored(t *testing.T) {
 		t.Helper()
 		turn := sess.Begin(t.Context(), nil)
 		before()
-		if _, err := turn.Run([]acp.ContentBlock{acp.TextBlock(prompt)}); !errors.Is(err, acp.ErrTurnCancelled) {
+		if _, err := turn.Run([]acp.ContentBlock{acp.TextBlock(prompt)}, acp.Trace{}); !errors.Is(err, acp.ErrTurnCancelled) {
 			t.Errorf("%s: %v, want a cancel", what, err)
 		}
 		wantStored(what, prompt)

@@ -98,7 +98,7 @@ func start(ctx context.Context, s acp.Session, prompt string) <-chan outcome {
 	t := s.Begin(ctx, []acp.ContentBlock{acp.TextBlock(prompt)})
 	done := make(chan outcome, 1)
 	go func() {
-		reason, err := t.Run([]acp.ContentBlock{acp.TextBlock(prompt)})
+		reason, err := t.Run([]acp.ContentBlock{acp.TextBlock(prompt)}, acp.Trace{})
 		t.End()
 		done <- outcome{reason, err}
 	}()

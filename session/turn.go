@@ -68,7 +68,7 @@ func (t *turn) wait() error {
 }
 
 // Run waits for the earlier turns and runs the prompt.
-func (t *turn) Run(prompt []acp.ContentBlock) (reason acp.StopReason, err error) {
+func (t *turn) Run(prompt []acp.ContentBlock, caller acp.Trace) (reason acp.StopReason, err error) {
 	defer func() { t.closeInbox(err) }()
 	if t.added != nil && t.added.Wait(t.ctx) == nil {
 		return acp.StopEndTurn, nil
@@ -86,7 +86,7 @@ func (t *turn) Run(prompt []acp.ContentBlock) (reason acp.StopReason, err error)
 	ran := false
 	err = t.hold(t.ctx, func(end func(...transcript.Event)) (err error) {
 		ran = true
-		reason, err = t.run(prompt, end)
+		reason, err = t.run(agent.Input{Content: prompt, Inbox: &t.inbox, Caller: caller}, end)
 		if s.journal.storeError() != nil { // the lease was released: nothing else may be added to the log
 			s.showWarnings(t.ctx, "\n\n", "") // the warning that it could not be saved
 		}
@@ -122,13 +122,13 @@ func (t *turn) hold(ctx context.Context, do func(end func(...transcript.Event)) 
 }
 
 // run runs the prompt once its turn has come, and passes the last event to end.
-func (t *turn) run(prompt []acp.ContentBlock, end func(...transcript.Event)) (acp.StopReason, error) {
+func (t *turn) run(in agent.Input, end func(...transcript.Event)) (acp.StopReason, error) {
 	s := t.session
 	s.prompted = false
 	s.warnOfLoss()
 	s.recoverFiles(t.ctx)
 	s.showWarnings(t.ctx, "", "\n\n")
-	reason, err := s.answer(t.ctx, prompt, &t.inbox)
+	reason, err := s.answer(t.ctx, in)
 	if err != nil && t.ctx.Err() != nil { // a failure after a cancel is a consequence of the cancel
 		err = context.Cause(t.ctx)
 	}
@@ -136,7 +136,7 @@ func (t *turn) run(prompt []acp.ContentBlock, end func(...transcript.Event)) (ac
 		return "", err // the prompt was not processed as a turn
 	}
 	if !s.prompted { // cancelled, or failed, while it was prepared
-		s.recordCommand(prompt)
+		s.recordCommand(in.Content)
 	}
 	s.showWarnings(t.ctx, "\n\n", "") // before the turn's end, so that a replay shows them in this turn
 	last := transcript.TurnEnd{Reason: reason}
@@ -155,14 +155,14 @@ func (t *turn) run(prompt []acp.ContentBlock, end func(...transcript.Event)) (ac
 }
 
 // answer answers the prompt by the agent or by a command.
-func (s *Session) answer(ctx context.Context, prompt []acp.ContentBlock, inbox *agent.Inbox) (reason acp.StopReason, err error) {
-	in := agent.Input{Content: prompt, Inbox: inbox}
+func (s *Session) answer(ctx context.Context, in agent.Input) (reason acp.StopReason, err error) {
+	prompt := in.Content
 	if c, rest, ok := s.commandOf(prompt); ok {
 		if c.prompt != nil {
 			in.ModelText = c.prompt(rest)
 		}
 		if in.ModelText == "" {
-			inbox.Close(agent.ErrNotAccepted) // no model sees this turn
+			in.Inbox.Close(agent.ErrNotAccepted) // no model sees this turn
 			return s.runCommand(ctx, c, rest, prompt)
 		}
 	} else {

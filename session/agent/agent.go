@@ -195,7 +195,8 @@ type Input struct {
 	Commands map[int]string
 	Bounds   Bounds // on all calls of the turn but the user's own
 	// Inbox has the texts that the user adds while the turn runs; nil means no texts.
-	Inbox *Inbox
+	Inbox  *Inbox
+	Caller acp.Trace // the client's span; empty if the prompt names none
 }
 
 // isCommand reports whether a command stands for the prompt.
@@ -215,7 +216,7 @@ const NoAnswer = "The model ended its turn without an answer."
 // that cannot fit, which is not recorded; one that wraps acp.ErrAuthRequired; ctx's cause after a
 // cancel; or the provider's failure.
 func (a *Agent) Turn(ctx context.Context, history []llm.Message, in Input) (_ []llm.Message, reason acp.StopReason, err error) {
-	ctx, span := a.startSpan(ctx)
+	ctx, span := a.startSpan(ctx, in.Caller)
 	defer func() { endTurn(ctx, span, reason, err) }()
 	typed := transcript.TypedText(in.Content)
 	if a.Ready != nil {

@@ -14,12 +14,11 @@ import (
 )
 
 // startSpan begins the span of a turn, below the client's span if the prompt names one.
-func (a *Agent) startSpan(ctx context.Context) (context.Context, *trace.Span) {
+func (a *Agent) startSpan(ctx context.Context, caller acp.Trace) (context.Context, *trace.Span) {
 	if a.Tracer == nil {
 		return ctx, nil
 	}
-	parent := acp.TraceOf(ctx)
-	return a.Tracer.Start(trace.WithParent(ctx, parent.Parent, parent.State), "invoke_agent zeph-acp",
+	return a.Tracer.Start(ctx, trace.Remote(caller), "invoke_agent zeph-acp",
 		slog.String("gen_ai.operation.name", "invoke_agent"),
 		slog.String("gen_ai.agent.name", "zeph-acp"),
 		slog.String("gen_ai.conversation.id", a.Session),

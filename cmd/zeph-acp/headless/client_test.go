@@ -61,7 +61,7 @@ func (a *agent) Begin(ctx context.Context) acp.Turn {
 	return a
 }
 func (a *agent) End()                                           {}
-func (a *agent) Run([]acp.ContentBlock) (acp.StopReason, error) { return a.turn(a.ctx, a.client) }
+func (a *agent) Run([]acp.ContentBlock, acp.Trace) (acp.StopReason, error) { return a.turn(a.ctx, a.client) }
 
 // approve is an Approver that calls a function.
 type approve func(ctx context.Context) (Choice, error)

@@ -18,22 +18,23 @@ type identity struct {
 	state   string // tracestate of the caller, passed on unchanged
 }
 
-type remoteKey struct{}
-
 // maxState bounds a tracestate, in bytes: https://www.w3.org/TR/trace-context/#tracestate-limits
 const maxState = 512
 
-// WithParent adds the span of the caller, in the form of W3C Trace Context. It returns ctx
-// unchanged if traceparent is invalid: https://www.w3.org/TR/trace-context/#traceparent-header
-func WithParent(ctx context.Context, traceparent, tracestate string) context.Context {
-	id, ok := parse(traceparent)
-	if !ok {
-		return ctx
+// Remote is a span of the caller, in the form of W3C Trace Context. An invalid Parent means that there
+// is none: https://www.w3.org/TR/trace-context/#traceparent-header
+type Remote struct {
+	Parent string // traceparent
+	State  string // tracestate
+}
+
+// identity returns the identity of the span; zero if there is none.
+func (r Remote) identity() identity {
+	id, ok := parse(r.Parent)
+	if ok && len(r.State) <= maxState && !strings.ContainsFunc(r.State, func(c rune) bool { return c < ' ' || c > '~' }) {
+		id.state = r.State
 	}
-	if len(tracestate) <= maxState && !strings.ContainsFunc(tracestate, func(r rune) bool { return r < ' ' || r > '~' }) {
-		id.state = tracestate
-	}
-	return context.WithValue(ctx, remoteKey{}, id)
+	return id
 }
 
 // Parent returns the traceparent and the tracestate for a request that belongs to the

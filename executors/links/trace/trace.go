@@ -9,6 +9,9 @@
 // https://opentelemetry.io/docs/specs/semconv/gen-ai/. Spans do not contain the text of prompts,
 // answers, arguments or outputs.
 //
+// Why is the span in the context, where no other data is? It belongs to all work below it, in every
+// package, and decides nothing. The libraries of OpenTelemetry pass it in the same way.
+//
 // Why not the SDK of OpenTelemetry? It costs 2 MB and work at each start, even for users
 // who send no traces. The part that we need is the JSON form of one message.
 package trace
@@ -55,15 +58,15 @@ type Span struct {
 
 type spanKey struct{}
 
-// Start begins the span of a turn. It continues the trace of the context's [WithParent].
-func (t *Tracer) Start(ctx context.Context, name string, attrs ...slog.Attr) (context.Context, *Span) {
+// Start begins the span of a turn: below the span of the context if there is one, else below the caller's.
+func (t *Tracer) Start(ctx context.Context, caller Remote, name string, attrs ...slog.Attr) (context.Context, *Span) {
 	if t == nil {
 		return ctx, nil
 	}
 	if parent, ok := ctx.Value(spanKey{}).(*Span); ok {
 		return parent.child(ctx, name, Internal, attrs)
 	}
-	remote, _ := ctx.Value(remoteKey{}).(identity)
+	remote := caller.identity()
 	id := remote
 	if id.trace == ([16]byte{}) {
 		t.random(id.trace[:])

@@ -94,8 +94,8 @@ func TestSpans(t *testing.T) {
 		"OTEL_RESOURCE_ATTRIBUTES": "deployment.environment=test,service.name=other", "OTEL_SERVICE_NAME": "mine",
 		"OTEL_EXPORTER_OTLP_HEADERS": "authorization=Bearer%20abc, x-team = a",
 	})
-	ctx := WithParent(t.Context(), "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "vendor=1")
-	ctx, turn := tracer.Start(ctx, "invoke_agent zeph-acp", slog.String("gen_ai.conversation.id", "s1"))
+	caller := Remote{"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "vendor=1"}
+	ctx, turn := tracer.Start(t.Context(), caller, "invoke_agent zeph-acp", slog.String("gen_ai.conversation.id", "s1"))
 	chain := Calls(fakeTool{})
 	if _, err := chain.Execute(ctx, &executors.Call{ID: "c1", Tool: "read"}); err != nil {
 		t.Fatal(err)
@@ -165,7 +165,7 @@ func TestOff(t *testing.T) {
 		}
 	}
 	var tracer *Tracer
-	ctx, span := tracer.Start(t.Context(), "turn")
+	ctx, span := tracer.Start(t.Context(), Remote{}, "turn")
 	if span.Set(slog.Int("n", 1)); span != nil || ctx != t.Context() {
 		t.Error("a nil tracer recorded a span")
 	}
@@ -284,7 +284,7 @@ func TestCollectorFails(t *testing.T) {
 		server.answers = c.answers
 		tracer := server.tracer(t, nil)
 		tracer.export.clock.Sleep = func(context.Context, time.Duration) error { return nil }
-		_, span := tracer.Start(t.Context(), "turn")
+		_, span := tracer.Start(t.Context(), Remote{}, "turn")
 		tracer.export.send(t.Context(), []*Span{span})
 		if len(server.spans) != c.spans || len(server.paths) != c.tries {
 			t.Errorf("%s: %d spans after %d requests, want %d after %d", c.name, len(server.spans), len(server.paths), c.spans, c.tries)
@@ -305,7 +305,7 @@ func TestSlowCollector(t *testing.T) {
 	tracer := c.tracer(t, map[string]string{"OTEL_EXPORTER_OTLP_TIMEOUT": "5"})
 	tracer.export.clock.Sleep = func(context.Context, time.Duration) error { return nil }
 	for range maxQueue + 2*maxBatch {
-		_, span := tracer.Start(t.Context(), "turn")
+		_, span := tracer.Start(t.Context(), Remote{}, "turn")
 		span.End("")
 	}
 	tracer.export.mu.Lock()
@@ -315,7 +315,7 @@ func TestSlowCollector(t *testing.T) {
 		t.Error("more spans than the queue holds, but no span was dropped")
 	}
 	tracer.Close()
-	_, span := tracer.Start(t.Context(), "after the end")
+	_, span := tracer.Start(t.Context(), Remote{}, "after the end")
 	span.End("")
 }
 
