@@ -94,8 +94,11 @@ func (p Phase) String() string {
 	return [...]string{"executor", "planner", "verifier", "autonomous"}[p]
 }
 
-// Call is one request to run a tool, with all the data that the links need.
+// Call is one request to run a tool, with all the data that the links need. Nothing about a call is
+// kept elsewhere: a link that copies a call, such as for a further card, copies all of it.
 type Call struct {
+	// Whoever makes the call sets these. Links and tools read them.
+
 	ID        string          // UUID; the toolCallId of the protocol
 	Tool      string          // tool name
 	Spec      Tool            // the tool of that name, set by Chain; zero if the session does not offer it
@@ -106,7 +109,6 @@ type Call struct {
 	Phase     Phase
 	UserWords string // what the user typed in the prompt of this turn; "" if that is unknown
 	Attempt   int    // 1 is the first
-	Slot      int64  // the call's number in its session, from 1; set by the quota link
 
 	// Card is the result of Prepare. The permission link and the client's user
 	// check the call by it.
@@ -115,6 +117,22 @@ type Call struct {
 	// link fails it with this error, after the gates that may deny it without
 	// revealing the contents of files.
 	PrepareErr error
+	// Record holds facts for the audit line. The link that learns a fact sets
+	// it. It is never nil in a call that came through the chain.
+	Record *Record
+	// Notify reports progress to the client. It is never nil in a call that came
+	// through the chain, and may be called from any goroutine until Execute
+	// returns.
+	Notify func(Event)
+
+	Checking
+	InTurn
+	InSubturn
+	OwnState
+}
+
+// Checking is what the links that check a call say about it. Each attempt begins with an empty one.
+type Checking struct {
 	// Ask holds reasons to ask the user, added by gates. The permission link
 	// asks if there are any, even where it would remember an "always".
 	Ask []string
@@ -125,28 +143,21 @@ type Call struct {
 	// Notes are lines for the model about the call itself, such as parameters that
 	// were ignored. The link that adds them writes them below the result.
 	Notes []string
-	// Record holds facts for the audit line. The link that learns a fact sets
-	// it. It is never nil in a call that came through the chain.
-	Record *Record
-	// Notify reports progress to the client. It is never nil in a call that came
-	// through the chain, and may be called from any goroutine until Execute
-	// returns.
-	Notify func(Event)
 	// Rewrite is set by the hooks gate together with a denial: the input that replaces
 	// Input in a new attempt, which every link checks. Nil means that the denial is
-	// final. Rewrites counts the attempts that began so.
-	Rewrite  json.RawMessage
-	Rewrites int
+	// final.
+	Rewrite json.RawMessage
 	// Admit checks a further card of a running call, such as the next page of a
 	// redirect, by the same rules as the first card. It may ask the user. An
 	// error refuses the card: a *Failure, or ctx's cause if the turn ends. The
 	// links that check calls set it; nil admits nothing. At most one goroutine
 	// calls it at a time.
 	Admit func(ctx context.Context, card Card) error
-	// Precondition returns a failure if a condition of the call no longer holds: for instance,
-	// the file has changed while the user was asked. It is called right before the effect. Nil
-	// means that the call has no condition.
-	Precondition func(ctx context.Context) *Failure
+}
+
+// InTurn is what the turn loop offers to the tools of its calls.
+type InTurn struct {
+	Rewrites int // attempts that began with [Checking.Rewrite]
 	// Skipped, if not nil, means that the call is only checked. A gate that would run
 	// a program or ask a model does not. It calls Skipped with a description of the
 	// skipped work, such as "the hook lint.sh", and returns an empty verdict.
@@ -164,15 +175,29 @@ type Call struct {
 	// Question asks the user; see [Question]. The error is for the model, or ctx's cause.
 	// It is nil if the call does not come from a model, or comes from a subturn.
 	Question func(ctx context.Context, q Question) (Reply, error)
-	// Bounds returns the failure of a call that the subturn may not make, or nil. It
-	// is nil for calls of the session's own turn. The gate "delegation" enforces it.
+}
+
+// InSubturn is what a subturn sets for the calls of its sub-agent or skill; empty for the session's own calls.
+type InSubturn struct {
+	// Bounds returns the failure of a call that the subturn may not make, or nil. The gate
+	// "delegation" enforces it.
 	Bounds func(call *Call) *Failure
-	// InCopy reports that the call acts in a copy of the project, and not in the project.
-	InCopy bool
+	// Precondition returns a failure if a condition of the call no longer holds: for instance,
+	// the file has changed while the user was asked. It is called right before the effect. Nil
+	// means that the call has no condition.
+	Precondition func(ctx context.Context) *Failure
+	InCopy       bool // the call acts in a copy of the project, and not in the project
 	// Env are secrets for the command of the call, as NAME=value. Only the shell on this
 	// machine gets them; they are neither shown nor recorded.
 	Env []string
+}
 
+// OwnState is what single links keep while the call runs. Each field has one owner, and no other link
+// reads it.
+type OwnState struct {
+	Slot    int64 // of the quota: the call's number in its session, from 1
+	Rules   any   // of package permission: the rules that check the call, even if they change meanwhile
+	Edit    any   // of package lsp: the files that the call changes, or whose change it checks
 	fitting fitting
 }
 

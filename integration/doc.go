@@ -30,7 +30,8 @@
 //	schedule                                   scheduled tasks
 //	telemetry                                  traces
 //	pages                                      HTML and Markdown, also in a browser
-//	documents, statements, imports, security   rules of the repository
+//	documents, statements, imports, contexts   rules of the repository
+//	toolnames, counts, security                rules of the repository
 //	soak, scale                                endurance and size
 //	bench                                      measurements
 //

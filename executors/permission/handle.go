@@ -4,7 +4,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 
 	"github.com/zeph-acp/zeph-acp/executors"
@@ -75,7 +74,6 @@ type ShellPolicyHandle struct {
 	Renew func()
 
 	current atomic.Pointer[ShellPolicy]
-	running sync.Map // *executors.Record -> *ShellPolicy: of running calls
 }
 
 // NewShellPolicyHandle returns a handle that holds p.
@@ -91,19 +89,15 @@ func (h *ShellPolicyHandle) Store(p *ShellPolicy) { h.current.Store(p) }
 // Load returns the current policy.
 func (h *ShellPolicyHandle) Load() *ShellPolicy { return h.current.Load() }
 
-// policyFor returns the policy that checks the call until end is called. It
-// identifies a call by its record, which copies of the call share.
+// policyFor returns the policy that checks the call until end is called. Copies of the call share it.
 func (h *ShellPolicyHandle) policyFor(call *executors.Call) (p *ShellPolicy, end func()) {
-	if p, ok := h.running.Load(call.Record); ok && call.Record != nil {
-		return p.(*ShellPolicy), func() {}
+	if p, ok := call.Rules.(*ShellPolicy); ok {
+		return p, func() {}
 	}
 	if h.Renew != nil {
 		h.Renew()
 	}
 	p = h.Load()
-	if call.Record == nil {
-		return p, func() {}
-	}
-	h.running.Store(call.Record, p)
-	return p, func() { h.running.Delete(call.Record) }
+	call.Rules = p
+	return p, func() { call.Rules = nil }
 }

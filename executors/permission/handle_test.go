@@ -25,13 +25,18 @@ func TestOnePolicyPerCall(t *testing.T) {
 	}
 	g := &Guard{Policy: s.perm.Policy, Roots: roots(root)}
 	s.chain = executors.Chain(s.end, g.Middleware, between, s.perm.Middleware)
-	if got := s.outcome(t, bash("make")); got != "ask" {
+	call := bash("make")
+	if got := s.outcome(t, call); got != "ask" {
 		t.Errorf("a call that was under way: %s", got)
 	}
-	if got := s.outcome(t, bash("make")); got != "block" {
-		t.Errorf("the next one: %s", got)
+	if call.Rules != nil {
+		t.Error("the call still has the policy after its end")
 	}
-	s.perm.Policy.running.Range(func(any, any) bool { t.Error("a call is still held"); return false })
+	for what, next := range map[string]*executors.Call{"the same call again": call, "the next one": bash("make")} {
+		if got := s.outcome(t, next); got != "block" {
+			t.Errorf("%s: %s", what, got)
+		}
+	}
 }
 
 // swap runs a function before a call continues.

@@ -105,6 +105,7 @@ type runningCall struct {
 	skipped  bool         // the call had only thoughts: it does not run
 	silent   bool         // the client is not shown the call; it gets the result if its user was asked about the call
 	notes    string       // for the model, after the result
+	step     int          // of a subturn: the number of its line in the parent's steps; 0 if it has none
 
 	mu       sync.Mutex
 	terminal string // the id of the terminal that the call's content embeds: the client's, or one streamed to it
@@ -123,7 +124,7 @@ func (t *turn) announce(ctx context.Context, c llm.ToolCall) (*runningCall, erro
 	call := &executors.Call{
 		ID: t.NewID(), Tool: c.Name, Input: c.Input,
 		Session: t.Session, Caller: t.caller(), Origin: t.origin, Phase: cmp.Or(tool.Phase, t.phase), UserWords: t.typed, Attempt: 1,
-		Record: &executors.Record{}, Steered: t.inbox.Arrived(),
+		Record: &executors.Record{}, InTurn: executors.InTurn{Steered: t.inbox.Arrived()},
 	}
 	if c.Note != "" {
 		call.Notes = strings.Split(c.Note, "\n")
@@ -145,7 +146,7 @@ func (t *turn) announce(ctx context.Context, c llm.ToolCall) (*runningCall, erro
 		return nil, err
 	}
 	t.recordSuspects(call)
-	t.addStep(call)
+	r.addStep()
 	if r.silent = tool.Is(executors.ShowsPlan) || t.shownAsSteps(); r.silent { // the plan itself is shown
 		return r, nil
 	}
@@ -232,7 +233,7 @@ func (r *runningCall) finish(ctx context.Context, res executors.Result, err erro
 	}
 	if res.Failed {
 		shown.Status = acp.ToolFailed
-		r.failStep(r.call)
+		r.failStep()
 	}
 	if r.shownAsSteps() { // the client may have seen the call in a question, without an announcement
 		card := r.card("")

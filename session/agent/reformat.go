@@ -148,8 +148,7 @@ func (r *runningCall) repeatReformatted(ctx context.Context, failed executors.Re
 // this attempt.
 func (r *runningCall) nextAttempt(input json.RawMessage) *executors.Call {
 	next := *r.call
-	next.Input, next.Attempt, next.Record = input, next.Attempt+1, &executors.Record{}
-	next.Ask, next.Notes, next.Plain, next.Admit, next.Rewrite = nil, nil, nil, nil, nil
+	next.Input, next.Attempt, next.Record, next.Checking = input, next.Attempt+1, &executors.Record{}, executors.Checking{}
 	return &next
 }
 

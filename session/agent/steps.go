@@ -14,47 +14,42 @@ import (
 // addStep records a call of a subturn, as a line of the call that delegated the task. The
 // process may end before that call does. If the client does not see the child session, it is shown
 // the line.
-func (t *turn) addStep(call *executors.Call) {
-	if t.sub == nil {
+func (r *runningCall) addStep() {
+	if r.sub == nil {
 		return
 	}
-	parent := t.sub.parent
+	parent, call := r.sub.parent, r.call
 	line := executors.Truncate(executors.Shown(call.Tool)+" "+firstLine(call.Card.Title), maxStep)
-	parent.Record(transcript.Step{ToolCallID: parent.call.ID, ID: parent.id, Text: line, Caller: t.sub.caller, Shown: &acp.ToolCall{
+	parent.Record(transcript.Step{ToolCallID: parent.call.ID, ID: parent.id, Text: line, Caller: r.sub.caller, Shown: &acp.ToolCall{
 		Update: acp.UpdateToolCall, ToolCallID: call.ID, Title: call.Card.Title, Name: executors.Shown(call.Tool), Status: acp.ToolPending,
 		Kind: string(cmp.Or(call.Card.Kind, call.Spec.Kind, executors.KindOther)), Locations: locations(call.Card.Locations),
 	}})
-	if !t.shownAsSteps() {
+	if !r.shownAsSteps() {
 		return
 	}
 	parent.mu.Lock()
-	t.sub.lines[call.ID] = len(parent.steps)
 	parent.steps = append(parent.steps, line)
+	r.step = len(parent.steps)
 	parent.mu.Unlock()
 	parent.showSteps()
 }
 
 // failStep records that a call of a subturn failed, and marks its line.
-func (t *turn) failStep(call *executors.Call) {
-	if t.sub == nil {
+func (r *runningCall) failStep() {
+	if r.sub == nil {
 		return
 	}
-	parent := t.sub.parent
-	parent.Record(transcript.Step{ToolCallID: parent.call.ID, ID: parent.id, Caller: t.sub.caller, Shown: &acp.ToolCall{
-		Update: acp.UpdateToolCallPatch, ToolCallID: call.ID, Status: acp.ToolFailed,
+	parent := r.sub.parent
+	parent.Record(transcript.Step{ToolCallID: parent.call.ID, ID: parent.id, Caller: r.sub.caller, Shown: &acp.ToolCall{
+		Update: acp.UpdateToolCallPatch, ToolCallID: r.call.ID, Status: acp.ToolFailed,
 	}})
-	if !t.shownAsSteps() {
+	if r.step == 0 {
 		return
 	}
 	parent.mu.Lock()
-	i, ok := t.sub.lines[call.ID]
-	if ok {
-		parent.steps[i] += " (failed)"
-	}
+	parent.steps[r.step-1] += " (failed)"
 	parent.mu.Unlock()
-	if ok {
-		parent.showSteps()
-	}
+	parent.showSteps()
 }
 
 // showSteps sends the steps so far, in order.

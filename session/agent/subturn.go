@@ -27,10 +27,9 @@ type subturn struct {
 	parent *runningCall // the call that delegated the task
 	caller string       // the caller id of the turn's calls
 	bounds Bounds
-	env    []string       // additional variables for commands, as NAME=VALUE
-	inCopy bool           // the turn works in a copy of the project
-	calls  atomic.Int32   // calls so far
-	lines  map[string]int // the index of a call's line in parent.steps, by the call's id; guarded by parent.mu
+	env    []string     // additional variables for commands, as NAME=VALUE
+	inCopy bool         // the turn works in a copy of the project
+	calls  atomic.Int32 // calls so far
 }
 
 // sessionTurn returns the turn of the session that t belongs to.
@@ -123,7 +122,7 @@ func (r *runningCall) subturnModel(name string) (llm.Model, error) {
 func (r *runningCall) newSubturn(d executors.Delegation, model llm.Model) *turn {
 	id := r.NewID()
 	in := &subturn{
-		parent: r, caller: r.Session + "/" + d.Name + "-" + id[:min(len(id), 8)], lines: map[string]int{}, env: d.Env, inCopy: d.Chain != nil,
+		parent: r, caller: r.Session + "/" + d.Name + "-" + id[:min(len(id), 8)], env: d.Env, inCopy: d.Chain != nil,
 		bounds: func(call *executors.Call) *executors.Failure {
 			if r.turn.bounds != nil {
 				if failure := r.turn.bounds(call); failure != nil {
@@ -172,7 +171,7 @@ func (t *turn) callAfterwards(
 		Client: a.Client, State: a.State, Workspace: parent.Workspace, Overflow: a.Overflow, Helpers: a.Helpers, System: a.System,
 	}
 	u := &turn{Agent: next, model: t.model, typed: t.typed, tools: next.Chain.Tools(), sub: &subturn{
-		parent: parent, caller: t.sub.caller, lines: t.sub.lines, bounds: parent.turn.bounds,
+		parent: parent, caller: t.sub.caller, bounds: parent.turn.bounds,
 	}}
 	r, err := u.announce(ctx, llm.ToolCall{ID: u.NewID(), Name: tool, Input: data})
 	if err != nil {

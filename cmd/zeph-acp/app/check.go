@@ -187,8 +187,8 @@ func (c *Checker) Check(ctx context.Context, tool string, input json.RawMessage)
 	call.Card, call.PrepareErr = c.chain.Prepare(ctx, call)
 	res, err := c.chain.Execute(ctx, call)
 	for err == nil && call.Rewrite != nil { // a hook changed the input
-		call.Input, call.Rewrite, call.Rewrites = call.Rewrite, nil, call.Rewrites+1
-		call.Ask, call.Notes, call.Admit, call.Record = nil, nil, nil, &executors.Record{}
+		call.Input, call.Rewrites = call.Rewrite, call.Rewrites+1
+		call.Checking, call.Record = executors.Checking{}, &executors.Record{}
 		call.Card, call.PrepareErr = c.chain.Prepare(ctx, call)
 		res, err = c.chain.Execute(ctx, call)
 	}
@@ -199,7 +199,7 @@ func (c *Checker) Check(ctx context.Context, tool string, input json.RawMessage)
 	out.decide(call, res)
 	if call.Plain != nil && call.Plain.ReadOnly {
 		again := *call
-		again.Ask, again.Notes, again.Admit, again.Plain, again.Record = nil, nil, nil, nil, &executors.Record{}
+		again.Checking, again.Record = executors.Checking{}, &executors.Record{}
 		again.Skipped = func(string) {} // hooks checked it before
 		if again.Card, again.PrepareErr = c.chain.Prepare(ctx, &again); again.PrepareErr == nil {
 			again.Card.FullAccess = true

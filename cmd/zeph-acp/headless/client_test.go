@@ -60,8 +60,10 @@ func (a *agent) Begin(ctx context.Context) acp.Turn {
 	a.ctx, a.cancel = context.WithCancelCause(ctx)
 	return a
 }
-func (a *agent) End()                                           {}
-func (a *agent) Run([]acp.ContentBlock, acp.Trace) (acp.StopReason, error) { return a.turn(a.ctx, a.client) }
+func (a *agent) End() {}
+func (a *agent) Run([]acp.ContentBlock, acp.Trace) (acp.StopReason, error) {
+	return a.turn(a.ctx, a.client)
+}
 
 // approve is an Approver that calls a function.
 type approve func(ctx context.Context) (Choice, error)

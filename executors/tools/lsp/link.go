@@ -29,8 +29,6 @@ type file struct {
 	server  *server // nil if none serves it
 }
 
-type editKey struct{}
-
 // Around adds the report on an edit to its result. It adds no link if s is nil.
 func (s *Session) Around(next executors.Executor) executors.Executor {
 	if s == nil {
@@ -54,7 +52,8 @@ func (l reportLink) Execute(ctx context.Context, call *executors.Call) (executor
 			l.session.release(srv)
 		}
 	}()
-	res, err := l.Executor.Execute(context.WithValue(ctx, editKey{}, e), call)
+	call.Edit = e
+	res, err := l.Executor.Execute(ctx, call)
 	if err != nil || !e.ran || len(e.files) == 0 {
 		return res, err
 	}
@@ -89,7 +88,7 @@ type openLink struct {
 }
 
 func (l openLink) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
-	e, _ := ctx.Value(editKey{}).(*edit)
+	e, _ := call.Edit.(*edit)
 	if e == nil {
 		if mayChange(call) {
 			l.session.ExpectChanges(ctx)
@@ -242,9 +241,8 @@ func (s *Session) checkEdit(ctx context.Context, of *executors.Call, e *edit) st
 	call := &executors.Call{
 		ID: s.options.NewID(), Tool: diagnostics.Tool, Input: input, Session: of.Session, Caller: of.Caller,
 		Origin: executors.Agent, Phase: executors.PhaseVerifier, Attempt: 1, UserWords: of.UserWords,
-		Record: &executors.Record{}, Notify: func(executors.Event) {},
+		Record: &executors.Record{}, Notify: func(executors.Event) {}, OwnState: executors.OwnState{Edit: e},
 	}
-	ctx = context.WithValue(ctx, editKey{}, e)
 	call.Card, call.PrepareErr = s.Check.Prepare(ctx, call)
 	res, err := s.Check.Execute(ctx, call)
 	if err != nil || res.Failed {

@@ -32,7 +32,7 @@ func (s *Session) prepareCheck(_ context.Context, _ *executors.Call, in *checkIn
 // runCheck sends the new texts to the servers, waits for their reports and returns the
 // new diagnostics.
 func (s *Session) runCheck(ctx context.Context, call *executors.Call, _ *checkInput) (executors.Result, error) {
-	e, _ := ctx.Value(editKey{}).(*edit)
+	e, _ := call.Edit.(*edit)
 	if e == nil {
 		return executors.Failuref(executors.PermanentFailure, "there is no edit to check").Result(), nil
 	}

@@ -52,7 +52,7 @@ func TestMemoryNote(t *testing.T) {
 		code := 1
 		e := shell.New(runner{shell.Output{Text: text, ExitCode: &code, ReadOnly: true}}, "/", setting.Default[shell.Config]())
 		input, _ := json.Marshal(map[string]string{"command": "jq . a"})
-		call := &executors.Call{Tool: shell.Tool, Input: input, Plain: &executors.Plain{Script: "jq . a", ReadOnly: true}}
+		call := &executors.Call{Tool: shell.Tool, Input: input, Checking: executors.Checking{Plain: &executors.Plain{Script: "jq . a", ReadOnly: true}}}
 		res, err := e.Execute(t.Context(), call)
 		if err != nil || strings.Contains(res.ForModel(), "at most 4 GiB of memory") != want {
 			t.Errorf("%s: %q, %v", text, res.ForModel(), err)
@@ -76,7 +76,7 @@ func TestRefusalNote(t *testing.T) {
 		code := 1
 		e := shell.New(runner{shell.Output{Text: text, ExitCode: &code, ReadOnly: true}}, "/", setting.Default[shell.Config]())
 		input, _ := json.Marshal(map[string]string{"command": "cat a"})
-		call := &executors.Call{Tool: shell.Tool, Input: input, Plain: &executors.Plain{Script: "cat a", ReadOnly: true}}
+		call := &executors.Call{Tool: shell.Tool, Input: input, Checking: executors.Checking{Plain: &executors.Plain{Script: "cat a", ReadOnly: true}}}
 		if card, err := e.Prepare(t.Context(), call); err != nil || card.FullAccess {
 			t.Errorf("%s: the first call asks: %t, %v", text, card.FullAccess, err)
 		}

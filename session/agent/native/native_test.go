@@ -211,7 +211,7 @@ func TestCompress(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			call := &executors.Call{
 				Tool: "compress_context", Input: json.RawMessage(`{"focus":"it"}`), Record: &executors.Record{},
-				Notify: func(executors.Event) {}, Compress: tt.compress,
+				Notify: func(executors.Event) {}, InTurn: executors.InTurn{Compress: tt.compress},
 			}
 			e := chain("ask", nil)
 			call.Card, call.PrepareErr = e.Prepare(t.Context(), call)

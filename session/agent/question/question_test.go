@@ -29,7 +29,10 @@ func (u *user) ask(_ context.Context, q executors.Question) (executors.Reply, er
 func run(t *testing.T, ask func(context.Context, executors.Question) (executors.Reply, error), input string) (executors.Card, executors.Result) {
 	t.Helper()
 	e := executors.Chain(executors.NewDynExecutor(question.New(setting.Default[question.Config]())), executors.Validate)
-	call := &executors.Call{Tool: question.Name, Input: json.RawMessage(input), Record: &executors.Record{}, Notify: func(executors.Event) {}, Question: ask}
+	call := &executors.Call{
+		Tool: question.Name, Input: json.RawMessage(input), Record: &executors.Record{}, Notify: func(executors.Event) {},
+		InTurn: executors.InTurn{Question: ask},
+	}
 	call.Card, call.PrepareErr = e.Prepare(t.Context(), call)
 	if call.PrepareErr != nil {
 		return call.Card, executors.FailWith(call.PrepareErr)

@@ -41,7 +41,7 @@ func TestInvoke(t *testing.T) {
 	}
 	run := func(input string) executors.Result {
 		t.Helper()
-		res, err := set.Execute(t.Context(), &executors.Call{Tool: "invoke_skill", Input: []byte(input), Delegate: delegate})
+		res, err := set.Execute(t.Context(), &executors.Call{Tool: "invoke_skill", Input: []byte(input), InTurn: executors.InTurn{Delegate: delegate}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +102,7 @@ func TestInvoke(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := set.Execute(ctx, &executors.Call{Tool: "invoke_skill", Input: []byte(`{"name":"plain"}`), Delegate: delegate}); !errors.Is(err,
+	if _, err := set.Execute(ctx, &executors.Call{Tool: "invoke_skill", Input: []byte(`{"name":"plain"}`), InTurn: executors.InTurn{Delegate: delegate}}); !errors.Is(err,
 		context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
