@@ -1,7 +1,10 @@
 package executors
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -134,11 +137,47 @@ func (a *adviser) Tools() []Tool {
 func (a *adviser) Execute(ctx context.Context, call *Call) (Result, error) {
 	res, err := a.Executor.Execute(ctx, call)
 	if f := res.Failure; f != nil && f.Suggestion != "" {
-		advised := *f
-		if advised.Suggestion = a.adviceFor(a.Executor.Tools()).Edit(f.Suggestion); advised.Suggestion == "" {
+		advised, tools := *f, a.Executor.Tools()
+		if advised.Suggestion = a.adviceFor(tools).Edit(f.Suggestion); advised.Suggestion == "" {
 			advised.Suggestion = suggestion[f.Category]
+		}
+		if id, taker := misplacedID(call, tools); taker != "" && (f.Category == InvalidParameters || f.Category == PermanentFailure) {
+			advised.Suggestion = OneLine(id) + " belongs to " + taker + ", not to " + call.Tool + "."
 		}
 		res.Failure = &advised
 	}
 	return res, err
 }
+
+// misplacedID returns an id in the parameters of a call that another one of the tools takes, and that
+// tool. Small models mix up the ids of background commands, stored outputs and the memory.
+func misplacedID(call *Call, tools []Tool) (id, taker string) {
+	var params map[string]any
+	if json.Unmarshal(call.Input, &params) != nil {
+		return "", ""
+	}
+	for _, name := range slices.Sorted(maps.Keys(params)) {
+		value, _ := params[name].(string)
+		if name != "id" && name != "path" && !strings.HasSuffix(name, "_id") || value == "" || len(value) > maxID {
+			continue
+		}
+		taker = ""
+		for _, t := range tools {
+			if t.IDs == "" || !regexp.MustCompile(`^(?:`+t.IDs+`)$`).MatchString(value) {
+				continue
+			}
+			if t.Name == call.Tool {
+				taker = ""
+				break
+			}
+			taker = cmp.Or(taker, t.Name)
+		}
+		if taker != "" {
+			return value, taker
+		}
+	}
+	return "", ""
+}
+
+// maxID is the length of the longest id that is compared, in bytes.
+const maxID = 80

@@ -3,6 +3,7 @@ package executors
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -32,6 +33,41 @@ func TestAdvise(t *testing.T) {
 		}
 		if got := NewAdvice(known, offered).Edit(tt.text); got != tt.want {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
+	}
+}
+
+// A failed call with the id of another tool says which tool that is.
+func TestMisplacedID(t *testing.T) {
+	fails := func(category Category) func(context.Context, *Call, *struct{}) (Result, error) {
+		return func(context.Context, *Call, *struct{}) (Result, error) {
+			return Failuref(category, "no").Hint("Look.").Result(), nil
+		}
+	}
+	e := AdviseOffered(func() []Tool { return nil })(Registry{
+		Bind(Tool{Name: "bash_output", IDs: `bg\d+`}, nil, fails(InvalidParameters)),
+		Bind(Tool{Name: "bash_stop", IDs: `bg\d+`}, nil, fails(InvalidParameters)),
+		Bind(Tool{Name: "read_overflow", IDs: `overflow:\w+`}, nil, fails(PermanentFailure)),
+		Bind(Tool{Name: "read"}, nil, fails(PermanentFailure)),
+		Bind(Tool{Name: "denied"}, nil, fails(PolicyBlocked)),
+	})
+	for call, want := range map[string]string{
+		`bash_output {"id":"overflow:1a"}`:  "overflow:1a belongs to read_overflow, not to bash_output.",
+		`read_overflow {"id":"bg1"}`:        "bg1 belongs to bash_output, not to read_overflow.",
+		`read {"path":"overflow:1a"}`:       "overflow:1a belongs to read_overflow, not to read.",
+		`read {"task_id":"bg2"}`:            "bg2 belongs to bash_output, not to read.",
+		`bash_stop {"id":"bg1"}`:            "Look.",
+		`read {"pattern":"bg1"}`:            "Look.",
+		`read {"path":"bg1.txt"}`:           "Look.",
+		`read {"id":7}`:                     "Look.",
+		`denied {"id":"bg1"}`:               "Look.",
+		`bash_output {"id":"another_id"}`:   "Look.",
+		`bash_output {"path":"","id":"bg"}`: "Look.",
+	} {
+		name, input, _ := strings.Cut(call, " ")
+		res, err := e.Execute(t.Context(), &Call{Tool: name, Input: []byte(input)})
+		if err != nil || res.Failure.Suggestion != want {
+			t.Errorf("%s: got %+v, %v; want %q", call, res.Failure, err, want)
 		}
 	}
 }

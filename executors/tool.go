@@ -29,6 +29,9 @@ type Tool struct {
 	Subject Subject // what a call acts on
 	Names   Names
 	Traits  Trait
+	// IDs is a regular expression for the whole of an id that the tool takes, if its form tells which
+	// tool that is. A failed call of another tool with such an id recommends this tool.
+	IDs string
 	// Shows is a tool that would show the same content. A rule that denies that tool also
 	// denies this one.
 	Shows string

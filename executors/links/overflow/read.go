@@ -26,7 +26,7 @@ func (o *Overflow) Tools() executors.Registry {
 	return executors.Registry{executors.Bind(executors.Tool{
 		Name: toolName, Description: strings.TrimSpace(description),
 		Effect: executors.Reads | executors.Idempotent, Kind: executors.KindRead,
-		Traits: executors.ReadsStored,
+		Traits: executors.ReadsStored, IDs: `(?i)(overflow:)?[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`,
 	}, o.prepare, o.execute)}
 }
 

@@ -56,6 +56,7 @@ func (m *Memory) Catalogue() executors.Registry {
 		executors.Bind(executors.Tool{
 			Name: SearchName, Description: strings.TrimSpace(searchText),
 			Effect: executors.Reads | executors.Idempotent, Kind: executors.KindSearch, Gain: gain,
+			IDs: `(?i)entry[ _:-]?\d+`,
 		}, m.prepareSearch, m.search),
 	}
 }

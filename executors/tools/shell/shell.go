@@ -146,7 +146,7 @@ func (e *Executor) bindTools() executors.Registry {
 	jobTool := func(name, text, claude string) executors.Tool {
 		return executors.Tool{
 			Name: name, Description: text, Effect: executors.Internal, Kind: executors.KindExecute,
-			Names: executors.Names{Claude: claude},
+			Names: executors.Names{Claude: claude}, IDs: `bg\d+`,
 		}
 	}
 	bash := executors.Bind(executors.Tool{
