@@ -36,7 +36,7 @@ func (t *turn) streamAnswer(ctx context.Context) (answer, error) {
 	)
 	t.notes = map[string]string{}
 	t.maskHistory()
-	req := llm.Request{System: t.system(t.model), Messages: t.history, Tools: t.offered, Thought: t.Thought(), Cache: &t.cache}
+	req := llm.Request{System: t.system(t.model), Messages: t.history, Tools: t.offered, Thought: t.Thought(), Cache: &t.cache, Size: t.tokens()}
 	for ev, err := range stream(ctx, t.model, req) {
 		if fault = err; fault != nil {
 			break
@@ -219,6 +219,7 @@ func (t *turn) completeAnswer(ctx context.Context, u *llm.Usage, blocks []llm.Bl
 	done := transcript.Answer{Model: t.model.Name(), Usage: u}
 	if u != nil {
 		if len(blocks) > 0 {
+			t.refusedCount = nil
 			estimate := t.meter.Sum(done.Model, t.history)
 			t.history[len(t.history)-1].Count = llm.CountOf(done.Model, *u, blocks, estimate)
 		}

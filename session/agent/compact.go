@@ -150,7 +150,7 @@ func (w *compactionRun) tokensAfter(c transcript.Compaction) int {
 		return c.Before
 	}
 	history, _ := c.Apply(w.history, 0)
-	return w.measured(newestCount(history, w.model.Name()), new(llm.Meter).Sum(w.model.Name(), history))
+	return w.measured(w.newestCount(history), new(llm.Meter).Sum(w.model.Name(), history))
 }
 
 // shortenLatest truncates results of the last rounds as far as necessary.
@@ -223,7 +223,7 @@ func (w *compactionRun) replaceOlder(ctx context.Context, c transcript.Compactio
 	d.Mode = statedMode(w.history[:cut])
 	d.Plan = w.openPlan(w.history[first:], cut-first, d.Plan)
 	head := d.Message()
-	head.Count = newestCount(w.history, w.model.Name())
+	head.Count = w.newestCount(w.history)
 	c.Head = &head
 	c.Shortened = slices.DeleteFunc(c.Shortened, func(s transcript.Shortened) bool { return s.Message < cut && s.Message != c.Prompt-1 })
 	return c, nil
@@ -254,7 +254,7 @@ func (w *compactionRun) bytesFor(tokens int) int {
 // perThousand returns how many of the model's tokens correspond to a thousand
 // estimated ones.
 func (t *turn) perThousand() int {
-	return scale(newestCount(t.history, t.model.Name()), t.baseTokens(), 1000)
+	return scale(t.newestCount(t.history), t.baseTokens(), 1000)
 }
 
 // firstKept returns the index of the first message that stays. It is a prompt, or an

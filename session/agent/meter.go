@@ -46,13 +46,21 @@ func newestCount(history []llm.Message, model string) *llm.Count {
 	return other
 }
 
+// newestCount returns the count to use for the next request with a history.
+func (t *turn) newestCount(history []llm.Message) *llm.Count {
+	if c := t.refusedCount; c != nil && c.Model == t.model.Name() {
+		return c
+	}
+	return newestCount(history, t.model.Name())
+}
+
 // tokens returns the number of tokens of the next request. The provider's last
 // count is exact, unless it is impossibly low or high. The messages added or
 // removed since are estimated, and scaled by the ratio of that count to its
 // estimate.
 func (t *turn) tokens() int {
 	name := t.model.Name()
-	return t.measured(newestCount(t.history, name), t.meter.Sum(name, t.history))
+	return t.measured(t.newestCount(t.history), t.meter.Sum(name, t.history))
 }
 
 // measured returns the number of tokens of a request with this estimate of its

@@ -25,6 +25,10 @@ func (t *turn) compactRefused(ctx context.Context, err error) (again bool, _ err
 		return false, err
 	}
 	t.wasRefused = true
+	if failed.Prompt > 0 {
+		name := t.model.Name()
+		t.refusedCount = &llm.Count{Model: name, Tokens: failed.Prompt, Estimate: t.meter.Sum(name, t.history)}
+	}
 	size := t.tokens() // by our count it fits the window, but the provider disagrees
 	if s := t.contextSize(); s > 0 {
 		size = min(size, s)
@@ -37,6 +41,11 @@ func (t *turn) compactRefused(ctx context.Context, err error) (again bool, _ err
 		return false, err
 	}
 	if t.compactions == before {
+		if why := t.baseTooLarge(failed.Window); why != "" {
+			last := *failed
+			last.Hint = why
+			err = &last
+		}
 		return false, err
 	}
 	t.model = t.Model() // a fallback may have answered and refused instead

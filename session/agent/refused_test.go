@@ -239,3 +239,41 @@ func (m eventsModel) Stream(context.Context, llm.Request) iter.Seq2[llm.Event, e
 		}
 	}
 }
+
+// A refusal with the server's counts calibrates the estimate: the repeated request fits a window that
+// was unknown before.
+func TestRefusalCalibrates(t *testing.T) {
+	m := &fakeModel{window: 100_000}
+	u := &turn{Agent: newAgent(t, "", &client{}), model: m, history: []llm.Message{{Role: llm.User, Blocks: []llm.Block{{Text: strings.Repeat("word ", 1000)}}}}}
+	before := u.tokens()
+	u.refusedCount = &llm.Count{Model: m.Name(), Tokens: 3 * before / 2, Estimate: u.meter.Sum(m.Name(), u.history)}
+	if got := u.tokens(); got != 3*before/2 {
+		t.Errorf("%d tokens, want %d", got, 3*before/2)
+	}
+}
+
+// Where the system prompt and the tools alone do not fit, the message has the numbers and the way out.
+func TestBaseDoesNotFit(t *testing.T) {
+	c := &client{}
+	a := newAgent(t, "", c)
+	a.System = func() string { return strings.Repeat("word ", 8000) }
+	a.Model = func() llm.Model {
+		return failing{&llm.Error{Provider: "lab", Status: 400, Message: "too long", TooLong: true, Prompt: 8703, Window: 8192, Hint: "type /compact"}}
+	}
+	_, _, err := c.turn(t.Context(), t, a, nil, text("hi"))
+	if err == nil || !strings.Contains(err.Error(), "alone take about 8") || !strings.Contains(err.Error(), "of 8192 tokens") ||
+		!strings.Contains(err.Error(), "-c of llama.cpp") || strings.Contains(err.Error(), "/compact") {
+		t.Errorf("%v", err)
+	}
+}
+
+// failing is a model of unknown window that fails.
+type failing struct{ err error }
+
+func (failing) Name() string { return "lab:m" }
+
+func (failing) Window() int { return 0 }
+
+func (f failing) Stream(context.Context, llm.Request) iter.Seq2[llm.Event, error] {
+	return func(yield func(llm.Event, error) bool) { yield(llm.Event{}, f.err) }
+}

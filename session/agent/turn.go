@@ -43,11 +43,12 @@ type turn struct {
 	spoke     bool      // the last answer had text
 	stops     int       // how often hooks made it continue
 
-	allowedRounds          int  // the number of rounds before the next question; 0 means max_tool_iterations
-	summaries, compactions int  // so far
-	gaveUp                 bool // a summary failed
-	askedAgain             bool // after an empty answer; once in a turn
-	wasRefused             bool // a refused request was repeated; it is repeated once in a turn
+	allowedRounds          int        // the number of rounds before the next question; 0 means max_tool_iterations
+	summaries, compactions int        // so far
+	gaveUp                 bool       // a summary failed
+	askedAgain             bool       // after an empty answer; once in a turn
+	refusedCount           *llm.Count // of the last request, if its server refused it as too long
+	wasRefused             bool       // a refused request was repeated; it is repeated once in a turn
 	// bare are the calls of the last answer that had only thoughts as fields.
 	bare map[string]bool
 	// notes are for the model, after the results of the last answer's calls.
@@ -131,6 +132,9 @@ func (t *turn) refresh() {
 // turn continues.
 func (t *turn) atLimit(ctx context.Context, iteration int) (acp.StopReason, error) {
 	if full, size := t.overBudget(); full > 0 {
+		if why := t.baseTooLarge(size); why != "" {
+			return t.stop(ctx, acp.StopMaxTokens, "Stopped: %s.", why)
+		}
 		more := "raise agent.context_budget_tokens"
 		if size == t.model.Window() { // a higher budget would change nothing
 			more = "pick a model with a larger window"
@@ -241,6 +245,17 @@ func (t *turn) overBudget() (full, size int) {
 		return n, size
 	}
 	return 0, size
+}
+
+// baseTooLarge returns a sentence with advice if nothing of a conversation fits next to the system
+// prompt and the tools, and else "".
+func (t *turn) baseTooLarge(size int) string {
+	base := t.baseTokens() * t.perThousand() / 1000
+	if size == 0 || base*100 <= size*budgetPercent {
+		return ""
+	}
+	return fmt.Sprintf("the system prompt and the tools alone take about %d of %d tokens of context. "+
+		"Start the server with a larger window (the option -c of llama.cpp), pick a model with a larger one, or switch tools off", base, size)
 }
 
 // checkFits returns an error for a prompt that is larger than the model's window.

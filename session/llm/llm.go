@@ -36,6 +36,7 @@ type Request struct {
 	Tools    []Tool    // in a stable order
 	Thought  string    // how much to think, one of the model's Levels; anything else means its default
 	Cache    *Cache    // of the conversation; nil encodes all of it for this request alone
+	Size     int       // of the request, estimated in tokens; 0 means unknown
 }
 
 // Tool describes a tool to the model.
@@ -168,6 +169,10 @@ type Error struct {
 	Hint     string // one sentence of advice to the user
 	Auth     bool   // the key is missing or refused
 	TooLong  bool   // the request does not fit into the context window
+
+	// Prompt is the size of a request that is TooLong, and Window that of the window, both in tokens as
+	// the server counts them; 0 means unknown.
+	Prompt, Window int
 
 	// Retryable reports that the same request may work later, after a failure of the
 	// network or of the provider. RetryAfter is the wait that the provider asked for; 0

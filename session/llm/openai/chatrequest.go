@@ -111,9 +111,9 @@ func (d dialect) chatHead(req llm.Request) *chatRequest {
 	// OpenAI's thinking models refuse max_tokens; most other servers do not
 	// support max_completion_tokens.
 	if (d.cfg.Type == ServerOpenAI) == d.supports(withMaxTokens) {
-		r.MaxCompletionTokens = d.cfg.MaxTokens
+		r.MaxCompletionTokens = d.maxTokens(req)
 	} else {
-		r.MaxTokens = d.cfg.MaxTokens
+		r.MaxTokens = d.maxTokens(req)
 	}
 	if d.cfg.Type == ServerGemini {
 		r.ExtraBody = d.thinkingConfig(req.Thought)

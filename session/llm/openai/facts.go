@@ -89,6 +89,33 @@ func (o *Model) Learn(ctx context.Context) bool {
 	return o.Window() != window || f.LacksTools != before.LacksTools
 }
 
+// learnWindow remembers the window that a compatible server states when it refuses a request.
+func (o *Model) learnWindow(f *llm.Error) {
+	if o.cfg.Type != ServerCompatible || f.Window == 0 {
+		return
+	}
+	s := o.serverFacts()
+	s.mu.Lock()
+	s.facts.Window, s.known = f.Window, true
+	s.mu.Unlock()
+	f.Hint = "type /compact, or start the server with a larger window, which is the option -c of llama.cpp"
+}
+
+// maxTokens returns the limit of an answer; 0 leaves it to the server. At a compatible server that is
+// what the request leaves of the window, since some models do not end. The estimate may be a quarter
+// too low.
+func (o *Model) maxTokens(req llm.Request) int {
+	limit, window := o.cfg.MaxTokens, o.Window()
+	if o.cfg.Type != ServerCompatible || window == 0 || req.Size == 0 {
+		return limit
+	}
+	left := max(window-req.Size*5/4, window/16)
+	if limit == 0 {
+		return left
+	}
+	return min(limit, left)
+}
+
 // askFacts asks for the facts in the ways of llama.cpp, of most servers, and of Ollama. ok is false
 // if the server did not answer.
 func (o *Model) askFacts(ctx context.Context) (f llm.Facts, ok bool) {

@@ -91,12 +91,14 @@ func New(cfg Config) *Model {
 			cfg.API = APIResponses
 		}
 	}
-	return &Model{cfg: cfg, base: baseOf(cfg), facts: factsOf(cfg.Type, cfg.Model), client: wire.NewClient(cfg.BaseURL),
+	o := &Model{cfg: cfg, base: baseOf(cfg), facts: factsOf(cfg.Type, cfg.Model), client: wire.NewClient(cfg.BaseURL),
 		endpoint: wire.Endpoint{
 			Provider: cfg.Name, Model: cfg.Model, APIKey: cfg.APIKey, KeyEnv: cfg.KeyEnv, KeyOptional: cfg.KeyOptional,
 			Address: cfg.BaseURL, Kinds: statusOfKind,
 		},
 	}
+	o.endpoint.Advise = func(f *llm.Error, _ error) { o.learnWindow(f) }
+	return o
 }
 
 // statusOfKind is the HTTP status of each kind of error in a stream.

@@ -79,7 +79,7 @@ func (d dialect) responsesBody(req llm.Request, messages []llm.Message) wire.Bod
 // responsesHead returns the request without its tools and input.
 func (d dialect) responsesHead(req llm.Request) *responsesRequest {
 	r := &responsesRequest{Model: d.endpoint.Model, Instructions: req.System, Stream: true,
-		MaxOutputTokens: d.cfg.MaxTokens, PromptCacheKey: d.cacheKey(req)}
+		MaxOutputTokens: d.maxTokens(req), PromptCacheKey: d.cacheKey(req)}
 	if d.facts.noThoughts {
 		return r
 	}

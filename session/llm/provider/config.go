@@ -43,7 +43,7 @@ type Provider struct {
 	// APIKeyEnv defaults to the type's variable, OLLAMA_API_KEY at ollama.com, and none for
 	// other servers.
 	APIKeyEnv string `toml:"api_key_env" doc:"the variable with the key"`
-	MaxTokens int    `toml:"max_tokens" default:"0" range:"0.." zero:"the server's limit, for claude at most 32,000 (64,000 at xhigh and max)" unit:"tokens" doc:"per answer, thoughts included"`
+	MaxTokens int    `toml:"max_tokens" default:"0" range:"0.." zero:"the server's limit, for compatible the rest of the window, for claude at most 32,000 (64,000 at xhigh and max)" unit:"tokens" doc:"per answer, thoughts included"`
 	// ContextWindow of 0 is 200,000 for unknown models of claude, and no limit for others. An
 	// ollama is asked for that window; 0 means the one in the Modelfile, else at most 32,768.
 	ContextWindow  int    `toml:"context_window" default:"0" range:"0.." zero:"the known size of the model" unit:"tokens" doc:"of the context window; ollama gets this size"`

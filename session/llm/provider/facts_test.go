@@ -2,6 +2,7 @@ package provider
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -185,5 +186,47 @@ func TestKeyOnThisMachine(t *testing.T) {
 		if err != nil || (llm.Ready(m) != nil) != tt.asks {
 			t.Errorf("%s: %v, ready %v", name, err, llm.Ready(m))
 		}
+	}
+}
+
+// A refusal that states the window teaches it: the next answer is at most as long as what a request
+// leaves of it. A configured limit stays where it is less.
+func TestWindowOfARefusal(t *testing.T) {
+	const refusal = `{"error":{"code":400,"message":"request (8703 tokens) exceeds the available context size (8192 tokens), try increasing it",` +
+		`"type":"exceed_context_size_error","n_prompt_tokens":8703,"n_ctx":8192}}`
+	for name, tt := range map[string]struct {
+		api             string
+		maxTokens, size int
+		want            string
+	}{
+		"chat":              {"chat", 0, 4000, `"max_tokens":3192`},
+		"responses":         {"responses", 0, 4000, `"max_output_tokens":3192`},
+		"nearly full":       {"chat", 0, 8000, `"max_tokens":512`},
+		"a smaller limit":   {"chat", 100, 4000, `"max_tokens":100`},
+		"a larger limit":    {"chat", 5000, 4000, `"max_tokens":3192`},
+		"of unknown length": {"chat", 0, 0, ``},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var bodies []string
+			s := llmtest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+				bodies = append(bodies, bodyOf(r))
+				llmtest.Status(400, refusal)(w, r)
+			})
+			p := Provider{Name: "lab", Type: TypeCompatible, Model: "m", BaseURL: s.URL, API: tt.api, MaxTokens: tt.maxTokens}
+			m, err := Select(Config{Providers: []Provider{p}}, func(string) string { return "" }, nil, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			req := llmtest.Hello()
+			req.Size = tt.size
+			_, err = llmtest.Collect(m, t.Context(), req)
+			if e, ok := errors.AsType[*llm.Error](err); !ok || e.Prompt != 8703 || e.Window != 8192 || m.Window() != 8192 || !strings.Contains(e.Hint, "-c") {
+				t.Errorf("window %d after %+v", m.Window(), err)
+			}
+			_, _ = llmtest.Collect(m, t.Context(), req)
+			if strings.Contains(bodies[0], `"max_tokens":3192`) || !strings.Contains(bodies[1], tt.want) || tt.want == "" && strings.Contains(bodies[1], "max_") {
+				t.Errorf("requests %v, want %s", bodies, tt.want)
+			}
+		})
 	}
 }

@@ -102,6 +102,9 @@ func (e *Endpoint) Failure(err error) error {
 	badKey := strings.HasPrefix(f.Message, "API key not valid")
 	f.Auth, f.TooLong = IsAuth(f.Status) || badKey, IsTooLong(f.Status, kind, f.Message)
 	f.Retryable = f.Retryable && !f.TooLong // whatever its status
+	if f.TooLong {
+		f.Prompt, f.Window = sizesIn(f.Message)
+	}
 	if f.Retryable && f.RetryAfter == 0 {
 		f.RetryAfter = retryIn(f.Message)
 	}

@@ -3,7 +3,10 @@ package wire
 import (
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
 )
 
 // tooLongKinds and tooLongWords identify the errors of servers for a request that
@@ -49,4 +52,29 @@ func IsTooLong(status int, kind, message string) bool {
 	message = strings.ToLower(message)
 	return slices.Contains(tooLongKinds, kind) || status == http.StatusRequestEntityTooLarge ||
 		slices.ContainsFunc(tooLongWords, func(w string) bool { return strings.Contains(message, w) })
+}
+
+// The messages that state the size of a request and of the window: those of llama.cpp, and those of
+// vLLM, which states the window first.
+var (
+	sizeThenWindow = lazyregexp.New(`request \((\d+) tokens\) exceeds the available context size \((\d+) tokens\)`)
+	windowThenSize = lazyregexp.New(`maximum context length (?:is|of) (\d+) tokens.{0,80}?\D(\d+) (?:input tokens|in the messages)`)
+)
+
+// sizesIn returns the sizes that a refusal states, in tokens; 0 means that it does not.
+func sizesIn(message string) (prompt, window int) {
+	number := func(text string) int {
+		n, err := strconv.Atoi(text)
+		if err != nil { // it is too large
+			return 0
+		}
+		return n
+	}
+	if m := sizeThenWindow.FindStringSubmatch(message); m != nil {
+		return number(m[1]), number(m[2])
+	}
+	if m := windowThenSize.FindStringSubmatch(message); m != nil {
+		return number(m[2]), number(m[1])
+	}
+	return 0, 0
 }

@@ -54,3 +54,19 @@ func TestTooLong(t *testing.T) {
 		})
 	}
 }
+
+// The sizes that servers state when they refuse a request.
+func TestSizesIn(t *testing.T) {
+	for message, want := range map[string][2]int{
+		"request (8703 tokens) exceeds the available context size (8192 tokens), try increasing it":                                             {8703, 8192},
+		"litellm.BadRequestError: OpenAIException - request (8703 tokens) exceeds the available context size (8192 tokens)":                     {8703, 8192},
+		"This model's maximum context length is 4096 tokens. However, you requested 5000 tokens (4900 in the messages, 100 in the completion).": {4900, 4096},
+		"This model's maximum context length is 4096 tokens. However, your request has 4900 input tokens. Please reduce the length.":            {4900, 4096},
+		"prompt is too long": {0, 0},
+		"request (99999999999999999999 tokens) exceeds the available context size (8192 tokens)": {0, 8192},
+	} {
+		if prompt, window := sizesIn(message); prompt != want[0] || window != want[1] {
+			t.Errorf("%q: %d, %d", message, prompt, window)
+		}
+	}
+}
