@@ -230,3 +230,40 @@ func TestWindowOfARefusal(t *testing.T) {
 		})
 	}
 }
+
+// A model whose server drops tools gets them in text from the first request on, and the user reads
+// once why.
+func TestServerDropsTools(t *testing.T) {
+	var bodies []string
+	s := llmtest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			io.WriteString(w, `{"default_generation_settings":{"n_ctx":8192},"chat_template_caps":{"supports_tools":false}}`)
+			return
+		}
+		bodies = append(bodies, bodyOf(r))
+		io.WriteString(w, `{"choices":[{"message":{"content":"Hi."},"finish_reason":"stop"}]}`)
+	})
+	memory := new(wire.Memory)
+	m := compatibleModel(t, s.URL, memory)
+	llm.Learn(t.Context(), m)
+	if !llm.CallsInText(m) {
+		t.Error("calls are not expected in text")
+	}
+	req := llmtest.Hello()
+	req.Tools = llmtest.Tools()
+	notices := 0
+	for _, m := range []llm.Model{m, compatibleModel(t, s.URL, memory)} {
+		events, err := llmtest.Collect(m, t.Context(), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, ev := range events {
+			if strings.HasPrefix(ev.Notice, "lab:m has no tools") {
+				notices++
+			}
+		}
+	}
+	if notices != 1 || len(bodies) != 2 || strings.Contains(bodies[0], `"tools":`) || !strings.Contains(bodies[0], "tool_call") {
+		t.Errorf("%d notices, requests %v", notices, bodies)
+	}
+}

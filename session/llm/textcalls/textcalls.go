@@ -116,7 +116,16 @@ type autoWrapped struct {
 func (o *autoWrapped) Unwrap() llm.Model { return o.Model }
 
 // CallsInText reports whether the model is asked for calls in text.
-func (o *autoWrapped) CallsInText() bool { return o.inText.Load() }
+func (o *autoWrapped) CallsInText() bool { return o.inText.Load() || o.lacksTools() }
+
+// lacksTools reports whether the model's server says that it drops tools.
+func (o *autoWrapped) lacksTools() bool {
+	m, ok := llm.As[interface{ LacksTools() bool }](o.Model)
+	return ok && m.LacksTools()
+}
+
+// lacksNotice tells the user once why a model is asked for calls in text.
+const lacksNotice = "%s has no tools, according to its server, so they are described to it in text."
 
 // switchNotice tells the user once that a model is asked otherwise from now on.
 const switchNotice = "%s writes its tool calls as text, so it is asked for them in that form from now on."
@@ -124,6 +133,11 @@ const switchNotice = "%s writes its tool calls as text, so it is asked for them 
 // Stream asks the model, and once more if it refuses the tools.
 func (o *autoWrapped) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
 	return func(yield func(llm.Event, error) bool) {
+		if len(req.Tools) > 0 && o.lacksTools() && !o.inText.Swap(true) {
+			if !yield(llm.Event{Notice: fmt.Sprintf(lacksNotice, o.Name())}, nil) {
+				return
+			}
+		}
 		if !o.inText.Load() {
 			a := newNativeReader(req)
 			a.onWhole = func() string {
