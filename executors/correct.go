@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
 	"github.com/zeph-acp/zeph-acp/filter/text/plainjson"
 )
 
@@ -279,7 +280,7 @@ const (
 
 // describeUnknown returns a dropped member as the note shows it.
 func describeUnknown(s *jsonschema.Schema, at, name string) string {
-	text := strconv.Quote(name[:RuneOffset(name, maxIgnoredName)])
+	text := strconv.Quote(name[:line.RuneOffset(name, maxIgnoredName)])
 	if at != "" {
 		text += " in " + at
 	}

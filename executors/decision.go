@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
 )
 
 // Decision is the decision of a gate, a rule or a mode about a call.
@@ -273,7 +275,7 @@ const maxSubject = 200
 func (c *Call) Subject() string {
 	text := c.Tool
 	if title := WholeLine(c.Card.Title); title != "" && title != c.Tool {
-		text += ": " + TruncateRunes(title, maxSubject)
+		text += ": " + line.TruncateRunes(title, maxSubject)
 	}
 	if caller, ok := c.InnerCaller(); ok {
 		text += ", called by " + WholeLine(caller)

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
 )
 
 // Category classifies a failure. It decides about retries, reformatted
@@ -145,7 +147,7 @@ func withoutMiddle(s string, most int) string {
 	for tail < len(s) && !utf8.RuneStart(s[tail]) {
 		tail++
 	}
-	return Prefix(s, most*3/4) + " … " + s[tail:]
+	return line.Prefix(s, most*3/4) + " … " + s[tail:]
 }
 
 // Failf is Failuref and Result in one.

@@ -11,7 +11,9 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
 	"github.com/zeph-acp/zeph-acp/filter/text/plainjson"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
 // inputFailure returns a failure that explains why an input does not fit: the
@@ -157,9 +159,9 @@ func closed(s *jsonschema.Schema) bool {
 func sizeFault(at, unit string, n int, least, most *int) string {
 	switch {
 	case least != nil && n < *least:
-		return fmt.Sprintf("%s must have at least %s, got %d", paramName(at), Count(*least, unit), n)
+		return fmt.Sprintf("%s must have at least %s, got %d", paramName(at), quantity.Count(*least, unit), n)
 	case most != nil && n > *most:
-		return fmt.Sprintf("%s must have at most %s, got %d", paramName(at), Count(*most, unit), n)
+		return fmt.Sprintf("%s must have at most %s, got %d", paramName(at), quantity.Count(*most, unit), n)
 	}
 	return ""
 }
@@ -235,7 +237,7 @@ func abbreviated(v any) string {
 	if err != nil {
 		return fmt.Sprint(v)
 	}
-	return TruncateRunes(string(data), 80)
+	return line.TruncateRunes(string(data), 80)
 }
 
 // maxSimilarName bounds the wrong name that similarName compares, in bytes.

@@ -1,6 +1,10 @@
 package executors
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
+)
 
 // maxShown bounds the strings of an input that is shown, in bytes: a frame with them and
 // the diff of the same content must stay under 1 MiB.
@@ -85,4 +89,4 @@ func cutStrings(v any) any {
 }
 
 // Shown returns a text for people, such as a title, cut if it is long.
-func Shown(s string) string { return Truncate(s, maxShown) }
+func Shown(s string) string { return line.Truncate(s, maxShown) }

@@ -3,10 +3,10 @@ package executors
 import (
 	"bytes"
 	"io"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
 	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
@@ -53,7 +53,7 @@ func BoundReader(text *io.SectionReader, limit int, more bool) (bounded string, 
 		return BoundPart(window(text, 0, size), limit, more)
 	}
 	first, last := window(text, 0, head), lastRunes(window(text, size-tail, tail), keep-keep/2)
-	first, last = wholeLines(first[:RuneOffset(first, keep/2)], last, window(text, size-int64(len(last))-1, 1))
+	first, last = wholeLines(first[:line.RuneOffset(first, keep/2)], last, window(text, size-int64(len(last))-1, 1))
 	from, n := int64(len(first)), size-int64(len(first)+len(last))
 	runes, lines := countRunes(io.NewSectionReader(text, from, n))
 	e := newEnds(first, last, window(text, from, 1), window(text, from+n-1, 1))
@@ -86,8 +86,8 @@ type ends struct {
 
 // endsOf returns the ends of a text of more than keep runes, and its middle.
 func endsOf(s string, keep int) (e ends, middle string) {
-	head := RuneOffset(s, keep/2)
-	tail := RuneOffset(s[head:], utf8.RuneCountInString(s)-keep) + head
+	head := line.RuneOffset(s, keep/2)
+	tail := line.RuneOffset(s[head:], utf8.RuneCountInString(s)-keep) + head
 	first, last := wholeLines(s[:head], s[tail:], s[tail-1:tail])
 	middle = s[len(first) : len(s)-len(last)]
 	return newEnds(first, last, middle[:1], middle[len(middle)-1:]), middle
@@ -106,9 +106,9 @@ func newEnds(head, tail, after, before string) ends {
 // bounded returns the ends around the line that says how much is missing, or ""
 // if there is no room for that line.
 func (e ends) bounded(runes, lines int, more bool, limit int) string {
-	missing := CountGrouped(runes, "character")
+	missing := quantity.CountGrouped(runes, "character")
 	if lines > 0 {
-		missing = CountGrouped(lines, "line") + ", " + missing
+		missing = quantity.CountGrouped(lines, "line") + ", " + missing
 	}
 	if more {
 		missing = "more than " + missing
@@ -142,43 +142,6 @@ func wholeLines(head, tail, before string) (string, string) {
 		tail = tail[i:]
 	}
 	return head, tail
-}
-
-// RuneOffset returns the byte offset of the rune with index n.
-func RuneOffset(s string, n int) int {
-	for i := range s {
-		if n <= 0 {
-			return i
-		}
-		n--
-	}
-	return len(s)
-}
-
-// Prefix returns at most the first n bytes of s, and no part of a character.
-func Prefix(s string, n int) string {
-	n = min(n, len(s))
-	for n > 0 && n < len(s) && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
-}
-
-// Truncate returns at most the first n bytes of s, and no part of a character. It marks a cut
-// by "…".
-func Truncate(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return Prefix(s, n) + "…"
-}
-
-// TruncateRunes returns at most the first n characters of s. It marks a cut by "…".
-func TruncateRunes(s string, n int) string {
-	if at := RuneOffset(s, n); at < len(s) {
-		return s[:at] + "…"
-	}
-	return s
 }
 
 // lastRunes returns the last n runes of s, which may begin within a rune.
@@ -216,37 +179,5 @@ func CutMark(missing string) string {
 	return "[… " + missing + " cut …]"
 }
 
-// Count returns a number with a noun, such as "1 line", "3 lines" or "2 entries".
-func Count(n int, noun string) string { return quantity.Count(n, noun) }
-
-// CountGrouped returns "1 line" or "1,234 lines".
-func CountGrouped[N int | int64](n N, noun string) string {
-	return Grouped(int64(n)) + " " + quantity.Noun(n, noun)
-}
-
 // ByteOrderMark begins some files of UTF-8 text; it is not part of the text.
 const ByteOrderMark = "\uFEFF"
-
-// Grouped writes 1234567 as 1,234,567.
-func Grouped(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
-
-// Bytes formats a number of bytes for people: "512 B", "1.2 kB", "34 MB".
-func Bytes(n int64) string {
-	f, unit := float64(n), "B"
-	for _, next := range []string{"kB", "MB", "GB", "TB"} {
-		if f < 1000 {
-			break
-		}
-		f, unit = f/1000, next
-	}
-	if f >= 10 || unit == "B" {
-		return strconv.FormatFloat(f, 'f', 0, 64) + " " + unit
-	}
-	return strconv.FormatFloat(f, 'f', 1, 64) + " " + unit
-}

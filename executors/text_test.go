@@ -100,28 +100,3 @@ func FuzzBound(f *testing.F) {
 		}
 	})
 }
-
-func TestTruncate(t *testing.T) {
-	for _, tt := range []struct {
-		s                      string
-		n                      int
-		prefix, bytes, byRunes string
-	}{
-		{"", 3, "", "", ""},
-		{"abc", 3, "abc", "abc", "abc"},
-		{"abcd", 3, "abc", "abc…", "abc…"},
-		{"aöü", 3, "aö", "aö…", "aöü"},
-		{"aöüx", 2, "a", "a…", "aö…"},
-		{"öa", 0, "", "…", "…"},
-	} {
-		if got := Prefix(tt.s, tt.n); got != tt.prefix {
-			t.Errorf("Prefix(%q, %d): got %q, want %q", tt.s, tt.n, got, tt.prefix)
-		}
-		if got := Truncate(tt.s, tt.n); got != tt.bytes {
-			t.Errorf("Truncate(%q, %d): got %q, want %q", tt.s, tt.n, got, tt.bytes)
-		}
-		if got := TruncateRunes(tt.s, tt.n); got != tt.byRunes {
-			t.Errorf("TruncateRunes(%q, %d): got %q, want %q", tt.s, tt.n, got, tt.byRunes)
-		}
-	}
-}

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/filter/redact"
 	"github.com/zeph-acp/zeph-acp/filter/text"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
 // Counts are the numbers that filters count.
@@ -62,19 +62,19 @@ func (c *Counts) add(more Counts) {
 
 // String returns the counts on one line, or "" if there are none.
 func (c Counts) String() string {
-	grouped := executors.Grouped
+	grouped := quantity.Grouped
 	var parts []string
 	if c.Commands > 0 {
 		removed := max(c.BytesBefore-c.BytesAfter, 0)
 		parts = append(parts, fmt.Sprintf("%s of %s filtered, %d %% of %s removed, about %s tokens saved",
-			grouped(c.Filtered), executors.CountGrouped(c.Commands, "command"),
-			removed*100/max(c.BytesBefore, 1), executors.Bytes(c.BytesBefore), grouped(roundedEstimate(c.TokensSaved()))))
+			grouped(c.Filtered), quantity.CountGrouped(c.Commands, "command"),
+			removed*100/max(c.BytesBefore, 1), quantity.Bytes(c.BytesBefore), grouped(roundedEstimate(c.TokensSaved()))))
 	}
 	if c.Full+c.Partial+c.Fallback > 0 {
 		parts = append(parts, fmt.Sprintf("%s full, %s partial, %s fallback", grouped(c.Full), grouped(c.Partial), grouped(c.Fallback)))
 	}
 	if c.Masked > 0 {
-		parts = append(parts, executors.CountGrouped(c.Masked, "credential")+" masked")
+		parts = append(parts, quantity.CountGrouped(c.Masked, "credential")+" masked")
 	}
 	return strings.Join(parts, "; ")
 }

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/filter/text"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
 // Eighths of the limit that the parts of a cut text may fill.
@@ -145,7 +145,7 @@ const markRunes = 40
 // mark writes how many lines are left out here.
 func (c *problemCut) mark() {
 	if c.cut > 0 {
-		c.out.WriteString("[… " + executors.CountGrouped(c.cut, "line") + " cut …]\n")
+		c.out.WriteString("[… " + quantity.CountGrouped(c.cut, "line") + " cut …]\n")
 		c.cut = 0
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
 	"github.com/zeph-acp/zeph-acp/integration/fakeide"
 	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
@@ -143,7 +144,7 @@ func TestWireTurn(t *testing.T) {
 			e.file(filepath.Join(e.dir, "a.go"), "package alpha\n")
 			s := e.session()
 			e.prompt(s, "what is in a.go?")
-			if got := strings.Join(strings.Fields(e.Text(s)), " "); got != "I look.Hello!" && got != "I look. Hello!" {
+			if got := line.Join(e.Text(s)); got != "I look.Hello!" && got != "I look. Hello!" {
 				t.Errorf("the user sees %q", got)
 			}
 			thought := ""

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
 	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/llm"
@@ -132,7 +133,7 @@ func (s *Session) commands() []acp.Command {
 
 // summary returns the first sentence of a tool's description.
 func summary(description string) string {
-	text := strings.Join(strings.Fields(description), " ")
+	text := line.Join(description)
 	if i := strings.Index(text, ". "); i >= 0 {
 		text = text[:i]
 	}

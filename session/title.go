@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
 )
 
 // maxTitle limits a title, in characters.
@@ -25,13 +26,13 @@ func titleOf(prompt []acp.ContentBlock) string {
 			name = cmp.Or(name, b.Resource.URI)
 		}
 	}
-	for line := range strings.Lines(strings.TrimSpace(strings.Join(typed, " ")) + "\n" + name) {
-		line = strings.Join(strings.Fields(line), " ")
-		if runes := []rune(line); len(runes) > maxTitle {
-			line = strings.TrimSpace(string(runes[:maxTitle-1])) + "…"
+	for title := range strings.Lines(strings.TrimSpace(strings.Join(typed, " ")) + "\n" + name) {
+		title = line.Join(title)
+		if runes := []rune(title); len(runes) > maxTitle {
+			title = strings.TrimSpace(string(runes[:maxTitle-1])) + "…"
 		}
-		if line != "" {
-			return line
+		if title != "" {
+			return title
 		}
 	}
 	return ""

@@ -10,6 +10,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors/command/plain"
 	"github.com/zeph-acp/zeph-acp/executors/command/programs"
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
 )
 
 // Outputs are the commands that wrote a script's output, for the choice of a filter.
@@ -40,7 +41,7 @@ const maxScriptDepth = 4
 func outputsOf(script *plain.Tree, depth int) Outputs {
 	file, err := script.File()
 	if err != nil || depth > maxScriptDepth {
-		return Outputs{Command: strings.Join(strings.Fields(script.Text), " ")}
+		return Outputs{Command: line.Join(script.Text)}
 	}
 	all := writers(file)
 	last, mixed := lastWriter(all)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
 )
 
 // sessionMode is the source of a verdict that depends on the mode.
@@ -59,7 +60,7 @@ func (p permissionCheck) changeOfQuestion(call *executors.Call, tool executors.T
 	if len(patterns) > 0 {
 		allowed := "it" // the card shows the file or page
 		if call.Card.Command() != "" {
-			allowed = executors.Truncate(strings.Join(patterns, ", "), maxPatterns)
+			allowed = line.Truncate(strings.Join(patterns, ", "), maxPatterns)
 		}
 		rule := fmt.Sprintf("a rule of %s that allows %s", list, allowed)
 		if first {

@@ -11,6 +11,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
 // Guard is the link that blocks calls that neither a rule nor the user can allow. It adds reasons
@@ -112,7 +113,7 @@ func boundReasons(all []string) []string {
 		return again
 	})
 	if more := len(all) - maxReasons; more > 0 {
-		all = append(all[:maxReasons], "there are "+executors.Count(more, "more reason")+" like these")
+		all = append(all[:maxReasons], "there are "+quantity.Count(more, "more reason")+" like these")
 	}
 	return all
 }

@@ -23,9 +23,9 @@ package permission
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
 )
 
 // Workspace holds the session's roots; workspace.Roots implements it.
@@ -134,5 +134,5 @@ func (v verdict) stronger(o verdict) verdict {
 
 // quote shows a command to people, on one line.
 func quote(s string) string {
-	return "`" + strings.Join(strings.Fields(s), " ") + "`"
+	return "`" + line.Join(s) + "`"
 }

@@ -1,6 +1,9 @@
 package process
 
-import "github.com/zeph-acp/zeph-acp/executors"
+import (
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
+)
 
 // maxTailBytes is how many bytes of the end of a truncated output are kept in memory.
 const maxTailBytes = 1 << 20
@@ -70,7 +73,7 @@ func (c *Capture) Text() string {
 func (c *Capture) Finish() Captured {
 	_, end, lost := c.tail.parts()
 	if lost > 0 {
-		mark := executors.CutMark(executors.CountGrouped(lost, "byte")) + "\n"
+		mark := executors.CutMark(quantity.CountGrouped(lost, "byte")) + "\n"
 		if c.lastByte != '\n' && c.spool.Size() > 0 {
 			mark = "\n" + mark
 		}

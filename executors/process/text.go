@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
 // runeDecoder converts one stream to valid UTF-8, however it is cut into chunks. An
@@ -105,7 +106,7 @@ func (b *headTailBuffer) text() (s string, cut bool) {
 	if dropped == 0 {
 		return head + tail, false
 	}
-	return executors.JoinLines(head, executors.CutMark(executors.CountGrouped(dropped, "byte"))+"\n") + tail, true
+	return executors.JoinLines(head, executors.CutMark(quantity.CountGrouped(dropped, "byte"))+"\n") + tail, true
 }
 
 // runeCut returns the largest length up to n at which text can be cut between runes.

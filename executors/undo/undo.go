@@ -20,7 +20,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
@@ -41,16 +41,16 @@ func (l Limits) ForNamed() Limits {
 
 // TooManyFiles says that there are more files than the limit.
 func (l Limits) TooManyFiles() error {
-	return fmt.Errorf("there are more than %s files (tools.undo.max_files)", executors.Grouped(int64(l.MaxFiles)))
+	return fmt.Errorf("there are more than %s files (tools.undo.max_files)", quantity.Grouped(int64(l.MaxFiles)))
 }
 
 // TooManyBytes says that the files are larger than the limit, together.
 func (l Limits) TooManyBytes() error {
-	return fmt.Errorf("the files have more than %s bytes (tools.undo.max_bytes)", executors.Grouped(l.MaxBytes))
+	return fmt.Errorf("the files have more than %s bytes (tools.undo.max_bytes)", quantity.Grouped(l.MaxBytes))
 }
 
 func (l Limits) tooLarge() string {
-	return fmt.Sprintf("it is larger than %s bytes (tools.undo.max_file_bytes)", executors.Grouped(l.MaxFileBytes))
+	return fmt.Sprintf("it is larger than %s bytes (tools.undo.max_file_bytes)", quantity.Grouped(l.MaxFileBytes))
 }
 
 // Names joins names for a message, the first ones if there are many.

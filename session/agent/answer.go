@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/acp"
-	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
 	"github.com/zeph-acp/zeph-acp/filter/text/nearjson"
 	"github.com/zeph-acp/zeph-acp/filter/text/texts"
 	"github.com/zeph-acp/zeph-acp/session/llm"
@@ -129,7 +129,7 @@ func (t *turn) received(call *llm.ToolCall) *llm.ToolCall {
 // correctForm corrects the tool's name and an input that is nearly JSON, and notes both.
 func (t *turn) correctForm(call *llm.ToolCall) {
 	if tool, ok := llm.MeantTool(t.offered, call.Name); ok && tool.Name != call.Name {
-		call.AddNote("[the tool is called " + tool.Name + ", not " + executors.Truncate(strings.TrimSpace(call.Name), maxNotedName) + "]")
+		call.AddNote("[the tool is called " + tool.Name + ", not " + line.Truncate(strings.TrimSpace(call.Name), maxNotedName) + "]")
 		call.Name = tool.Name
 	}
 	var text string

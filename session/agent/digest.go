@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
@@ -62,7 +62,7 @@ func promptsLen(said []string, bound int) int {
 func truncateAll(said []string, bound int) []string {
 	out := make([]string, len(said))
 	for i, s := range said {
-		if out[i] = executors.Truncate(s, bound); s == promptGap {
+		if out[i] = line.Truncate(s, bound); s == promptGap {
 			out[i] = s
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
@@ -124,7 +125,7 @@ func (r *runningCall) repeatRewritten(ctx context.Context, res executors.Result,
 			return res, err
 		}
 		if res, err = r.Chain.Execute(ctx, again); err == nil && again.Rewrite == nil {
-			res.Below("[a hook changed the input to " + executors.Truncate(string(again.Input), maxNoted) + "]")
+			res.Below("[a hook changed the input to " + line.Truncate(string(again.Input), maxNoted) + "]")
 		}
 	}
 	return res, err

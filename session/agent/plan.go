@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
 )
 
 // maxPlan limits a plan in a digest, in bytes.
@@ -25,10 +25,10 @@ func planText(input []byte) (text string, ok bool) {
 	open := false
 	for _, e := range in.Entries {
 		open = open || e.Status != "completed"
-		fmt.Fprintf(&b, "- [%s] %s\n", cmp.Or(e.Status, "pending"), strings.Join(strings.Fields(e.Content), " "))
+		fmt.Fprintf(&b, "- [%s] %s\n", cmp.Or(e.Status, "pending"), line.Join(e.Content))
 	}
 	if !open {
 		return "", true
 	}
-	return executors.Truncate(strings.TrimSpace(b.String()), maxPlan), true
+	return line.Truncate(strings.TrimSpace(b.String()), maxPlan), true
 }

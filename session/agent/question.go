@@ -8,6 +8,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
 // questions holds the questions of one turn.
@@ -19,7 +20,7 @@ type questions struct {
 // question asks the user. Where the client has no form for it, the question ends the turn.
 func (r *runningCall) question(ctx context.Context, q executors.Question) (executors.Reply, error) {
 	if r.questions.asked >= q.Limit {
-		return executors.Reply{}, executors.Failuref(executors.PermanentFailure, "this turn has asked the user %s already", executors.Count(q.Limit, "question")).
+		return executors.Reply{}, executors.Failuref(executors.PermanentFailure, "this turn has asked the user %s already", quantity.Count(q.Limit, "question")).
 			Hint("Decide yourself, or end the turn and ask in your answer.")
 	}
 	r.questions.asked++

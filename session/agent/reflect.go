@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
 )
 
 // reflection returns a note for the model after the turn's first failure that its own
@@ -44,5 +45,5 @@ func schemaOf(tool executors.Tool) string {
 	if json.Compact(&b, tool.Schema) != nil {
 		return "{}"
 	}
-	return executors.Truncate(b.String(), maxNoted)
+	return line.Truncate(b.String(), maxNoted)
 }

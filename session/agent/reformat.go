@@ -13,6 +13,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
 	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
@@ -140,7 +141,7 @@ func (r *runningCall) repeatReformatted(ctx context.Context, failed executors.Re
 		return failed, nil
 	}
 	releaseResult(failed)
-	res.Below("[the input was corrected to " + executors.Truncate(string(input), maxNoted) + "]")
+	res.Below("[the input was corrected to " + line.Truncate(string(input), maxNoted) + "]")
 	return res, nil
 }
 

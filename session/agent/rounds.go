@@ -6,6 +6,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
@@ -49,7 +50,7 @@ func (t *turn) askToContinue(ctx context.Context, rounds int) (why string, err e
 	t.message.end()
 	question := acp.ToolCall{
 		Update: acp.UpdateToolCall, ToolCallID: t.NewID(), Status: acp.ToolPending, Kind: string(executors.KindOther),
-		Title: fmt.Sprintf("%s of tools so far. Continue?", executors.Count(rounds, "round")),
+		Title: fmt.Sprintf("%s of tools so far. Continue?", quantity.Count(rounds, "round")),
 	}
 	t.Record(transcript.Question{Shown: question})
 	if err := t.Send(ctx, question); err != nil {

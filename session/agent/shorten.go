@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
@@ -53,8 +53,8 @@ func (t *turn) shortenIn(ctx context.Context, out []transcript.Shortened, at int
 			out = append(out, transcript.Shortened{Message: at, ID: b.Result.ID, Text: b.Result.Text + "\n[images left out to make room]"})
 			continue
 		}
-		if line, ok := t.overflowLine(ctx, b.Result.Text); ok {
-			out = append(out, transcript.Shortened{Message: at, ID: b.Result.ID, Text: executors.Truncate(b.Result.Text, shown) + "\n[shortened to make room] " + line})
+		if reference, ok := t.overflowLine(ctx, b.Result.Text); ok {
+			out = append(out, transcript.Shortened{Message: at, ID: b.Result.ID, Text: line.Truncate(b.Result.Text, shown) + "\n[shortened to make room] " + reference})
 		}
 	}
 	return out

@@ -7,6 +7,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
 	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
@@ -19,7 +20,7 @@ func (r *runningCall) addStep() {
 		return
 	}
 	parent, call := r.sub.parent, r.call
-	line := executors.Truncate(executors.Shown(call.Tool)+" "+firstLine(call.Card.Title), maxStep)
+	line := line.Truncate(executors.Shown(call.Tool)+" "+firstLine(call.Card.Title), maxStep)
 	parent.Record(transcript.Step{ToolCallID: parent.call.ID, ID: parent.id, Text: line, Caller: r.sub.caller, Shown: &acp.ToolCall{
 		Update: acp.UpdateToolCall, ToolCallID: call.ID, Title: call.Card.Title, Name: executors.Shown(call.Tool), Status: acp.ToolPending,
 		Kind: string(cmp.Or(call.Card.Kind, call.Spec.Kind, executors.KindOther)), Locations: locations(call.Card.Locations),

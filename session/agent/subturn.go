@@ -10,6 +10,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
@@ -195,7 +196,7 @@ func endReason(reason acp.StopReason, rounds int) string {
 	case acp.StopCancelled:
 		return "the user cancelled it"
 	}
-	return fmt.Sprintf("it reached its limit of %s, or repeated itself", executors.Count(rounds, "round"))
+	return fmt.Sprintf("it reached its limit of %s, or repeated itself", quantity.Count(rounds, "round"))
 }
 
 // isOffered reports whether a task is offered a tool.

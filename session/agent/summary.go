@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
@@ -52,7 +52,7 @@ func (w *compactionRun) summarize(ctx context.Context, before string, messages [
 	}
 	w.summaries++
 	text, err := w.summarizePieces(ctx, before, messages, w.focus)
-	return executors.Truncate(text, maxBytes), err
+	return line.Truncate(text, maxBytes), err
 }
 
 // outline stores the messages for read_overflow and returns an outline of them
@@ -61,14 +61,14 @@ func (w *compactionRun) outline(ctx context.Context, before string, messages []l
 	if w.Keep == nil {
 		return "", ErrNothingToCompact
 	}
-	line, ok := w.Keep(ctx, strings.Join(formatMessages(messages, maxReferred, maxReferred), ""))
+	reference, ok := w.Keep(ctx, strings.Join(formatMessages(messages, maxReferred, maxReferred), ""))
 	if !ok {
 		return "", ErrNothingToCompact
 	}
 	const head = "There is no summary of the messages here, only their beginnings; "
-	text := head + "the messages are kept: " + line + "\n"
+	text := head + "the messages are kept: " + reference + "\n"
 	if before != "" {
-		text = executors.Truncate(before, maxBytes/3) + "\n\n" + text
+		text = line.Truncate(before, maxBytes/3) + "\n\n" + text
 	}
 	return text + withoutMarks(lastFitting(formatMessages(messages, outlined, outlined), maxBytes-len(text))), nil
 }
@@ -98,7 +98,7 @@ func (t *turn) summarizePieces(ctx context.Context, summary string, messages []l
 			return "", fmt.Errorf("%s would need more than %d requests to summarize the conversation", model.Name(), maxPieces)
 		}
 		fit := countFitting(parts, size)
-		summary = executors.Truncate(summary, size/2) // so that room remains for the piece, even if it is long
+		summary = line.Truncate(summary, size/2) // so that room remains for the piece, even if it is long
 		text, err := t.askSummary(ctx, model, summary, strings.Join(parts[:fit], ""), focus)
 		var failed *llm.Error
 		if errors.As(err, &failed) && failed.TooLong && size > 2*maxTranscribed {
@@ -225,7 +225,7 @@ func formatMessages(messages []llm.Message, text, result int) []string {
 			case block.Image != nil:
 				fmt.Fprintf(&b, "%s: [an image]\n", m.Role)
 			case block.Call != nil:
-				fmt.Fprintf(&b, "call of %s: %s\n", executors.Truncate(block.Call.Name, maxCallInput), indented(executors.Truncate(string(block.Call.Input), maxCallInput)))
+				fmt.Fprintf(&b, "call of %s: %s\n", line.Truncate(block.Call.Name, maxCallInput), indented(line.Truncate(string(block.Call.Input), maxCallInput)))
 			case block.Result != nil:
 				failed := ""
 				if block.Result.Failed {
@@ -250,5 +250,5 @@ func keepEnds(s string, limit int) string {
 		return s
 	}
 	tail := strings.ToValidUTF8(s[len(s)-limit/3:], "")
-	return executors.Truncate(s, limit-limit/3) + "\n[…]\n" + tail
+	return line.Truncate(s, limit-limit/3) + "\n[…]\n" + tail
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/cli"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless/layout"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/summary"
-	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
 func newStats(f *cli.Flags) *cobra.Command {
@@ -117,7 +117,7 @@ func statsTable(c *summary.Counts) string {
 func statsList(c *summary.Counts, width int) string {
 	var b strings.Builder
 	eachStats(c, func(name string, t *summary.Calls) {
-		calls := executors.Count(t.Calls, "call")
+		calls := quantity.Count(t.Calls, "call")
 		fmt.Fprintf(&b, "%s  %s\n", cli.Pad(layout.Cut(name, width-layout.Columns(calls)-2), width-layout.Columns(calls)-2), calls)
 		var parts []string
 		for _, o := range outcomeColumns {

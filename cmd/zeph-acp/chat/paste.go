@@ -7,8 +7,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
 // newline stands for a line break in the line: the editor has one line only.
@@ -38,9 +38,9 @@ func (f *pastedTexts) encode(text string) string {
 	if f.texts == nil {
 		f.texts = map[string]string{}
 	}
-	size := executors.Count(lines, "line")
+	size := quantity.Count(lines, "line")
 	if lines == 1 {
-		size = executors.Count(len(text), "byte")
+		size = quantity.Count(len(text), "byte")
 	}
 	shown := fmt.Sprintf("[#%d: %s]", len(f.texts)+1, size)
 	f.texts[shown] = text

@@ -14,7 +14,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless/layout"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/helper"
-	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
 // doctorTime limits all checks together.
@@ -90,7 +90,7 @@ func findingsText(found []Finding, columns int) string {
 			b.WriteString(labelled(strings.Repeat(" ", len(label)), "→ ", cli.OneLine(f.Fix), columns))
 		}
 	}
-	warnings, failures := executors.Count(count[Warning], "warning"), executors.Count(count[Failure], "failure")
+	warnings, failures := quantity.Count(count[Warning], "warning"), quantity.Count(count[Failure], "failure")
 	fmt.Fprintf(&b, "\n%d ok, %s, %s\n", count[OK], warnings, failures)
 	return b.String()
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/executors/process/program"
 	"github.com/zeph-acp/zeph-acp/filter/redact"
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
 	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 	"github.com/zeph-acp/zeph-acp/session/llm/provider"
 )
@@ -157,7 +158,7 @@ func (e *examination) clean(found []Finding) []Finding {
 	scanner := e.scanner()
 	line := func(text string) string {
 		text, _ = scanner.Mask(text)
-		return strings.Join(strings.Fields(text), " ")
+		return line.Join(text)
 	}
 	for i, f := range found {
 		found[i].Text, found[i].Fix = line(f.Text), line(f.Fix)

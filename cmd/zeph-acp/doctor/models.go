@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/provider"
 )
@@ -51,7 +51,7 @@ func (e *examination) modelFinding(ctx context.Context, p provider.Probe) Findin
 		)
 	case p.Window > 0 && p.Window < smallWindow:
 		return warning(
-			fmt.Sprintf("%s: a context window of %s is small for an agent", p.Name, executors.CountGrouped(p.Window, "token")),
+			fmt.Sprintf("%s: a context window of %s is small for an agent", p.Name, quantity.CountGrouped(p.Window, "token")),
 			"raise context_window of the provider, or pick another model",
 		)
 	}
@@ -65,7 +65,7 @@ func (e *examination) modelFinding(ctx context.Context, p provider.Probe) Findin
 		text += " was not asked"
 	}
 	if p.Window > 0 {
-		text += ", window " + executors.CountGrouped(p.Window, "token")
+		text += ", window " + quantity.CountGrouped(p.Window, "token")
 	}
 	return passed(text)
 }

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/tools/mcp"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
 // servers starts the MCP servers of the configuration and reports which of them run.
@@ -45,7 +45,7 @@ func (e *examination) servers(ctx context.Context) []Finding {
 func serverFinding(s mcp.Status) Finding {
 	switch {
 	case s.State == mcp.Ready:
-		return passed(fmt.Sprintf("%s: %s", s.Name, executors.Count(len(s.Tools), "tool")))
+		return passed(fmt.Sprintf("%s: %s", s.Name, quantity.Count(len(s.Tools), "tool")))
 	case s.State == mcp.Starting:
 		return warning(s.Name+" is still starting", fmt.Sprintf("%q waits for it", "zeph-acp mcp test "+s.Name))
 	case strings.Contains(s.Error, "mcp login"):

@@ -10,7 +10,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/audit"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
-	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 	"github.com/zeph-acp/zeph-acp/session/store"
 )
@@ -31,7 +31,7 @@ func (e *examination) database(context.Context) []Finding {
 	if err != nil {
 		return []Finding{failure(err.Error(), "make the file and its directory readable")}
 	}
-	text := fmt.Sprintf("%s: %s, %.1f MB, intact", file, executors.CountGrouped(h.Sessions, "session"), float64(h.Bytes)/1e6)
+	text := fmt.Sprintf("%s: %s, %.1f MB, intact", file, quantity.CountGrouped(h.Sessions, "session"), float64(h.Bytes)/1e6)
 	if h.Outdated {
 		text += "; of an older version, which the next session converts"
 	}
@@ -61,7 +61,7 @@ func (e *examination) audit(context.Context) []Finding {
 			"make audit.jsonl a file that you can read and write",
 		)}
 	}
-	text := fmt.Sprintf("%s, intact", executors.CountGrouped(r.Lines, "call"))
+	text := fmt.Sprintf("%s, intact", quantity.CountGrouped(r.Lines, "call"))
 	if r.Lines == 0 {
 		text = "no call is recorded yet"
 	}

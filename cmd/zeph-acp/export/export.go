@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/audit"
-	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
 )
 
 // Product describes the program that recorded the entries.
@@ -62,8 +62,8 @@ func (t texts) bounded(s string, limit int) string {
 	if t.mask != nil {
 		s = t.mask(s)
 	}
-	if at := executors.RuneOffset(s, limit); at < len(s) {
-		s = s[:executors.RuneOffset(s, limit-1)] + "…"
+	if at := line.RuneOffset(s, limit); at < len(s) {
+		s = s[:line.RuneOffset(s, limit-1)] + "…"
 	}
 	return s
 }

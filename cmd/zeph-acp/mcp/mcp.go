@@ -19,8 +19,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/helper"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/tools"
-	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/tools/mcp"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
@@ -230,7 +230,7 @@ func newTest(f *cli.Flags) *cobra.Command {
 			return withServer(cmd, f, args[0], func(_ *mcp.Session, st mcp.Status) error {
 				out := cmd.OutOrStdout()
 				fmt.Fprintf(out, "connected in %s, protocol %s\n", st.Connect.Round(time.Millisecond), st.Revision)
-				fmt.Fprintf(out, "listed %s in %s\n", executors.Count(len(st.Tools), "tool"), st.List.Round(time.Millisecond))
+				fmt.Fprintf(out, "listed %s in %s\n", quantity.Count(len(st.Tools), "tool"), st.List.Round(time.Millisecond))
 				for _, name := range slices.Sorted(maps.Keys(st.LeftOut)) {
 					fmt.Fprintf(out, "left out %s: %s\n", name, st.LeftOut[name])
 				}

@@ -21,9 +21,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/cli"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
-	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/tools/memory"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
 // NewCommand returns the command memory.
@@ -278,7 +278,7 @@ func newExport(f *cli.Flags) *cobra.Command {
 				doc := struct {
 					Memories []entryJSON `json:"memories"`
 				}{entriesJSON(entries)}
-				count := executors.Count(len(entries), "entry")
+				count := quantity.Count(len(entries), "entry")
 				return cli.WriteNew(cmd, file, count, func(w io.Writer) error { return cli.WriteExport(w, doc) })
 			})
 		},

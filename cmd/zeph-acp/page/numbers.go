@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
 // Count formats a number; "" for 0.
@@ -14,7 +14,7 @@ func Count(n int) string {
 	if n == 0 {
 		return ""
 	}
-	return executors.Grouped(int64(n))
+	return quantity.Grouped(int64(n))
 }
 
 // Tokens formats a number of tokens: "84,120", "1.3M"; "" for 0.

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/page"
-	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
 // write returns the source of a page and its parsed form.
@@ -120,10 +120,10 @@ func TestNumbers(t *testing.T) {
 		"12,345":     page.Count(12_345),
 		"84,120":     page.Tokens(84_120),
 		"1.3M":       page.Tokens(1_300_000),
-		"0 B":        executors.Bytes(0),
-		"999 B":      executors.Bytes(999),
-		"1.2 kB":     executors.Bytes(1_234),
-		"34 MB":      executors.Bytes(34_000_000),
+		"0 B":        quantity.Bytes(0),
+		"999 B":      quantity.Bytes(999),
+		"1.2 kB":     quantity.Bytes(1_234),
+		"34 MB":      quantity.Bytes(34_000_000),
 		"950":        page.Short(950),
 		"1.2k":       page.Short(1_200),
 		"84k":        page.Short(84_000),

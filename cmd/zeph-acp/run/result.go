@@ -13,7 +13,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/cli"
-	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
 // result is the last line of "run --json". All members are always there:
@@ -147,7 +147,7 @@ func (t *tally) facts() string {
 		noun string
 	}{{t.rounds, "round"}, {len(t.changedPaths()), "file"}} {
 		if n.n > 0 {
-			parts = append(parts, executors.Count(n.n, n.noun))
+			parts = append(parts, quantity.Count(n.n, n.noun))
 		}
 	}
 	if t.savedBytes >= 1000 {

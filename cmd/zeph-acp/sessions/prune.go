@@ -11,8 +11,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/cli"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
-	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/undo/rewind"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 	"github.com/zeph-acp/zeph-acp/session/store"
 )
 
@@ -76,7 +76,7 @@ func (p *pruneFlags) prune(cmd *cobra.Command, f *cli.Flags, l *config.Loaded, a
 		if err := listSessions(f, cmd.OutOrStdout(), old, all); err != nil {
 			return err
 		}
-		question := fmt.Sprintf("Delete %s permanently?", executors.Count(len(old), "session"))
+		question := fmt.Sprintf("Delete %s permanently?", quantity.Count(len(old), "session"))
 		if !cli.Confirm(cmd, question, "Nothing was deleted", "--yes deletes these sessions") {
 			return nil
 		}
@@ -95,7 +95,7 @@ func deleteOld(cmd *cobra.Command, l *config.Loaded, a *app.App, old []store.Ses
 	for _, s := range old {
 		deleted, err := sessions.DeleteOld(ctx, s.ID, before)
 		if err != nil {
-			return fmt.Errorf("after %s: %w", executors.Count(n, "deleted session"), err)
+			return fmt.Errorf("after %s: %w", quantity.Count(n, "deleted session"), err)
 		}
 		if deleted {
 			n++
@@ -107,7 +107,7 @@ func deleteOld(cmd *cobra.Command, l *config.Loaded, a *app.App, old []store.Ses
 	if err != nil {
 		return err
 	}
-	text := fmt.Sprintf("Deleted %s: %s of the database are free for new sessions", executors.Count(n, "session"), sizeText(now-free))
+	text := fmt.Sprintf("Deleted %s: %s of the database are free for new sessions", quantity.Count(n, "session"), sizeText(now-free))
 	if freed := files - treeSize(kept); freed > 0 {
 		text += fmt.Sprintf(", and %s of files for /rewind were removed", sizeText(freed))
 	}

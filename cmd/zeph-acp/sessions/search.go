@@ -15,7 +15,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless/layout"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/review/findings"
-	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 	"github.com/zeph-acp/zeph-acp/filter/text/rank"
 	"github.com/zeph-acp/zeph-acp/session/store"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
@@ -101,7 +102,7 @@ func searchSessions(cmd *cobra.Command, a *app.App, sessions []store.Session, wo
 		return nil, err
 	}
 	if unread > 0 {
-		cli.Warnf(cmd, "%s not read yet: repeat the search", executors.Count(unread, "session"))
+		cli.Warnf(cmd, "%s not read yet: repeat the search", quantity.Count(unread, "session"))
 	}
 	mask := a.Masked()
 	byID, found := map[string]store.Session{}, []foundSession{}
@@ -131,7 +132,7 @@ func searchSessions(cmd *cobra.Command, a *app.App, sessions []store.Session, wo
 			if finding, ok := findingWith(cmd.Context(), a.Store, m, words); ok {
 				text = mask(finding)
 			}
-			found[i].Matches = append(found[i].Matches, foundMessage{m.Role, m.Time, strings.Join(strings.Fields(text), " ")})
+			found[i].Matches = append(found[i].Matches, foundMessage{m.Role, m.Time, line.Join(text)})
 		}
 	}
 	return found, nil

@@ -12,7 +12,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/audit"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/page"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/summary"
-	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
 // node returns a call, folded.
@@ -65,10 +66,10 @@ func (c *Card) verb() string {
 }
 
 // titleLine returns the title on one line.
-func (c *Card) titleLine() string { return shortLine(strings.Join(strings.Fields(c.Title), " ")) }
+func (c *Card) titleLine() string { return shortLine(line.Join(c.Title)) }
 
 // shortLine bounds a text for a line.
-func shortLine(s string) string { return executors.TruncateRunes(s, 160) }
+func shortLine(s string) string { return line.TruncateRunes(s, 160) }
 
 // facts returns outcome, duration and savings of the call.
 func (c *Card) facts() []*html.Node {
@@ -78,7 +79,7 @@ func (c *Card) facts() []*html.Node {
 			facts = append(facts, page.Text(" "+page.Took(time.Duration(took)*time.Millisecond)))
 		}
 		if saved := r.BytesBefore - r.BytesAfter; saved > 0 {
-			facts = append(facts, page.Text(" · "+executors.Bytes(int64(saved))+" saved"))
+			facts = append(facts, page.Text(" · "+quantity.Bytes(int64(saved))+" saved"))
 		}
 	}
 	return facts
@@ -114,7 +115,7 @@ func decided(e *audit.Entry) string {
 		text += fmt.Sprintf(" (after %s)", page.Took(time.Duration(e.WaitedMS)*time.Millisecond))
 	}
 	if len(e.Filters) > 0 && e.BytesBefore > e.BytesAfter {
-		before, after := executors.Bytes(int64(e.BytesBefore)), executors.Bytes(int64(e.BytesAfter))
+		before, after := quantity.Bytes(int64(e.BytesBefore)), quantity.Bytes(int64(e.BytesAfter))
 		text += fmt.Sprintf(" · filtered by %s: %s of %s", strings.Join(e.Filters, ", "), after, before)
 	}
 	return text

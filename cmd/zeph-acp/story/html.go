@@ -11,7 +11,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/page"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/summary"
-	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
 // HTML writes the story as a page. by names the program in its foot.
@@ -88,8 +89,8 @@ func (t *Turn) name() string {
 func firstLine(items []Item) string {
 	for _, i := range items {
 		if i.Speaker == User {
-			line, _, _ := strings.Cut(strings.TrimSpace(i.Text), "\n")
-			return line[:executors.RuneOffset(line, 60)]
+			first := line.First(i.Text)
+			return first[:line.RuneOffset(first, 60)]
 		}
 	}
 	return ""
@@ -104,7 +105,7 @@ func (s *Story) numbers() *html.Node {
 	}
 	saved := ""
 	if n.Saved() > 0 {
-		saved = executors.Bytes(n.Saved())
+		saved = quantity.Bytes(n.Saved())
 	}
 	cost := ""
 	if n.Cost > 0 {
@@ -118,7 +119,7 @@ func (s *Story) numbers() *html.Node {
 			page.Figure{Label: "Input tokens", Value: page.Tokens(n.Input), Note: cached(n)},
 			page.Figure{Label: "Output tokens", Value: page.Tokens(n.Output)},
 			page.Figure{Label: "Cost", Value: cost},
-			page.Figure{Label: "Saved by filters", Value: saved, Note: "of " + executors.Bytes(n.Before) + " of output"},
+			page.Figure{Label: "Saved by filters", Value: saved, Note: "of " + quantity.Bytes(n.Before) + " of output"},
 		),
 		page.El("div", "charts", s.tokenChart(), s.costChart()), s.files())
 }
@@ -318,7 +319,7 @@ func (s *Story) undecidedSentence(undecided, others int) string {
 	case others == 0:
 		return fmt.Sprintf("Rules and mode decided all calls without a question: %d.", undecided)
 	}
-	return fmt.Sprintf("Rules and mode decided %s without a question. Each card names its rule.", executors.Count(undecided, "other call"))
+	return fmt.Sprintf("Rules and mode decided %s without a question. Each card names its rule.", quantity.Count(undecided, "other call"))
 }
 
 // otherCalls lists the calls without a card: calls by sub-agents, hooks and links.
@@ -338,6 +339,6 @@ func (s *Story) otherCalls() *html.Node {
 		})
 	}
 	columns := []page.Column{{Title: "Time"}, {Title: "Tool"}, {Title: "Call"}, {Title: "Decision"}, {Title: "Outcome"}}
-	heading := page.Text(executors.Count(len(s.Others), "further call") + " on record, by sub-agents, hooks and links")
+	heading := page.Text(quantity.Count(len(s.Others), "further call") + " on record, by sub-agents, hooks and links")
 	return page.Fold("more", []*html.Node{heading}, page.El("div", "body", page.Table("Calls without a card", columns, rows)))
 }

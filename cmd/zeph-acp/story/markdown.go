@@ -10,15 +10,16 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/page"
-	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
 // Markdown writes the story as a document in CommonMark. It has no HTML but <details> and
 // <code>. No text of the session can add any, or an image, which a viewer would request.
 func (s *Story) Markdown(w io.Writer) error {
 	m := document{out: bufio.NewWriter(w), zone: s.Session.Updated.Location()}
-	m.line("# %s\n", plain(firstLineOf(s.heading())))
+	m.line("# %s\n", plain(line.First(s.heading())))
 	m.line("- Session: %s", code(s.Session.ID))
 	m.line("- Directory: %s", code(s.Dir))
 	m.line("- From %s to %s (%s)", s.Session.Created.Format(when), s.Session.Updated.Format(when), zone(s.Session.Updated))
@@ -47,7 +48,7 @@ func (s *Story) numbersLine() string {
 	if s.Total.Cost > 0 {
 		parts = append(parts, "cost: "+page.Money(s.Total.Cost, s.Total.Currency))
 	}
-	add("saved by filters: %s", int(s.Total.Saved()), executors.Bytes(s.Total.Saved()))
+	add("saved by filters: %s", int(s.Total.Saved()), quantity.Bytes(s.Total.Saved()))
 	return strings.Join(parts, "; ")
 }
 
@@ -84,7 +85,7 @@ func (m *document) item(i Item) {
 			if e.Status == "completed" {
 				mark = "x"
 			}
-			m.line("- [%s] %s", mark, plain(firstLineOf(e.Content)))
+			m.line("- [%s] %s", mark, plain(line.First(e.Content)))
 		}
 		m.line("")
 		return
@@ -98,7 +99,7 @@ func (m *document) item(i Item) {
 	case Thought:
 		m.fold("Thought", refenced(i.Text))
 	case Notice:
-		m.line("*%s*\n", plain(strings.Join(strings.Fields(i.Text), " ")))
+		m.line("*%s*\n", plain(line.Join(i.Text)))
 	default:
 		m.line("%s", refenced(i.Text))
 	}
@@ -220,11 +221,11 @@ var special = lazyregexp.New("[\\\\`*_{}\\[\\]()#+!|~^$-]")
 
 // plain returns a text without markup, on one line.
 func plain(text string) string {
-	return visible(special.ReplaceAllString(escapeHTML(strings.Join(strings.Fields(text), " ")), `\$0`))
+	return visible(special.ReplaceAllString(escapeHTML(line.Join(text)), `\$0`))
 }
 
 // code returns the first line of a text as a code span.
-func code(text string) string { return codeSpan(firstLineOf(text)) }
+func code(text string) string { return codeSpan(line.First(text)) }
 
 // fenced returns a block of code. Its fence is longer than any in the text.
 func fenced(text, info string) string {
@@ -247,11 +248,6 @@ func longest(text string, of rune) (length int) {
 func quoted(text string) string {
 	lines := strings.Split(strings.TrimSuffix(text, "\n\n"), "\n")
 	return "> " + strings.Join(lines, "\n> ") + "\n"
-}
-
-func firstLineOf(text string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	return line
 }
 
 func visible(text string) string { return headless.Visible(text) }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/audit"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/page"
-	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
 // HTML writes the report as a page. by names the program in its foot. The report must
@@ -71,13 +71,13 @@ func (r *Report) numbers() *html.Node {
 	failures, denials := all.Sum(failed...), all.Sum(audit.Denied)
 	return page.Section("numbers", "", "At a glance",
 		page.Figures(
-			page.Figure{Label: "Calls", Value: page.Count(all.Calls), Note: executors.Count(r.Sessions, "session")},
+			page.Figure{Label: "Calls", Value: page.Count(all.Calls), Note: quantity.Count(r.Sessions, "session")},
 			page.Figure{Label: "Failed", Value: page.Count(failures), Note: share(failures)},
 			page.Figure{Label: "Denied", Value: page.Count(denials), Note: share(denials)},
 			page.Figure{Label: "Stopped", Value: page.Count(all.Sum(stopped...)), Note: "cancelled or interrupted"},
 			page.Figure{Label: "Time of calls", Value: took(all.Total), Note: "median " + took(all.Median)},
-			page.Figure{Label: "Waiting for you", Value: tookOrEmpty(all.Waited), Note: executors.Count(sum(r.answers), "answer")},
-			page.Figure{Label: "Saved by filters", Value: bytesOrEmpty(saved), Note: "of " + executors.Bytes(r.before)},
+			page.Figure{Label: "Waiting for you", Value: tookOrEmpty(all.Waited), Note: quantity.Count(sum(r.answers), "answer")},
+			page.Figure{Label: "Saved by filters", Value: bytesOrEmpty(saved), Note: "of " + quantity.Bytes(r.before)},
 		), r.chart())
 }
 
@@ -97,7 +97,7 @@ func bytesOrEmpty(n int64) string {
 	if n == 0 {
 		return ""
 	}
-	return executors.Bytes(n)
+	return quantity.Bytes(n)
 }
 
 // sum returns the number of calls of all groups.
@@ -226,9 +226,9 @@ func (r *Report) filterTable() *html.Node {
 		return []*html.Node{
 			page.El("code", "", page.Text(g.Name)),
 			page.Text(page.Count(g.Calls)),
-			page.Text(executors.Bytes(g.Before)),
-			page.Text(executors.Bytes(g.After)),
-			page.Text(fmt.Sprintf("%s (%d %%)", executors.Bytes(g.Saved()), g.Saved()*100/max(g.Before, 1))),
+			page.Text(quantity.Bytes(g.Before)),
+			page.Text(quantity.Bytes(g.After)),
+			page.Text(fmt.Sprintf("%s (%d %%)", quantity.Bytes(g.Saved()), g.Saved()*100/max(g.Before, 1))),
 		}
 	})
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/pelletier/go-toml/v2"
+
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
 )
 
 // facts returns the whole table, decoded at once.
@@ -41,7 +43,7 @@ func TestBlocks(t *testing.T) {
 		if reflect.ValueOf(*want).IsZero() {
 			t.Errorf("%q: got a block without facts, want no block", words)
 		}
-		if got := strings.Join(strings.Fields(words), " "); got != words {
+		if got := line.Join(words); got != words {
 			t.Errorf("got the words %q, want %q", words, got)
 		}
 	}

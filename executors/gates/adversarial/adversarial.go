@@ -21,6 +21,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/gates/judge"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
 //go:embed adversarial.md
@@ -138,5 +139,5 @@ func (g *Gate) Status() string {
 	if m := g.Model(); m != nil {
 		name = m.Name()
 	}
-	return fmt.Sprintf("Adversarial policy: %s judged by %s; %s", executors.Count(len(g.Policies), "policy"), name, mode)
+	return fmt.Sprintf("Adversarial policy: %s judged by %s; %s", quantity.Count(len(g.Policies), "policy"), name, mode)
 }

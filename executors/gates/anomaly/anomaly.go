@@ -23,6 +23,7 @@ import (
 	"sync"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
 // Name is the name of the gate.
@@ -165,5 +166,5 @@ func (d *Detector) count(tool string, failed bool) (why string) {
 		return ""
 	}
 	w.reported = true
-	return fmt.Sprintf("%d of its last %s failed", w.failures, executors.Count(w.size(), "call"))
+	return fmt.Sprintf("%d of its last %s failed", w.failures, quantity.Count(w.size(), "call"))
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
 )
 
 // label is one source of each label, as people read it; "" means no source.
@@ -73,7 +74,7 @@ func (l *labels) addAll(from sources) (added bool) {
 }
 
 func addSource(list *[]string, source string) bool {
-	source = executors.Shown(source[:executors.RuneOffset(source, maxSource)])
+	source = executors.Shown(source[:line.RuneOffset(source, maxSource)])
 	if source == "" || len(*list) == maxSources || slices.Contains(*list, source) {
 		return false
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
 )
 
 // Gate is the name of the gate in the audit log.
@@ -178,7 +179,7 @@ func (s *Session) denyVerdict(a answer, reason string) executors.Verdict {
 
 // name returns the command of a hook for people, cut if it is long.
 func (a answer) name() string {
-	return executors.Quoted(executors.TruncateRunes(executors.WholeLine(a.hook.command), maxName))
+	return executors.Quoted(line.TruncateRunes(executors.WholeLine(a.hook.command), maxName))
 }
 
 // rule returns the hook and its file, for the audit log.

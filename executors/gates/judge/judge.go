@@ -23,6 +23,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
 )
 
 // Model answers a question outside of the conversation.
@@ -111,7 +112,7 @@ func maskValue(v any, mask func(string) string) (out any, cut bool) {
 	switch v := v.(type) {
 	case string:
 		v = mask(v)
-		short := executors.TruncateRunes(v, maxValue)
+		short := line.TruncateRunes(v, maxValue)
 		return short, short != v
 	case []any:
 		for i := range v {

@@ -28,6 +28,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/gates/rules/target"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
 // The names of the gates.
@@ -257,7 +258,7 @@ func (a *Authorizer) String() string {
 	for _, l := range a.lists {
 		n += len(l.rules)
 	}
-	text := executors.Count(n, "rule")
+	text := quantity.Count(n, "rule")
 	if a.file != "" {
 		text += " of " + a.file
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
 // location is where a text was kept.
@@ -54,13 +54,13 @@ func (o *Overflow) store(ctx context.Context, session string, text io.ReaderAt, 
 
 // reference returns the line by which the model finds the text.
 func (k storedText) reference(maxBytes int64) string {
-	lines, until := executors.CountGrouped(k.lines, "line"), ""
+	lines, until := quantity.CountGrouped(k.lines, "line"), ""
 	if k.place == inMemory {
 		until = ", until the agent ends"
 	}
 	if k.bytes < k.size {
 		return fmt.Sprintf("[full output: %s, its first %s (%s): %s %s%s%s; the rest was dropped: tools.overflow.max_overflow_bytes is %s]",
-			mebibytes(k.size), lines, mebibytes(k.bytes), toolName, refPrefix, k.id, until, executors.Grouped(maxBytes))
+			mebibytes(k.size), lines, mebibytes(k.bytes), toolName, refPrefix, k.id, until, quantity.Grouped(maxBytes))
 	}
 	return fmt.Sprintf("[full output: %s, %s: %s %s%s%s]", lines, mebibytes(k.size), toolName, refPrefix, k.id, until)
 }
@@ -137,7 +137,7 @@ func boundary(text io.ReaderAt, maxBytes int64) (int64, error) {
 func mebibytes(n int64) string {
 	switch {
 	case n < 1<<10:
-		return executors.CountGrouped(n, "byte")
+		return quantity.CountGrouped(n, "byte")
 	case n < 1<<20:
 		return strconv.FormatFloat(float64(n)/(1<<10), 'f', 1, 64) + " KiB"
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 	"github.com/zeph-acp/zeph-acp/session/store"
 )
@@ -235,7 +236,7 @@ func TestTooLarge(t *testing.T) {
 			o.Config.MaxOverflowBytes = tt.max
 			got := lastLine(o.Shorten(t.Context(), "s", tt.text))
 			if !strings.Contains(got, tt.want) || (tt.kept != tt.text) != strings.Contains(got,
-				"; the rest was dropped: tools.overflow.max_overflow_bytes is "+executors.Grouped(tt.max)+"]") {
+				"; the rest was dropped: tools.overflow.max_overflow_bytes is "+quantity.Grouped(tt.max)+"]") {
 				t.Errorf("%s, want %s", got, tt.want)
 			}
 			if diff := cmp.Diff(tt.kept, all(t, o, "s", got)); diff != "" {

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/filter/text/pattern"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
 // contextRows is how many rows before and after a match are shown.
@@ -133,10 +133,10 @@ func (s *search) String() string {
 	switch {
 	case s.nextHit > 0:
 		return fmt.Sprintf("%s[%s%s; there are more: continue with offset %d]", s.out.String(),
-			executors.CountGrouped(s.hits, "matching line"), from, s.nextHit-1)
+			quantity.CountGrouped(s.hits, "matching line"), from, s.nextHit-1)
 	case s.hits > 0:
 		return fmt.Sprintf("%s[%s%s; the text ends at line %d]", s.out.String(),
-			executors.CountGrouped(s.hits, "matching line"), from, s.row)
+			quantity.CountGrouped(s.hits, "matching line"), from, s.row)
 	}
 	return fmt.Sprintf("[no line matches%s; the text ends at line %d]", from, s.row)
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
 // Lines formats diagnostics of other programs, such as language servers, as the tool
@@ -36,7 +36,7 @@ func Counts(found []Diagnostic) string {
 			}
 		}
 		if n > 0 {
-			parts = append(parts, executors.Count(n, string(s)))
+			parts = append(parts, quantity.Count(n, string(s)))
 		}
 	}
 	return strings.Join(parts, ", ")

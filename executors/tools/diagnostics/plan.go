@@ -15,6 +15,7 @@ import (
 	"mvdan.cc/sh/v3/syntax" // for Quote; the same package parses the script when it is checked
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
 )
 
 // runPlan is the list of programs that a call runs.
@@ -273,7 +274,7 @@ func quote(word string) string {
 // plainLine joins a text into one line without characters that a terminal or an
 // editor interprets.
 func plainLine(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
+	s = line.Join(s)
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
 			return '\uFFFD'

@@ -11,6 +11,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
 )
 
 // maxMessage is how many runes of one message are shown.
@@ -220,4 +221,4 @@ func compareLocation(a, b Diagnostic) int {
 func rank(s Severity) int { return slices.Index([]Severity{Error, Warning, Note}, s) }
 
 // cut truncates a message.
-func cut(s string) string { return executors.TruncateRunes(s, maxMessage) }
+func cut(s string) string { return line.TruncateRunes(s, maxMessage) }

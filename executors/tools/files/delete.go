@@ -9,6 +9,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
 type deleteInput struct {
@@ -75,7 +76,7 @@ func (t *tools) delete(ctx context.Context, call *executors.Call, in *deleteInpu
 	gone, err := remove(ctx, dir, name)
 	if err != nil && ctx.Err() == nil && gone > 0 {
 		return executors.Failuref(executors.PermanentFailure, "delete %s: %v (%s already deleted)", tg.display,
-			workspace.Cause(err), executors.Count(gone, "entry")).
+			workspace.Cause(err), quantity.Count(gone, "entry")).
 			Hint("Use list_directory to see the remaining entries.").Result(), nil
 	}
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
 	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
@@ -130,6 +131,6 @@ func cutText(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	head := executors.Prefix(s, n)
+	head := line.Prefix(s, n)
 	return fmt.Sprintf("%s\n[… %s]\n", head, quantity.Count(len(s)-len(head), "more byte"))
 }

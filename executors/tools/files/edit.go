@@ -51,7 +51,7 @@ func (t *tools) planEdit(ctx context.Context, in *editInput) (change, error) {
 	if c.old == nil {
 		c.summary = fmt.Sprintf("Created %s (%s)", c.display, quantity.Count(len(text), "byte"))
 	} else {
-		c.summary = fmt.Sprintf("Edited %s: %s at %s", c.display, executors.Count(len(lines), "replacement"), lineList(lines))
+		c.summary = fmt.Sprintf("Edited %s: %s at %s", c.display, quantity.Count(len(lines), "replacement"), lineList(lines))
 	}
 	return c, nil
 }

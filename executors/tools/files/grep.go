@@ -222,5 +222,5 @@ func (t *tools) largeNote(n int) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("\n[%s larger than %s not searched; use bash for those]", executors.Count(n, "file"), quantity.Count(t.cfg.MaxFileBytes, "byte"))
+	return fmt.Sprintf("\n[%s larger than %s not searched; use bash for those]", quantity.Count(n, "file"), quantity.Count(t.cfg.MaxFileBytes, "byte"))
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
 // planMove checks a move. A file that the rules for reading refuse may not be
@@ -35,7 +36,7 @@ func (t *tools) planMove(ctx context.Context, in *relocateInput) (relocation, er
 	}
 	if c.denied > 0 {
 		return r, executors.Failuref(executors.PolicyBlocked,
-			"%s can't be moved: %s may not be read ([tools.file] deny_read or allow_read)", r.from.display, executors.Count(c.denied, "entry")).
+			"%s can't be moved: %s may not be read ([tools.file] deny_read or allow_read)", r.from.display, quantity.Count(c.denied, "entry")).
 			Hint("Move the other entries, or ask the user.")
 	}
 	return r, nil

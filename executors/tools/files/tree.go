@@ -8,6 +8,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
 // resolveEntry resolves a parameter to an entry: a symlink stands for itself.
@@ -127,9 +128,9 @@ func (c *census) String() string {
 	if c.incomplete {
 		parts = append(parts, "more than")
 	}
-	parts = append(parts, executors.Count(c.files, "file")+",")
+	parts = append(parts, quantity.Count(c.files, "file")+",")
 	if c.files == 0 && c.dirs > 1 {
-		parts = append(parts, executors.Count(c.dirs, "directory")+",")
+		parts = append(parts, quantity.Count(c.dirs, "directory")+",")
 	}
-	return strings.Join(append(parts, executors.Count(int(c.bytes), "byte")), " ")
+	return strings.Join(append(parts, quantity.Count(int(c.bytes), "byte")), " ")
 }

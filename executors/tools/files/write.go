@@ -43,10 +43,10 @@ func (t *tools) planWrite(ctx context.Context, in *writeInput) (change, error) {
 		c.same = c.text == *c.old && t.isSaved(ctx, c)
 	}
 	if c.same {
-		c.summary = fmt.Sprintf("Unchanged: %s already has this content (%s)", c.display, executors.Count(len(c.text), "byte"))
+		c.summary = fmt.Sprintf("Unchanged: %s already has this content (%s)", c.display, quantity.Count(len(c.text), "byte"))
 		return c, nil
 	}
-	c.summary = fmt.Sprintf("Wrote %s to %s (%s)", executors.Count(len(c.text), "byte"), c.display, how)
+	c.summary = fmt.Sprintf("Wrote %s to %s (%s)", quantity.Count(len(c.text), "byte"), c.display, how)
 	return c, nil
 }
 

@@ -10,7 +10,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
 )
 
 // User asks the user of a session on behalf of a server. Its methods may be called
@@ -256,6 +256,6 @@ func (i *instance) form(a *asker, p *sdk.ElicitParams) (Elicitation, error) {
 
 // questionText returns the text of a question, with the server's words marked as such.
 func questionText(server, what, message string) string {
-	message = executors.TruncateRunes(strings.TrimSpace(stripInvisible(message)), maxMessage)
+	message = line.TruncateRunes(strings.TrimSpace(stripInvisible(message)), maxMessage)
 	return strings.TrimSuffix(fmt.Sprintf("The MCP server %s %s:\n\n%s", server, what, message), ":\n\n")
 }

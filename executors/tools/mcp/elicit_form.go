@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/filter/text/endless"
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
 	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
@@ -130,5 +130,5 @@ func isInvisible(v any) bool {
 
 // boundedLabel returns a title or a description, bounded and without invisible characters.
 func boundedLabel(text string) string {
-	return executors.TruncateRunes(strings.TrimSpace(stripInvisible(text)), maxLabel)
+	return line.TruncateRunes(strings.TrimSpace(stripInvisible(text)), maxLabel)
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
 // Status describes a server to people and clients.
@@ -91,12 +91,12 @@ func (s Status) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "- `%s`: %s", s.Name, s.State)
 	if s.State == Ready {
-		fmt.Fprintf(&b, ", %s", executors.Count(len(s.Tools), "tool"))
+		fmt.Fprintf(&b, ", %s", quantity.Count(len(s.Tools), "tool"))
 		if len(s.Prompts) > 0 {
-			fmt.Fprintf(&b, ", %s", executors.Count(len(s.Prompts), "prompt"))
+			fmt.Fprintf(&b, ", %s", quantity.Count(len(s.Prompts), "prompt"))
 		}
 		if s.Resources > 0 {
-			fmt.Fprintf(&b, ", %s", executors.Count(s.Resources, "resource"))
+			fmt.Fprintf(&b, ", %s", quantity.Count(s.Resources, "resource"))
 		}
 	}
 	if s.Revision != "" {

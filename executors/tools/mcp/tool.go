@@ -9,6 +9,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
 )
 
 // maxDescription bounds the description of a tool, in characters.
@@ -68,7 +69,7 @@ func describe(server string, t *sdk.Tool) string {
 	if strings.TrimSpace(text) == "" {
 		text = t.Title
 	}
-	text = executors.TruncateRunes(strings.TrimSpace(stripInvisible(text)), maxDescription)
+	text = line.TruncateRunes(strings.TrimSpace(stripInvisible(text)), maxDescription)
 	return strings.TrimSpace(executors.ServerMark(server) + " " + text)
 }
 
@@ -88,7 +89,7 @@ func stripInvisible(text string) string {
 
 // oneLine returns a text on one line, bounded.
 func oneLine(text string) string {
-	return executors.TruncateRunes(strings.Join(strings.Fields(stripInvisible(text)), " "), 200)
+	return line.TruncateRunes(line.Join(stripInvisible(text)), 200)
 }
 
 // definition returns the text of a tool that the user approves: all parts that

@@ -36,6 +36,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 	"github.com/zeph-acp/zeph-acp/filter/text/rank"
 )
 
@@ -221,7 +222,7 @@ func (k *counts) String() string {
 	case k.global > 0:
 		of += fmt.Sprintf(", %d for all projects", k.global)
 	}
-	return fmt.Sprintf("%s (%s)", executors.Count(k.project+k.global, "saved entry"), of)
+	return fmt.Sprintf("%s (%s)", quantity.Count(k.project+k.global, "saved entry"), of)
 }
 
 // find returns an entry of the session's project or of all projects. The error is

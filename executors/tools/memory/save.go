@@ -10,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
 	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
@@ -141,7 +142,7 @@ func clean(text string) string {
 // keyOf returns the text by which equal entries are recognised: without regard to case,
 // spaces and final punctuation.
 func keyOf(text string) string {
-	text = strings.Join(strings.Fields(strings.ToLower(text)), " ")
+	text = line.Join(strings.ToLower(text))
 	return strings.TrimRight(text, ".!;, ")
 }
 

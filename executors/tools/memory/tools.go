@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
 )
 
 var (
@@ -93,7 +94,7 @@ func (m *Memory) prepareSave(_ context.Context, call *executors.Call, in *saveIn
 const maxTitle = 100
 
 func inTitle(text string) string {
-	return executors.TruncateRunes(strings.Join(strings.Fields(text), " "), maxTitle)
+	return line.TruncateRunes(line.Join(text), maxTitle)
 }
 
 func (m *Memory) save(ctx context.Context, call *executors.Call, in *saveInput) (executors.Result, error) {

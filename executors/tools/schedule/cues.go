@@ -4,6 +4,8 @@ import (
 	_ "embed"
 	"strings"
 	"sync"
+
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
 )
 
 //go:embed cues.txt
@@ -38,7 +40,7 @@ func (e *Executor) OfferFor(prompt string) {
 	if len(prompt) > cueHead+cueTail {
 		prompt = prompt[:cueHead] + " " + prompt[len(prompt)-cueTail:]
 	}
-	if hasCue(strings.Join(strings.Fields(strings.ToLower(prompt)), " ")) {
+	if hasCue(line.Join(strings.ToLower(prompt))) {
 		e.Offer()
 	}
 }

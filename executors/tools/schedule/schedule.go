@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
 )
 
 var (
@@ -177,7 +178,7 @@ func (e *Executor) describe(t Task) string {
 	default:
 		when += fmt.Sprintf("; last %s %s", t.Last.Result, formatTime(t.Last.Ended.In(loc)))
 	}
-	prompt := executors.TruncateRunes(executors.WholeLine(t.Prompt), 200)
+	prompt := line.TruncateRunes(executors.WholeLine(t.Prompt), 200)
 	return fmt.Sprintf("%s: %s; mode %s; task: %s", t.Name, when, t.Mode, prompt)
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/tools/schedule/cron"
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
 	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
@@ -93,7 +94,7 @@ func (e *Executor) task(call *executors.Call, in taskInput) (Task, error) {
 	if in.at != "" {
 		t.Next, err = parseTime(in.at, e.now())
 	} else {
-		t.Cron = strings.Join(strings.Fields(in.cron), " ")
+		t.Cron = line.Join(in.cron)
 		t.Next, err = e.firstRun(t.Cron)
 	}
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors/tools/schedule/cron"
 	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
 )
 
 // timeHelp is a way to write a time, for messages.
@@ -25,7 +26,7 @@ const maxDistance = 5 * 366 * 24 * time.Hour
 // parseTime parses the time of a task: a date, a time of day, or a distance from now. Times
 // without an offset are on the clock of now's location.
 func parseTime(text string, now time.Time) (time.Time, error) {
-	t, ok := parseAnyTime(strings.Join(strings.Fields(text), " "), now)
+	t, ok := parseAnyTime(line.Join(text), now)
 	switch {
 	case !ok:
 		return t, fmt.Errorf("run_at %q: %s", text, timeHelp)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
 	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
@@ -85,7 +86,7 @@ func seconds(d time.Duration) string { return fmt.Sprintf("%d s", int(d.Seconds(
 
 // brief shortens a script to one line of a list.
 func brief(script string) string {
-	return executors.TruncateRunes(executors.WholeLine(script), 80)
+	return line.TruncateRunes(executors.WholeLine(script), 80)
 }
 
 // Running counts the commands that run in the background now.

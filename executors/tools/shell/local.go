@@ -13,6 +13,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/process"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
 // Local runs commands as children of this process. Its zero value works.
@@ -128,7 +129,7 @@ func startFailure(err error, c Command) *executors.Failure {
 		return executors.Failuref(executors.PermanentFailure, "%s is not a directory to run in", c.Dir).Hint("Ask the user.")
 	}
 	if errors.Is(err, syscall.E2BIG) {
-		return executors.Failuref(executors.InvalidParameters, "the command is too long for this system (%s bytes)", executors.Grouped(int64(len(c.Line)))).
+		return executors.Failuref(executors.InvalidParameters, "the command is too long for this system (%s bytes)", quantity.Grouped(int64(len(c.Line)))).
 			Hint("Put the script into a file with write and run that.")
 	}
 	return asFailure(fmt.Errorf("start the shell: %w", err))

@@ -18,8 +18,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/process"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 	"github.com/zeph-acp/zeph-acp/protocol-fixtures/machine"
 )
@@ -159,7 +161,7 @@ func TestHugeOutputStaysFlat(t *testing.T) {
 	const kept = 1 << 20 // bytes of the end, and of the live output
 	tail := got.Full.Window(size-kept-100, kept+100)
 	if size < 100<<20 || size > 100<<20+100 || !strings.HasSuffix(tail, "x\nlast\n") || !strings.Contains(tail,
-		"x\n[… "+executors.Grouped(missing)+" bytes cut …]\nx") {
+		"x\n[… "+quantity.Grouped(missing)+" bytes cut …]\nx") {
 		t.Errorf("full has %d bytes, %.150q", size, tail)
 	}
 	if heard > kept+100 || len(got.Raw.(Envelope).Stdout) > 50_000 {

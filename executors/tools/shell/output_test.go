@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
 func FuzzBoundBoth(f *testing.F) {
@@ -52,7 +53,7 @@ func FuzzCapture(f *testing.F) {
 			t.Fatalf("got %d of %d bytes, want all: it is not truncated", len(full), len(s))
 		}
 		if out.Truncated {
-			head, tail, ok := strings.Cut(full, "[… "+executors.CountGrouped(out.Lost, "byte")+" cut …]\n")
+			head, tail, ok := strings.Cut(full, "[… "+quantity.CountGrouped(out.Lost, "byte")+" cut …]\n")
 			if !strings.HasPrefix(s, strings.TrimSuffix(head, "\n")) || !strings.HasSuffix(s, tail) || !ok ||
 				int64(len(head)+len(tail))+out.Lost-int64(len(s)) > 1 || int64(len(head)+len(tail))+out.Lost < int64(len(s)) {
 				t.Fatalf("head %d, tail %d, lost %d of %d", len(head), len(tail), out.Lost, len(s))

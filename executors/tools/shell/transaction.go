@@ -7,6 +7,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/undo/rollback"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
 // timeoutExitCode is the exit code that stands for a timeout in
@@ -67,7 +68,7 @@ func (e *Executor) rollBack(snap *rollback.Snapshot, call *executors.Call, code 
 	if call.Record != nil && count != (executors.Rollback{}) {
 		call.Record.Rollback = &count
 	}
-	done := fmt.Sprintf("%s restored, %s removed", executors.Count(count.Restored, "file"), executors.Count(count.Deleted, "new file"))
+	done := fmt.Sprintf("%s restored, %s removed", quantity.Count(count.Restored, "file"), quantity.Count(count.Deleted, "new file"))
 	if err != nil {
 		return "", executors.Failuref(executors.PermanentFailure,
 			"the command failed (exit code %d), and what it changed could not all be undone (%s): %v", *code, done, err).

@@ -12,6 +12,8 @@ import (
 	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/table"
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
 )
 
 // markdown converts the readable content of an HTML page to Markdown. The error
@@ -24,7 +26,7 @@ func markdown(ctx context.Context, page webPage) (string, error) {
 	if err != nil {
 		return plainText(page.Text), nil
 	}
-	title := strings.Join(strings.Fields(titleOf(doc)), " ")
+	title := line.Join(titleOf(doc))
 	p := pruner{base: baseOf(doc, page.URL), linkBytes: maxLinkBytes}
 	body := mainContent(doc)
 	if body.Parent != nil {

@@ -25,6 +25,7 @@ import (
 	"github.com/PuerkitoBio/goquery"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
 	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
@@ -273,11 +274,11 @@ func alwaysValid() bool { return true }
 func beginning(page *io.SectionReader, limit int) string {
 	all, _ := io.ReadAll(page) // it is in memory
 	text := string(all)
-	end := executors.RuneOffset(text, limit)
+	end := line.RuneOffset(text, limit)
 	if line := strings.LastIndexByte(text[:end], '\n'); line > end/2 {
 		end = line
 	}
 	total := utf8.RuneCountInString(text)
 	left := total - utf8.RuneCountInString(text[:end])
-	return fmt.Sprintf("%s\n[… %s of %s characters cut …]", text[:end], executors.Grouped(int64(left)), executors.Grouped(int64(total)))
+	return fmt.Sprintf("%s\n[… %s of %s characters cut …]", text[:end], quantity.Grouped(int64(left)), quantity.Grouped(int64(total)))
 }

@@ -4,6 +4,7 @@ package quantity
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -43,4 +44,33 @@ func Check(numbers ...Least) error {
 		}
 	}
 	return nil
+}
+
+// CountGrouped returns "1 line" or "1,234 lines".
+func CountGrouped[N int | int64](n N, noun string) string {
+	return Grouped(int64(n)) + " " + Noun(n, noun)
+}
+
+// Grouped writes 1234567 as 1,234,567.
+func Grouped(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// Bytes formats a number of bytes for people: "512 B", "1.2 kB", "34 MB".
+func Bytes(n int64) string {
+	f, unit := float64(n), "B"
+	for _, next := range []string{"kB", "MB", "GB", "TB"} {
+		if f < 1000 {
+			break
+		}
+		f, unit = f/1000, next
+	}
+	if f >= 10 || unit == "B" {
+		return strconv.FormatFloat(f, 'f', 0, 64) + " " + unit
+	}
+	return strconv.FormatFloat(f, 'f', 1, 64) + " " + unit
 }

@@ -11,6 +11,8 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
 )
 
 // Split splits a text into the values of its front matter, by key, and the text after
@@ -56,22 +58,22 @@ type Value string
 func (v Value) Text() string {
 	first, more, _ := strings.Cut(string(v), "\n")
 	if first != "" && (first[0] == '|' || first[0] == '>') {
-		return words(more)
+		return line.Join(more)
 	}
-	s := words(string(v))
+	s := line.Join(string(v))
 	switch {
 	case strings.HasPrefix(s, `"`):
 		if quoted, err := strconv.QuotedPrefix(s); err == nil {
 			s, _ = strconv.Unquote(quoted)
 		}
-		return words(strings.Trim(s, `"`))
+		return line.Join(strings.Trim(s, `"`))
 	case strings.HasPrefix(s, "'"):
-		return words(strings.ReplaceAll(strings.TrimSuffix(s[1:], "'"), "''", "'"))
+		return line.Join(strings.ReplaceAll(strings.TrimSuffix(s[1:], "'"), "''", "'"))
 	}
 	if i := strings.Index(s, " #"); i >= 0 { // a comment
 		s = s[:i]
 	}
-	return words(s)
+	return line.Join(s)
 }
 
 // List returns the items of the value: a list in one of the two forms of YAML, or a text
@@ -88,7 +90,7 @@ func (v Value) List() []string {
 			items = append(items, item)
 		}
 	}
-	switch inner, flow := strings.CutPrefix(words(string(v)), "["); {
+	switch inner, flow := strings.CutPrefix(line.Join(string(v)), "["); {
 	case flow:
 		if i := strings.LastIndexByte(inner, ']'); i >= 0 { // else it is left open
 			inner = inner[:i]
@@ -123,6 +125,3 @@ func divide(text, separators string) []string {
 		return depth == 0 && strings.ContainsRune(separators, r)
 	})
 }
-
-// words joins the words of a text with single spaces.
-func words(s string) string { return strings.Join(strings.Fields(s), " ") }

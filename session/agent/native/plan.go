@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
 	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
@@ -90,7 +91,7 @@ func oneLine(s string) string {
 		}
 		return r
 	}, s)
-	return executors.TruncateRunes(strings.Join(strings.Fields(s), " "), maxContent)
+	return line.TruncateRunes(line.Join(s), maxContent)
 }
 
 // progress returns a line with the number of completed steps and the current

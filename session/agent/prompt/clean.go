@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
 )
 
 // maxPath limits a path that is shown, in characters.
@@ -51,7 +52,7 @@ func isInvisible(r rune) bool {
 // oneLine returns a foreign text as one line of at most limit characters that
 // ends no element and no attribute.
 func oneLine(s string, limit int) string {
-	s = strings.Join(strings.Fields(clean(s)), " ")
+	s = line.Join(clean(s))
 	s = strings.NewReplacer(`"`, "'", "<", "&lt;", ">", "&gt;").Replace(s)
 	if utf8.RuneCountInString(s) > limit {
 		s = string([]rune(s)[:limit-1]) + "…"

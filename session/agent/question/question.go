@@ -19,6 +19,7 @@ import (
 	"unicode"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
 	shown "github.com/zeph-acp/zeph-acp/filter/text/visible"
 )
 
@@ -58,7 +59,7 @@ type asker struct{ cfg Config }
 
 func (a asker) prepare(_ context.Context, _ *executors.Call, in *input) (executors.Card, error) {
 	q, err := in.question()
-	return executors.Card{Title: executors.Titled(strings.Join(strings.Fields(q.Text), " ")), Kind: executors.KindOther}, err
+	return executors.Card{Title: executors.Titled(line.Join(q.Text)), Kind: executors.KindOther}, err
 }
 
 // ask asks the user and returns the reaction for the model.
@@ -98,12 +99,12 @@ func replyText(r executors.Reply) string {
 
 // question returns the input in the form that the user sees.
 func (in input) question() (executors.Question, error) {
-	q := executors.Question{Text: executors.TruncateRunes(strings.TrimSpace(visible(in.Question)), maxQuestion)}
+	q := executors.Question{Text: line.TruncateRunes(strings.TrimSpace(visible(in.Question)), maxQuestion)}
 	if q.Text == "" {
 		return q, executors.Failuref(executors.InvalidParameters, "ask_user: the question is empty")
 	}
 	for _, o := range in.Options {
-		o = executors.TruncateRunes(strings.Join(strings.Fields(visible(o)), " "), maxOption)
+		o = line.TruncateRunes(line.Join(visible(o)), maxOption)
 		if o != "" && !slices.Contains(q.Options, o) && len(q.Options) < maxOptions {
 			q.Options = append(q.Options, o)
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
 )
 
 // invokeInput is the input of invoke_skill.
@@ -21,7 +22,7 @@ func (s *Set) prepareInvoke(_ context.Context, _ *executors.Call, in *invokeInpu
 		return card, err
 	}
 	card.Title = "run the skill " + executors.Titled(in.Name)
-	if task := oneLine(in.Task); task != "" {
+	if task := line.Join(in.Task); task != "" {
 		card.Title += ": " + executors.OneLine(executors.Shown(task))
 	}
 	return card, nil

@@ -7,6 +7,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/permission/approval"
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
 )
 
 // list describes the skills in Markdown: each with its source, its trust and its state.
@@ -22,7 +23,7 @@ func (s *Set) list() string {
 	for _, skill := range all {
 		trust, state := s.state(skill)
 		fmt.Fprintf(&b, "- `%s` (%s): %s, %s", skill.Name, skill.source.Name, trust, state)
-		if about := oneLine(skill.Description); about != "" {
+		if about := line.Join(skill.Description); about != "" {
 			fmt.Fprintf(&b, ". %s", executors.Quoted(executors.WholeLine(executors.Shown(about)))) // a link in it must not be rendered
 		}
 		b.WriteByte('\n')
@@ -38,9 +39,6 @@ func (s *Set) list() string {
 
 // toolList returns the allowed tools of a skill that restricts them.
 func (s Skill) toolList() string { return cmp.Or(strings.Join(s.Tools, ", "), "no tool") }
-
-// oneLine returns a text without line breaks.
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // state returns the level of trust of a skill, and why it can be used or not.
 func (s *Set) state(skill Skill) (trust, state string) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
 	"github.com/zeph-acp/zeph-acp/session/agent/frontmatter"
 )
 
@@ -149,5 +150,5 @@ func (t Type) markdown() string {
 
 // shortened returns a text on one line, truncated to limit bytes.
 func shortened(s string, limit int) string {
-	return executors.Truncate(strings.Join(strings.Fields(s), " "), limit)
+	return line.Truncate(line.Join(s), limit)
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 	"github.com/zeph-acp/zeph-acp/filter/text/rank"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
@@ -100,7 +102,7 @@ func listServers(servers []string, tools []llm.Tool) string {
 	for i, name := range servers {
 		line := describeServer(name, tools, each)
 		if b.Len()+len(line) > maxListed {
-			fmt.Fprintf(&b, "- and %s\n", executors.Count(len(servers)-i, "more server"))
+			fmt.Fprintf(&b, "- and %s\n", quantity.Count(len(servers)-i, "more server"))
 			break
 		}
 		b.WriteString(line)
@@ -116,7 +118,7 @@ func describeServer(name string, tools []llm.Tool, size int) string {
 			names = append(names, rest)
 		}
 	}
-	line := fmt.Sprintf("- %s (%s)", name, executors.Count(len(names), "tool"))
+	line := fmt.Sprintf("- %s (%s)", name, quantity.Count(len(names), "tool"))
 	for i, n := range names {
 		sep := ", "
 		if i == 0 {
@@ -233,7 +235,7 @@ func (s *Set) searchTools(query string) string {
 		fmt.Fprintf(&b, "- %s: %s\n", t.Name, summary(t.Description))
 	}
 	if more > 0 {
-		fmt.Fprintf(&b, "%s would fit too; narrow the query to find others.\n", executors.Count(more, "tool"))
+		fmt.Fprintf(&b, "%s would fit too; narrow the query to find others.\n", quantity.Count(more, "tool"))
 	}
 	return b.String()
 }
@@ -290,7 +292,7 @@ func (c *catalogue) score(query string, tools []llm.Tool) []float64 {
 
 // summary returns a description on one line, bounded.
 func summary(description string) string {
-	return executors.TruncateRunes(strings.Join(strings.Fields(description), " "), maxSummary)
+	return line.TruncateRunes(line.Join(description), maxSummary)
 }
 
 // checkOffered returns the failure of a model's call while tools are left out, if the

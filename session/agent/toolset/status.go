@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
@@ -25,7 +24,7 @@ func (s *Set) Status() []string {
 	if t.deferred {
 		_, more := splitByServer(t.all)
 		lines = append(lines, fmt.Sprintf("Tool search: %s of MCP servers would take too much of the window, so the model finds them by tool_search",
-			executors.Count(len(more), "tool")))
+			quantity.Count(len(more), "tool")))
 	}
 	if t.picked != nil && len(t.offered) > 0 {
 		lines = append(lines, fmt.Sprintf("Tools of the last prompt: %d of %d (%s)", len(t.offered), len(t.all), t.toolsByReason()))

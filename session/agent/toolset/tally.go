@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
 // tally counts the effects of the rules on the tools of a conversation: one
@@ -84,13 +84,13 @@ func (c *tally) status(filter bool) []string {
 			}
 		}
 		parts = append(parts, fmt.Sprintf("left out %d", c.leftOut))
-		lines = append(lines, fmt.Sprintf("Filter rules in %s: %s", executors.Count(c.prompts, "prompt"), strings.Join(parts, ", ")))
+		lines = append(lines, fmt.Sprintf("Filter rules in %s: %s", quantity.Count(c.prompts, "prompt"), strings.Join(parts, ", ")))
 	}
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(c.hidden)) {
-		part := fmt.Sprintf("%s hidden in %s", name, executors.Count(c.hidden[name], "prompt"))
+		part := fmt.Sprintf("%s hidden in %s", name, quantity.Count(c.hidden[name], "prompt"))
 		if n := c.refused[name]; n > 0 {
-			part += fmt.Sprintf(", %s refused", executors.Count(n, "call"))
+			part += fmt.Sprintf(", %s refused", quantity.Count(n, "call"))
 		}
 		parts = append(parts, part)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/textcalls"
 )
@@ -133,7 +134,7 @@ func callUsage(t llm.Tool) string {
 		}
 		fmt.Fprintf(&b, "\n  %s (%s)", p.Name, note)
 		if p.About != "" {
-			fmt.Fprintf(&b, ": %s", strings.Join(strings.Fields(p.About), " "))
+			fmt.Fprintf(&b, ": %s", line.Join(p.About))
 		}
 	}
 	return b.String()

@@ -14,6 +14,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/filter/text/backoff"
 	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
 )
 
 // StatusError is a response with a status that is not success.
@@ -52,7 +53,7 @@ func plainText(res *http.Response, body []byte) string {
 	}
 	title := ""
 	if m := pageTitle.FindStringSubmatch(text); m != nil {
-		title = strings.Join(strings.Fields(html.UnescapeString(m[1])), " ")
+		title = line.Join(html.UnescapeString(m[1]))
 	}
 	return strings.TrimPrefix(title, strconv.Itoa(res.StatusCode)+" ")
 }

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
 )
 
 // MaxMistakes limits how many mistakes of one file are reported.
@@ -41,7 +42,7 @@ func (m Mistake) Error() string {
 // OneLine truncates a text that may hold foreign values, and escapes characters
 // that a line cannot show.
 func OneLine(s string) string {
-	s = executors.TruncateRunes(s, 400)
+	s = line.TruncateRunes(s, 400)
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
 			return '\uFFFD'
@@ -83,7 +84,7 @@ func (ms Mistakes) In(where string) Mistakes {
 
 // quoteKey quotes a key and truncates it, since keys come from untrusted files.
 func quoteKey(key string) string {
-	return fmt.Sprintf("%q", executors.TruncateRunes(key, 100))
+	return fmt.Sprintf("%q", line.TruncateRunes(key, 100))
 }
 
 // Printable returns s, quoted if it holds characters that would break a line.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/cli"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
-	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
 // exitFindings is the exit status if a finding has the level of --fail-on or a worse one.
@@ -65,7 +65,7 @@ func Format(answer []byte, level int, github bool, columns int) (text []byte, er
 		if level > 0 {
 			words += " or worse"
 		}
-		err = &cli.ExitError{Code: exitFindings, Cause: fmt.Errorf("the review has %s of level %s (--fail-on)", executors.Count(bad, "finding"), words)}
+		err = &cli.ExitError{Code: exitFindings, Cause: fmt.Errorf("the review has %s of level %s (--fail-on)", quantity.Count(bad, "finding"), words)}
 	}
 	return b.Bytes(), err
 }
@@ -158,12 +158,12 @@ func countsLine(count map[string]int) string {
 	sum := 0
 	for _, s := range Severities {
 		if n := count[s]; n > 0 {
-			parts = append(parts, executors.Count(n, s))
+			parts = append(parts, quantity.Count(n, s))
 			sum += n
 		}
 	}
 	if sum == 0 {
 		return "No findings."
 	}
-	return executors.Count(sum, "finding") + ": " + strings.Join(parts, ", ")
+	return quantity.Count(sum, "finding") + ": " + strings.Join(parts, ", ")
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/tools/files/search"
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
 )
 
 const (
@@ -315,8 +316,8 @@ func oneLine(text []byte, at int) string {
 		from := max(0, min(at-maxSignature/2, len(text)-maxLong))
 		text = text[from : from+maxLong]
 	}
-	s := executors.OneLine(strings.Join(strings.Fields(strings.ToValidUTF8(string(text), "\uFFFD")), " "))
-	return executors.TruncateRunes(s, maxSignature)
+	s := executors.OneLine(line.Join(strings.ToValidUTF8(string(text), "\uFFFD")))
+	return line.TruncateRunes(s, maxSignature)
 }
 
 // IsSource reports whether a file may be source code, by its name.

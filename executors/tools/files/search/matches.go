@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
 // Matches collects the results of all files for the model. It adds whole files
@@ -46,7 +47,7 @@ func (m *Matches) Text(pattern string) string {
 	text := strings.TrimSuffix(m.out.String(), "\n")
 	if m.More {
 		text += fmt.Sprintf("\n[the first %s; there are more: narrow the pattern, or set path or include]",
-			executors.Count(m.Hits, "match"))
+			quantity.Count(m.Hits, "match"))
 	}
 	return text
 }

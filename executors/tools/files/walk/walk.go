@@ -19,6 +19,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
 // MaxEntries bounds the entries of one walk: a cwd may be a home directory.
@@ -136,7 +137,7 @@ func DeniedNote(n int) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("\n[%s left out by deny_read or allow_read]", executors.Count(n, "entry"))
+	return fmt.Sprintf("\n[%s left out by deny_read or allow_read]", quantity.Count(n, "entry"))
 }
 
 // String returns notes for the model, each on its own line after a line break.

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
 )
 
 // probes are the requests that find the login of a server. Every server with a login
@@ -129,7 +130,7 @@ func forPeople(err error) error {
 		return plain
 	}
 	text := err.Error()
-	if short := executors.TruncateRunes(text, maxReason); short != text {
+	if short := line.TruncateRunes(text, maxReason); short != text {
 		return errors.New(short)
 	}
 	return err
