@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,7 +16,11 @@ import (
 // TestHostileCalls makes the model call tools beyond its permissions. The calls
 // have no effect, the client and the model see them fail, and the turn goes on.
 func TestHostileCalls(t *testing.T) {
-	huge := `{"path":"` + strings.Repeat("x", 1<<20) + `"}`
+	var numbers strings.Builder // equal characters would end the answer
+	for i := 0; numbers.Len() < 1<<20; i++ {
+		fmt.Fprintf(&numbers, "x%d", i)
+	}
+	huge := `{"path":"` + numbers.String() + `"}`
 	for name, tt := range map[string]struct {
 		tool  string
 		input any
@@ -47,7 +52,7 @@ func TestHostileCalls(t *testing.T) {
 		"an argument of no type":   {"read", `{"path": 7}`, false, "path"},
 		"an argument missing":      {"write", `{"path": "a.txt"}`, false, "content"},
 		"1 MiB of arguments":       {"read", huge, false, ""},
-		"1 MiB of command":         {"bash", map[string]any{"command": "true " + strings.Repeat("x", 1<<20)}, false, ""},
+		"1 MiB of command":         {"bash", map[string]any{"command": "true " + numbers.String()}, false, ""},
 		"1 MiB of a tool's name":   {strings.Repeat("x", 1<<20), map[string]any{}, false, ""},
 		"a NUL in a path":          {"read", map[string]any{"path": "a\x00b"}, false, ""},
 		"a directory":              {"read", map[string]any{"path": "."}, false, ""},

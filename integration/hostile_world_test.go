@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -178,7 +179,10 @@ func (w *world) fill(v any) any {
 	return v
 }
 
-// run lets the model make all calls in one answer and returns their outcomes. It
+// callsOfAnswer is how many calls of one answer run.
+const callsOfAnswer = 32
+
+// run lets the model make all calls in few answers and returns their outcomes. It
 // checks that no file around the workspace was shown or changed, and that the
 // server was not reached.
 func (w *world) run(calls []modelCall) []callOutcome {
@@ -187,7 +191,16 @@ func (w *world) run(calls []modelCall) []callOutcome {
 }
 
 // runIn is run in an existing session.
-func (w *world) runIn(s sdk.SessionId, calls []modelCall) []callOutcome {
+func (w *world) runIn(s sdk.SessionId, calls []modelCall) (out []callOutcome) {
+	w.t.Helper()
+	for some := range slices.Chunk(calls, callsOfAnswer) {
+		out = append(out, w.runAnswer(s, some)...)
+	}
+	return out
+}
+
+// runAnswer lets the model make all calls in one answer.
+func (w *world) runAnswer(s sdk.SessionId, calls []modelCall) []callOutcome {
 	w.t.Helper()
 	before := len(w.p.Requests())
 	var blocks []fakemodel.Block

@@ -90,7 +90,7 @@ func (d *loopDetector) observe(round []outcome) string {
 	case d.rounds >= loopLimit:
 		return fmt.Sprintf("Stopped: the last %d rounds of tool calls had the same outcome, %s", loopLimit, advice)
 	case d.likes >= alikeLimit:
-		return fmt.Sprintf("Stopped: the last %d rounds of tool calls differ only in numbers and names, %s", d.likes, advice)
+		return fmt.Sprintf("Stopped: the last %s of tool calls differ only in numbers and names, %s", quantity.Count(d.likes, "round"), advice)
 	case stuck:
 		return "Stopped: the model makes the same tool calls again and again without new results, " + advice
 	}
