@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Check returns a message for each wrong key of a struct, by path.
@@ -30,13 +31,16 @@ func check(v reflect.Value, path string, wrong map[string]string) {
 	}
 	switch {
 	case isTable(v.Type()):
-		for i := range v.NumField() {
-			f := v.Type().Field(i)
-			if key, embedded := keyOf(f); embedded {
-				check(v.Field(i), path, wrong)
-			} else if key != "" {
-				checkTags(Field{Key: key, Tag: f.Tag}, v.Field(i), Join(path, key), wrong)
-				check(v.Field(i), Join(path, key), wrong)
+		for _, m := range membersOf(v.Type()) {
+			inner, at := v.Field(m.index), path
+			if m.Key != "" {
+				at = Join(path, m.Key)
+			}
+			if m.limited {
+				checkTags(m.Field, inner, at, wrong)
+			}
+			if m.nested {
+				check(inner, at, wrong)
 			}
 		}
 	case v.Kind() == reflect.Slice && isTable(v.Type().Elem()):
@@ -48,6 +52,44 @@ func check(v reflect.Value, path string, wrong map[string]string) {
 			check(v.MapIndex(key), Join(path, key.String()), wrong)
 		}
 	}
+}
+
+// member is a field of a table as check needs it. An embedded one has no key.
+type member struct {
+	Field
+	index   int
+	limited bool // its tags limit the values
+	nested  bool // it has keys or rules of its own
+}
+
+var members sync.Map // of []member by reflect.Type; each load of the configuration checks twice
+
+// membersOf returns the fields of a table that have a key or are embedded.
+func membersOf(t reflect.Type) []member {
+	if known, ok := members.Load(t); ok {
+		return known.([]member)
+	}
+	var out []member
+	for i := range t.NumField() {
+		f := t.Field(i)
+		key, embedded := keyOf(f)
+		if key == "" && !embedded {
+			continue
+		}
+		m := member{Field: Field{Key: key, Tag: f.Tag}, index: i}
+		for _, tag := range [...]string{"range", "oneof", "format"} {
+			m.limited = m.limited || f.Tag.Get(tag) != ""
+		}
+		switch f.Type.Kind() {
+		case reflect.Struct, reflect.Slice, reflect.Map, reflect.Pointer, reflect.Interface:
+			m.nested = true
+		default:
+			m.nested = f.Type.Implements(reflect.TypeFor[validator]()) || reflect.PointerTo(f.Type).Implements(reflect.TypeFor[validator]())
+		}
+		out = append(out, m)
+	}
+	members.Store(t, out)
+	return out
 }
 
 // checkTags adds the message about a value that its tags do not accept.
