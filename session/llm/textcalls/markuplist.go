@@ -1,0 +1,208 @@
+package textcalls
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/filter/text/nearjson"
+	"github.com/zeph-acp/zeph-acp/session/llm"
+)
+
+// readList reads the calls in JSON after an opener: an object, or a list of them; or a call as in Python.
+func (g grammar) readList(f form, body string, ended bool) (calls []written, rest string, v verdict) {
+	trimmed := strings.TrimLeft(body, " \t\r\n")
+	switch callPrefix(g, trimmed) {
+	case isNone:
+		if calls, rest, ok := g.readPython(trimmed); ok {
+			for _, c := range f.close {
+				rest = strings.TrimPrefix(strings.TrimLeft(rest, " \t\r\n"), c)
+			}
+			return calls, rest, isCall
+		}
+		if !ended && mayBePython(g, trimmed) {
+			return nil, body, isOpen
+		}
+		return nil, body, isNone
+	case isOpen:
+		if !ended {
+			return nil, body, isOpen
+		}
+		return nil, body, isNone
+	}
+	text, rest, v := f.cutJSON(trimmed, ended)
+	if v != isCall {
+		return nil, body, v
+	}
+	if calls, ok := g.parseCalls(text, llm.MeantTool); ok {
+		for { // further objects, as some models write them
+			next := strings.TrimLeft(rest, ";, \t\r\n")
+			n := 0
+			if strings.HasPrefix(next, "{") {
+				n = jsonEnd(next)
+			}
+			more, ok := g.parseCalls(next[:n], llm.MeantTool)
+			if next == "" {
+				rest = ""
+			}
+			if n == 0 && !ended && strings.HasPrefix(next, "{") && callPrefix(g, next) != isNone {
+				return nil, body, isOpen
+			}
+			if n == 0 || !ok {
+				return calls, rest, isCall
+			}
+			calls, rest = append(calls, more...), next[n:]
+			for _, c := range f.close {
+				rest = strings.TrimPrefix(strings.TrimLeft(rest, " \t\r\n"), c)
+			}
+		}
+	}
+	name := toolNameIn(text)
+	if !g.knows(name) || !g.cutOff && jsonEnd(text) == 0 && rest == "" {
+		return nil, body, isNone
+	}
+	return []written{{name: name, input: cutInput(text), cut: ended && rest == "" && jsonEnd(text) == 0}}, rest, isCall
+}
+
+// parseCalls parses a JSON text with calls of offered tools and nothing else. find looks a tool up.
+func (g grammar) parseCalls(text string, find func([]llm.Tool, string) (llm.Tool, bool)) (calls []written, ok bool) {
+	text = strings.TrimSpace(text)
+	if strings.HasPrefix(text, "[") {
+		var list []json.RawMessage
+		if json.Unmarshal([]byte(text), &list) != nil || len(list) == 0 {
+			return nil, false
+		}
+		for _, raw := range list {
+			one, ok := g.parseCall(string(raw), find)
+			if !ok {
+				return nil, false
+			}
+			calls = append(calls, one)
+		}
+		return calls, true
+	}
+	one, ok := g.parseCall(text, find)
+	return []written{one}, ok
+}
+
+// parseCall parses one call as a JSON object: with the members of a call and no others, or with the tool's name as
+// its only member.
+func (g grammar) parseCall(text string, find func([]llm.Tool, string) (llm.Tool, bool)) (call written, ok bool) {
+	object, mistakes, err := nearjson.Object(text)
+	var members map[string]json.RawMessage
+	if len(mistakes) > 0 {
+		call.note = "[the call was corrected to valid JSON: it had " + strings.Join(mistakes, ", ") + "]"
+	}
+	if err != nil || json.Unmarshal(object, &members) != nil {
+		return call, false
+	}
+	for name, value := range members {
+		if _, known := find(g.tools, name); known && len(members) == 1 && llm.IsObject(value) && !slices.Contains(nameMembers, name) {
+			return written{name: name, input: value}, true
+		}
+		if name == "function" && llm.IsObject(value) {
+			return g.parseCall(string(value), find)
+		}
+	}
+	var input json.RawMessage
+	for name, value := range members {
+		switch {
+		case slices.Contains(nameMembers, name) && (call.name == "" || name == "name"):
+			if json.Unmarshal(value, &call.name) != nil {
+				return call, false
+			}
+		case slices.Contains(inputMembers, name) && input == nil:
+			input = value
+		case !slices.Contains(otherMembers, name):
+			return call, false
+		}
+	}
+	if _, known := find(g.tools, call.name); !known {
+		return call, false
+	}
+	call.bare = input == nil
+	call.input, ok = inputOf(input)
+	return call, ok
+}
+
+// inputOf returns the input in the JSON of a call.
+func inputOf(raw json.RawMessage) (json.RawMessage, bool) {
+	var text string
+	switch {
+	case raw == nil || string(raw) == "null":
+		return json.RawMessage("{}"), true
+	case llm.IsObject(raw):
+		return raw, true
+	case json.Unmarshal(raw, &text) != nil:
+		return nil, false
+	case json.Valid([]byte(text)) && llm.IsObject([]byte(text)):
+		return json.RawMessage(text), true
+	case strings.TrimSpace(text) == "":
+		return json.RawMessage("{}"), true
+	}
+	return cutInput(text), true
+}
+
+// callPrefix reports whether a text begins a call in JSON. isCall means that its members are a call's as far as
+// they are there, and the name, if it is there, is an offered tool's.
+func callPrefix(g grammar, text string) verdict {
+	text = strings.TrimLeft(text, " \t\r\n")
+	if list, ok := strings.CutPrefix(text, "["); ok {
+		text = strings.TrimLeft(list, " \t\r\n")
+	}
+	if text == "" {
+		return isOpen
+	}
+	rest, ok := strings.CutPrefix(text, "{")
+	for ok {
+		rest = strings.TrimLeft(rest, ", \t\r\n")
+		if rest == "" {
+			return isOpen
+		}
+		key, after, whole := cutString(rest)
+		switch {
+		case !strings.ContainsRune("\"'", rune(rest[0])):
+			return isNone
+		case !whole:
+			if slices.ContainsFunc(slices.Concat(nameMembers, inputMembers, otherMembers), func(m string) bool { return strings.HasPrefix(m, rest[1:]) }) ||
+				slices.ContainsFunc(g.tools, func(t llm.Tool) bool { return strings.HasPrefix(t.Name, rest[1:]) }) {
+				return isOpen
+			}
+			return isNone
+		case slices.Contains(inputMembers, key):
+			return isCall
+		}
+		value := strings.TrimLeft(after, ": \t\r\n")
+		switch name := slices.Contains(nameMembers, key); {
+		case value == "":
+			return isOpen
+		case name && value[0] == '{' && key == "function":
+			rest = value[1:]
+			continue
+		case !name && g.knows(key) && value[0] == '{':
+			return isCall
+		case !name && !slices.Contains(otherMembers, key):
+			return isNone
+		case name && !strings.ContainsRune("\"'", rune(value[0])):
+			return isNone
+		}
+		text, after, whole := cutString(value)
+		switch {
+		case !whole && strings.ContainsRune("\"'", rune(value[0])):
+			return isOpen
+		case slices.Contains(nameMembers, key):
+			if g.knows(text) {
+				return isCall
+			}
+			return isNone
+		case !whole: // a number
+			i := strings.IndexAny(value, ",}")
+			if i < 0 {
+				return isOpen
+			}
+			after = value[i:]
+		}
+		rest = after
+	}
+	return isNone
+}
