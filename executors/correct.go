@@ -207,7 +207,7 @@ func (c *corrector) try(s *jsonschema.Schema, at string, v any) (any, bool) {
 	return got, ok
 }
 
-// adopt takes over the notes of an attempt whose result is used.
+// adopt copies the notes of the attempt whose result is returned.
 func (c *corrector) adopt(sub *corrector) {
 	c.changed, c.unknown, c.renamed = true, append(c.unknown, sub.unknown...), append(c.renamed, sub.renamed...)
 }

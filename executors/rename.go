@@ -65,9 +65,9 @@ var sameParams = [][]string{
 	{"id", "bash_id", "task_id", "process_id", "shell_id"},
 }
 
-// rename gives unknown members the names of the parameters that they mean. A parameter is meant if it
-// is the only one of that meaning without a value, or the only required one, no other member means it, and
-// the value fits.
+// rename maps unknown members to parameters, by the groups of synonyms. A member maps to the only
+// parameter of its group without a value, or the only required one. The value must fit, and no
+// other member may map to the same parameter.
 func (c *corrector) rename(s *jsonschema.Schema, at string, members map[string]any) {
 	if !closed(s) {
 		return

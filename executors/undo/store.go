@@ -65,7 +65,7 @@ func (s DirStore) name(hash string) string { return filepath.Join(s.Dir, hash[:2
 // minContentAge is the age of a content from which something names it, if it is used.
 const minContentAge = time.Hour
 
-// Put keeps a content, all of which it holds in memory. It returns the hash of a content that cannot be kept too.
+// Put stores a file's content, which it reads into memory. It returns the hash even if the content cannot be stored.
 func (s DirStore) Put(content io.Reader) (hash string, size int64, err error) {
 	data, err := io.ReadAll(content)
 	if err != nil {

@@ -103,7 +103,8 @@ func TestPrivateOutside(t *testing.T) {
 // opened in addition to the project, all of it is hidden.
 func TestPrivateMixed(t *testing.T) {
 	dir := tree(t, "p/zeph.db", "p/config.toml", "p/sub/config.toml", "p/a.go", "other/x")
-	own := &AgentFiles{Places: []Place{{Dir: filepath.Join(dir, "p"), Files: []string{"config.toml", "keys.toml", "keys.toml.lock", ".*.tmp-*", "zeph.db", "zeph.db*"},
+	own := &AgentFiles{Places: []Place{{Dir: filepath.Join(dir, "p"), Files: []string{"config.toml", "keys.toml", "keys.toml.lock", ".*.tmp-*",
+		"zeph.db", "zeph.db*"},
 		Mixed: true}}}
 	for _, tt := range []struct {
 		roots  string

@@ -13,11 +13,13 @@ func TestCorrectedForm(t *testing.T) {
 	const called = "[the tool is called look, not "
 	const corrected = "[the arguments were corrected to valid JSON: they had "
 	for name, tt := range map[string]struct{ tool, input, wantTool, wantInput, result string }{
-		"right":       {"look", `{"path":"/w/a"}`, "look", `{"path":"/w/a"}`, "look of /w/a as attempt 1"},
-		"namespace":   {"functions.look", `{"path":"/w/a"}`, "look", `{"path":"/w/a"}`, "look of /w/a as attempt 1\n" + called + "functions.look]"},
-		"token":       {"look<|channel|>commentary", `{"path":"/w/a"}`, "look", `{"path":"/w/a"}`, "look of /w/a as attempt 1\n" + called + "look<|channel|>commentary]"},
-		"nearly JSON": {"look", `"{'path': '/w/a',}"`, "look", `{"path":"/w/a"}`, "look of /w/a as attempt 1\n" + corrected + "single quotation marks, a trailing comma]"},
-		"both":        {" Look", `"{\"path\": \"/w/a\""`, "look", `{"path":"/w/a"}`, "look of /w/a as attempt 1\n" + called + "Look]\n" + corrected + "a missing }]"},
+		"right":     {"look", `{"path":"/w/a"}`, "look", `{"path":"/w/a"}`, "look of /w/a as attempt 1"},
+		"namespace": {"functions.look", `{"path":"/w/a"}`, "look", `{"path":"/w/a"}`, "look of /w/a as attempt 1\n" + called + "functions.look]"},
+		"token": {"look<|channel|>commentary", `{"path":"/w/a"}`, "look", `{"path":"/w/a"}`,
+			"look of /w/a as attempt 1\n" + called + "look<|channel|>commentary]"},
+		"nearly JSON": {"look", `"{'path': '/w/a',}"`, "look", `{"path":"/w/a"}`,
+			"look of /w/a as attempt 1\n" + corrected + "single quotation marks, a trailing comma]"},
+		"both": {" Look", `"{\"path\": \"/w/a\""`, "look", `{"path":"/w/a"}`, "look of /w/a as attempt 1\n" + called + "Look]\n" + corrected + "a missing }]"},
 		"not JSON": {"look", `"{\"path\": \"/w/a"`, "look", `"{\"path\": \"/w/a"`,
 			"[tool_error]\ncategory: invalid_parameters\nerror: look: the input must be a JSON object, got \"{\\\"path\\\": \\\"/w/a\"\nsuggestion: "},
 		"unknown": {"speak", `{"path":"/w/a"}`, "speak", `{"path":"/w/a"}`, "[tool_error]\ncategory: tool_not_found"},

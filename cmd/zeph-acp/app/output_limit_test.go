@@ -223,7 +223,7 @@ func sampleInput(t *testing.T, tool executors.Tool) string {
 	return string(out)
 }
 
-// TestOutputLimitOfRealTools checks the limit with the tools that have long texts themselves.
+// TestOutputLimitOfRealTools checks the limit with tools whose own output is long.
 func TestOutputLimitOfRealTools(t *testing.T) {
 	dir := t.TempDir()
 	var lines strings.Builder

@@ -36,7 +36,7 @@ func (b *sessionBuilder) newRewind() *rewind.Session {
 }
 
 // fileSystem returns the files of a session: through the client as far as its capabilities
-// allow, else on the disk. kept, if not nil, also stores the texts of the editor for a rewind.
+// allow, else on the disk. If kept is not nil, it also stores the editor's buffers for a rewind.
 func (b *sessionBuilder) fileSystem(kept *rewind.Session) files.FS {
 	caps := b.session.Client.Capabilities()
 	var fs files.FS = files.Disk{Roots: b.dirs.files, MaxBytes: b.cfg.Tools.File.MaxFileBytes}

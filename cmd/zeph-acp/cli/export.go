@@ -43,8 +43,8 @@ func WriteExport(w io.Writer, doc any) error {
 	return nil
 }
 
-// exportTo writes a file that only the user can read, since it contains texts that
-// tools have read. It does not overwrite a file with content. An empty file may
+// exportTo writes a file that only the user can read, since it contains file contents and
+// command output. It does not overwrite a file with content. An empty file may
 // have been readable by others, so its mode is changed.
 func exportTo(file string, write func(io.Writer) error) error {
 	w, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY, 0o600)

@@ -14,9 +14,10 @@ import (
 // be used is a mistake.
 func TestCheckOfKeys(t *testing.T) {
 	for text, want := range map[string]string{
-		"[tools.shell]\nauto_rollback = true":                                                 `:2: key "tools.shell.auto_rollback": has no effect without transactional = true`,
-		"[tools.shell]\ntransactional = true":                                                 `:2: key "tools.shell.transactional": has no effect without auto_rollback = true`,
-		"[tools.shell]\nsnapshot_required = true":                                             `:2: key "tools.shell.snapshot_required": has no effect without transactional = true and auto_rollback = true`,
+		"[tools.shell]\nauto_rollback = true": `:2: key "tools.shell.auto_rollback": has no effect without transactional = true`,
+		"[tools.shell]\ntransactional = true": `:2: key "tools.shell.transactional": has no effect without auto_rollback = true`,
+		"[tools.shell]\nsnapshot_required = true": `:2: key "tools.shell.snapshot_required": ` +
+			`has no effect without transactional = true and auto_rollback = true`,
 		"[tools.shell]\ntransactional = true\nauto_rollback = true\nsnapshot_required = true": "",
 		"[tools.sandbox]\nextra_write = ['/x']":                                               `:2: key "tools.sandbox.extra_write": has no effect without enabled = true`,
 		"[tools.sandbox]\nrequired = true\nextra_write = ['/x']":                              "",

@@ -1,6 +1,6 @@
 package overflow
 
-// Config is the table [tools.overflow]: how much is kept of texts that are too long, and for how long.
+// Config is the table [tools.overflow]: how much of an output over the limit is stored, and for how long.
 type Config struct {
 	// RetentionDays is bounded: far more does not fit a time.Duration.
 	RetentionDays int `toml:"retention_days" default:"7" range:"0..36500" zero:"as long as the session" unit:"days" doc:"that the rest is kept"`

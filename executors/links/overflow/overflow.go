@@ -1,5 +1,5 @@
-// Package overflow limits the texts that models get, and keeps those that are too long. The model
-// gets the head and the tail of a long text, and a reference by which the tool read_overflow
+// Package overflow limits the output that models get, and stores what exceeds the limit. The
+// model gets the head and the tail of a long output, and a reference with which read_overflow
 // returns any part of it.
 //
 //	o := &overflow.Overflow{Store: db, Memory: memory, MaxChars: 50_000, Config: cfg}

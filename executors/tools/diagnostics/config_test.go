@@ -25,12 +25,17 @@ func TestTighten(t *testing.T) {
 		mine, repo, want Config
 		set, ignored     []string
 	}{
-		"lower":         {Config{Timeout: 120, MaxDiagnostics: 50}, Config{Timeout: 60, MaxDiagnostics: 20}, Config{Timeout: 60, MaxDiagnostics: 20}, []string{"timeout", "max_diagnostics"}, nil},
-		"higher":        {Config{Timeout: 120, MaxDiagnostics: 50}, Config{Timeout: 600, MaxDiagnostics: 60}, Config{Timeout: 120, MaxDiagnostics: 50}, []string{"timeout", "max_diagnostics"}, []string{"max_diagnostics", "timeout"}},
-		"no limit":      {Config{Timeout: 120, MaxDiagnostics: 50}, Config{Timeout: 0, MaxDiagnostics: 0}, Config{Timeout: 120, MaxDiagnostics: 50}, []string{"timeout", "max_diagnostics"}, []string{"max_diagnostics", "timeout"}},
-		"instead of no": {Config{Timeout: 0, MaxDiagnostics: 50}, Config{Timeout: 60, MaxDiagnostics: 50}, Config{Timeout: 60, MaxDiagnostics: 50}, []string{"timeout"}, nil},
-		"wrong":         {Config{Timeout: 0, MaxDiagnostics: 50}, Config{Timeout: -5, MaxDiagnostics: -5}, Config{Timeout: 0, MaxDiagnostics: 50}, []string{"timeout", "max_diagnostics"}, []string{"max_diagnostics", "timeout"}},
-		"not set":       {Config{Timeout: 120, MaxDiagnostics: 50}, Config{Timeout: 1, MaxDiagnostics: 1}, Config{Timeout: 120, MaxDiagnostics: 50}, nil, nil},
+		"lower": {Config{Timeout: 120, MaxDiagnostics: 50}, Config{Timeout: 60, MaxDiagnostics: 20}, Config{Timeout: 60, MaxDiagnostics: 20},
+			[]string{"timeout", "max_diagnostics"}, nil},
+		"higher": {Config{Timeout: 120, MaxDiagnostics: 50}, Config{Timeout: 600, MaxDiagnostics: 60}, Config{Timeout: 120, MaxDiagnostics: 50},
+			[]string{"timeout", "max_diagnostics"}, []string{"max_diagnostics", "timeout"}},
+		"no limit": {Config{Timeout: 120, MaxDiagnostics: 50}, Config{Timeout: 0, MaxDiagnostics: 0}, Config{Timeout: 120, MaxDiagnostics: 50},
+			[]string{"timeout", "max_diagnostics"}, []string{"max_diagnostics", "timeout"}},
+		"instead of no": {Config{Timeout: 0, MaxDiagnostics: 50}, Config{Timeout: 60, MaxDiagnostics: 50}, Config{Timeout: 60, MaxDiagnostics: 50},
+			[]string{"timeout"}, nil},
+		"wrong": {Config{Timeout: 0, MaxDiagnostics: 50}, Config{Timeout: -5, MaxDiagnostics: -5}, Config{Timeout: 0, MaxDiagnostics: 50},
+			[]string{"timeout", "max_diagnostics"}, []string{"max_diagnostics", "timeout"}},
+		"not set": {Config{Timeout: 120, MaxDiagnostics: 50}, Config{Timeout: 1, MaxDiagnostics: 1}, Config{Timeout: 120, MaxDiagnostics: 50}, nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, ignored := setting.Tighten(tt.mine, tt.repo, tt.set...)

@@ -73,9 +73,10 @@ type Message struct {
 
 // Store keeps entries. It may be used concurrently.
 type Store interface {
-	// PutMemory saves an entry with a key, which equal texts share. It replaces the entry of e.ID,
-	// or else an equal one of the project; existed reports that. The error is fs.ErrNotExist if there is no entry of that ID, and
-	// ErrFull if the project has most entries; 0 means no limit.
+	// PutMemory saves an entry. Entries with equal text have equal keys. It replaces the entry
+	// e.ID, or else the project's entry with that key; existed reports whether there was one. The
+	// error is fs.ErrNotExist if e.ID does not exist, and ErrFull if the project has most
+	// entries; 0 means no limit.
 	PutMemory(ctx context.Context, e Entry, key string, most int) (id int64, existed bool, err error)
 	// DeleteMemory deletes an entry. The error is fs.ErrNotExist if there is none.
 	DeleteMemory(ctx context.Context, id int64) error

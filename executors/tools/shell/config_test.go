@@ -23,7 +23,8 @@ func TestValidate(t *testing.T) {
 }
 
 func TestTighten(t *testing.T) {
-	mine := Config{Timeout: 30, MaxTimeout: 600, MaxOutputBytes: 1 << 20, OutputLimit: executors.OutputLimit{MaxOutputChars: 50_000}, EnvBlocklist: []string{"A_"}, MaxBackground: 8}
+	mine := Config{Timeout: 30, MaxTimeout: 600, MaxOutputBytes: 1 << 20, OutputLimit: executors.OutputLimit{MaxOutputChars: 50_000},
+		EnvBlocklist: []string{"A_"}, MaxBackground: 8}
 	unlimited := mine
 	unlimited.Timeout = 0
 	for name, tt := range map[string]struct {
@@ -46,7 +47,8 @@ func TestTighten(t *testing.T) {
 		"no limit":     {mine, Config{}, []string{"timeout"}, mine, []string{"timeout"}},
 		"out of range": {mine, Config{Timeout: -1, MaxOutputBytes: 1}, []string{"timeout", "max_output_bytes"}, mine, []string{"max_output_bytes", "timeout"}},
 		"where there is no": {unlimited, Config{Timeout: 60}, []string{"timeout"},
-			Config{Timeout: 60, MaxTimeout: 600, MaxOutputBytes: 1 << 20, OutputLimit: executors.OutputLimit{MaxOutputChars: 50_000}, EnvBlocklist: []string{"A_"}, MaxBackground: 8}, nil},
+			Config{Timeout: 60, MaxTimeout: 600, MaxOutputBytes: 1 << 20, OutputLimit: executors.OutputLimit{MaxOutputChars: 50_000},
+				EnvBlocklist: []string{"A_"}, MaxBackground: 8}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, ignored := setting.Tighten(tt.mine, tt.repo, tt.keys...)

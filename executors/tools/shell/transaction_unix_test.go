@@ -231,7 +231,8 @@ func TestNoSnapshot(t *testing.T) {
 		call   *executors.Call
 		why    string
 	}{
-		"too large": {nil, func(_ *testing.T, e *Executor, _ string) { e.UndoLimits.MaxBytes = 10 }, bash("echo x > new; ./x 2> /dev/null; exit 1"), "more than 10 bytes"},
+		"too large": {nil, func(_ *testing.T, e *Executor, _ string) { e.UndoLimits.MaxBytes = 10 }, bash("echo x > new; ./x 2> /dev/null; exit 1"),
+			"more than 10 bytes"},
 		"background runs": {nil, func(t *testing.T, e *Executor, _ string) {
 			run(t, e, call(Tool, `{"command":"sleep 999","background":true}`))
 		}, bash("echo x > new; exit 1"), "runs in the background"},

@@ -214,14 +214,16 @@ func TestConfig(t *testing.T) {
 	if wrong := setting.Check(setting.Default[Config]()); len(wrong) > 0 {
 		t.Errorf("setting.Check(setting.Default[Config]()): got %v, want none", wrong)
 	}
-	bad := Config{MaxBodyBytes: 1 << 30, OutputLimit: executors.OutputLimit{MaxOutputChars: 10}, AllowedDomains: []string{"https://example.com"}, DeniedDomains: []string{"*.*.com"}}
+	bad := Config{MaxBodyBytes: 1 << 30, OutputLimit: executors.OutputLimit{MaxOutputChars: 10}, AllowedDomains: []string{"https://example.com"},
+		DeniedDomains: []string{"*.*.com"}}
 	for _, key := range []string{"timeout", "max_body_bytes", "max_output_chars", "allowed_domains", "denied_domains"} {
 		if wrong := setting.Check(bad); wrong[key] == "" && wrong[key+"[0]"] == "" {
 			t.Errorf("Validate accepts a wrong %s", key)
 		}
 	}
 	got, ignored := setting.Tighten(setting.Default[Config](),
-		Config{Timeout: 5, MaxBodyBytes: 2 << 20, OutputLimit: executors.OutputLimit{MaxOutputChars: 1000}, DeniedDomains: []string{"a.com"}}, setting.Paths[Config]()...)
+		Config{Timeout: 5, MaxBodyBytes: 2 << 20, OutputLimit: executors.OutputLimit{MaxOutputChars: 1000},
+			DeniedDomains: []string{"a.com"}}, setting.Paths[Config]()...)
 	if diff := cmp.Diff([]string{"allowed_domains", "max_body_bytes"}, ignored); diff != "" {
 		t.Errorf("ignored keys (-want +got)\n%s", diff)
 	}

@@ -164,7 +164,7 @@ func (c *Copy) separate(path string) bool {
 	return false
 }
 
-// setTexts adds the texts of the two sides.
+// setTexts sets the old and the new content.
 func (c *Copy) setTexts(ch *Change) {
 	for _, side := range []struct {
 		state undo.State

@@ -102,7 +102,8 @@ func TestInvoke(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := set.Execute(ctx, &executors.Call{Tool: "invoke_skill", Input: []byte(`{"name":"plain"}`), InTurn: executors.InTurn{Delegate: delegate}}); !errors.Is(err,
+	if _, err := set.Execute(ctx, &executors.Call{Tool: "invoke_skill", Input: []byte(`{"name":"plain"}`),
+		InTurn: executors.InTurn{Delegate: delegate}}); !errors.Is(err,
 		context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}

@@ -355,7 +355,8 @@ func TestConfig(t *testing.T) {
 			t.Errorf("%s is accepted: %v", key, wrong)
 		}
 	}
-	c, ignored := setting.Tighten(setting.Default[Config](), Config{MaxParallel: 2, MaxRounds: 100, OutputLimit: executors.OutputLimit{MaxOutputChars: 60_000}}, setting.Paths[Config]()...)
+	c, ignored := setting.Tighten(setting.Default[Config](), Config{MaxParallel: 2, MaxRounds: 100,
+		OutputLimit: executors.OutputLimit{MaxOutputChars: 60_000}}, setting.Paths[Config]()...)
 	if want := (Config{Enabled: false, MaxParallel: 2, MaxRounds: 30, OutputLimit: executors.OutputLimit{MaxOutputChars: 50_000}}); c != want {
 		t.Errorf("%+v", c)
 	}

@@ -25,10 +25,11 @@ func TestServerFacts(t *testing.T) {
 		want    llm.Facts
 		asked   string
 	}{
-		"llama.cpp":                {map[string]string{"/props": props + `}`}, llm.Facts{Window: 8192}, "/props"},
-		"a template without tools": {map[string]string{"/props": props + `,"chat_template_caps":{"supports_tools":false}}`}, llm.Facts{Window: 8192, LacksTools: true}, "/props"},
-		"a template with tools":    {map[string]string{"/props": props + `,"chat_template_caps":{"supports_tools":true}}`}, llm.Facts{Window: 8192}, "/props"},
-		"older capabilities":       {map[string]string{"/props": props + `,"supports_tools":false}`}, llm.Facts{Window: 8192, LacksTools: true}, "/props"},
+		"llama.cpp": {map[string]string{"/props": props + `}`}, llm.Facts{Window: 8192}, "/props"},
+		"a template without tools": {map[string]string{"/props": props + `,"chat_template_caps":{"supports_tools":false}}`},
+			llm.Facts{Window: 8192, LacksTools: true}, "/props"},
+		"a template with tools": {map[string]string{"/props": props + `,"chat_template_caps":{"supports_tools":true}}`}, llm.Facts{Window: 8192}, "/props"},
+		"older capabilities":    {map[string]string{"/props": props + `,"supports_tools":false}`}, llm.Facts{Window: 8192, LacksTools: true}, "/props"},
 		"a template for tools": {map[string]string{"/props": props + `,"supports_tools":false,"chat_template_tool_use":"…"}`},
 			llm.Facts{Window: 8192}, "/props"},
 		"vllm": {map[string]string{"/v1/models": `{"data":[{"id":"m","max_model_len":32768}]}`}, llm.Facts{Window: 32768}, "/props /v1/models"},
@@ -63,7 +64,8 @@ func TestServerFacts(t *testing.T) {
 // compatibleModel returns a model of a compatible server.
 func compatibleModel(t testing.TB, address string, memory *wire.Memory) llm.Model {
 	t.Helper()
-	m, err := Select(Config{Providers: []Provider{{Name: "lab", Type: TypeCompatible, Model: "m", BaseURL: address}}}, func(string) string { return "" }, memory, "")
+	m, err := Select(Config{Providers: []Provider{{Name: "lab", Type: TypeCompatible, Model: "m", BaseURL: address}}}, func(string) string { return "" },
+		memory, "")
 	if err != nil {
 		t.Fatal(err)
 	}

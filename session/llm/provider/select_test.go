@@ -149,13 +149,14 @@ func TestValidate(t *testing.T) {
 		{Name: "lab", Type: "compatible", Model: "m", BaseURL: "localhost:1234"},
 	}}
 	want := map[string]string{
-		"providers[1].name":           `"ok" is the name of an earlier provider; names must differ`,
-		"providers[2].name":           `must have no colon and no space, got "a:b"`,
-		"providers[2].api":            `must be responses or chat, got "soap"`,
-		"providers[2].type":           `"mistral" is not known; the types are claude, openai, gemini, ollama, compatible, direct, script`,
-		"providers[2].base_url":       "must be an address such as https://api.anthropic.com",
-		"providers[2].api_key_env":    `must be the name of an environment variable, not the key itself, which "zeph-acp login" stores`,
-		"providers[2].max_tokens":     "-1 is less than 0; 0: the server's limit, for compatible the rest of the window, for claude at most 32,000 (64,000 at xhigh and max)",
+		"providers[1].name":        `"ok" is the name of an earlier provider; names must differ`,
+		"providers[2].name":        `must have no colon and no space, got "a:b"`,
+		"providers[2].api":         `must be responses or chat, got "soap"`,
+		"providers[2].type":        `"mistral" is not known; the types are claude, openai, gemini, ollama, compatible, direct, script`,
+		"providers[2].base_url":    "must be an address such as https://api.anthropic.com",
+		"providers[2].api_key_env": `must be the name of an environment variable, not the key itself, which "zeph-acp login" stores`,
+		"providers[2].max_tokens": "-1 is less than 0; 0: the server's limit, for compatible the rest of the window, " +
+			"for claude at most 32,000 (64,000 at xhigh and max)",
 		"providers[2].context_window": "-2 is less than 0; 0: the known size of the model",
 		"providers[2].tool_use":       `"none" is not one of auto, native, text`,
 		"providers[2].images":         `"true" is not one of yes, no, auto`,
