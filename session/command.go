@@ -165,9 +165,9 @@ func (s *Session) clear(ctx context.Context, _ string) (string, error) {
 	s.history = nil
 	s.mu.Lock()
 	s.usage.Used = 0 // an estimate: the next answer counts the whole history
-	usage, tools := s.usage, s.tools
+	usage := s.usage
 	s.mu.Unlock()
-	if tools != nil {
+	if tools := s.toolState(); tools != nil {
 		tools.Reset()
 	}
 	if usage.Size == 0 { // the client has seen no usage

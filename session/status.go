@@ -16,8 +16,8 @@ import (
 func (s *Session) status(context.Context, string) (string, error) {
 	broken := s.journal.storeError()
 	var tools []string
-	if s.tools != nil {
-		tools = s.tools.Status() // without the lock: it asks for the model of the session
+	if state := s.toolState(); state != nil {
+		tools = state.Status() // without the lock: it asks for the model of the session
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -7,20 +7,31 @@ import (
 	"time"
 )
 
-// asking are tools whose status needs the model of the session.
+// asking are tools whose status needs the model of the one session.
 type asking struct {
 	Tools
-	session *Session
+	sessions *Sessions
 }
 
-func (a asking) Status() []string { return []string{"Judged by: " + a.session.model().Name()} }
+func (a asking) Status() []string {
+	s, ok := a.sessions.find("s1")
+	if !ok {
+		return nil
+	}
+	return []string{"Judged by: " + s.model().Name()}
+}
+func (asking) Builtins() []Builtin { return nil }
+func (asking) Commands() []Command { return nil }
+func (asking) Close()              {}
 
 // TestStatusOfToolsThatAsk checks that /status answers when a tool's status asks the session,
 // as a gate's status does for the session's model.
 func TestStatusOfToolsThatAsk(t *testing.T) {
-	all := newSessions(steered{})
+	all := newSessions(nil)
+	all.NewAgent = func(Host) (AgentSession, error) {
+		return AgentSession{Agent: steered{}, Mode: "code", Tools: asking{sessions: all}}, nil
+	}
 	s := open(t, all).(*Session)
-	s.tools = asking{s.tools, s}
 	answer := make(chan string, 1)
 	go func() {
 		text, _ := s.status(context.Background(), "")
