@@ -2,7 +2,14 @@ package redact
 
 import (
 	"bytes"
+	"flag"
+	"fmt"
+	"go/format"
+	"maps"
+	"os"
+	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -20,21 +27,101 @@ type writtenRule struct {
 }
 
 // readRules parses rules.toml and refuses unknown fields.
-func readRules(t testing.TB) (rules []*writtenRule) {
+func readRules(t testing.TB) []*writtenRule {
 	t.Helper()
+	rules, _ := readContent(t)
+	return rules
+}
+
+// readContent parses rules.toml. It returns the rules with their lines, and the content without them.
+func readContent(t testing.TB) ([]*writtenRule, content) {
+	t.Helper()
+	source, err := os.Open("rules.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer source.Close()
 	var file struct {
 		Kind   []Credential
 		Words  map[string][]string
-		Shapes map[string]*shape
+		Shapes map[string]string
 		Rule   []*writtenRule
 	}
-	if err := toml.NewDecoder(bytes.NewReader(rulesTOML)).DisallowUnknownFields().Decode(&file); err != nil {
+	if err := toml.NewDecoder(source).DisallowUnknownFields().Decode(&file); err != nil {
 		t.Fatal(err)
 	}
 	if len(file.Kind) != int(credKindCount) {
 		t.Fatalf("rules.toml has %d kinds, want %d", len(file.Kind), credKindCount)
 	}
-	return file.Rule
+	c := content{Kinds: file.Kind}
+	for _, r := range file.Rule {
+		c.Rules = append(c.Rules, &r.rule)
+	}
+	for _, name := range slices.Sorted(maps.Keys(file.Words)) {
+		c.Words = append(c.Words, namedList{name, file.Words[name]})
+	}
+	for _, name := range slices.Sorted(maps.Keys(file.Shapes)) {
+		c.Shapes = append(c.Shapes, namedShape{name, file.Shapes[name]})
+	}
+	return file.Rule, c
+}
+
+var update = flag.Bool("update", false, "write data.go anew from rules.toml")
+
+// TestData checks that data.go has the content of rules.toml. With -update, it writes the file.
+func TestData(t *testing.T) {
+	_, c := readContent(t)
+	var code bytes.Buffer
+	code.WriteString("// Code generated from rules.toml by go generate. DO NOT EDIT.\n\npackage redact\n\nvar data = ")
+	writeGo(&code, reflect.ValueOf(c))
+	want, err := format.Source(append(code.Bytes(), '\n'))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile("data.go", want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := os.ReadFile("data.go"); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("data.go does not have the content of rules.toml (%v): run go generate ./filter/redact", err)
+	}
+}
+
+// writeGo writes a value as Go code: a slice of structs with a line for each, everything else in one
+// line. Fields with the zero value are left out.
+func writeGo(w *bytes.Buffer, v reflect.Value) {
+	name := func(t reflect.Type) string { return strings.ReplaceAll(t.String(), "redact.", "") }
+	switch v.Kind() {
+	case reflect.Pointer:
+		writeGo(w, v.Elem())
+	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[content]() {
+			w.WriteString(name(v.Type()))
+		}
+		w.WriteString("{")
+		for i := range v.NumField() {
+			if field := v.Type().Field(i); field.IsExported() && !v.Field(i).IsZero() {
+				w.WriteString(field.Name + ": ")
+				writeGo(w, v.Field(i))
+				w.WriteString(", ")
+			}
+		}
+		w.WriteString("}")
+	case reflect.Slice:
+		if v.Type().Elem().Kind() == reflect.String {
+			fmt.Fprintf(w, "%#v", v.Interface())
+			return
+		}
+		w.WriteString(name(v.Type()) + "{\n")
+		for i := range v.Len() {
+			writeGo(w, v.Index(i))
+			w.WriteString(",\n")
+		}
+		w.WriteString("}")
+	default:
+		fmt.Fprintf(w, "%#v", v.Interface())
+	}
 }
 
 var randomPart = regexp.MustCompile(`%([xX]?)(\d+)`)
@@ -100,17 +187,6 @@ func TestRules(t *testing.T) {
 			if masked, found := (&Scanner{}).Mask(line); masked != line {
 				t.Errorf("%s: %q is masked as %q with %v, want it unchanged", r.ID, line, masked, found)
 			}
-		}
-	}
-}
-
-// The start of the program does not wait for the rules, the first text does.
-func BenchmarkRules(b *testing.B) {
-	b.ReportAllocs()
-	for b.Loop() {
-		var set ruleSet
-		if err := toml.Unmarshal(rulesTOML, &set); err != nil {
-			b.Fatal(err)
 		}
 	}
 }

@@ -1,22 +1,35 @@
 package redact
 
 import (
-	_ "embed"
-	"fmt"
 	"sync"
-
-	"github.com/pelletier/go-toml/v2" // the rules are data, which people read and extend
 
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
 
-//go:embed rules.toml
-var rulesTOML []byte
+//go:generate go test -run TestData . -update
 
-// ruleSet is the content of rules.toml.
+// content is the content of rules.toml. The file data.go has it as Go values, since decoding the
+// file would take most of the time of a start.
+type content struct {
+	Kinds  []Credential
+	Rules  []*rule
+	Words  []namedList
+	Shapes []namedShape
+}
+
+// namedList is a list of words.
+type namedList struct {
+	Name  string
+	Words []string
+}
+
+// namedShape is an expression that matches whole values.
+type namedShape struct{ Name, Expression string }
+
+// ruleSet is what the scan needs of the content.
 type ruleSet struct {
-	Kinds  []Credential `toml:"kind"`
-	Rules  []*rule      `toml:"rule"`
+	Kinds  []Credential
+	Rules  []*rule
 	Words  map[string][]string
 	Shapes map[string]*shape
 
@@ -59,12 +72,15 @@ var nounNames = wordListNames[:passwordName+1]
 // isWord reports whether a word is in a list.
 func isWord(w []byte, list wordList) bool { return rules().lists[string(w)]&list != 0 }
 
-// rules returns the parsed rules. A test checks that they are valid. Their expressions are
-// compiled when a line first has a keyword.
+// rules returns the rules. A test checks that they are valid. Their expressions are compiled when a
+// line first has a keyword.
 var rules = sync.OnceValue(func() *ruleSet {
-	set := &ruleSet{}
-	if err := toml.Unmarshal(rulesTOML, set); err != nil {
-		panic(fmt.Sprintf("rules.toml: %v", err))
+	set := &ruleSet{Kinds: data.Kinds, Rules: data.Rules, Words: map[string][]string{}, Shapes: map[string]*shape{}}
+	for _, list := range data.Words {
+		set.Words[list.Name] = list.Words
+	}
+	for _, s := range data.Shapes {
+		set.Shapes[s.Name] = &shape{expression: s.Expression}
 	}
 	kinds := map[string]credKind{}
 	for k, c := range set.Kinds {
@@ -96,12 +112,6 @@ type shape struct {
 	expression string
 	once       sync.Once
 	pattern    *text.Pattern
-}
-
-// UnmarshalText sets the expression.
-func (s *shape) UnmarshalText(expression []byte) error {
-	s.expression = string(expression)
-	return nil
 }
 
 func (s *shape) match(v []byte) bool {
