@@ -28,9 +28,10 @@ type anchor struct {
 // meaning, and rare bytes of known texts after the byte that precedes them there. So a
 // frequent letter costs little.
 type anchors struct {
-	stops  [256][4]uint64      // by the byte before: the set of bytes at which the scan stops
-	texts  [256]*[256][]anchor // texts by their rare byte and the byte before it
-	dotted *rule               // the rule whose keyword is a dot before another one
+	stops  [256][4]uint64    // by the byte before: the set of bytes at which the scan stops
+	texts  [256]*[256]uint16 // by the rare byte of texts and the byte before it: the index of the texts in lists, or 0
+	lists  [][]anchor
+	dotted *rule // the rule whose keyword is a dot before another one
 }
 
 // meaningSet are the bytes at which the scan always stops, because of their syntactic meaning.
@@ -66,13 +67,13 @@ func rarestByte(literal []byte) (at int) {
 	return at
 }
 
-// add adds a text of at least two bytes. The table that it changes is copied
-// first, since clones share it.
+// add adds a text of at least two bytes. What it changes is copied first, since clones share it.
 func (s *anchors) add(p anchor) {
 	if b := p.text[rarestByte(p.text)]; s.texts[b] != nil {
 		table := *s.texts[b]
 		s.texts[b] = &table
 	}
+	s.lists = slices.Clone(s.lists)
 	s.insert(p)
 }
 
@@ -81,11 +82,28 @@ func (s *anchors) insert(p anchor) {
 	p.rareIndex = rarestByte(p.text)
 	b := p.text[p.rareIndex]
 	if s.texts[b] == nil {
-		s.texts[b] = &[256][]anchor{}
+		s.texts[b] = &[256]uint16{}
 	}
-	table, before := s.texts[b], p.text[p.rareIndex-1]
+	before := p.text[p.rareIndex-1]
 	s.stop(before, b)
-	table[before] = append(table[before][:len(table[before]):len(table[before])], p)
+	at := &s.texts[b][before]
+	if *at == 0 {
+		if s.lists == nil {
+			s.lists = make([][]anchor, 1, 256)
+		}
+		*at = uint16(len(s.lists))
+		s.lists = append(s.lists, nil)
+	}
+	s.lists[*at] = append(slices.Clip(s.lists[*at]), p)
+}
+
+// at returns the texts with a rare byte and the byte before it.
+func (s *anchors) at(before, rare byte) []anchor {
+	table := s.texts[rare]
+	if table == nil || table[before] == 0 {
+		return nil
+	}
+	return s.lists[table[before]]
 }
 
 // stop makes the scan stop at b after before.
@@ -95,8 +113,7 @@ func (s *anchors) stop(before, b byte) { s.stops[before][b>>6] |= 1 << (b & 63) 
 func (s *anchors) contains(value []byte) bool {
 	l := anchorText(value)
 	at := rarestByte(l)
-	table := s.texts[l[at]]
-	return table != nil && slices.ContainsFunc(table[l[at-1]], func(p anchor) bool { return bytes.Equal(p.text, l) })
+	return slices.ContainsFunc(s.at(l[at-1], l[at]), func(p anchor) bool { return bytes.Equal(p.text, l) })
 }
 
 // clone returns a copy that can be extended.
@@ -194,7 +211,7 @@ func (m *Stream) scanPlain(l []byte) {
 			before = b
 			continue
 		}
-		if table := anchors.texts[b]; table != nil && len(table[before]) > 0 {
+		if table := anchors.texts[b]; table != nil && table[before] > 0 {
 			m.scanAnchors(l, i)
 		}
 		before = b
@@ -218,7 +235,7 @@ func (m *Stream) scanPlain(l []byte) {
 
 // scanAnchors looks for the texts found by the byte at i and the one before it.
 func (m *Stream) scanAnchors(l []byte, i int) {
-	for _, s := range m.anchors.texts[l[i]][l[i-1]] {
+	for _, s := range m.anchors.at(l[i-1], l[i]) {
 		m.scanAnchor(l, i-s.rareIndex, s)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -196,6 +197,11 @@ func TestKeys(t *testing.T) {
 					t.Errorf("%s: two fields %q", path, f.Key)
 				}
 				seen[f.Key] = true
+				if _, sentence, ok := strings.Cut(string(f.Tag), " doc:"); ok {
+					if quoted, err := strconv.QuotedPrefix(sentence); quoted != sentence {
+						t.Errorf("%s: got more after the sentence of %s (%v), want it last among the tags", path, f.Key, err)
+					}
+				}
 				check(f.Type, setting.Join(path, f.Key))
 			}
 			for i := range typ.NumField() {

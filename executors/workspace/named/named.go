@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/text/unicode/norm" // file systems take composed and compatible characters for equal
 
+	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
 	"github.com/zeph-acp/zeph-acp/filter/text/wildcard"
 )
 
@@ -125,13 +126,13 @@ func (c *collector) value(v any, depth int) {
 }
 
 // delimiters end a name within a text.
-var delimiters = regexp.MustCompile("[\\s,;|<>()\"'`\\x00]+")
+var delimiters = lazyregexp.New("[\\s,;|<>()\"'`\\x00]+")
 
 // position matches the position after a name: "a.go:12:3", "a.go#L10", "a.go(12)".
-var position = regexp.MustCompile(`(:[0-9]+(:[0-9]+)?(-[0-9]+)?|[#?].*|\([0-9,]+\))$`)
+var position = lazyregexp.New(`(:[0-9]+(:[0-9]+)?(-[0-9]+)?|[#?].*|\([0-9,]+\))$`)
 
 // option matches a short option with its value in the same word: "-fa/b".
-var option = regexp.MustCompile(`^-[A-Za-z](.+)$`)
+var option = lazyregexp.New(`^-[A-Za-z](.+)$`)
 
 // maxGlobWords limits the words of a text whose wildcards are expanded: a long text is prose or
 // code.
@@ -223,7 +224,7 @@ func inURL(name string) []string {
 var homes = []string{"~", "$HOME", "${HOME}", "%USERPROFILE%", "%HOME%", "{{home}}"}
 
 // processDir matches the working directory and the root of a process, in Linux' /proc.
-var processDir = regexp.MustCompile(`^/+proc/+(?:self|thread-self|[0-9]+)(?:/+task/+[0-9]+)?/+(cwd|root)(/.*)?$`)
+var processDir = lazyregexp.New(`^/+proc/+(?:self|thread-self|[0-9]+)(?:/+task/+[0-9]+)?/+(cwd|root)(/.*)?$`)
 
 // here are spellings of the working directory at the beginning of a name.
 var here = []string{"$PWD", "${PWD}", "${workspaceFolder}", "${workspaceRoot}", "%CD%", "$(pwd)", "{{cwd}}", "~+"}

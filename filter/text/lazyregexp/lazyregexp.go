@@ -65,6 +65,8 @@ func (r *Regexp) FindAllStringSubmatchIndex(s string, n int) [][]int {
 
 func (r *Regexp) FindAllSubmatch(b []byte, n int) [][][]byte { return r.re().FindAllSubmatch(b, n) }
 
+func (r *Regexp) Split(s string, n int) []string { return r.re().Split(s, n) }
+
 func (r *Regexp) ReplaceAllString(s, replacement string) string {
 	return r.re().ReplaceAllString(s, replacement)
 }

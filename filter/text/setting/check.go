@@ -60,6 +60,9 @@ type member struct {
 	index   int
 	limited bool // its tags limit the values
 	nested  bool // it has keys or rules of its own
+	table   bool // it has keys of its own
+	initial string
+	given   bool // initial is its default
 }
 
 var members sync.Map // of []member by reflect.Type; each load of the configuration checks twice
@@ -76,10 +79,13 @@ func membersOf(t reflect.Type) []member {
 		if key == "" && !embedded {
 			continue
 		}
-		m := member{Field: Field{Key: key, Tag: f.Tag}, index: i}
+		m := member{Field: Field{Key: key, Tag: f.Tag}, index: i, table: isTable(f.Type)}
+		short, _, _ := strings.Cut(string(f.Tag), ` doc:"`) // the sentence is the last tag, and long
+		tags := reflect.StructTag(short)
 		for _, tag := range [...]string{"range", "oneof", "format"} {
-			m.limited = m.limited || f.Tag.Get(tag) != ""
+			m.limited = m.limited || tags.Get(tag) != ""
 		}
+		m.initial, m.given = tags.Lookup("default")
 		switch f.Type.Kind() {
 		case reflect.Struct, reflect.Slice, reflect.Map, reflect.Pointer, reflect.Interface:
 			m.nested = true

@@ -144,19 +144,15 @@ func SetDefaults(v reflect.Value) { setDefaults(v, nil) }
 
 // setDefaults is SetDefaults with other defaults of some keys.
 func setDefaults(v reflect.Value, others map[string]string) {
-	t := v.Type()
-	for i := range t.NumField() {
-		f := t.Field(i)
-		key, embedded := keyOf(f)
-		text, ok := f.Tag.Lookup("default")
-		switch other, given := others[key]; {
-		case key == "" && !embedded:
-		case isTable(f.Type):
-			setDefaults(v.Field(i), pairs(text))
+	for _, m := range membersOf(v.Type()) {
+		field := v.Field(m.index)
+		switch other, given := others[m.Key]; {
+		case m.table:
+			setDefaults(field, pairs(m.initial))
 		case given:
-			set(v.Field(i), other)
-		case ok:
-			set(v.Field(i), text)
+			set(field, other)
+		case m.given:
+			set(field, m.initial)
 		}
 	}
 }

@@ -63,7 +63,7 @@ type Filter struct {
 	TopK int `toml:"top_k" default:"10" range:"0.." needs:"enabled" zero:"all" doc:"tools offered by their rank"`
 	// MinDescriptionWords is because a short description does not show whether the tool fits.
 	MinDescriptionWords int      `toml:"min_description_words" default:"3" range:"0.." needs:"enabled" unit:"words" doc:"of a description; tools with shorter ones are always offered"`
-	AlwaysOn            []string `toml:"always_on" format:"filled" doc:"tools that are always offered" default:"bash,bash_output,bash_stop,read,write,edit,find_path,list_directory,grep,search_code,read_overflow,update_plan,ask_user,compress_context,load_skill,memory_save,memory_search"`
+	AlwaysOn            []string `toml:"always_on" format:"filled" default:"bash,bash_output,bash_stop,read,write,edit,find_path,list_directory,grep,search_code,read_overflow,update_plan,ask_user,compress_context,load_skill,memory_save,memory_search" doc:"tools that are always offered"`
 }
 
 // Dependencies is the table [tools.dependencies].
