@@ -113,10 +113,25 @@ type adviser struct {
 func (a *adviser) adviceFor(tools []Tool) Advice {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if offered := NamesOf(tools, recommendable); a.offered == nil || !slices.Equal(a.offered, offered) {
-		a.advice, a.offered = NewAdvice(a.known(), tools), append([]string{}, offered...)
+	if a.offered == nil || !a.areOffered(tools) {
+		a.advice, a.offered = NewAdvice(a.known(), tools), append([]string{}, NamesOf(tools, recommendable)...)
 	}
 	return a.advice
+}
+
+// areOffered reports whether the advice is for these tools.
+func (a *adviser) areOffered(tools []Tool) bool {
+	n := 0
+	for i := range tools {
+		if tools[i].Traits&Recommended == 0 {
+			continue
+		}
+		if n == len(a.offered) || a.offered[n] != tools[i].Name {
+			return false
+		}
+		n++
+	}
+	return n == len(a.offered)
 }
 
 func (a *adviser) Tools() []Tool {

@@ -51,7 +51,8 @@ func Chain(inner Executor, links ...Middleware) Executor {
 	return resolver{inner}
 }
 
-// resolver sets a call's Spec. The tools can change between Prepare and Execute.
+// resolver sets a call's Spec. A call that was prepared keeps it: if the tool is gone by then, its
+// owner says so.
 type resolver struct{ Executor }
 
 func (r resolver) Prepare(ctx context.Context, call *Call) (Card, error) {
@@ -60,7 +61,9 @@ func (r resolver) Prepare(ctx context.Context, call *Call) (Card, error) {
 }
 
 func (r resolver) Execute(ctx context.Context, call *Call) (Result, error) {
-	call.Spec, _ = Find(r.Tools(), call.Tool)
+	if call.Spec.Name != call.Tool {
+		call.Spec, _ = Find(r.Tools(), call.Tool)
+	}
 	return r.Executor.Execute(ctx, call)
 }
 

@@ -126,9 +126,9 @@ func (t Tool) RunsScripts() bool { return t.Subject.Of == CommandSubject && t.Su
 // NamesOf returns the names of the tools that fit.
 func NamesOf(tools []Tool, fits func(Tool) bool) []string {
 	var names []string
-	for _, t := range tools {
-		if fits(t) {
-			names = append(names, t.Name)
+	for i := range tools {
+		if fits(tools[i]) {
+			names = append(names, tools[i].Name)
 		}
 	}
 	return names

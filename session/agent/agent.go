@@ -349,18 +349,6 @@ func (a *Agent) Say(ctx context.Context, text string) error {
 // turn, so it ends a paragraph.
 func (a *Agent) sayParagraph(ctx context.Context, text string) error { return a.Say(ctx, text+"\n\n") }
 
-// system returns the system prompt for a model; the built-in models need none.
-func (a *Agent) system(m llm.Model) string {
-	if a.System == nil || isDirect(m) {
-		return ""
-	}
-	text := a.System()
-	if text != "" && !llm.CallsInText(m) && len(a.Chain.Tools()) > 0 {
-		text = strings.TrimRight(text, "\n") + "\n\n" + structuredCalls + "\n"
-	}
-	return text
-}
-
 // structuredCalls is a part of the system prompt for models that call tools natively.
 const structuredCalls = "Call tools by structured calls, never as text in an answer."
 

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
@@ -82,5 +83,23 @@ func (t *turn) measured(c *llm.Count, estimate int) int {
 
 // baseTokens estimates everything before the messages.
 func (t *turn) baseTokens() int {
-	return t.meter.Base(t.model.Name(), t.system(t.model), t.offered)
+	return t.meter.Base(t.model.Name(), t.system(), t.offered)
 }
+
+// system returns the system prompt for the turn's model; the built-in models need none.
+func (t *turn) system() string {
+	if t.System == nil || isDirect(t.model) {
+		return ""
+	}
+	text := t.System()
+	if text == "" || llm.CallsInText(t.model) || len(t.tools) == 0 {
+		return text
+	}
+	if t.systemText.own != text {
+		t.systemText = systemText{text, strings.TrimRight(text, "\n") + "\n\n" + structuredCalls + "\n"}
+	}
+	return t.systemText.sent
+}
+
+// systemText is a system prompt, and what is sent of it to models that call tools natively.
+type systemText struct{ own, sent string }
