@@ -156,6 +156,9 @@ type Checking struct {
 	// links that check calls set it; nil admits nothing. At most one goroutine
 	// calls it at a time.
 	Admit func(ctx context.Context, card Card) error
+	// BoxError returns why the command cannot run in the box, nil if it can. The first gate that asks
+	// sets it, so that all gates of a call agree; nil means that none has asked.
+	BoxError func() error
 }
 
 // InTurn is what the turn loop offers to the tools of its calls.

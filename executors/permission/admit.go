@@ -20,7 +20,7 @@ func callWithCard(call *executors.Call, card executors.Card) *executors.Call {
 // admit returns the guard's part of [executors.Call.Admit].
 func (g *Guard) admit(p *ShellPolicy, call *executors.Call) func(context.Context, executors.Card) error {
 	return func(_ context.Context, card executors.Card) error {
-		blocked, ask := g.newCheck(p).checkCall(callWithCard(call, card), call.Spec.Effect.ReadOnly())
+		blocked, ask := g.newCheck(p, call).checkCall(callWithCard(call, card), call.Spec.Effect.ReadOnly())
 		g.record(call, card.URL, blocked, ask)
 		switch {
 		case blocked != nil:

@@ -217,7 +217,7 @@ func BenchmarkPrivateCommand(b *testing.B) {
 			g.AgentFiles = look
 			b.ReportAllocs()
 			for b.Loop() {
-				if blocked, _ := g.newCheck(g.Policy.Load()).checkCall(call, false); blocked != nil {
+				if blocked, _ := g.newCheck(g.Policy.Load(), call).checkCall(call, false); blocked != nil {
 					b.Fatal(blocked)
 				}
 			}

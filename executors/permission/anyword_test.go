@@ -4,6 +4,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/zeph-acp/zeph-acp/executors"
 )
 
 // In a script that has no plain form the name of a blocked program as a word anywhere blocks, under a
@@ -281,7 +283,7 @@ func TestNoFalseBlocks(t *testing.T) {
 	}
 	blocked := 0
 	for _, script := range scripts {
-		g := (&Guard{Policy: s.perm.Policy, Roots: roots(root), Home: "/home/u"}).newCheck(s.perm.Policy.Load())
+		g := (&Guard{Policy: s.perm.Policy, Roots: roots(root), Home: "/home/u"}).newCheck(s.perm.Policy.Load(), &executors.Call{})
 		if f := g.checkAnyWord(bash(script).Card.Script); f != nil {
 			t.Errorf("%q is blocked: %s", script, f.Message)
 			blocked++

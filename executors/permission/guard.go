@@ -47,7 +47,7 @@ type guardLink struct {
 func (g guardLink) Execute(ctx context.Context, call *executors.Call) (executors.Result, error) {
 	policy, end := g.Policy.policyFor(call)
 	defer end()
-	blocked, ask := g.newCheck(policy).checkCall(call, call.Spec.Effect.ReadOnly())
+	blocked, ask := g.newCheck(policy, call).checkCall(call, call.Spec.Effect.ReadOnly())
 	if f, ok := errors.AsType[*executors.Failure](call.PrepareErr); ok && f.Category == executors.PolicyBlocked && blocked == nil {
 		blocked = f // the tool itself refuses the path
 	}
@@ -68,7 +68,7 @@ type guardCheck struct {
 	stats *workspace.StatCache
 }
 
-func (g *Guard) newCheck(p *ShellPolicy) guardCheck {
+func (g *Guard) newCheck(p *ShellPolicy, call *executors.Call) guardCheck {
 	stats := &workspace.StatCache{}
 	stats.Use(p.allowed...)
 	once := *g
@@ -77,6 +77,7 @@ func (g *Guard) newCheck(p *ShellPolicy) guardCheck {
 		files := sync.OnceValue(func() *workspace.HiddenFiles { return g.AgentFiles(stats) })
 		once.AgentFiles = func(*workspace.StatCache) *workspace.HiddenFiles { return files() }
 	}
+	once.Boxed = func() error { return boxError(call, g.Boxed) }
 	return guardCheck{&once, p, stats}
 }
 

@@ -85,7 +85,7 @@ func TestAllowedPaths(t *testing.T) {
 	rules := setting.Default[ShellRules]()
 	rules.AllowedPaths = []string{".", "~/cache", dir + "/link", dir + "/late", dir + "/unborn/"}
 	policy := NewShellPolicyHandle(NewShellPolicy(rules, Config{}, dir+"/home", cataloguetest.Known()))
-	g := (&Guard{Policy: policy, Roots: roots(root), Commands: roots("/other"), Home: dir + "/home"}).newCheck(policy.Load())
+	g := (&Guard{Policy: policy, Roots: roots(root), Commands: roots("/other"), Home: dir + "/home"}).newCheck(policy.Load(), &executors.Call{})
 	for place, want := range map[string]bool{
 		"/other/x": true, root + "/x": false, dir + "/home/cache/x": true, dir + "/home/cache": true, dir + "/home/cached": false, dir + "/home": false,
 		dir + "/real/x": true, dir + "/else/x": false,

@@ -156,7 +156,7 @@ func (p permissionLink) Execute(ctx context.Context, call *executors.Call) (exec
 func (p permissionCheck) keepInBox(call *executors.Call, d *decision) {
 	card := call.Card
 	byGuard := func(v executors.Verdict) bool { return v.Gate == executors.GuardGate && v.Decision == Ask }
-	if d.action != Allow || d.plain != nil || card.Command() == "" || slices.ContainsFunc(call.Record.Verdicts, byGuard) || boxError(p.Boxed) != nil {
+	if d.action != Allow || d.plain != nil || card.Command() == "" || slices.ContainsFunc(call.Record.Verdicts, byGuard) || boxError(call, p.Boxed) != nil {
 		return
 	}
 	if form, err := p.plainForm(call, card.Script, nil); err == nil {

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/command"
@@ -62,7 +63,7 @@ func (p permissionCheck) plainForm(call *executors.Call, script *command.Script,
 		key, _ := alwaysKey(command.New(c.Words, c.Dirs, c.Assigns), script)
 		return allowed != nil && key != "" && allowed(key)
 	}
-	if err := p.checkReach(form, outside); err != nil {
+	if err := p.checkReach(call, form, outside); err != nil {
 		return nil, err
 	}
 	if form.ReadOnly && form.Emits != "" && p.InTerminal {
@@ -74,20 +75,24 @@ func (p permissionCheck) plainForm(call *executors.Call, script *command.Script,
 // errNoBox is why no command runs in a box.
 var errNoBox = errors.New("this system has none")
 
-// boxError returns why no command can run in the box now, nil if one can.
-func boxError(boxed func() error) error {
+// boxError returns why no command can run in the box now, nil if one can. It asks boxed once in a
+// call: the answer takes hundreds of system calls. Whatever runs in the box looks again.
+func boxError(call *executors.Call, boxed func() error) error {
 	if boxed == nil {
 		return errNoBox
 	}
-	return boxed()
+	if call.BoxError == nil {
+		call.BoxError = sync.OnceValue(boxed)
+	}
+	return call.BoxError()
 }
 
 // checkReach returns an error if a form would open files that nothing keeps it from. In the box a
 // read-only form may open what it likes. Outside of it, it opens literal files that are no links. A
 // form with commands that rules allow runs outside of the box; allowed reports whether an "always"
 // allows a read-only command there, too.
-func (p permissionCheck) checkReach(form *plain.Form, allowed func(*plain.Command) bool) error {
-	noBox := boxError(p.Boxed)
+func (p permissionCheck) checkReach(call *executors.Call, form *plain.Form, allowed func(*plain.Command) bool) error {
+	noBox := boxError(call, p.Boxed)
 	if form.ReadOnly && noBox == nil {
 		return nil
 	}
@@ -245,7 +250,7 @@ func (g guardCheck) formWithRules(card executors.Card) *plain.Form {
 // runsInBox reports whether a command with this form runs in the box, or after a question. The box
 // keeps it from all files that are not its own. What a rule allows runs outside of it.
 func (g guardCheck) runsInBox(card executors.Card, form *plain.Form) bool {
-	if form == nil || !form.ReadOnly || card.FullAccess || boxError(g.Boxed) != nil {
+	if form == nil || !form.ReadOnly || card.FullAccess || g.Boxed() != nil {
 		return false
 	}
 	asWritten := func(forms []string) []string { return forms }

@@ -34,7 +34,7 @@ func TestSourceOfACopy(t *testing.T) {
 		from, source string
 		blocked      bool
 	}{{readable, readable, false}, {readable, "", true}, {other, other, true}, {other, "", true}} {
-		g := (&Guard{Roots: at}).newCheck(policy)
+		g := (&Guard{Roots: at}).newCheck(policy, &executors.Call{})
 		card := executors.Card{Paths: []string{tt.from, filepath.Join(dir, "x")}, Source: tt.source, NoFollow: true}
 		if f := g.checkCardPaths(card, false); (f != nil) != tt.blocked {
 			t.Errorf("from %s, which is the source: %t: blocked: %v", filepath.Base(tt.from), tt.source != "", f)
