@@ -92,6 +92,9 @@ func promptText(text string) func(rest string) string {
 // commandOf returns the command if a prompt consists of one.
 func (s *Session) commandOf(prompt []acp.ContentBlock) (c command, rest string, ok bool) {
 	name, rest := local.SplitCommand(strings.TrimSpace(transcript.TypedText(prompt)))
+	if name == "" {
+		return command{}, "", false
+	}
 	all := s.builtins()
 	i := slices.IndexFunc(all, func(c command) bool { return c.name == name })
 	if i < 0 {

@@ -83,7 +83,7 @@ func (t *turn) measured(c *llm.Count, estimate int) int {
 
 // baseTokens estimates everything before the messages.
 func (t *turn) baseTokens() int {
-	return t.meter.Base(t.model.Name(), t.system(), t.offered)
+	return llm.BaseTokens(t.model.Name(), t.system(), t.offered)
 }
 
 // system returns the system prompt for the turn's model; the built-in models need none.

@@ -1,42 +1,69 @@
 package llm
 
-import "slices"
+import (
+	"bytes"
+	"slices"
+	"sync"
+)
 
 // Meter estimates the tokens of the requests of a growing history. It remembers the sums, so
 // that each call costs only what is new.
 type Meter struct {
-	model string // name of the model; see MessageTokens
-	sums  []int  // sums[i] is the estimate of the first i+1 messages
-	base  base
+	model     string // name of the model; see MessageTokens
+	estimator estimator
+	sums      []int // sums[i] is the estimate of the first i+1 messages
 }
 
-// base is the estimate of what precedes the messages.
+// base is the estimate of what precedes the messages of a request.
 type base struct {
 	model, system string
 	tools         []Tool
 	tokens        int
 }
 
-// Base estimates the tokens of a request without its messages.
-func (m *Meter) Base(model, system string, tools []Tool) int {
-	b := &m.base
-	sameTools := len(b.tools) == len(tools) && (len(tools) == 0 || &b.tools[0] == &tools[0])
-	if b.model != model || b.system != system || !sameTools {
-		*b = base{model, system, tools, Tokens(model, Request{System: system, Tools: tools})}
+// maxBases is the number of estimates that BaseTokens remembers.
+const maxBases = 8
+
+// bases are the last results of BaseTokens, the latest first. Sessions and their turns mostly have
+// the same tools.
+var bases struct {
+	sync.Mutex
+	list []base
+}
+
+// BaseTokens estimates the tokens of a request without its messages.
+func BaseTokens(model, system string, tools []Tool) int {
+	bases.Lock()
+	defer bases.Unlock()
+	i := slices.IndexFunc(bases.list, func(b base) bool {
+		return b.model == model && b.system == system && slices.EqualFunc(b.tools, tools, sameEstimate)
+	})
+	var b base
+	if i >= 0 {
+		b = bases.list[i]
+		bases.list = slices.Delete(bases.list, i, i+1)
+	} else {
+		b = base{model, system, slices.Clone(tools), Tokens(model, Request{System: system, Tools: tools})}
 	}
+	bases.list = slices.Insert(bases.list, 0, b)
+	bases.list = bases.list[:min(len(bases.list), maxBases)]
 	return b.tokens
+}
+
+func sameEstimate(a, b Tool) bool {
+	return a.Name == b.Name && a.Description == b.Description && bytes.Equal(a.Schema, b.Schema)
 }
 
 // Sum estimates the messages. history must begin with the previous call's history, unless
 // Forget was called for the rest.
 func (m *Meter) Sum(model string, history []Message) int {
-	if m.model != model {
-		m.model, m.sums = model, nil
+	if m.model != model || m.sums == nil {
+		m.model, m.estimator, m.sums = model, estimatorOf(model), nil
 	}
 	m.Forget(len(history))
 	m.sums = slices.Grow(m.sums, len(history)-len(m.sums))
 	for _, message := range history[len(m.sums):] {
-		m.sums = append(m.sums, m.last()+MessageTokens(message, model))
+		m.sums = append(m.sums, m.last()+m.estimator.messageTokens(message, model))
 	}
 	return m.last()
 }

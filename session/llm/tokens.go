@@ -31,7 +31,11 @@ func Tokens(model string, req Request) int {
 // gets no opaque blocks of other models. The sum over all messages exceeds Tokens by at
 // most one for each message.
 func MessageTokens(m Message, model string) int {
-	e := estimatorOf(model)
+	return estimatorOf(model).messageTokens(m, model)
+}
+
+// messageTokens is MessageTokens for an estimator that has added nothing yet.
+func (e estimator) messageTokens(m Message, model string) int {
 	for i := range m.Blocks {
 		if b := &m.Blocks[i]; b.Opaque == nil || b.Opaque.Provider == model {
 			e.addBlock(b)
