@@ -33,7 +33,7 @@
 //	documents, statements, imports, contexts   rules of the repository
 //	toolnames, counts, security                rules of the repository
 //	soak, scale                                endurance and size
-//	bench                                      measurements
+//	bench, tasks                               measurements
 //
 // Why is this one package? All tests drive one binary, which TestMain builds.
 //

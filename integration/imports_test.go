@@ -137,6 +137,7 @@ var importTable = []struct {
 	{"session/tasks", []string{"executors/tools/schedule", "executors/tools/schedule/cron", "session/store"}},
 	{"session", []string{"acp", "session/agent", "session/llm", "session/llm/local", "session/store", "session/transcript"}},
 	{"integration/cmd/...", nil},
+	{"integration/tasks", []string{"session/llm"}},
 	{"integration/*", []string{"acp", "protocol-fixtures/..."}},
 	{"integration", []string{"acp", "protocol-fixtures/...", "integration/*"}},
 	{"cmd/zeph-acp/config/toml", []string{"executors"}},

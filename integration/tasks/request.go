@@ -1,0 +1,197 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// A part says what a piece of a request is for.
+type part string
+
+const (
+	partTools   part = "tools"
+	partSystem  part = "system"
+	partResults part = "results"
+	partCalls   part = "calls"
+	partOther   part = "other" // what user and model said
+)
+
+var parts = []part{partTools, partSystem, partResults, partCalls, partOther}
+
+// An item is a piece of a request that a provider's cache holds or does not: a tool, or a
+// block of a message. Its text is decoded.
+type item struct {
+	part part
+	text string
+}
+
+// A request is what an agent sent to the model.
+type request struct {
+	bytes int
+	items []item // in the order in which providers read them: tools, system, messages
+	tools []string
+}
+
+// parse decodes a request of any protocol.
+func parse(body []byte) (*request, error) {
+	var in struct {
+		Tools             []json.RawMessage
+		System            json.RawMessage // Messages
+		Instructions      string          // Responses
+		SystemInstruction message         // Gemini
+		Messages          []message       // Messages, Chat Completions
+		Input             json.RawMessage // Responses
+		Contents          []message       // Gemini
+	}
+	if err := json.Unmarshal(body, &in); err != nil {
+		return nil, err
+	}
+	r := &request{bytes: len(body)}
+	for _, tool := range in.Tools {
+		r.addTool(tool)
+	}
+	r.add(partSystem, blocks(in.System)...)
+	r.add(partSystem, in.Instructions)
+	r.addMessage(in.SystemInstruction, partSystem)
+	messages := append(in.Messages, in.Contents...)
+	if len(in.Input) > 0 && json.Unmarshal(in.Input, &messages) != nil {
+		var text string
+		if err := json.Unmarshal(in.Input, &text); err != nil {
+			return nil, fmt.Errorf("input: %w", err)
+		}
+		r.add(partOther, text)
+	}
+	for _, m := range messages {
+		r.addMessage(m, partOther)
+	}
+	return r, nil
+}
+
+// A message is one of any protocol, or a block of one.
+type message struct {
+	Role, Type string
+	Content    json.RawMessage
+	Text       string
+	Thinking   string
+	Parts      []message // Gemini
+
+	Name      string          // of a called tool
+	Input     json.RawMessage // Messages; Responses for custom tools
+	Arguments string          // Responses
+	Output    json.RawMessage // Responses
+	ToolCalls []struct {      // Chat Completions
+		Function struct{ Name, Arguments string }
+	} `json:"tool_calls"`
+	FunctionCall     json.RawMessage // Gemini
+	FunctionResponse *struct{ Response json.RawMessage }
+}
+
+func (r *request) add(p part, texts ...string) {
+	for _, text := range texts {
+		if text != "" {
+			r.items = append(r.items, item{p, text})
+		}
+	}
+}
+
+// addTool adds a tool. Gemini puts all into one.
+func (r *request) addTool(raw json.RawMessage) {
+	var tool struct {
+		Name, Type           string
+		Function             struct{ Name string }
+		FunctionDeclarations []json.RawMessage
+	}
+	if json.Unmarshal(raw, &tool) != nil {
+		return
+	}
+	if len(tool.FunctionDeclarations) > 0 {
+		for _, one := range tool.FunctionDeclarations {
+			r.addTool(one)
+		}
+		return
+	}
+	name := tool.Name + tool.Function.Name
+	if name == "" {
+		name = tool.Type
+	}
+	r.tools = append(r.tools, name)
+	var members map[string]json.RawMessage
+	_ = json.Unmarshal(raw, &members) // is an object by the above
+	delete(members, "cache_control")
+	text, _ := json.Marshal(members)
+	r.add(partTools, string(text))
+}
+
+// addMessage adds a message whose text is of a part.
+func (r *request) addMessage(m message, p part) {
+	switch m.Role {
+	case "system", "developer":
+		p = partSystem
+	case "tool":
+		p = partResults
+	}
+	switch m.Type {
+	case "tool_use", "function_call", "custom_tool_call", "local_shell_call":
+		r.add(partCalls, m.Name+" "+m.Arguments+strings.Join(blocks(m.Input), "\n"))
+		return
+	case "tool_result":
+		p = partResults
+	case "function_call_output", "custom_tool_call_output":
+		p, m.Content = partResults, m.Output
+	}
+	r.add(p, m.Text, m.Thinking)
+	var inner []message
+	if json.Unmarshal(m.Content, &inner) != nil {
+		r.add(p, blocks(m.Content)...)
+	}
+	for _, one := range append(inner, m.Parts...) {
+		r.addMessage(one, p)
+	}
+	for _, c := range m.ToolCalls {
+		r.add(partCalls, c.Function.Name+" "+c.Function.Arguments)
+	}
+	if len(m.FunctionCall) > 0 {
+		r.add(partCalls, string(m.FunctionCall))
+	}
+	if m.FunctionResponse != nil {
+		r.add(partResults, strings.Join(stringsOf(m.FunctionResponse.Response), "\n"))
+	}
+}
+
+// blocks returns the texts of a content: a string, a list of blocks, or other JSON as it is.
+func blocks(raw json.RawMessage) []string {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 || string(raw) == "null" {
+		return nil
+	}
+	var text string
+	var list []message
+	switch {
+	case json.Unmarshal(raw, &text) == nil:
+		return []string{text}
+	case json.Unmarshal(raw, &list) == nil:
+		var all []string
+		for _, b := range list {
+			all = append(all, b.Text)
+		}
+		return all
+	}
+	return []string{string(raw)}
+}
+
+// stringsOf returns all strings in a JSON value.
+func stringsOf(raw json.RawMessage) []string {
+	var all []string
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	for {
+		token, err := dec.Token()
+		if err != nil {
+			return all
+		}
+		if text, ok := token.(string); ok {
+			all = append(all, text)
+		}
+	}
+}

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+)
+
+// print writes the tables: the agents of each task, and each task's ratio.
+func print(w io.Writer, all []*outcome, rounds bool) error {
+	for i := 0; i < len(all); {
+		t := all[i].task
+		n := i
+		for n < len(all) && all[n].task == t {
+			n++
+		}
+		if err := printTask(w, t, all[i:n], rounds); err != nil {
+			return err
+		}
+		i = n
+	}
+	return nil
+}
+
+func printTask(w io.Writer, t *task, all []*outcome, rounds bool) error {
+	fmt.Fprintf(w, "\n%s: %d calls\n", t.name, len(t.steps))
+	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprint(tab, "agent\trequests\tkB\ttokens\t")
+	for _, p := range prices {
+		fmt.Fprint(tab, p.name, "\t")
+	}
+	for _, p := range parts {
+		fmt.Fprint(tab, p, "\t")
+	}
+	fmt.Fprintln(tab, "facts\t")
+	best := 0.0
+	for _, o := range all {
+		sum := o.total()
+		fmt.Fprintf(tab, "%s\t%d\t%d\t%d\t", o.agent.name, len(o.rounds), sum.bytes/1000, sum.sent())
+		for _, p := range prices {
+			fmt.Fprintf(tab, "%.0f\t", sum.cost(p))
+		}
+		for _, p := range parts { // as billed
+			fmt.Fprintf(tab, "%.0f\t", sum.cost(prices[0], p))
+		}
+		fmt.Fprintf(tab, "%d/%d\t\n", o.facts-len(o.lost), o.facts)
+		if cost := sum.cost(prices[0]); o.agent.peer && (best == 0 || cost < best) {
+			best = cost
+		}
+	}
+	if err := tab.Flush(); err != nil {
+		return err
+	}
+	for _, o := range all {
+		if !o.agent.peer && best > 0 {
+			fmt.Fprintf(w, "%s is billed %.2f × the best other agent\n", o.agent.name, o.total().cost(prices[0])/best)
+		}
+		for _, note := range o.notes {
+			fmt.Fprintf(w, "%s %s\n", o.agent.name, note)
+		}
+		for i, f := range o.lost {
+			if i == 10 {
+				fmt.Fprintf(w, "%s lost %d more facts\n", o.agent.name, len(o.lost)-i)
+				break
+			}
+			fmt.Fprintf(w, "%s lost %s: %s\n", o.agent.name, f.kind, f.text)
+		}
+	}
+	if !rounds {
+		return nil
+	}
+	for _, o := range all {
+		if err := printRounds(w, o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// printRounds writes what each request added.
+func printRounds(w io.Writer, o *outcome) error {
+	fmt.Fprintf(w, "\n%s: %s\n", o.task.name, o.agent.name)
+	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprint(tab, "request\tbytes\ttokens\tcached\tnew\tbilled\t")
+	for _, p := range parts {
+		fmt.Fprint(tab, p, "\t")
+	}
+	fmt.Fprintln(tab, "new results\t after\t")
+	for i, b := range o.rounds {
+		known, fresh := 0, 0
+		for _, p := range parts {
+			known += b.known[p]
+			fresh += b.new[p]
+		}
+		fmt.Fprintf(tab, "%d\t%d\t%d\t%d\t%d\t%.0f\t", i+1, b.bytes, b.sent(), known, fresh, b.cost(prices[0]))
+		for _, p := range parts {
+			fmt.Fprintf(tab, "%d\t", b.sent(p))
+		}
+		fmt.Fprintf(tab, "%d\t %s\t\n", b.new[partResults], o.before(i))
+	}
+	return tab.Flush()
+}
+
+// before describes the call whose result a request brings.
+func (o *outcome) before(i int) string {
+	if i == 0 || i > len(o.task.steps) || len(o.rounds) != len(o.task.steps)+1 {
+		return ""
+	}
+	c := o.task.steps[i-1]
+	what := string(c.verb) + " " + c.command + c.path + c.pattern
+	return what[:min(len(what), 50)]
+}
