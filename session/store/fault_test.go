@@ -498,3 +498,37 @@ func TestNoPermissionToCreate(t *testing.T) {
 		})
 	}
 }
+
+// TestDamagedIndexEntry makes the index name the row of another event: the log is refused, since
+// every row has its checksum.
+func TestDamagedIndexEntry(t *testing.T) {
+	path := newPath(t)
+	db, _ := openAt(t, path)
+	var all []string
+	for i := range 20 {
+		all = append(all, fmt.Sprintf("event %d", i))
+	}
+	must(t, db, "s", true, all...)
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A record of the index: its length, the length of its header, the types of its columns (1 and 0 have
+	// types without data), then the number of the event and of its row.
+	entry := []byte{7, 5, 9, 1, 8, 1, 11, 11}
+	at := bytes.Index(data, entry)
+	if at < 0 || bytes.Count(data, entry) != 1 {
+		t.Fatalf("got the entry of event 11 %d times in the file, want once", bytes.Count(data, entry))
+	}
+	data[at+len(entry)-1] = 12
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	db, _ = openAt(t, path)
+	if events, err := db.Events(t.Context(), "s", 0); !errors.Is(err, errAltered) {
+		t.Errorf("got %d events and %v, want %v", len(events), err, errAltered)
+	}
+}

@@ -18,8 +18,9 @@ const (
 		WHERE id = ? AND (? = '' OR EXISTS (SELECT 1 FROM leases WHERE session = sessions.id AND holder = ?)) RETURNING n, last - ?, updated`
 	touchSession = `UPDATE sessions SET updated = ? WHERE n = ?`
 	insertEvent  = `INSERT INTO events (session, seq, part, parts, time, kind, crc, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
-	selectEvents = `SELECT seq, part, parts, time, kind, crc, data FROM events
-		WHERE session = ? AND seq > ? AND seq <= ? ORDER BY seq, part`
+	// A damaged entry of the index can point to another row, so seq and part are those of the row itself.
+	selectEvents = `SELECT e.seq, e.part, e.parts, e.time, e.kind, e.crc, e.data FROM events i CROSS JOIN events e ON e.rowid = i.rowid
+		WHERE i.session = ? AND i.seq > ? AND i.seq <= ? AND e.session = i.session ORDER BY i.seq, i.part`
 )
 
 // touchEvery is how far the time of a session's newest event may lag during a turn. It is
