@@ -164,6 +164,9 @@ func splits(text string) iter.Seq[[]string] {
 // Each file in testdata/forms is an answer with calls in the form of some model, or with text that is like one. All
 // protocols read it alike, however it is cut.
 func TestForms(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, on one goroutine")
+	}
 	files, err := filepath.Glob("testdata/forms/*.txt")
 	if err != nil || len(files) < 60 {
 		t.Fatalf("%d forms, %v", len(files), err)
