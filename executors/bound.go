@@ -51,6 +51,31 @@ func (r *Result) Bound(limit int) {
 	}
 }
 
+// Spend replaces a text of more than budget characters by an excerpt of about that length, if
+// the parts of the text are known. Full then has all of the text. A budget of 0 changes nothing.
+func (r *Result) Spend(budget int) {
+	excerpt, long := r.Excerpt, r.Long
+	r.Excerpt = nil
+	if excerpt == nil || budget <= 0 || long == nil && len(r.Text) <= budget {
+		return
+	}
+	if long == nil {
+		long = heldSpool(r.Text)
+	}
+	text, ok := excerpt(long.Reader(), budget)
+	if !ok {
+		return
+	}
+	if r.Output != nil && r.Output.Open {
+		text = strings.TrimSuffix(text, "\n")
+	}
+	if r.Text, r.Long = text, nil; r.Full == nil {
+		r.Full = long
+	} else {
+		long.Close()
+	}
+}
+
 // aroundLen returns how many characters the failure, the notes and the line feed between them and
 // the text have. The output of a command has a line feed in any case.
 func (r *Result) aroundLen() int {

@@ -311,7 +311,11 @@ type Result struct {
 	Full *Spool
 	// Shorten returns at most limit characters of the masked text. It is called if the text is too long.
 	// Nil means that its head and tail stay.
-	Shorten   func(whole *io.SectionReader, limit int) string
+	Shorten func(whole *io.SectionReader, limit int) string
+	// Excerpt returns the masked text in about budget characters: the names and places of everything in
+	// it, and the details that are worth most. It reports false if the text has no such parts. Nil means
+	// that its parts are unknown.
+	Excerpt   func(whole *io.SectionReader, budget int) (string, bool)
 	Output    *Output // nil: Text is not the output of a command
 	Raw       any     // rawOutput; masked and bounded like Text; marshals to JSON
 	Content   []Content

@@ -94,6 +94,18 @@ var keepsSelected = map[string]bool{
 	"dedup": true, "group_by_rule": true, "group_matches": true, "json": true, "keep_matching": true, "truncate": true,
 }
 
+// inBlocks are the types of strategies for output that package outline can divide into blocks.
+var inBlocks = map[string]bool{
+	"test_summary": true, "stack_traces": true, "group_by_rule": true, "git_diff": true, "git_log": true,
+}
+
+// hasBlocks reports whether a command writes output that package outline can divide into blocks. Other
+// commands may print a file with such lines, which was asked for as it is.
+func (c chosenRules) hasBlocks() bool {
+	return slices.ContainsFunc(c.rules, func(r rule) bool { return inBlocks[r.strategyType] }) ||
+		slices.ContainsFunc(c.others, chosenRules.hasBlocks)
+}
+
 // chooseRules returns the rules for the output of these commands.
 func (f *Filter) chooseRules(out command.Outputs) chosenRules {
 	c := chosenRules{command: out.Command, mixed: out.Mixed, selected: out.Selected, rules: f.matchingRules(out.Command)}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/command"
+	"github.com/zeph-acp/zeph-acp/filter/outline"
 	"github.com/zeph-acp/zeph-acp/filter/redact"
 	"github.com/zeph-acp/zeph-acp/filter/strategy"
 	"github.com/zeph-acp/zeph-acp/filter/text"
@@ -116,7 +117,7 @@ func (l link) filterCommand(ctx context.Context, call *executors.Call, res *exec
 	recordRules(call, o)
 	c := newCounts(o)
 	partial := res.Output.Partial
-	l.setResult(res, o, &c, open)
+	l.setResult(res, o, &c, rules, exit, open)
 	if partial {
 		c = Counts{Masked: c.Masked}
 	}
@@ -146,7 +147,7 @@ func recordRules(call *executors.Call, o *Outcome) {
 const minRemoved = 160
 
 // setResult turns an outcome into the result for the model. The result owns what it needs of it.
-func (l link) setResult(res *executors.Result, o *Outcome, c *Counts, open bool) {
+func (l link) setResult(res *executors.Result, o *Outcome, c *Counts, rules chosenRules, exit int, open bool) {
 	out, kept := res.Output, o.Text
 	if o.Full.Size()-kept.Size() < minRemoved {
 		kept = o.Full
@@ -163,6 +164,9 @@ func (l link) setResult(res *executors.Result, o *Outcome, c *Counts, open bool)
 	res.Full.Close()
 	res.Long, res.Full = nil, nil
 	res.Shorten = func(whole *io.SectionReader, limit int) string { return l.shorten(whole, limit, out.Lost) }
+	if rules.hasBlocks() || exit > 0 {
+		res.Excerpt = l.excerpt
+	}
 	l.setText(res, o, kept)
 }
 
@@ -203,6 +207,25 @@ func (l link) shorten(whole *io.SectionReader, limit int, lost bool) string {
 	}
 	l.Filter.scan.Passed(body)
 	return body
+}
+
+// maxExcerpted is the largest output of which an excerpt is made, in bytes.
+const maxExcerpted = 4 << 20
+
+// excerpt returns an output in about budget characters.
+func (l link) excerpt(whole *io.SectionReader, budget int) (string, bool) {
+	if whole.Size() > maxExcerpted {
+		return "", false
+	}
+	all, err := io.ReadAll(whole)
+	if err != nil {
+		return "", false
+	}
+	short, ok := outline.Shorten(all, budget)
+	if ok {
+		l.Filter.scan.Passed(short)
+	}
+	return short, ok
 }
 
 // statsLine returns the line that reports how much was removed, or "" if no

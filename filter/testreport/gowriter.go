@@ -14,6 +14,7 @@ type goWriter struct {
 	testLine  []byte  // the line that named it, until written
 	inCrash   bool    // within a panic or a race
 	testLines int     // lines of the current test
+	placeLine []byte  // the last place in the current test that is left out; empty means none
 }
 
 func (w *goWriter) line(l []byte) {
@@ -123,6 +124,9 @@ func (w *goWriter) failedLine(l []byte) {
 		t.linesLeft = -1
 	default:
 		w.testLines++
+		if beginsWithPlace(l) {
+			w.placeLine = append(w.placeLine[:0], l...)
+		}
 	}
 }
 
@@ -136,6 +140,19 @@ func (w *goWriter) writeTestLine() {
 // markUnfinished keeps the line of a test that did not end.
 func (w *goWriter) markUnfinished() { w.writeTestLine(); w.problemSeen = true }
 
+// endOmittedLines keeps the last place among the lines of a test that are left out. A test that
+// logs first fails there.
+func (w *goWriter) endOmittedLines() {
+	omitted := w.testLines
+	if len(w.placeLine) > 0 {
+		w.keep(w.placeLine)
+		omitted--
+	}
+	if omitted > 0 {
+		w.keep(text.Omission(omitted))
+	}
+}
+
 // switchTest switches to the lines of another test.
 func (w *goWriter) switchTest(t *goTest) {
 	switch old := w.test; {
@@ -145,7 +162,7 @@ func (w *goWriter) switchTest(t *goTest) {
 		w.endFailure()
 		old.linesLeft = max(5, old.linesLeft-w.testLines)
 	case old != nil && old.linesLeft == -1 && w.testLines > 0:
-		w.keep(text.Omission(w.testLines))
+		w.endOmittedLines()
 	}
-	w.test, w.testLine, w.inCrash, w.testLines = t, w.testLine[:0], false, 0
+	w.test, w.testLine, w.inCrash, w.testLines, w.placeLine = t, w.testLine[:0], false, 0, w.placeLine[:0]
 }

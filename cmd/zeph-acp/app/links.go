@@ -80,7 +80,7 @@ func cacheFeature(results *cache.Cache, sh *shell.Executor) Feature {
 // overflow returns the limit of results, and the store of those that are too long.
 func (b *sessionBuilder) overflow() *overflow.Overflow {
 	o := &overflow.Overflow{
-		Memory: b.app.Overflow, MaxChars: b.cfg.Tools.MaxOutputChars, Config: b.cfg.Tools.Overflow, Log: b.app.Log,
+		Memory: b.app.Overflow, MaxChars: b.cfg.Tools.MaxOutputChars, Budget: b.cfg.Tools.ResultBudget, Config: b.cfg.Tools.Overflow, Log: b.app.Log,
 		Summarizer: b.models.summarizer,
 	}
 	if b.app.Store != nil { // a nil *store.DB would be a Store that is not nil

@@ -93,7 +93,7 @@ type Tools struct {
 	SubAgent          subagent.Config      `toml:"sub_agent"`
 	Scheduler         schedule.Config      `toml:"scheduler"`
 	AskUser           question.Config      `toml:"ask_user"`
-	Offer                                  // enabled, summarize_output, summarize_provider, max_output_chars
+	Offer                                  // enabled, summarize_output, summarize_provider, max_output_chars, result_budget
 	quota.Limits                           // max_tool_calls_per_session
 	permission.Config                      // [[tools.permissions.TOOL]]
 }

@@ -8,6 +8,7 @@ type Offer struct {
 	// SummarizeProvider is the user's alone: outputs go only to a model that the user named.
 	SummarizeProvider string `toml:"summarize_provider" format:"model" needs:"summarize_output" zero:"the session's model" doc:"the model that summarizes, provider or provider:model"`
 	MaxOutputChars    int    `toml:"max_output_chars" default:"50000" range:"200.." tighten:"lower" unit:"characters" doc:"of a result's text for model and editor; the tables of tools may override it, see outputs.md"`
+	ResultBudget      int    `toml:"result_budget" default:"16000" range:"0|2000.." zero:"no budget" unit:"characters" doc:"over which a command's failures, diffs and logs keep only what matters most; see outputs.md"`
 }
 
 // outputLimits are the limits of single tools, by the path of their table.

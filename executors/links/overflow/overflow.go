@@ -50,7 +50,10 @@ type Overflow struct {
 	Memory *Memory // keeps the texts that Store cannot; nil: they are dropped
 	// MaxChars is the limit in characters, unless a tool has another ([executors.Tool.MaxOutput]).
 	MaxChars int
-	Config   Config // of the session
+	// Budget is the number of characters over which a text with known parts, such as failures or hunks,
+	// is shortened by what they are worth; 0 means that it never is.
+	Budget int
+	Config Config // of the session
 	// Summarizer summarises texts that are too long; nil: there are no summaries.
 	Summarizer Summarizer
 	Log        *slog.Logger
@@ -61,7 +64,12 @@ type Overflow struct {
 // Middleware returns the link that limits the results of tools. The filter, which is closer to the
 // tools, has masked them.
 func (o *Overflow) Middleware(next executors.Executor) executors.Executor {
-	return link{next, o, (*executors.Result).Bound}
+	return link{next, o, func(res *executors.Result, limit int) {
+		if o.Budget < limit {
+			res.Spend(o.Budget)
+		}
+		res.Bound(limit)
+	}}
 }
 
 // Gate returns the outermost link of a chain. It limits what the other links write: failures, and
