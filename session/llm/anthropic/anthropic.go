@@ -124,6 +124,9 @@ func (c *Model) LargestImage() int { return (5 << 20) / 4 * 3 }
 // RefusedTools returns why tools are left out, by name: the server refuses their schemas.
 func (c *Model) RefusedTools() map[string]string { return c.refusedTools.Tools() }
 
+// MayDropTools reports whether the server may ignore the tools of a request without an error.
+func (c *Model) MayDropTools() bool { return !AtAnthropic(c.cfg.BaseURL) }
+
 // Prices returns the configured prices.
 func (c *Model) Prices() llm.Price { return c.cfg.Price }
 

@@ -59,6 +59,9 @@ func (o *Model) LacksTools() bool {
 	return f.LacksTools
 }
 
+// MayDropTools reports whether the server may ignore the tools of a request without an error.
+func (o *Model) MayDropTools() bool { return o.cfg.Type == ServerCompatible }
+
 // Learn asks a compatible server about the model, once. A server that does not answer is asked again
 // the next time.
 func (o *Model) Learn(ctx context.Context) bool {

@@ -269,3 +269,74 @@ func TestServerDropsTools(t *testing.T) {
 		t.Errorf("%d notices, requests %v", notices, bodies)
 	}
 }
+
+// A count of tokens without the tools shows that the server drops them: the model is asked again in text, and the
+// first answer counts as a thought. A server that counts only what it had not cached proves nothing, and neither does
+// a model that has called a tool.
+func TestCountShowsDroppedTools(t *testing.T) {
+	req := llm.Request{System: strings.Repeat("Be brief and kind. ", 60), Messages: []llm.Message{llmtest.UserText("What is in README.md?")}}
+	for i := range 8 {
+		req.Tools = append(req.Tools, llm.Tool{Name: fmt.Sprint("tool_", i), Description: strings.Repeat("It does one thing well. ", 30), Schema: []byte(`{"type":"object"}`)})
+	}
+	messages := llm.Tokens("m", llm.Request{Messages: req.Messages})
+	bare := llm.Tokens("m", llm.Request{System: req.System, Messages: req.Messages})
+	all := llm.Tokens("m", req)
+	answered := func(prompt, cached int) string {
+		return fmt.Sprintf(`{"choices":[{"message":{"content":"I have no tools."},"finish_reason":"stop"}],`+
+			`"usage":{"prompt_tokens":%d,"completion_tokens":5,"prompt_tokens_details":{"cached_tokens":%d}}}`, prompt, cached)
+	}
+	const called = `{"choices":[{"message":{"tool_calls":[{"id":"a","function":{"name":"tool_1","arguments":"{}"}}]},"finish_reason":"tool_calls"}],` +
+		`"usage":{"prompt_tokens":9,"completion_tokens":5}}`
+	for name, tt := range map[string]struct {
+		answers []string
+		inText  bool
+	}{
+		"all":                                      {[]string{answered(all, 0)}, false},
+		"tokenizer counts less":                    {[]string{answered(all*7/10, 0)}, false},
+		"tools in a shorter form":                  {[]string{answered(bare+(all-bare)/2, 0)}, false},
+		"none counted":                             {[]string{answered(0, 0)}, false},
+		"one counted":                              {[]string{answered(1, 0)}, false},
+		"only what was not cached":                 {[]string{answered(messages, 0)}, false},
+		"without tools":                            {[]string{answered(bare, 0)}, true},
+		"without tools, much cached":               {[]string{answered(bare, bare-2)}, true},
+		"tokenizer counts more":                    {[]string{answered(bare*5/4, 0)}, true},
+		"tokenizer counts less, and without tools": {[]string{answered(bare*3/4, 0)}, true},
+		"the model has called a tool":              {[]string{called, answered(bare, 0)}, false},
+		"tools were counted before":                {[]string{answered(all, 0), answered(bare, 0)}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var bodies []string
+			s := llmtest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+				bodies = append(bodies, bodyOf(r))
+				io.WriteString(w, tt.answers[min(len(bodies), len(tt.answers))-1])
+			})
+			m := compatibleModel(t, s.URL, new(wire.Memory))
+			var events []llm.Event
+			for range tt.answers {
+				var err error
+				if events, err = llmtest.Collect(m, t.Context(), req); err != nil {
+					t.Fatal(err)
+				}
+			}
+			reasoned, notices := 0, 0
+			for _, ev := range events {
+				if ev.Reasoned {
+					reasoned++
+				}
+				if strings.Contains(ev.Notice, "drops the tools") {
+					notices++
+				}
+			}
+			want := 0
+			if tt.inText {
+				want = 1
+			}
+			if reasoned != want || notices != want || llm.CallsInText(m) != tt.inText || len(bodies) != len(tt.answers)+want {
+				t.Errorf("%d of %d answers became thoughts with %d notices, after %d requests; calls in text: %t", reasoned, want, notices, len(bodies), llm.CallsInText(m))
+			}
+			if tt.inText && strings.Contains(bodies[len(bodies)-1], `"tools":`) {
+				t.Error("the model is asked again with native tools")
+			}
+		})
+	}
+}

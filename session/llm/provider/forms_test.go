@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/zeph-acp/zeph-acp/session/llm"
@@ -117,7 +116,7 @@ func (p protocol) inPieces(t *testing.T, pieces []string, stop llm.StopReason) s
 	}
 	m.chunks = append(m.chunks, p.end(stop)...)
 	req := llm.Request{Messages: []llm.Message{llmtest.UserText("hi")}, Tools: llmtest.Tools()}
-	events, err := llmtest.Collect(textcalls.Auto(m, new(atomic.Bool)), t.Context(), req)
+	events, err := llmtest.Collect(textcalls.Auto(m, new(textcalls.ToolUse)), t.Context(), req)
 	var kept []llm.Event
 	for _, ev := range events {
 		switch {

@@ -2,7 +2,6 @@ package provider
 
 import (
 	"context"
-	"sync/atomic"
 
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/anthropic"
@@ -65,9 +64,6 @@ const DefaultOllama = ollama.DefaultAddress
 // [DefaultOllama] before ctx is done.
 func FindOllama(ctx context.Context) bool { return ollama.Find(ctx) }
 
-// refusedTools records whether a model has refused tools.
-type refusedTools struct{ atomic.Bool }
-
 // withTools wraps the model so that it calls tools as configured.
 func (p Provider) withTools(m llm.Model, memory *wire.Memory) llm.Model {
 	switch p.ToolUse {
@@ -76,5 +72,5 @@ func (p Provider) withTools(m llm.Model, memory *wire.Memory) llm.Model {
 	case toolsText:
 		return textcalls.Wrap(m)
 	}
-	return textcalls.Auto(m, &wire.Recall[refusedTools](memory, p.BaseURL, m.Name()).Bool)
+	return textcalls.Auto(m, wire.Recall[textcalls.ToolUse](memory, p.BaseURL, m.Name()))
 }

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"os"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/iotest"
 
@@ -105,7 +104,7 @@ func readRecorded(t *testing.T, p protocol, body io.Reader) string {
 		m.chunks = append(m.chunks, string(chunk))
 	}
 	req := llm.Request{Messages: []llm.Message{llmtest.UserText("hi")}, Tools: recordedTools()}
-	events, err := llmtest.Collect(textcalls.Auto(m, new(atomic.Bool)), t.Context(), req)
+	events, err := llmtest.Collect(textcalls.Auto(m, new(textcalls.ToolUse)), t.Context(), req)
 	var kept []llm.Event
 	for _, ev := range events {
 		if ev.Notice != "" {

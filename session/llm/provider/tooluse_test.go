@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/zeph-acp/zeph-acp/session/llm"
@@ -16,7 +15,7 @@ import (
 // After a model has refused tools, the same request is sent once more in text,
 // and later requests are in text from the start.
 func TestAutoToolUse(t *testing.T) {
-	refused := new(atomic.Bool)
+	refused := new(textcalls.ToolUse)
 	s := scriptOf(t, `
 {"error": "m does not support tools", "status": 400}
 
@@ -56,7 +55,7 @@ func TestAutoToolUseFails(t *testing.T) {
 		"text fails":          {refusal + "\n" + `{"error": "down", "status": 500}`, "error:script answered 500: down", llmtest.Tools()},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m := textcalls.Auto(scriptOf(t, tt.script), new(atomic.Bool))
+			m := textcalls.Auto(scriptOf(t, tt.script), new(textcalls.ToolUse))
 			got, err := llmtest.Collect(m, t.Context(), llm.Request{Messages: []llm.Message{llmtest.UserText("hi")}, Tools: tt.tools})
 			if s := llmtest.Transcript(got, err); s != tt.want || llm.CallsInText(m) {
 				t.Errorf("%s; in text: %t", s, llm.CallsInText(m))

@@ -15,6 +15,7 @@ type answerReader struct {
 	native   bool // the model has native tool calls too: its calls in text count at the end of the answer alone
 	showCode bool // the user asked for code: a block is no call because of its content
 	onWhole  func() (notice string)
+	onEnd    func() (discard bool) // of an answer without calls; nil keeps it
 
 	thoughts ThoughtSplitter
 	scan     scanner
@@ -155,6 +156,11 @@ func (a *answerReader) stop(reason llm.StopReason) {
 	a.cutOff = reason != llm.StopEnd && reason != llm.StopTools
 	calls := a.calls
 	a.finish()
+	if a.onEnd != nil && reason != llm.StopRefusal && a.onEnd() {
+		a.add(llm.Event{Reasoned: true}) // another answer follows it
+		a.stopped = true
+		return
+	}
 	cut := slices.ContainsFunc(a.events, func(ev llm.Event) bool { return ev.Call != nil && ev.Call.Incomplete })
 	switch {
 	case cut && reason == llm.StopMaxTokens: // the model learns it from the result

@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/zeph-acp/zeph-acp/session/llm"
@@ -109,7 +108,7 @@ func TestProseIsNoCall(t *testing.T) {
 				events = append(events, llm.Event{Text: string(rest[:n])})
 				rest = rest[n:]
 			}
-			m := Auto(&answers{events: append(events, llm.Event{Stop: llm.StopEnd})}, new(atomic.Bool))
+			m := Auto(&answers{events: append(events, llm.Event{Stop: llm.StopEnd})}, new(ToolUse))
 			got, err := llmtest.Collect(m, t.Context(), llm.Request{Messages: []llm.Message{llmtest.UserText("Fix the parser.")}, Tools: llmtest.Tools()})
 			want := answer
 			for _, s := range specialTokens { // they are dropped outside of code
