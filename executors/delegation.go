@@ -7,11 +7,12 @@ import "context"
 // the same user, and count towards the session's cost. A subturn cannot delegate. It
 // gets a tool that acts on the session alone only if Internal names the tool.
 type Delegation struct {
-	Name   string // of the worker; a part of the caller id, and shown to people
-	System string // the system prompt
-	Task   string // the first message
-	Model  string // "provider:model"; empty means the session's model
-	Rounds int    // of tool calls; at least 1
+	Name    string // of the worker; a part of the caller id, and shown to people
+	System  string // the system prompt
+	Project string // the part of the system prompt that differs between projects
+	Task    string // the first message
+	Model   string // "provider:model"; empty means the session's model
+	Rounds  int    // of tool calls; at least 1
 	// Tools reports whether a tool is offered; nil offers all.
 	Tools func(Tool) bool
 	// Internal are names of tools that act on the session alone and are offered too.

@@ -48,10 +48,10 @@ type Agent struct {
 	Overflow
 	Helpers
 
-	// System returns the system prompt; nil means no prompt. It is called when
-	// a model first needs the prompt, which must stay the same until the
-	// conversation is cleared.
-	System func() string
+	// System and Project return the two parts of the system prompt; nil means no prompt. They
+	// are called when a model first needs the prompt, which must stay the same until the
+	// conversation is cleared. Project differs between projects.
+	System, Project func() string
 	// Toolset decides which tools the model is offered; nil offers all.
 	Toolset Toolset
 	// Ready is called, with the text that the user typed, before the tools of a turn are

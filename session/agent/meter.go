@@ -83,7 +83,7 @@ func (t *turn) measured(c *llm.Count, estimate int) int {
 
 // baseTokens estimates everything before the messages.
 func (t *turn) baseTokens() int {
-	return llm.BaseTokens(t.model.Name(), t.system(), t.offered)
+	return llm.BaseTokens(t.model.Name(), t.system(), t.project(), t.offered)
 }
 
 // system returns the system prompt for the turn's model; the built-in models need none.
@@ -99,6 +99,14 @@ func (t *turn) system() string {
 		t.systemText = systemText{text, strings.TrimRight(text, "\n") + "\n\n" + structuredCalls + "\n"}
 	}
 	return t.systemText.sent
+}
+
+// project returns the part of the system prompt that differs between projects.
+func (t *turn) project() string {
+	if t.Project == nil || isDirect(t.model) {
+		return ""
+	}
+	return t.Project()
 }
 
 // systemText is a system prompt, and what is sent of it to models that call tools natively.

@@ -137,7 +137,7 @@ func (r *runningCall) newSubturn(d executors.Delegation, model llm.Model) *turn 
 		Config: r.Config, Session: r.Session, Chain: toolSubset{r.Chain, d}, NewID: r.NewID, Log: r.Log,
 		Client: Client{Send: in.send(r.Send), Notices: r.Notices, StreamTerminals: r.StreamTerminals && r.SendAs != nil},
 		State:  r.State, Workspace: r.Workspace, Overflow: r.Overflow, Helpers: r.Helpers,
-		System: func() string { return d.System },
+		System: func() string { return d.System }, Project: func() string { return d.Project },
 	}
 	if d.Chain != nil { // its paths differ from the session's
 		a.Chain, a.Workspace.Exists = toolSubset{d.Chain, d}, nil
@@ -169,7 +169,7 @@ func (t *turn) callAfterwards(
 	parent, a := t.sub.parent, t.Agent
 	next := &Agent{
 		Config: a.Config, Session: a.Session, Chain: parent.Chain, NewID: a.NewID, Log: a.Log,
-		Client: a.Client, State: a.State, Workspace: parent.Workspace, Overflow: a.Overflow, Helpers: a.Helpers, System: a.System,
+		Client: a.Client, State: a.State, Workspace: parent.Workspace, Overflow: a.Overflow, Helpers: a.Helpers, System: a.System, Project: a.Project,
 	}
 	u := &turn{Agent: next, model: t.model, typed: t.typed, tools: next.Chain.Tools(), sub: &subturn{
 		parent: parent, caller: t.sub.caller, bounds: parent.turn.bounds,

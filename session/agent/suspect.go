@@ -82,7 +82,7 @@ func isReasoningName(name string) bool {
 // text is excluded: it is no evidence.
 func (t *turn) knownText() string {
 	var b strings.Builder
-	b.WriteString(t.system())
+	b.WriteString(t.system() + t.project())
 	for _, m := range t.history {
 		if m.Role != llm.User {
 			continue

@@ -31,7 +31,8 @@ type Model interface {
 
 // Request is a conversation that a model is to continue.
 type Request struct {
-	System   string    // stable over a session, so that the provider's cache holds
+	System   string    // the same in all projects, so that the provider's cache holds
+	Project  string    // the rest of the system prompt, stable over a session; it comes after the tools
 	Messages []Message // user and assistant in turn; every tool call has its result in the next message
 	Tools    []Tool    // in a stable order
 	Thought  string    // how much to think, one of the model's Levels; anything else means its default

@@ -16,9 +16,9 @@ type Meter struct {
 
 // base is the estimate of what precedes the messages of a request.
 type base struct {
-	model, system string
-	tools         []Tool
-	tokens        int
+	model, system, project string
+	tools                  []Tool
+	tokens                 int
 }
 
 // maxBases is the number of estimates that BaseTokens remembers.
@@ -32,18 +32,18 @@ var bases struct {
 }
 
 // BaseTokens estimates the tokens of a request without its messages.
-func BaseTokens(model, system string, tools []Tool) int {
+func BaseTokens(model, system, project string, tools []Tool) int {
 	bases.Lock()
 	defer bases.Unlock()
 	i := slices.IndexFunc(bases.list, func(b base) bool {
-		return b.model == model && b.system == system && slices.EqualFunc(b.tools, tools, sameEstimate)
+		return b.model == model && b.system == system && b.project == project && slices.EqualFunc(b.tools, tools, sameEstimate)
 	})
 	var b base
 	if i >= 0 {
 		b = bases.list[i]
 		bases.list = slices.Delete(bases.list, i, i+1)
 	} else {
-		b = base{model, system, slices.Clone(tools), Tokens(model, Request{System: system, Tools: tools})}
+		b = base{model, system, project, slices.Clone(tools), Tokens(model, Request{System: system, Project: project, Tools: tools})}
 	}
 	bases.list = slices.Insert(bases.list, 0, b)
 	bases.list = bases.list[:min(len(bases.list), maxBases)]

@@ -2,6 +2,7 @@ package llm
 
 import (
 	"slices"
+	"strings"
 )
 
 // WithoutOpaque removes all opaque blocks and reports whether there were any.
@@ -169,6 +170,21 @@ func Merge(history []Message) []Message {
 		out = append(out, m)
 	}
 	return out
+}
+
+// WithProject returns a history that begins with a text, for providers whose system prompt comes
+// before the tools.
+func WithProject(history []Message, text string) []Message {
+	if strings.TrimSpace(text) == "" {
+		return history
+	}
+	first := Message{Role: User, Blocks: []Block{{Text: text}}}
+	if len(history) == 0 || history[0].Role != User {
+		return slices.Concat([]Message{first}, history)
+	}
+	history = slices.Clone(history)
+	history[0].Blocks = slices.Concat(first.Blocks, history[0].Blocks)
+	return history
 }
 
 // alternates reports whether no two adjacent messages have the same role.

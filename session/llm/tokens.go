@@ -14,6 +14,7 @@ const framing = 5
 func Tokens(model string, req Request) int {
 	e := estimatorOf(model)
 	add(&e, req.System)
+	add(&e, req.Project)
 	for _, t := range req.Tools {
 		add(&e, t.Name)
 		add(&e, t.Description)

@@ -3,12 +3,16 @@ package app
 import (
 	"encoding/json"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/catalogue"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/filter/redact"
 	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 	"github.com/zeph-acp/zeph-acp/session/agent/skills"
 )
@@ -49,7 +53,8 @@ func TestPromptSize(t *testing.T) {
 	}
 	a := &App{Log: slog.New(slog.DiscardHandler), shared: shared{filters: newFilters(&config.Loaded{})}}
 	b := &sessionBuilder{app: a, cfg: setting.Default[config.Config](), dirs: sessionDirs{roots: roots, files: roots}}
-	system := b.systemPrompt(&skills.Set{}, nil).text()
+	system, project := b.systemPrompt(&skills.Set{}, nil).texts()
+	system += project
 	if t.Logf("system prompt %d bytes, tools %d bytes", len(system), total); total+len(system) > maxPrompt {
 		t.Errorf("system prompt and tools have %d bytes, %d is the limit", total+len(system), maxPrompt)
 	}
@@ -99,4 +104,29 @@ func sized(t *testing.T) []offer {
 		all = append(all, offer{tool.Name, string(b)})
 	}
 	return all
+}
+
+// The system prompt is the same in all projects, apart from the part that comes after the tools.
+func TestSystemPromptInTwoProjects(t *testing.T) {
+	var systems []string
+	for _, rules := range []string{"Use tabs.", "Use spaces."} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "AGENTS.md"), []byte(rules), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		roots, err := workspace.New(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := &App{Log: slog.New(slog.DiscardHandler), shared: shared{filters: newFilters(&config.Loaded{})}}
+		b := &sessionBuilder{app: a, cfg: setting.Default[config.Config](), scan: &redact.Scanner{}, dirs: sessionDirs{roots: roots, files: roots}}
+		system, project := b.systemPrompt(&skills.Set{}, nil).texts()
+		if !strings.Contains(project, rules) || !strings.Contains(project, roots.Cwd()) {
+			t.Errorf("%q and the directory are missing in the part about the project:\n%s", rules, project)
+		}
+		systems = append(systems, system)
+	}
+	if systems[0] != systems[1] {
+		t.Errorf("the system prompts of two projects differ:\n%s\n%s", systems[0], systems[1])
+	}
 }

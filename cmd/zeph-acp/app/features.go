@@ -34,7 +34,7 @@ func (b *sessionBuilder) features(terminals *ideproxy.Terminals) *sessionFeature
 	gates.flow.MapPath = copies.toProject
 	setTrust := trustCommand(gates.trust, servers, tools)
 	saved := b.memory(gates.flow)
-	found := b.skills(gates.trust, func() string { return s.system.text() }, setTrust)
+	found := b.skills(gates.trust, func() (system, project string) { return s.system.texts() }, setTrust)
 	s.system = b.systemPrompt(found, func() []executors.Tool { return s.chain.Tools() })
 	kept := b.newRewind()
 	copies.fs = b.fileSystem(kept)

@@ -17,27 +17,28 @@ import (
 // same until the conversation is cleared: if it followed changes of the
 // project's files, each change would invalidate the provider's cache.
 type systemPrompt struct {
-	write func(warn func(string)) string
+	write func(warn func(string)) (system, project string)
 	warn  func(string)
 
-	mu      sync.Mutex
-	written string
+	mu              sync.Mutex
+	system, project string
 }
 
-func (p *systemPrompt) text() string {
+// texts returns the prompt and the part of it that differs between projects.
+func (p *systemPrompt) texts() (system, project string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.written == "" {
-		p.written = p.write(p.warn)
+	if p.system == "" {
+		p.system, p.project = p.write(p.warn)
 	}
-	return p.written
+	return p.system, p.project
 }
 
 // ready writes the prompt for a model that needs one, so that the user sees its
 // warnings before the turn.
 func (p *systemPrompt) ready(m llm.Model) {
 	if !isDirect(m) {
-		p.text()
+		p.texts()
 	}
 }
 
@@ -45,7 +46,7 @@ func (p *systemPrompt) ready(m llm.Model) {
 func (p *systemPrompt) forget() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.written = ""
+	p.system, p.project = "", ""
 }
 
 // promptFeature is the system prompt.
@@ -57,7 +58,10 @@ func (b *sessionBuilder) promptFeature(p *systemPrompt, set *skills.Set) Feature
 				p.ready(b.session.Model())
 			}
 		},
-		Turns: func(a *agent.Agent) { a.System = func() string { return b.scan.Text(p.text()) } },
+		Turns: func(a *agent.Agent) {
+			a.System = func() string { system, _ := p.texts(); return b.scan.Text(system) }
+			a.Project = func() string { _, project := p.texts(); return b.scan.Text(project) }
+		},
 	}
 }
 
@@ -68,7 +72,7 @@ func (b *sessionBuilder) systemPrompt(set *skills.Set, offered func() []executor
 		b.app.Log.Warn(w, "session", b.session.ID)
 		b.session.Warn(w)
 	}
-	return &systemPrompt{warn: warn, write: func(warn func(string)) string {
+	return &systemPrompt{warn: warn, write: func(warn func(string)) (system, project string) {
 		mask := b.mask()
 		p := prompt.Read(projectFiles{b.dirs.files}, b.dirs.roots.Dirs(), b.cfg.Agent.MaxRulesBytes, mask)
 		for _, w := range p.Warnings {
@@ -84,6 +88,6 @@ func (b *sessionBuilder) systemPrompt(set *skills.Set, offered func() []executor
 				f.Advice = executors.NewAdvice(catalogue.Known(), offered())
 			}
 		}
-		return prompt.System(f)
+		return prompt.System(f), prompt.Context(f)
 	}}
 }

@@ -148,9 +148,9 @@ func TestHostileRules(t *testing.T) {
 			var warnings []string
 			s := session.Host{Warn: func(w string) { warnings = append(warnings, w) }}
 			b := &sessionBuilder{app: a, session: s, cfg: cfg, scan: &redact.Scanner{}, dirs: dirs}
-			got := b.systemPrompt(&skills.Set{}, nil).text()
+			_, got := b.systemPrompt(&skills.Set{}, nil).texts()
 			if strings.Contains(got, "PRIVATE KEY") || strings.Contains(got, "REALKEY") || !strings.Contains(got, "(go.mod)") || !strings.Contains(got, tt.has) {
-				t.Errorf("want %q in\n%s", tt.has, got[strings.Index(got, "Where you are"):])
+				t.Errorf("want %q in\n%s", tt.has, got)
 			}
 			if len(got) > 24<<10 || strings.Count(got, "\n</project_file>") > 1 {
 				t.Errorf("%d bytes, %d elements", len(got), strings.Count(got, "\n</project_file>"))

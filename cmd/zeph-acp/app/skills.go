@@ -40,7 +40,7 @@ func (b *sessionBuilder) skillsFeature(set *skills.Set) Feature {
 
 // skills returns the skills of a session. system returns the system prompt, and setTrust carries out
 // the command /trust.
-func (b *sessionBuilder) skills(levels *trust.Trust, system func() string, setTrust func(rest string) string) *skills.Set {
+func (b *sessionBuilder) skills(levels *trust.Trust, system func() (system, project string), setTrust func(rest string) string) *skills.Set {
 	o := skills.Options{
 		Config: b.cfg.Tools.Skills, Dir: b.dirs.roots.Cwd(), Known: catalogue.Known, Warn: b.session.Warn,
 		Desk:     b.approvalDesk(),

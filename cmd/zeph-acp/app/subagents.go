@@ -36,7 +36,7 @@ func (b *sessionBuilder) subAgents(copies *copyHost) *subagent.Set {
 		Config: b.cfg.Tools.SubAgent, Types: b.cfg.Agents, Dir: dir,
 		Read:   func(name string) ([]byte, error) { return readProjectFile(dir, name) },
 		Desk:   b.approvalDesk(),
-		System: func() string { return copies.features.system.text() },
+		System: func() (system, project string) { return copies.features.system.texts() },
 		Tools:  func() []executors.Tool { return copies.tools.Tools() },
 		Known:  catalogue.Known,
 		Model:  b.app.modelLike, Warn: b.session.Warn,

@@ -12,12 +12,15 @@ import (
 // maxPath limits a path that is shown, in characters.
 const maxPath = 500
 
-// elementName is the name of the element around foreign text.
-const elementName = "project_file"
+// The names of the elements around [Context], and around foreign text in it.
+const (
+	contextName = "zeph_context"
+	elementName = "project_file"
+)
 
 // markPattern matches text that a model could read as the beginning or end of an
 // element, including attempts to disguise it.
-var markPattern = lazyregexp.New(`(?i)[<＜﹤‹]([\s/\\／]*project[\s_-]*file)`)
+var markPattern = lazyregexp.New(`(?i)[<＜﹤‹]([\s/\\／]*(?:project[\s_-]*file|zeph[\s_-]*context))`)
 
 // clean returns a foreign text that cannot end an element and has no invisible characters.
 // Control characters, changes of direction, characters without width and the tags block can

@@ -2,11 +2,13 @@
 // methods, its environment, the user's skills, and the project's own
 // instructions.
 //
-// Start with [System], and with [Read] for its input from the project. The
-// prompt is the same for all turns of a conversation, so that the provider can
-// cache it. A changing fact, such as the mode, is written in front of a user's
-// prompt ([Mode]). Text from the project is limited and is enclosed in an
-// element that it cannot end.
+// Start with [System] and [Context], and with [Read] for the input from the project. Both
+// are the same for all turns of a conversation, so that the provider can cache them. A
+// changing fact, such as the mode, is written in front of a user's prompt ([Mode]). Text
+// from the project is limited and is enclosed in an element that it cannot end.
+//
+// Why two texts? A provider's cache holds up to the first difference. Everything that differs
+// between projects comes after the tools, so conversations in all projects share the rest.
 //
 // Why no text/template? It calls methods by name, so the linker must keep every
 // exported method of every type: the binary would grow by 15 MiB.
@@ -60,11 +62,19 @@ const (
 	maxDescriptions = 4 << 10 // bytes of all lines with a description
 )
 
-// System returns the system prompt.
+// System returns the part of the system prompt that is the same in all projects.
 func System(f Facts) string {
+	text := f.Advice.Edit(strings.TrimSpace(systemText)) + "\n"
+	if f.Append != "" {
+		text += "\n" + strings.TrimSpace(f.Append) + "\n"
+	}
+	return text
+}
+
+// Context returns the part of the system prompt about the session's directories, skills and rules.
+func Context(f Facts) string {
 	var b strings.Builder
-	b.WriteString(f.Advice.Edit(strings.TrimSpace(systemText)))
-	b.WriteString("\n\nWhere you are:\n- Working directory: " + f.Dirs[0].show() + ". Relative paths start here.\n")
+	b.WriteString("<" + contextName + ">\n- Working directory: " + f.Dirs[0].show() + ". Relative paths start here.\n")
 	for _, dir := range f.Dirs[1:] {
 		b.WriteString("- Also open: " + dir.show() + "\n")
 	}
@@ -79,9 +89,7 @@ func System(f Facts) string {
 	for _, r := range f.Rules {
 		r.write(&b)
 	}
-	if f.Append != "" {
-		b.WriteString("\n" + strings.TrimSpace(f.Append) + "\n")
-	}
+	b.WriteString("</" + contextName + ">\n")
 	return b.String()
 }
 

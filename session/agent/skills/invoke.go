@@ -74,9 +74,10 @@ func (s *Set) env(skill Skill) ([]string, error) {
 // delegation returns the subturn of a skill.
 func (s *Set) delegation(skill Skill, text, task string, env []string) executors.Delegation {
 	d := executors.Delegation{
-		Name: "skill:" + skill.Name, System: s.options.System(), Rounds: s.options.MaxRounds, Env: env, Internal: []string{loadTool},
+		Name: "skill:" + skill.Name, Rounds: s.options.MaxRounds, Env: env, Internal: []string{loadTool},
 		Task: strings.TrimSpace(taskText) + "\n\nThe skill " + skill.Name + ":\n" + text,
 	}
+	d.System, d.Project = s.options.System()
 	if task = strings.TrimSpace(task); task != "" {
 		d.Task += "\n\nWhat it is to do:\n" + task
 	}

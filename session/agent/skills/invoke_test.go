@@ -21,7 +21,7 @@ func TestInvoke(t *testing.T) {
 	var read []string
 	set := New(Options{
 		Known:  func() []executors.Tool { return claudeTools },
-		Config: setting.Default[Config](), Dir: "/w", System: func() string { return "system" },
+		Config: setting.Default[Config](), Dir: "/w", System: func() (system, project string) { return "system", "project" },
 		Sources: []Source{{Name: "yours", FS: fstest.MapFS{
 			"plain/SKILL.md":   {Data: []byte("Do it.")},
 			"plain/more.md":    {},
@@ -52,7 +52,7 @@ func TestInvoke(t *testing.T) {
 		t.Errorf("plain: %s", res.ForModel())
 	}
 	want := strings.TrimSpace(taskText) + "\n\nThe skill plain:\nDo it.\n[Files of the skill; load_skill with file returns one.]\nmore.md\n\nWhat it is to do:\nv1"
-	if got.Task != want || got.System != "system" || got.Name != "skill:plain" || got.Rounds != 30 || got.Tools != nil || got.Env != nil {
+	if got.Task != want || got.System != "system" || got.Project != "project" || got.Name != "skill:plain" || got.Rounds != 30 || got.Tools != nil || got.Env != nil {
 		t.Errorf("plain: %+v", got)
 	}
 	if got.Bounds(&executors.Call{Tool: "write"}) != nil {

@@ -93,8 +93,9 @@ type Options struct {
 	OnRead func(skill string)
 	// Secret returns the value of a variable for the commands of an invoked skill, or "".
 	Secret func(name string) string
-	// System returns the system prompt of the session. An invoked skill has the same.
-	System func() string
+	// System returns the session's system prompt, and the part of it that differs between
+	// projects. An invoked skill has the same.
+	System func() (system, project string)
 	Warn   func(string) // queues a line for the user
 }
 

@@ -54,7 +54,8 @@ type Options struct {
 	Read    func(name string) ([]byte, error)
 	Desk    *approval.Desk
 
-	System func() string           // the system prompt of the session
+	// System returns the session's system prompt, and the part of it that differs between projects.
+	System func() (system, project string)
 	Tools  func() []executors.Tool // of the session
 	Known  func() []executors.Tool // the tools that files may name
 	// Model returns the full name of a model that a file names, or "" if there is none.

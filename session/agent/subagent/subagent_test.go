@@ -137,7 +137,7 @@ type project struct {
 func (p *project) options() Options {
 	return Options{
 		Known:  func() []executors.Tool { return known },
-		Config: setting.Default[Config](), Dir: "/w", Tools: sessionTools, System: func() string { return "S" },
+		Config: setting.Default[Config](), Dir: "/w", Tools: sessionTools, System: func() (system, project string) { return "S", "P" },
 		Project: func(dir string) (names []string) {
 			for name := range p.files {
 				if path.Dir(name) == dir {
@@ -292,7 +292,7 @@ func TestRun(t *testing.T) {
 				t.Errorf("%v, %q", err, res.ForModel())
 			}
 			if name == "done" && (!strings.HasPrefix(got.System, "S\n\nYou are a sub-agent") || !strings.HasSuffix(got.System,
-				"\n\nReview.") || got.Model != "m:x" || got.Rounds != 30 || got.Task != "look" || got.Tools(executors.Tool{Name: "bash"})) {
+				"\n\nReview.") || got.Project != "P" || got.Model != "m:x" || got.Rounds != 30 || got.Task != "look" || got.Tools(executors.Tool{Name: "bash"})) {
 				t.Errorf("%+v", got)
 			}
 		})

@@ -86,8 +86,9 @@ func (s *Set) run(ctx context.Context, call *executors.Call, in *input) (executo
 	}
 	defer done()
 	d := executors.Delegation{
-		Name: t.Name, System: s.system(t), Task: in.Task, Model: t.Model, Rounds: s.options.MaxRounds, Tools: t.offers,
+		Name: t.Name, Task: in.Task, Model: t.Model, Rounds: s.options.MaxRounds, Tools: t.offers,
 	}
+	d.System, d.Project = s.system(t)
 	if writes && t.Worktree {
 		return s.runInWorktree(ctx, call, t, d)
 	}
@@ -121,10 +122,11 @@ func release(taken []*semaphore.Weighted) {
 }
 
 // system returns the system prompt of a sub-agent. It begins with the session's system
-// prompt, so the project's rules apply.
-func (s *Set) system(t Type) string {
-	parts := []string{s.options.System(), strings.TrimSpace(systemText), t.Prompt}
-	return strings.TrimSpace(strings.Join(parts, "\n\n"))
+// prompt, and the project's rules apply.
+func (s *Set) system(t Type) (system, project string) {
+	system, project = s.options.System()
+	parts := []string{system, strings.TrimSpace(systemText), t.Prompt}
+	return strings.TrimSpace(strings.Join(parts, "\n\n")), project
 }
 
 // raw is the raw output of a call.

@@ -22,7 +22,7 @@ func (s *Set) runInWorktree(ctx context.Context, call *executors.Call, t Type, d
 	}
 	defer w.Close()
 	d.Chain, d.Task = w.Chain(), w.ToCopy(d.Task)
-	d.System = w.ToCopy(d.System) + "\n\n" + fmt.Sprintf(strings.TrimSpace(worktreeText), w.Dir())
+	d.Project = w.ToCopy(d.Project) + "\n\n" + fmt.Sprintf(strings.TrimSpace(worktreeText), w.Dir())
 	var changes executors.Result
 	brought := false
 	d.After = func(ctx context.Context, call executors.DelegatedCall) error {

@@ -50,7 +50,7 @@ func serverOf(tool string) string {
 // tooManyOfServers reports whether the tools of MCP servers need too much of the window:
 // all tools would take more than a tenth of it, and the list of their names takes less.
 func tooManyOfServers(m llm.Model, tools []llm.Tool) bool {
-	all := llm.BaseTokens(m.Name(), "", tools)
+	all := llm.BaseTokens(m.Name(), "", "", tools)
 	if all*maxShare <= cmp.Or(m.Window(), unknownWindow) {
 		return false
 	}

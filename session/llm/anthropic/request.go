@@ -30,9 +30,9 @@ type tool struct {
 	CacheControl *cacheControl   `json:"cache_control,omitempty"`
 }
 
-// cacheControl is a breakpoint of the provider's cache. A request has three, in the
-// order of the prefix that each closes: tools, system, messages. The last one moves
-// with the conversation.
+// cacheControl is a breakpoint of the provider's cache. A request has four, as many as are allowed, in the
+// order of the prefix that each closes: tools, both parts of the system prompt, messages. The last
+// one moves with the conversation.
 // https://platform.claude.com/docs/en/build-with-claude/prompt-caching
 type cacheControl struct {
 	Type string `json:"type"`
@@ -68,8 +68,10 @@ func (c *Model) body(req llm.Request, messages []llm.Message) wire.Body {
 func (c *Model) head(req llm.Request, forms []form) request {
 	r := request{Model: c.cfg.Model, MaxTokens: c.maxTokens(req.Thought), Stream: true}
 	r.Thinking, r.OutputConfig = c.facts.thinkingConfig(req.Thought, r.MaxTokens, forms)
-	if strings.TrimSpace(req.System) != "" {
-		r.System = []textBlock{{Type: typeText, Text: req.System, CacheControl: breakpoint}}
+	for _, text := range []string{req.System, req.Project} {
+		if strings.TrimSpace(text) != "" {
+			r.System = append(r.System, textBlock{Type: typeText, Text: text, CacheControl: breakpoint})
+		}
 	}
 	return r
 }

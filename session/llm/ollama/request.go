@@ -70,7 +70,7 @@ type callNames struct {
 func (o *Model) body(name string, req llm.Request) wire.Body {
 	kept := llm.Recall[forms](req.Cache, o)
 	begin := func() callNames { return callNames{tools: map[string]string{}} }
-	messages := kept.Messages(llm.Merge(llm.Repair(llm.WithoutRefusedImages(o, req.Messages))), begin, o.message)
+	messages := kept.Messages(llm.WithProject(llm.Merge(llm.Repair(llm.WithoutRefusedImages(o, req.Messages))), req.Project), begin, o.message)
 	var system [][]byte
 	if strings.TrimSpace(req.System) != "" {
 		system = [][]byte{plainjson.MustMarshal(chatMessage{Role: "system", Content: req.System})}

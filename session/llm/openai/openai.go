@@ -202,6 +202,9 @@ func (o *Model) open(ctx context.Context, req llm.Request, names wire.ToolNames)
 	for {
 		d := o.dialect(names)
 		messages := llm.Merge(llm.Repair(llm.WithoutRefusedImages(o, req.Messages)))
+		if o.cfg.API == APIChat {
+			messages = llm.WithProject(messages, req.Project)
+		}
 		if thoughtless || !d.supports(withThoughts) {
 			messages, _ = llm.WithoutOpaque(messages)
 		}

@@ -73,7 +73,19 @@ func (d dialect) responsesBody(req llm.Request, messages []llm.Message) wire.Bod
 	kept := d.cachedForms(req.Cache)
 	tools := d.tools(kept, req.Tools, d.responsesTools)
 	encoded := kept.Messages(messages, func() wire.IDs { return wire.IDs{MaxLen: maxCallID} }, d.inputItems)
-	return wire.NewBody(d.responsesHead(req), tools, "input", encoded)
+	return wire.NewBody(d.responsesHead(req), tools, "input", d.projectItem(req.Project), encoded)
+}
+
+// projectItem encodes the part of the system prompt that differs between projects.
+func (d dialect) projectItem(text string) [][]byte {
+	if strings.TrimSpace(text) == "" {
+		return nil
+	}
+	role := "developer"
+	if d.cfg.Type == ServerCompatible { // it may not know the role
+		role = string(llm.User)
+	}
+	return [][]byte{wire.Elements([]inputItem{{Type: "message", Role: role, Content: []inputPart{{Type: "input_text", Text: text}}}})}
 }
 
 // responsesHead returns the request without its tools and input.

@@ -2,6 +2,7 @@ package provider
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/llmtest"
 	"github.com/zeph-acp/zeph-acp/session/llm/openai"
+	"github.com/zeph-acp/zeph-acp/session/llm/textcalls"
 )
 
 // A request from kept messages equals one that is encoded from scratch: while
@@ -64,6 +66,55 @@ func TestKeptMessages(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Everything that differs between projects comes after the tools, in each protocol's order: requests in two projects
+// share the system prompt and the tools, which are the beginning of the provider's cache.
+func TestProjectComesAfterTools(t *testing.T) {
+	for name, d := range dialects {
+		t.Run(name, func(t *testing.T) {
+			s := newWireServer(t, name, d, "text")
+			m := bareModel(t, s)
+			var bodies []string
+			for _, project := range []string{"In /a.", "In /b."} {
+				for _, m := range []llm.Model{m, textcalls.Wrap(m)} {
+					req := llm.Request{System: "Be brief.", Project: project, Tools: llmtest.Tools(), Messages: []llm.Message{llmtest.UserText("hello"),
+						{Role: llm.Assistant, Blocks: []llm.Block{{Text: "Yes?"}}}, llmtest.UserText("again")}}
+					if _, err := llmtest.Collect(m, t.Context(), req); err != nil {
+						t.Fatal(err)
+					}
+					body := s.bodies[len(s.bodies)-1]
+					before, after, found := strings.Cut(body, project)
+					if !found || strings.Contains(after, project) || !strings.Contains(after, "hello") || strings.Contains(before, "hello") {
+						t.Errorf("the project is not before the first prompt:\n%s", body)
+					}
+					var r map[string]any
+					if err := json.Unmarshal([]byte(body), &r); err != nil {
+						t.Fatal(err)
+					}
+					if system := fmt.Sprint(r["system"], r["instructions"], withRole("system", r["messages"])); !strings.Contains(system, "Be brief.") ||
+						strings.Contains(system, project) && !strings.HasSuffix(before, `"text":"`) {
+						t.Errorf("the system prompt is not apart from the project: %s", system)
+					}
+					bodies = append(bodies, strings.Replace(body, project, "", 1))
+				}
+			}
+			if bodies[0] != bodies[2] || bodies[1] != bodies[3] {
+				t.Errorf("requests in two projects differ elsewhere:\n%s", strings.Join(bodies, "\n"))
+			}
+		})
+	}
+}
+
+// withRole returns the messages of a role.
+func withRole(role string, messages any) (out []any) {
+	list, _ := messages.([]any)
+	for _, m := range list {
+		if m, ok := m.(map[string]any); ok && m["role"] == role {
+			out = append(out, m)
+		}
+	}
+	return out
 }
 
 // A feature that a server refuses is also removed from kept messages.

@@ -119,7 +119,7 @@ func (o *autoWrapped) isDropped(a *answerReader, req llm.Request) bool {
 		return false
 	}
 	count := a.usage.Input
-	messages := llm.Tokens(o.Name(), llm.Request{Messages: req.Messages})
+	messages := llm.Tokens(o.Name(), llm.Request{Project: req.Project, Messages: req.Messages})
 	system := llm.Tokens(o.Name(), llm.Request{System: req.System})
 	tools := llm.Tokens(o.Name(), llm.Request{Tools: req.Tools})
 	if tools < system+messages { // too few to tell from a wrong estimate
