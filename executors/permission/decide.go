@@ -232,7 +232,7 @@ func (p permissionCheck) decideSimpleCommand(tool string, c *command.Command, sc
 	case reads:
 		byDefault = verdict{action: Allow, why: "default: it only reads"}
 	case onlyWraps(c):
-		byDefault = verdict{action: Allow, why: "default: the command that it runs is judged on its own"}
+		byDefault = verdict{action: Allow, why: "default: the command that it runs is checked on its own"}
 	}
 	v := p.decideByCommandRules(tool, c, byDefault)
 	if v.action == Allow && !reads {

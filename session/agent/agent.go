@@ -191,7 +191,7 @@ type Input struct {
 	ModelContent []acp.ContentBlock
 	Preamble     []transcript.Preamble
 	// Commands are commands of the shell, by the index of the part of ModelContent that their
-	// output replaces. They are judged like calls of the model.
+	// output replaces. They are checked like calls of the model.
 	Commands map[int]string
 	Bounds   Bounds // on all calls of the turn but the user's own
 	// Inbox has the texts that the user adds while the turn runs; nil means no texts.

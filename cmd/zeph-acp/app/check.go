@@ -163,7 +163,7 @@ func (c *Checker) Input(tool, text string) (json.RawMessage, error) {
 	return json.Marshal(members)
 }
 
-// Check judges one call of the model.
+// Check returns what is decided about one call of the model.
 func (c *Checker) Check(ctx context.Context, tool string, input json.RawMessage) (Check, error) {
 	out := Check{Tool: tool, Input: input, Mode: c.Mode}
 	call := &executors.Call{

@@ -91,5 +91,5 @@ func (f *Flags) Register(root *cobra.Command) {
 
 // AddPolicyFlag adds --policy-file to a command.
 func (f *Flags) AddPolicyFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.policy, "policy-file", "", "judge every call by the rules in `FILE`; see docs/policy.md")
+	cmd.Flags().StringVar(&f.policy, "policy-file", "", "check every call by the rules in `FILE`; see docs/policy.md")
 }

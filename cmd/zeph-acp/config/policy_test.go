@@ -19,7 +19,7 @@ func TestPolicyFiles(t *testing.T) {
 		"off": {
 			"policy_file = 'none.toml'",
 			"",
-			"[tools.policy] is off, so its rules judge no call: set enabled = true in it",
+			"[tools.policy] is off, so its rules check no call: set enabled = true in it",
 		},
 		"no file": {
 			"enabled = true\npolicy_file = 'none.toml'",

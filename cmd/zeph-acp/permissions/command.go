@@ -22,7 +22,7 @@ import (
 func NewCommand(f *cli.Flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "permissions",
-		Short: "Check how a call would be judged; list or remove remembered answers; import rules",
+		Short: "Check what is decided about a call; list or remove remembered answers; import rules",
 		Args:  cli.NoCommand,
 		RunE:  cli.NeedsCommand,
 	}
@@ -40,8 +40,8 @@ func newCheck(f *cli.Flags) *cobra.Command {
 	c := &checkFlags{}
 	cmd := &cobra.Command{
 		Use:   "check [flags] [--] TOOL INPUT... | COMMAND...",
-		Short: "Print how a call would be judged, and by which rule",
-		Long: `Print how a call would be judged: allow, ask or deny, the verdict of each gate, and the
+		Short: "Print what is decided about a call, and by which rule",
+		Long: `Print what is decided about a call: allow, ask or deny, the verdict of each gate, and the
 rule with its file and line. The call passes the same gates as in a session, but it does
 not run, is not recorded, and you are not asked. Gates without a verdict are left out.
 
@@ -51,7 +51,7 @@ a command with options of its own.
 
 A check begins with a new session: earlier calls do not count, remembered answers do. It
 starts no MCP servers and treats their tools as untrusted. The exit status is 0 if the
-call could be judged, whatever the decision.`,
+call could be checked, whatever the decision.`,
 		Example: `  zeph-acp permissions check -- git push --force
   zeph-acp permissions check --mode auto edit src/main.go
   zeph-acp permissions check --json fetch https://example.com/`,
@@ -60,8 +60,8 @@ call could be judged, whatever the decision.`,
 	}
 	cmd.SetFlagErrorFunc(cli.FlagErrorBeforeCommand)
 	fs := cmd.Flags()
-	fs.StringVar(&c.dir, "cwd", "", "judge for a session in `DIR` instead of the current directory")
-	fs.StringVar(&c.mode, "mode", "", "judge in the session mode `MODE`: ask, architect, code, auto or auto-judge; default: the configured one")
+	fs.StringVar(&c.dir, "cwd", "", "check for a session in `DIR` instead of the current directory")
+	fs.StringVar(&c.mode, "mode", "", "check in the session mode `MODE`: ask, architect, code, auto or auto-judge; default: the configured one")
 	fs.BoolVar(&c.hooks, "hooks", false, "also run hooks, and ask models that judge calls")
 	fs.BoolVar(&c.json, "json", false, "print a JSON object")
 	return cmd

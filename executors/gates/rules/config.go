@@ -36,7 +36,7 @@ func (r *Rule) SetPosition(position string) { r.position = position }
 
 // Config is the table [tools.policy].
 type Config struct {
-	Enabled       bool               `toml:"enabled" default:"false" doc:"true: judge every call by rules; see policy.md"`
+	Enabled       bool               `toml:"enabled" default:"false" doc:"true: check every call by rules; see policy.md"`
 	DefaultEffect executors.Decision `toml:"default_effect" default:"deny" oneof:"allow,deny" doc:"for calls that no rule matches"`
 	// PolicyFile is absolute, begins with ~/, or is relative to the configuration file.
 	PolicyFile string `toml:"policy_file" format:"file" doc:"a file with [[rules]] that replace the configured rules"`
@@ -52,7 +52,7 @@ type Config struct {
 // Authorization is the table [tools.authorization]. If any of its rules allows, calls that no
 // rule matches are denied.
 type Authorization struct {
-	Enabled bool   `toml:"enabled" default:"false" doc:"true: judge every call by a second list of rules, after [tools.policy]"`
+	Enabled bool   `toml:"enabled" default:"false" doc:"true: check every call by a second list of rules, after [tools.policy]"`
 	Rules   []Rule `toml:"rules" doc:"the rules"`
 
 	repository []Rule // that the workspace's file adds; they deny
@@ -139,7 +139,7 @@ func checkRegex(text string) string {
 func (c Config) Warnings() []string {
 	if !c.Enabled {
 		if len(c.Rules) > 0 || c.PolicyFile != "" {
-			return []string{"[tools.policy] is off, so its rules judge no call: set enabled = true in it"}
+			return []string{"[tools.policy] is off, so its rules check no call: set enabled = true in it"}
 		}
 		return nil
 	}
@@ -156,7 +156,7 @@ func (c Authorization) Warnings() []string {
 	case c.Enabled:
 		return trustWarnings(c.Rules)
 	case len(c.Rules) > 0:
-		return []string{"[tools.authorization] is off, so its rules judge no call: set enabled = true in it"}
+		return []string{"[tools.authorization] is off, so its rules check no call: set enabled = true in it"}
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 // Config is the table [tools.trust]. With its defaults the gate changes no call until a level
 // is set, or anomaly detection blocks a tool.
 type Config struct {
-	Enabled bool  `toml:"enabled" default:"true" tighten:"on" doc:"judge calls by the trust in their tool and in the text that the turn has read"`
+	Enabled bool  `toml:"enabled" default:"true" tighten:"on" doc:"check calls by the trust in their tool and in the text that the turn has read"`
 	Skills  Level `toml:"skills" default:"trusted" tighten:"lower" doc:"level of your skills: blocked, untrusted, provisional or trusted"`
 	Servers Level `toml:"servers" default:"provisional" tighten:"lower" doc:"level of MCP servers whose entry has no trust = trusted"`
 	Content Level `toml:"content" default:"provisional" tighten:"lower" doc:"level of web pages"`

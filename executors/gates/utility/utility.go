@@ -100,7 +100,7 @@ func (g *Gate) check(_ context.Context, call *executors.Call) (executors.Verdict
 	switch {
 	case math.IsNaN(total) || math.IsInf(total, 0):
 		v.Decision, v.Reason = executors.Deny, "the score cannot be computed"
-		v.Failure = executors.Failuref(executors.PolicyBlocked, "%s was not run: its use cannot be judged", call.Tool).
+		v.Failure = executors.Failuref(executors.PolicyBlocked, "%s was not run: its use cannot be estimated", call.Tool).
 			ForUser("Not run: the score of this call cannot be computed. The key tools.utility has its weights.")
 	case total < g.cfg.Threshold && !hasEffects(call):
 		v.Decision, v.Reason = executors.Deny, fmt.Sprintf("the score %.2f is below the threshold %.2f", total, g.cfg.Threshold)

@@ -143,7 +143,7 @@ func TestNoScore(t *testing.T) {
 	cfg := enabled(0)
 	cfg.GainWeight = math.NaN()
 	for _, name := range []string{"read", "write"} {
-		if _, res := run(t, New(cfg), 0, executors.Call{Tool: name}); !strings.Contains(res.ForModel(), "cannot be judged") {
+		if _, res := run(t, New(cfg), 0, executors.Call{Tool: name}); !strings.Contains(res.ForModel(), "cannot be estimated") {
 			t.Errorf("%s: %q", name, res.ForModel())
 		}
 	}

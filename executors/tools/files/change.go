@@ -100,7 +100,7 @@ func (c change) unchanged() executors.Result {
 func sameAsCard(call *executors.Call, now ...target) error {
 	for i, checked := range call.Card.Paths {
 		if i < len(now) && checked != now[i].abs {
-			return executors.Failuref(executors.PolicyBlocked, "%s now leads to another file than when the call was judged", now[i].display)
+			return executors.Failuref(executors.PolicyBlocked, "%s now leads to another file than when the call was checked", now[i].display)
 		}
 	}
 	return nil

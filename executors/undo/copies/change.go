@@ -60,7 +60,7 @@ func (c *Copy) changes(ctx context.Context) ([]Change, error) {
 			return nil, err
 		}
 		ch := Change{Path: filepath.ToSlash(rel), from: from, to: to}
-		if c.judge(&ch, len(all), &room); ch.Unwritable == "" {
+		if c.examine(&ch, len(all), &room); ch.Unwritable == "" {
 			c.setTexts(&ch)
 		}
 		all = append(all, ch)
@@ -114,9 +114,9 @@ func (c *Copy) survey(ignore bool) (s undo.Survey, err error) {
 	return undo.Survey{Roots: roots, Limits: c.options.Limits, Store: c.store, Ignore: ignore, Exact: true}, err
 }
 
-// judge says what cannot be brought back of a change, given the number of changes before it and the bytes
+// examine says what cannot be brought back of a change, given the number of changes before it and the bytes
 // that may still be brought back.
-func (c *Copy) judge(ch *Change, before int, room *int64) {
+func (c *Copy) examine(ch *Change, before int, room *int64) {
 	from, to := ch.from, ch.to
 	separate := c.separate(ch.Path)
 	size := from.Size + to.Size
