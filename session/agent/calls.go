@@ -225,7 +225,11 @@ func (r *runningCall) finish(ctx context.Context, res executors.Result, err erro
 		defer res.Done()
 	}
 	images, imageNotes := r.modelImages(res)
-	text := strings.ToValidUTF8(res.ForModel(), "\uFFFD") + imageNotes + r.notes
+	text := strings.ToValidUTF8(res.ForModel(), "\uFFFD")
+	if err == nil && len(images) == 0 {
+		text = r.again(ctx, r.original, res, text)
+	}
+	text += imageNotes + r.notes
 	result := llm.ToolResult{ID: r.id, Text: text, Failed: res.Failed, Images: images}
 	shown := acp.ToolCall{
 		Update: acp.UpdateToolCallPatch, ToolCallID: r.call.ID, Status: acp.ToolCompleted,

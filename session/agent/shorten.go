@@ -54,10 +54,18 @@ func (t *turn) shortenIn(ctx context.Context, out []transcript.Shortened, at int
 			continue
 		}
 		if reference, ok := t.overflowLine(ctx, b.Result.Text); ok {
-			out = append(out, transcript.Shortened{Message: at, ID: b.Result.ID, Text: line.Truncate(b.Result.Text, shown) + "\n[shortened to make room] " + reference})
+			out = append(out, transcript.Shortened{Message: at, ID: b.Result.ID, Text: line.Truncate(b.Result.Text, shown) + "\n" + shortenedMark + reference})
 		}
 	}
 	return out
+}
+
+// shortenedMark begins the last line of a result that was shortened, before the reference.
+const shortenedMark = "[shortened to make room] "
+
+// isShortened reports whether a result was shortened.
+func isShortened(text string) bool {
+	return strings.HasPrefix(text[strings.LastIndexByte(text, '\n')+1:], shortenedMark)
 }
 
 // overflowLine returns the line with which the model finds the whole text: the
