@@ -68,8 +68,10 @@ type Agent struct {
 	// Tracer records the turns; nil records nothing.
 	Tracer *trace.Tracer
 
-	cache    llm.Cache // the encoded form of the conversation
-	subturns subturns
+	cache llm.Cache // the encoded form of the conversation
+	// writesCache reports that the provider counted tokens that it wrote to its cache.
+	writesCache bool
+	subturns    subturns
 }
 
 // Client holds the client's functions and capabilities.

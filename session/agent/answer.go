@@ -223,6 +223,7 @@ func (t *turn) completeAnswer(ctx context.Context, u *llm.Usage, blocks []llm.Bl
 			estimate := t.meter.Sum(done.Model, t.history)
 			t.history[len(t.history)-1].Count = llm.CountOf(done.Model, *u, blocks, estimate)
 		}
+		t.writesCache = u.CacheWrite > 0 || t.writesCache && u.CacheRead > 0
 		cost := t.Spend(t.model, *u)
 		if window := t.model.Window(); window > 0 { // the update requires a size
 			done.Shown = &acp.UsageUpdate{Update: acp.UpdateUsage, Used: min(u.Input+u.Output, window), Size: window, Cost: cost}

@@ -20,7 +20,7 @@ type Config struct {
 	MaxToolIterationsHard int     `toml:"max_tool_iterations_hard" default:"200" range:"1..10000" unit:"rounds" doc:"after which a turn always ends; at least max_tool_iterations"`
 	ContextBudgetTokens   int     `toml:"context_budget_tokens" default:"0" range:"0.." zero:"the model's window" tighten:"limit" unit:"tokens" doc:"that a turn may fill"`
 	CompactAt             float64 `toml:"compact_at" default:"0.75" range:"0|0.1..0.8" zero:"never automatically" doc:"share of that budget at which older messages are summarized"`
-	ShrinkAfter           int     `toml:"shrink_after" default:"3" range:"0..1000" zero:"as long as there is room" unit:"rounds" doc:"for which a long result stays whole in the conversation; see conversations.md"`
+	ShrinkAfter           int     `toml:"shrink_after" default:"3" range:"0..1000" zero:"as long as there is room" unit:"requests" doc:"that have a long result whole before it may become a reference; see conversations.md"`
 	CompressProvider      string  `toml:"compress_provider" format:"model" zero:"the session's model" doc:"the model that writes the summary, provider or provider:model"`
 	Mode                  string  `toml:"mode" default:"code" oneof:"ask,architect,code,auto,auto-judge" tighten:"earlier" doc:"mode of new sessions"`
 	// HallucinationDetection warns in the log, in /status and in the audit log.

@@ -104,6 +104,7 @@ func TestCompactionCountsCallsAnew(t *testing.T) {
 	c := &client{}
 	m := &fakeModel{window: 100_000, output: 3000}
 	a, _ := compacting(t, m, c)
+	a.Config.ShrinkAfter = 0
 	history := c.turns(t, a, 5, "look")
 	u := &turn{Agent: a, model: m, history: history}
 	again := outcome{call: "read a", text: "a"}
@@ -142,7 +143,7 @@ func TestFailedSummaryHasEnded(t *testing.T) {
 	c := &client{}
 	m := &fakeModel{window: 8_000, output: 3000, sum: func(context.Context, string) (string, error) { return "", errors.New("no luck") }}
 	a, _ := compacting(t, m, c)
-	a.ShowCompactions = true
+	a.ShowCompactions, a.Config.ShrinkAfter = true, 0
 	ended := map[string]acp.CompactionStatus{}
 	failed, completed := 0, 0
 	a.Send = func(ctx context.Context, u acp.SessionUpdate) error {

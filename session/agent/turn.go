@@ -101,6 +101,7 @@ func (t *turn) run(ctx context.Context) (acp.StopReason, error) {
 			iteration = 0
 			t.resetLimits()
 		}
+		t.shrinkOld(ctx)
 		if err := t.makeRoom(ctx); err != nil {
 			return "", err
 		}

@@ -41,6 +41,13 @@ func Ready(m Model) error {
 	return nil
 }
 
+// Unpaid reports whether nobody pays for the model's input: its server runs on this machine. What its cache
+// holds then costs nothing at all.
+func Unpaid(m Model) bool {
+	u, ok := As[interface{ Unpaid() bool }](m)
+	return ok && u.Unpaid()
+}
+
 // Learner is a model whose provider can be asked for more about it.
 type Learner interface {
 	Learn(ctx context.Context) bool

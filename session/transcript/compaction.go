@@ -18,6 +18,7 @@ const (
 	Triggered  Strategy = "triggered"  // the agent, since the window was nearly full
 	Manual     Strategy = "manual"     // the user, by /compact
 	Autonomous Strategy = "autonomous" // the model, by compress_context
+	Aged       Strategy = "aged"       // the agent, since old results cost more than they are worth; it is not shown
 )
 
 // Compaction changes the model's view of the messages before it. The log keeps them.
@@ -122,7 +123,7 @@ func (c Compaction) Note() string {
 
 // check checks a compaction that may come from elsewhere.
 func (c Compaction) check() error {
-	if c.Strategy != "" && c.Strategy != Triggered && c.Strategy != Manual && c.Strategy != Autonomous {
+	if !slices.Contains([]Strategy{"", Triggered, Manual, Autonomous, Aged}, c.Strategy) {
 		return fmt.Errorf("unknown strategy %q", c.Strategy)
 	}
 	if c.Replaced < 0 || c.Prompt < 0 || c.Prompt > c.Replaced {

@@ -125,7 +125,9 @@ func (t *builder) change(e transcript.Event) {
 			t.say(Notice, fmt.Sprintf("The %s is now %s.", e.ID, e.Value))
 		}
 	case transcript.Compaction:
-		t.say(Notice, e.Note())
+		if e.Strategy != transcript.Aged {
+			t.say(Notice, e.Note())
+		}
 	case transcript.Cleared:
 		t.say(Notice, "Cleared: the model sees nothing from before.")
 	case transcript.Rewound:

@@ -115,6 +115,11 @@ func (o *Model) RefusedTools() map[string]string { return o.refusedTools.Tools()
 // Prices returns the configured prices.
 func (o *Model) Prices() llm.Price { return o.cfg.Price }
 
+// Unpaid reports whether the server runs on this machine and no prices are configured.
+func (o *Model) Unpaid() bool {
+	return o.cfg.Price == (llm.Price{}) && wire.IsLoopback(o.base.Hostname())
+}
+
 // Stream asks for the next answer. Its calls arrive whole; a call without an ID gets
 // one that is unique in the answer.
 func (o *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {

@@ -157,6 +157,12 @@ func (o *Model) RefusedTools() map[string]string { return o.refusedTools.Tools()
 // Prices returns the configured prices.
 func (o *Model) Prices() llm.Price { return o.cfg.Price }
 
+// Unpaid reports whether a compatible server runs on this machine and no prices are configured.
+func (o *Model) Unpaid() bool {
+	u, err := url.Parse(o.base)
+	return o.cfg.Type == ServerCompatible && o.cfg.Price == (llm.Price{}) && err == nil && wire.IsLoopback(u.Hostname())
+}
+
 // The public addresses, and the paths that are added to addresses without one.
 var (
 	PublicURLs = map[string]string{

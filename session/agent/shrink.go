@@ -1,0 +1,163 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/plainjson"
+	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/transcript"
+)
+
+// minAged is the length of a result, in bytes, over which it may become a reference with age.
+const minAged = 2 << 10
+
+// shrinkOld replaces old results by their beginnings and references, in batches: each batch makes the
+// provider read all that follows as new, so it must cost less than what it saves. The log records the
+// batch, so a loaded session continues with the same history.
+func (t *turn) shrinkOld(ctx context.Context) {
+	if t.Config.ShrinkAfter == 0 || t.Keep == nil || t.origin != executors.Model || isDirect(t.model) {
+		return
+	}
+	old := t.oldResults()
+	if len(old) == 0 {
+		return
+	}
+	from, ok := t.rates().cheapest(t.pieces(old), roundsAhead)
+	if !ok {
+		return
+	}
+	c := transcript.Compaction{Strategy: transcript.Aged, Before: t.tokens()}
+	for _, r := range old {
+		if r.message >= from {
+			one := llm.Message{Blocks: []llm.Block{{Result: r.result}}}
+			c.Shortened = t.shortenIn(ctx, c.Shortened, r.message, one, minAged, shownOfOld)
+		}
+	}
+	if len(c.Shortened) == 0 || ctx.Err() != nil {
+		return
+	}
+	t.history, _ = c.Apply(t.history, 0)
+	t.meter.Forget(from)
+	c.After = t.tokens()
+	t.Record(c)
+}
+
+// oldResult is a result that may become a reference.
+type oldResult struct {
+	message int // index
+	result  *llm.ToolResult
+	again   float64 // the chance that the model needs it again
+}
+
+// oldResults returns the long results that shrink_after requests had, or that a later result of the same
+// call replaces. A result to which a later one refers is as new as that one. The results of tools that
+// act within the session, such as the instructions of a skill, stay.
+func (t *turn) oldResults() (old []oldResult) {
+	requests := 0                 // that had the message
+	replaced := map[string]bool{} // by the call
+	referred := map[string]int{}  // the requests that had a later result that refers to the call's last one
+	changed := map[string]bool{}  // files
+	for i := len(t.history) - 1; i > 0; i-- {
+		m := t.history[i]
+		if m.Role == llm.Assistant {
+			requests++
+			continue
+		}
+		for _, b := range m.Blocks {
+			if b.Result == nil {
+				continue
+			}
+			c := callOf(t.history[i-1], b.Result.ID)
+			if c == nil {
+				continue
+			}
+			key := c.Name + "\x00" + string(plainjson.Canonical(c.Input))
+			if strings.HasPrefix(b.Result.Text, againMark) {
+				if _, ok := referred[key]; !ok {
+					referred[key] = requests
+				}
+				continue
+			}
+			tool, _ := executors.Find(t.tools, c.Name)
+			age := requests
+			if n, ok := referred[key]; ok {
+				age = n
+				delete(referred, key)
+			}
+			file := subjectFile(tool, c.Input)
+			if r := b.Result; len(r.Text) > minAged && !isShortened(r.Text) && !tool.Effect.InternalOnly() &&
+				(replaced[key] || age >= t.Config.ShrinkAfter) {
+				old = append(old, oldResult{i, r, chance(age, replaced[key], file != "" && tool.Effect.ReadOnly() && !changed[file])})
+			}
+			replaced[key] = true
+			changed[file] = changed[file] || tool.Effect.Has(executors.Mutates)
+		}
+	}
+	return old
+}
+
+// chance returns the chance that the model needs a result again.
+func chance(age int, replaced, current bool) float64 {
+	switch {
+	case replaced:
+		return 0
+	case current: // an edit repeats lines of the file
+		return 2 * needsAgain(age)
+	}
+	return needsAgain(age)
+}
+
+// callOf returns the call of an id in an answer, or nil.
+func callOf(answer llm.Message, id string) *llm.ToolCall {
+	for _, b := range answer.Blocks {
+		if b.Call != nil && b.Call.ID == id {
+			return b.Call
+		}
+	}
+	return nil
+}
+
+// subjectFile returns the file that a call names, as written, or "".
+func subjectFile(tool executors.Tool, input json.RawMessage) (file string) {
+	if tool.Subject.Of != executors.PathSubject {
+		return ""
+	}
+	var params map[string]any
+	_ = json.Unmarshal(input, &params)
+	file, _ = params[tool.Subject.Param].(string)
+	return file
+}
+
+// pieces measures the history, in bytes. The last request had the messages before the last answer.
+func (t *turn) pieces(old []oldResult) []piece {
+	all := make([]piece, len(t.history))
+	sent := false
+	for i := len(t.history) - 1; i >= 0; i-- {
+		m := t.history[i]
+		for _, b := range m.Blocks {
+			all[i].size += len(b.Text) + len(b.Thought)
+			if b.Call != nil {
+				all[i].size += len(b.Call.Input)
+			}
+			if b.Result != nil {
+				all[i].size += len(b.Result.Text)
+			}
+		}
+		all[i].sent = sent
+		sent = sent || m.Role == llm.Assistant && (m.Count == nil || m.Count.Model == t.model.Name())
+	}
+	for _, r := range old {
+		p := &all[r.message]
+		saved := len(r.result.Text) - shownOfOld - len(shortenedMark) - referenceLen
+		p.saved += saved
+		p.repeated += r.again * float64(len(r.result.Text))
+		p.requests += r.again
+	}
+	return all
+}
+
+// referenceLen is about the length of a reference, in bytes.
+const referenceLen = 100
