@@ -12,7 +12,7 @@ func (m *Stream) scanColon(l []byte, i int) {
 	switch {
 	case len(rest) == 0:
 		if bytes.Contains(l, []byte("following password")) {
-			m.below = belowName{m.lineNumber + 1, passwordName, false}
+			m.below = belowName{line: m.lineNumber + 1, class: passwordName}
 		}
 	case rest[0] == '=':
 		return
@@ -127,6 +127,7 @@ func (m *Stream) scanPair(l []byte, from, to, at int, separator byte) {
 	case !isBelievable(value, n, form{quoted: v.quoted, asData: asData}):
 		if !v.quoted {
 			m.scanElsewhere(l, v, n, separator)
+			m.below.asMember = to < len(l) && l[to] == '"'
 		}
 	case bytes.Equal(value, name), bytes.Contains(l[:from], []byte("badge.")): // tokens of badges are public
 	default:
@@ -167,7 +168,7 @@ func (m *Stream) scanElsewhere(l []byte, v assignedValue, n nameClass, separator
 		m.passedTo = v.to - long/2
 	case len(value) == 0 || text.HasAnyPrefix(value, "|", ">", "Some("):
 		block := text.HasAnyPrefix(l[v.from:], "|", ">") // of YAML
-		m.below = belowName{m.lineNumber + 1, n, len(value) > 0 || separator == '=' || block}
+		m.below = belowName{line: m.lineNumber + 1, class: n, certain: len(value) > 0 || separator == '=' || block}
 	case value[0] == '{': // "password": {"value": "..."}
 		m.valueUntil, m.valueClass = m.lineNumber+3, n
 	default:
@@ -180,6 +181,8 @@ type belowName struct {
 	line    int       // number of that line
 	class   nameClass // of the name
 	certain bool      // the line can only be the value
+
+	asMember bool // the name is a member of JSON, so that a string on the line can only be the value
 }
 
 // scanBelow looks for a value on the line below such a name: a block of YAML, a
@@ -197,11 +200,11 @@ func (m *Stream) scanBelow(l []byte) {
 	}
 	v := tightValueFrom(l, from)
 	value := l[v.from:v.to]
-	if rest := bytes.TrimRight(l[v.to:], "\"'`,;) \r"); len(rest) > 0 {
+	if rest := bytes.TrimRight(l[v.to:], "\"'`,;)]} \r"); len(rest) > 0 {
 		return
 	}
 	if isBelievable(value, m.below.class, form{quoted: v.quoted}) &&
-		(m.below.certain || text.HasDigit(value) && (isRandom(value) || isMixedWords(value))) {
+		(m.below.certain || m.below.asMember && v.quoted || text.HasDigit(value) && (isRandom(value) || isMixedWords(value))) {
 		m.addHit(v.from, v.to, namedSecret)
 	}
 }

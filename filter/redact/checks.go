@@ -24,6 +24,11 @@ var checks = map[string]func(c *candidate) bool{
 	"argument": func(c *candidate) bool {
 		return text.HasDigit(c.value) && isBelievable(c.value, passwordName, quotedForm)
 	},
+	"short name": func(c *candidate) bool {
+		return text.HasDigit(c.value) && (c.quoted || !isCodeLike(c.value)) && isBelievable(c.value, passwordName, quotedForm)
+	},
+	"mnemonic":  func(c *candidate) bool { return isMnemonic(c.value) },
+	"pin":       isPIN,
 	"name":      func(c *candidate) bool { return isBelievable(c.value, c.class(), form{quoted: c.quoted}) },
 	"data name": func(c *candidate) bool { return isBelievable(c.value, c.class(), dataForm) },
 	"quoted name": func(c *candidate) bool {
@@ -44,6 +49,20 @@ func hasEntropy(v []byte) bool {
 	v = v[:min(len(v), 256)]
 	return !isLowEntropy(v) && !rules().example.Find(v)
 }
+
+// isPIN reports whether a value is a PIN and not the number of a pin: four to eight digits, and nothing
+// but the name before it, in capitals, or the word of an owner in the line.
+func isPIN(c *candidate) bool {
+	if len(c.value) < 4 || len(c.value) > 8 || !text.DigitSet.All(c.value) {
+		return false
+	}
+	before := bytes.TrimSpace(bytes.TrimPrefix(bytes.TrimSpace(c.line[:c.keyword]), []byte("export ")))
+	alone := len(before) == 0 || string(before) == "export"
+	return alone && c.line[c.keyword] == 'P' && c.to == len(c.line) || owners.Find(c.line)
+}
+
+// owners are words for who or what has a PIN.
+var owners = text.NewWords("user", "name", "card", "account", "login", "customer", "phone", "sim", "puk")
 
 // mechanisms find what no expression can. The keyword begins at from and ends at body.
 var mechanisms = map[string]func(m *Stream, l []byte, from, body int){

@@ -23,6 +23,18 @@ func isPassphrase(v []byte) bool {
 	return words >= 4
 }
 
+// isMnemonic reports whether a value is a phrase of BIP 39: 12, 15, 18, 21 or 24 words of three to
+// eight small letters.
+func isMnemonic(v []byte) bool {
+	words := bytes.FieldsFunc(v, func(r rune) bool { return r == ' ' || r == ',' })
+	for _, w := range words {
+		if len(w) < 3 || len(w) > 8 || bytes.ContainsFunc(w, func(r rune) bool { return r < 'a' || r > 'z' }) {
+			return false
+		}
+	}
+	return len(words) >= 12 && len(words) <= 24 && len(words)%3 == 0
+}
+
 // isPhrase reports whether a quoted value with blanks is a password and not a
 // text about one.
 func isPhrase(v []byte, asData bool) bool {
@@ -42,7 +54,7 @@ func isPhrase(v []byte, asData bool) bool {
 			inside = inside || i > 0 && i+1 < len(word) && text.DigitSet[b] && text.IsLetter(word[i-1]) && text.IsLetter(word[i+1])
 		}
 	}
-	return inside || asData && digits
+	return inside || digits && (asData || !isCodeLike(v))
 }
 
 // isSentenceWord reports whether a word is one that sentences need.

@@ -169,10 +169,12 @@ func TestScanFinds(t *testing.T) {
 		kind    string
 		secrets []string
 	}{
-		"aws id":                    {"id AKIAYSHVJY65YZQUVVQL used", "aws key", []string{"AKIAYSHVJY65YZQUVVQL"}},
-		"escaped by JSON":           {`"dsn":"mysql:\/\/shop:p4ss\u0026w0rd9@db\/x"`, "url password", []string{`p4ss\u0026w0rd9`}},
-		"an escaped separator":      {`pass\u0077ord\u003dhunter2x9`, "secret", []string{"hunter2x9"}},
-		"an argument behind a name": {`os.Setenv("API_TOKEN", "` + alnum2 + `")`, "secret", []string{alnum2}},
+		"aws id":                        {"id AKIAYSHVJY65YZQUVVQL used", "aws key", []string{"AKIAYSHVJY65YZQUVVQL"}},
+		"escaped by JSON":               {`"dsn":"mysql:\/\/shop:p4ss\u0026w0rd9@db\/x"`, "url password", []string{`p4ss\u0026w0rd9`}},
+		"a member of JSON on two lines": {"{\"password\":\n  \"Sup3rGeheim!x9\"}", "secret", []string{"Sup3rGeheim!x9"}},
+		"a quoted password with blanks": {`password = "my dog Rex 2019"`, "secret", []string{"my dog Rex 2019"}},
+		"an escaped separator":          {`pass\u0077ord\u003dhunter2x9`, "secret", []string{"hunter2x9"}},
+		"an argument behind a name":     {`os.Setenv("API_TOKEN", "` + alnum2 + `")`, "secret", []string{alnum2}},
 		"a URL in Base64": {"  DB_URL: cG9zdGdyZXM6Ly9zaG9wOk5kODNrZlBxQGRiOjU0MzIveA==", "url password",
 			[]string{"cG9zdGdyZXM6Ly9zaG9wOk5kODNrZlBxQGRiOjU0MzIveA=="}},
 		"the key of a wallet": {`"privateKey":"0xb081006f7e3dfc967a64cb14028d512c9791e558e08baa7196b50ac2f8670282"`, "secret",

@@ -65,7 +65,7 @@ func (m *Stream) scanFieldName(l, name []byte, at int) bool {
 		}
 		m.valueUntil, m.valueClass = m.lineNumber+2, n
 		if bytes.Contains(l[:at], []byte("form-data;")) { // the value is below the headers of the part
-			m.below = belowName{m.lineNumber + 1, n, false}
+			m.below = belowName{line: m.lineNumber + 1, class: n}
 		}
 		if rest := l[v.to:]; text.HasAnyPrefix(rest, `">`, "'>") { // <property name="...">value</property>
 			m.scanElementText(l, v.to+len(`">`), n, l[v.from:v.to])
