@@ -35,7 +35,11 @@ from its next session or prompt on. Without a terminal the key is read from stdi
 		Args: noProvider,
 		RunE: func(cmd *cobra.Command, _ []string) error { return login(cmd, f, name) },
 	}
-	cmd.Flags().StringVar(&name, "provider", "", "store the key of the provider `NAME`: claude, openai, gemini, or the name of one in the configuration")
+	var public []string
+	for _, k := range provider.Keys(provider.Config{}) {
+		public = append(public, k.Provider)
+	}
+	cmd.Flags().StringVar(&name, "provider", "", "store the key of the provider `NAME`: "+strings.Join(public, ", ")+", or the name of one in the configuration")
 	return cmd
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/cli"
 	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/llm/local"
+	"github.com/zeph-acp/zeph-acp/session/llm/provider"
 )
 
 // Exit statuses of run, in addition to the statuses of every command. A signal exits with
@@ -77,7 +78,18 @@ func limitError(lastMessage, reason string) error {
 	return &cli.ExitError{Code: exitStopped, Cause: errors.New("the turn was stopped" + reason)}
 }
 
-var ErrNoModel = errors.New("no model is configured: start Ollama, run `zeph-acp login`, or set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY")
+// ErrNoModel means that a prompt needs a model and there is none.
+var ErrNoModel = errors.New("no model is configured: start Ollama, run `zeph-acp login`, or set " + keyVariables())
+
+// keyVariables returns the variables of the keys of all types that need no configuration.
+func keyVariables() string {
+	var names []string
+	for _, k := range provider.Keys(provider.Config{}) {
+		names = append(names, k.Env)
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
 
 // needsModel reports whether the last message of a turn says only that its prompt needs a
 // model.

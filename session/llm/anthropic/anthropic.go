@@ -26,8 +26,6 @@ func AtAnthropic(base string) bool {
 	return base == "" || err == nil && u.Hostname() == "api.anthropic.com"
 }
 
-const publicURL = "https://api.anthropic.com"
-
 const (
 	defaultMaxTokens = 32_000
 	// deepMaxTokens leaves room for the thoughts of the highest efforts, which count as
@@ -39,7 +37,7 @@ const (
 type Config struct {
 	Name    string        // of the provider; empty means "claude"
 	Model   string        // empty means DefaultModel
-	BaseURL string        // with or without "/v1"; empty means Anthropic's own
+	BaseURL string        // with or without "/v1"
 	APIKey  func() string // called before each request, so that a later login takes effect
 	KeyEnv  string        // the environment variable named in messages
 
@@ -145,7 +143,7 @@ func (c *Model) send(ctx context.Context, method, path string, body wire.Body) (
 
 // base returns the address below which all paths begin with "v1/".
 func (c *Model) base() string {
-	base, _ := wire.SplitQuery(cmp.Or(c.cfg.BaseURL, publicURL))
+	base, _ := wire.SplitQuery(c.cfg.BaseURL)
 	base, _ = wire.TrimEndpoint(base)
 	return strings.TrimSuffix(strings.TrimRight(base, "/"), "/v1") + "/"
 }

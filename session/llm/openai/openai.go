@@ -26,7 +26,7 @@ type Config struct {
 	Name    string        // of the provider; empty means the type
 	Model   string        // empty means the default of the type; ServerCompatible has none
 	API     string        // APIResponses or APIChat; empty means the default of the type
-	BaseURL string        // with its path, such as "/v1"; the type's path is added if there is none. Empty means the public address
+	BaseURL string        // with its path, such as "/v1"; the type's path is added if there is none
 	APIKey  func() string // called before each request, so that a later login takes effect; nil means that there is no key
 	KeyEnv  string        // the environment variable named in messages; empty means that no key is needed
 
@@ -163,18 +163,12 @@ func (o *Model) Unpaid() bool {
 	return o.cfg.Type == ServerCompatible && o.cfg.Price == (llm.Price{}) && err == nil && wire.IsLoopback(u.Hostname())
 }
 
-// The public addresses, and the paths that are added to addresses without one.
-var (
-	PublicURLs = map[string]string{
-		ServerOpenAI: "https://api.openai.com/v1/",
-		ServerGemini: "https://generativelanguage.googleapis.com/v1beta/openai/",
-	}
-	defaultPaths = map[string]string{ServerOpenAI: "/v1/", ServerCompatible: "/v1/", ServerGemini: "/v1beta/openai/"}
-)
+// defaultPaths are the paths that are added to addresses without one.
+var defaultPaths = map[string]string{ServerOpenAI: "/v1/", ServerCompatible: "/v1/", ServerGemini: "/v1beta/openai/"}
 
 // baseOf returns the address that ends with a slash, before the paths of requests.
 func baseOf(cfg Config) string {
-	base, _ := wire.SplitQuery(cmp.Or(cfg.BaseURL, PublicURLs[cfg.Type]))
+	base, _ := wire.SplitQuery(cfg.BaseURL)
 	base, whole := wire.TrimEndpoint(base)
 	if u, err := url.Parse(base); err == nil && strings.Trim(u.Path, "/") == "" && !whole {
 		u.Path = defaultPaths[cfg.Type]

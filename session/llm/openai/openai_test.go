@@ -129,9 +129,8 @@ func TestLevels(t *testing.T) {
 
 func TestOpenAIBase(t *testing.T) {
 	for _, tt := range []struct{ kind, url, want string }{
-		{ServerOpenAI, "", "https://api.openai.com/v1/"},
 		{ServerOpenAI, "https://proxy.example/", "https://proxy.example/v1/"},
-		{ServerGemini, "", "https://generativelanguage.googleapis.com/v1beta/openai/"},
+		{ServerGemini, "https://proxy.example", "https://proxy.example/v1beta/openai/"},
 		{ServerCompatible, "http://127.0.0.1:1234", "http://127.0.0.1:1234/v1/"},
 		{ServerCompatible, "https://openrouter.ai/api/v1", "https://openrouter.ai/api/v1/"},
 		{ServerCompatible, "https://api.deepseek.com/beta/", "https://api.deepseek.com/beta/"},

@@ -284,13 +284,9 @@ func (p Provider) listKey(getenv func(string) string) string {
 
 // address returns the provider's address without secrets.
 func (p Provider) address(getenv func(string) string) string {
-	k, _ := p.kind()
 	address := p.baseURL(getenv)
-	switch {
-	case k.bareAddress:
+	if k, _ := p.kind(); k.bareAddress {
 		address = ollama.ParseAddress(address).String()
-	case k.needs["base_url"] == "":
-		address = cmp.Or(address, k.address)
 	}
 	u, err := url.Parse(address)
 	if err != nil {

@@ -60,7 +60,12 @@ func TestModels(t *testing.T) {
 }
 
 func TestKeys(t *testing.T) {
-	others := []Key{{"openai", "OPENAI_API_KEY"}, {"gemini", "GEMINI_API_KEY"}}
+	var others []Key // the public types after claude
+	for _, k := range kinds[1:] {
+		if k.public {
+			others = append(others, Key{k.name, k.keyEnv})
+		}
+	}
 	for name, tt := range map[string]struct {
 		providers []Provider
 		want      []Key

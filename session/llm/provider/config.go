@@ -36,7 +36,7 @@ type Provider struct {
 	Type string `toml:"type" doc:"the kind; see models.md"`
 	// Model is the type's default model if empty, for ollama the first of the server's list.
 	Model string `toml:"model" doc:"the provider's name for the model; for script: a file"`
-	API   string `toml:"api" doc:"protocol, responses or chat; default: responses for openai, chat for compatible"`
+	API   string `toml:"api" doc:"protocol, responses or chat; default: responses for openai, else chat"`
 	// BaseURL is with or without "/v1". Empty means ANTHROPIC_BASE_URL or OPENAI_BASE_URL, else
 	// the public one; for ollama OLLAMA_HOST, else http://127.0.0.1:11434.
 	BaseURL string `toml:"base_url" doc:"address of the API; default: the public one; required for compatible"`
@@ -47,7 +47,7 @@ type Provider struct {
 	// ContextWindow of 0 is 200,000 for unknown models of claude, and no limit for others. An
 	// ollama is asked for that window; 0 means the one in the Modelfile, else at most 32,768.
 	ContextWindow  int    `toml:"context_window" default:"0" range:"0.." zero:"the known size of the model" unit:"tokens" doc:"of the context window; ollama gets this size"`
-	EmbeddingModel string `toml:"embedding_model" zero:"no embeddings" doc:"model for embeddings, of openai, gemini, ollama and compatible"`
+	EmbeddingModel string `toml:"embedding_model" zero:"no embeddings" doc:"model for embeddings; models.md lists the types that have them"`
 	// ToolUse of auto is native, and text after a model has refused tools or written a call as JSON; see textcalls.
 	ToolUse string `toml:"tool_use" oneof:"auto,native,text" doc:"how its models call tools"`
 	// Images of auto is yes, except for direct. A model that accepts none gets a line of text
@@ -116,15 +116,15 @@ func (p Provider) Validate() map[string]string {
 	k, known := p.kind()
 	switch {
 	case p.Type == "":
-		wrong["type"] = "is missing; the types are " + kindNames()
+		wrong["type"] = "is missing; the types are " + kindNames(anyKind)
 	case !known:
-		wrong["type"] = fmt.Sprintf("%q is not known; the types are %s", p.Type, kindNames())
+		wrong["type"] = fmt.Sprintf("%q is not known; the types are %s", p.Type, kindNames(anyKind))
 	}
 	for key, value := range map[string]string{"model": p.Model, "base_url": p.BaseURL} {
 		check(value != "" || k.needs[key] == "", key, "%s", k.needs[key])
 	}
 	if p.API != "" {
-		check(k.hasAPIs, "api", "only openai and compatible have a choice")
+		check(k.hasAPIs, "api", "only these types have a choice: %s", kindNames(func(k kind) bool { return k.hasAPIs }))
 		check(slices.Contains([]string{openai.APIResponses, openai.APIChat}, p.API), "api", "must be responses or chat, got %q", p.API)
 	}
 	if address := p.BaseURL; address != "" {
@@ -167,12 +167,18 @@ func usualWindow(model string) int {
 	return openai.WindowOf(model)
 }
 
-// baseURL returns the address that is configured or in the environment; "" means the default.
+// baseURL returns the configured address, else the address in the environment, else the type's
+// default.
 func (p Provider) baseURL(getenv func(string) string) string {
-	if k, _ := p.kind(); p.BaseURL == "" && k.addressEnv != "" {
-		return getenv(k.addressEnv)
+	k, _ := p.kind()
+	address := p.BaseURL
+	if address == "" && k.addressEnv != "" {
+		address = getenv(k.addressEnv)
 	}
-	return p.BaseURL
+	if k.needs["base_url"] == "" {
+		address = cmp.Or(address, k.address)
+	}
+	return address
 }
 
 // onThisMachine reports whether the configured address is on this machine.

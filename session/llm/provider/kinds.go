@@ -32,7 +32,7 @@ type kind struct {
 	needs              map[string]string
 	keyEnv, addressEnv string // variables of the key and of the address; may be empty
 	public             bool   // needs no configuration but a key
-	address            string // the default address, or an example of one
+	address            string // the default address; where needs has base_url, an example of one
 	bareAddress        bool   // an address may lack its scheme
 	latest             string // the tag that a name of a model without a tag means
 	offline            bool   // asks no server
@@ -53,12 +53,12 @@ var kinds = []kind{
 		public: true, address: "https://api.anthropic.com", builtIn: currentClaude,
 	},
 	{
-		name: TypeOpenAI, open: openOpenAI, model: openai.DefaultModel, keyEnv: "OPENAI_API_KEY", addressEnv: "OPENAI_BASE_URL",
-		public: true, address: openai.PublicURLs[TypeOpenAI], hasAPIs: true, embeds: true,
+		name: TypeOpenAI, open: openOpenAI(openai.ServerOpenAI), model: openai.DefaultModel, keyEnv: "OPENAI_API_KEY", addressEnv: "OPENAI_BASE_URL",
+		public: true, address: "https://api.openai.com/v1/", hasAPIs: true, embeds: true,
 	},
 	{
-		name: TypeGemini, open: openOpenAI, model: openai.DefaultGemini, keyEnv: "GEMINI_API_KEY",
-		public: true, address: openai.PublicURLs[TypeGemini], embeds: true,
+		name: TypeGemini, open: openOpenAI(openai.ServerGemini), model: openai.DefaultGemini, keyEnv: "GEMINI_API_KEY",
+		public: true, address: "https://generativelanguage.googleapis.com/v1beta/openai/", embeds: true,
 	},
 	{
 		name: TypeOllama, open: openOllama, addressEnv: "OLLAMA_HOST", address: "http://" + ollama.DefaultAddress,
@@ -71,7 +71,7 @@ var kinds = []kind{
 		},
 	},
 	{
-		name: TypeCompatible, open: openOpenAI, address: "http://127.0.0.1:1234/v1", hasAPIs: true, embeds: true,
+		name: TypeCompatible, open: openOpenAI(openai.ServerCompatible), address: "http://127.0.0.1:1234/v1", hasAPIs: true, embeds: true,
 		needs: map[string]string{
 			"model": "must name the server's model", "base_url": "must be the server's address, such as http://127.0.0.1:1234/v1",
 		},
@@ -99,14 +99,19 @@ func (p Provider) kind() (k kind, ok bool) {
 	return kinds[i], true
 }
 
-// kindNames returns the names of all types, for messages.
-func kindNames() string {
+// kindNames returns the names of the types with a property, for messages.
+func kindNames(has func(kind) bool) string {
 	var names []string
 	for _, k := range kinds {
-		names = append(names, k.name)
+		if has(k) {
+			names = append(names, k.name)
+		}
 	}
 	return strings.Join(names, ", ")
 }
+
+// anyKind is the property that all types have.
+func anyKind(kind) bool { return true }
 
 // currentClaude returns the current generation of models at Anthropic's own address.
 func currentClaude(address string) (models []string) {

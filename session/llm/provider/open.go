@@ -34,14 +34,17 @@ func openAnthropic(p opening) (llm.Model, error) {
 		MaxTokens: p.MaxTokens, Window: p.ContextWindow, NoImages: p.Images == imagesNo, Price: p.Price}), nil
 }
 
-// openOpenAI returns the model of a provider of the types openai, gemini and compatible.
-func openOpenAI(p opening) (llm.Model, error) {
-	cfg := openai.Config{Type: p.Type, Name: p.Name, Model: p.Model, API: p.API, BaseURL: p.BaseURL, KeyEnv: p.APIKeyEnv, APIKey: p.key(p.APIKeyEnv), KeyOptional: p.keyOptional,
-		Embedding: p.EmbeddingModel, MaxTokens: p.MaxTokens, Window: p.ContextWindow, NoImages: p.Images == imagesNo, Price: p.Price, Memory: p.memory}
-	if p.Type == TypeCompatible {
-		cfg.UsualWindow = usualWindow(cfg.Model)
+// openOpenAI returns the function that opens the model of a provider with OpenAI's protocols,
+// at a kind of server such as [openai.ServerCompatible].
+func openOpenAI(server string) func(p opening) (llm.Model, error) {
+	return func(p opening) (llm.Model, error) {
+		cfg := openai.Config{Type: server, Name: p.Name, Model: p.Model, API: p.API, BaseURL: p.BaseURL, KeyEnv: p.APIKeyEnv, APIKey: p.key(p.APIKeyEnv), KeyOptional: p.keyOptional,
+			Embedding: p.EmbeddingModel, MaxTokens: p.MaxTokens, Window: p.ContextWindow, NoImages: p.Images == imagesNo, Price: p.Price, Memory: p.memory}
+		if server == openai.ServerCompatible {
+			cfg.UsualWindow = usualWindow(cfg.Model)
+		}
+		return openai.New(cfg), nil
 	}
-	return openai.New(cfg), nil
 }
 
 // openOllama returns the model of a provider of the type ollama.

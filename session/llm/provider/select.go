@@ -23,9 +23,8 @@ const ollamaKey = "OLLAMA_API_KEY"
 
 // Select returns the model that the user wants. Want is "provider:model" or "provider",
 // where provider is a configured name or a type; empty means the default provider, else
-// the first. Without configured providers these are Claude, OpenAI and Gemini, in this
-// order, if ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY is set; else Ollama if
-// OLLAMA_HOST is set; else local.Direct.
+// the first. Without configured providers these are the public types whose key is set, such
+// as Claude if ANTHROPIC_API_KEY is set; else Ollama if OLLAMA_HOST is set; else local.Direct.
 //
 // It does not connect. A missing key is not an error here: [llm.Ready] and the
 // model's Stream report it. Both call getenv again, so a later key takes effect.
@@ -72,7 +71,7 @@ func (p Provider) open(getenv func(string) string, memory *wire.Memory) (llm.Mod
 	}
 	k, ok := p.kind()
 	if !ok {
-		return nil, fmt.Errorf("provider %q: type %q is not known; the types are %s", p.name(), p.Type, kindNames())
+		return nil, fmt.Errorf("provider %q: type %q is not known; the types are %s", p.name(), p.Type, kindNames(anyKind))
 	}
 	o := opening{p, getenv, memory, p.onThisMachine() && p.APIKeyEnv == ""}
 	o.Name, o.Model, o.APIKeyEnv, o.BaseURL = p.name(), p.model(), p.keyEnv(), p.baseURL(getenv)

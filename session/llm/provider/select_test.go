@@ -80,7 +80,7 @@ func TestSelect(t *testing.T) {
 		"no file":         {want: "script", err: `model "script" lacks the part after "script"; want PROVIDER:MODEL`},
 		"direct has none": {want: "direct:x", err: `provider "direct" has no models to choose from; want "direct" alone`},
 		"type": {cfg: Config{Providers: []Provider{{Name: "a", Type: "b"}}},
-			err: `provider "a": type "b" is not known; the types are claude, openai, gemini, ollama, compatible, direct, script`},
+			err: `provider "a": type "b" is not known; the types are ` + kindNames(anyKind)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			getenv := func(k string) string { return tt.env[k] }
@@ -152,7 +152,7 @@ func TestValidate(t *testing.T) {
 		"providers[1].name":        `"ok" is the name of an earlier provider; names must differ`,
 		"providers[2].name":        `must have no colon and no space, got "a:b"`,
 		"providers[2].api":         `must be responses or chat, got "soap"`,
-		"providers[2].type":        `"mistral" is not known; the types are claude, openai, gemini, ollama, compatible, direct, script`,
+		"providers[2].type":        `"mistral" is not known; the types are ` + kindNames(anyKind),
 		"providers[2].base_url":    "must be an address such as https://api.anthropic.com",
 		"providers[2].api_key_env": `must be the name of an environment variable, not the key itself, which "zeph-acp login" stores`,
 		"providers[2].max_tokens": "-1 is less than 0; 0: the server's limit, for compatible the rest of the window, " +
@@ -163,13 +163,13 @@ func TestValidate(t *testing.T) {
 		"providers[2].price.input":    "-1 is not from 0 to 1000000",
 		"providers[2].default":        "an earlier provider is the default already; only one can be",
 		"providers[3].model":          "must name the script's file",
-		"providers[4].type":           "is missing; the types are claude, openai, gemini, ollama, compatible, direct, script",
+		"providers[4].type":           "is missing; the types are " + kindNames(anyKind),
 		"providers[4].max_tokens":     "must be less than context_window",
 		"providers[5].images":         "direct takes none",
 		"providers[5].price":          "direct costs nothing",
 		"providers[6].model":          "must name the server's model",
 		"providers[6].base_url":       "must be the server's address, such as http://127.0.0.1:1234/v1",
-		"providers[7].api":            "only openai and compatible have a choice",
+		"providers[7].api":            "only these types have a choice: openai, compatible",
 		"providers[8].base_url":       "must be an address such as http://127.0.0.1:11434",
 		"providers[11].base_url":      "must be an address such as http://127.0.0.1:1234/v1",
 	}
