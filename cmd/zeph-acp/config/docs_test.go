@@ -137,7 +137,8 @@ func TestDocs(t *testing.T) {
 	}
 	for _, path := range slices.Sorted(maps.Keys(settable(new(Config)))) {
 		if l.origins[path] == "" {
-			t.Errorf("%s is not among the keys", path)
+			t.Errorf("%s is on no page: write the header of a new table, [TABLE], into the first sample of one of settingsPages, "+
+				"then write the keys with -update, as in TestTables", path)
 		}
 	}
 	elements := strings.Join(examples, "")
@@ -154,7 +155,7 @@ func TestDocs(t *testing.T) {
 	} {
 		for _, f := range setting.Fields(typ) {
 			if !strings.Contains(elements, "\n"+f.Key+" = ") {
-				t.Errorf("%s of %v is in no example", f.Key, typ)
+				t.Errorf("%s of %v is in no example: add it to a later sample of one of settingsPages", f.Key, typ)
 			}
 		}
 	}

@@ -28,6 +28,10 @@ func TestBlocks(t *testing.T) {
 	if len(all) < 500 || len(all) != len(Words()) {
 		t.Fatalf("got %d blocks in the table and %d in the index, want as many", len(all), len(Words()))
 	}
+	sorted := slices.SortedFunc(slices.Values(Words()[1:]), func(a, b string) int { return slices.Compare(strings.Split(a, " "), strings.Split(b, " ")) })
+	if diff := cmp.Diff(sorted, Words()[1:]); diff != "" || Words()[0] != Any {
+		t.Fatalf("the blocks are not in order: (-want +got)\n%s", diff)
+	}
 	for words, want := range all {
 		header, text, _ := blockAt(search(words))
 		if header != words {
@@ -46,10 +50,6 @@ func TestBlocks(t *testing.T) {
 		if got := line.Join(words); got != words {
 			t.Errorf("got the words %q, want %q", words, got)
 		}
-	}
-	sorted := slices.SortedFunc(slices.Values(Words()[1:]), func(a, b string) int { return slices.Compare(strings.Split(a, " "), strings.Split(b, " ")) })
-	if diff := cmp.Diff(sorted, Words()[1:]); diff != "" || Words()[0] != Any {
-		t.Errorf("the blocks are not in order: (-want +got)\n%s", diff)
 	}
 }
 
