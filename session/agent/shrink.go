@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
@@ -19,6 +20,9 @@ const minAged = 2 << 10
 // batch, so a loaded session continues with the same history.
 func (t *turn) shrinkOld(ctx context.Context) {
 	if t.Config.ShrinkAfter == 0 || t.Keep == nil || t.origin != executors.Model || isDirect(t.model) {
+		return
+	}
+	if !slices.ContainsFunc(t.history, hasLongResult) {
 		return
 	}
 	old := t.oldResults()
@@ -44,6 +48,13 @@ func (t *turn) shrinkOld(ctx context.Context) {
 	c.After = t.tokens()
 	t.Record(c)
 }
+
+// hasLongResult reports whether a message has a result that may become a reference with age.
+func hasLongResult(m llm.Message) bool {
+	return slices.ContainsFunc(m.Blocks, func(b llm.Block) bool { return b.Result != nil && isLong(b.Result) })
+}
+
+func isLong(r *llm.ToolResult) bool { return len(r.Text) > minAged && !isShortened(r.Text) }
 
 // oldResult is a result that may become a reference.
 type oldResult struct {
@@ -74,29 +85,49 @@ func (t *turn) oldResults() (old []oldResult) {
 			if c == nil {
 				continue
 			}
-			key := c.Name + "\x00" + string(plainjson.Canonical(c.Input))
+			call := t.earlierCall(c)
+			key := call.key
 			if strings.HasPrefix(b.Result.Text, againMark) {
 				if _, ok := referred[key]; !ok {
 					referred[key] = requests
 				}
 				continue
 			}
-			tool, _ := executors.Find(t.tools, c.Name)
 			age := requests
 			if n, ok := referred[key]; ok {
 				age = n
 				delete(referred, key)
 			}
-			file := subjectFile(tool, c.Input)
-			if r := b.Result; len(r.Text) > minAged && !isShortened(r.Text) && !tool.Effect.InternalOnly() &&
-				(replaced[key] || age >= t.Config.ShrinkAfter) {
-				old = append(old, oldResult{i, r, chance(age, replaced[key], file != "" && tool.Effect.ReadOnly() && !changed[file])})
+			if r := b.Result; isLong(r) && !call.effect.InternalOnly() && (replaced[key] || age >= t.Config.ShrinkAfter) {
+				current := call.file != "" && call.effect.ReadOnly() && !changed[call.file]
+				old = append(old, oldResult{i, r, chance(age, replaced[key], current)})
 			}
 			replaced[key] = true
-			changed[file] = changed[file] || tool.Effect.Has(executors.Mutates)
+			changed[call.file] = changed[call.file] || call.effect.Has(executors.Mutates)
 		}
 	}
 	return old
+}
+
+// earlierCall is what counts of a call of the history.
+type earlierCall struct {
+	key    string // the same for equal calls
+	file   string // that it names, as written, or ""
+	effect executors.Effect
+}
+
+// earlierCall returns what counts of a call, which is looked at once in a turn.
+func (t *turn) earlierCall(c *llm.ToolCall) earlierCall {
+	known, ok := t.earlierCalls[c]
+	if !ok {
+		tool, _ := executors.Find(t.tools, c.Name)
+		known = earlierCall{c.Name + "\x00" + string(plainjson.Canonical(c.Input)), subjectFile(tool, c.Input), tool.Effect}
+		if t.earlierCalls == nil {
+			t.earlierCalls = map[*llm.ToolCall]earlierCall{}
+		}
+		t.earlierCalls[c] = known
+	}
+	return known
 }
 
 // chance returns the chance that the model needs a result again.

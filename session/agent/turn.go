@@ -38,11 +38,12 @@ type turn struct {
 	text     images.Stream // of the message
 	loops    loopDetector
 
-	questions  questions
-	meter      llm.Meter // of history
-	systemText systemText
-	spoke      bool // the last answer had text
-	stops      int  // how often hooks made it continue
+	questions    questions
+	meter        llm.Meter // of history
+	systemText   systemText
+	earlierCalls map[*llm.ToolCall]earlierCall
+	spoke        bool // the last answer had text
+	stops        int  // how often hooks made it continue
 
 	allowedRounds          int        // the number of rounds before the next question; 0 means max_tool_iterations
 	summaries, compactions int        // so far
