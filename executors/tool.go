@@ -107,6 +107,7 @@ const (
 	OpensFile                        // the first tool with this trait reads the files that a prompt links to
 	OpensDirectory                   // the same for directories
 	OpensPage                        // the same for web pages
+	Seldom                           // few tasks need it, or a command does the same: models may have to look for it
 )
 
 // Is reports whether the tool has all of these traits.

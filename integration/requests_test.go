@@ -14,8 +14,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
-// maxSystemAndTools limits the system prompt and the tools of a request, in bytes.
-const maxSystemAndTools = 10 << 10
+// maxFirst limits the first request of a prompt, in bytes.
+const maxFirst = 9 << 10
 
 // samplePrompt is a usual prompt with a model's answers.
 type samplePrompt struct {
@@ -198,8 +198,8 @@ func TestBytesSent(t *testing.T) {
 			t.Fatalf("%s: %d requests, want %d", e.name, len(requests), len(e.rounds)+1)
 		}
 		first, last := requests[0], requests[len(requests)-1]
-		if n := len(first.tools) + len(first.system); n > maxSystemAndTools {
-			t.Errorf("%s: system prompt and tools take %d bytes, more than %d", e.name, n, maxSystemAndTools)
+		if n := len(p.Requests()[0]); n > maxFirst {
+			t.Errorf("%s: the first request takes %d bytes, more than %d", e.name, n, maxFirst)
 		}
 		messages := fmt.Sprint(len(first.messages))
 		if len(requests) > 1 {

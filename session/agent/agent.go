@@ -311,7 +311,7 @@ func forModel(tools []executors.Tool) []llm.Tool {
 	for i, tool := range tools {
 		out[i] = llm.Tool{
 			Name: tool.Name, Description: tool.Description, Schema: tool.Offered(), Invocation: llm.Invocation(tool.Invocation),
-			Foreign: tool.Server != "", Aliases: tool.Names.Aliases(),
+			Foreign: tool.Server != "", Aliases: tool.Names.Aliases(), Seldom: tool.Is(executors.Seldom),
 		}
 	}
 	return out

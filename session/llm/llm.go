@@ -50,6 +50,7 @@ type Tool struct {
 	// Foreign marks a tool that is not ours, such as one of an MCP server. It is left out if the
 	// provider refuses its schema.
 	Foreign bool
+	Seldom  bool // few tasks need it, so it may be left out until the model looks for it
 }
 
 // Role is the author of a message.

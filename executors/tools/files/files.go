@@ -115,19 +115,19 @@ func New(fsys FS, roots *workspace.Roots, cfg Config, mask func(string) string) 
 		}), t.prepareList, t.list),
 		executors.Bind(tool(executors.Tool{
 			Name: "create_directory", Description: createText, Effect: changes | executors.Idempotent, Kind: executors.KindEdit, Gain: 0.75,
-			Traits: executors.ListsFiles,
+			Traits: executors.ListsFiles | executors.Seldom,
 		}), t.prepareCreate, t.create),
 		executors.Bind(tool(executors.Tool{
 			Name: toolDelete, Description: deleteText, Effect: changes, Kind: executors.KindDelete, Gain: 0.75,
-			Traits: executors.ListsFiles | executors.RenamesFiles,
+			Traits: executors.ListsFiles | executors.RenamesFiles | executors.Seldom,
 		}), t.prepareDelete, t.delete),
 		executors.Bind(tool(executors.Tool{
 			Name: "move_path", Description: moveText, Effect: changes, Kind: executors.KindMove, Gain: 0.75,
-			Subject: executors.Path("source"), Traits: executors.RenamesFiles,
+			Subject: executors.Path("source"), Traits: executors.RenamesFiles | executors.Seldom,
 		}), t.prepareMove, t.move),
 		executors.Bind(tool(executors.Tool{
 			Name: "copy_path", Description: copyText, Effect: changes, Kind: executors.KindEdit, Gain: 0.75,
-			Subject: executors.Path("source"), Traits: executors.RenamesFiles,
+			Subject: executors.Path("source"), Traits: executors.RenamesFiles | executors.Seldom,
 		}), t.prepareCopy, t.copy),
 		executors.Bind(tool(executors.Tool{
 			Name: toolGrep, Description: grepText, Effect: reads, Kind: executors.KindSearch, Gain: 0.65,

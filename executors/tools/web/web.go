@@ -42,6 +42,7 @@ func New(cfg Config) executors.Registry { return tools(newClient(cfg)) }
 func tools(c *client) executors.Registry {
 	scrape := Spec("web_scrape", scrapeText)
 	scrape.Invocation = executors.FencedBlock("scrape", "", "")
+	scrape.Traits = executors.Seldom
 	fetch := Spec("fetch", fetchText)
 	fetch.Traits = executors.Recommended | executors.OpensPage
 	return executors.Registry{

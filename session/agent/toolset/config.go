@@ -35,7 +35,7 @@ type Choice string
 
 // The choices.
 const (
-	Auto Choice = "auto"  // tools of MCP servers are left out if all would fill the window
+	Auto Choice = "auto"  // seldom tools are left out, and those of MCP servers if all would fill the window
 	On   Choice = "true"  // the tools that fit the prompt are offered
 	Off  Choice = "false" // all tools are offered
 )
@@ -56,8 +56,8 @@ func (*Choice) AcceptsBool() {}
 // Filter is the table [agent.tool_filter].
 type Filter struct {
 	// If Enabled is true, the model is offered only the tools that fit the prompt. With
-	// "auto", the model gets tool_search instead of the tools of MCP servers when all
-	// tools take more than a tenth of its window.
+	// "auto", the model gets tool_search instead of the tools that few tasks need, and instead of
+	// the tools of MCP servers when all tools take more than a tenth of its window.
 	Enabled Choice `toml:"enabled" default:"auto" doc:"true: offer what fits the prompt; auto: see toolset.md"`
 	// TopK does not count tools that are offered for other reasons.
 	TopK int `toml:"top_k" default:"10" range:"0.." needs:"enabled" zero:"all" doc:"tools offered by their rank"`

@@ -15,7 +15,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// searchName is the name of the tool that finds the tools of MCP servers.
+// searchName is the name of the tool that finds the tools that are left out.
 const searchName = "tool_search"
 
 //go:embed tool_search.md
@@ -29,6 +29,10 @@ const (
 	unknownWindow = 32 << 10
 	// maxListed bounds the list of servers with their tools, in bytes.
 	maxListed = 1200
+	// minSeldom is the size of our own seldom tools from which they are left out, in bytes of
+	// their descriptions and schemas. Tool_search takes 400 of them, and a model that looks for a
+	// tool sends the conversation once more, so a few seldom tools are cheaper to offer.
+	minSeldom = 900
 	// maxFound is the number of tools that one search adds.
 	maxFound = 10
 	// minFit is the least score of a tool that a search adds, as a share of the best one.
@@ -47,6 +51,43 @@ func serverOf(tool string) string {
 	return name
 }
 
+// leftOut says which tools are left out until tool_search finds them.
+type leftOut struct{ servers, seldom bool }
+
+func (l leftOut) any() bool { return l.servers || l.seldom }
+
+// has reports whether a tool is left out.
+func (l leftOut) has(t llm.Tool) bool {
+	if serverOf(t.Name) != "" {
+		return l.servers
+	}
+	return l.seldom && t.Seldom
+}
+
+// split divides tools into those that are offered, without tool_search, and the others.
+func (l leftOut) split(tools []llm.Tool) (offered, out []llm.Tool) {
+	for _, t := range tools {
+		switch {
+		case l.has(t):
+			out = append(out, t)
+		case t.Name != searchName:
+			offered = append(offered, t)
+		}
+	}
+	return offered, out
+}
+
+// manySeldom reports whether leaving out the seldom tools among our own saves tokens.
+func manySeldom(tools []llm.Tool) bool {
+	size := 0
+	for _, t := range tools {
+		if t.Seldom && serverOf(t.Name) == "" {
+			size += len(t.Name) + len(t.Description) + len(t.Schema)
+		}
+	}
+	return size >= minSeldom
+}
+
 // tooManyOfServers reports whether the tools of MCP servers need too much of the window:
 // all tools would take more than a tenth of it, and the list of their names takes less.
 func tooManyOfServers(m llm.Model, tools []llm.Tool) bool {
@@ -63,41 +104,41 @@ func tooManyOfServers(m llm.Model, tools []llm.Tool) bool {
 	return all-own > llm.BytesTokens(2*maxListed)
 }
 
-// withSearch returns the tools with tool_search inserted before the MCP servers' tools; the
-// caller holds mu. The description of tool_search changes only if a server joins or leaves,
-// so that the provider's cache stays valid.
-func (s *Set) withSearch(tools []llm.Tool) []llm.Tool {
-	own, more := splitByServer(tools)
-	var servers []string
-	for _, t := range more {
-		if name := serverOf(t.Name); !slices.Contains(servers, name) {
+// withSearch returns the tools with tool_search inserted before those that are left out; the
+// caller holds mu. The description of tool_search changes only if a server or one of our own
+// tools joins or leaves, so that the provider's cache stays valid.
+func (s *Set) withSearch(left leftOut, tools []llm.Tool) []llm.Tool {
+	offered, out := left.split(tools)
+	var listed []string
+	for _, t := range out {
+		if name := cmp.Or(serverOf(t.Name), t.Name); !slices.Contains(listed, name) {
+			listed = append(listed, name)
+		}
+	}
+	if !slices.Equal(listed, s.searchable) {
+		s.searchable, s.searchTool = listed, s.searchRegistry().Tools()[0]
+		s.searchTool.Description = strings.TrimSpace(searchText) + "\n" + list(out)
+	}
+	t := s.searchTool
+	return slices.Concat(offered, []llm.Tool{{Name: t.Name, Description: t.Description, Schema: t.Schema}}, out)
+}
+
+// list returns a line with the names of our own tools, and one for each server with the names of
+// its tools, as many as fit.
+func list(tools []llm.Tool) string {
+	var b strings.Builder
+	var own, servers []string
+	for _, t := range tools {
+		switch name := serverOf(t.Name); {
+		case name == "":
+			own = append(own, t.Name)
+		case !slices.Contains(servers, name):
 			servers = append(servers, name)
 		}
 	}
-	if !slices.Equal(servers, s.searchable) {
-		s.searchable, s.searchTool = servers, s.searchRegistry().Tools()[0]
-		s.searchTool.Description = strings.TrimSpace(searchText) + "\n" + listServers(servers, more)
+	if len(own) > 0 {
+		b.WriteString("- " + strings.Join(own, ", ") + "\n")
 	}
-	t := s.searchTool
-	return slices.Concat(own, []llm.Tool{{Name: t.Name, Description: t.Description, Schema: t.Schema}}, more)
-}
-
-// splitByServer divides tools into our own, without tool_search, and the MCP servers' tools.
-func splitByServer(tools []llm.Tool) (own, more []llm.Tool) {
-	for _, t := range tools {
-		switch {
-		case serverOf(t.Name) != "":
-			more = append(more, t)
-		case t.Name != searchName:
-			own = append(own, t)
-		}
-	}
-	return own, more
-}
-
-// listServers returns a line for each server with the names of its tools, as many as fit.
-func listServers(servers []string, tools []llm.Tool) string {
-	var b strings.Builder
 	each := maxListed / max(len(servers), 1)
 	for i, name := range servers {
 		line := describeServer(name, tools, each)
@@ -135,14 +176,14 @@ func describeServer(name string, tools []llm.Tool, size int) string {
 	return line + "\n"
 }
 
-// pickDeferred picks our own tools, and the MCP servers' tools that the conversation needs;
-// the caller holds mu.
+// pickDeferred picks the tools that are not left out, and those of the others that the
+// conversation needs; the caller holds mu.
 func (s *Set) pickDeferred(t *turn, prompt string, used map[string]bool) {
-	t.picked, t.deferred, t.filtered = make(map[string]Reason, len(t.all)), true, true
+	t.picked, t.filtered = make(map[string]Reason, len(t.all)), true
 	prompt = strings.ToLower(prompt[:min(len(prompt), maxPrompt)])
 	for _, tool := range t.all {
 		switch name := tool.Name; {
-		case serverOf(name) == "":
+		case !t.left.has(tool):
 			t.picked[name] = Unfiltered
 		case slices.Contains(s.cfg.Filter.AlwaysOn, name):
 			t.picked[name] = AlwaysOn
@@ -182,8 +223,7 @@ func byName(tools []llm.Tool) map[string]llm.Tool {
 	return out
 }
 
-// Search returns the executor of tool_search. The tool exists only while the tools of
-// MCP servers are left out.
+// Search returns the executor of tool_search. The tool exists only while tools are left out.
 func (s *Set) Search() executors.Executor { return searcher{s.searchRegistry(), s} }
 
 type searcher struct {
@@ -195,14 +235,14 @@ type searcher struct {
 func (s searcher) Tools() []executors.Tool {
 	s.set.mu.Lock()
 	defer s.set.mu.Unlock()
-	if !s.set.turn.deferred {
+	if !s.set.turn.left.any() {
 		return nil
 	}
 	return []executors.Tool{s.set.searchTool}
 }
 
 type searchInput struct {
-	Query string `json:"query" jsonschema:"description=the task in a few words"`
+	Query string `json:"query"`
 }
 
 // searchRegistry returns tool_search, whose description withSearch completes.
@@ -223,10 +263,10 @@ func (s *Set) searchRegistry() executors.Registry {
 func (s *Set) searchTools(query string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, tools := splitByServer(s.turn.all)
+	_, tools := s.turn.left.split(s.turn.all)
 	best, more := s.bestMatches(query, tools)
 	if len(best) == 0 {
-		return fmt.Sprintf("No tool fits %q. Try other words, or the name of a server:\n%s", query, listServers(s.searchable, tools))
+		return fmt.Sprintf("No tool fits %q. Try other words, or the name of a server:\n%s", query, list(tools))
 	}
 	var b strings.Builder
 	b.WriteString("These tools are offered from now on:\n")
@@ -297,13 +337,17 @@ func summary(description string) string {
 
 // checkOffered returns the failure of a model's call while tools are left out, if the
 // model has not been offered the tool; the caller holds mu. A tool that exists is then
-// offered.
+// offered. One of ours runs.
 func (s *Set) checkOffered(call *executors.Call) error {
 	t := &s.turn
-	if _, offered := t.reasons[call.Tool]; !t.deferred || offered {
+	if _, offered := t.reasons[call.Tool]; !t.left.any() || offered {
 		return nil
 	}
-	if _, ok := byName(t.all)[call.Tool]; !ok {
+	_, ok := byName(t.all)[call.Tool]
+	if ok && serverOf(call.Tool) == "" || !ok && !t.left.servers {
+		return nil
+	}
+	if !ok {
 		return executors.Failuref(executors.ToolNotFound, "no tool %q", call.Tool).
 			Hint("Use a tool that you are offered, or find one with %s.", searchName)
 	}

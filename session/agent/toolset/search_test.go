@@ -55,7 +55,7 @@ func TestSearch(t *testing.T) {
 	if !sameTools(later[:len(grown)], grown) || len(later) != len(grown)+1 || later[len(grown)].Name != "stripe__list_invoices" {
 		t.Errorf("next prompt: %s", toolNames(later))
 	}
-	want := "Tool search: 48 tools of MCP servers would take too much of the window, so the model finds them by tool_search"
+	want := "Tool search: 48 tools of MCP servers, which would take too much of the window"
 	if status := s.Status(); status[0] != want {
 		t.Errorf("%q", status)
 	}
@@ -97,6 +97,56 @@ func TestSearchNeeded(t *testing.T) {
 				t.Errorf("%d tools to search", n)
 			}
 		})
+	}
+}
+
+// withSeldom marks two of our own tools, of that size each, as seldom.
+func withSeldom(tools []llm.Tool, size int) []llm.Tool {
+	tools = slices.Clone(tools)
+	for i := range tools {
+		if tools[i].Name == "move_path" || tools[i].Name == "copy_path" {
+			tools[i].Seldom, tools[i].Description = true, strings.Repeat("many words ", size/11)
+		}
+	}
+	return tools
+}
+
+// TestSeldom checks which of our own tools are left out, and that the model gets them when it looks
+// for them, names them or calls them.
+func TestSeldom(t *testing.T) {
+	own := typicalTools(t)[:18]
+	for name, tt := range map[string]struct {
+		choice Choice
+		tools  []llm.Tool
+		prompt string
+		want   string
+	}{
+		"left out":       {Auto, withSeldom(own, 500), "hi", "16 tool_search"},
+		"a small saving": {Auto, withSeldom(own, 50), "hi", "18"},
+		"off":            {Off, withSeldom(own, 500), "hi", "18"},
+		"named":          {Auto, withSeldom(own, 500), "call move_path", "17 tool_search"},
+		"servers stay":   {Auto, withSeldom(typicalTools(t)[:20], 500), "hi", "16 github__create_issue github__list_issues tool_search"},
+	} {
+		s := set(func(c *Config) { c.Filter.Enabled = tt.choice })
+		s.Begin(t.Context(), model{}, tt.prompt, nil, tt.tools)
+		if got := offers(s, model{}); got != tt.want {
+			t.Errorf("%s: %s, want %s", name, got, tt.want)
+		}
+	}
+
+	s := set(func(*Config) {})
+	tools := withSeldom(own, 500)
+	s.Begin(t.Context(), model{}, "hi", nil, tools)
+	first := s.Offer(model{})
+	inner := &chain{}
+	res, err := s.Middleware(inner).Execute(t.Context(), &executors.Call{Tool: "move_path", Origin: executors.Model})
+	if err != nil || res.Failed || len(inner.ran) != 1 {
+		t.Errorf("a tool of ours that was not offered does not run: %s, %v", res.ForModel(), err)
+	}
+	s.StripCall(llm.ToolCall{Name: "move_path", Input: json.RawMessage(`{}`)})
+	s.searchTools("copy_path")
+	if got, want := toolNames(s.Offer(model{})), toolNames(first)+" move_path copy_path"; got != want {
+		t.Errorf("offered %s, want %s", got, want)
 	}
 }
 

@@ -21,12 +21,11 @@ func (s *Set) Status() []string {
 	if f := s.cfg.Filter; f.Enabled == On {
 		lines = append(lines, fmt.Sprintf("Filter: top_k=%d, always_on=%d, embeddings=%d", f.TopK, len(f.AlwaysOn), t.embedded))
 	}
-	if t.deferred {
-		_, more := splitByServer(t.all)
-		lines = append(lines, fmt.Sprintf("Tool search: %s of MCP servers would take too much of the window, so the model finds them by tool_search",
-			quantity.Count(len(more), "tool")))
+	detailed := s.cfg.Filter.Enabled == On || t.left.servers
+	if t.left.servers {
+		lines = append(lines, "Tool search: "+t.leftOut())
 	}
-	if t.picked != nil && len(t.offered) > 0 {
+	if (detailed || s.cfg.Dependencies.Enabled) && t.picked != nil && len(t.offered) > 0 {
 		lines = append(lines, fmt.Sprintf("Tools of the last prompt: %d of %d (%s)", len(t.offered), len(t.all), t.toolsByReason()))
 	}
 	if s.cfg.TAFC.Enabled {
@@ -42,7 +41,7 @@ func (s *Set) Status() []string {
 		}
 		lines = append(lines, line)
 	}
-	lines = append(lines, s.tally.status(s.cfg.Filter.Enabled == On || t.deferred)...)
+	lines = append(lines, s.tally.status(detailed)...)
 	if hidden := s.exclusions(t); len(hidden) > 0 {
 		if t.ignoresRules {
 			lines = append(lines, "Dependencies: off in the last turn, since all tools would have had to wait")
@@ -51,6 +50,25 @@ func (s *Set) Status() []string {
 		}
 	}
 	return lines
+}
+
+// leftOut describes the tools that the model finds only by tool_search.
+func (t *turn) leftOut() string {
+	_, out := t.left.split(t.all)
+	seldom := 0
+	for _, tool := range out {
+		if serverOf(tool.Name) == "" {
+			seldom++
+		}
+	}
+	var parts []string
+	if seldom > 0 {
+		parts = append(parts, quantity.Count(seldom, "tool")+" that few tasks need")
+	}
+	if n := len(out) - seldom; n > 0 {
+		parts = append(parts, quantity.Count(n, "tool")+" of MCP servers, which would take too much of the window")
+	}
+	return strings.Join(parts, ", and ")
 }
 
 // toolsByReason groups the offered tools by reason.

@@ -1,8 +1,8 @@
 // Package toolset decides which tools a session's model is offered, and in
 // which form. It chooses tools by the prompt ([Filter]), hides those that
 // depend on others ([Dependencies]), and lets the model think inside a call
-// ([TAFC]). If MCP servers have so many tools that they would fill the window, it
-// leaves them out and offers tool_search, which finds them ([Set.Search]).
+// ([TAFC]). It leaves out tools that few tasks need, and those of MCP servers if they would
+// fill the window, and offers tool_search, which finds them ([Set.Search]).
 //
 // Start with [New]. The tools of a turn only grow at their end, so that the provider's cache of the
 // prefix holds. A tool that the model has used stays. No parameter that begins with "_tafc_think" leaves
@@ -55,8 +55,8 @@ type Set struct {
 	turn      turn
 
 	found      map[string]bool // tools that tool_search has offered
-	catalogue  catalogue       // of the tools of MCP servers, for tool_search
-	searchable []string        // the servers that searchTool lists
+	catalogue  catalogue       // of the tools that are left out, for tool_search
+	searchable []string        // the servers and our own tools that searchTool lists
 	searchTool executors.Tool
 
 	tally tally
@@ -67,7 +67,7 @@ type turn struct {
 	all          []llm.Tool
 	picked       map[string]Reason // the tools that the filter picked; some may have to wait
 	filtered     bool              // the filter did not pick all tools
-	deferred     bool              // tools of MCP servers are left out until tool_search finds them
+	left         leftOut           // until tool_search finds them
 	begun        bool              // the model was offered tools
 	mentioned    map[string]bool   // the tools that the prompt names
 	called       map[string]bool   // the tools that the model called
@@ -160,8 +160,14 @@ func (s *Set) Begin(ctx context.Context, m llm.Model, prompt string, history []l
 	s.mu.Lock()
 	before := s.turn
 	s.turn = turn{all: tools}
-	tooMany := s.cfg.Filter.Enabled != Off && tooManyOfServers(m, tools)
-	deferring := tooMany && s.cfg.Filter.Enabled == Auto
+	var left leftOut
+	switch s.cfg.Filter.Enabled {
+	case Auto:
+		left = leftOut{servers: tooManyOfServers(m, tools), seldom: manySeldom(tools)}
+	case On:
+		left = leftOut{servers: tooManyOfServers(m, tools)} // if there are no embeddings
+	}
+	deferring := s.cfg.Filter.Enabled == Auto && left.any()
 	if s.cfg.Filter.Enabled != On && !s.cfg.Dependencies.Enabled && !deferring {
 		s.mu.Unlock()
 		return
@@ -177,13 +183,14 @@ func (s *Set) Begin(ctx context.Context, m llm.Model, prompt string, history []l
 		}
 	}
 	if !deferring {
-		deferring = !s.pick(ctx, &t, m, prompt, used) && tooMany
+		deferring = !s.pick(ctx, &t, m, prompt, used) && left.any()
 	}
 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if deferring {
-		t.all = s.withSearch(tools)
+		t.left = left
+		t.all = s.withSearch(left, tools)
 		s.pickDeferred(&t, prompt, used)
 	}
 	t.ignoresRules = s.deadlocked(&t)
@@ -193,7 +200,7 @@ func (s *Set) Begin(ctx context.Context, m llm.Model, prompt string, history []l
 	s.turn = t
 	switch {
 	case len(history) == 0:
-	case before.deferred && t.deferred:
+	case before.left.any() && t.left.any():
 		s.continuePrevious(&before)
 	case s.canKeep(&before, &t):
 		s.keepPrevious(&before)
@@ -272,7 +279,7 @@ func (s *Set) Offer(m llm.Model) []llm.Tool {
 		}
 		return t.offered
 	}
-	if inText && !t.deferred { // its calls are found in text by the names of its tools
+	if inText && !t.left.any() { // its calls are found in text by the names of its tools
 		return slices.DeleteFunc(slices.Clone(t.all), func(tool llm.Tool) bool { return s.isHidden(t, tool.Name) })
 	}
 	s.offerAvailable(t)
@@ -309,9 +316,9 @@ func (s *Set) reason(t *turn, name string) Reason {
 	switch {
 	case picked:
 		return reason
-	case t.deferred && s.found[name]:
+	case t.left.any() && s.found[name]:
 		return Found
-	case !t.deferred && t.called[name]:
+	case !t.left.servers && t.called[name]:
 		return AlreadyUsed
 	}
 	return ""
