@@ -70,7 +70,7 @@ func (c call) asCommand() call {
 		}
 		return command(fmt.Sprintf("sed -n %d,%dp %s", c.from, c.to, c.path))
 	case searches:
-		return command(fmt.Sprintf("grep -rn '%s' %s", c.pattern, c.path))
+		return command(fmt.Sprintf("grep -rnE '%s' %s", c.pattern, c.path))
 	}
 	return c
 }
@@ -98,7 +98,7 @@ func (o *outcome) total() *bill {
 }
 
 // turnTimeout limits the time of a task.
-const turnTimeout = 10 * time.Minute
+const turnTimeout = 4 * time.Minute
 
 // play lets an agent do a task in a new workspace below root.
 func play(ctx context.Context, root, keep string, t *task, a *agent, program string) (*outcome, error) {
@@ -115,7 +115,14 @@ func play(ctx context.Context, root, keep string, t *task, a *agent, program str
 		return nil, err
 	}
 	defer m.quit()
+	if a.peer { // its scripts find the interpreter that was installed with it
+		w.addPath(filepath.Dir(program))
+	}
 	args, env, files := a.start(m.base, t.prompt)
+	if files == nil {
+		files = map[string]string{}
+	}
+	files[".bash_profile"] = "export PATH='" + w.path() + "'\n" // login shells begin with the system's
 	for name, text := range files {
 		path := filepath.Join(root, "home", filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

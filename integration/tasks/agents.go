@@ -1,7 +1,9 @@
 package main
 
+import "slices"
+
 // agents are the agents that can do the tasks, ours first.
-var agents = []*agent{
+var agents = slices.Concat([]*agent{
 	{
 		name: "zeph-acp",
 		start: func(base, prompt string) (args, env []string, files map[string]string) {
@@ -19,4 +21,4 @@ var agents = []*agent{
 			searches: {"grep", func(c call, _ string) any { return object{"path": c.path, "pattern": c.pattern} }},
 		},
 	},
-}
+}, peers)

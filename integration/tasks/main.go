@@ -97,6 +97,7 @@ func run(ctx context.Context, o options) (ok bool, err error) {
 				fmt.Fprintf(os.Stderr, "%s is not installed\n", a.name)
 				continue
 			}
+			fmt.Fprintln(os.Stderr, t.name, "with", a.name)
 			out, err := play(ctx, root, o.keep, t, a, program)
 			if err != nil {
 				return false, fmt.Errorf("%s with %s: %w", t.name, a.name, err)

@@ -103,11 +103,7 @@ func replayed(ctx context.Context, w *workspace) error {
 	for _, name := range []string{"pip", "pytest"} {
 		err = errors.Join(err, os.WriteFile(filepath.Join(bin, name), []byte(replay), 0o700))
 	}
-	for i, v := range w.env {
-		if path, ok := strings.CutPrefix(v, "PATH="); ok {
-			w.env[i] = "PATH=" + bin + string(os.PathListSeparator) + path
-		}
-	}
+	w.addPath(bin)
 	return errors.Join(err, w.do(ctx, "git init -q && git add . && git commit -qm 'import ledger'"))
 }
 

@@ -98,7 +98,8 @@ func newWorkspace(root string) (*workspace, error) {
 		return nil, err
 	}
 	w := &workspace{dir: dir, env: []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "LANG=C.UTF-8", "TERM=dumb", "NO_COLOR=1", "CGO_ENABLED=0", "GOFLAGS=-mod=mod", "GOTOOLCHAIN=local",
+		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "LANG=C.UTF-8", "TERM=dumb", "NO_COLOR=1", "PAGER=cat", "GIT_PAGER=cat",
+		"CGO_ENABLED=0", "GOFLAGS=-mod=mod", "GOTOOLCHAIN=local",
 		"GIT_CONFIG_GLOBAL=" + filepath.Join(home, ".gitconfig"),
 		"GIT_AUTHOR_DATE=2026-01-01T12:00:00Z", "GIT_COMMITTER_DATE=2026-01-01T12:00:00Z",
 	}}
@@ -107,6 +108,21 @@ func newWorkspace(root string) (*workspace, error) {
 	}
 	const config = "[user]\n\tname = A\n\temail = a@example.com\n[init]\n\tdefaultBranch = main\n"
 	return w, os.WriteFile(filepath.Join(home, ".gitconfig"), []byte(config), 0o600)
+}
+
+// addPath puts a directory in front of PATH.
+func (w *workspace) addPath(dir string) {
+	w.env = append(w.env, "PATH="+dir+string(os.PathListSeparator)+w.path())
+}
+
+// path returns PATH.
+func (w *workspace) path() (path string) {
+	for _, v := range w.env {
+		if value, ok := strings.CutPrefix(v, "PATH="); ok {
+			path = value
+		}
+	}
+	return path
 }
 
 // output runs a command in the workspace. It returns the output also if the command fails.
