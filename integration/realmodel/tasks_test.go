@@ -85,9 +85,11 @@ func TestTasks(t *testing.T) {
 			for _, task := range slices.Sorted(maps.Keys(tasks)) {
 				t.Run(task, func(t *testing.T) {
 					for range *repeat {
-						tasks[task].do(t, l, s.config)
+						switched := tasks[task].do(t, l, s.config)
 						p, a := evaluatedAgain(l.takeRounds())
-						prompts, again, done = prompts+p, again+a, done+1
+						if done++; !switched { // from native calls to text: another prompt
+							prompts, again = prompts+p, again+a
+						}
 					}
 				})
 			}
@@ -117,7 +119,7 @@ type result struct {
 	Type       string
 	StopReason string
 	ExitCode   int
-	Error      *string
+	Error      *struct{ Message string }
 	Text       string
 	Rounds     int
 }
@@ -127,12 +129,14 @@ type update struct {
 	Update struct {
 		SessionUpdate string
 		ToolCallID    string
+		Title         string
 		Status        string
 	}
 }
 
-// do lets the model do the task, and checks how the agent ends.
-func (k task) do(t *testing.T, l *llama, config string) {
+// do lets the model do the task, and checks how the agent ends. It reports whether the agent described
+// the tools in another way in between.
+func (k task) do(t *testing.T, l *llama, config string) (switched bool) {
 	outside, home := t.TempDir(), t.TempDir()
 	dir := filepath.Join(outside, "work")
 	for name, text := range project() {
@@ -153,36 +157,42 @@ func (k task) do(t *testing.T, l *llama, config string) {
 	if _, failed := errors.AsType[*exec.ExitError](err); err != nil && !failed {
 		t.Fatal(err)
 	}
-	end := k.checkEnd(t, cmd.ProcessState.ExitCode(), out.String(), diagnostics.String())
-	t.Logf("%s, exit %d, %d rounds: %.200q", end.StopReason, end.ExitCode, end.Rounds, end.Text)
+	k.checkEnd(t, cmd.ProcessState.ExitCode(), out.String(), diagnostics.String())
 	after := tree(t, outside)
 	for _, name := range slices.Sorted(maps.Keys(before)) {
 		if now, ok := after[name]; (k.asks || !strings.HasPrefix(name, "work/")) && (!ok || now != before[name]) {
 			t.Errorf("%s has changed without permission", name)
 		}
 	}
+	return strings.Contains(out.String(), "from now on")
 }
 
 // specialTokens are the marks of chat templates, which no person should read.
 var specialTokens = regexp.MustCompile(`<\|[a-z_]+\|>|<(?:end|start)_of_turn>|</?think>|</?tool_(?:call|response)s?>`)
 
-// onlyCall matches an answer that is a call, and nothing else.
-var onlyCall = regexp.MustCompile("(?s)\\A\\s*(?:```\\w*\\s*)?\\{\\s*\"(?:name|tool_id|tool|function|command)\"\\s*:.*\\}\\s*(?:```)?\\s*\\z")
+// onlyCall matches an answer that is a call of a tool, and nothing else.
+var onlyCall = regexp.MustCompile("(?s)\\A\\s*(?:```\\w*\\s*)?\\{\\s*\"(?:name|tool_id|tool|function)\"\\s*:\\s*\"" +
+	"(?:bash|read|write|edit|grep|find_path|list_directory|create_directory|delete_path|move_path)\".*\\}\\s*(?:```)?\\s*\\z")
 
 // checkEnd checks the end of a turn.
-func (k task) checkEnd(t *testing.T, exit int, out, diagnostics string) result {
+func (k task) checkEnd(t *testing.T, exit int, out, diagnostics string) {
 	t.Helper()
 	var end result
+	var calls []string
 	open := map[string]bool{}
 	for line := range strings.Lines(out) {
 		var u update
 		if err := errors.Join(json.Unmarshal([]byte(line), &u), json.Unmarshal([]byte(line), &end)); err != nil {
 			t.Fatalf("%v: %s", err, line)
 		}
+		if u.Update.Title != "" {
+			calls = append(calls, u.Update.Title)
+		}
 		if id := u.Update.ToolCallID; id != "" {
 			open[id] = u.Update.Status != "completed" && u.Update.Status != "failed"
 		}
 	}
+	t.Logf("%s, exit %d, %d rounds, calls %.400q: %.200q", end.StopReason, end.ExitCode, end.Rounds, calls, end.Text)
 	for id, isOpen := range open {
 		if isOpen {
 			t.Errorf("the call %s has no end", id)
@@ -200,7 +210,7 @@ func (k task) checkEnd(t *testing.T, exit int, out, diagnostics string) result {
 		t.Errorf("got an empty answer with exit 0")
 	case exit == 0 && onlyCall.MatchString(end.Text):
 		t.Errorf("got a call as the answer: %s", end.Text)
-	case exit != 0 && (end.Error == nil || len(*end.Error) < 20):
+	case exit != 0 && (end.Error == nil || len(end.Error.Message) < 20):
 		t.Errorf("got no sentence about exit %d: %+v", exit, end)
 	case strings.Contains(diagnostics, "goroutine ") || strings.Contains(diagnostics, "panic:"):
 		t.Errorf("crashed\n%s", diagnostics)
@@ -208,7 +218,6 @@ func (k task) checkEnd(t *testing.T, exit int, out, diagnostics string) result {
 	if mark := specialTokens.FindString(end.Text); mark != "" && !strings.Contains(k.prompt, mark) {
 		t.Errorf("got %s in the answer: %s", mark, end.Text)
 	}
-	return end
 }
 
 func write(t *testing.T, path, text string) {

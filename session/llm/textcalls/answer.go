@@ -329,10 +329,8 @@ func (a *answerReader) readBare(text string, ended bool) (calls []written, rest 
 	}
 	calls, ok := a.parseCalls(text[:n], llm.SpelledTool)
 	if !ok || slices.ContainsFunc(calls, written.isBare) || n == len(text) && jsonEnd(text) == 0 && a.cutOff {
-		if name := toolNameIn(text[:n]); a.cutOff && ended {
-			if t, known := llm.SpelledTool(a.tools, name); known {
-				return []written{{name: t.Name, input: cutInput(text), cut: true}}, "", nil, isCall
-			}
+		if broken, ok := a.brokenCall(text); ok && ended && n == len(text) {
+			return []written{broken}, "", nil, isCall
 		}
 		return nil, text, nil, isNone
 	}
@@ -433,66 +431,3 @@ var inventedResult = lazyregexp.New(`(?i)^ {0,3}(` +
 	`\[tool_result|</?tool_(result|response|output)s?>|</?(function_results?|output|result)>` +
 	`|[*_#> ]*(the |tool |expected |command )?(output|results?|response)[*_]*( of [^:]*| is)?[*_]*:` +
 	`|[*_#]*(user|human|observation|system)[*_]*:)`)
-
-// addBlock adds a block as a call, and reports whether it is one.
-func (a *answerReader) addBlock(b block) bool {
-	if !a.scan.isCall(b.lang) {
-		return a.addContent(b)
-	}
-	if a.invents || a.broken && !b.closed {
-		return true
-	}
-	tool, input, err := a.parseBlock(b)
-	if err != nil && input == nil {
-		input = cutInput(b.body)
-		if tool == "" {
-			tool = toolNameIn(b.body)
-		}
-	}
-	call := llm.ToolCall{Name: tool, Input: input}
-	if !b.closed && a.cutOff {
-		call.Input, call.Incomplete, call.Note = cutInput(b.body), true, cutNote
-	}
-	a.releaseHeld()
-	a.emit(call)
-	return true
-}
-
-// addContent adds a block whose content is a call and nothing else.
-func (a *answerReader) addContent(b block) bool {
-	if a.invents || !a.takesBlock(b.lang, b.first) {
-		return false
-	}
-	if !b.closed && a.cutOff {
-		return a.addCutBlock(b)
-	}
-	calls, ok := a.parseCalls(b.body, llm.SpelledTool)
-	if !ok {
-		var rest string
-		if calls, rest, ok = a.readPython(b.body); !ok || strings.TrimSpace(rest) != "" {
-			var v verdict
-			calls, rest, _, v = a.readMarkup(strings.TrimSpace(b.body), true)
-			ok = v == isCall && strings.TrimSpace(rest) == ""
-		}
-	}
-	if !ok || b.lang != toolCallTag && slices.ContainsFunc(calls, written.isBare) {
-		return false
-	}
-	marks := strings.Repeat(string(b.mark), b.size)
-	source := marks + b.lang + "\n" + b.body
-	if b.closed {
-		source += marks + "\n"
-	}
-	a.addCalls(calls, source, b.first && b.lang != toolCallTag && b.lang != pythonTag)
-	return true
-}
-
-// addCutBlock adds a block that the end of the answer cut off, if it names an offered tool.
-func (a *answerReader) addCutBlock(b block) bool {
-	tool, ok := llm.SpelledTool(a.tools, toolNameIn(b.body))
-	if !ok || callPrefix(a.grammar, b.body) != isCall {
-		return false
-	}
-	a.addCalls([]written{{name: tool.Name, input: cutInput(b.body), cut: true}}, b.body, false)
-	return true
-}
