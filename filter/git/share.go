@@ -1,6 +1,7 @@
 package git
 
 import (
+	"bytes"
 	"fmt"
 
 	"github.com/zeph-acp/zeph-acp/filter/strategy"
@@ -12,6 +13,17 @@ const maxNamedFiles = 1000
 
 // minShown is the least number of lines worth showing of a file.
 const minShown = 10
+
+// maxHeads limits the hunks of which only the head is written: the header and the first change.
+const maxHeads = 100
+
+// minTelling is the least length of a change that says what a hunk is about.
+const minTelling = 8
+
+// isTelling reports whether a line of a hunk is a change that says what the hunk is about.
+func isTelling(l []byte) bool {
+	return len(l) > 0 && (l[0] == '+' || l[0] == '-') && len(bytes.TrimSpace(l[1:])) > minTelling
+}
 
 // omission counts lines of a file that are not written.
 type omission struct{ lines, added, deleted int }
@@ -44,15 +56,20 @@ func (d *diffPass) writeShares() strategy.Confidence {
 	file, lines := -1, 0 // the current file and its lines so far
 	share := 0           // lines of the file that may be written
 	var omitted omission
-	unnamed := 0 // files after maxNamedFiles
+	unnamed := 0                // files after maxNamedFiles
+	heads, headOpen := 0, false // of hunks without their lines; the next change may belong to one
 	confidence := strategy.Full
 	var position diffPosition
-	end := func() {
+	mark := func() {
 		if omitted.lines > 0 {
 			confidence = strategy.Partial
 			d.out.WriteString(fmt.Sprintf("... (+%d -%d, %s omitted) ...", omitted.added, omitted.deleted, quantity.Count(omitted.lines, "line")))
 		}
-		omitted, lines = omission{}, 0
+		omitted = omission{}
+	}
+	end := func() {
+		mark()
+		lines, headOpen = 0, false
 	}
 	err := d.body.Each(func(l []byte) {
 		kind := position.advance(l)
@@ -74,7 +91,17 @@ func (d *diffPass) writeShares() strategy.Confidence {
 		case file >= maxNamedFiles && (kind == headerLine || kind == hunkLine || kind == codeLine):
 			return
 		case file >= 0 && (kind == hunkLine || kind == codeLine): // file is -1 if the beginning of the diff is cut off
-			if lines++; lines > share {
+			if lines++; lines <= share {
+				break
+			}
+			switch {
+			case kind == hunkLine && heads < maxHeads && file < len(d.files) && !d.files[file].generated:
+				heads++
+				headOpen = true
+				mark()
+			case headOpen && isTelling(l):
+				headOpen = false
+			default:
 				omitted.count(kind, l)
 				return
 			}

@@ -9,6 +9,7 @@ type kind struct {
 	head   func() *text.Patterns // further lines that always stay; nil means none
 	body   func() *text.Patterns // every other line of a block; nil means any line
 	ends   func() *text.Patterns // the first line after a block; nil means none
+	first  func() *text.Patterns // the first line after begins that matches stays too; nil means none
 	// closes is the last line of a block that repeats its name, the last word of the first line. The first
 	// line then is a part of the body.
 	closes func() *text.Patterns
@@ -54,6 +55,7 @@ var kinds = []kind{
 	},
 	{
 		noun: "hunk", smallFirst: true,
+		first:  text.CompileOnce(`^[+-]\s*\S.{7}`),
 		begins: text.CompileOnce(`^@@+ -\d[\d, +-]* @@`),
 		body:   text.CompileOnce(`^[ +\\-]`, `^$`),
 		ends:   text.CompileOnce(`^(---|\+\+\+) (\S+\t|[abciwo]/|/dev/null)`), // the next file of "diff -u"
@@ -71,6 +73,7 @@ var kinds = []kind{
 
 // endsTests are the lines after the last failure of a run or of a package: totals and names.
 var endsTests = text.CompileOnce(
+	`^\.\.\. and \d+ more failures:$`,                                                    // from package testreport
 	`^=+ .* =+$`, `^(FAIL|ok|\?) *\t`, `^(FAIL|PASS)$`, `^exit status \d`, `^coverage: `, // pytest, go
 	`^FAILED `, `^ERROR `, `^Ran \d+ tests? in `,
 	`^failures:$`, `^test result: `, `^error: `, `^ +Summary \[`, // cargo

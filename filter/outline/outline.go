@@ -43,6 +43,8 @@ type block struct {
 	size  int   // of body, in characters
 	again bool  // an earlier body is the same, apart from its numbers
 	keep  int   // the number of lines of body that stay
+	// firstSeen reports that the block has the first line of its kind.
+	firstSeen bool
 }
 
 // outline is an output in blocks.
@@ -53,6 +55,7 @@ type outline struct {
 	blocks []*block
 	// headLine is the length of a line in a head without a body, in bytes.
 	headLine int
+	reason   string // after the place in the head that was written last
 }
 
 // Shorten returns the output in about budget characters, but with all heads. It reports false
@@ -98,6 +101,10 @@ func parse(output []byte) *outline {
 			continue
 		}
 		o.owner[i] = open
+		if !open.firstSeen && matches(open.kind.first, l) {
+			open.firstSeen = true
+			continue
+		}
 		last := open.kind.body == nil && i >= len(o.lines)-lastLines
 		if !last && !matches(open.head, l) && !o.isSubject(i, open) {
 			open.body = append(open.body, i)
@@ -254,8 +261,8 @@ func (o *outline) write() string {
 		if gap.block != nil && (b == nil || b.kind != gap.block.kind || b != gap.block && b.keep > 0) {
 			gap.write(&out)
 		}
-		if b != nil && b.keep < len(b.body) && len(l) > o.headLine && !o.inBody[i] {
-			l = []byte(line.Truncate(string(l), o.headLine))
+		if b != nil && b.keep < len(b.body) && !o.inBody[i] {
+			l = o.head(b, i, l)
 		}
 		out.Write(l)
 		out.WriteByte('\n')
@@ -263,6 +270,27 @@ func (o *outline) write() string {
 	gap.write(&out)
 	return out.String()
 }
+
+// head returns a line of a head whose body does not stay. A place with the same reason as the last
+// one stays without the reason.
+func (o *outline) head(b *block, i int, l []byte) []byte {
+	if b.place && i != b.first {
+		place, reason, ok := bytes.Cut(l, []byte(": "))
+		if ok && len(reason) > 0 && places().Match(append(place, ':')) {
+			if o.reason == string(reason) {
+				return append(bytes.Clone(place), sameReason...)
+			}
+			o.reason = string(reason)
+		}
+	}
+	if len(l) > o.headLine {
+		return []byte(line.Truncate(string(l), o.headLine))
+	}
+	return l
+}
+
+// sameReason stands for the reason of a failure that is the last one's.
+const sameReason = ": (same)"
 
 // omitted counts what was left out since the last mark.
 type omitted struct {

@@ -14,15 +14,19 @@ type briefFailures struct {
 	name      []byte // of the current failure
 	reason    []byte // of the current failure
 	firstLine []byte // of the current failure; stands for a missing reason
+	place     []byte // the last file and line of the current failure
 }
 
 func (s *briefFailures) begin(name []byte) {
 	s.name = append(s.name[:0], bytes.TrimSpace(name)...)
-	s.reason, s.firstLine = s.reason[:0], s.firstLine[:0]
+	s.reason, s.firstLine, s.place = s.reason[:0], s.firstLine[:0], s.place[:0]
 }
 
 func (s *briefFailures) line(l []byte, reason bool) {
 	l = bytes.TrimSpace(l)
+	if beginsWithPlace(l) {
+		s.place = append(s.place[:0], l[:placeLen(l)]...)
+	}
 	switch {
 	case len(l) == 0:
 	case reason && len(s.reason) == 0, len(s.reason) > 0 && s.reason[len(s.reason)-1] == ':' && len(s.reason) < 500:
@@ -43,6 +47,9 @@ func (s *briefFailures) end() {
 		return
 	}
 	s.text = append(append(s.text, "  "...), s.name...)
+	if len(s.place) > 0 && !bytes.Contains(s.reason, s.place) && !bytes.Contains(s.name, s.place) {
+		s.text = append(append(s.text, ": "...), s.place...)
+	}
 	if why := s.reason; len(why) > 0 || len(s.firstLine) > 0 {
 		if len(why) == 0 {
 			why = s.firstLine
@@ -50,6 +57,17 @@ func (s *briefFailures) end() {
 		s.text = append(append(s.text, ": "...), clipText(why, 400)...)
 	}
 	s.text = append(s.text, '\n')
+}
+
+// placeLen returns the length of the file and line at the beginning of a line that has them.
+func placeLen(l []byte) int {
+	skip := 0
+	if begins(l, "❯ ") {
+		skip = bytes.LastIndexByte(l, ' ') + 1
+	}
+	colon := skip + bytes.IndexByte(l[skip:], ':')
+	_, n := leadingNumber(l[colon+1:])
+	return colon + 1 + n
 }
 
 func (s *briefFailures) write(out *text.Lines) {

@@ -35,6 +35,19 @@ func TestTestSummary(t *testing.T) {
 				"RUN   TestC\n    c_test.go:5: got 1\n--- FAIL: TestC (0.00s)\nFAIL\nFAIL\tshop\t0.01s\n",
 			keep: []string{"b_test.go:9: needs docker", "--- SKIP: TestB", "c_test.go:5: got 1"}, gone: []string{"started"},
 		},
+		"go, verbose, the place of a failure after the first ones": {
+			parameters: `format = "go", max_failures = 1`, run: strategy.Run{Exit: 1},
+			in: manyFailures(9, "=== RUN   TestX%[1]d\n    x_test.go:7%[1]d: set up\n    x_test.go:8%[1]d: more about it\n"+
+				"        and its details, which are long\n    x_test.go:%[1]d: got 1\n--- FAIL: TestX%[1]d (0.00s)\n") +
+				"FAIL\nFAIL\tx\t0.1s\n",
+			keep: []string{"x_test.go:1: got 1", "x_test.go:8: got 1", "--- FAIL: TestX8"}, gone: []string{"x_test.go:88: more about it"},
+		},
+		"pytest, the place of a failure after the first ones": {
+			parameters: `format = "pytest", max_failures = 1`, run: strategy.Run{Exit: 1},
+			in: "=================== FAILURES ===================\n" + manyFailures(9, "______________ test_x%[1]d ______________\n\n    def test_x%[1]d():\n"+
+				">       assert f() == 2\nE       assert 1 == 2\n\ntests/test_x.py:1%[1]d: AssertionError\n") + "=========== 9 failed in 0.1s ===========\n",
+			keep: []string{"  test_x8: tests/test_x.py:18: E       assert 1 == 2"}, gone: []string{"def test_x8"},
+		},
 		"gotestsum, testdox": {
 			parameters: `format = "go"`, run: strategy.Run{Exit: 1},
 			in: "shop/cart:\n ✓ Adds one (0.00s)\n ✓ Adds two of them (0.00s)\n ✓ Adds one more (0.00s)\n ✖ Drops (0.00s)\n\n=== Failed\n=== FAIL: cart " +
@@ -534,4 +547,13 @@ func TestFullDisk(t *testing.T) {
 		}
 		out.Close()
 	}
+}
+
+// manyFailures returns n failures in a format with a number.
+func manyFailures(n int, format string) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, format, i)
+	}
+	return b.String()
 }
