@@ -74,6 +74,7 @@ func manyLines(n, at int, line string) string {
 // A result that an earlier one of the same call has is sent as what differs, as long as the earlier one is
 // there whole.
 func TestSameOutputAgain(t *testing.T) {
+	const own = "[full output: 9 lines: read_overflow overflow:x]"
 	long := manyLines(100, -1, "")
 	reference := fmt.Sprintf("[full output: %d bytes: read_overflow overflow:%d]", len(long), len(long))
 	for name, tt := range map[string]struct {
@@ -92,10 +93,11 @@ func TestSameOutputAgain(t *testing.T) {
 				fmt.Sprintf("[full output: %d bytes: read_overflow overflow:%[1]d]", len(manyLines(100, 50, "new")))},
 		"only times": {[]string{"a", "a"}, []string{strings.ReplaceAll(long, "output", "0.01s"), strings.ReplaceAll(long, "output", "0.02s")}, 3,
 			"[same output as this call had 1 round ago]\n" + fmt.Sprintf("[full output: %d bytes: read_overflow overflow:%[1]d]", len(long)-100)},
-		"much else":         {[]string{"a", "a"}, []string{long, strings.ReplaceAll(long, "output", "input")}, 3, strings.ReplaceAll(long, "output", "input")},
-		"at once again":     {[]string{"a", "a", "a"}, []string{long, long, long}, 3, long},
-		"later again":       {[]string{"a", "b", "a", "b", "a"}, []string{long, "1", long, "2", long}, 9, "[same output as this call had 4 rounds ago]\n" + reference},
-		"its own reference": {[]string{"a", "a"}, []string{long + "[full output: 9 lines: read_overflow overflow:x]", long + "[full output: 9 lines: read_overflow overflow:x]"}, 3, "[same output as this call had 1 round ago]\n[full output: 9 lines: read_overflow overflow:x]"},
+		"much else":     {[]string{"a", "a"}, []string{long, strings.ReplaceAll(long, "output", "input")}, 3, strings.ReplaceAll(long, "output", "input")},
+		"at once again": {[]string{"a", "a", "a"}, []string{long, long, long}, 3, long},
+		"later again": {[]string{"a", "b", "a", "b", "a"}, []string{long, "1", long, "2", long}, 9,
+			"[same output as this call had 4 rounds ago]\n" + reference},
+		"its own reference": {[]string{"a", "a"}, []string{long + own, long + own}, 3, "[same output as this call had 1 round ago]\n" + own},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := &client{}

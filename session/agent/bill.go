@@ -1,7 +1,9 @@
 package agent
 
 import (
+	"maps"
 	"math"
+	"slices"
 
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
@@ -53,6 +55,8 @@ type piece struct {
 	repeated float64 // what the model is expected to ask for again then, in so many more requests:
 	requests float64
 	sent     bool // the last request had it, so the cache has it
+	later    int  // what it would take less after so many more requests, when its results are old too:
+	in       int
 }
 
 // cheapest returns from which message on the old results should become references, so that the next
@@ -63,6 +67,7 @@ func (r rates) cheapest(history []piece, requests int) (from int, ok bool) {
 	for _, p := range history {
 		all += float64(p.size)
 	}
+	saved := 0
 	for i := len(history) - 1; i >= 0; i-- {
 		p := history[i]
 		if p.sent {
@@ -71,10 +76,30 @@ func (r rates) cheapest(history []piece, requests int) (from int, ok bool) {
 		if p.saved == 0 {
 			continue
 		}
+		saved += p.saved
 		gain += float64(p.saved)*r.read*float64(requests) - p.repeated*r.write - p.requests*all*r.read
-		if net := gain - tail*(r.write-r.read); net > best {
+		if net := gain - tail*(r.write-r.read); net > best && !r.shouldWait(history[i:], saved) {
 			best, from, ok = net, i, true
 		}
 	}
 	return from, ok
+}
+
+// shouldWait reports whether it is cheaper to wait with a change: results after it will be old soon, and
+// would now be paid as new just before they become references.
+func (r rates) shouldWait(history []piece, saved int) bool {
+	spared := map[int]int{}
+	for _, p := range history {
+		if p.sent && p.later > 0 {
+			spared[p.in] += p.later
+		}
+	}
+	sum := 0
+	for _, in := range slices.Sorted(maps.Keys(spared)) {
+		sum += spared[in]
+		if float64(sum)*(r.write-r.read) > float64(in*saved)*r.read {
+			return true
+		}
+	}
+	return false
 }

@@ -73,7 +73,9 @@ func simulate(task []simCall, r rates, after, ahead int) (cost float64, batches 
 			all := make([]piece, len(history))
 			for i, m := range history {
 				all[i] = piece{size: m.size, sent: m.round < n-1 || !m.result && m.round < n}
-				if age := n - m.round - 1; m.result && !m.shortened && m.size > simLeast && (m.replaced || age >= after) {
+				if age := n - m.round - 1; m.result && !m.shortened && m.size > simLeast && !m.replaced && age < after {
+					all[i].later, all[i].in = m.size-simShown, after-age
+				} else if m.result && !m.shortened && m.size > simLeast && (m.replaced || age >= after) {
 					all[i].saved = m.size - simShown
 					all[i].requests = chance(age, m.replaced, m.file)
 					all[i].repeated = all[i].requests * float64(m.size)
@@ -160,6 +162,7 @@ func TestShrinkingSaves(t *testing.T) {
 // A change is worth it only if few messages after it are paid as new.
 func TestCheapest(t *testing.T) {
 	big, small := piece{size: 5000, saved: 4900, sent: true}, piece{size: 300, sent: true}
+	many := slices.Repeat([]piece{small}, 40)
 	for name, tt := range map[string]struct {
 		rates
 		history []piece
@@ -168,11 +171,15 @@ func TestCheapest(t *testing.T) {
 	}{
 		"nothing old":         {usualRates, []piece{small, small}, 0, false},
 		"near the end":        {usualRates, []piece{small, big, small, small}, 1, true},
-		"long ago":            {pricedWrites, append([]piece{small, big}, slices.Repeat([]piece{small}, 40)...), 0, false},
-		"long ago, no cache":  {rates{1, 1}, append([]piece{small, big}, slices.Repeat([]piece{small}, 40)...), 1, true},
-		"only the last one":   {pricedWrites, append(append([]piece{small, {size: 600, saved: 500, sent: true}}, slices.Repeat([]piece{small}, 40)...), big, small), 42, true},
+		"long ago":            {pricedWrites, slices.Concat([]piece{small, big}, many), 0, false},
+		"long ago, no cache":  {rates{1, 1}, slices.Concat([]piece{small, big}, many), 1, true},
+		"only the last one":   {pricedWrites, slices.Concat([]piece{small, {size: 600, saved: 500, sent: true}}, many, []piece{big, small}), 42, true},
 		"nothing was sent":    {pricedWrites, []piece{{size: 900, saved: 800}, {size: 9000}}, 0, true},
 		"likely needed again": {pricedWrites, []piece{small, {size: 5000, saved: 4900, repeated: 4000, sent: true}, small}, 0, false},
+		"a long one is old soon": {rates{0.1, 1},
+			[]piece{small, {size: 900, saved: 800, sent: true}, {size: 5000, later: 4800, in: 1, sent: true}, small}, 0, false},
+		"a short one is old soon": {rates{0.5, 1},
+			[]piece{small, {size: 5000, saved: 4800, sent: true}, {size: 900, later: 800, in: 2, sent: true}, small}, 1, true},
 	} {
 		if from, ok := tt.cheapest(tt.history, roundsAhead); from != tt.from || ok != tt.ok {
 			t.Errorf("%s: got %d, %t, want %d, %t", name, from, ok, tt.from, tt.ok)

@@ -25,17 +25,17 @@ func (t *turn) shrinkOld(ctx context.Context) {
 	if !slices.ContainsFunc(t.history, hasLongResult) {
 		return
 	}
-	old := t.oldResults()
-	if len(old) == 0 {
+	long := t.longResults()
+	if !slices.ContainsFunc(long, longResult.isOld) {
 		return
 	}
-	from, ok := t.rates().cheapest(t.pieces(old), roundsAhead)
+	from, ok := t.rates().cheapest(t.pieces(long), roundsAhead)
 	if !ok {
 		return
 	}
 	c := transcript.Compaction{Strategy: transcript.Aged, Before: t.tokens()}
-	for _, r := range old {
-		if r.message >= from {
+	for _, r := range long {
+		if r.message >= from && r.isOld() {
 			one := llm.Message{Blocks: []llm.Block{{Result: r.result}}}
 			c.Shortened = t.shortenIn(ctx, c.Shortened, r.message, one, minAged, shownOfOld)
 		}
@@ -56,17 +56,20 @@ func hasLongResult(m llm.Message) bool {
 
 func isLong(r *llm.ToolResult) bool { return len(r.Text) > minAged && !isShortened(r.Text) }
 
-// oldResult is a result that may become a reference.
-type oldResult struct {
+// longResult is a result that may become a reference, now or later.
+type longResult struct {
 	message int // index
 	result  *llm.ToolResult
+	oldIn   int     // the number of requests until it is old
 	again   float64 // the chance that the model needs it again
 }
 
-// oldResults returns the long results that shrink_after requests had, or that a later result of the same
-// call replaces. A result to which a later one refers is as new as that one. The results of tools that
-// act within the session, such as the instructions of a skill, stay.
-func (t *turn) oldResults() (old []oldResult) {
+func (r longResult) isOld() bool { return r.oldIn == 0 }
+
+// longResults returns the long results, the newest first. One is old if shrink_after requests had it, or if
+// a later result of the same call replaces it. A result to which a later one refers is as new as that one.
+// The results of tools that act within the session, such as the instructions of a skill, stay.
+func (t *turn) longResults() (long []longResult) {
 	requests := 0                 // that had the message
 	replaced := map[string]bool{} // by the call
 	referred := map[string]int{}  // the requests that had a later result that refers to the call's last one
@@ -98,15 +101,19 @@ func (t *turn) oldResults() (old []oldResult) {
 				age = n
 				delete(referred, key)
 			}
-			if r := b.Result; isLong(r) && !call.effect.InternalOnly() && (replaced[key] || age >= t.Config.ShrinkAfter) {
+			if r := b.Result; isLong(r) && !call.effect.InternalOnly() {
 				current := call.file != "" && call.effect.ReadOnly() && !changed[call.file]
-				old = append(old, oldResult{i, r, chance(age, replaced[key], current)})
+				one := longResult{i, r, max(t.Config.ShrinkAfter-age, 0), chance(age, replaced[key], current)}
+				if replaced[key] {
+					one.oldIn = 0
+				}
+				long = append(long, one)
 			}
 			replaced[key] = true
 			changed[call.file] = changed[call.file] || call.effect.Has(executors.Mutates)
 		}
 	}
-	return old
+	return long
 }
 
 // earlierCall is what counts of a call of the history.
@@ -163,7 +170,7 @@ func subjectFile(tool executors.Tool, input json.RawMessage) (file string) {
 }
 
 // pieces measures the history, in bytes. The last request had the messages before the last answer.
-func (t *turn) pieces(old []oldResult) []piece {
+func (t *turn) pieces(long []longResult) []piece {
 	all := make([]piece, len(t.history))
 	sent := false
 	for i := len(t.history) - 1; i >= 0; i-- {
@@ -180,9 +187,13 @@ func (t *turn) pieces(old []oldResult) []piece {
 		all[i].sent = sent
 		sent = sent || m.Role == llm.Assistant && (m.Count == nil || m.Count.Model == t.model.Name())
 	}
-	for _, r := range old {
+	for _, r := range long {
 		p := &all[r.message]
 		saved := len(r.result.Text) - shownOfOld - len(shortenedMark) - referenceLen
+		if !r.isOld() {
+			p.later, p.in = p.later+saved, r.oldIn
+			continue
+		}
 		p.saved += saved
 		p.repeated += r.again * float64(len(r.result.Text))
 		p.requests += r.again

@@ -94,7 +94,8 @@ func TestOldResults(t *testing.T) {
 		call   llm.ToolCall
 		result string
 	}
-	a, b, c, d := round{call("run", `{"c":"a"}`), long}, round{call("run", `{"c":"b"}`), "b"}, round{call("run", `{"c":"c"}`), "c"}, round{call("run", `{"c":"d"}`), "d"}
+	a, b := round{call("run", `{"c":"a"}`), long}, round{call("run", `{"c":"b"}`), "b"}
+	c, d := round{call("run", `{"c":"c"}`), "c"}, round{call("run", `{"c":"d"}`), "d"}
 	note := round{a.call, againMark + "2 rounds ago]"}
 	for name, tt := range map[string]struct {
 		rounds []round
@@ -124,7 +125,8 @@ func TestOldResults(t *testing.T) {
 				}
 			}
 			history = history[:len(history)-1] // the next request
-			old := (&turn{Agent: &Agent{Config: cfg}, tools: tools, history: history}).oldResults()
+			all := (&turn{Agent: &Agent{Config: cfg}, tools: tools, history: history}).longResults()
+			old := slices.DeleteFunc(all, func(r longResult) bool { return !r.isOld() })
 			var got []int
 			for _, o := range old {
 				got = append(got, (o.message-2)/2)
