@@ -23,7 +23,6 @@ import (
 	"io"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/zeph-acp/zeph-acp/executors/command"
@@ -108,6 +107,9 @@ func (c chosenRules) hasBlocks() bool {
 
 // chooseRules returns the rules for the output of these commands.
 func (f *Filter) chooseRules(out command.Outputs) chosenRules {
+	if out.Window { // these lines were asked for
+		return chosenRules{command: out.Command}
+	}
 	c := chosenRules{command: out.Command, mixed: out.Mixed, selected: out.Selected, rules: f.matchingRules(out.Command)}
 	if c.selected {
 		c.rules = slices.DeleteFunc(c.rules, func(r rule) bool { return !keepsSelected[r.strategyType] })
@@ -269,29 +271,6 @@ const dividingRule = "streams"
 // recognisedBy reports whether the rule of that name recognised the output.
 func (o *Outcome) recognisedBy(name string) bool {
 	return name != "" && slices.ContainsFunc(o.Rules, func(a Applied) bool { return a.Rule == name && a.Confidence != strategy.Fallback })
-}
-
-// matchingRules returns the rules for a command.
-func (f *Filter) matchingRules(command string) (rules []rule) {
-	if command == "" || asksForHelp(command) {
-		return nil
-	}
-	for _, r := range f.allRules() {
-		if r.match.matches(command) {
-			rules = append(rules, r)
-		}
-	}
-	return rules
-}
-
-// asksForHelp reports whether a command prints its help, or the names of its tests,
-// instead of doing its work.
-func asksForHelp(command string) bool {
-	words := strings.Fields(command)
-	last := words[len(words)-1]
-	return last == "--help" || last == "-help" ||
-		len(words) > 1 && words[1] == "help" ||
-		strings.HasPrefix(command, "go test ") && slices.Contains(words, "-list")
 }
 
 // remask masks credentials that appear only in the result of the rules: a rule that decodes text

@@ -3,6 +3,7 @@ package command
 import (
 	"cmp"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -22,6 +23,9 @@ type Outputs struct {
 	Mixed   bool // other commands may have written too
 	// Selected means that a later command of the pipeline, such as grep, selects or rewrites lines.
 	Selected bool
+	// Window means that the pipeline prints a range of lines by their numbers: head and tail together,
+	// or sed -n with line numbers.
+	Window bool
 	// Others are further commands that may have written the output, the last one first. One of them
 	// wrote it if a failure ended the script.
 	Others []string
@@ -50,6 +54,7 @@ func outputsOf(script *plain.Tree, depth int) Outputs {
 	}
 	out := all[last].outputs(depth)
 	out.Mixed, out.Selected = mixed || out.Mixed, out.Selected || all[last].selected
+	out.Window = out.Window || all[last].cut == cutsBoth
 	if out.Mixed {
 		out.Others = otherWriters(all, last)
 	}
@@ -107,6 +112,7 @@ func (c writer) outputs(depth int) Outputs {
 type writer struct {
 	words      []string
 	redirected bool // its output goes to a file
+	cut        cut  // ends of its output that it, or a later command of the pipeline, cuts off
 	selected   bool // a later command of the pipeline selects or rewrites its lines
 }
 
@@ -132,7 +138,7 @@ func writers(node syntax.Node) []writer {
 			all = append(all, pipeWriters(n)...)
 		case *syntax.CallExpr:
 			if words := wordsOf(n.Args); len(words) > 0 {
-				all = append(all, writer{words: words})
+				all = append(all, writer{words: words, cut: cutOf(words)})
 			}
 		}
 		return false // substitutions, tests, functions: their output is not the script's
@@ -160,12 +166,39 @@ func pipeWriters(c *syntax.BinaryCmd) []writer {
 			left[i].redirected = true
 		}
 	}
-	if len(right) > 0 && selectsLines(right[0].words) {
-		for i := range left {
-			left[i].selected = true
+	for i := range left {
+		if len(right) > 0 {
+			left[i].selected = left[i].selected || selectsLines(right[0].words)
+			left[i].cut |= right[0].cut
 		}
 	}
 	return left
+}
+
+// cut is which ends of an output are cut off by the numbers of lines.
+type cut uint8
+
+const (
+	cutsEnd   cut = 1 << iota // as head does
+	cutsBegin                 // as tail does
+	cutsBoth  = cutsEnd | cutsBegin
+)
+
+// lineRange matches the script of sed -n that prints lines by their numbers.
+var lineRange = regexp.MustCompile(`^(\d+(,[+~]?(\d+|\$))?p;? ?)+(\d+q)?$`)
+
+func cutOf(words []string) cut {
+	switch gnuName(baseName(words[0])) {
+	case "head":
+		return cutsEnd
+	case "tail":
+		return cutsBegin
+	case "sed":
+		if hasOption(words, "-n --quiet --silent") && slices.ContainsFunc(words[1:], lineRange.MatchString) {
+			return cutsBoth
+		}
+	}
+	return 0
 }
 
 // selectsLines reports whether a command in a pipeline selects lines by their text, or

@@ -154,6 +154,28 @@ func TestOutputsOthers(t *testing.T) {
 	}
 }
 
+func TestOutputsWindow(t *testing.T) {
+	for script, want := range map[string]bool{
+		"make | head -60":                          false,
+		"make | tail -n +20":                       false,
+		"make | head -60 | tail -30":               true,
+		"make | tail -n +120 | head -80":           true,
+		"head -60 a.log | tail -30":                true,
+		"cd x && make 2>&1 | grep a | head | tail": true,
+		"cat a.log | sed -n '100,200p'":            true,
+		"sed -n 7p a.log":                          true,
+		"sed -n '10,20p;30q' a.log":                true,
+		"sed -n '/error/p' a.log":                  false,
+		"sed 3p a.log":                             false,
+		"head -5 a; tail -5 b":                     false,
+		"bash -c 'make | head -9 | tail -3'":       true,
+	} {
+		if got := OutputsOf(script).Window; got != want {
+			t.Errorf("OutputsOf(%q).Window: %t, want %t", script, got, want)
+		}
+	}
+}
+
 func TestOutputsSelected(t *testing.T) {
 	for script, want := range map[string]bool{
 		"pytest -v":                                 false,
