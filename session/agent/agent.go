@@ -225,8 +225,9 @@ func (a *Agent) Turn(ctx context.Context, history []llm.Message, in Input) (_ []
 		a.Ready(ctx, typed)
 	}
 	tools := a.Chain.Tools()
+	known := forModel(tools)
 	t := &turn{
-		Agent: a, model: a.Model(), tools: tools, offered: forModel(tools), history: history, typed: typed, inbox: in.Inbox, bounds: in.Bounds,
+		Agent: a, model: a.Model(), tools: tools, known: known, offered: known, history: history, typed: typed, inbox: in.Inbox, bounds: in.Bounds,
 		maskedTo: len(history),
 	}
 	prompt := transcript.Prompt{MessageID: a.NewID(), Content: in.Content, ModelText: in.ModelText, ModelContent: in.ModelContent}
@@ -338,6 +339,13 @@ func (a *Agent) offeredTools(m llm.Model) []llm.Tool {
 		}
 	}
 	return a.Tools()
+}
+
+// unlisted returns our own tools that are not offered now, and run nevertheless.
+func (t *turn) unlisted() []llm.Tool {
+	return slices.DeleteFunc(slices.Clone(t.known), func(tool llm.Tool) bool {
+		return tool.Foreign || slices.ContainsFunc(t.offered, func(o llm.Tool) bool { return o.Name == tool.Name })
+	})
 }
 
 // Say shows the user a message of the agent that no model sees.

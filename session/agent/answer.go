@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/acp"
@@ -36,7 +37,7 @@ func (t *turn) streamAnswer(ctx context.Context) (answer, error) {
 	)
 	t.notes = map[string]string{}
 	t.maskHistory()
-	req := llm.Request{System: t.system(), Project: t.project(), Messages: t.history, Tools: t.offered, Thought: t.Thought(), Cache: &t.cache, Size: t.tokens()}
+	req := llm.Request{System: t.system(), Project: t.project(), Messages: t.history, Tools: t.offered, Unlisted: t.unlisted(), Thought: t.Thought(), Cache: &t.cache, Size: t.tokens()}
 	for ev, err := range stream(ctx, t.model, req) {
 		if fault = err; fault != nil {
 			break
@@ -128,7 +129,7 @@ func (t *turn) received(call *llm.ToolCall) *llm.ToolCall {
 
 // correctForm corrects the tool's name and an input that is nearly JSON, and notes both.
 func (t *turn) correctForm(call *llm.ToolCall) {
-	if tool, ok := llm.MeantTool(t.offered, call.Name); ok && tool.Name != call.Name {
+	if tool, ok := llm.MeantTool(slices.Concat(t.offered, t.unlisted()), call.Name); ok && tool.Name != call.Name {
 		call.AddNote("[the tool is called " + tool.Name + ", not " + line.Truncate(strings.TrimSpace(call.Name), maxNotedName) + "]")
 		call.Name = tool.Name
 	}

@@ -30,6 +30,7 @@ type turn struct {
 	inbox   *Inbox
 	bounds  Bounds // see Input
 	tools   []executors.Tool
+	known   []llm.Tool // tools as models get them
 	offered []llm.Tool
 	history []llm.Message
 	// maskedTo is the number of messages whose texts are masked.

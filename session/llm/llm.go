@@ -35,6 +35,7 @@ type Request struct {
 	Project  string    // the rest of the system prompt, stable over a session; it comes after the tools
 	Messages []Message // user and assistant in turn; every tool call has its result in the next message
 	Tools    []Tool    // in a stable order
+	Unlisted []Tool    // tools that the model is not told of, and that run if it names them
 	Thought  string    // how much to think, one of the model's Levels; anything else means its default
 	Cache    *Cache    // of the conversation; nil encodes all of it for this request alone
 	Size     int       // of the request, estimated in tokens; 0 means unknown

@@ -46,7 +46,7 @@ type answerReader struct {
 
 func newAnswerReader(req llm.Request) *answerReader {
 	a := &answerReader{id: fmt.Sprintf("text_%d_", len(req.Messages))}
-	a.tools = req.Tools
+	a.tools = slices.Concat(req.Tools, req.Unlisted)
 	a.scan = scanner{isCall: a.isCall, answer: a, text: a.addText, block: a.addBlock}
 	return a
 }

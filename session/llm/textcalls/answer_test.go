@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"testing"
 
@@ -158,6 +159,25 @@ func TestTextAnswerIsRelayed(t *testing.T) {
 		a.endText()
 		if got := llmtest.Transcript(a.events, nil); got != strings.Join(chunks, "") {
 			t.Errorf("%q: so far %q", chunks, got)
+		}
+	}
+}
+
+// Tools that are left out of the request count in the text: the model knows their names from elsewhere.
+func TestTextAnswerOfUnlistedTool(t *testing.T) {
+	tools := llmtest.Tools()
+	at := slices.IndexFunc(tools, func(tool llm.Tool) bool { return tool.Name == "read" })
+	req := llm.Request{Tools: slices.Concat(tools[:at], tools[at+1:]), Unlisted: tools[at : at+1]}
+	for form, answer := range map[string]string{
+		"JSON": `{"name": "read", "arguments": {"path": "a"}}`, "Hermes": `<tool_call>{"name": "read", "arguments": {"path": "a"}}</tool_call>`,
+	} {
+		m := &answers{events: []llm.Event{{Text: answer}, {Stop: llm.StopEnd}}}
+		got, err := llmtest.Collect(Auto(m, &ToolUse{}), t.Context(), req)
+		if s := llmtest.Transcript(got, err); !strings.HasSuffix(s, `read {"path": "a"}|tools`) {
+			t.Errorf("%s: got %q, want the call", form, s)
+		}
+		if asked := m.asked[0]; slices.ContainsFunc(asked.Tools, func(tool llm.Tool) bool { return tool.Name == "read" }) {
+			t.Errorf("%s: asked with %+v", form, asked.Tools)
 		}
 	}
 }
