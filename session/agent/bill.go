@@ -51,6 +51,7 @@ func needsAgain(requests int) float64 { return 0.4*math.Pow(0.7, float64(request
 // piece is a message of the history as the bill sees it. Its numbers are in tokens, or all in bytes.
 type piece struct {
 	size     int
+	blocks   int
 	saved    int     // what it takes less once its old results are references; 0 means that it stays
 	repeated float64 // what the model is expected to ask for again then, in so many more requests:
 	requests float64
@@ -59,18 +60,26 @@ type piece struct {
 	in       int
 }
 
+// lookback is the number of blocks before the end of a request among which a provider with priced writes
+// looks for what its cache has. If the change is earlier, it finds none of the messages.
+// https://platform.claude.com/docs/en/build-with-claude/prompt-caching
+const lookback = 20
+
 // cheapest returns from which message on the old results should become references, so that the next
 // requests cost least. It reports false if all should stay. A cache holds the beginning of a request, so
 // everything after the first change is paid as new once.
 func (r rates) cheapest(history []piece, requests int) (from int, ok bool) {
-	best, tail, gain, all := 0.0, 0.0, 0.0, 0.0
+	best, tail, gain, all, sent := 0.0, 0.0, 0.0, 0.0, 0.0
 	for _, p := range history {
 		all += float64(p.size)
+		if p.sent {
+			sent += float64(p.size)
+		}
 	}
-	saved := 0
+	saved, blocks := 0, 0
 	for i := len(history) - 1; i >= 0; i-- {
 		p := history[i]
-		if p.sent {
+		if blocks += p.blocks; p.sent {
 			tail += float64(p.size - p.saved)
 		}
 		if p.saved == 0 {
@@ -78,7 +87,11 @@ func (r rates) cheapest(history []piece, requests int) (from int, ok bool) {
 		}
 		saved += p.saved
 		gain += float64(p.saved)*r.read*float64(requests) - p.repeated*r.write - p.requests*all*r.read
-		if net := gain - tail*(r.write-r.read); net > best && !r.shouldWait(history[i:], saved) {
+		fresh := tail
+		if r.write > 1 && blocks > lookback {
+			fresh = sent - float64(saved)
+		}
+		if net := gain - fresh*(r.write-r.read); net > best && !r.shouldWait(history[i:], saved) {
 			best, from, ok = net, i, true
 		}
 	}

@@ -175,6 +175,7 @@ func (t *turn) pieces(long []longResult) []piece {
 	sent := false
 	for i := len(t.history) - 1; i >= 0; i-- {
 		m := t.history[i]
+		all[i].blocks = len(m.Blocks)
 		for _, b := range m.Blocks {
 			all[i].size += len(b.Text) + len(b.Thought)
 			if b.Call != nil {
