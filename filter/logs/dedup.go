@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
-	"strconv"
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/filter/strategy"
@@ -28,11 +27,14 @@ type substitute struct {
 }
 
 // newDedup makes the strategy "dedup". A record is a line with the lines that
-// belong to it, such as a stack trace. If records differ only in times,
-// addresses, ids and numbers, the first stays, with their number and the time
-// of the last. The last one stays too if its numbers add information. Records
-// that report errors also differ by their numbers. If many different records
-// without errors are left, similar ones are folded and the middle is cut.
+// belong to it, such as a stack trace. Of records that differ only in times,
+// addresses, ports, processes, pointers and long ids, the first stays, with
+// their number and the time of the last. If many differ in numbers too, the first
+// stays with the range of each number, and the records with the least and the
+// greatest value of a measure and the last one stay at their places. If many different
+// records without errors are left, similar ones are folded and the middle is cut.
+//
+// In a short log only neighbours are joined, and only if they are equal.
 //
 // Each of normalize_patterns is a regular expression, or a table of a pattern
 // and its replacement. Their matches do not count in the comparison. If only is
@@ -95,55 +97,71 @@ func newSubstitute(v any) (r substitute, err error) {
 }
 
 func (d dedup) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
-	return &dedupPass{dedup: d, out: out, seed: maphash.MakeSeed(), seen: map[uint64]*logEntry{}, timedOnly: run.Mixed && d.only == nil}
+	return &dedupPass{
+		dedup: d, out: out, seed: maphash.MakeSeed(), seen: map[uint64]*logEntry{}, timedOnly: run.Mixed && d.only == nil,
+		short: true,
+	}
 }
 
 // Limits of the stored part of a log.
 const (
-	maxHeldBytes = 24 << 20 // bytes of different records
-	maxRecord    = 64 << 10 // bytes of one record
-	maxVariants  = 8        // variants of an error by their numbers
-	maxNearError = 5        // lines without a time kept after an error
+	maxHeldBytes    = 24 << 20 // bytes of different records
+	maxRecord       = 64 << 10 // bytes of one record
+	routineVariants = 4        // records that differ only in numbers that all stay
+	maxVariants     = 8        // the same, if they report problems
+	maxNearError    = 5        // lines without a time kept after an error
+)
+
+// A log of fewer lines and bytes is short.
+const (
+	shortLines = 100
+	shortBytes = 8 << 10
 )
 
 // dedupPass folds the records of one log.
 type dedupPass struct {
 	dedup
 	out            *text.Lines
+	short          bool   // the log is short so far: its lines wait in held
+	held           []byte // with their line feeds
+	heldLines      int
 	lines          int
+	records        int // records and lines that do not belong to the log
 	current        logRecord
 	exactLeft      int // lines without a time that follow a new error; they still count as different
 	seed           maphash.Seed
 	seen           map[uint64]*logEntry // by the hash of the normalised text
+	previous       *logEntry            // the entry of the last record; nil after a line that does not belong to the log
 	entries        []*logEntry          // in the order of their first record
 	heldBytes      int                  // memory of entries, about
-	asides         int                  // entries that do not belong to the log
 	timedOnly      bool                 // lines without a time do not belong to the log
 	filteredBefore bool                 // the last line shows that the input is the result of an earlier pass
 	beyond         *text.Lines          // lines after the limit of different records
 	cutter         *text.Cutter         // makes beyond; nil before the limit
 	keyBuffer      []byte
-}
-
-// logEntry is one of the different records.
-type logEntry struct {
-	text                 []byte
-	key                  string
-	latest               []byte // the last similar record, cut at maxRoutine
-	lastLine             int    // line number of the last record
-	records              int
-	lines                int  // lines of all records
-	important            bool // reports a problem, or does not belong to the log
-	distinguishesNumbers bool // records with other numbers are different
-	differInWords        bool // the records differ in words
-	showsLatest          bool // the last record is worth showing
-
-	variants  int       // for an error: number of variants in entries
-	variant   *logEntry // the last variant
-	uncounted int       // records after the last variant
+	columns        []text.Column // of the record in keyBuffer
+	columnBuffer   []byte
 }
 
 func (d *dedupPass) Line(l []byte) {
+	if !d.short {
+		d.handle(l)
+		return
+	}
+	d.held = append(append(d.held, l...), '\n')
+	if d.heldLines++; d.heldLines >= shortLines || len(d.held) >= shortBytes {
+		d.short = false
+		d.release()
+	}
+}
+
+// release handles the lines that waited until it is known whether the log is short.
+func (d *dedupPass) release() {
+	text.EachLine(d.held, d.handle)
+	d.held = nil
+}
+
+func (d *dedupPass) handle(l []byte) {
 	switch {
 	case d.only != nil && !d.only.Match(l):
 		d.endRecord()
@@ -170,14 +188,15 @@ func (d *dedupPass) Line(l []byte) {
 // handleAside handles a line that does not belong to the log.
 func (d *dedupPass) handleAside(l []byte) {
 	d.filteredBefore = text.IsPatternCount(l)
+	d.previous = nil
 	switch {
 	case d.lines == 0:
 		d.out.Write(l)
 	case len(l) == 0:
 	case len(d.entries) < d.maxEntries && d.heldBytes < maxHeldBytes:
+		d.records++
 		d.heldBytes += len(l) + 200
-		d.entries = append(d.entries, &logEntry{text: bytes.Clone(l), key: "\n", records: 1, lines: 1, important: true})
-		d.asides++
+		d.entries = append(d.entries, &logEntry{shown: shown{bytes.Clone(l), d.records}, key: "\n", records: 1, lines: 1, important: true, aside: true})
 	default:
 		d.handleBeyond(l)
 	}
@@ -206,70 +225,94 @@ func (d *dedupPass) endRecord() {
 	} else if exact {
 		d.exactLeft--
 	}
+	d.records++
 	e := d.findEntry(r, exact)
 	if e == nil {
 		d.handleBeyond(r.text)
-		r.text = r.text[:0]
-		return
+	} else {
+		e.lines += r.lines
 	}
-	e.lines += r.lines
-	e.lastLine = d.lines
-	e.latest = append(e.latest[:0], r.text[:min(len(r.text), maxRoutine)]...)
+	d.previous = e
 	r.text = r.text[:0]
 }
 
-// findEntry returns the entry of a record, which may be new. It returns nil if there
+// findEntry counts a record in its entry, which may be new. It returns nil if there
 // is no room for it.
 func (d *dedupPass) findEntry(r *logRecord, exact bool) *logEntry {
-	if exact {
-		d.keyBuffer = append(append(d.keyBuffer[:0], 0), r.text...)
+	body := r.text
+	if d.columns = d.columns[:0]; exact {
+		d.keyBuffer = append(append(d.keyBuffer[:0], 0), body...)
 	} else {
-		d.normalize(r.text)
+		body = d.substitute(body)
+		d.keyBuffer, d.columns = text.NormalizeColumns(d.keyBuffer[:0], body, d.columns)
 	}
-	e := d.seen[d.hash()]
+	hash := maphash.Bytes(d.seed, d.keyBuffer)
+	e := d.seen[hash]
+	if d.short && (e != d.previous || e == nil || e.variants[0].hash != d.variantHash(body)) {
+		e = nil
+	}
 	if e == nil {
-		if e = d.add(r, exact); e != nil && e.distinguishesNumbers {
-			e.variants, e.variant = 1, e
-			d.normalizeStrict(r.text)
-			d.seen[d.hash()] = e
-			if e.important && !r.stamped && !exact {
-				d.exactLeft = maxNearError
+		e = d.add(r, hash, exact)
+		if e != nil && e.maxVariants == maxVariants && e.important && !r.stamped && !exact {
+			d.exactLeft = maxNearError
+		}
+		if e != nil && !exact {
+			e.variants[0].hash = d.variantHash(body)
+		}
+		return e
+	}
+	e.records++
+	if exact {
+		e.variants[0].count(r.text)
+		return e
+	}
+	if len(d.columns) > 0 {
+		e.noteFirst()
+		e.note(body, d.records, d.columns)
+	}
+	d.countVariant(e, r.text, body)
+	return e
+}
+
+// countVariant counts a record that is equal to the entry without its columns.
+// columnsIn is the text with the columns.
+func (d *dedupPass) countVariant(e *logEntry, body, columnsIn []byte) {
+	var hash uint64
+	if !e.similar || e.maxVariants == maxVariants {
+		hash = d.variantHash(columnsIn)
+		for _, v := range e.variants {
+			if v.hash == hash {
+				v.count(body)
+				return
 			}
 		}
-		return e
 	}
-	if !e.distinguishesNumbers || exact {
-		e.records++
-		return e
+	if len(e.variants) < e.maxVariants && !e.similar {
+		v := &variant{shown: shown{bytes.Clone(body), d.records}, hash: hash}
+		v.count(body)
+		e.variants = append(e.variants, v)
+		d.heldBytes += len(body) + 100
+		return
 	}
-	d.normalizeStrict(r.text)
-	v := d.seen[d.hash()]
-	switch {
-	case v != nil:
-		v.records++
-		return v
-	case e.variants < maxVariants:
-		if v = d.add(r, true); v != nil {
-			v.important, v.distinguishesNumbers = e.important, true
-			e.variants++
-			e.variant = v
-		}
-		return v
+	e.similar = true
+	if e.more++; e.more == 1 {
+		e.uncounted.set(body, d.records)
 	}
-	e.variant.uncounted++
-	return e.variant
+	e.latest.set(body, d.records)
 }
 
-// normalize writes the normalised text of a record into d.keyBuffer.
-func (d *dedupPass) normalize(body []byte) {
-	d.keyBuffer = text.Normalize(d.keyBuffer[:0], d.substitute(body))
+func (v *variant) count(body []byte) {
+	v.records++
+	v.latest = append(v.latest[:0], body[:min(len(body), maxStamp)]...)
 }
 
-// normalizeStrict returns the strictly normalised text of a record, in d.keyBuffer.
-func (d *dedupPass) normalizeStrict(body []byte) []byte {
-	d.keyBuffer = append(d.keyBuffer[:0], 0) // occurs in no line
-	d.keyBuffer = text.NormalizeStrict(d.keyBuffer, d.substitute(body))
-	return d.keyBuffer
+// variantHash returns the hash of the columns of a record.
+func (d *dedupPass) variantHash(body []byte) uint64 {
+	d.columnBuffer = d.columnBuffer[:0]
+	for _, c := range d.columns {
+		d.columnBuffer = append(append(d.columnBuffer, body[c.Start:c.End]...), 0)
+	}
+	return maphash.Bytes(d.seed, d.columnBuffer)
 }
 
 // substitute applies the substitutes of the configuration to a record.
@@ -282,23 +325,26 @@ func (d *dedupPass) substitute(body []byte) []byte {
 	return body
 }
 
-// hash returns the hash of d.keyBuffer.
-func (d *dedupPass) hash() uint64 { return maphash.Bytes(d.seed, d.keyBuffer) }
-
 // add makes an entry for a new record with the key in d.keyBuffer.
-func (d *dedupPass) add(r *logRecord, exact bool) *logEntry {
+func (d *dedupPass) add(r *logRecord, hash uint64, exact bool) *logEntry {
 	if len(d.entries) >= d.maxEntries || d.heldBytes > maxHeldBytes {
 		return nil
 	}
-	e := &logEntry{text: bytes.Clone(r.text), key: string(d.keyBuffer), records: 1, important: exact || r.reportsProblem()}
-	e.distinguishesNumbers = e.important || text.FailedRequest(e.text)
-	d.heldBytes += len(e.text) + len(e.key) + 200
-	d.seen[d.hash()] = e
+	first := shown{bytes.Clone(r.text), d.records}
+	e := &logEntry{shown: first, key: string(d.keyBuffer), records: 1, important: exact || r.reportsProblem(), maxVariants: routineVariants}
+	e.variants = []*variant{{shown: first}}
+	e.variants[0].count(r.text)
+	if e.important || text.FailedRequest(e.text) {
+		e.maxVariants = maxVariants
+	}
+	d.heldBytes += len(e.text) + len(e.key) + 300
+	d.seen[hash] = e
 	d.entries = append(d.entries, e)
 	return e
 }
 
 func (d *dedupPass) End() strategy.Confidence {
+	d.release()
 	d.filteredBefore = d.filteredBefore || text.IsPatternCount(d.current.text[bytes.LastIndexByte(d.current.text, '\n')+1:])
 	d.endRecord()
 	if d.cutter != nil {
@@ -310,14 +356,19 @@ func (d *dedupPass) End() strategy.Confidence {
 	case d.lines < 3 || d.filteredBefore:
 		return strategy.Fallback
 	}
-	unique := len(d.entries) - d.asides
-	d.markMoved()
-	f := logFold{entries: d.entries}
+	unique, asides := 0, 0
+	for _, e := range d.entries {
+		unique += e.patterns()
+		if e.aside {
+			asides++
+		}
+	}
+	f := logFold{entries: d.entries, short: d.short}
 	f.fold()
-	if d.cutter == nil && unique == d.lines && !f.lossy {
+	f.write(d.out)
+	if d.cutter == nil && !f.lossy && unique == d.records-asides {
 		return strategy.Fallback
 	}
-	f.write(d.out)
 	if d.cutter != nil {
 		d.cutter.End()
 		if d.beyond.Each(d.out.Write) != nil {
@@ -338,36 +389,4 @@ func (d *dedupPass) patternCount(unique int) []byte {
 		l = fmt.Appendf(l, " (capped at %d)", d.maxEntries)
 	}
 	return l
-}
-
-// suffix returns how often an entry occurred, and its last time.
-func (e *logEntry) suffix() []byte {
-	if e.records == 1 {
-		return nil
-	}
-	s := strconv.AppendInt([]byte(" (x"), int64(e.records), 10)
-	if e.differInWords {
-		s = append(s, " similar"...)
-	}
-	s = append(s, ')')
-	if until := lastTime(e.text, e.latest); until != nil && e.uncounted == 0 && !e.showsLatest {
-		s = append(append(s, " … "...), until...)
-	}
-	return s
-}
-
-// markMoved sets showsLatest of entries whose last record differs from the first in more
-// than the time, such as in the progress of a task.
-func (d *dedupPass) markMoved() {
-	var first []byte
-	for _, e := range d.entries {
-		if e.records < 3 || len(e.latest) == maxRoutine || bytes.Count(e.text, []byte{'\n'}) > 3 {
-			continue
-		}
-		if bytes.Equal(e.text, e.latest) {
-			continue
-		}
-		first = append(first[:0], d.normalizeStrict(e.text)...)
-		e.showsLatest = !bytes.Equal(first, d.normalizeStrict(e.latest))
-	}
 }

@@ -15,12 +15,12 @@ func Normalize(dst, line []byte) []byte {
 	return n.normalize()
 }
 
-// NormalizeStrict is Normalize for lines about different things, which stay
-// different: only times, addresses, long ids, sizes, durations, processes and
-// ports vary, and plain numbers do not.
-func NormalizeStrict(dst, line []byte) []byte {
-	n := normalizer{dst: dst, line: line, strict: true}
-	return n.normalize()
+// NormalizeColumns is Normalize, and also appends the parts of the line that VaryingMark replaced and
+// that are no time, address, port, process, pointer or long id. Lines that are equal without these
+// parts say the same; with them, they are only similar.
+func NormalizeColumns(dst, line []byte, columns []Column) ([]byte, []Column) {
+	n := normalizer{dst: dst, line: line, collect: true, columns: columns}
+	return n.normalize(), n.columns
 }
 
 func (n *normalizer) normalize() []byte {
@@ -71,7 +71,10 @@ func joinsNext(line []byte, end int) bool {
 type normalizer struct {
 	dst, line []byte
 	at        int // index in line of the text that is not appended yet
-	strict    bool
+	collect   bool
+	columns   []Column
+	maskEnd   int  // end in dst of the last mark that is no column
+	maskFirst bool // dst begins with such a mark
 }
 
 // word normalises the letters and digits from n.at to end. kind has the bits of their
@@ -88,18 +91,27 @@ func (n *normalizer) word(end int, kind uint8) {
 	switch {
 	case kind&Digit == 0 && !(kind == HexLetter && len(word) >= 8) && !(len(word) == 3 && IsCalendarWord(word)):
 		n.copy(end)
-	case kind == Digit && n.strict && n.identifiesSubject(end):
-		n.copy(n.fractionEnd(end))
-	case kind == Digit && !n.strict && n.isResult(end):
+	case kind == Digit && n.isResult(end):
 		n.copy(end)
-	case kind == Digit ||
-		kind&Digit == 0 ||
-		countAlternations(word) > 1 && (!n.strict || len(word) >= 8) ||
-		kind == Digit|HexLetter && len(word) >= 7 ||
-		isMeasure(word):
+	case kind == Digit:
+		subject := n.collect && n.identifiesSubject(end)
 		n.writeMark(end)
-	case n.strict:
-		n.copy(end)
+		if subject {
+			n.addColumn(start, n.at, Count)
+		}
+	case kind&Digit == 0:
+		n.writeMark(end)
+	case isMeasure(word):
+		n.writeMark(end)
+		n.addColumn(start, n.at, Measure)
+	case countAlternations(word) > 1 || kind == Digit|HexLetter && len(word) >= 7:
+		n.writeMark(end)
+		switch {
+		case isDuration(line[start:n.at]):
+			n.addColumn(start, n.at, Measure)
+		case len(word) < 7 || len(word) == 7 && kind&Letter != 0:
+			n.addColumn(start, n.at, Name)
+		}
 	default:
 		for _, b := range word {
 			if Class[b] != Digit {
@@ -109,6 +121,9 @@ func (n *normalizer) word(end int, kind uint8) {
 			}
 		}
 		n.at = end
+		if start > 0 || !isKlogDate(line) {
+			n.addColumn(start, end, Name)
+		}
 	}
 }
 
@@ -127,6 +142,10 @@ func (n *normalizer) writeMark(end int) {
 			for end++; end < len(line) && Class[line[end]] != 0; end++ {
 			}
 			continue
+		case end+1 < len(line) && (line[end] == '-' || line[end] == '+') && Class[line[end+1]] == Digit &&
+			end >= 2 && line[end-1]|0x20 == 'e' && Class[line[end-2]] == Digit: // 1e-05
+			for end++; end < len(line) && Class[line[end]] == Digit; end++ {
+			}
 		case end+2 < len(line) && line[end+2] == 's' && // µs with the micro sign or the Greek letter
 			(line[end] == 0xc2 && line[end+1] == 0xb5 || line[end] == 0xce && line[end+1] == 0xbc):
 			end += 3
@@ -135,6 +154,8 @@ func (n *normalizer) writeMark(end int) {
 	}
 	n.dst = append(n.dst, VaryingMark)
 	n.at = end
+	n.maskEnd = len(n.dst)
+	n.maskFirst = n.maskFirst || n.maskEnd == 1
 }
 
 // fractionEnd returns the end of a number with its fraction.
@@ -146,18 +167,14 @@ func (n *normalizer) fractionEnd(end int) int {
 	return end
 }
 
-// identifiesSubject reports whether the number up to end identifies the subject of a
-// record, so that errors with different numbers differ.
+// identifiesSubject reports whether the number up to end says something about the subject of a record: it
+// is no time, address, process or port.
 func (n *normalizer) identifiesSubject(end int) bool {
 	line, start := n.line, n.at
-	if end-start >= 10 { // an epoch, an id
+	if isEpoch(line[start:end]) {
 		return false
 	}
-	to := n.fractionEnd(end)
-	if to < len(line) && to > end && Class[line[to]] != 0 || to+1 < len(line) && (line[to] == 0xc2 || line[to] == 0xce) { // a duration
-		return false
-	}
-	if bytes.Count(line[end:to], []byte(".")) == 3 { // an address
+	if end < len(line) && line[end] == '.' && bytes.Count(line[end:n.fractionEnd(end)], []byte(".")) == 3 { // an address
 		return false
 	}
 	if start == 0 {
@@ -175,22 +192,39 @@ func (n *normalizer) identifiesSubject(end int) bool {
 		if start < 16 && line[0] == '[' && len(bytes.TrimLeft(line[1:start], " ")) == 0 {
 			return false
 		}
-		if start < 8 && n.dst[0] == VaryingMark { // day of the month that begins the line
+		if start < 8 && n.maskFirst { // day of the month that begins the line
 			return false
 		}
 		fallthrough
 	case '=', ':', '"':
-		switch string(wordBefore(line, start)) {
-		case "pid", "PID", "Pid", "tid", "port", "PORT", "Port", "ppid":
+		if n.followsProcess() {
 			return false
 		}
 		// port of an address
-		if d := bytes.TrimSuffix(n.dst, []byte(":")); before == ':' &&
-			(bytes.HasSuffix(d, []byte("#")) || bytes.HasSuffix(d, []byte("#]"))) {
+		if d := bytes.TrimSuffix(bytes.TrimSuffix(n.dst, []byte(":")), []byte("]")); before == ':' && len(d) == n.maskEnd {
 			return false
 		}
 	}
 	return true
+}
+
+// followsProcess reports whether the name before the number at n.at is one of a process or a port.
+func (n *normalizer) followsProcess() bool {
+	at := n.at - 1
+	for at >= 0 && n.at-at < 5 && Class[n.line[at]] == 0 {
+		at--
+	}
+	if at < 0 {
+		return false
+	}
+	switch n.line[at] | 0x20 { // the last letters of the words below
+	case 'd', 't':
+		switch string(wordBefore(n.line, n.at)) {
+		case "pid", "PID", "Pid", "tid", "port", "PORT", "Port", "ppid":
+			return true
+		}
+	}
+	return false
 }
 
 // isResult reports whether the number up to end is a result: a status, an exit
