@@ -58,7 +58,7 @@ func TestModelInput(t *testing.T) {
 			want := append([]string{
 				"text " + prompt.Mode("code"),
 				"text Look at ",
-				"text [The user refers to \"main.go\": " + e.dir + "/main.go#L1:2]\n   1\tpackage unsaved",
+				"text [The user refers to \"main.go\": " + e.dir + "/main.go#L1:2]\npackage unsaved",
 				`text [The user refers to "a thread": zed:///agent/thread/1]`,
 				`text [The user refers to "a.txt": /C:/Users/x y/a.txt]`,
 				"text [The user attached " + e.dir + "/b.txt#L3:4]\nfour",

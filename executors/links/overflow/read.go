@@ -7,13 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/google/uuid"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/linemark"
 	"github.com/zeph-acp/zeph-acp/filter/text/pattern"
 	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
@@ -150,14 +150,17 @@ func (p *page) add(line []byte) bool {
 			p.row++
 			continue
 		}
-		chars := max(4, len(strconv.Itoa(p.row+1))) + 1 + utf8.RuneCount(row) + 1
+		mark := linemark.Mark(p.row+1, p.row == p.offset)
+		chars := len(mark) + utf8.RuneCount(row) + 1
 		if p.limit > 0 && p.row-p.offset == p.limit || chars > p.room {
 			p.more = true
 			return false
 		}
 		p.room -= chars
 		p.row++
-		fmt.Fprintf(&p.out, "%4d\t%s\n", p.row, validUTF8(row))
+		p.out.WriteString(mark)
+		p.out.Write(validUTF8(row))
+		p.out.WriteByte('\n')
 	}
 	return true
 }

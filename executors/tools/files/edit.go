@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/linemark"
 	"github.com/zeph-acp/zeph-acp/filter/text/marks"
 	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
@@ -90,6 +91,15 @@ func applyEdit(raw string, in *editInput, name string, mask func(string) string)
 	}
 	original, offsets := d.text, occurrences(d.text, from)
 	masked := original
+	if len(offsets) == 0 { // a model may copy the marks of read
+		if plain := linemark.Strip(from); plain != from && plain != "" {
+			from, to = plain, linemark.Strip(to)
+			offsets = occurrences(original, from)
+		}
+	} else if linemark.Strip(to) != to && linemark.Strip(original) == original {
+		return "", nil, executors.Failuref(executors.InvalidParameters, "new_string has a line number of read's output as a line of its own").
+			Hint("Write new_string without it.")
+	}
 	if len(offsets) == 0 || marks.MayHave(to) {
 		masked = mask(original)
 	}

@@ -56,6 +56,25 @@ func TestEditAll(t *testing.T) {
 	}
 }
 
+// A model may copy the numbers that stand above each tenth line of read's output.
+func TestEditCopiedLineNumbers(t *testing.T) {
+	b := newBench(t, map[string]string{"f": "1\n2\n3\n4\n5\n6\n7\n8\nnine\nten\n11\n", "own": "a\n[line 10]\nb\n"})
+	read := strings.TrimSuffix(b.run("read", in{"path": "f", "offset": 8, "limit": 2}).ForModel(), "\n[lines 9-10 of 11; continue with offset 10]")
+	if read != "[line 9]\nnine\n[line 10]\nten" {
+		t.Fatalf("read %q", read)
+	}
+	for _, tt := range []struct{ path, old, new, want string }{
+		{"f", read, "IX\nX", "1\n2\n3\n4\n5\n6\n7\n8\nIX\nX\n11\n"},
+		{"f", "IX\n[line 10]\nX\n", "9\n[line 10]\n10\n", "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n"},
+		{"own", "[line 10]\nb", "[line 20]\nc", "a\n[line 20]\nc\n"}, // the file's own text
+	} {
+		if res := b.run("edit", in{"path": tt.path, "old_string": tt.old, "new_string": tt.new}); res.Failed || b.content(tt.path) != tt.want {
+			t.Errorf("%q → %q: %q, %s", tt.old, tt.new, b.content(tt.path), res.ForModel())
+		}
+	}
+	wantFailure(t, b.run("edit", in{"path": "f", "old_string": "9\n10", "new_string": "9\n[line 10]\nX"}), executors.InvalidParameters, "line number")
+}
+
 func TestEditFails(t *testing.T) {
 	b := newBench(t, map[string]string{
 		"go":  "package a\n\nfunc f() {\n\tif x {\n\t\ty()\n\t}\n}\n\nfunc g() { y() }\n",

@@ -7,11 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/linemark"
 	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
@@ -24,7 +24,7 @@ const (
 	keepLine = maxLine * utf8.UTFMax
 )
 
-// pager numbers the lines of one page of a text.
+// pager returns one page of a text, with marks that number its lines.
 type pager struct {
 	name  string
 	skip  int // lines before the page
@@ -154,13 +154,16 @@ func (p *pager) add(line []byte, size int) bool {
 		p.cut = true
 		shown, note = line[:cut], fmt.Sprintf(" [… %s in this line]", quantity.Count(size-cut, "more byte"))
 	}
-	chars := max(4, len(strconv.Itoa(p.seen))) + 1 + utf8.RuneCount(shown) + len(note) + 1
+	mark := linemark.Mark(p.seen, p.shown == 0)
+	chars := len(mark) + utf8.RuneCount(shown) + len(note) + 1
 	if chars > p.room && p.shown > 0 {
 		return false
 	}
 	p.room -= chars
 	p.shown++
-	fmt.Fprintf(&p.out, "%4d\t%s%s\n", p.seen, shown, note)
+	p.out.WriteString(mark)
+	p.out.Write(shown)
+	p.out.WriteString(note + "\n")
 	return true
 }
 
@@ -218,7 +221,7 @@ func (p *pager) String() string {
 	switch {
 	case p.more:
 		fmt.Fprintf(&p.out, "[lines %d-%d%s; continue with offset %d]", first, last, of, last)
-	case p.skip > 0:
+	case p.skip > 0 || strings.TrimSpace(p.out.String()) == "": // a result is never empty
 		fmt.Fprintf(&p.out, "[lines %d-%d%s; the file ends here]", first, last, of)
 	}
 	return strings.TrimSuffix(p.out.String(), "\n")

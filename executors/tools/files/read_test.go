@@ -8,30 +8,33 @@ import (
 	"unicode/utf8"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/linemark"
 	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
 func TestRead(t *testing.T) {
 	b := newBench(t, map[string]string{
 		"f": "one\ntwo\nthree", "crlf": "a\r\nb\r\n", "bom": "\uFEFFa\n", "empty": "", "onlybom": "\uFEFF", "blank": "\n", "uni": "größe 🙂\n",
+		"long": "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n",
 	})
 	for _, tt := range []struct {
 		input in
 		want  string
 	}{
-		{in{"path": "f"}, "   1\tone\n   2\ttwo\n   3\tthree"},
-		{in{"path": "f", "limit": 2}, "   1\tone\n   2\ttwo\n[lines 1-2 of 3; continue with offset 2]"},
-		{in{"path": "f", "offset": 1, "limit": 1}, "   2\ttwo\n[lines 2-2 of 3; continue with offset 2]"},
-		{in{"path": "f", "offset": 2}, "   3\tthree\n[lines 3-3 of 3; the file ends here]"},
+		{in{"path": "f"}, "one\ntwo\nthree"},
+		{in{"path": "f", "limit": 2}, "one\ntwo\n[lines 1-2 of 3; continue with offset 2]"},
+		{in{"path": "f", "offset": 1, "limit": 1}, "[line 2]\ntwo\n[lines 2-2 of 3; continue with offset 2]"},
+		{in{"path": "f", "offset": 2}, "[line 3]\nthree\n[lines 3-3 of 3; the file ends here]"},
 		{in{"path": "f", "offset": 3}, "[no lines after line 3: f ends at line 3]"},
 		{in{"path": "f", "offset": 99}, "[no lines after line 99: f ends at line 3]"},
-		{in{"path": "crlf"}, "   1\ta\n   2\tb"},
-		{in{"path": "bom"}, "   1\ta"},
+		{in{"path": "crlf"}, "a\nb"},
+		{in{"path": "bom"}, "a"},
 		{in{"path": "empty"}, "[empty is empty]"},
 		{in{"path": "onlybom"}, "[onlybom is empty]"},
-		{in{"path": "blank"}, "   1\t"},
-		{in{"path": "uni"}, "   1\tgröße 🙂"},
-		{in{"path": "./f", "limit": 1}, "   1\tone\n[lines 1-1 of 3; continue with offset 1]"},
+		{in{"path": "blank"}, "\n[lines 1-1 of 1; the file ends here]"},
+		{in{"path": "long", "offset": 7}, "[line 8]\n8\n9\n[line 10]\n10\n11\n[lines 8-11 of 11; the file ends here]"},
+		{in{"path": "uni"}, "größe 🙂"},
+		{in{"path": "./f", "limit": 1}, "one\n[lines 1-1 of 3; continue with offset 1]"},
 	} {
 		if res := b.run("read", tt.input); res.ForModel() != tt.want || res.Failed {
 			t.Errorf("read %v:\n got %q\nwant %q", tt.input, res.ForModel(), tt.want)
@@ -115,8 +118,7 @@ func TestReadPages(t *testing.T) {
 					t.Fatalf("a page of %d characters", n)
 				}
 				body, note, _ := strings.Cut(res.ForModel(), "\n[lines ")
-				for line := range strings.SplitSeq(body, "\n") {
-					_, line, _ = strings.Cut(line, "\t")
+				for line := range strings.SplitSeq(linemark.Strip(body), "\n") {
 					got.WriteString(line + "\r\n")
 				}
 				_, next, more := strings.Cut(note, "continue with offset ")
@@ -145,15 +147,15 @@ func TestReadLongLine(t *testing.T) {
 		}
 	}
 	exact := strings.Repeat("x", maxLine)
-	if res := newBench(t, map[string]string{"f": exact + "\n"}).run("read", in{"path": "f"}); res.ForModel() != "   1\t"+exact {
+	if res := newBench(t, map[string]string{"f": exact + "\n"}).run("read", in{"path": "f"}); res.ForModel() != exact {
 		t.Errorf("a line of just the limit is cut: %q", res.ForModel()[len(res.ForModel())-60:])
 	}
 }
 
 func TestReadOfClientOnlyFile(t *testing.T) {
 	b := newBench(t, nil).buffered(map[string]string{"new": "only in the editor\n"})
-	if res := b.run("read", in{"path": "new"}); res.ForModel() != "   1\tonly in the editor" {
-		t.Errorf(`b.run("read", in{"path": "new"}): got %q, want %q`, res.ForModel(), "   1\tonly in the editor")
+	if res := b.run("read", in{"path": "new"}); res.ForModel() != "only in the editor" {
+		t.Errorf(`b.run("read", in{"path": "new"}): got %q, want %q`, res.ForModel(), "only in the editor")
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/linemark"
 	"github.com/zeph-acp/zeph-acp/filter/text/marks"
 	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
@@ -25,14 +26,15 @@ func (t *tools) planWrite(ctx context.Context, in *writeInput) (change, error) {
 	if err != nil {
 		return c, err
 	}
-	if len(in.Content) > t.cfg.MaxFileBytes {
-		return c, executors.Failuref(executors.InvalidParameters, "content has %s, over the limit of %d", quantity.Count(len(in.Content), "byte"), t.cfg.MaxFileBytes).
+	content := linemark.StripWhole(in.Content) // a model may copy the marks of read
+	if len(content) > t.cfg.MaxFileBytes {
+		return c, executors.Failuref(executors.InvalidParameters, "content has %s, over the limit of %d", quantity.Count(len(content), "byte"), t.cfg.MaxFileBytes).
 			Hint("Write it in several files.")
 	}
 	if c.old, err = t.overwritten(ctx, c.target); err != nil {
 		return c, err
 	}
-	if c.text, err = t.withValues(c.old, in.Content, c.display); err != nil {
+	if c.text, err = t.withValues(c.old, content, c.display); err != nil {
 		return c, err
 	}
 	c.whole = true

@@ -23,6 +23,8 @@ func TestWrite(t *testing.T) {
 		"empty content":     {"a\n", "", ""},
 		"over a binary":     {"\x00\xff\r\n", "x\n", "x\n"},
 		"unicode":           {"", "größe 🙂", "größe 🙂"},
+		"line numbers":      {"", "1\n2\n3\n4\n5\n6\n7\n8\n9\n[line 10]\n10\n", "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n"},
+		"its own brackets":  {"", "1\n[line 10]\n", "1\n[line 10]\n"},
 		"no final new line": {"a\r\nb\r\n", "x\ny", "x\r\ny"},
 	} {
 		t.Run(name, func(t *testing.T) {
