@@ -97,8 +97,10 @@ func (o *outcome) total() *bill {
 	return sum
 }
 
-// turnTimeout limits the time of a task.
-const turnTimeout = 4 * time.Minute
+const (
+	turnTimeout = 4 * time.Minute  // of a task
+	grace       = 15 * time.Second // between the model's last answer and the end of the agent
+)
 
 // play lets an agent do a task in a new workspace below root.
 func play(ctx context.Context, root, keep string, t *task, a *agent, program string) (*outcome, error) {
@@ -110,7 +112,7 @@ func play(ctx context.Context, root, keep string, t *task, a *agent, program str
 	if err := t.prepare(ctx, w); err != nil {
 		return nil, fmt.Errorf("preparing: %w", err)
 	}
-	m, err := newModel(len(t.steps), func(n int, _ []string) toolCall { return a.call(t.steps[n], w.dir) })
+	m, err := newModel(len(t.steps), func(n int) toolCall { return a.call(t.steps[n], w.dir) })
 	if err != nil {
 		return nil, err
 	}
@@ -139,8 +141,17 @@ func play(ctx context.Context, root, keep string, t *task, a *agent, program str
 	cmd.WaitDelay = time.Second
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
-	failed := cmd.Run()
-
+	failed := cmd.Start()
+	if failed == nil {
+		go func() { // some agents stay for a while after the end
+			select {
+			case <-m.ended:
+				time.AfterFunc(grace, cancel)
+			case <-turn.Done():
+			}
+		}()
+		failed = cmd.Wait()
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	o := &outcome{task: t, agent: a, facts: len(w.facts), lost: lost(w.facts, m.requests)}
@@ -148,7 +159,7 @@ func play(ctx context.Context, root, keep string, t *task, a *agent, program str
 	for _, r := range m.requests {
 		o.rounds = append(o.rounds, counted.bill(r))
 	}
-	if failed != nil {
+	if failed != nil && turn.Err() == nil {
 		o.notes = append(o.notes, fmt.Sprintf("exited with %v: %s", failed, tail(said.String())))
 	}
 	if m.answered < len(t.steps) {

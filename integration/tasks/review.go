@@ -12,13 +12,13 @@ var syncVersions = []string{"v0.1.0", "v0.4.0", "v0.8.0", "v0.12.0", "v0.16.0", 
 type plant struct{ path, right, wrong string }
 
 var plants = []plant{
-	{"semaphore/semaphore.go", "			if isFront && s.size > s.cur {\n", "			if isFront && s.size < s.cur {\n"},
+	{"semaphore/semaphore.go", "			s.cur -= n\n			s.notifyWaiters()\n", "			s.cur += n\n			s.notifyWaiters()\n"},
 	{"errgroup/errgroup.go", "	if n < 0 {\n		g.sem = nil\n", "	if n <= 0 {\n		g.sem = nil\n"},
 	{"singleflight/singleflight.go", "		if g.m[key] == c {\n", "		if g.m[key] != nil {\n"},
 	{
 		"singleflight/singleflight_test.go",
-		"			if !errors.Is(err, new(errValue)) && tc.wrappedErrorType {\n",
-		"			if !errors.Is(err, new(errValue)) || tc.wrappedErrorType {\n",
+		"			if recovered == nil {\n",
+		"			if recovered == nil && testing.Short() {\n",
 	},
 }
 

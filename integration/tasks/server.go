@@ -17,13 +17,14 @@ type model struct {
 	quit func() error
 
 	mu        sync.Mutex
-	script    []toolCall
 	answered  int
 	requests  []*request
 	bodies    [][]byte
 	unserved  []string // requests that the server does not know
-	translate func(n int, offered []string) toolCall
+	translate func(n int) toolCall
 	steps     int
+	ended     chan struct{} // closed when the model has nothing more to do
+	end       sync.Once
 }
 
 // A toolCall is a call in the names of an agent.
@@ -32,13 +33,13 @@ type toolCall struct {
 	input any
 }
 
-func newModel(steps int, translate func(n int, offered []string) toolCall) (*model, error) {
+func newModel(steps int, translate func(n int) toolCall) (*model, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
 	server := &http.Server{}
-	m := &model{base: "http://" + l.Addr().String(), quit: server.Close, steps: steps, translate: translate}
+	m := &model{base: "http://" + l.Addr().String(), quit: server.Close, steps: steps, translate: translate, ended: make(chan struct{})}
 	server.Handler = m
 	go server.Serve(l)
 	return m, nil
@@ -101,11 +102,15 @@ func (m *model) answer(body []byte) (a answer, streamed bool, err error) {
 		a.tokens += len(it.text) / 4
 	}
 	streamed = strings.Contains(string(body), `"stream":true`) || strings.Contains(string(body), `"stream": true`)
-	if len(r.tools) == 0 || m.answered == m.steps { // a title, a summary; or the end
-		a.text = "Done."
+	a.text = "Done."
+	if len(r.tools) == 0 { // a title or a summary
 		return a, streamed, nil
 	}
-	a.call = m.translate(m.answered, r.tools)
+	if m.answered == m.steps {
+		m.end.Do(func() { close(m.ended) })
+		return a, streamed, nil
+	}
+	a.text, a.call = "", m.translate(m.answered)
 	m.answered++
 	return a, streamed, nil
 }

@@ -87,7 +87,7 @@ func TestHunks(t *testing.T) {
 // Each protocol's server makes the calls one after the other, then ends.
 func TestModel(t *testing.T) {
 	for _, p := range protocols {
-		m, err := newModel(1, func(int, []string) toolCall { return toolCall{"bash", object{"command": "ls"}} })
+		m, err := newModel(1, func(int) toolCall { return toolCall{"bash", object{"command": "ls"}} })
 		if err != nil {
 			t.Fatal(err)
 		}
