@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
 	"github.com/zeph-acp/zeph-acp/filter/text/plainjson"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
@@ -35,7 +36,12 @@ func (t *turn) shrinkOld(ctx context.Context) {
 	}
 	c := transcript.Compaction{Strategy: transcript.Aged, Before: t.tokens()}
 	for _, r := range long {
-		if r.message >= from && r.isOld() {
+		switch {
+		case r.message < from || !r.isOld():
+		case r.file:
+			text := line.Truncate(r.result.Text, shownOfOld) + "\n" + shortenedMark + readAgain
+			c.Shortened = append(c.Shortened, transcript.Shortened{Message: r.message, ID: r.result.ID, Text: text})
+		default:
 			one := llm.Message{Blocks: []llm.Block{{Result: r.result}}}
 			c.Shortened = t.shortenIn(ctx, c.Shortened, r.message, one, minAged, shownOfOld)
 		}
@@ -49,6 +55,9 @@ func (t *turn) shrinkOld(ctx context.Context) {
 	t.Record(c)
 }
 
+// readAgain is the reference of a part of a file, which may have changed: the call returns it as it is now.
+const readAgain = "[for the rest make this call again]"
+
 // hasLongResult reports whether a message has a result that may become a reference with age.
 func hasLongResult(m llm.Message) bool {
 	return slices.ContainsFunc(m.Blocks, func(b llm.Block) bool { return b.Result != nil && isLong(b.Result) })
@@ -60,6 +69,7 @@ func isLong(r *llm.ToolResult) bool { return len(r.Text) > minAged && !isShorten
 type longResult struct {
 	message int // index
 	result  *llm.ToolResult
+	file    bool    // it is a part of a file
 	oldIn   int     // the number of requests until it is old
 	again   float64 // the chance that the model needs it again
 }
@@ -102,8 +112,8 @@ func (t *turn) longResults() (long []longResult) {
 				delete(referred, key)
 			}
 			if r := b.Result; isLong(r) && !call.effect.InternalOnly() {
-				current := call.file != "" && call.effect.ReadOnly() && !changed[call.file]
-				one := longResult{i, r, max(t.Config.ShrinkAfter-age, 0), chance(age, replaced[key], current)}
+				file := call.file != "" && call.effect.ReadOnly()
+				one := longResult{i, r, file, max(t.Config.ShrinkAfter-age, 0), chance(age, replaced[key], file && !changed[call.file])}
 				if replaced[key] {
 					one.oldIn = 0
 				}

@@ -138,6 +138,30 @@ func TestOldResults(t *testing.T) {
 	}
 }
 
+// A part of a file becomes advice to read it again: a stored copy could be old.
+func TestOldFileIsReadAgain(t *testing.T) {
+	long := manyLines(100, -1, "")
+	a := running(t, &client{}, nil, nil)
+	a.Record = func(...transcript.Event) {}
+	u := &turn{Agent: a, model: a.Model(), tools: []executors.Tool{{Name: "read", Effect: executors.Reads, Subject: executors.Path("path")}}}
+	u.history = []llm.Message{{Role: llm.User, Blocks: []llm.Block{{Text: "go"}}}}
+	for i := range 5 {
+		id, text := fmt.Sprint(i), "ok"
+		if i == 0 {
+			text = long
+		}
+		u.history = append(u.history,
+			llm.Message{Role: llm.Assistant, Blocks: []llm.Block{{Call: &llm.ToolCall{ID: id, Name: "read", Input: fmt.Appendf(nil, `{"path":"%d"}`, i)}}}},
+			llm.Message{Role: llm.User, Blocks: []llm.Block{{Result: &llm.ToolResult{ID: id, Text: text}}}},
+		)
+	}
+	u.shrinkOld(t.Context())
+	got := resultTexts(u.history)[0]
+	if want := "\n" + shortenedMark + readAgain; !strings.HasPrefix(got, long[:200]) || !strings.HasSuffix(got, want) || len(got) > 400 {
+		t.Errorf("got\n%s\nwant its beginning and %q", got, want)
+	}
+}
+
 // A rewind brings the whole results back, and a compaction replaces what is left of them.
 func TestShrinkingWithRewind(t *testing.T) {
 	var commands, out []string

@@ -16,6 +16,7 @@ func TestCompactionReplayed(t *testing.T) {
 		Compaction{ID: "1", Strategy: Triggered, Head: &head, Replaced: 1, Summary: "s", MessageID: "m", Before: 9, After: 3},
 		Compaction{ID: "2", Strategy: Manual, Head: &head, Replaced: 1, Summary: "s"},
 		Compaction{Summary: "of an earlier version"},
+		Compaction{Strategy: Aged, Shortened: []Shortened{{Message: 1, ID: "c", Text: "t"}}, Before: 9, After: 3},
 	}
 	for name, tt := range map[string]struct {
 		caps acp.ClientCapabilities
