@@ -126,6 +126,12 @@ func NameBefore(line []byte, start int) []byte {
 	if end == start || DigitsEnd(name, 0) > 0 {
 		return nil
 	}
+	if line[end] == ' ' && end+1 == start {
+		switch string(name) {
+		case "after", "at", "by", "for", "from", "in", "of", "to", "with": // name nothing
+			return nil
+		}
+	}
 	return name
 }
 
