@@ -60,6 +60,9 @@ func (g *groupingPass) staysInBody() bool {
 		}
 		if g.errorsInBody < g.maxErrors {
 			g.errorsInBody++
+			if len(d.file) > 0 { // not the sum of a compiler
+				g.store.countUngrouped(isError)
+			}
 			return true
 		}
 		return false

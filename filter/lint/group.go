@@ -345,13 +345,13 @@ func (g *groupingPass) End() strategy.Confidence {
 		}
 	}
 	s := &g.store
-	if s.total() > 0 {
+	if s.grouped() > 0 {
 		g.failureShown = true
 	}
-	if g.dropped == 0 && s.total() == 0 || g.run.Exit != 0 && !g.failureShown {
+	if g.dropped == 0 && s.grouped() == 0 || g.run.Exit != 0 && !g.failureShown {
 		return strategy.Fallback
 	}
-	if s.total() > 0 {
+	if s.grouped() > 0 {
 		g.out.Write(nil)
 	}
 	if s.write(g.out) != nil {

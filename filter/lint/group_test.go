@@ -35,8 +35,8 @@ func TestGroupByRule(t *testing.T) {
 		"errors stay, warnings follow": {``, strategy.Run{Exit: 1},
 			"a.c:1:2: warning: unused x [-Wunused]\n    1 | int x;\n      |     ^\na.c: In function 'f':\na.c:5:2: error: no y\n    5 | y;\n      | ^\nb.c:1:2: " +
 				"warning: unused x [-Wunused]\n    1 | int x;\n      |     ^\ngcc failed\n",
-			"a.c: In function 'f':\na.c:5:2: error: no y\n    5 | y;\n      | ^\n\na.c:1:2: warning: unused x [-Wunused]\n  also b.c:1:2\n2 warnings grouped (1 " +
-				"rule)\ngcc failed\n", strategy.Full},
+			"a.c: In function 'f':\na.c:5:2: error: no y\n    5 | y;\n      | ^\n\na.c:1:2: warning: unused x [-Wunused]\n  also b.c:1:2\n1 error, " +
+				"2 warnings, 2 of them grouped (1 rule)\ngcc failed\n", strategy.Full},
 		"the same place twice": {``, strategy.Run{},
 			"A.cs(1,2): warning CS0168: unused [/p/a.csproj]\nA.cs(1,2): warning CS0168: unused [/p/a.csproj]\nB.cs(1,2): warning CS0168: unused [/p/a.csproj]\n",
 			"A.cs(1,2): warning CS0168: unused [/p/a.csproj]\n  also B.cs(1,2)\n2 warnings grouped (1 rule)\n", strategy.Full},
@@ -57,7 +57,7 @@ func TestGroupByRule(t *testing.T) {
 				"`int`\n\nerror[bad-return]: Wrong type\n --> b.py:4:2\n  |\n4 | return None\n  |        ^^^^ found `None`\n\nerror[bad-return]: Wrong type\n --> " +
 				"c.py:5:2\n  |\n5 | return 2\n  |        ^ found `int`\n",
 			"error[bad-return]: Wrong type\n --> a.py:1:2\n  |\n1 | def f() -> str:\n  |            --- because of this\n2 |     return 1\n  |            ^ found " +
-				"`int`\n\nbad-return (2 errors):\nWrong type\n  also b.py:4:2 (found `None`) c.py:5:2\n2 errors grouped (1 rule)\n", strategy.Full},
+				"`int`\n\nbad-return (2 errors):\nWrong type\n  also b.py:4:2 (found `None`) c.py:5:2\n3 errors, 2 of them grouped (1 rule)\n", strategy.Full},
 		"a note of several places": {``, strategy.Run{},
 			"a.c:1:2: warning: falls through [-Wf]\na.c:2:2: note: here\nb.c:1:2: warning: falls through [-Wf]\nb.c:2:2: note: here\nc.c:1:2: warning: falls " +
 				"through [-Wf]\nc.c:2:2: note: here\nb.c:1:2: warning: falls through [-Wf]\nb.c:2:2: note: here\n",
@@ -76,7 +76,7 @@ func TestGroupByRule(t *testing.T) {
 				"/p/B.scala:1:2: x is never used\n[warn]   val x = 1\n[warn]       ^\n[warn] /p/C.scala:1:2: x is never used\n[warn]   val x = 1\n[warn]       ^\n" +
 				"[error] one error found\n",
 			"[error] /p/A.scala:3:15: type mismatch;\n[error]  found   : String\n[error]  required: Int\n[error]   val x: Int = s\n[error]                ^\n\n" +
-				"[warn] /p/B.scala:1:2: x is never used\n  also /p/C.scala:1:2\n2 warnings grouped (1 rule)\n[error] one error found\n", strategy.Full},
+				"[warn] /p/B.scala:1:2: x is never used\n  also /p/C.scala:1:2\n1 error, 2 warnings, 2 of them grouped (1 rule)\n[error] one error found\n", strategy.Full},
 		"errors in the tool's words": {``, strategy.Run{Exit: 1},
 			"a.py:1: error: No x  [name]\na.py:2: warning: No z  [w]\nb.py:1: error: No x  [name]\nb.py:2: warning: No z  [w]\nb.py:4: warning: No z  [w]\nFound 2 " +
 				"errors in 2 files\n",
@@ -85,13 +85,14 @@ func TestGroupByRule(t *testing.T) {
 		"code at the begin of a line": {``, strategy.Run{Exit: 1},
 			"A.java:1: error: no x\nclass A { x y; }\n          ^\n  symbol: class x\nA.java:1: warning: [raw] found raw type: List\nclass A { x y; List z; }\n     " +
 				"          ^\n1 error\n1 warning\n",
-			"A.java:1: error: no x\nclass A { x y; }\n          ^\n  symbol: class x\n\nA.java:1: warning: [raw] found raw type: List\n1 warning grouped (1 rule)\n" +
+			"A.java:1: error: no x\nclass A { x y; }\n          ^\n  symbol: class x\n\nA.java:1: warning: [raw] found raw type: List\n" +
+				"1 error, 1 warning, 1 of them grouped (1 rule)\n" +
 				"1 error\n1 warning\n", strategy.Full},
 		"code at the begin of a line below a note": {``, strategy.Run{Exit: 1},
 			"a.swift:8:5: error: no member 'weigh'\n    crate.weigh()\n    ~~~~~ ^~~~~\na.swift:3:8: note: 'Crate' declared here\nstruct Crate {\n       ^\n" +
 				"a.swift:9:9: warning: never mutated\n    var x = 3\n        ^\nerror: fatalError\n",
 			"a.swift:8:5: error: no member 'weigh'\n    crate.weigh()\n    ~~~~~ ^~~~~\na.swift:3:8: note: 'Crate' declared here\nstruct Crate {\n       ^\n\n" +
-				"a.swift:9:9: warning: never mutated\n1 warning grouped (1 rule)\nerror: fatalError\n", strategy.Full},
+				"a.swift:9:9: warning: never mutated\n1 error, 1 warning, 1 of them grouped (1 rule)\nerror: fatalError\n", strategy.Full},
 		"attempts at one place": {``, strategy.Run{Exit: 1},
 			"a.cc:5:3: error: no match for 'x'\n    5 |   x(v);\n      |   ^\na.h:1:5: note: candidate 1\n    1 | f1();\n      |   ^\na.cc:5:4: note: no conversion " +
 				"1\n    5 |   x(v);\n      |    ^\na.h:2:5: note: candidate 2\n    2 | f2();\n      |   ^\na.cc:5:4: note: no conversion 2\n    5 |   x(v);\n      |   " +
@@ -110,19 +111,19 @@ func TestGroupByRule(t *testing.T) {
 				"comes from here\n\nFound 2 errors.\n",
 			"src/a.ts:5:7 - error TS2322: Type 'a' is not b.\n\n5 const o = 1;\n        ~\n\n  src/a.ts:1:2\n    1 type T = 1;\n           ~\n    The expected type " +
 				"comes from here\n\nTS2322 (1 error):\nsrc/b.ts:5:7 - error TS2322: Type 'a' is not b.\n  src/a.ts:1:2\n  The expected type comes from here\n  " +
-				"src/b.ts:1:2\n1 error grouped (1 rule)\nFound 2 errors.\n", strategy.Full},
+				"src/b.ts:1:2\n2 errors, 1 of them grouped (1 rule)\nFound 2 errors.\n", strategy.Full},
 		"a program's words look like an error": {``, strategy.Run{Exit: 2},
 			"ok.c: In function 'main':\nok.c:3:17: warning: unused variable 'u' [-Wunused-variable]\n    3 | int main(void) { int u; return 0; }\n      |           " +
 				"           ^\n./prog2\nmain.go:3: error: not real\nmake: *** [Makefile:15: run] Error 1\n",
-			"./prog2\nmain.go:3: error: not real\n\nok.c:3:17: warning: unused variable 'u' [-Wunused-variable]\n1 warning grouped (1 rule)\nmake: *** " +
-				"[Makefile:15: run] Error 1\n", strategy.Full},
+			"./prog2\nmain.go:3: error: not real\n\nok.c:3:17: warning: unused variable 'u' [-Wunused-variable]\n" +
+				"1 error, 1 warning, 1 of them grouped (1 rule)\nmake: *** [Makefile:15: run] Error 1\n", strategy.Full},
 		"mypy, wrapped and with its context": {``, strategy.Run{Exit: 1},
 			"x.py: note: In function \"f\":\nx.py:2: error: Incompatible return value type (got \"int\", expected \"str\")\n [return-value]\n    return x\n         " +
 				"  ^\ny.py: note: In function \"f\":\ny.py:2: error: Incompatible return value type (got \"int\", expected \"str\")\n [return-value]\n    return x\n   " +
 				"        ^\nFound 2 errors\n",
 			"x.py: note: In function \"f\":\nx.py:2: error: Incompatible return value type (got \"int\", expected \"str\")\n [return-value]\n    return x\n         " +
-				"  ^\n\nreturn-value (1 error):\ny.py:2: error: Incompatible return value type (got \"int\", expected \"str\") [return-value]\n1 error grouped (1 " +
-				"rule)\nFound 2 errors\n", strategy.Full},
+				"  ^\n\nreturn-value (1 error):\ny.py:2: error: Incompatible return value type (got \"int\", expected \"str\") [return-value]\n" +
+				"2 errors, 1 of them grouped (1 rule)\nFound 2 errors\n", strategy.Full},
 		"rows with a code": {``, strategy.Run{Exit: 1},
 			"a.py:\n   1:1  E401 [*] Multiple imports on one line\n   1:8  F401 [*] `os` imported but unused\n\nb.py:\n  12:1  E401 [*] Multiple imports on one " +
 				"line\n\nFound 3 errors.\n",

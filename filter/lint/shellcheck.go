@@ -47,18 +47,18 @@ func (g *groupingPass) addShellcheckLine(l []byte) bool {
 		s.inSuggestion = true
 		g.dropped++
 		return true
+	case len(in) > 0 && in[0] == '^' && g.addShellFinding(in, len(l)-len(in)):
+		return true
 	case !s.hasFinding && len(s.code) == 0:
 		s.code = append(s.code, l...)
-		return true
-	case len(in) > 0 && in[0] == '^' && g.addShellFinding(in):
 		return true
 	}
 	g.endShell()
 	return false
 }
 
-// addShellFinding parses "^--^ SC2086 (info): message".
-func (g *groupingPass) addShellFinding(in []byte) bool {
+// addShellFinding parses "^--^ SC2086 (info): message", which is below the column of the code.
+func (g *groupingPass) addShellFinding(in []byte, column int) bool {
 	s := &g.shell
 	rest := bytes.TrimLeft(in, "^-")
 	code, rest, ok := bytes.Cut(bytes.TrimSpace(rest), []byte(" "))
@@ -72,7 +72,7 @@ func (g *groupingPass) addShellFinding(in []byte) bool {
 		f.sev = isWarning
 	}
 	at := bytes.LastIndex(s.place, []byte(" line "))
-	f.file, f.pos = s.place[:at], s.place[at:]
+	f.file, f.pos, f.column = s.place[:at], s.place[at:], column
 	first := append(append([]byte{}, s.heading...), '\n')
 	f.firstLines = append(append(first, in...), '\n')
 	s.hasFinding = true

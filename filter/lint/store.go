@@ -31,6 +31,7 @@ type finding struct {
 	rule, msg    []byte
 	file         []byte
 	pos          []byte // the text after file, with its separator: ":1:2"
+	column       int    // if pos has none
 	fileAbove    bool   // a line above names the file
 	firstLines   []byte // lines to show for the first diagnostic of a message
 	hints        []byte // further lines that only the first one shows
@@ -50,7 +51,8 @@ type findingStore struct {
 	seed       maphash.Seed
 	size       int    // memory of the groups, about, in bytes
 	counts     [4]int // diagnostics by severity
-	rules      int    // groups in all, including written ones
+	ungrouped  [4]int // of them, those that stay in the body
+	rules      int    // groups in all with diagnostics, including written ones
 	keyBuffer  []byte
 	ruleNames  map[string]string   // rules by the shape of a message
 	knownFiles map[string]struct{} // file names that stood above places
@@ -97,8 +99,18 @@ type noteLine struct {
 // differences of similar messages are shown.
 const maxMessages = 12
 
-func (s *findingStore) total() int {
-	return s.counts[isError] + s.counts[isWarning] + s.counts[isIssue] + s.counts[isNote]
+// countUngrouped counts a diagnostic that stays in the body.
+func (s *findingStore) countUngrouped(sev severity) {
+	s.counts[sev]++
+	s.ungrouped[sev]++
+}
+
+// grouped returns the number of diagnostics in groups.
+func (s *findingStore) grouped() (n int) {
+	for sev, all := range s.counts {
+		n += all - s.ungrouped[sev]
+	}
+	return n
 }
 
 // seenBefore remembers a place of a message and reports whether it is known.
@@ -108,6 +120,7 @@ func (s *findingStore) seenBefore(f *finding) bool {
 	}
 	k := append(append(append(append(s.keyBuffer[:0], byte(f.sev)), f.rule...), 0), f.msg...)
 	k = append(append(append(k, 0), f.file...), f.pos...)
+	k = append(k, 0, byte(f.column), byte(f.column>>8))
 	s.keyBuffer = k
 	h := maphash.Bytes(s.seed, k)
 	if _, ok := s.seen[h]; ok {
@@ -133,8 +146,12 @@ func (s *findingStore) add(f *finding) {
 		e, differences = g.similarEntry(f.msg)
 	}
 	if !f.inBody {
-		g.count++
+		if g.count++; g.count == 1 {
+			s.rules++
+		}
 		s.counts[f.sev]++
+	} else {
+		s.countUngrouped(f.sev)
 	}
 	fileKnown := f.fileAbove && s.isKnownFile(f.file)
 	if e == nil {
@@ -148,7 +165,7 @@ func (s *findingStore) add(f *finding) {
 			g.byShape[string(appendShape(nil, f.msg))] = e
 		}
 		s.size += 2*len(f.msg) + len(e.lines) + 200
-	} else if f.oneLine && f.sev == isError && s.counts[isError] <= maxVerbatim {
+	} else if f.oneLine && f.sev == isError && s.counts[isError]-s.ungrouped[isError] <= maxVerbatim {
 		if e.count == 0 { // the first line has the message
 			e.lines = e.lines[:0]
 		}
@@ -226,7 +243,6 @@ func (s *findingStore) groupOf(f *finding) *ruleGroup {
 	}
 	s.groups[string(s.keyBuffer)] = g
 	s.order = append(s.order, g)
-	s.rules++
 	s.size += 300
 	return g
 }

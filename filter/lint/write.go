@@ -2,6 +2,7 @@ package lint
 
 import (
 	"bytes"
+	"fmt"
 	"strconv"
 
 	"github.com/zeph-acp/zeph-acp/filter/text"
@@ -52,7 +53,7 @@ func (g *ruleGroup) write(to *text.Lines, s *findingStore) {
 
 // write writes all groups and their totals.
 func (s *findingStore) write(to *text.Lines) error {
-	if s.total() == 0 {
+	if s.grouped() == 0 {
 		return nil
 	}
 	s.flush()
@@ -91,7 +92,7 @@ func (s *findingStore) shortenFileNames(lines []byte) []byte {
 	return bytes.ReplaceAll(lines, []byte{shortMark}, nil)
 }
 
-// totalLine returns the line that reports how much was grouped.
+// totalLine returns the line that counts all diagnostics, and those in groups.
 func (s *findingStore) totalLine() []byte {
 	var b []byte
 	for sev, n := range s.counts {
@@ -102,6 +103,9 @@ func (s *findingStore) totalLine() []byte {
 			b = strconv.AppendInt(b, int64(n), 10)
 			b = append(append(b, ' '), severity(sev).plural(n)...)
 		}
+	}
+	if s.ungrouped != [4]int{} {
+		b = fmt.Appendf(b, ", %d of them", s.grouped())
 	}
 	b = append(b, " grouped ("...)
 	b = strconv.AppendInt(b, int64(s.rules), 10)
