@@ -7,6 +7,8 @@ import (
 // Embedder turns texts into vectors. Texts of similar meaning have similar directions.
 // It may be used concurrently.
 type Embedder interface {
+	// Name identifies the vectors. Only vectors of one name can be compared.
+	Name() string
 	// Embed returns one vector for each text, in order. All have the same length, which
 	// need not be 1 in norm. A text that is too long is truncated, here or by the
 	// provider. A failure is an *Error, or the cause of ctx's end.

@@ -50,7 +50,7 @@ func (b *sessionBuilder) memory(labels *flow.Flow) *memory.Memory {
 		if !ok {
 			return "", nil
 		}
-		return b.session.Model().Name(), e
+		return e.Name(), e
 	}
 	return m
 }

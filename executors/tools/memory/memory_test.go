@@ -248,7 +248,7 @@ func TestBrokenEmbedder(t *testing.T) {
 		return "m", embedderFunc(func() error { calls++; return errors.New("no model") })
 	}}
 	for range 9 {
-		m.addMeaning(t.Context(), "x", make([]Entry, 2), time.Time{}, make([]float64, 2))
+		m.similarities(t.Context(), "x", make([]Entry, 2), time.Time{})
 	}
 	if calls != rank.MaxFailures {
 		t.Errorf("%d calls", calls)

@@ -11,6 +11,9 @@ import (
 const (
 	// minWords is the least score of a hit by words, and minShare its least share of the best score.
 	minWords, minShare = 0.4, 0.5
+	// wordsShare is the part of a score that words have; meaning has the rest. nearShare is how near to the most similar entry, from the mean
+	// on, a hit without such a score by words must be.
+	wordsShare, nearShare = 0.3, 0.4
 	// embedTimeout limits the time that embeddings add to a search.
 	embedTimeout = 5 * time.Second
 )
@@ -25,15 +28,15 @@ func newIndex(all []Entry) *rank.Index {
 	return rank.New(documents)
 }
 
-// addMeaning raises the scores of the entries whose embeddings are unusually similar to the
-// query's. It first computes missing embeddings. If that fails, the scores stay unchanged.
-func (m *Memory) addMeaning(ctx context.Context, query string, all []Entry, read time.Time, scores []float64) {
+// similarities returns how similar the embedding of each entry is to the query's; NaN means that an entry has none. It first
+// computes missing embeddings. Nil means that there are no embeddings.
+func (m *Memory) similarities(ctx context.Context, query string, all []Entry, read time.Time) []float64 {
 	if m.Embedder == nil {
-		return
+		return nil
 	}
 	model, embedder := m.Embedder()
 	if embedder == nil || m.failures.Load() >= rank.MaxFailures {
-		return
+		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, embedTimeout)
 	defer cancel()
@@ -49,7 +52,7 @@ func (m *Memory) addMeaning(ctx context.Context, query string, all []Entry, read
 		m.log().Debug("the memory compares words, since embedding failed", "model", model, "err", err)
 	}
 	if queried == nil {
-		return
+		return nil
 	}
 	similarities := make([]float64, len(all))
 	for i, e := range all {
@@ -57,7 +60,7 @@ func (m *Memory) addMeaning(ctx context.Context, query string, all []Entry, read
 			similarities[i] = rank.Cosine(queried, e.Vector)
 		}
 	}
-	rank.Raise(scores, similarities)
+	return similarities
 }
 
 // vectors embeds the entries that have no vector of this model, and stores the vectors.

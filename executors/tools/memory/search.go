@@ -90,8 +90,19 @@ func (m *Memory) Search(ctx context.Context, query string, limit int) ([]Hit, er
 	}
 	index := newIndex(all)
 	scores := index.Score(rank.Subject(query))
-	rank.Cut(scores, minWords, minShare)
-	m.addMeaning(ctx, query, all, read, scores)
+	steps := wordSteps
+	if similarities := m.similarities(ctx, query, all, read); similarities != nil {
+		fused, near := rank.Fuse(scores, similarities, wordsShare), rank.Near(similarities, nearShare)
+		steps = fusedSteps
+		rank.Cut(scores, minWords, minShare)
+		for i := range scores {
+			if scores[i] > 0 || near[i] {
+				scores[i] = fused[i]
+			}
+		}
+	} else {
+		rank.Cut(scores, minWords, minShare)
+	}
 	var hits []Hit
 	for i, e := range all {
 		if scores[i] > 0 {
@@ -99,7 +110,7 @@ func (m *Memory) Search(ctx context.Context, query string, limit int) ([]Hit, er
 		}
 	}
 	slices.SortStableFunc(hits, func(a, b Hit) int {
-		return cmp.Or(cmp.Compare(rounded(b.Score), rounded(a.Score)), b.Updated.Compare(a.Updated))
+		return cmp.Or(cmp.Compare(int(b.Score*steps+0.5), int(a.Score*steps+0.5)), b.Updated.Compare(a.Updated))
 	})
 	markNewer(hits, index)
 	hits = hits[:min(len(hits), limit)]
@@ -109,8 +120,8 @@ func (m *Memory) Search(ctx context.Context, query string, limit int) ([]Hit, er
 	return hits, nil
 }
 
-// rounded returns a score without insignificant digits.
-func rounded(score float64) int { return int(score*10 + 0.5) }
+// wordSteps and fusedSteps are the numbers of different scores. Of entries with the same score the newer one comes first.
+const wordSteps, fusedSteps = 10.0, 1000.0
 
 // markNewer sets Newer, and moves an entry that is newer than a similar one before it.
 func markNewer(hits []Hit, index *rank.Index) {

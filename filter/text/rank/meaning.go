@@ -1,6 +1,7 @@
 package rank
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -57,38 +58,58 @@ func Cosine(a, b []float32) float64 {
 	return c
 }
 
-const (
-	// deviations is how far above the mean the similarity of a hit must be, in standard
-	// deviations. The similarities themselves differ from model to model.
-	deviations = 3
-	// meaningShare is the most that an embedding adds to a score.
-	meaningShare = 0.4
-)
+// fusedRanks is the rank at which a document gets half of the points of the first one.
+const fusedRanks = 6
 
-// Raise raises the scores of the documents whose embeddings are unusually similar to the query's.
-// The similarities are those of the documents; NaN means that a document has no embedding.
-func Raise(scores, similarities []float64) {
-	known := slices.DeleteFunc(slices.Clone(similarities), math.IsNaN)
-	if len(known) < 2 {
-		return
-	}
-	mean, deviation := spread(known)
-	best, n := slices.Max(known), float64(len(known))
-	least := mean + deviation*min(deviations, 0.8*(n-1)/math.Sqrt(n)) // no value of n is further from the mean than (n-1)/sqrt(n)
-	for i, s := range similarities {
-		if s > mean && s >= least {
-			scores[i] += meaningShare * (s - mean) / (best - mean)
+// Fuse combines two rankings of the same documents: by the words of a query, and by the similarity of embeddings, which is
+// NaN for a document without one. share is the words' part. Only ranks count, since the scales of similarities differ from model to
+// model (Cormack and others, "Reciprocal Rank Fusion", 2009). The result is from 0 to 1; a document of score 0 gets nothing for its words.
+func Fuse(scores, similarities []float64, share float64) []float64 {
+	fused := make([]float64, len(scores))
+	for i, rank := range ranksOf(scores) {
+		if scores[i] > 0 {
+			fused[i] += share * fusedRanks / (fusedRanks + rank)
 		}
 	}
+	for i, rank := range ranksOf(similarities) {
+		if !math.IsNaN(similarities[i]) {
+			fused[i] += (1 - share) * fusedRanks / (fusedRanks + rank)
+		}
+	}
+	return fused
 }
 
-// spread returns the mean and the standard deviation.
-func spread(values []float64) (mean, deviation float64) {
-	for _, v := range values {
-		mean += v / float64(len(values))
+// ranksOf returns the rank of each value from 0, the largest first. Equal values share a rank.
+func ranksOf(values []float64) []float64 {
+	order := make([]int, len(values))
+	for i := range order {
+		order[i] = i
 	}
-	for _, v := range values {
-		deviation += (v - mean) * (v - mean) / float64(len(values))
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(values[b], values[a]) }) // NaN last
+	ranks := make([]float64, len(values))
+	for place, i := range order {
+		ranks[i] = float64(place)
+		if place > 0 && values[order[place-1]] == values[i] {
+			ranks[i] = ranks[order[place-1]]
+		}
 	}
-	return mean, math.Sqrt(deviation)
+	return ranks
+}
+
+// Near reports which documents are so similar that they may be meant: above the mean by at least a share of the distance
+// of the most similar one. Similarities are as for Fuse.
+func Near(similarities []float64, share float64) []bool {
+	near := make([]bool, len(similarities))
+	known := slices.DeleteFunc(slices.Clone(similarities), math.IsNaN)
+	if len(known) < 2 {
+		return near
+	}
+	best, mean := slices.Max(known), 0.0
+	for _, s := range known {
+		mean += s / float64(len(known))
+	}
+	for i, s := range similarities {
+		near[i] = s > mean && s-mean >= share*(best-mean)
+	}
+	return near
 }

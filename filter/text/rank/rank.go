@@ -1,6 +1,6 @@
 // Package rank finds the documents that fit a query: entries of the memory, tools, lines of code.
 //
-// Start with [New] and [Index.Score], which compares words; [Raise] adds what embeddings know. [Subject] and
+// Start with [New] and [Index.Score], which compares words; [Fuse] adds what embeddings know. [Subject] and
 // [Words] are the words that count. Documents are ranked by BM25 (Robertson and Zaragoza, "The Probabilistic
 // Relevance Framework", 2009) without the correction for length, since a longer document is no less relevant.
 // A word counts as itself without its ending, and less by its meanings in words.txt, so that "remove",

@@ -1,8 +1,10 @@
 package rank
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -93,15 +95,46 @@ func TestScore(t *testing.T) {
 	}
 }
 
-func TestRaise(t *testing.T) {
-	scores, nan := make([]float64, 6), math.NaN()
-	Raise(scores, []float64{0.1, 0.1, 0.9, 0.1, 0.1, nan})
-	if want := []float64{0, 0, meaningShare, 0, 0, 0}; !slices.Equal(scores, want) {
-		t.Errorf("scores of one similar document: %v, want %v", scores, want)
+func TestFuse(t *testing.T) {
+	nan := math.NaN()
+	for name, tt := range map[string]struct {
+		words, similarities []float64
+		want                string // the order of the documents
+	}{
+		"words decide":                 {[]float64{0.1, 0.9, 0.5}, []float64{0.8, 0.9, 0.85}, "1 2 0"},
+		"meaning decides without them": {[]float64{0, 0, 0}, []float64{0.8, 0.9, 0.85}, "1 2 0"},
+		"both first":                   {[]float64{0.9, 0.5, 0}, []float64{0.7, 0.8, 0.9}, "0 1 2"},
+		"no embedding":                 {[]float64{0.9, 0, 0.1}, []float64{nan, 0.9, nan}, "0 2 1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			fused := Fuse(tt.words, tt.similarities, 0.75)
+			order := []int{0, 1, 2}
+			slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(fused[b], fused[a]) })
+			if got := strings.Trim(fmt.Sprint(order), "[]"); got != tt.want {
+				t.Errorf("the order is %s, want %s: %v", got, tt.want, fused)
+			}
+			if best := slices.Max(fused); best > 1 || slices.Min(fused) < 0 {
+				t.Errorf("fused scores from %v to %v, want 0 to 1", slices.Min(fused), best)
+			}
+		})
 	}
-	scores = make([]float64, 2)
-	if Raise(scores, []float64{0.5, nan}); scores[0] != 0 {
-		t.Errorf("one embedding cannot be compared: %v", scores)
+}
+
+func TestNear(t *testing.T) {
+	nan := math.NaN()
+	for _, tt := range []struct {
+		similarities []float64
+		want         []bool
+	}{
+		{[]float64{0.80, 0.80, 0.90, 0.80, 0.88, nan}, []bool{false, false, true, false, true, false}},
+		{[]float64{0.80, 0.80, 0.90, 0.80, 0.85, nan}, []bool{false, false, true, false, false, false}},
+		{[]float64{0.5, nan}, []bool{false, false}},
+		{[]float64{0.5, 0.5}, []bool{false, false}},
+		{nil, []bool{}},
+	} {
+		if got := Near(tt.similarities, 0.5); !slices.Equal(got, tt.want) {
+			t.Errorf("near of %v: %v, want %v", tt.similarities, got, tt.want)
+		}
 	}
 }
 

@@ -82,20 +82,35 @@ func (t *turn) pickAll() {
 	}
 }
 
-// rank scores the tools with these indexes, roughly from 0 to 1; NaN means that
-// a tool has no vector. It returns false without embeddings.
+// wordsShare is the part of a tool's score that the words of a prompt have; its embedding has the rest. Words alone, and embeddings
+// alone, put fewer tools first.
+const wordsShare = 0.75
+
+// rank scores the tools with these indexes from 0 to 1; NaN means that a tool has no vector. It returns false without
+// embeddings.
 func (s *Set) rank(ctx context.Context, t *turn, m llm.Model, prompt string, rest []int) ([]float64, bool) {
 	e, ok := llm.EmbedderOf(m)
 	if !ok || s.failures[m.Name()] >= rank.MaxFailures {
 		return nil, false
 	}
-	scores, known, err := s.vectors.rank(ctx, m.Name(), e, prompt, t.all, rest)
+	similarities, known, err := s.vectors.rank(ctx, e, prompt, t.all, rest)
 	if err != nil {
 		s.failures[m.Name()]++
 		s.log.Debug("tool_filter scores no tool, since embedding failed", "model", m.Name(), "err", err)
 		return nil, false
 	}
 	s.failures[m.Name()], t.embedded = 0, known
+	words := s.filtered.score(prompt, t.all)
+	ours := make([]float64, len(rest))
+	for i, tool := range rest {
+		ours[i] = words[tool]
+	}
+	scores := rank.Fuse(ours, similarities, wordsShare)
+	for i := range scores {
+		if math.IsNaN(similarities[i]) {
+			scores[i] = math.NaN()
+		}
+	}
 	return scores, true
 }
 

@@ -25,7 +25,7 @@ const (
 	maxVectors = 4096
 )
 
-// Vectors caches the vectors of tools by model. The zero value is empty;
+// Vectors caches the vectors of tools by the name of their embedder. The zero value is empty;
 // sessions may share it.
 type Vectors struct {
 	mu      sync.Mutex
@@ -35,7 +35,7 @@ type Vectors struct {
 // rank returns the similarity of each tool to the prompt, or NaN if the tool could not be embedded,
 // and the number of embedded tools. An error means that the prompt could not be embedded.
 func (v *Vectors) rank(
-	ctx context.Context, model string, e llm.Embedder, prompt string, all []llm.Tool, rest []int,
+	ctx context.Context, e llm.Embedder, prompt string, all []llm.Tool, rest []int,
 ) (scores []float64, known int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, embedTimeout)
 	defer cancel()
@@ -44,7 +44,7 @@ func (v *Vectors) rank(
 	if err := rank.Embed(ctx, e, []string{asked}, func(_ int, vectors [][]float32) error { query = vectors[0]; return nil }); err != nil {
 		return nil, 0, err
 	}
-	vectors := v.vectorsOf(ctx, model, e, all, rest)
+	vectors := v.vectorsOf(ctx, e, all, rest)
 	scores = make([]float64, len(rest))
 	for i, v := range vectors {
 		if scores[i] = math.NaN(); v != nil {
@@ -59,7 +59,7 @@ func (v *Vectors) rank(
 }
 
 // vectorsOf returns the vectors of the tools, nil for a tool without one.
-func (v *Vectors) vectorsOf(ctx context.Context, model string, e llm.Embedder, all []llm.Tool, rest []int) [][]float32 {
+func (v *Vectors) vectorsOf(ctx context.Context, e llm.Embedder, all []llm.Tool, rest []int) [][]float32 {
 	out := make([][]float32, len(rest))
 	keys := make([][sha256.Size]byte, len(rest))
 	texts := make([]string, len(rest))
@@ -68,7 +68,7 @@ func (v *Vectors) vectorsOf(ctx context.Context, model string, e llm.Embedder, a
 	for i, tool := range rest {
 		texts[i] = embeddingText(all[tool])
 		keys[i] = sha256.Sum256([]byte(texts[i]))
-		if out[i] = v.byModel[model][keys[i]]; out[i] == nil {
+		if out[i] = v.byModel[e.Name()][keys[i]]; out[i] == nil {
 			missing = append(missing, i)
 		}
 	}
@@ -84,7 +84,7 @@ func (v *Vectors) vectorsOf(ctx context.Context, model string, e llm.Embedder, a
 		for j, values := range vectors {
 			i := missing[from+j]
 			out[i] = values
-			v.store(model, keys[i], values)
+			v.store(e.Name(), keys[i], values)
 		}
 		return nil
 	})

@@ -56,6 +56,7 @@ type Set struct {
 
 	found      map[string]bool // tools that tool_search has offered
 	catalogue  catalogue       // of the tools that are left out, for tool_search
+	filtered   catalogue       // of all tools, for the filter
 	searchable []string        // the servers and our own tools that searchTool lists
 	searchTool executors.Tool
 

@@ -97,13 +97,13 @@ func TestFilter(t *testing.T) {
 		want    string
 		status  string
 	}{
-		"by fit": {"lösche den Ordner build", nil, embeds, "bash read delete_path terraform__plan odd",
-			"Tools of the last prompt: 5 of 67 (AlwaysOn: bash, read; SimilarityRank: delete_path, terraform__plan; ShortDescription: odd)"},
+		"by fit": {"lösche den Ordner build", nil, embeds, "bash read list_directory delete_path odd",
+			"Tools of the last prompt: 5 of 67 (AlwaysOn: bash, read; SimilarityRank: list_directory, delete_path; ShortDescription: odd)"},
 		"by name": {"use Weather__Forecast, and CREATE_ISSUE!", nil, embeds,
 			"bash read github__create_issue github__add_issue_comment jira__create_ticket weather__forecast odd", ""},
 		"used": {"delete the folder build", calls("stripe__list_invoices", "unknown", "read"), embeds,
-			"bash read delete_path stripe__list_invoices terraform__plan odd",
-			"Tools of the last prompt: 6 of 67 (AlwaysOn: bash, read; AlreadyUsed: stripe__list_invoices; SimilarityRank: delete_path, terraform__plan; " +
+			"bash read list_directory delete_path stripe__list_invoices odd",
+			"Tools of the last prompt: 6 of 67 (AlwaysOn: bash, read; AlreadyUsed: stripe__list_invoices; SimilarityRank: list_directory, delete_path; " +
 				"ShortDescription: odd)"},
 		"no prompt":         {" \n", nil, embeds, toolNames(tools), "Tools of the last prompt: 67 of 67 (Unfiltered: 67)"},
 		"no embeddings":     {"delete the folder build", nil, model{}, toolNames(tools), "Tools of the last prompt: 67 of 67 (Unfiltered: 67)"},
@@ -154,7 +154,7 @@ func TestCalledToolStays(t *testing.T) {
 		s.Offer(model{})
 	}
 	got := s.Offer(model{})
-	if toolNames(got) != "bash read delete_path terraform__plan maps__directions bash_stop" {
+	if toolNames(got) != "bash read list_directory delete_path maps__directions bash_stop" {
 		t.Errorf("%s", toolNames(got))
 	}
 	if again, _ := json.Marshal(got[:4]); string(again) != string(first) {
@@ -183,7 +183,7 @@ func TestPreviousToolsSuffice(t *testing.T) {
 	}
 	spoken := calls("bash")
 	first := offered("delete the folder build", spoken)
-	if got := offered("remove the directory build", spoken); got != first {
+	if got := offered("please delete that folder, build", spoken); got != first {
 		t.Errorf("%q became %q", first, got)
 	}
 	if got := offered("delete_path", spoken); !strings.HasPrefix(got, "bash read ") {
@@ -204,6 +204,8 @@ func TestPreviousToolsSuffice(t *testing.T) {
 // byWords embeds a text by its words, so that tools fit the prompts that share words with
 // them, or meanings of words.
 type byWords struct{}
+
+func (byWords) Name() string { return "words" }
 
 func (byWords) Embed(_ context.Context, texts []string) ([][]float32, error) {
 	out := make([][]float32, 0, len(texts))
@@ -227,6 +229,8 @@ type embedder struct {
 	err   error
 	wrong bool
 }
+
+func (e *embedder) Name() string { return "fake" }
 
 func (e *embedder) Embed(_ context.Context, texts []string) ([][]float32, error) {
 	e.asked = append(e.asked, texts)
@@ -309,7 +313,7 @@ func TestNoEmbedder(t *testing.T) {
 		"none":   {small{}, "18 tool_search"},
 		"broken": {small{model{&embedder{err: errors.New("not here")}}}, "18 tool_search"},
 		"room":   {model{}, "18 " + strings.TrimPrefix(toolNames(typicalTools(t)[18:]), "")},
-		"works":  {small{model{e}}, "2 docker__list_containers docker__container_logs"},
+		"works":  {small{model{e}}, "2 docker__container_logs docker__stop_container"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := set(filtering)

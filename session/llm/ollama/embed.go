@@ -25,7 +25,7 @@ func (o *Model) Embedder() llm.Embedder {
 	if o.cfg.Embedding == "" {
 		return nil
 	}
-	return wire.Embedder{Endpoint: &o.endpoint, Missing: "run: ollama pull " + o.cfg.Embedding, Request: o.embed}
+	return wire.Embedder{Endpoint: &o.endpoint, Model: o.cfg.Embedding, Prefix: o.cfg.EmbeddingPrefix, Missing: "run: ollama pull " + o.cfg.Embedding, Request: o.embed}
 }
 
 // embed sends one request.

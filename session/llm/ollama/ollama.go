@@ -27,7 +27,9 @@ type Config struct {
 	APIKey  func() string // called before each request; nil means that there is no key
 	KeyEnv  string        // the environment variable of the key; empty means that no key is needed
 
-	Embedding string    // the model for embeddings; empty means that there is none
+	Embedding       string // the model for embeddings; empty means that there is none
+	EmbeddingPrefix string // before each text to embed
+
 	MaxTokens int       // of one answer; 0 means no limit but the window
 	Window    int       // window to request; 0 means the one in the Modelfile, else at most 32,768
 	Images    string    // "yes" or "no"; otherwise the server's facts decide

@@ -30,7 +30,7 @@ func (o *Model) Embedder() llm.Embedder {
 		return nil
 	}
 	missing := fmt.Sprintf("check embedding_model %q and base_url", o.cfg.Embedding)
-	return wire.Embedder{Endpoint: &o.endpoint, BatchSize: maxEmbedTexts, Missing: missing, Request: o.embed}
+	return wire.Embedder{Endpoint: &o.endpoint, Model: o.cfg.Embedding, Prefix: o.cfg.EmbeddingPrefix, BatchSize: maxEmbedTexts, Missing: missing, Request: o.embed}
 }
 
 // embedRequest is a request for vectors.

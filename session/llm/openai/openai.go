@@ -32,7 +32,8 @@ type Config struct {
 
 	KeyOptional bool // the server may need no key
 
-	Embedding string // the model for embeddings; empty means that there is none
+	Embedding       string // the model for embeddings; empty means that there is none
+	EmbeddingPrefix string // before each text to embed
 
 	MaxTokens int       // of one answer; 0 leaves it to the server
 	Window    int       // tokens; 0 means the known window of the model, if any

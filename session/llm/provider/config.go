@@ -48,6 +48,8 @@ type Provider struct {
 	// ollama is asked for that window; 0 means the one in the Modelfile, else at most 32,768.
 	ContextWindow  int    `toml:"context_window" default:"0" range:"0.." zero:"the known size of the model" unit:"tokens" doc:"of the context window; ollama gets this size"`
 	EmbeddingModel string `toml:"embedding_model" zero:"no embeddings" doc:"model for embeddings; models.md lists the types that have them"`
+	// EmbeddingPrefix stands before each text to embed.
+	EmbeddingPrefix string `toml:"embedding_prefix" default:"auto" doc:"words before each text to embed; auto: those that the model wants, by its name"`
 	// ToolUse of auto is native, and text after a model has refused tools or written a call as JSON; see textcalls.
 	ToolUse string `toml:"tool_use" oneof:"auto,native,text" doc:"how its models call tools"`
 	// Images of auto is yes, except for direct. A model that accepts none gets a line of text
@@ -147,6 +149,14 @@ func (p Provider) Validate() map[string]string {
 func isWebAddress(text string) bool {
 	u, err := url.Parse(text)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+}
+
+// embeddingPrefix returns the configured prefix, or the one of the model for embeddings.
+func (p Provider) embeddingPrefix() string {
+	if p.EmbeddingPrefix == "auto" {
+		return wire.EmbeddingPrefix(p.EmbeddingModel)
+	}
+	return p.EmbeddingPrefix
 }
 
 func (p Provider) name() string { return cmp.Or(p.Name, p.Type) }

@@ -28,7 +28,10 @@ const (
 // embedderAt returns the embedder for a provider that is configured at this
 // address.
 func embedderAt(t testing.TB, p Provider, url string) llm.Embedder {
-	p.BaseURL, p.EmbeddingModel = url, "e"
+	p.BaseURL = url
+	if p.EmbeddingModel == "" {
+		p.EmbeddingModel = "e"
+	}
 	cfg := Config{Providers: []Provider{p}, Retry: wireRetry}
 	if wrong := setting.Check(cfg); len(wrong) > 0 {
 		t.Fatal(wrong)
@@ -201,5 +204,36 @@ func TestOpenAINoEmbeddings(t *testing.T) {
 	})
 	if _, err := embedderAt(t, Provider{Type: TypeOpenAI}, s.URL).Embed(ctx, []string{"a"}); err != cause {
 		t.Errorf("error %v, want %v", err, cause)
+	}
+}
+
+// A model for embeddings gets the words that it wants before each text, unless the configuration says otherwise. Vectors with and without
+// them are not compared.
+func TestEmbeddingPrefix(t *testing.T) {
+	names := map[string]bool{}
+	for name, tt := range map[string]struct{ model, prefix, want string }{
+		"E5":                  {"intfloat/multilingual-e5-small", "auto", "query: hello"},
+		"E5, quantized":       {"e5-base-v2-q4:latest", "auto", "query: hello"},
+		"E5 for instructions": {"multilingual-e5-large-instruct", "auto", "hello"},
+		"another model":       {"nomic-embed-text", "auto", "hello"},
+		"a name like E5":      {"code5-small", "auto", "hello"},
+		"configured":          {"nomic-embed-text", "search_query: ", "search_query: hello"},
+		"switched off":        {"intfloat/multilingual-e5-small", "", "hello"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var body string
+			s := llmtest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+				body = bodyOf(r)
+				io.WriteString(w, `{"data":[{"index":0,"embedding":[1,2]}]}`)
+			})
+			e := embedderAt(t, Provider{Type: TypeCompatible, Model: "m", EmbeddingModel: tt.model, EmbeddingPrefix: tt.prefix}, s.URL)
+			if _, err := e.Embed(t.Context(), []string{"hello"}); err != nil || !strings.Contains(body, `["`+tt.want+`"]`) {
+				t.Errorf("%v, the request is %s, want %q", err, body, tt.want)
+			}
+			if names[e.Name()] {
+				t.Errorf("%s is the name of other vectors too", e.Name())
+			}
+			names[e.Name()] = true
+		})
 	}
 }

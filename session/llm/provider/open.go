@@ -39,7 +39,7 @@ func openAnthropic(p opening) (llm.Model, error) {
 func openOpenAI(server string) func(p opening) (llm.Model, error) {
 	return func(p opening) (llm.Model, error) {
 		cfg := openai.Config{Type: server, Name: p.Name, Model: p.Model, API: p.API, BaseURL: p.BaseURL, KeyEnv: p.APIKeyEnv, APIKey: p.key(p.APIKeyEnv), KeyOptional: p.keyOptional,
-			Embedding: p.EmbeddingModel, MaxTokens: p.MaxTokens, Window: p.ContextWindow, NoImages: p.Images == imagesNo, Price: p.Price, Memory: p.memory}
+			Embedding: p.EmbeddingModel, EmbeddingPrefix: p.embeddingPrefix(), MaxTokens: p.MaxTokens, Window: p.ContextWindow, NoImages: p.Images == imagesNo, Price: p.Price, Memory: p.memory}
 		if server == openai.ServerCompatible {
 			cfg.UsualWindow = usualWindow(cfg.Model)
 		}
@@ -53,7 +53,7 @@ func openOllama(p opening) (llm.Model, error) {
 		p.APIKeyEnv = ollamaKey // other servers must not see it
 	}
 	return ollama.New(ollama.Config{Name: p.Name, Model: p.Model, Address: p.BaseURL, KeyEnv: p.APIKeyEnv, APIKey: p.key(p.APIKeyEnv),
-		Embedding: p.EmbeddingModel, MaxTokens: p.MaxTokens, Window: p.ContextWindow, Images: p.Images, Price: p.Price, Memory: p.memory}), nil
+		Embedding: p.EmbeddingModel, EmbeddingPrefix: p.embeddingPrefix(), MaxTokens: p.MaxTokens, Window: p.ContextWindow, Images: p.Images, Price: p.Price, Memory: p.memory}), nil
 }
 
 // Memory keeps the facts that were learned about model servers. The app has one for all

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 
+	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
 	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
@@ -15,11 +17,30 @@ import (
 // Embedder is the embedder of an endpoint. Its adapter sends the requests.
 type Embedder struct {
 	Endpoint  *Endpoint
+	Model     string // for embeddings
+	Prefix    string // before each text; see EmbeddingPrefix
 	BatchSize int    // texts of a request; 0 means that any number fits
 	Missing   string // the hint where the server does not have the model
 
 	// Request sends one request for the vectors of the texts, in their order.
 	Request func(ctx context.Context, texts []string) ([][]float32, error)
+}
+
+// EmbeddingPrefix returns the words that a model was trained to find before each text, by its name. E5 has one for queries and one for
+// passages. Texts that are compared here are of one kind, short, so both get the first one, as its authors advise.
+// https://huggingface.co/intfloat/multilingual-e5-small
+func EmbeddingPrefix(model string) string {
+	if model = strings.ToLower(model); isE5.MatchString(model) && !strings.Contains(model, "instruct") {
+		return "query: "
+	}
+	return ""
+}
+
+var isE5 = lazyregexp.New(`(^|[^a-z0-9])e5-(small|base|large)`)
+
+// Name returns the provider, the model for embeddings, and the prefix.
+func (e Embedder) Name() string {
+	return strings.TrimSpace(e.Endpoint.Provider + ":" + e.Model + " " + e.Prefix)
 }
 
 // Embed implements llm.Embedder.
@@ -43,6 +64,12 @@ func (e Embedder) Embed(ctx context.Context, texts []string) ([][]float32, error
 // all sends as many requests as the texts need.
 func (e Embedder) all(ctx context.Context, texts []string) ([][]float32, error) {
 	vectors := make([][]float32, 0, len(texts))
+	if e.Prefix != "" {
+		texts = slices.Clone(texts)
+		for i := range texts {
+			texts[i] = e.Prefix + texts[i]
+		}
+	}
 	for batch := range slices.Chunk(texts, cmp.Or(e.BatchSize, len(texts))) {
 		got, err := e.Request(ctx, batch)
 		if err != nil {
