@@ -121,7 +121,7 @@ func TestRetry(t *testing.T) {
 	e := (&ide{}).begin(t, start{env: append([]string{"ZEPH_LLM_RETRY_BASE_MS=1", "ZEPH_LLM_RETRY_MAX_MS=1"}, p.Env()...)})
 	s := e.session()
 	e.prompt(s, "hi")
-	want := "claude answered 529: Overloaded. Trying again in 1 ms (2 of 5).\n\nclaude answered 429: slow down. Trying again in 1 ms (3 of 5).\n\nHere."
+	want := "claude:claude-sonnet-5-5 answered 529: Overloaded. Trying again in 1 ms (2 of 5).\n\nclaude:claude-sonnet-5-5 answered 429: slow down. Trying again in 1 ms (3 of 5).\n\nHere."
 	if got := e.Text(s); got != want {
 		t.Errorf("the user sees %q, want %q", got, want)
 	}
@@ -174,7 +174,7 @@ base_url = "` + good.URL + `"
 `})
 	s := e.session()
 	e.prompt(s, "hi")
-	want := "main answered 401: invalid x-api-key (check the key in ANTHROPIC_API_KEY, or run zeph-acp login). backup:n answers instead.\n\nHere."
+	want := "main:m answered 401: invalid x-api-key (check the key in ANTHROPIC_API_KEY, or run zeph-acp login). backup:n answers instead.\n\nHere."
 	if got := e.Text(s); got != want {
 		t.Errorf("the user sees %q, want %q", got, want)
 	}

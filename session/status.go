@@ -10,6 +10,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/local"
 )
 
 // status answers the command /status.
@@ -38,14 +39,20 @@ func (s *Session) status(context.Context, string) (string, error) {
 	if llm.CallsInText(s.settings.model) {
 		line("Tools", "called in the text of answers, since the model has no tool calls of its own")
 	}
-	switch window := s.settings.model.Window(); {
-	case s.usage.Size == 0:
-	case window == s.usage.Size:
-		line("Context", "%d of %s (%d %%)", s.usage.Used, quantity.Count(window, "token"), s.usage.Used*100/window)
-	case window > 0: // the tokens were counted by another model
-		line("Context", "about %d of %s (%d %%)", s.usage.Used, quantity.Count(window, "token"), s.usage.Used*100/window)
+	_, direct := s.settings.model.(local.Direct) // no server reads its conversation
+	window, used, about := s.settings.model.Window(), s.usage.Used, "about "
+	switch {
+	case s.usage.Size == 0: // the server counts no tokens, or its window is unknown
+		used = (llm.HistoryTokens(s.settings.model.Name(), s.history) + 99) / 100 * 100
+	case window == s.usage.Size: // else the tokens were counted by another model
+		about = ""
+	}
+	switch {
+	case s.usage.Size == 0 && (used == 0 || direct):
+	case window > 0:
+		line("Context", "%s%d of %s (%d %%)", about, used, quantity.Count(window, "token"), used*100/window)
 	default:
-		line("Context", "about %s", quantity.Count(s.usage.Used, "token"))
+		line("Context", "about %s", quantity.Count(used, "token"))
 	}
 	for _, currency := range slices.Sorted(maps.Keys(s.costs)) {
 		line("Cost", "%.4f %s", s.costs[currency], currency)

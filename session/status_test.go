@@ -2,9 +2,12 @@ package session
 
 import (
 	"context"
+	"iter"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
 // asking are tools whose status needs the model of the one session.
@@ -46,3 +49,31 @@ func TestStatusOfToolsThatAsk(t *testing.T) {
 		t.Fatal("/status hangs")
 	}
 }
+
+// Where the server counts no tokens, /status shows an estimate.
+func TestStatusEstimatesTheContext(t *testing.T) {
+	for name, tt := range map[string]struct {
+		window int
+		want   string
+	}{
+		"known window":   {1000, "- Context: about 100 of 1000 tokens (10 %)\n"},
+		"unknown window": {0, "- Context: about 100 tokens\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := open(t, newSessions(nil)).(*Session)
+			s.settings.model = windowed{tt.window}
+			s.history = []llm.Message{{Role: llm.User, Blocks: []llm.Block{{Text: strings.Repeat("word ", 22)}}}}
+			if text, _ := s.status(context.Background(), ""); !strings.Contains(text, tt.want) {
+				t.Errorf("the status has no line %q:\n%s", tt.want, text)
+			}
+		})
+	}
+}
+
+// windowed is a model with a window.
+type windowed struct{ size int }
+
+func (windowed) Name() string  { return "fake:m" }
+func (w windowed) Window() int { return w.size }
+
+func (windowed) Stream(context.Context, llm.Request) iter.Seq2[llm.Event, error] { return nil }

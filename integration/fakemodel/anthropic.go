@@ -95,6 +95,11 @@ func (p *Anthropic) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // the agent went away
 	}
+	switch r.URL.Path {
+	case "/props", "/v1/models", "/api/show": // Anthropic has no facts about a model of another name
+		w.WriteHeader(http.StatusNotFound)
+		return
+	}
 	if r.URL.Path != "/v1/messages" || r.Header.Get("X-Api-Key") != "test" {
 		p.t.Errorf("%s %s with key %q", r.Method, r.URL.Path, r.Header.Get("X-Api-Key"))
 	}

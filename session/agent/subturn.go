@@ -77,6 +77,9 @@ func (r *runningCall) delegate(ctx context.Context, d executors.Delegation) (exe
 	if err != nil {
 		return executors.Report{}, err
 	}
+	if r.Learn != nil {
+		r.Learn(ctx, model)
+	}
 	t := r.newSubturn(d, model)
 	subCtx, end := r.Agent.subturns.begin(ctx, t.caller())
 	defer end()

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -115,6 +116,8 @@ func TestDelegateRequest(t *testing.T) {
 		return &fakeModel{name: name, rounds: 1, each: func(req llm.Request, _ int) { seen = req }}, nil
 	}
 	a.Mode = func() string { return "[mode: code]" }
+	var learned []string
+	a.Learn = func(_ context.Context, m llm.Model) { learned = append(learned, m.Name()) }
 	a.Spend = func(m llm.Model, _ llm.Usage) *acp.Cost {
 		if m.Name() == "fake:small" {
 			spent++
@@ -123,6 +126,9 @@ func TestDelegateRequest(t *testing.T) {
 	}
 	if _, _, err := a.Turn(t.Context(), nil, text("go")); err != nil {
 		t.Fatal(err)
+	}
+	if !slices.Contains(learned, "fake:small") {
+		t.Errorf("the facts about %v were asked for, and not those about fake:small", learned)
 	}
 	var tools []string
 	for _, tool := range seen.Tools {

@@ -2,6 +2,7 @@ package llm
 
 import (
 	"context"
+	"time"
 )
 
 // As returns the model, or the first model inside its wrappers, that is a T.
@@ -74,6 +75,24 @@ type Facted interface {
 	Facts() (f Facts, known bool)
 	// Recall sets facts that an earlier process has learned, unless there are newer ones.
 	Recall(Facts)
+}
+
+// LearnTimeout is how long a turn waits for the facts about its model.
+const LearnTimeout = 2 * time.Second
+
+// LearnFacts asks the model's server for the facts about it if none are known, and waits a short time for
+// them. It reports whether anything was learned.
+func LearnFacts(ctx context.Context, m Model) (changed bool) {
+	f, ok := As[Facted](m)
+	if !ok {
+		return false
+	}
+	if _, known := f.Facts(); known {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, LearnTimeout)
+	defer cancel()
+	return f.Learn(ctx)
 }
 
 // Answering returns the model that is asked next: m, or a fallback while m is not asked

@@ -166,7 +166,7 @@ const (
 
 // Error is a provider's failure.
 type Error struct {
-	Provider string // as configured
+	Provider string // as configured, or the name of the model that failed to answer
 	Status   int    // HTTP status; 0 means there is none, as after a network failure
 	Message  string // the provider's message, one line, without secrets
 	Hint     string // one sentence of advice to the user

@@ -89,3 +89,14 @@ func CountOf(model string, u Usage, blocks []Block, estimate int) *Count {
 	}
 	return &Count{Model: model, Tokens: u.Input + max(u.Output-unsent, 0), Estimate: estimate}
 }
+
+// HistoryTokens estimates the tokens of a history: the last count of a provider, and the estimate of the messages after it.
+func HistoryTokens(model string, history []Message) (tokens int) {
+	for _, m := range slices.Backward(history) {
+		if m.Count != nil {
+			return tokens + m.Count.Tokens
+		}
+		tokens += MessageTokens(m, model)
+	}
+	return tokens
+}

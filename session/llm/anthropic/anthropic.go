@@ -43,10 +43,12 @@ type Config struct {
 
 	KeyOptional bool // the server may need no key
 
-	MaxTokens int       // of one answer; 0 means 32,000, 64,000 at the levels xhigh and max, or less where the model allows less
-	Window    int       // tokens; 0 means the known window of the model, else 200,000
-	NoImages  bool      // the model accepts no images
-	Price     llm.Price // the zero value means unknown
+	MaxTokens int // of one answer; 0 means 32,000, 64,000 at the levels xhigh and max, or less where the model allows less
+	Window    int // tokens; 0 means the known window of the model, else 200,000
+	// Served returns the window that the server states, in tokens; 0 means that it is unknown. It may be nil.
+	Served   func() int
+	NoImages bool      // the model accepts no images
+	Price    llm.Price // the zero value means unknown
 }
 
 // Model is a model behind Anthropic's Messages API. Only its Config decides the address
@@ -102,12 +104,17 @@ func (c *Model) Name() string { return c.endpoint.Name() }
 // Ready returns an *Error with Auth if there is no key where one is needed.
 func (c *Model) Ready() error { return c.endpoint.Ready() }
 
-// Window returns the configured window, else the model's.
+// Window returns the configured window, else the server's, else the model's.
 func (c *Model) Window() int {
-	if c.cfg.Window > 0 {
-		return c.cfg.Window
+	return cmp.Or(c.cfg.Window, c.served(), c.facts.window)
+}
+
+// served returns the window that the server states; 0 means that it is unknown.
+func (c *Model) served() int {
+	if c.cfg.Served == nil {
+		return 0
 	}
-	return c.facts.window
+	return c.cfg.Served()
 }
 
 // Levels returns the thought levels that the model is known to accept.

@@ -104,7 +104,7 @@ func TestClaudeFailure(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := llmtest.ServeAnthropic(t, tt.answer)
 			_, err := llmtest.Collect(modelAt(s.URL), t.Context(), llmtest.Hello())
-			tt.want.Provider = "claude"
+			tt.want.Provider = "claude:" + DefaultModel
 			got, ok := errors.AsType[*llm.Error](err)
 			if !ok {
 				t.Fatalf("Stream: %v", err)

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/wire"
 )
 
 // thinkingConfig says whether to think, and how much.
@@ -43,15 +44,20 @@ func (m modelFacts) thinkingConfig(level string, maxTokens int, messages []form)
 	return &thinkingConfig{Type: "adaptive", Display: "summarized"}, output
 }
 
-// maxTokens returns the bound of an answer at a thought level.
-func (c *Model) maxTokens(level string) int {
-	switch {
-	case c.cfg.MaxTokens > 0:
-		return c.cfg.MaxTokens
-	case slices.Contains(c.facts.levels, level) && (level == "xhigh" || level == "max"):
-		return min(deepMaxTokens, c.facts.output)
+// maxTokens returns the limit of an answer: the configured one or the one of the thought level, and no more than the request leaves of
+// a window that the server states.
+func (c *Model) maxTokens(req llm.Request) int {
+	limit := c.cfg.MaxTokens
+	if limit == 0 {
+		limit = min(defaultMaxTokens, c.facts.output)
+		if slices.Contains(c.facts.levels, req.Thought) && (req.Thought == "xhigh" || req.Thought == "max") {
+			limit = min(deepMaxTokens, c.facts.output)
+		}
 	}
-	return min(defaultMaxTokens, c.facts.output)
+	if c.served() > 0 && req.Size > 0 {
+		limit = min(limit, wire.AnswerTokens(c.Window(), req.Size))
+	}
+	return limit
 }
 
 // thoughtless reports whether the answers before the last results began without a

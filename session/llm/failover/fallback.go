@@ -55,6 +55,9 @@ func (f *fallback) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Ev
 		var failed []*llm.Error
 		var notices []string // failures since the last change of the model was announced
 		for i, m := range f.candidates() {
+			if m != f.Model && llm.Ready(m) == nil {
+				llm.LearnFacts(ctx, m)
+			}
 			if e := f.whyUnable(m, req); e != nil {
 				failed, notices = append(failed, e), append(notices, e.Error()+".")
 				continue

@@ -121,7 +121,7 @@ func TestOllamaFailure(t *testing.T) {
 			if !ok {
 				t.Fatalf("Stream: %v", err)
 			}
-			tt.want.Provider = "ollama"
+			tt.want.Provider = "ollama:m"
 			if diff := cmp.Diff(tt.want, *e); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}

@@ -105,14 +105,13 @@ func (o *Model) learnWindow(f *llm.Error) {
 }
 
 // maxTokens returns the limit of an answer; 0 leaves it to the server. At a compatible server that is
-// what the request leaves of the window, since some models do not end. The estimate may be a quarter
-// too low.
+// what the request leaves of the window, since some models do not end.
 func (o *Model) maxTokens(req llm.Request) int {
 	limit, window := o.cfg.MaxTokens, o.Window()
 	if o.cfg.Type != ServerCompatible || window == 0 || req.Size == 0 {
 		return limit
 	}
-	left := max(window-req.Size*5/4, window/16)
+	left := wire.AnswerTokens(window, req.Size)
 	if limit == 0 {
 		return left
 	}

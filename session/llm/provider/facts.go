@@ -12,9 +12,6 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
 )
 
-// learnTimeout is how long a turn waits for the facts about its model.
-const learnTimeout = 2 * time.Second
-
 // keptFacts are the facts about one model, as its server stated them.
 type keptFacts struct {
 	Model string    `json:"model"` // the provider's name of the model
@@ -44,17 +41,21 @@ func (c *Catalogue) Learn(cfg Config, getenv func(string) string, m llm.Model) {
 	})
 }
 
-// LearnFirst asks for the facts about a model if none are known, and waits a short time for them.
+// LearnFirst recalls the kept facts about a model, or asks for them if there are none, and waits a short time for them.
 func (c *Catalogue) LearnFirst(ctx context.Context, cfg Config, getenv func(string) string, m llm.Model) {
 	if c == nil {
 		return
 	}
-	if f, ok := llm.As[llm.Facted](m); ok {
-		if _, known := f.Facts(); !known {
-			ctx, cancel := context.WithTimeout(ctx, learnTimeout)
-			defer cancel()
-			c.learn(ctx, cfg, getenv, m)
-		}
+	f, ok := llm.As[llm.Facted](m)
+	if !ok {
+		return
+	}
+	if _, known := f.Facts(); !known {
+		c.recall(cfg, getenv, m)
+	}
+	if _, known := f.Facts(); !known {
+		llm.LearnFacts(ctx, m)
+		c.keep(cfg, getenv, m)
 	}
 }
 
@@ -65,10 +66,20 @@ func (c *Catalogue) learn(ctx context.Context, cfg Config, getenv func(string) s
 		return llm.Learn(ctx, m)
 	}
 	changed = f.Learn(ctx)
+	c.keep(cfg, getenv, m)
+	return changed
+}
+
+// keep keeps the facts about a model for later processes.
+func (c *Catalogue) keep(cfg Config, getenv func(string) string, m llm.Model) {
+	f, ok := llm.As[llm.Facted](m)
+	if !ok {
+		return
+	}
 	facts, known := f.Facts()
 	p, err := chooseProvider(availableProviders(cfg, getenv), m.Name())
 	if !known || err != nil {
-		return changed
+		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -79,12 +90,11 @@ func (c *Catalogue) learn(ctx context.Context, cfg Config, getenv func(string) s
 	list.Provider = p.name()
 	kept, ok := list.factsOf(p.model())
 	if ok && kept.Facts == facts && c.isFresh(kept.At) {
-		return changed
+		return
 	}
 	list.Facts = newestFacts(list.Facts, []keptFacts{{p.model(), c.Now().UTC(), facts}})
 	c.lists[key] = list
 	c.save()
-	return changed
 }
 
 // factsOf returns the kept facts about a model.

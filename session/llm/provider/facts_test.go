@@ -152,7 +152,7 @@ func TestLearnFirstIsBounded(t *testing.T) {
 		begin := time.Now()
 		c := &Catalogue{Now: time.Now}
 		c.LearnFirst(t.Context(), Config{}, func(string) string { return "" }, silentFacts{})
-		if took := time.Since(begin); took != learnTimeout {
+		if took := time.Since(begin); took != llm.LearnTimeout {
 			t.Errorf("waited %s", took)
 		}
 	})
@@ -338,5 +338,75 @@ func TestCountShowsDroppedTools(t *testing.T) {
 				t.Error("the model is asked again with native tools")
 			}
 		})
+	}
+}
+
+// A server nearby that speaks Anthropic's protocol states the facts about its model in its other protocol. They bound the window and an
+// answer. Other servers are not asked.
+func TestFactsOfClaudeNearby(t *testing.T) {
+	var bodies []string
+	s := llmtest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			io.WriteString(w, `{"default_generation_settings":{"n_ctx":8192},"chat_template_caps":{"supports_tools":false}}`)
+			return
+		}
+		bodies = append(bodies, bodyOf(r))
+		llmtest.Status(400, `{"error":{"message":"no"}}`)(w, r)
+	})
+	for name, tt := range map[string]struct {
+		provider Provider
+		window   int
+		inText   bool
+		want     string
+	}{
+		"nearby":      {Provider{Type: TypeClaude, Model: "m", BaseURL: s.URL}, 8192, true, `"max_tokens":3192`},
+		"configured":  {Provider{Type: TypeClaude, Model: "m", BaseURL: s.URL, ContextWindow: 6000, MaxTokens: 500}, 6000, true, `"max_tokens":500`},
+		"Anthropic's": {Provider{Type: TypeClaude, Model: "claude-opus-5-5"}, 1_000_000, false, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, err := Select(Config{Providers: []Provider{tt.provider}}, func(string) string { return "" }, nil, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			llm.LearnFacts(t.Context(), m)
+			if m.Window() != tt.window || llm.CallsInText(m) != tt.inText {
+				t.Errorf("window %d, calls in text %t, want %d and %t", m.Window(), llm.CallsInText(m), tt.window, tt.inText)
+			}
+			if tt.want == "" {
+				return
+			}
+			req := llmtest.Hello()
+			req.Size = 4000
+			_, _ = llmtest.Collect(m, t.Context(), req)
+			if last := bodies[len(bodies)-1]; !strings.Contains(last, tt.want) {
+				t.Errorf("the request is %s, want %s", last, tt.want)
+			}
+		})
+	}
+}
+
+// A fallback is asked for its facts before it answers, so it gets its tools in text where its server drops them.
+func TestFactsOfAFallback(t *testing.T) {
+	down := llmtest.Serve(t, llmtest.Status(401, `{"error":{"message":"no key"}}`))
+	var answered string
+	s := llmtest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			io.WriteString(w, `{"default_generation_settings":{"n_ctx":8192},"chat_template_caps":{"supports_tools":false}}`)
+			return
+		}
+		answered = bodyOf(r)
+		io.WriteString(w, `{"choices":[{"message":{"content":"Hi."},"finish_reason":"stop"}]}`)
+	})
+	cfg := Config{Fallback: []string{"b"}, Providers: []Provider{
+		{Name: "a", Type: TypeCompatible, Model: "m", BaseURL: down.URL}, {Name: "b", Type: TypeCompatible, Model: "m", BaseURL: s.URL},
+	}}
+	m, err := Select(cfg, func(string) string { return "" }, nil, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	req := llmtest.Hello()
+	req.Tools = llmtest.Tools()
+	if _, err := llmtest.Collect(m, t.Context(), req); err != nil || answered == "" || strings.Contains(answered, `"tools":`) {
+		t.Errorf("%v, the fallback was asked %s, want the tools in text", err, answered)
 	}
 }

@@ -2,6 +2,7 @@ package provider
 
 import (
 	"context"
+	"strings"
 
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/anthropic"
@@ -30,8 +31,17 @@ func (p opening) key(env string) func() string {
 
 // openAnthropic returns the model of a provider of the type claude.
 func openAnthropic(p opening) (llm.Model, error) {
-	return anthropic.New(anthropic.Config{Name: p.Name, Model: p.Model, BaseURL: p.BaseURL, KeyEnv: p.APIKeyEnv, APIKey: p.key(p.APIKeyEnv), KeyOptional: p.keyOptional,
-		MaxTokens: p.MaxTokens, Window: p.ContextWindow, NoImages: p.Images == imagesNo, Price: p.Price}), nil
+	cfg := anthropic.Config{Name: p.Name, Model: p.Model, BaseURL: p.BaseURL, KeyEnv: p.APIKeyEnv, APIKey: p.key(p.APIKeyEnv), KeyOptional: p.keyOptional,
+		MaxTokens: p.MaxTokens, Window: p.ContextWindow, NoImages: p.Images == imagesNo, Price: p.Price}
+	if !wire.IsNearby(p.BaseURL) || strings.HasPrefix(p.Model, "claude-") { // what is known about Claude holds behind a proxy too
+		return anthropic.New(cfg), nil
+	}
+	asked := openai.New(openai.Config{Type: openai.ServerCompatible, Name: p.Name, Model: p.Model, BaseURL: p.BaseURL, APIKey: cfg.APIKey, KeyOptional: true, Memory: p.memory})
+	cfg.Served = func() int {
+		f, _ := asked.Facts()
+		return f.Window
+	}
+	return served{anthropic.New(cfg), asked}, nil
 }
 
 // openOpenAI returns the function that opens the model of a provider with OpenAI's protocols,

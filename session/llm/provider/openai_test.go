@@ -35,7 +35,8 @@ func TestOddAnswers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dialect, file, _ := strings.Cut(name, "/")
 			s := newWireServer(t, dialect, dialects[dialect], file)
-			got, err := llmtest.Collect(bareModel(t, s), t.Context(), llmtest.Hello())
+			m := bareModel(t, s)
+			got, err := llmtest.Collect(m, t.Context(), llmtest.Hello())
 			if diff := cmp.Diff(tt.want, plain(t, got)); diff != "" {
 				t.Errorf("events (-want +got)\n%s", diff)
 			}
@@ -45,7 +46,7 @@ func TestOddAnswers(t *testing.T) {
 				}
 				return
 			}
-			tt.fails.Provider = dialects[dialect].provider.name()
+			tt.fails.Provider = m.Name()
 			if diff := cmp.Diff(error(tt.fails), err); diff != "" {
 				t.Errorf("error (-want +got)\n%s", diff)
 			}

@@ -261,7 +261,7 @@ func TestQuirks(t *testing.T) {
 				}
 				return
 			}
-			q.fails.Provider = p.name()
+			q.fails.Provider = m.Name()
 			if diff := cmp.Diff(error(q.fails), err); diff != "" {
 				t.Errorf("error (-want +got)\n%s", diff)
 			}

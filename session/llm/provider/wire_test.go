@@ -143,7 +143,8 @@ func TestWire(t *testing.T) {
 			}
 			t.Run(name+"/"+title, func(t *testing.T) {
 				s := newWireServer(t, name, d, b.answers...)
-				got, err := llmtest.Collect(s.model(), t.Context(), llmtest.Hello())
+				m := s.model()
+				got, err := llmtest.Collect(m, t.Context(), llmtest.Hello())
 				if diff := cmp.Diff(b.want, plain(t, got)); diff != "" {
 					t.Errorf("events (-want +got)\n%s", diff)
 				}
@@ -158,7 +159,7 @@ func TestWire(t *testing.T) {
 					t.Fatalf("error %v, want %+v", err, b.fails)
 				}
 				want := *b.fails
-				want.Provider, want.Message = d.provider.name(), fault.Message
+				want.Provider, want.Message = m.Name(), fault.Message
 				want.Hint = strings.ReplaceAll(want.Hint, "KEY", d.keyEnv)
 				if d.keyEnv == "" && want.Auth {
 					want.Hint = fault.Hint

@@ -87,6 +87,10 @@ func (n *TokenCount) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
+// AnswerTokens returns the limit of an answer, in tokens, that a request of an estimated size leaves of a window. The estimate
+// may be a quarter too low.
+func AnswerTokens(window, size int) int { return max(window-size*5/4, window/16) }
+
 // StopReasons translates the reasons of servers for the end of an answer, in lower
 // case. Others mean StopEnd, or StopTools after calls.
 var StopReasons = map[string]llm.StopReason{

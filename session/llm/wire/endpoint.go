@@ -61,6 +61,12 @@ func IsLoopback(host string) bool {
 	return host == "localhost" || net.ParseIP(host).IsLoopback()
 }
 
+// IsNearby reports whether the server of an address is this machine, or in the local network.
+func IsNearby(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && (IsLoopback(u.Hostname()) || net.ParseIP(u.Hostname()).IsPrivate())
+}
+
 // Ready returns an *llm.Error with Auth if a key is needed and missing.
 func (e *Endpoint) Ready() error {
 	if e.KeyEnv != "" && !e.KeyOptional && e.Key() == "" {
@@ -154,6 +160,9 @@ func (e *Endpoint) Stream(ctx context.Context, open func(context.Context) (*http
 			err = &llm.Error{Provider: e.Provider, Message: message, Hint: "try again", Retryable: true}
 		default:
 			err = e.Failure(err)
+		}
+		if f, ok := errors.AsType[*llm.Error](err); ok && e.Model != "" {
+			f.Provider = e.Name()
 		}
 		yield(llm.Event{}, err)
 	}
