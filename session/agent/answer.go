@@ -25,7 +25,7 @@ type answer struct {
 // streamAnswer streams one answer of the model to the client and into the history. If an
 // answer breaks off, the text before the break stays, and its calls are dropped.
 func (t *turn) streamAnswer(ctx context.Context) (answer, error) {
-	t.spoke = false
+	t.spoke, t.progressShown = false, 0
 	t.bare = nil
 	t.message.end()
 	var (
@@ -179,6 +179,8 @@ func (t *turn) show(ctx context.Context, ev llm.Event) error {
 		err := t.endChunks(ctx)
 		t.message.end()
 		return err
+	case ev.Progress != nil:
+		return t.showProgress(ctx, *ev.Progress)
 	case ev.Wait != nil, ev.Fallback != nil, ev.Notice != "":
 		if err := t.endChunks(ctx); err != nil {
 			return err

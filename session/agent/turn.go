@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"sync/atomic"
+	"time"
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
@@ -44,7 +45,9 @@ type turn struct {
 	systemText   systemText
 	earlierCalls map[*llm.ToolCall]earlierCall
 	spoke        bool // the last answer had text
-	stops        int  // how often hooks made it continue
+	// progressShown is how long the server had been reading the request when the user was last told.
+	progressShown time.Duration
+	stops         int // how often hooks made it continue
 
 	allowedRounds          int        // the number of rounds before the next question; 0 means max_tool_iterations
 	summaries, compactions int        // so far

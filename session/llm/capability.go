@@ -66,6 +66,8 @@ func Learn(ctx context.Context, m Model) bool {
 type Facts struct {
 	Window     int  `json:"window,omitempty"`     // in tokens; 0 means unknown
 	LacksTools bool `json:"lacksTools,omitempty"` // the server drops the tools of a request
+	// TellsProgress means that the server can report how far it has read a request; see Progress.
+	TellsProgress bool `json:"tellsProgress,omitempty"`
 }
 
 // Facted is a model with Facts, which may be kept between processes.

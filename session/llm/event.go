@@ -35,6 +35,12 @@ func (w Wait) String() string {
 	return fmt.Sprintf("%s. Trying again%s (%d of %d).", w.Failure, when, w.Try, w.Of)
 }
 
+// Progress reports that the server is reading the request.
+type Progress struct {
+	Done, Total int           // tokens
+	Elapsed     time.Duration // since the server began to read
+}
+
 // IsContent reports whether the event is a piece of the answer itself, and no report about
 // it such as Usage or Wait.
 func (e Event) IsContent() bool {

@@ -137,6 +137,8 @@ type Event struct {
 	Fallback *Fallback // another model answers from here on
 	// Notice is a sentence for the user about the model.
 	Notice string
+	// Progress is how far the server has read the request, before the answer begins.
+	Progress *Progress
 	// Reasoned reports that the text of the answer so far was reasoning: its end was marked, but not its beginning.
 	Reasoned bool
 	// Cut reports that the answer broke off and that the model was asked to continue, as

@@ -20,7 +20,11 @@ func TestToolFilterByMeaning(t *testing.T) {
 	cfg := Config{Filter: setting.Default[Filter]()}
 	cfg.Filter.Enabled = On
 	offered := map[string]int{}
-	vectors := &Vectors{}
+	vectors, all := &Vectors{}, make([]int, len(tools))
+	for i := range all {
+		all[i] = i
+	}
+	vectors.vectorsOf(t.Context(), m.Embedder(), tools, all) // a slow machine may need more than the time that a turn waits
 	text, err := os.ReadFile("testdata/kinds.txt")
 	if err != nil {
 		t.Fatal(err)
@@ -29,7 +33,7 @@ func TestToolFilterByMeaning(t *testing.T) {
 		row := strings.Split(strings.TrimSpace(line), " | ")
 		kind, prompt, want := row[0], row[1], row[2]
 		var got []llm.Tool
-		for range 5 { // a slow machine may need more than the time that a turn waits
+		for range 5 {
 			set := New(cfg, vectors, slog.New(slog.DiscardHandler))
 			set.Begin(t.Context(), m, prompt, nil, tools)
 			if got = set.Offer(m); len(got) < len(tools) {

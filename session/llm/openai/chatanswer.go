@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/zeph-acp/zeph-acp/filter/text/plainjson"
 	"github.com/zeph-acp/zeph-acp/session/llm"
@@ -24,9 +25,18 @@ type chatChunk struct {
 		Message      *chatDelta `json:"message"`
 		FinishReason string     `json:"finish_reason"`
 	} `json:"choices"`
-	Usage  *chatUsage      `json:"usage"`
-	Object string          `json:"object"`
-	Error  json.RawMessage `json:"error"`
+	Usage    *chatUsage      `json:"usage"`
+	Progress *chatProgress   `json:"prompt_progress"`
+	Object   string          `json:"object"`
+	Error    json.RawMessage `json:"error"`
+}
+
+// chatProgress is how far llama.cpp has read a request. Done includes the tokens that were cached.
+// https://github.com/ggml-org/llama.cpp/tree/master/tools/server
+type chatProgress struct {
+	Total   wire.TokenCount `json:"total"`
+	Done    wire.TokenCount `json:"processed"`
+	Elapsed wire.TokenCount `json:"time_ms"`
 }
 
 type chatDelta struct {
@@ -153,6 +163,11 @@ func (a *chatReader) ReadChunk(data []byte, emit func(llm.Event) bool) (done boo
 	}
 	if c.Object == "error" || wire.HasError(c.Error) {
 		return true, wire.ParseStreamError(data)
+	}
+	if p := c.Progress; p != nil && !emit(llm.Event{Progress: &llm.Progress{
+		Done: int(p.Done), Total: int(p.Total), Elapsed: time.Duration(p.Elapsed) * time.Millisecond,
+	}}) {
+		return true, nil
 	}
 	for i := range c.Choices {
 		choice := &c.Choices[i]

@@ -26,6 +26,7 @@ type chatRequest struct {
 	ReasoningEffort     string         `json:"reasoning_effort,omitempty"`
 	PromptCacheKey      string         `json:"prompt_cache_key,omitempty"`
 	ExtraBody           *geminiBody    `json:"extra_body,omitempty"`
+	ReturnProgress      bool           `json:"return_progress,omitempty"` // llama.cpp
 }
 
 type streamOptions struct {
@@ -105,6 +106,8 @@ func (d dialect) chatBody(req llm.Request, messages []llm.Message) wire.Body {
 // chatHead returns the request without its tools and messages.
 func (d dialect) chatHead(req llm.Request) *chatRequest {
 	r := &chatRequest{Model: d.endpoint.Model, Stream: true, PromptCacheKey: d.cacheKey(req)}
+	served, _ := d.Facts()
+	r.ReturnProgress = served.TellsProgress
 	if d.supports(withUsage) {
 		r.StreamOptions = &streamOptions{IncludeUsage: true}
 	}

@@ -126,7 +126,7 @@ func (o *Model) askFacts(ctx context.Context) (f llm.Facts, ok bool) {
 	if err != nil && !hasAnswered(err) {
 		return f, false
 	}
-	f = llm.Facts{Window: int(props.Settings.Window), LacksTools: props.lackTools()}
+	f = llm.Facts{Window: int(props.Settings.Window), LacksTools: props.lackTools(), TellsProgress: props.Settings.Window > 0}
 	if f.Window == 0 {
 		listCtx, cancel := context.WithTimeout(ctx, factsTimeout)
 		defer cancel()

@@ -25,13 +25,13 @@ func TestServerFacts(t *testing.T) {
 		want    llm.Facts
 		asked   string
 	}{
-		"llama.cpp": {map[string]string{"/props": props + `}`}, llm.Facts{Window: 8192}, "/props"},
+		"llama.cpp": {map[string]string{"/props": props + `}`}, llm.Facts{TellsProgress: true, Window: 8192}, "/props"},
 		"a template without tools": {map[string]string{"/props": props + `,"chat_template_caps":{"supports_tools":false}}`},
-			llm.Facts{Window: 8192, LacksTools: true}, "/props"},
-		"a template with tools": {map[string]string{"/props": props + `,"chat_template_caps":{"supports_tools":true}}`}, llm.Facts{Window: 8192}, "/props"},
-		"older capabilities":    {map[string]string{"/props": props + `,"supports_tools":false}`}, llm.Facts{Window: 8192, LacksTools: true}, "/props"},
+			llm.Facts{TellsProgress: true, Window: 8192, LacksTools: true}, "/props"},
+		"a template with tools": {map[string]string{"/props": props + `,"chat_template_caps":{"supports_tools":true}}`}, llm.Facts{TellsProgress: true, Window: 8192}, "/props"},
+		"older capabilities":    {map[string]string{"/props": props + `,"supports_tools":false}`}, llm.Facts{TellsProgress: true, Window: 8192, LacksTools: true}, "/props"},
 		"a template for tools": {map[string]string{"/props": props + `,"supports_tools":false,"chat_template_tool_use":"…"}`},
-			llm.Facts{Window: 8192}, "/props"},
+			llm.Facts{TellsProgress: true, Window: 8192}, "/props"},
 		"vllm": {map[string]string{"/v1/models": `{"data":[{"id":"m","max_model_len":32768}]}`}, llm.Facts{Window: 32768}, "/props /v1/models"},
 		"one model of another name": {map[string]string{"/v1/models": `{"data":[{"id":"models/q05.gguf","meta":{"n_ctx_train":4096}}]}`},
 			llm.Facts{Window: 4096}, "/props /v1/models"},
@@ -408,5 +408,38 @@ func TestFactsOfAFallback(t *testing.T) {
 	req.Tools = llmtest.Tools()
 	if _, err := llmtest.Collect(m, t.Context(), req); err != nil || answered == "" || strings.Contains(answered, `"tools":`) {
 		t.Errorf("%v, the fallback was asked %s, want the tools in text", err, answered)
+	}
+}
+
+// A llama.cpp server reports how far it has read a request. Others are not asked for that.
+func TestProgressOfLlama(t *testing.T) {
+	for name, tt := range map[string]struct {
+		props string
+		want  bool
+	}{"llama.cpp": {`{"default_generation_settings":{"n_ctx":8192}}`, true}, "another": {`{}`, false}} {
+		t.Run(name, func(t *testing.T) {
+			var body string
+			s := llmtest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+				if !strings.HasSuffix(r.URL.Path, "completions") {
+					io.WriteString(w, tt.props)
+					return
+				}
+				body = bodyOf(r)
+				w.Header().Set("Content-Type", "text/event-stream")
+				io.WriteString(w, `data: {"choices":[{"index":0,"delta":{"role":"assistant","content":null},"finish_reason":null}],`+
+					`"prompt_progress":{"total":2607,"cache":7,"processed":2048,"time_ms":21000}}`+"\n\n"+
+					`data: {"choices":[{"index":0,"delta":{"content":"Hi."},"finish_reason":"stop"}]}`+"\n\ndata: [DONE]\n\n")
+			})
+			m := compatibleModel(t, s.URL, new(wire.Memory))
+			llm.LearnFacts(t.Context(), m)
+			events, err := llmtest.Collect(m, t.Context(), llmtest.Hello())
+			if err != nil || strings.Contains(body, `"return_progress":true`) != tt.want {
+				t.Errorf("%v, request %s, asks for progress: want %t", err, body, tt.want)
+			}
+			want := llm.Progress{Done: 2048, Total: 2607, Elapsed: 21 * time.Second}
+			if len(events) != 3 || events[0].Progress == nil || *events[0].Progress != want || events[1].Text != "Hi." {
+				t.Errorf("events %+v, want %+v and the answer", events, want)
+			}
+		})
 	}
 }

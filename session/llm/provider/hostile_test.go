@@ -189,6 +189,28 @@ func TestKeptAlive(t *testing.T) {
 	}
 }
 
+// A server that says nothing fails after ten minutes, and one nearby after an hour: it may read a long request for that long, or work for
+// another session.
+func TestSilence(t *testing.T) {
+	for address, want := range map[string]time.Duration{
+		"https://api.example.com/v1": 10 * time.Minute, "http://127.0.0.1:8080/v1": time.Hour, "http://localhost:8080": time.Hour, "http://192.168.1.7:8000/v1": time.Hour,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			began := time.Now()
+			e := &wire.Endpoint{Provider: "p", Address: address}
+			silent := func(ctx context.Context) (*http.Response, error) {
+				<-ctx.Done()
+				return nil, context.Cause(ctx)
+			}
+			for _, err := range e.Stream(t.Context(), silent, nil, nil) {
+				if took := time.Since(began); err == nil || took != want {
+					t.Errorf("%s fails after %s with %v, want %s", address, took, err, want)
+				}
+			}
+		})
+	}
+}
+
 // Endless arguments fail long before they fill the memory.
 func TestEndlessArguments(t *testing.T) {
 	if testing.Short() {

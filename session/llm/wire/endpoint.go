@@ -13,7 +13,6 @@
 package wire
 
 import (
-	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -84,6 +83,18 @@ func (e *Endpoint) Key() string {
 	return strings.TrimSpace(e.APIKey()) // a line break at the end of a key file is not part of the key
 }
 
+// silence returns how long the server may send nothing. A server nearby may read a long request for that long, or work for another
+// session first; whether it still runs, the network's own probes find out.
+func (e *Endpoint) silence() time.Duration {
+	switch {
+	case e.Silence > 0:
+		return e.Silence
+	case IsNearby(e.Address):
+		return maxKeptAlive
+	}
+	return maxSilence
+}
+
 // secrets returns the strings that no message may show: the key, and secrets in the
 // address.
 func (e *Endpoint) secrets() []string {
@@ -121,7 +132,7 @@ func (e *Endpoint) Stream(ctx context.Context, open func(context.Context) (*http
 			yield(llm.Event{}, err)
 			return
 		}
-		silence := cmp.Or(e.Silence, maxSilence)
+		silence := e.silence()
 		callCtx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
 		watch := time.AfterFunc(silence, func() { cancel(errSilence) })
@@ -132,7 +143,7 @@ func (e *Endpoint) Stream(ctx context.Context, open func(context.Context) (*http
 		listening := true
 		emit := func(ev llm.Event) bool {
 			listening = listening && yield(ev, nil)
-			if ev.IsContent() {
+			if ev.IsContent() || ev.Progress != nil {
 				progress.Reset(maxKeptAlive)
 			}
 			return listening
