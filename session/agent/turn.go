@@ -142,6 +142,10 @@ func (t *turn) atLimit(ctx context.Context, iteration int) (acp.StopReason, erro
 		if why := t.baseTooLarge(size); why != "" {
 			return t.stop(ctx, acp.StopMaxTokens, "Stopped: %s.", why)
 		}
+		if t.promptAt() == 0 && iteration == 0 { // there is nothing to compact
+			return t.stop(ctx, acp.StopMaxTokens, "Stopped: the system prompt, the tools and this prompt take about %d of %d tokens of context. Send less at once, or %s.",
+				full, size, largerWindow)
+		}
 		more := "raise agent.context_budget_tokens"
 		if size == t.model.Window() { // a higher budget would change nothing
 			more = "pick a model with a larger window"
@@ -262,8 +266,12 @@ func (t *turn) baseTooLarge(size int) string {
 		return ""
 	}
 	return fmt.Sprintf("the system prompt and the tools alone take about %d of %d tokens of context. "+
-		"Start the server with a larger window (the option -c of llama.cpp), pick a model with a larger one, or switch tools off", base, size)
+		"To go on, %s", base, size, largerWindow)
 }
+
+// largerWindow is the advice where no compaction helps, with the options of servers.
+const largerWindow = "start the server with a larger window (-c of llama.cpp, --max-model-len of vLLM, context_window for Ollama), pick a model with a larger one, " +
+	"lower agent.max_rules_bytes, or switch tools off"
 
 // checkFits returns an error for a prompt that is larger than the model's window.
 func (t *turn) checkFits(blocks []llm.Block) error {

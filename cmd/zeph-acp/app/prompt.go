@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"runtime"
 	"sync"
 
@@ -54,6 +55,9 @@ func (b *sessionBuilder) promptFeature(p *systemPrompt, set *skills.Set) Feature
 	return Feature{
 		Name: "prompt", Reset: p.forget,
 		BeforeTurn: func() {
+			if m := b.session.Model(); !isDirect(m) {
+				b.app.learn(context.Background(), m) // the window limits the rules
+			}
 			if !set.Waiting() { // else the user is asked about some of them first
 				p.ready(b.session.Model())
 			}
@@ -74,7 +78,7 @@ func (b *sessionBuilder) systemPrompt(set *skills.Set, offered func() []executor
 	}
 	return &systemPrompt{warn: warn, write: func(warn func(string)) (system, project string) {
 		mask := b.mask()
-		p := prompt.Read(projectFiles{b.dirs.files}, b.dirs.roots.Dirs(), b.cfg.Agent.MaxRulesBytes, mask)
+		p := prompt.Read(projectFiles{b.dirs.files}, b.dirs.roots.Dirs(), maxRules(b.cfg.Agent.MaxRulesBytes, b.session.Model), mask)
 		for _, w := range p.Warnings {
 			warn(w)
 		}
@@ -90,4 +94,19 @@ func (b *sessionBuilder) systemPrompt(set *skills.Set, offered func() []executor
 		}
 		return prompt.System(f), prompt.Context(f)
 	}}
+}
+
+// rulesShare is the share of the model's window that the rules of a project may take, as its reciprocal.
+const rulesShare = 4
+
+// maxRules returns how much of the rules a model gets, in bytes: the configured size, or less in a small window.
+func maxRules(configured int, model func() llm.Model) int {
+	window := 0
+	if model != nil {
+		window = model().Window()
+	}
+	if window == 0 {
+		return configured
+	}
+	return min(configured, window*7/2/rulesShare) // 3.5 bytes for a token
 }

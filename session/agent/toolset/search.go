@@ -25,6 +25,9 @@ const (
 	// maxShare is the share of the model's window from which the tools of MCP servers
 	// are left out, as its reciprocal.
 	maxShare = 10
+	// maxOwnShare is the share of the window that all offered tools may take, and roomShare the share for which some stay if
+	// they take more, as reciprocals.
+	maxOwnShare, roomShare = 4, 5
 	// unknownWindow counts as the window of a model with an unknown one, in tokens.
 	unknownWindow = 32 << 10
 	// maxListed bounds the list of servers with their tools, in bytes.
@@ -52,16 +55,19 @@ func serverOf(tool string) string {
 }
 
 // leftOut says which tools are left out until tool_search finds them.
-type leftOut struct{ servers, seldom bool }
+type leftOut struct {
+	servers, seldom bool     // the tools of MCP servers; our own that few tasks need
+	beyond          []string // other tools of our own, for which a small window has no room
+}
 
-func (l leftOut) any() bool { return l.servers || l.seldom }
+func (l leftOut) any() bool { return l.servers || l.seldom || len(l.beyond) > 0 }
 
 // has reports whether a tool is left out.
 func (l leftOut) has(t llm.Tool) bool {
 	if serverOf(t.Name) != "" {
 		return l.servers
 	}
-	return l.seldom && t.Seldom
+	return l.seldom && t.Seldom || slices.Contains(l.beyond, t.Name)
 }
 
 // split divides tools into those that are offered, without tool_search, and the others.
@@ -102,6 +108,30 @@ func tooManyOfServers(m llm.Model, tools []llm.Tool) bool {
 		}
 	}
 	return all-own > llm.BytesTokens(2*maxListed)
+}
+
+// beyondRoom returns the names of the tools for which a small window has no room: where all that are offered would take more than a quarter
+// of it, the first ones stay that take a fifth.
+func beyondRoom(m llm.Model, left leftOut, tools []llm.Tool) (names []string) {
+	window := m.Window()
+	fits := func(tools []llm.Tool) bool { return llm.BaseTokens(m.Name(), "", "", tools)*maxOwnShare <= window }
+	if window == 0 || fits(tools) {
+		return nil
+	}
+	offered, _ := left.split(tools)
+	if fits(offered) {
+		return nil
+	}
+	room := window / roomShare
+	for i, t := range offered {
+		n := llm.Tokens(m.Name(), llm.Request{Tools: offered[i : i+1]})
+		if n > room {
+			names = append(names, t.Name)
+			continue
+		}
+		room -= n
+	}
+	return names
 }
 
 // withSearch returns the tools with tool_search inserted before those that are left out; the
@@ -185,7 +215,7 @@ func (s *Set) pickDeferred(t *turn, prompt string, used map[string]bool) {
 		switch name := tool.Name; {
 		case !t.left.has(tool):
 			t.picked[name] = Unfiltered
-		case slices.Contains(s.cfg.Filter.AlwaysOn, name):
+		case slices.Contains(s.cfg.Filter.AlwaysOn, name) && !slices.Contains(t.left.beyond, name): // always_on names more than a small window holds
 			t.picked[name] = AlwaysOn
 		case strings.Contains(prompt, strings.ToLower(name)):
 			t.picked[name] = NameMentioned

@@ -272,3 +272,53 @@ func BenchmarkFind(b *testing.B) {
 		s.searchTools("open an issue about the crash")
 	}
 }
+
+// narrow is a model with a window for which our own tools are too many.
+type narrow struct {
+	model
+	window int
+}
+
+func (n narrow) Window() int { return n.window }
+
+// In a small window only the first tools of our own are offered, and tool_search finds the others.
+func TestSmallWindow(t *testing.T) {
+	own, _ := leftOut{servers: true}.split(typicalTools(t))
+	total := llm.Tokens("fake:model", llm.Request{Tools: own})
+	for name, tt := range map[string]struct {
+		window, least, most int
+		search              bool
+	}{
+		"unknown": {0, len(own), len(own), false},
+		"wide":    {total * 5, len(own), len(own), false},
+		"small":   {total * 5 / 2, 4, len(own) / 2, true},
+		"tiny":    {total, 1, 6, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := narrow{window: tt.window}
+			s := set(func(*Config) {})
+			s.Begin(t.Context(), m, "what is new?", nil, own)
+			offered := s.Offer(m)
+			tokens := llm.Tokens("fake:model", llm.Request{Tools: offered})
+			hasSearch := slices.ContainsFunc(offered, func(t llm.Tool) bool { return t.Name == searchName })
+			n := len(offered)
+			if hasSearch {
+				n--
+			}
+			if n < tt.least || n > tt.most || hasSearch != tt.search {
+				t.Errorf("%s, want %d to %d, and tool_search: %t", toolNames(offered), tt.least, tt.most, tt.search)
+			}
+			if tt.search && tokens*2 > tt.window {
+				t.Errorf("the tools take %d of %d tokens", tokens, tt.window)
+			}
+			if !tt.search {
+				return
+			}
+			// A prompt that names a tool, and a search, add tools.
+			s.Begin(t.Context(), m, "use move_path", nil, own)
+			if got := toolNames(s.Offer(m)); !strings.Contains(got, "move_path") {
+				t.Errorf("move_path is named and not offered: %s", got)
+			}
+		})
+	}
+}

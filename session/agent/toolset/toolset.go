@@ -165,6 +165,7 @@ func (s *Set) Begin(ctx context.Context, m llm.Model, prompt string, history []l
 	switch s.cfg.Filter.Enabled {
 	case Auto:
 		left = leftOut{servers: tooManyOfServers(m, tools), seldom: manySeldom(tools)}
+		left.beyond = beyondRoom(m, left, tools)
 	case On:
 		left = leftOut{servers: tooManyOfServers(m, tools)} // if there are no embeddings
 	}

@@ -101,7 +101,7 @@ func (o *Model) learnWindow(f *llm.Error) {
 	s.mu.Lock()
 	s.facts.Window, s.known = f.Window, true
 	s.mu.Unlock()
-	f.Hint = "type /compact, or start the server with a larger window, which is the option -c of llama.cpp"
+	f.Hint = "type /compact, or start the server with a larger window: -c of llama.cpp, --max-model-len of vLLM"
 }
 
 // maxTokens returns the limit of an answer; 0 leaves it to the server. At a compatible server that is
