@@ -100,3 +100,47 @@ func scriptOf(t testing.TB, text string) *local.Script {
 	}
 	return s
 }
+
+// After an answer whose reasoning had no opening tag, the next ones begin with a thought. An answer without reasoning is said in full, and
+// ends that.
+func TestReasoningWithoutOpeningTag(t *testing.T) {
+	for name, tools := range map[string][]llm.Tool{"without tools": nil, "with tools": llmtest.Tools()} {
+		t.Run(name, func(t *testing.T) {
+			s := scriptOf(t, `
+{"text": "I should greet.\n</think>\n\nHi."}
+
+{"text": "I should "}
+{"text": "ask.\n</th"}
+{"text": "ink>\n\nHow are you?"}
+
+{"text": "<think>Hm.</think>Well?"}
+
+{"text": "Hello there."}
+
+{"text": "Bye."}
+`)
+			m := textcalls.Auto(s, new(textcalls.ToolUse))
+			for i, want := range []string{
+				"I should greet.\n|reasoned|Hi.|end", "thought:I should ask.\n|How are you?|end", "thought:Hm.|Well?|end", "thought:Hello there.|Hello there.|end", "Bye.|end",
+			} {
+				events, err := llmtest.Collect(m, t.Context(), llm.Request{Messages: []llm.Message{llmtest.UserText("hi")}, Tools: tools})
+				var parts []string
+				for _, ev := range events {
+					switch {
+					case ev.Reasoned:
+						parts = append(parts, "reasoned")
+					case ev.Thought != "":
+						parts = append(parts, "thought:"+ev.Thought)
+					case ev.Text != "":
+						parts = append(parts, ev.Text)
+					case ev.Stop != "":
+						parts = append(parts, string(ev.Stop))
+					}
+				}
+				if got := strings.Join(parts, "|"); got != want || err != nil {
+					t.Errorf("answer %d: %q, %v, want %q", i, got, err, want)
+				}
+			}
+		})
+	}
+}

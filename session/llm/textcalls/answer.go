@@ -17,7 +17,9 @@ type answerReader struct {
 	onWhole  func() (notice string)
 	onEnd    func() (discard bool) // of an answer without calls; nil keeps it
 
+	use      *ToolUse // may be nil
 	thoughts ThoughtSplitter
+	assumed  strings.Builder // text that was taken for reasoning, since earlier answers of the model began so
 	scan     scanner
 	id       string // prefix of the IDs of its calls
 	calls    int
@@ -124,6 +126,9 @@ func (a *answerReader) read(ev llm.Event) {
 
 // readParts reads a piece of a thought, and the text after it.
 func (a *answerReader) readParts(thought, text string) {
+	if a.thoughts.isAssumed() {
+		a.assumed.WriteString(thought)
+	}
 	if thought = withoutSpecial().Replace(thought); thought != "" {
 		a.add(llm.Event{Thought: thought})
 	}
@@ -142,7 +147,13 @@ func (a *answerReader) readParts(thought, text string) {
 
 // finish reads the text that was held back.
 func (a *answerReader) finish() {
-	a.readParts(a.thoughts.End())
+	thought, text := a.thoughts.End()
+	if a.thoughts.isAssumed() { // this answer has no reasoning
+		text, thought = a.assumed.String()+thought, ""
+		a.thoughts = ThoughtSplitter{inText: true}
+		a.use.closing.Store(nil)
+	}
+	a.readParts(thought, text)
 	a.scan.finish()
 	if a.line.Len() > 0 {
 		a.endLine()
@@ -258,8 +269,23 @@ func (a *answerReader) demote() {
 	a.fence = fence{}
 }
 
-// reasoned marks the text so far as reasoning.
-func (a *answerReader) reasoned() { a.add(llm.Event{Reasoned: true}) }
+// reasoned marks the text so far as reasoning, which a tag has closed.
+func (a *answerReader) reasoned(tag string) {
+	a.add(llm.Event{Reasoned: true})
+	if a.use != nil {
+		a.use.closing.Store(&tag)
+	}
+}
+
+// remember makes the reader use what earlier answers of the model have shown.
+func (a *answerReader) remember(use *ToolUse) {
+	if a.use = use; use == nil {
+		return
+	}
+	if tag := use.closing.Load(); tag != nil {
+		a.thoughts.assumed = *tag
+	}
+}
 
 // hasCalls reports whether the answer has calls in text so far.
 func (a *answerReader) hasCalls() bool { return len(a.pending) > 0 || !a.native && a.calls > 0 }

@@ -33,6 +33,9 @@ type autoWrapped struct {
 type ToolUse struct {
 	inText atomic.Bool // the model is asked for calls in text
 	native atomic.Bool // the model has seen the tools of a request
+	// closing is the tag that has closed the reasoning of an answer without an opening one; nil means that there was none. Later answers
+	// then begin with reasoning.
+	closing atomic.Pointer[string]
 }
 
 // Unwrap returns the model that is asked.
@@ -64,7 +67,7 @@ func (o *autoWrapped) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm
 		if !o.use.inText.Load() && o.streamNative(ctx, req, yield) {
 			return
 		}
-		for ev, err := range Wrap(o.Model).Stream(ctx, req) {
+		for ev, err := range (&wrapped{o.Model, o.use}).Stream(ctx, req) {
 			if err == nil {
 				o.use.inText.Store(true)
 			}
@@ -78,6 +81,7 @@ func (o *autoWrapped) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm
 // streamNative asks the model with native tools. It returns false if the request is to be sent again in text.
 func (o *autoWrapped) streamNative(ctx context.Context, req llm.Request, yield func(llm.Event, error) bool) (answered bool) {
 	a := newNativeReader(req)
+	a.remember(o.use)
 	a.onWhole = func() string {
 		if o.use.inText.Swap(true) {
 			return ""

@@ -144,7 +144,7 @@ func (s *scanner) readToken(t token, text string, lineStart, ended bool) (rest s
 			return ""
 		case lineStart || strings.HasPrefix(rest, "\n") || strings.HasPrefix(rest, "\r"):
 			s.release()
-			s.answer.reasoned()
+			s.answer.reasoned(t.text)
 			s.gap = true
 			return rest
 		}

@@ -38,9 +38,12 @@ import (
 // results.
 //
 // <think> at the beginning of an answer is a thought, as is text before a </think> without an opening tag.
-func Wrap(m llm.Model) llm.Model { return &wrapped{m} }
+func Wrap(m llm.Model) llm.Model { return &wrapped{m, nil} }
 
-type wrapped struct{ llm.Model }
+type wrapped struct {
+	llm.Model
+	use *ToolUse // may be nil
+}
 
 // Unwrap returns the model that is asked.
 func (t *wrapped) Unwrap() llm.Model { return t.Model }
@@ -51,7 +54,9 @@ func (t *wrapped) CallsInText() bool { return true }
 // Stream asks the model with the tools described in the system prompt.
 func (t *wrapped) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
 	return func(yield func(llm.Event, error) bool) {
-		relay(newAnswerReader(req), t.Model.Stream(ctx, requestInText(req)), yield, nil)
+		a := newAnswerReader(req)
+		a.remember(t.use)
+		relay(a, t.Model.Stream(ctx, requestInText(req)), yield, nil)
 	}
 }
 

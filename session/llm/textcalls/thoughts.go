@@ -26,6 +26,9 @@ type ThoughtSplitter struct {
 	inText bool   // the reasoning is over, and the text has begun
 	gap    bool   // only line breaks followed the tag so far
 	marked bool   // the server itself marked the reasoning; it may lack its closing tag
+	// assumed is the closing tag of the model's answers that have no opening one; empty for other models.
+	assumed string
+	guessed bool // close is the assumed one
 }
 
 // ReadThought reads a piece that the server itself marks as reasoning. It may come at any
@@ -71,7 +74,10 @@ func (t *ThoughtSplitter) part(piece string) (thought, text string) {
 			if undecided {
 				return "", ""
 			}
-			return t.End()
+			if t.assumed == "" {
+				return t.End()
+			}
+			t.close, t.guessed = t.assumed, true
 		}
 	}
 	thought, rest, found := strings.Cut(t.held, t.close)
@@ -102,6 +108,9 @@ func (t *ThoughtSplitter) End() (thought, text string) {
 	t.inText = true
 	return "", held
 }
+
+// isAssumed reports whether the text so far is taken for reasoning without an opening tag, and no closing one has come.
+func (t *ThoughtSplitter) isAssumed() bool { return t.guessed && !t.inText }
 
 // splitPartialTag splits text where its end may be the beginning of a tag.
 func splitPartialTag(text, tag string) (before, partial string) {
