@@ -43,6 +43,13 @@ func (p *systemPrompt) ready(m llm.Model) {
 	}
 }
 
+// isWritten reports whether the prompt is written.
+func (p *systemPrompt) isWritten() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.system != ""
+}
+
 // forget discards the prompt; the next use writes it again.
 func (p *systemPrompt) forget() {
 	p.mu.Lock()
@@ -55,7 +62,7 @@ func (b *sessionBuilder) promptFeature(p *systemPrompt, set *skills.Set) Feature
 	return Feature{
 		Name: "prompt", Reset: p.forget,
 		BeforeTurn: func() {
-			if m := b.session.Model(); !isDirect(m) {
+			if m := b.session.Model(); !isDirect(m) && !p.isWritten() {
 				b.app.learn(context.Background(), m) // the window limits the rules
 			}
 			if !set.Waiting() { // else the user is asked about some of them first
