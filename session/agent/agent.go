@@ -360,7 +360,7 @@ func (a *Agent) Say(ctx context.Context, text string) error {
 func (a *Agent) sayParagraph(ctx context.Context, text string) error { return a.Say(ctx, text+"\n\n") }
 
 // structuredCalls is a part of the system prompt for models that call tools natively.
-const structuredCalls = "Call tools by structured calls, never as text in an answer."
+const structuredCalls = "Call tools by structured calls, never in text."
 
 func isDirect(m llm.Model) bool {
 	_, ok := m.(local.Direct)

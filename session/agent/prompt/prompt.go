@@ -78,7 +78,7 @@ func Context(f Facts) string {
 	for _, dir := range f.Dirs[1:] {
 		b.WriteString("- Also open: " + dir.show() + "\n")
 	}
-	b.WriteString("- Operating system: " + f.OS + "; commands run in " + f.Shell + ".\n- You may touch files only inside these directories.\n")
+	b.WriteString("- Commands run in " + f.Shell + " on " + f.OS + ". Other files are off limits.\n")
 	if f.NoTools {
 		b.WriteString("- You have no tools in this session: answer from what the user shows you, and say so where that is not enough.\n")
 	}
@@ -89,7 +89,7 @@ func Context(f Facts) string {
 	for _, r := range f.Rules {
 		r.write(&b)
 	}
-	b.WriteString("</" + contextName + ">\n")
+	b.WriteString("</" + contextName + ">")
 	return b.String()
 }
 

@@ -30,9 +30,9 @@ type tool struct {
 	CacheControl *cacheControl   `json:"cache_control,omitempty"`
 }
 
-// cacheControl is a breakpoint of the provider's cache. A request has four, as many as are allowed, in the
-// order of the prefix that each closes: tools, both parts of the system prompt, messages. The last
-// one moves with the conversation.
+// cacheControl is a breakpoint of the provider's cache. A request has three, in the
+// order of the prefix that each closes: tools, system, messages. The last one moves with the
+// conversation.
 // https://platform.claude.com/docs/en/build-with-claude/prompt-caching
 type cacheControl struct {
 	Type string `json:"type"`
@@ -70,8 +70,11 @@ func (c *Model) head(req llm.Request, forms []form) request {
 	r.Thinking, r.OutputConfig = c.facts.thinkingConfig(req.Thought, r.MaxTokens, forms)
 	for _, text := range []string{req.System, req.Project} {
 		if strings.TrimSpace(text) != "" {
-			r.System = append(r.System, textBlock{Type: typeText, Text: text, CacheControl: breakpoint})
+			r.System = append(r.System, textBlock{Type: typeText, Text: text})
 		}
+	}
+	if n := len(r.System); n > 0 {
+		r.System[n-1].CacheControl = breakpoint
 	}
 	return r
 }
