@@ -20,7 +20,7 @@ type gitDiff struct {
 }
 
 // newGitDiff makes the strategy "git_diff". It keeps max_diff_lines lines of
-// hunks, divided so that small files stay whole, and reports how many other
+// hunks, divided so that small files and small hunks stay whole, and reports how many other
 // lines were added and deleted. Hunks keep context lines as with git's
 // --unified, unless the command sets it. Files whose names match a pattern of
 // generated keep only small changes.
@@ -98,7 +98,8 @@ type diffPass struct {
 // diffFile describes the changes of one file.
 type diffFile struct {
 	hunkLines      int
-	added, deleted int // lines
+	hunks          []int // the lines of each hunk
+	added, deleted int   // lines
 	generated      bool
 	binaryLines    int // lines of a binary patch that are not reported yet
 }
@@ -334,6 +335,10 @@ func (d *diffPass) endHunk() {
 func (d *diffPass) writeHunkLine(l []byte) {
 	if f := d.currentFile(); f != nil {
 		f.hunkLines++
+		if len(f.hunks) == 0 || l[0] == '@' {
+			f.hunks = append(f.hunks, 0)
+		}
+		f.hunks[len(f.hunks)-1]++
 	}
 	if len(l) > maxDiffLine {
 		head := text.Prefix(l, maxDiffLine-100)

@@ -56,8 +56,8 @@ func TestGitDiff(t *testing.T) {
 		"hunks of a long file": {"git diff", `max_diff_lines = 20`,
 			fileDiff("a", 19) + begin + "@@ -1,9 +1,9 @@ f\n-1\n-func longer() {\n-2\n-3\n-4\n-5\n-6\n-7\n-8\n-9\n@@ -50 +50 @@ g\n+}\n@@ -70 +71 @@ h\n+var much = 1\n",
 			cutLines(fileDiff("a", 19), 5+9) + "... (+10 -0, 10 lines omitted) ...\n" + begin +
-				"@@ -1,9 +1,9 @@ f\n-1\n-func longer() {\n-2\n-3\n-4\n-5\n-6\n-7\n-8\n... (+0 -1, 1 line omitted) ...\n" +
-				"@@ -50 +50 @@ g\n... (+1 -0, 1 line omitted) ...\n@@ -70 +71 @@ h\n+var much = 1\n", strategy.Partial},
+				"@@ -1,9 +1,9 @@ f\n-1\n-func longer() {\n-2\n-3\n-4\n... (+0 -5, 5 lines omitted) ...\n" +
+				"@@ -50 +50 @@ g\n+}\n@@ -70 +71 @@ h\n+var much = 1\n", strategy.Partial},
 		"generated": {"git diff", ``,
 			fileDiff("web/package-lock.json", 20) + fileDiff("go.sum", 2),
 			"diff --git a/web/package-lock.json b/web/package-lock.json\nnew file mode 100644\n... (+20 -0, 21 lines omitted) ...\n" + fileDiff("go.sum", 2),

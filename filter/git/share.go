@@ -53,8 +53,9 @@ func (f *diffFile) share(room, left int) int {
 func (d *diffPass) writeShares() strategy.Confidence {
 	room := d.roomPerFile()
 	left := d.maxLines
-	file, lines := -1, 0 // the current file and its lines so far
-	share := 0           // lines of the file that may be written
+	file := -1              // the current file
+	share := 0              // lines of the file that may be written
+	perHunk, inHunk := 0, 0 // lines of a hunk that may be written if the file has more, and lines of the hunk so far
 	var omitted omission
 	unnamed := 0                // files after maxNamedFiles
 	heads, headOpen := 0, false // of hunks without their lines; the next change may belong to one
@@ -69,7 +70,7 @@ func (d *diffPass) writeShares() strategy.Confidence {
 	}
 	end := func() {
 		mark()
-		lines, headOpen = 0, false
+		headOpen = false
 	}
 	err := d.body.Each(func(l []byte) {
 		kind := position.advance(l)
@@ -78,10 +79,11 @@ func (d *diffPass) writeShares() strategy.Confidence {
 		}
 		if kind == fileLine {
 			file++
-			share = 0
+			share, perHunk = 0, 0
 			if file < len(d.files) {
 				share = d.files[file].share(room, left)
 				left -= share
+				perHunk = largestShare(d.files[file].hunks, 0, share)
 			}
 		}
 		switch {
@@ -91,7 +93,13 @@ func (d *diffPass) writeShares() strategy.Confidence {
 		case file >= maxNamedFiles && (kind == headerLine || kind == hunkLine || kind == codeLine):
 			return
 		case file >= 0 && (kind == hunkLine || kind == codeLine): // file is -1 if the beginning of the diff is cut off
-			if lines++; lines <= share {
+			if inHunk++; kind == hunkLine {
+				inHunk = 1
+			}
+			if inHunk <= perHunk {
+				if kind == hunkLine {
+					mark()
+				}
 				break
 			}
 			switch {
@@ -137,14 +145,20 @@ func (d *diffPass) roomPerFile() int {
 	if total <= d.maxLines {
 		return d.maxLines
 	}
-	low, high := minShown, d.maxLines
-	for low < high { // find the largest number that fits
+	return largestShare(lines, minShown, d.maxLines)
+}
+
+// largestShare returns the largest number of lines of each part with which all parts have at most this many
+// lines, so that small parts stay whole.
+func largestShare(parts []int, least, lines int) int {
+	low, high := min(least, lines), lines
+	for low < high {
 		mid := (low + high + 1) / 2
 		sum := 0
-		for _, n := range lines {
+		for _, n := range parts {
 			sum += min(n, mid)
 		}
-		if sum <= d.maxLines {
+		if sum <= lines {
 			low = mid
 		} else {
 			high = mid - 1

@@ -21,6 +21,8 @@ import (
 )
 
 const (
+	// minCut is the size of a body that always stays, since a mark would be as long, in characters.
+	minCut = 60
 	// minPart is the least room for the beginning of a body that does not fit, in characters.
 	minPart = 800
 	// leastRoom is the part of the budget that bodies get even if heads fill it: one in so many characters.
@@ -207,27 +209,33 @@ func (o *outline) spend(room int) (kept int) {
 		}
 		return cmp.Compare(a.size, b.size)
 	})
-	left := room
+	left, full := room, false
 	for _, b := range byWorth {
-		if b.size <= left {
+		switch {
+		case b.size <= minCut || !full && b.size <= left:
 			b.keep = len(b.body)
 			left -= b.size
-			continue
+		case !full && left >= minPart:
+			left -= o.keepPart(b, left)
+			full = true
+		default:
+			full = true
 		}
-		if left < minPart {
-			break
-		}
-		for b.keep < len(b.body) {
-			n := utf8.RuneCount(o.lines[b.body[b.keep]]) + 1
-			if n > left {
-				break
-			}
-			left -= n
-			b.keep++
-		}
-		break
 	}
 	return room - left
+}
+
+// keepPart keeps the first lines of a body that fit into the room, and returns their length.
+func (o *outline) keepPart(b *block, room int) (kept int) {
+	for b.keep < len(b.body) {
+		n := utf8.RuneCount(o.lines[b.body[b.keep]]) + 1
+		if kept+n > room {
+			break
+		}
+		kept += n
+		b.keep++
+	}
+	return kept
 }
 
 func compareBool(a, b bool) int {
