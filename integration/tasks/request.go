@@ -25,7 +25,10 @@ var parts = []part{partTools, partSystem, partResults, partCalls, partOther}
 type item struct {
 	part part
 	text string
+	mark bool // the provider is asked to cache up to here
 }
+
+func (i item) same(other item) bool { return i.part == other.part && i.text == other.text }
 
 // A request is what an agent sent to the model.
 type request struct {
@@ -52,7 +55,7 @@ func parse(body []byte) (*request, error) {
 	for _, tool := range in.Tools {
 		r.addTool(tool)
 	}
-	r.add(partSystem, blocks(in.System)...)
+	r.addMessage(message{Content: in.System}, partSystem)
 	r.add(partSystem, in.Instructions)
 	r.addMessage(in.SystemInstruction, partSystem)
 	messages := append(in.Messages, in.Contents...)
@@ -86,12 +89,14 @@ type message struct {
 	} `json:"tool_calls"`
 	FunctionCall     json.RawMessage // Gemini
 	FunctionResponse *struct{ Response json.RawMessage }
+
+	CacheControl json.RawMessage `json:"cache_control"`
 }
 
 func (r *request) add(p part, texts ...string) {
 	for _, text := range texts {
 		if text != "" {
-			r.items = append(r.items, item{p, text})
+			r.items = append(r.items, item{part: p, text: text})
 		}
 	}
 }
@@ -119,13 +124,23 @@ func (r *request) addTool(raw json.RawMessage) {
 	r.tools = append(r.tools, name)
 	var members map[string]json.RawMessage
 	_ = json.Unmarshal(raw, &members) // is an object by the above
+	marked := members["cache_control"]
 	delete(members, "cache_control")
 	text, _ := json.Marshal(members)
 	r.add(partTools, string(text))
+	r.mark(marked)
+}
+
+// mark marks the last item if a block has such a mark.
+func (r *request) mark(cacheControl json.RawMessage) {
+	if len(cacheControl) > 0 && len(r.items) > 0 {
+		r.items[len(r.items)-1].mark = true
+	}
 }
 
 // addMessage adds a message whose text is of a part.
 func (r *request) addMessage(m message, p part) {
+	defer func() { r.mark(m.CacheControl) }()
 	switch m.Role {
 	case "system", "developer":
 		p = partSystem

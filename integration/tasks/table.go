@@ -87,16 +87,11 @@ func printRounds(w io.Writer, o *outcome) error {
 	}
 	fmt.Fprintln(tab, "new results\t after\t")
 	for i, b := range o.rounds {
-		known, fresh := 0, 0
-		for _, p := range parts {
-			known += b.known[p]
-			fresh += b.new[p]
-		}
-		fmt.Fprintf(tab, "%d\t%d\t%d\t%d\t%d\t%.0f\t", i+1, b.bytes, b.sent(), known, fresh, b.cost(prices[0]))
+		fmt.Fprintf(tab, "%d\t%d\t%d\t%d\t%d\t%.0f\t", i+1, b.bytes, b.sent(), b.sent()-b.fresh(), b.fresh(), b.cost(prices[0]))
 		for _, p := range parts {
 			fmt.Fprintf(tab, "%d\t", b.sent(p))
 		}
-		fmt.Fprintf(tab, "%d\t %s\t\n", b.new[partResults], o.before(i))
+		fmt.Fprintf(tab, "%d\t %s\t\n", b.fresh(partResults), o.before(i))
 	}
 	return tab.Flush()
 }

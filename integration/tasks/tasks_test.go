@@ -46,7 +46,7 @@ func TestParse(t *testing.T) {
 
 // What an earlier request began with is cached, even if another one was in between.
 func TestBill(t *testing.T) {
-	word := func(n int, p part) item { return item{p, strings.Repeat("word ", n)} }
+	word := func(n int, p part) item { return item{part: p, text: strings.Repeat("word ", n)} }
 	var m meter
 	for i, tt := range []struct {
 		items      []item
@@ -65,10 +65,42 @@ func TestBill(t *testing.T) {
 	}
 }
 
+// A provider that caches by marks finds a prefix only if it ended at a mark, and if a mark of the new
+// request is not far behind it.
+func TestMarks(t *testing.T) {
+	items := func(marks ...int) *request {
+		r := &request{}
+		for i := range 40 {
+			r.items = append(r.items, item{part: partOther, text: fmt.Sprintf("word %02d", i), mark: slices.Contains(marks, i+1)})
+		}
+		return r
+	}
+	changed := items(6, 40)
+	changed.items[9].text = "other"
+	for name, tt := range map[string]struct {
+		earlier, now  *request
+		known, marked int // items
+	}{
+		"same":          {items(40), items(40), 40, 40},
+		"changed":       {items(5, 40), changed, 9, 5},
+		"no mark there": {items(40), changed, 9, 0},
+		"too far":       {items(5), items(40), 40, 0},
+		"no marks":      {items(), items(), 40, 40},
+	} {
+		var m meter
+		m.bill(tt.earlier)
+		b := m.bill(tt.now)
+		each := m.count("word 00")
+		if b.known[partOther] != tt.known*each || b.marked[partOther] != tt.marked*each {
+			t.Errorf("%s: %d and %d tokens of %d each, want %d and %d items", name, b.known[partOther], b.marked[partOther], each, tt.known, tt.marked)
+		}
+	}
+}
+
 func TestLost(t *testing.T) {
 	requests := []*request{
-		{items: []item{{partResults, "--- FAIL: TestA"}, {partOther, "TestB"}}},
-		{items: []item{{partResults, "shorter"}, {partCalls, "TestC"}}},
+		{items: []item{{part: partResults, text: "--- FAIL: TestA"}, {part: partOther, text: "TestB"}}},
+		{items: []item{{part: partResults, text: "shorter"}, {part: partCalls, text: "TestC"}}},
 	}
 	facts := []fact{{"failing test", "TestA"}, {"failing test", "TestB"}, {"failing test", "TestC"}}
 	if got := fmt.Sprint(lost(facts, requests)); got != "[{failing test TestB} {failing test TestC}]" {
