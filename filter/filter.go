@@ -235,7 +235,7 @@ func (o *Outcome) isSure() bool {
 // read the text, or nil.
 func (o *Outcome) applyRules(run strategy.Run, rules []rule, first *rulePass, explain Explainer) error {
 	for i, r := range rules {
-		if o.recognisedBy(r.unless) || o.recognisedBy(dividingRule) {
+		if o.recognisedBy(r.unless) || o.recognisedBy(dividingRule) || cutsLines[r.strategyType] && o.Text != o.Full {
 			continue
 		}
 		p := first
@@ -263,6 +263,10 @@ func (o *Outcome) applyRules(run strategy.Run, rules []rule, first *rulePass, ex
 	}
 	return nil
 }
+
+// cutsLines are the types of strategies that cut long lines. They read what the tool wrote, not the
+// lines of an earlier rule, whose marks and names would be cut.
+var cutsLines = map[string]bool{"group_matches": true}
 
 // dividingRule filters the parts of an output by the rules of their commands. If it
 // recognised the output, the other rules are skipped.

@@ -64,7 +64,7 @@ type listingPass struct {
 const listNotePrefix = "(listing: "
 
 func (p *listingPass) Line(l []byte) {
-	if bytes.HasPrefix(l, []byte(listNotePrefix)) || text.IsOmission(l) {
+	if in := bytes.TrimLeft(l, " "); bytes.HasPrefix(l, []byte(listNotePrefix)) || text.IsOmission(in) || text.IsFolded(in) {
 		p.filteredBefore = true
 	}
 	p.input.Write(l)

@@ -51,7 +51,7 @@ func TestListing(t *testing.T) {
 		"dependencies":        {"find . -type f", deps, []string{"./main.go", "./node_modules/ (40 paths: p0 7, @s/q 20, p1 7, p2 6)"}, "index.js"},
 		"dependencies wanted": {"find node_modules -type f", strings.ReplaceAll(deps, "./node", "node"), []string{"node_modules/p0/index.js"}, ""},
 		"numbered":            {"ls gen", runs.String(), []string{"chunk_000.snap … chunk_039.snap (40 names)"}, "chunk_007"},
-		"very many names":     {"ls gen", names.String(), []string{"aa", "ot", "... (10 lines omitted) ..."}, "\npa"},
+		"very many names":     {"ls gen", names.String(), []string{"aa", "ot", "... (10 more: pa … pj) ..."}, "\npa"},
 		"tree":                {"tree", drawn.String(), []string{" node_modules (3 entries)", "  x.go", "4 directories, 5 files"}, "index.js"},
 		"long": {"ls -la", long,
 			[]string{"100 Nov 20 19:02 filea.go", "-rwxr-xr-x 12 Nov 20 19:02 run me.sh", "Nov 20 19:02 l -> x y", "root dev Nov 20 19:02 sub/"}, "total 40"},

@@ -232,9 +232,9 @@ func (p *listingPass) writeLong() (bool, error) {
 		case !isDotName(r.name):
 			line = usual.appendRow(line, r)
 			if usual.isUnusual(r) {
-				runs.addUnusual(line)
+				runs.addUnusual(line, r.name)
 			} else {
-				runs.writeName(line)
+				runs.writeNames(line, 1, r.name, r.name)
 			}
 		}
 	})

@@ -87,7 +87,8 @@ const (
 )
 
 func (m *matchesPass) Line(l []byte) {
-	if bytes.HasSuffix(l, []byte(matchesTail)) || bytes.HasSuffix(l, []byte(fileTail)) || text.IsOmission(l) {
+	if bytes.HasSuffix(l, []byte(matchesTail)) || bytes.HasSuffix(l, []byte(fileTail)) || text.IsOmission(l) ||
+		bytes.HasPrefix(l, []byte(listNotePrefix)) || text.IsPatternCount(l) {
 		m.filteredBefore = true
 	}
 	path, rest := m.splitMatch(l)

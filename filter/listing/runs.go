@@ -14,7 +14,7 @@ type nameRuns struct {
 	out         *text.Lines
 	maxNames    int      // names kept of one directory; 0 means all
 	named       int      // names of this directory, or runs of them
-	omitted     int      // of those, not written since the last line
+	omitted     leftOut  // names that are not written since the last line
 	unusual     int      // unusual names after maxNames
 	pattern     []byte   // the names of the current run, without numbers
 	nextPattern []byte   // the same for the next name
@@ -30,7 +30,7 @@ const minRun = 6
 
 // addName adds a name to the current run, or begins another one.
 func (r *nameRuns) addName(l []byte) {
-	if text.IsOmission(bytes.TrimLeft(l, " ")) { // of an earlier pass
+	if in := bytes.TrimLeft(l, " "); text.IsOmission(in) || text.IsFolded(in) { // of an earlier pass
 		r.keepLine(l)
 		return
 	}
@@ -80,7 +80,8 @@ func numberLess(a, b []byte) bool {
 // flushRun writes the pending names, joined if there are many.
 func (r *nameRuns) flushRun() {
 	if r.runLength >= minRun {
-		r.writeName(fmt.Appendf(nil, "%s%s%s (%d%s", r.lowest, runSeparator, bytes.TrimLeft(r.highest, " "), r.runLength, runTail))
+		line := fmt.Appendf(nil, "%s%s%s (%d%s", r.lowest, runSeparator, bytes.TrimLeft(r.highest, " "), r.runLength, runTail)
+		r.writeNames(line, r.runLength, r.lowest, r.highest)
 		r.changed = true
 	} else {
 		for _, l := range r.pending {
@@ -98,23 +99,26 @@ func (r *nameRuns) flushUnlessContinued(l []byte) {
 }
 
 // writeName writes a name.
-func (r *nameRuns) writeName(l []byte) {
+func (r *nameRuns) writeName(l []byte) { r.writeNames(l, 1, l, l) }
+
+// writeNames writes a line that stands for names from first to last.
+func (r *nameRuns) writeNames(line []byte, count int, first, last []byte) {
 	if r.named++; r.maxNames > 0 && r.named > r.maxNames {
-		r.omitted++
+		r.omitted.addRun(count, bytes.TrimLeft(first, " "), bytes.TrimLeft(last, " "))
 		r.changed = true
 		return
 	}
-	r.out.Write(l)
+	r.out.Write(line)
 }
 
 // maxUnusual limits the names of one directory that stay because they are unusual.
 const maxUnusual = 100
 
-// addUnusual writes an unusual name, whatever the number of names.
-func (r *nameRuns) addUnusual(l []byte) {
+// addUnusual writes the line of an unusual name, whatever the number of names.
+func (r *nameRuns) addUnusual(l, name []byte) {
 	r.flushRun()
 	if r.maxNames == 0 || r.named < r.maxNames || r.unusual == maxUnusual {
-		r.writeName(l)
+		r.writeNames(l, 1, name, name)
 		return
 	}
 	r.unusual++
@@ -124,10 +128,7 @@ func (r *nameRuns) addUnusual(l []byte) {
 // keepLine writes a line that stays, whatever the number of names.
 func (r *nameRuns) keepLine(l []byte) {
 	r.flushRun()
-	if r.omitted > 0 {
-		r.out.Write(text.Omission(r.omitted))
-		r.omitted = 0
-	}
+	r.omitted.writeTo(r.out)
 	r.out.Write(l)
 }
 
@@ -140,10 +141,8 @@ func (r *nameRuns) otherLine(l []byte) {
 // endDirectory ends the names of one directory.
 func (r *nameRuns) endDirectory() {
 	r.flushRun()
-	if r.omitted > 0 {
-		r.out.Write(text.Omission(r.omitted))
-	}
-	r.named, r.omitted, r.unusual = 0, 0, 0
+	r.omitted.writeTo(r.out)
+	r.named, r.unusual = 0, 0
 }
 
 // appendNumberless appends a name without its numbers.

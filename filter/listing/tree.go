@@ -55,6 +55,11 @@ func (p *listingPass) writeTree() (bool, error) {
 	if err != nil || lines < 3 {
 		return false, err
 	}
+	if asked := askedLevel(p.run.Command); asked > 0 && lines > p.maxLines {
+		if done, err := p.writeLevels(asked); done || err != nil {
+			return done, err
+		}
+	}
 	deepest, shown := 1, perLevel[1]
 	for deepest+1 < len(perLevel) && shown+perLevel[deepest+1] <= p.maxLines {
 		deepest++
