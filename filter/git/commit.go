@@ -6,6 +6,7 @@ import "bytes"
 type commitHead struct {
 	open       bool   // its line is not written yet
 	graph      bool   // the log has a graph
+	prefix     []byte // of the graph
 	keepBodies bool   // keep the lines of messages after the subject
 	hash       []byte // shortened
 	fullHash   []byte // the hash as written, with the text after it
@@ -69,7 +70,7 @@ func (c *commitHead) begin(graph bool, hash []byte) {
 // append appends the line that replaces the commit to dst.
 func (c *commitHead) append(dst []byte) []byte {
 	if c.graph {
-		dst = append(dst, "* "...)
+		dst = append(append(dst, c.prefix...), ' ')
 	}
 	dst = append(dst, c.hash...)
 	for _, part := range [][]byte{c.date, c.author} {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/filter/strategy"
@@ -21,8 +22,9 @@ type gitLog struct {
 // hash, date, author and subject, and with its committer if that is another
 // person or day.
 //
-// If there are at most max_bodies commits, the rest of their messages stays.
-// Otherwise only the lines about reverts and breaking changes stay. Diffs are
+// If there are at most max_bodies commits, or the command asks for at most ten, or the rest of all
+// messages is short, it stays. Otherwise only the lines about reverts, breaking changes, issues and
+// vulnerabilities stay. Diffs are
 // shortened as with git_diff. Commits after max_commits become a hash and the
 // beginning of a subject; after ten times as many they are only counted.
 func newGitLog(p strategy.Params) (strategy.Strategy, error) {
@@ -40,7 +42,7 @@ func newGitLog(p strategy.Params) (strategy.Strategy, error) {
 }
 
 func (g gitLog) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
-	return &logPass{gitLog: g, diff: g.diff.begin(run, out), deciding: true, showsFile: showsFile(run.Command)}
+	return &logPass{gitLog: g, diff: g.diff.begin(run, out), deciding: true, showsFile: showsFile(run.Command), fewAsked: asksForFew(run.Command)}
 }
 
 // showsFile reports whether a command shows the contents of a file: "git show
@@ -63,6 +65,11 @@ type logPass struct {
 	deciding         bool   // lines wait in pending until it is known whether messages stay
 	pending          []byte // lines with their line feeds
 	pendingCommits   int    // commits in pending
+	pendingBodies    int    // bytes of their messages after the subject
+	pendingPosition  logPosition
+	dense            bool     // messages stay without their blank lines
+	fewAsked         bool     // the command asks for at most askedFew commits
+	after            [][]byte // lines of the head that follow the line of the current commit
 	position         logPosition
 	commit           commitHead
 	commits          int // commits in the long format
@@ -91,12 +98,60 @@ func (g *logPass) Line(l []byte) {
 		g.handle(l)
 		return
 	}
+	g.measurePending(l)
+	g.pending = append(append(g.pending, l...), '\n')
+	tooMany := g.pendingCommits > g.gitLog.maxBodies
+	if len(g.pending) > maxPending || tooMany && !g.fewAsked && g.pendingBodies > shortBodies || tooMany && g.gitLog.maxBodies == 0 {
+		g.decideBodies(!tooMany || g.fewAsked && g.gitLog.maxBodies > 0)
+	}
+}
+
+// Limits up to which messages stay whole, apart from max_bodies.
+const (
+	askedFew    = 10      // commits that the command asks for
+	shortBodies = 4 << 10 // bytes of the messages after their subjects
+)
+
+// asksForFew reports whether a command asks for at most askedFew commits.
+func asksForFew(command string) bool {
+	words := strings.Fields(command)
+	for i, w := range words {
+		value, ok := strings.CutPrefix(w, "--max-count=")
+		if !ok && strings.HasPrefix(w, "-") {
+			if value = strings.TrimPrefix(w[1:], "n"); value == "" && i+1 < len(words) {
+				value = words[i+1]
+			}
+		}
+		if n, err := strconv.Atoi(value); err == nil && n > 0 {
+			return n <= askedFew
+		}
+	}
+	return false
+}
+
+// measurePending counts the commits that wait, and the bytes of their messages.
+func (g *logPass) measurePending(l []byte) {
 	if _, hash := commitLine(l); hash != nil {
 		g.pendingCommits++
+		g.pendingPosition = logHeader
+		return
 	}
-	g.pending = append(append(g.pending, l...), '\n')
-	if g.pendingCommits > g.gitLog.maxBodies || len(g.pending) > maxPending {
-		g.decideBodies(g.pendingCommits <= g.gitLog.maxBodies)
+	rest := l
+	graph := len(l) > 0 && bytes.IndexByte([]byte("*|\\/"), l[0]) >= 0
+	if graph {
+		rest = withoutGraph(l)
+	}
+	inMessage := bytes.HasPrefix(l, []byte("    ")) || graph && !isGraphStat(rest)
+	switch {
+	case g.pendingPosition == logHeader && len(rest) == 0:
+		g.pendingPosition = logSubject
+	case len(rest) == 0 || g.pendingPosition == logHeader:
+	case !inMessage:
+		g.pendingPosition = logOutside
+	case g.pendingPosition == logSubject:
+		g.pendingPosition = logBody
+	case g.pendingPosition == logBody:
+		g.pendingBodies += len(rest)
 	}
 }
 
@@ -105,6 +160,7 @@ func (g *logPass) Line(l []byte) {
 func (g *logPass) decideBodies(keep bool) {
 	g.deciding = false
 	g.commit.keepBodies = keep
+	g.dense = g.pendingCommits > g.gitLog.maxBodies
 	for rest := g.pending; len(rest) > 0; {
 		end := bytes.IndexByte(rest, '\n')
 		g.handle(rest[:end])
@@ -119,11 +175,13 @@ func (g *logPass) handle(l []byte) {
 		g.commits++
 		g.position = logHeader
 		g.commit.begin(graph, hash)
+		g.commit.prefix = append(g.commit.prefix[:0], bytes.TrimRight(l[:bytes.Index(l, []byte("commit "))], " ")...)
 		return
 	}
 	rest := l
 	if g.commit.graph {
 		rest = withoutGraph(l)
+		g.keepEdge(l)
 	}
 	if g.commits > g.maxCommits {
 		g.handleLate(rest)
@@ -138,6 +196,26 @@ func (g *logPass) handle(l []byte) {
 		g.handleBody(l, rest)
 	default:
 		g.handleOther(l)
+	}
+}
+
+// keepEdge keeps the edges of a graph that branch or join.
+func (g *logPass) keepEdge(l []byte) {
+	end := 0
+	for end < len(l) && bytes.IndexByte([]byte("|\\/_ "), l[end]) >= 0 && !bytes.HasPrefix(l[end:], []byte("    ")) {
+		end++
+	}
+	if edge := bytes.TrimRight(l[:end], " "); bytes.ContainsAny(edge, "\\/") && g.commits <= g.maxCommits {
+		g.writeAfter(edge)
+	}
+}
+
+// writeAfter writes a line after the line of the current commit.
+func (g *logPass) writeAfter(l []byte) {
+	if g.commit.open {
+		g.after = append(g.after, bytes.Clone(l))
+	} else {
+		g.diff.Line(l)
 	}
 }
 
@@ -190,7 +268,7 @@ func (g *logPass) handleHeader(rest []byte) {
 	case bytes.HasPrefix(rest, []byte("    ")):
 		g.handleSubject(rest)
 	default: // such as "Reflog:"
-		g.diff.Line(rest)
+		g.writeAfter(rest)
 	}
 }
 
@@ -214,7 +292,7 @@ func (g *logPass) handleSubject(rest []byte) {
 func (g *logPass) handleBody(l, rest []byte) {
 	switch {
 	case len(rest) == 0:
-		if g.commit.keepBodies {
+		if g.commit.keepBodies && !g.dense {
 			g.diff.Line(nil)
 		}
 	case bytes.HasPrefix(l, []byte("    ")) || g.commit.graph && !isGraphStat(rest):
@@ -229,15 +307,15 @@ func (g *logPass) handleBody(l, rest []byte) {
 	}
 }
 
-// consequencePrefixes begin message lines about breaking changes, reverts and the like.
+// consequencePrefixes begin message lines about breaking changes, reverts, issues and the like.
 var consequencePrefixes = [][]byte{
 	[]byte("BREAKING CHANGE"), []byte("BREAKING-CHANGE"), []byte("This reverts commit "),
-	[]byte("(cherry picked from commit "),
+	[]byte("(cherry picked from commit "), []byte("Fixes"), []byte("Fix #"), []byte("Closes"), []byte("Resolves"), []byte("Refs"), []byte("Ref:"),
 }
 
 // isConsequence reports whether a line of a message stays in a long log.
 func isConsequence(l []byte) bool {
-	return slices.ContainsFunc(consequencePrefixes, func(begin []byte) bool { return bytes.HasPrefix(l, begin) })
+	return bytes.Contains(l, []byte("CVE-")) || slices.ContainsFunc(consequencePrefixes, func(begin []byte) bool { return bytes.HasPrefix(l, begin) })
 }
 
 // isGraphStat reports whether a line after a graph belongs to statistics.
@@ -283,11 +361,15 @@ func (g *logPass) flushCommit() {
 	}
 	g.lineBuffer = g.commit.append(g.lineBuffer[:0])
 	g.diff.Line(g.lineBuffer)
+	for _, l := range g.after {
+		g.diff.Line(l)
+	}
+	g.after = g.after[:0]
 }
 
 func (g *logPass) End() strategy.Confidence {
 	if g.deciding {
-		g.decideBodies(true)
+		g.decideBodies(g.pendingCommits <= g.gitLog.maxBodies || g.gitLog.maxBodies > 0)
 	}
 	g.flushCommit()
 	if g.omittedBodyLines > 0 {

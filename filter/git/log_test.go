@@ -27,6 +27,14 @@ func TestGitLog(t *testing.T) {
 	line := func(i int) string {
 		return fmt.Sprintf("%.12s 2026-01-01 Ada Lovelace: Subject %d\n", fmt.Sprintf("%040x", 0xabc0000+i), i)
 	}
+	bodies := func(from, to int) (all string) {
+		for i := from; i < to; i++ {
+			all += fmt.Sprintf("%s    Body of %d.\n", line(i), i)
+		}
+		return all
+	}
+	essay := strings.Replace(longCommit(9), "    Body of 9.\n",
+		strings.Repeat("    "+strings.Repeat("word ", 9)+"word\n", 81)+"    Refs: 4711\n    See CVE-2026-1234.\n", 1)
 	late := ""
 	for i := range 9 {
 		late += fmt.Sprintf("000000000000 Subject %d\n", i+1)
@@ -38,12 +46,15 @@ func TestGitLog(t *testing.T) {
 		in, want            string
 		confidence          strategy.Confidence
 	}{
-		"few":  {"git log -2", ``, longCommits(2), line(0) + "\n    Body of 0.\n\n" + line(1) + "\n    Body of 1.\n", strategy.Full},
-		"some": {"git log", ``, longCommits(4), line(0) + line(1) + line(2) + line(3) + "... (4 lines of commit messages omitted) ...\n", strategy.Full},
+		"few":            {"git log -2", ``, longCommits(2), line(0) + "\n    Body of 0.\n\n" + line(1) + "\n    Body of 1.\n", strategy.Full},
+		"short messages": {"git log", ``, longCommits(4), bodies(0, 4), strategy.Full},
+		"some": {"git log", ``, longCommits(4) + essay, line(0) + line(1) + line(2) + line(3) + line(9) + "    Refs: 4711\n    See CVE-2026-1234.\n" +
+			"... (85 lines of commit messages omitted) ...\n", strategy.Full},
+		"asked for few": {"git log -n 5", ``, longCommits(4) + essay, bodies(0, 4) + line(9) + strings.Repeat("    "+strings.Repeat("word ", 9)+"word\n", 81) +
+			"    Refs: 4711\n    See CVE-2026-1234.\n", strategy.Full},
 		"many": {"git log", `max_commits = 5`, longCommits(7),
-			line(0) + line(1) + line(2) + line(3) + line(4) + "000000000000 Subject 5\n000000000000 Subject 6\n... (5 lines of commit messages omitted) ...\n",
-			strategy.Full},
-		"very many": {"git log", `max_commits = 1`, longCommits(12), line(0) + late + "... (1 line of commit messages omitted) ...\n... (2 commits omitted) ...\n",
+			bodies(0, 5) + "000000000000 Subject 5\n000000000000 Subject 6\n", strategy.Full},
+		"very many": {"git log", `max_commits = 1`, longCommits(12), bodies(0, 1) + late + "... (2 commits omitted) ...\n",
 			strategy.Partial},
 		"merge and names": {"git log -1", ``,
 			"commit 0123456789012345678901234567890123456789 (HEAD -> main, tag: v1)\nMerge: 1234567 89abcde\nAuthor: A <a@example.test>\nDate:   3 days ago\n\n    " +
