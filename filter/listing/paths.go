@@ -177,13 +177,19 @@ func (p *listingPass) writePaths() (bool, error) {
 		}
 	})
 	p.endComplaints()
+	var left leftOut
 	for i, d := range g.order {
-		if i >= p.maxLines {
-			g.lost += len(d.names) + d.paths
+		if i < p.maxLines {
+			p.writeDir(d)
 			continue
 		}
-		p.writeDir(d)
+		name := []byte(d.path)
+		if d.path == "" {
+			name = d.names[0]
+		}
+		left.addRun(len(d.names)+d.paths, name, name)
 	}
+	left.writeTo(p.out)
 	if g.lost > 0 {
 		p.out.Write(fmt.Appendf(nil, "... (%s) ...", quantity.Count(g.lost, "more path")))
 	}

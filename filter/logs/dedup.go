@@ -375,6 +375,10 @@ func (d *dedupPass) End() strategy.Confidence {
 			return strategy.Fallback
 		}
 	}
+	unique = 0
+	for _, e := range f.entries { // after similar ones were folded
+		unique += e.patterns()
+	}
 	d.out.Write(d.patternCount(unique))
 	if f.lossy || d.cutter != nil {
 		return strategy.Partial
