@@ -201,8 +201,12 @@ func (n *normalizer) identifiesSubject(end int) bool {
 			return false
 		}
 		// port of an address
-		if d := bytes.TrimSuffix(bytes.TrimSuffix(n.dst, []byte(":")), []byte("]")); before == ':' && len(d) == n.maskEnd {
-			return false
+		if before == ':' && len(n.dst) > 1 {
+			to := len(n.dst) - 1
+			if n.dst[to-1] == ']' {
+				to--
+			}
+			return to != n.maskEnd
 		}
 	}
 	return true
