@@ -267,7 +267,14 @@ func (d *dedupPass) findEntry(r *logRecord, exact bool) *logEntry {
 		return e
 	}
 	if len(d.columns) > 0 {
-		e.noteFirst()
+		if e.stats == nil {
+			e.rangesOnly = d.heldBytes > maxHeldBytes/2
+			e.noteFirst()
+			d.heldBytes += len(e.stats) * 200
+			if !e.rangesOnly {
+				d.heldBytes += 2 * maxMeasures * min(len(body), maxRoutine)
+			}
+		}
 		e.note(body, d.records, d.columns)
 	}
 	d.countVariant(e, r.text, body)
@@ -294,7 +301,9 @@ func (d *dedupPass) countVariant(e *logEntry, body, columnsIn []byte) {
 		d.heldBytes += len(body) + 100
 		return
 	}
-	e.similar = true
+	if e.similar = true; e.joined() {
+		e.variants = nil // the first record stands for all
+	}
 	if e.more++; e.more == 1 {
 		e.uncounted.set(body, d.records)
 	}
@@ -308,6 +317,9 @@ func (v *variant) count(body []byte) {
 
 // variantHash returns the hash of the columns of a record.
 func (d *dedupPass) variantHash(body []byte) uint64 {
+	if len(d.columns) == 0 {
+		return 0
+	}
 	d.columnBuffer = d.columnBuffer[:0]
 	for _, c := range d.columns {
 		d.columnBuffer = append(append(d.columnBuffer, body[c.Start:c.End]...), 0)

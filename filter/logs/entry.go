@@ -32,6 +32,7 @@ type logEntry struct {
 	more          int        // records that belong to no variant
 	latest        shown      // the last record
 	stats         []columnStat
+	rangesOnly    bool // there is no room for the records of extremes
 }
 
 // variant holds the records with equal columns.
@@ -85,7 +86,7 @@ func (e *logEntry) note(body []byte, at int, columns []text.Column) {
 				s.name = string(text.NameBefore(body, c.Start))
 			}
 			if s.kind == text.Measure {
-				if measures++; measures > maxMeasures {
+				if measures++; measures > maxMeasures || e.rangesOnly {
 					s.kind = text.Count
 				}
 			}
