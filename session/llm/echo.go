@@ -1,0 +1,105 @@
+package llm
+
+import (
+	"iter"
+	"strings"
+)
+
+// WithoutEcho returns an answer without what it repeats of the preamble at its beginning: the text
+// before the conversation and the line before the user's words. Small models begin so, and some write
+// nothing else; the answer then is empty. Blanks and line feeds count as equal.
+func WithoutEcho(req Request, answer iter.Seq2[Event, error]) iter.Seq2[Event, error] {
+	sources := preambles(req)
+	if len(sources) == 0 {
+		return answer
+	}
+	return func(yield func(Event, error) bool) {
+		held, decided := "", false
+		for ev, err := range answer {
+			switch {
+			case decided:
+			case err == nil && ev.Text != "":
+				held += ev.Text
+				if ev.Text, decided = withoutPreamble(sources, held); ev.Text == "" {
+					continue
+				}
+			case held != "" && (err != nil || ev.IsContent()): // the answer is nothing but the preamble, or its beginning
+				decided = true
+				if len(oneBlank(held)) < minEcho && !yield(Event{Text: held}, nil) {
+					return
+				}
+			}
+			if !yield(ev, err) {
+				return
+			}
+		}
+	}
+}
+
+// minEcho is the length of the shortest beginning of the preamble that is left out, in bytes.
+const minEcho = len("[mode: x")
+
+// preamble is what precedes the user's words in a request, and that with the words. White space is one
+// blank each.
+type preamble struct{ before, all string }
+
+func preambles(req Request) []preamble {
+	if len(req.Messages) == 0 {
+		return nil
+	}
+	var prompt strings.Builder
+	for _, b := range req.Messages[len(req.Messages)-1].Blocks {
+		if b.Result != nil {
+			return nil
+		}
+		prompt.WriteString(b.Text + "\n")
+	}
+	text := strings.TrimSpace(prompt.String())
+	line := ""
+	if strings.HasPrefix(text, "[") {
+		line, _, _ = strings.Cut(text, "\n")
+	}
+	var all []preamble
+	for _, before := range []string{req.Project + " " + line, req.Project, line} {
+		if before = oneBlank(before); before != "" {
+			words := text
+			if before != oneBlank(line) {
+				words = req.Project + " " + text
+			}
+			all = append(all, preamble{before, oneBlank(words)})
+		}
+	}
+	return all
+}
+
+func oneBlank(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// withoutPreamble returns the text of an answer after the preamble. It reports false while more text
+// decides.
+func withoutPreamble(sources []preamble, text string) (rest string, decided bool) {
+	fields := oneBlank(text)
+	for _, f := range sources {
+		if strings.HasPrefix(f.all, fields) {
+			return "", false
+		}
+	}
+	for _, f := range sources {
+		if words, ok := strings.CutPrefix(fields, f.before); ok && (words == "" || words[0] == ' ') {
+			return afterFields(text, len(strings.Fields(f.before))), true
+		}
+	}
+	return text, true
+}
+
+// afterFields returns a text without its first n fields.
+func afterFields(text string, n int) string {
+	for range n {
+		text = strings.TrimLeft(text, " \t\r\n")
+		if i := strings.IndexAny(text, " \t\r\n"); i >= 0 {
+			text = text[i:]
+		} else {
+			text = ""
+		}
+	}
+	return strings.TrimLeft(text, " \t\r\n")
+}
