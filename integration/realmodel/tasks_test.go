@@ -68,7 +68,7 @@ func project() map[string]string {
 // settings are the ways in which the model is asked to call tools.
 var settings = map[string]struct{ flags, config string }{
 	"own template":     {},
-	"calling template": {flags: "--chat-template-file=testdata/calling.jinja"},
+	"calling template": {flags: "--chat-template-file testdata/calling.jinja"},
 	"text mode":        {config: "tool_use = \"text\"\n"},
 }
 
