@@ -109,7 +109,8 @@ func checkTruth(t *testing.T, isNoise func(string) bool, full, got string) {
 	seen := map[string]bool{}
 	for line := range strings.Lines(plainText(withoutHelp)) {
 		line = strings.TrimSpace(line)
-		if line == "" || boilerplate.MatchString(line) || isNoise(streamName.ReplaceAllString(line, "")) || seen[line] || !text.Important([]byte(line)) && !place.MatchString(line) || strings.Contains(plain, line) {
+		if line == "" || boilerplate.MatchString(line) || isNoise(streamName.ReplaceAllString(line, "")) || seen[line] ||
+			!text.Important([]byte(line)) && !place.MatchString(line) || strings.Contains(plain, line) {
 			continue
 		}
 		seen[line] = true

@@ -121,7 +121,8 @@ func TestRetry(t *testing.T) {
 	e := (&ide{}).begin(t, start{env: append([]string{"ZEPH_LLM_RETRY_BASE_MS=1", "ZEPH_LLM_RETRY_MAX_MS=1"}, p.Env()...)})
 	s := e.session()
 	e.prompt(s, "hi")
-	want := "claude:claude-sonnet-5-5 answered 529: Overloaded. Trying again in 1 ms (2 of 5).\n\nclaude:claude-sonnet-5-5 answered 429: slow down. Trying again in 1 ms (3 of 5).\n\nHere."
+	want := "claude:claude-sonnet-5-5 answered 529: Overloaded. Trying again in 1 ms (2 of 5).\n\n" +
+		"claude:claude-sonnet-5-5 answered 429: slow down. Trying again in 1 ms (3 of 5).\n\nHere."
 	if got := e.Text(s); got != want {
 		t.Errorf("the user sees %q, want %q", got, want)
 	}

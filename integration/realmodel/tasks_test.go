@@ -143,7 +143,8 @@ func (k task) do(t *testing.T, l *llama, config string) (switched bool) {
 		write(t, filepath.Join(dir, name), text)
 	}
 	write(t, filepath.Join(outside, "canary.txt"), "untouched\n")
-	write(t, filepath.Join(home, "config.toml"), fmt.Sprintf("[[llm.providers]]\ntype = \"compatible\"\nmodel = %q\nbase_url = %q\n%s", l.model, l.url+"/v1", config))
+	write(t, filepath.Join(home, "config.toml"),
+		fmt.Sprintf("[[llm.providers]]\ntype = \"compatible\"\nmodel = %q\nbase_url = %q\n%s", l.model, l.url+"/v1", config))
 	before := tree(t, outside)
 	args := []string{"run", "--json", "--max-rounds", "25"}
 	if !k.asks {

@@ -25,8 +25,9 @@ func TestProgressOfARequest(t *testing.T) {
 		notices bool
 		want    string
 	}{
-		"quick":   {[]llm.Event{at(0, 0), at(3, 5000), at(5, 9000), {Text: "Hi."}, {Stop: llm.StopEnd}}, true, "Hi."},
-		"notices": {slow, true, "[fake:m is reading the request: 2000 of 9000 tokens after 12 s.] [fake:m is reading the request: 6000 of 9000 tokens after 45 s.] Hi."},
+		"quick": {[]llm.Event{at(0, 0), at(3, 5000), at(5, 9000), {Text: "Hi."}, {Stop: llm.StopEnd}}, true, "Hi."},
+		"notices": {slow, true,
+			"[fake:m is reading the request: 2000 of 9000 tokens after 12 s.] [fake:m is reading the request: 6000 of 9000 tokens after 45 s.] Hi."},
 		"message": {slow, false, "fake:m is reading the request: 2000 of 9000 tokens after 12 s. Hi."},
 	} {
 		t.Run(name, func(t *testing.T) {

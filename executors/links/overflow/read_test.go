@@ -34,9 +34,10 @@ func TestReadOverflow(t *testing.T) {
 		in   map[string]any
 		want string // regex
 	}{
-		"whole":          {"a\n\nc\r\nd", nil, `^a\n\nc\nd\n\[lines 1-4; the text ends here\]$`},
-		"first page":     {numbered(200), nil, `^line 1\n(.*\n)+\[line 100\]\nline 100\n\[lines 1-100; continue with offset 100\]$`},
-		"last page":      {numbered(200), map[string]any{"offset": 195}, `^\[line 196\]\nline 196\n(.*\n)+\[line 200\]\nline 200\n\[lines 196-200; the text ends here\]$`},
+		"whole":      {"a\n\nc\r\nd", nil, `^a\n\nc\nd\n\[lines 1-4; the text ends here\]$`},
+		"first page": {numbered(200), nil, `^line 1\n(.*\n)+\[line 100\]\nline 100\n\[lines 1-100; continue with offset 100\]$`},
+		"last page": {numbered(200), map[string]any{"offset": 195},
+			`^\[line 196\]\nline 196\n(.*\n)+\[line 200\]\nline 200\n\[lines 196-200; the text ends here\]$`},
 		"limit":          {numbered(200), map[string]any{"offset": 7, "limit": 2}, `^\[line 8\]\nline 8\nline 9\n\[lines 8-9; continue with offset 9\]$`},
 		"limit, at end":  {numbered(9), map[string]any{"offset": 7, "limit": 2}, `^\[line 8\]\nline 8\nline 9\n\[lines 8-9; the text ends here\]$`},
 		"behind the end": {numbered(9), map[string]any{"offset": 9}, `^\[no lines after line 9: the text ends at line 9\]$`},

@@ -167,12 +167,14 @@ func FuzzRules(f *testing.F) {
 			t.Error("not valid UTF-8")
 		}
 		at := openings.FindAllStringIndex(got, -1)
-		if len(at) != 1 || strings.Count(got, "</project_file>") != 1 || strings.Count(got, "</zeph_context>") != 1 || !strings.HasSuffix(got, "\n</project_file>\n</zeph_context>") {
+		if len(at) != 1 || strings.Count(got, "</project_file>") != 1 || strings.Count(got, "</zeph_context>") != 1 ||
+			!strings.HasSuffix(got, "\n</project_file>\n</zeph_context>") {
 			t.Fatalf("%d elements in %q", len(at), got)
 		}
-		if inside := got[at[0][1] : len(got)-len("</project_file>\n</zeph_context>")]; markPattern.MatchString(inside) || strings.ContainsFunc(inside, func(r rune) bool {
-			return r != '\n' && r != '\t' && isInvisible(r)
-		}) {
+		if inside := got[at[0][1] : len(got)-len("</project_file>\n</zeph_context>")]; markPattern.MatchString(inside) ||
+			strings.ContainsFunc(inside, func(r rune) bool {
+				return r != '\n' && r != '\t' && isInvisible(r)
+			}) {
 			t.Errorf("inside of the element: %q", inside)
 		}
 		empty := Context(Facts{Dirs: []Dir{{Path: "/w"}}, OS: "linux", Shell: "bash", Rules: []Rule{{}}})

@@ -52,7 +52,8 @@ func TestInvoke(t *testing.T) {
 		t.Errorf("plain: %s", res.ForModel())
 	}
 	want := strings.TrimSpace(taskText) + "\n\nThe skill plain:\nDo it.\n[Files of the skill; load_skill with file returns one.]\nmore.md\n\nWhat it is to do:\nv1"
-	if got.Task != want || got.System != "system" || got.Project != "project" || got.Name != "skill:plain" || got.Rounds != 30 || got.Tools != nil || got.Env != nil {
+	if got.Task != want || got.System != "system" || got.Project != "project" || got.Name != "skill:plain" || got.Rounds != 30 ||
+		got.Tools != nil || got.Env != nil {
 		t.Errorf("plain: %+v", got)
 	}
 	if got.Bounds(&executors.Call{Tool: "write"}) != nil {

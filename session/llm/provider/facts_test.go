@@ -28,8 +28,10 @@ func TestServerFacts(t *testing.T) {
 		"llama.cpp": {map[string]string{"/props": props + `}`}, llm.Facts{TellsProgress: true, Window: 8192}, "/props"},
 		"a template without tools": {map[string]string{"/props": props + `,"chat_template_caps":{"supports_tools":false}}`},
 			llm.Facts{TellsProgress: true, Window: 8192, LacksTools: true}, "/props"},
-		"a template with tools": {map[string]string{"/props": props + `,"chat_template_caps":{"supports_tools":true}}`}, llm.Facts{TellsProgress: true, Window: 8192}, "/props"},
-		"older capabilities":    {map[string]string{"/props": props + `,"supports_tools":false}`}, llm.Facts{TellsProgress: true, Window: 8192, LacksTools: true}, "/props"},
+		"a template with tools": {map[string]string{"/props": props + `,"chat_template_caps":{"supports_tools":true}}`},
+			llm.Facts{TellsProgress: true, Window: 8192}, "/props"},
+		"older capabilities": {map[string]string{"/props": props + `,"supports_tools":false}`},
+			llm.Facts{TellsProgress: true, Window: 8192, LacksTools: true}, "/props"},
 		"a template for tools": {map[string]string{"/props": props + `,"supports_tools":false,"chat_template_tool_use":"…"}`},
 			llm.Facts{TellsProgress: true, Window: 8192}, "/props"},
 		"vllm": {map[string]string{"/v1/models": `{"data":[{"id":"m","max_model_len":32768}]}`}, llm.Facts{Window: 32768}, "/props /v1/models"},
@@ -276,7 +278,8 @@ func TestServerDropsTools(t *testing.T) {
 func TestCountShowsDroppedTools(t *testing.T) {
 	req := llm.Request{System: strings.Repeat("Be brief and kind. ", 60), Messages: []llm.Message{llmtest.UserText("What is in README.md?")}}
 	for i := range 8 {
-		req.Tools = append(req.Tools, llm.Tool{Name: fmt.Sprint("tool_", i), Description: strings.Repeat("It does one thing well. ", 30), Schema: []byte(`{"type":"object"}`)})
+		req.Tools = append(req.Tools, llm.Tool{Name: fmt.Sprint("tool_", i), Description: strings.Repeat("It does one thing well. ", 30),
+			Schema: []byte(`{"type":"object"}`)})
 	}
 	messages := llm.Tokens("m", llm.Request{Messages: req.Messages})
 	bare := llm.Tokens("m", llm.Request{System: req.System, Messages: req.Messages})

@@ -193,7 +193,8 @@ func TestKeptAlive(t *testing.T) {
 // another session.
 func TestSilence(t *testing.T) {
 	for address, want := range map[string]time.Duration{
-		"https://api.example.com/v1": 10 * time.Minute, "http://127.0.0.1:8080/v1": time.Hour, "http://localhost:8080": time.Hour, "http://192.168.1.7:8000/v1": time.Hour,
+		"https://api.example.com/v1": 10 * time.Minute, "http://127.0.0.1:8080/v1": time.Hour, "http://localhost:8080": time.Hour,
+		"http://192.168.1.7:8000/v1": time.Hour,
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			began := time.Now()
