@@ -292,9 +292,14 @@ func TestClockJumps(t *testing.T) {
 			p.Then(fakemodel.Hang(began, fakemodel.Say("I think")))
 			a.request(`2`, "session/prompt", promptParams(s, "two"))
 			within(t, patience, "the model", began)
+			db := openDatabase(t, root)
+			eventually(t, patience, "the second prompt in the log", func() bool { // it is written while the model is asked
+				prompts := 0
+				err := db.QueryRow("SELECT count(*) FROM events WHERE kind = 'prompt'").Scan(&prompts)
+				return err == nil && prompts == 2
+			})
 			a.kill()
 			<-a.exited
-			db := openDatabase(t, root)
 			for _, set := range []string{"UPDATE leases SET beat = beat + ?", "UPDATE events SET time = time + ?",
 				"UPDATE sessions SET created = created + ?1, updated = updated + ?1"} {
 				if _, err := db.Exec(set, jump); err != nil {

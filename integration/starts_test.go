@@ -50,7 +50,7 @@ var starters = map[string][]string{
 }
 
 // notTheBinary are directories with code that the binary does not contain.
-var notTheBinary = []string{"integration", "protocol-fixtures", "cmd/zeph-acp/internal/release"}
+var notTheBinary = []string{"integration", "protocol-fixtures", "cmd/zeph-acp/internal/release", "session/llm/llmtest"}
 
 func TestOnePlaceStartsPrograms(t *testing.T) {
 	used := map[string]bool{}

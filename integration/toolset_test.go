@@ -131,10 +131,10 @@ func TestDependencies(t *testing.T) {
 enabled = true
 [tools.dependencies.rules.write]
 requires = ["read"]
-[tools.dependencies.rules.copy_path]
-requires = ["move_path"]
-[tools.dependencies.rules.move_path]
-requires = ["copy_path"]
+[tools.dependencies.rules.find_path]
+requires = ["list_directory"]
+[tools.dependencies.rules.list_directory]
+requires = ["find_path"]
 `
 	root := home(t)
 	e := (&ide{caps: fakeide.CanAll()}).begin(t, start{env: p.Env(), config: config, root: root})
@@ -144,8 +144,8 @@ requires = ["copy_path"]
 	has := func(n int, tool string) bool {
 		return slices.ContainsFunc(p.ToolBytes(n), func(s string) bool { return strings.Contains(s, `"name":"`+tool+`"`) })
 	}
-	if has(0, "write") || has(1, "write") || !has(2, "write") || !has(0, "copy_path") {
-		t.Errorf("write is offered in request 0: %v, 1: %v, 2: %v; copy_path: %v", has(0, "write"), has(1, "write"), has(2, "write"), has(0, "copy_path"))
+	if has(0, "write") || has(1, "write") || !has(2, "write") || !has(0, "find_path") {
+		t.Errorf("write is offered in request 0: %v, 1: %v, 2: %v; find_path: %v", has(0, "write"), has(1, "write"), has(2, "write"), has(0, "find_path"))
 	}
 	if before, after := p.ToolBytes(1), p.ToolBytes(2); !slices.Equal(after[:len(before)], before) || len(after) != len(before)+1 {
 		t.Errorf("write does not come after the others:\n%s", after)
@@ -153,7 +153,7 @@ requires = ["copy_path"]
 	if body := p.Requests()[1]; !strings.Contains(body, "write is not available yet: these tools must complete first: read") {
 		t.Errorf("the model got %s", body)
 	}
-	if text := e.Text(s); !strings.Contains(text, "copy_path, move_path require each other in a cycle") {
+	if text := e.Text(s); !strings.Contains(text, "find_path, list_directory require each other in a cycle") {
 		t.Errorf("no warning of the circle: %s", text)
 	}
 	p.Then(fakemodel.Answer(fakemodel.Say("Yes.")), fakemodel.Answer(fakemodel.Say("No.")))

@@ -143,8 +143,8 @@ func (t *turn) atLimit(ctx context.Context, iteration int) (acp.StopReason, erro
 			return t.stop(ctx, acp.StopMaxTokens, "Stopped: %s.", why)
 		}
 		if t.promptAt() == 0 && iteration == 0 { // there is nothing to compact
-			return t.stop(ctx, acp.StopMaxTokens, "Stopped: the system prompt, the tools and this prompt take about %d of %d tokens of context. Send less at once, or %s.",
-				full, size, largerWindow)
+			return t.stop(ctx, acp.StopMaxTokens, "Stopped: the system prompt, the tools and this prompt take about %d of %s of context. Send less at once, or %s.",
+				full, quantity.Count(size, "token"), largerWindow)
 		}
 		more := "raise agent.context_budget_tokens"
 		if size == t.model.Window() { // a higher budget would change nothing
