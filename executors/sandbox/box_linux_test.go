@@ -476,6 +476,7 @@ func TestLauncherFile(t *testing.T) {
 
 // The state names what is granted.
 func TestBoxState(t *testing.T) {
+	t.Setenv("PATH", "/usr/bin:/bin") // the state names a few directories of PATH
 	b := newBoxed(t)
 	writeFile(t, b.home+"/.cargo/config.toml", "[registry]\ntoken = \"x\"\n")
 	state := NewBox(b.session).State()
