@@ -38,7 +38,7 @@ func (t *turn) streamAnswer(ctx context.Context) (answer, error) {
 	t.notes = map[string]string{}
 	t.maskHistory()
 	req := llm.Request{System: t.system(), Project: t.project(), Messages: t.history, Tools: t.offered, Unlisted: t.unlisted(), Thought: t.Thought(), Cache: &t.cache, Size: t.tokens()}
-	for ev, err := range llm.WithoutEcho(req, stream(ctx, t.model, req)) {
+	for ev, err := range stream(ctx, t.model, req) {
 		if fault = err; fault != nil {
 			break
 		}

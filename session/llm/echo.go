@@ -60,10 +60,14 @@ func preambles(req Request) []preamble {
 		line, _, _ = strings.Cut(text, "\n")
 	}
 	var all []preamble
-	for _, before := range []string{req.Project + " " + line, req.Project, line} {
+	mark, _, _ := strings.Cut(line, "]")
+	if mark != "" {
+		mark += "]" // "[mode: code]" alone
+	}
+	for _, before := range []string{req.Project + " " + line, req.Project, line, mark} {
 		if before = oneBlank(before); before != "" {
 			words := text
-			if before != oneBlank(line) {
+			if !strings.HasPrefix(oneBlank(line), before) {
 				words = req.Project + " " + text
 			}
 			all = append(all, preamble{before, oneBlank(words)})

@@ -23,7 +23,8 @@ func TestWithoutEcho(t *testing.T) {
 		"another line in brackets":  {"[mode: ask] You may read.", "[mode: ask] You may read."},
 		"a bracket":                 {"[", "["},
 		"the prompt alone":          {"Fix calc.py.", "Fix calc.py."},
-		"the line, cut in its text": {"[mode: code] You may not.", "[mode: code] You may not."},
+		"the mode, then a call":     {"[mode: code]\n\n{\"name\": 1}", `{"name": 1}`},
+		"the line, in other words":  {"[mode: code] You may not.", "You may not."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for size := 1; size <= len(tt.answer); size++ {

@@ -93,7 +93,7 @@ func (o *autoWrapped) streamNative(ctx context.Context, req llm.Request, yield f
 		dropped = o.isDropped(a, req)
 		return dropped
 	}
-	err := relay(a, o.Model.Stream(ctx, req), yield, func(err error) bool { return len(req.Tools) > 0 && refusesTools(err) })
+	err := relay(a, llm.WithoutEcho(req, o.Model.Stream(ctx, req)), yield, func(err error) bool { return len(req.Tools) > 0 && refusesTools(err) })
 	if dropped && !o.use.inText.Swap(true) {
 		notice := fmt.Sprintf(droppedNotice, o.Name(), a.usage.Input, llm.Tokens(o.Name(), req))
 		return !yield(llm.Event{Notice: notice}, nil)

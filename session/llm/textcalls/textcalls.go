@@ -56,7 +56,7 @@ func (t *wrapped) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Eve
 	return func(yield func(llm.Event, error) bool) {
 		a := newAnswerReader(req)
 		a.remember(t.use)
-		relay(a, t.Model.Stream(ctx, requestInText(req)), yield, nil)
+		relay(a, llm.WithoutEcho(req, t.Model.Stream(ctx, requestInText(req))), yield, nil)
 	}
 }
 
@@ -94,6 +94,6 @@ func (c *cleaned) Unwrap() llm.Model { return c.Model }
 // Stream asks the model.
 func (c *cleaned) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
 	return func(yield func(llm.Event, error) bool) {
-		relay(newNativeReader(llm.Request{Messages: req.Messages}), c.Model.Stream(ctx, req), yield, nil)
+		relay(newNativeReader(llm.Request{Messages: req.Messages}), llm.WithoutEcho(req, c.Model.Stream(ctx, req)), yield, nil)
 	}
 }
