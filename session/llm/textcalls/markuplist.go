@@ -2,6 +2,7 @@ package textcalls
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -104,25 +105,48 @@ func (g grammar) parseCall(text string, find func([]llm.Tool, string) (llm.Tool,
 			return g.parseCall(string(value), find)
 		}
 	}
+	at := slices.IndexFunc(nameMembers, func(name string) bool { return members[name] != nil })
+	if at < 0 || json.Unmarshal(members[nameMembers[at]], &call.name) != nil {
+		return call, false
+	}
+	tool, known := find(g.tools, call.name)
+	if !known {
+		return call, false
+	}
 	var input json.RawMessage
-	for name, value := range members {
+	others := maps.Clone(members) // besides the name
+	delete(others, nameMembers[at])
+	foreign := false
+	for name, value := range others {
 		switch {
-		case slices.Contains(nameMembers, name) && (call.name == "" || name == "name"):
-			if json.Unmarshal(value, &call.name) != nil {
-				return call, false
-			}
 		case slices.Contains(inputMembers, name) && input == nil:
 			input = value
 		case !slices.Contains(otherMembers, name):
-			return call, false
+			foreign = true
 		}
 	}
-	if _, known := find(g.tools, call.name); !known {
-		return call, false
+	if (input == nil || foreign) && areParams(tool, others, nameMembers[at]) {
+		call.input = encodeMembers(others)
+		return call, true
 	}
 	call.bare = input == nil
 	call.input, ok = inputOf(input)
-	return call, ok
+	return call, ok && !foreign
+}
+
+// areParams reports whether members beside the name of a tool are its parameters, which some models write there
+// instead of in an object of their own.
+func areParams(tool llm.Tool, members map[string]json.RawMessage, nameMember string) bool {
+	params := Params(tool)
+	isParam := func(name string) bool {
+		return slices.ContainsFunc(params, func(p Param) bool { return p.Name == name })
+	}
+	for name := range members {
+		if !isParam(name) {
+			return false
+		}
+	}
+	return len(members) > 0 && !isParam(nameMember)
 }
 
 // inputOf returns the input in the JSON of a call.
