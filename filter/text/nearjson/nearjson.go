@@ -34,6 +34,7 @@ func Object(text string) (object json.RawMessage, mistakes []string, err error) 
 		p.note("escaped as a string")
 	}
 	p.cutFence()
+	p.cutDoubled()
 	if err := p.whole(); err != nil {
 		return nil, nil, err
 	}
@@ -81,6 +82,19 @@ func (p *parser) cutFence() {
 	if begin := strings.IndexAny(inner, "{\n"); begin >= 0 {
 		p.rest = strings.TrimSuffix(strings.TrimSpace(inner[begin:]), "```")
 		p.note("a code fence")
+	}
+}
+
+// cutDoubled removes a second pair of braces around the object, which models copy from templates.
+func (p *parser) cutDoubled() {
+	inner := strings.TrimSpace(p.rest)
+	if !strings.HasPrefix(inner, "{") || !strings.HasSuffix(inner, "}") {
+		return
+	}
+	inner = strings.TrimSpace(inner[1 : len(inner)-1])
+	if strings.HasPrefix(inner, "{") && strings.HasSuffix(inner, "}") {
+		p.rest = inner
+		p.note("doubled braces")
 	}
 }
 

@@ -21,6 +21,7 @@ func TestObject(t *testing.T) {
 		`{"path":"a",}`:                          `{"path":"a"} (a trailing comma)`,
 		`{"a":[1,2,],}`:                          `{"a":[1,2]} (a trailing comma)`,
 		"```json\n{\"path\": \"a\"}\n```":        `{"path":"a"} (a code fence)`,
+		`{{"path": "a"}}`:                        `{"path":"a"} (doubled braces)`,
 		"```{\"path\": \"a\"}```":                `{"path":"a"} (a code fence)`,
 		`{"path":"a"}{"path":"b"}`:               `{"path":"a"} (a second object, which was ignored)`,
 		`{}{"path":"b"}`:                         `{"path":"b"} (an empty object in front)`,

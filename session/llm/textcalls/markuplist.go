@@ -178,6 +178,7 @@ func callPrefix(g grammar, text string) verdict {
 		return isOpen
 	}
 	rest, ok := strings.CutPrefix(text, "{")
+	rest = strings.TrimPrefix(rest, "{") // doubled
 	for ok {
 		rest = strings.TrimLeft(rest, ", \t\r\n")
 		if rest == "" {
