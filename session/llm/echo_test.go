@@ -11,20 +11,20 @@ func TestWithoutEcho(t *testing.T) {
 	const line = "[mode: code] You may change files."
 	req := Request{Project: project, Messages: []Message{{Role: User, Blocks: []Block{{Text: line + "\n\nFix calc.py."}}}}}
 	for name, tt := range map[string]struct{ answer, want string }{
-		"an answer":                 {"Fixed.", "Fixed."},
-		"the line alone":            {line, ""},
-		"the line, wrapped":         {"[mode: code] You may\nchange files.", ""},
-		"the line and the prompt":   {line + " Fix calc.py.", ""},
-		"the context":               {project + "\n\n" + line + "\n\nFix calc.py.\n", ""},
-		"the context, cut":          {project[:30], ""},
-		"the line, then an answer":  {line + "\n\nI fixed it.", "I fixed it."},
-		"the context, then text":    {project + "\n\nI fixed it.", "I fixed it."},
-		"both, then an answer":      {project + "\n" + line + "\nDone: `a\n b`.", "Done: `a\n b`."},
-		"another line in brackets":  {"[mode: ask] You may read.", "[mode: ask] You may read."},
-		"a bracket":                 {"[", "["},
-		"the prompt alone":          {"Fix calc.py.", "Fix calc.py."},
-		"the mode, then a call":     {"[mode: code]\n\n{\"name\": 1}", `{"name": 1}`},
-		"the line, in other words":  {"[mode: code] You may not.", "You may not."},
+		"an answer":                {"Fixed.", "Fixed."},
+		"the line alone":           {line, ""},
+		"the line, wrapped":        {"[mode: code] You may\nchange files.", ""},
+		"the line and the prompt":  {line + " Fix calc.py.", ""},
+		"the context":              {project + "\n\n" + line + "\n\nFix calc.py.\n", ""},
+		"the context, cut":         {project[:30], ""},
+		"the line, then an answer": {line + "\n\nI fixed it.", "I fixed it."},
+		"the context, then text":   {project + "\n\nI fixed it.", "I fixed it."},
+		"both, then an answer":     {project + "\n" + line + "\nDone: `a\n b`.", "Done: `a\n b`."},
+		"another line in brackets": {"[mode: ask] You may read.", "[mode: ask] You may read."},
+		"a bracket":                {"[", "["},
+		"the prompt alone":         {"Fix calc.py.", "Fix calc.py."},
+		"the mode, then a call":    {"[mode: code]\n\n{\"name\": 1}", `{"name": 1}`},
+		"the line, in other words": {"[mode: code] You may not.", "You may not."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for size := 1; size <= len(tt.answer); size++ {
