@@ -335,7 +335,7 @@ func (d *diffPass) endHunk() {
 func (d *diffPass) writeHunkLine(l []byte) {
 	if f := d.currentFile(); f != nil {
 		f.hunkLines++
-		if len(f.hunks) == 0 || l[0] == '@' {
+		if len(f.hunks) == 0 || lineSign(l) == '@' {
 			f.hunks = append(f.hunks, 0)
 		}
 		f.hunks[len(f.hunks)-1]++

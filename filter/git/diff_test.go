@@ -42,6 +42,8 @@ func TestGitDiff(t *testing.T) {
 			begin + "@@ -1,5 +1,5 @@\n 1\n 2\n-3\n+4\n 5\n 6\n", begin + "@@ -1,5 +1,5 @@\n 1\n 2\n-3\n+4\n 5\n 6\n", strategy.Full},
 		"a hunk that is cut off": {"git diff", ``,
 			begin + "@@ -1,9 +1,9 @@\n 1\n 2\n-3\n+4\n", begin + "@@ -1,9 +1,9 @@\n 1\n 2\n-3\n+4\n", strategy.Full},
+		"blank lines without their sign": {"git diff", ``,
+			begin + "@@ -1,5 +1,5 @@\n 1\n\n-3\n+4\n 5\n 6\n", begin + "@@ -2,3 +2,3 @@\n\n-3\n+4\n 5\n", strategy.Full},
 		"a hunk without changes": {"git diff", ``,
 			begin + "@@ -1,2 +1,2 @@\n 1\n 2\n", begin + "@@ -1,2 +1,2 @@\n 1\n 2\n", strategy.Full},
 		"no end of file": {"git diff", ``,
