@@ -16,6 +16,7 @@ type ClientCapabilities struct {
 	Notices          bool // updates of kind notice
 	Compaction       bool // updates of kind compaction_*
 	Subagents        bool // updates of kind subagent_update and session_message, and updates of child sessions
+	PlanOperations   bool // updates of kind plan_update and plan_removed, in place of plan
 	ElicitForm       bool // elicitation/create with a form
 	ElicitURL        bool // elicitation/create with a URL, elicitation/complete
 	AuthTerminal     bool // can run an authentication method in a terminal
@@ -36,6 +37,7 @@ func (c *ClientCapabilities) UnmarshalJSON(b []byte) error {
 		Notices:          isObject("session", "notices"),
 		Compaction:       isObject("session", "compaction"),
 		Subagents:        isObject("subagents"),
+		PlanOperations:   isObject("plan"),
 		ElicitForm:       isObject("elicitation", "form"),
 		ElicitURL:        isObject("elicitation", "url"),
 		AuthTerminal:     isTrue("auth", "terminal"),
@@ -64,6 +66,7 @@ func (c ClientCapabilities) MarshalJSON() ([]byte, error) {
 			"compaction":    marker(c.Compaction),
 		},
 		"subagents":   marker(c.Subagents),
+		"plan":        marker(c.PlanOperations),
 		"elicitation": object{"form": marker(c.ElicitForm), "url": marker(c.ElicitURL)},
 		"auth":        object{"terminal": c.AuthTerminal},
 		"_meta":       object{"terminal-auth": c.MetaTerminalAuth, "terminal_output": c.TerminalOutput, "cancel_request": c.CancelRequest},

@@ -53,12 +53,16 @@ type sessionNotification struct {
 	Update    SessionUpdate `json:"update"`
 }
 
-// Update sends a session/update, without images from the net in its Markdown. If too much output is queued, it first waits until there
-// is room or ctx ends. The update is sent in both cases. It calls ctx.Done only if it has
+// Update sends a session/update in the form that the client reads, without images from the net in its
+// Markdown. An update that the client cannot read is left out. If too much output is queued, it first waits
+// until there is room or ctx ends. The update is sent in both cases. It calls ctx.Done only if it has
 // to wait.
 func (c *Client) Update(ctx context.Context, sessionID string, u SessionUpdate) error {
+	if u = c.Capabilities().form(withoutImages(u)); u == nil {
+		return nil
+	}
 	c.stream.out.waitForRoom(ctx.Done)
-	return c.stream.write(notification{"2.0", "session/update", sessionNotification{sessionID, withoutImages(u)}})
+	return c.stream.write(notification{"2.0", "session/update", sessionNotification{sessionID, u}})
 }
 
 // call sends a request and decodes its result into result.

@@ -28,7 +28,7 @@ func TestExit(t *testing.T) {
 		kept int // occurrences of the secret
 	}{
 		"card":    {update(card), 0},
-		"plan":    {update(PlanUpdate{Update: UpdatePlan, Entries: []PlanEntry{{Content: secret}}}), 0},
+		"plan":    {update(PlanUpdate{Entries: []PlanEntry{{Content: secret}}}), 0},
 		"notice":  {update(Notice{Update: UpdateNotice, Title: secret}), 0},
 		"message": {update(MessageChunk{Update: UpdateAgentMessage, Content: TextBlock(secret)}), 0},
 		"words":   {update(MessageChunk{Update: UpdateAgentMessage, Content: TextBlock(secret), Words: true}), 1},
@@ -91,7 +91,7 @@ func TestImages(t *testing.T) {
 			Update: UpdateToolCall, ToolCallID: "c", Title: image, RawOutput: image,
 			Content: []ToolContent{BlockContent(block), {Type: "diff", Path: "/a", OldText: &text, NewText: &text}},
 		}, 3},
-		"plan":       {PlanUpdate{Update: UpdatePlan, Entries: []PlanEntry{{Content: image}}}, 0},
+		"plan":       {PlanUpdate{Entries: []PlanEntry{{Content: image}}, Document: &PlanDocument{Content: image}}, 0},
 		"notice":     {Notice{Update: UpdateNotice, Title: image, Description: image}, 0},
 		"title":      {InfoUpdate{Update: UpdateInfo, Title: image}, 0},
 		"compaction": {CompactionUpdate{Update: UpdateCompaction, Summary: []ContentBlock{block}, Error: image}, 0},

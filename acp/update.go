@@ -22,6 +22,7 @@ func (Notice) sessionUpdate()           {}
 func (CompactionUpdate) sessionUpdate() {}
 func (SubagentUpdate) sessionUpdate()   {}
 func (SessionMessage) sessionUpdate()   {}
+func (PlanRemoved) sessionUpdate()      {}
 
 // Kinds of session updates.
 const (
@@ -31,6 +32,8 @@ const (
 	UpdateToolCall      = "tool_call"
 	UpdateToolCallPatch = "tool_call_update"
 	UpdatePlan          = "plan"
+	UpdatePlanContent   = "plan_update"
+	UpdatePlanRemoved   = "plan_removed"
 	UpdateUsage         = "usage_update"
 	UpdateCommands      = "available_commands_update"
 	UpdateMode          = "current_mode_update"
@@ -84,12 +87,13 @@ const (
 // ToolContent is a part of a tool call that a client shows. Type selects the
 // members.
 type ToolContent struct {
-	Type       string        `json:"type"`                 // content, diff or terminal
+	Type       string        `json:"type"`                 // content, diff, terminal or session
 	Content    *ContentBlock `json:"content,omitempty"`    // content
 	Path       string        `json:"path,omitempty"`       // diff: absolute
 	OldText    *string       `json:"oldText,omitempty"`    // diff: nil for a new file
 	NewText    *string       `json:"newText,omitempty"`    // diff
 	TerminalID string        `json:"terminalId,omitempty"` // terminal
+	SessionID  string        `json:"sessionId,omitempty"`  // session: a known one; only for clients with Subagents
 }
 
 // BlockContent returns a block as a part of a tool call.
@@ -141,19 +145,6 @@ type TerminalExit struct {
 	TerminalID string  `json:"terminal_id"`
 	ExitCode   *int    `json:"exit_code"`
 	Signal     *string `json:"signal"`
-}
-
-// PlanUpdate replaces the plan that the client shows.
-type PlanUpdate struct {
-	Update  string      `json:"sessionUpdate"` // UpdatePlan
-	Entries []PlanEntry `json:"entries"`       // never nil
-}
-
-// PlanEntry is one step of a plan.
-type PlanEntry struct {
-	Content  string `json:"content"`
-	Priority string `json:"priority"` // high, medium or low
-	Status   string `json:"status"`   // pending, in_progress or completed
 }
 
 // UsageUpdate reports the size of the context, in tokens, and the cost of the
@@ -227,40 +218,6 @@ type CompactionUpdate struct {
 	Status       CompactionStatus `json:"status"`
 	Summary      []ContentBlock   `json:"summary,omitempty"` // replaces the messages
 	Error        string           `json:"error,omitempty"`   // why it failed
-}
-
-// SubagentUpdate announces a child session of this session, or changes its description;
-// an empty member stays unchanged. It may only be sent to clients with
-// [ClientCapabilities].Subagents, before any update of the child:
-// https://agentclientprotocol.com/protocol/v1/draft/subagents
-type SubagentUpdate struct {
-	Update      string         `json:"sessionUpdate"` // UpdateSubagent
-	SessionID   string         `json:"sessionId"`     // of the child
-	Title       string         `json:"title,omitempty"`
-	Description string         `json:"description,omitempty"`
-	State       *SubagentState `json:"state,omitempty"`
-}
-
-// SubagentState is the present work of a child session.
-type SubagentState struct {
-	State      string     `json:"state"`                // SubagentRunning or SubagentIdle
-	StopReason StopReason `json:"stopReason,omitempty"` // why it is idle; empty if that has no name
-}
-
-// The states of a child session.
-const (
-	SubagentRunning = "running"
-	SubagentIdle    = "idle"
-)
-
-// SessionMessage is a message from one session to another. Like SubagentUpdate it needs
-// a capability.
-type SessionMessage struct {
-	Update    string         `json:"sessionUpdate"` // UpdateSessionText
-	MessageID string         `json:"messageId"`
-	Sender    string         `json:"senderSessionId,omitempty"`
-	Recipient string         `json:"recipientSessionId,omitempty"`
-	Content   []ContentBlock `json:"content"`
 }
 
 // CompactionStatus is the state of a compaction.

@@ -282,7 +282,7 @@ func (r *runningCall) progressUpdate(ev executors.Event) (acp.SessionUpdate, boo
 			plan.Entries = append(plan.Entries, acp.PlanEntry{Content: e.Content, Priority: e.Priority, Status: e.Status})
 		}
 		r.Record(plan)
-		return acp.PlanUpdate{Update: acp.UpdatePlan, Entries: plan.Entries}, true
+		return acp.PlanUpdate{PlanID: acp.PlanSteps, Entries: plan.Entries}, true
 	}
 	u := acp.ToolCall{Update: acp.UpdateToolCallPatch, ToolCallID: r.call.ID}
 	r.mu.Lock()

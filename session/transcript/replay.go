@@ -122,7 +122,7 @@ func (r *replayer) replay(e Event) {
 			r.sendTitle()
 		}
 	case Plan:
-		r.update(acp.PlanUpdate{Update: acp.UpdatePlan, Entries: e.Entries})
+		r.update(acp.PlanUpdate{PlanID: acp.PlanSteps, Entries: e.Entries})
 	case Answer:
 		if e.Shown != nil {
 			r.update(*e.Shown)

@@ -95,9 +95,11 @@ func (s *Screen) Update(params json.RawMessage) {
 			s.toolCall(t)
 		}
 	case acp.UpdatePlan:
-		var plan acp.PlanUpdate
+		var plan struct {
+			Entries []acp.PlanEntry `json:"entries"`
+		}
 		if json.Unmarshal(p.Update, &plan) == nil {
-			s.plan(plan)
+			s.plan(plan.Entries)
 		}
 	case acp.UpdateCompaction: // the first text reports the compaction, the next is the summary
 		var c acp.CompactionUpdate
@@ -108,9 +110,9 @@ func (s *Screen) Update(params json.RawMessage) {
 }
 
 // plan shows the current plan as a list.
-func (s *Screen) plan(p acp.PlanUpdate) {
+func (s *Screen) plan(entries []acp.PlanEntry) {
 	s.beginBlock(acp.UpdatePlan)
-	for _, e := range p.Entries {
+	for _, e := range entries {
 		mark, text := layout.Span{Text: "[ ] "}, layout.Span{Text: executors.WholeLine(e.Content)}
 		switch e.Status {
 		case "completed":
