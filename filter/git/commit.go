@@ -5,8 +5,7 @@ import "bytes"
 // commitHead is the head of a commit in the long format of a log.
 type commitHead struct {
 	open       bool   // its line is not written yet
-	graph      bool   // the log has a graph
-	prefix     []byte // of the graph
+	graph      []byte // the part of the graph before the commit; empty without a graph
 	keepBodies bool   // keep the lines of messages after the subject
 	hash       []byte // shortened
 	fullHash   []byte // the hash as written, with the text after it
@@ -23,16 +22,14 @@ type commitHead struct {
 const shortHashLength = 12
 
 // commitLine returns the hash, and the text after it, of a line that begins a
-// commit. graph reports that the line is part of a graph.
-func commitLine(l []byte) (graph bool, hash []byte) {
+// commit. width is the width of the graph before it, in bytes.
+func commitLine(l []byte) (width int, hash []byte) {
 	rest := l
 	if !bytes.HasPrefix(l, []byte("commit ")) {
-		if rest = withoutGraph(l); len(rest) == len(l) ||
-			!bytes.HasPrefix(rest, []byte("commit ")) ||
-			bytes.IndexByte(l[:len(l)-len(rest)], '*') < 0 {
-			return false, nil
+		rest = withoutGraph(l)
+		if width = len(l) - len(rest); !bytes.HasPrefix(rest, []byte("commit ")) || bytes.IndexByte(l[:width], '*') < 0 {
+			return 0, nil
 		}
-		graph = true
 	}
 	hash = rest[len("commit "):]
 	// signs of --left-right and --boundary
@@ -40,9 +37,9 @@ func commitLine(l []byte) (graph bool, hash []byte) {
 		hash = hash[1:]
 	}
 	if leadingHexDigits(hash) < 40 {
-		return false, nil
+		return 0, nil
 	}
-	return graph, hash
+	return width, hash
 }
 
 // leadingHexDigits returns the number of leading hexadecimal digits.
@@ -57,9 +54,9 @@ func leadingHexDigits(b []byte) int {
 // withoutGraph removes the graph from the start of a line.
 func withoutGraph(l []byte) []byte { return bytes.TrimLeft(l, "*|\\/_ .-") }
 
-func (c *commitHead) begin(graph bool, hash []byte) {
+func (c *commitHead) begin(hash []byte) {
 	n := leadingHexDigits(hash)
-	c.open, c.graph = true, graph
+	c.open = true
 	c.hash = append(c.hash[:0], hash[:min(n, shortHashLength)]...)
 	c.fullHash = append(c.fullHash[:0], hash...)
 	c.refs = append(c.refs[:0], bytes.TrimSpace(hash[n:])...)
@@ -69,8 +66,8 @@ func (c *commitHead) begin(graph bool, hash []byte) {
 
 // append appends the line that replaces the commit to dst.
 func (c *commitHead) append(dst []byte) []byte {
-	if c.graph {
-		dst = append(append(dst, c.prefix...), ' ')
+	if len(c.graph) > 0 {
+		dst = append(append(dst, bytes.TrimRight(c.graph, " ")...), ' ')
 	}
 	dst = append(dst, c.hash...)
 	for _, part := range [][]byte{c.date, c.author} {

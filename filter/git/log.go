@@ -67,6 +67,7 @@ type logPass struct {
 	pendingCommits   int    // commits in pending
 	pendingBodies    int    // bytes of their messages after the subject
 	pendingPosition  logPosition
+	pendingWidth     int      // of the graph
 	dense            bool     // messages stay without their blank lines
 	fewAsked         bool     // the command asks for at most askedFew commits
 	after            [][]byte // lines of the head that follow the line of the current commit
@@ -131,18 +132,13 @@ func asksForFew(command string) bool {
 
 // measurePending counts the commits that wait, and the bytes of their messages.
 func (g *logPass) measurePending(l []byte) {
-	if _, hash := commitLine(l); hash != nil {
+	if width, hash := commitLine(l); hash != nil {
 		g.pendingCommits++
-		g.pendingPosition = logHeader
+		g.pendingPosition, g.pendingWidth = logHeader, width
 		return
 	}
-	rest := l
-	graph := len(l) > 0 && bytes.IndexByte([]byte("*|\\/"), l[0]) >= 0
-	if graph {
-		rest = withoutGraph(l)
-	}
-	inMessage := bytes.HasPrefix(l, []byte("    ")) || graph && !isGraphStat(rest)
-	switch {
+	_, rest := g.splitGraph(l, g.pendingWidth)
+	switch inMessage := bytes.HasPrefix(rest, messageIndent); {
 	case g.pendingPosition == logHeader && len(rest) == 0:
 		g.pendingPosition = logSubject
 	case len(rest) == 0 || g.pendingPosition == logHeader:
@@ -170,18 +166,17 @@ func (g *logPass) decideBodies(keep bool) {
 }
 
 func (g *logPass) handle(l []byte) {
-	if graph, hash := commitLine(l); hash != nil {
+	if width, hash := commitLine(l); hash != nil {
 		g.flushCommit()
 		g.commits++
 		g.position = logHeader
-		g.commit.begin(graph, hash)
-		g.commit.prefix = append(g.commit.prefix[:0], bytes.TrimRight(l[:bytes.Index(l, []byte("commit "))], " ")...)
+		g.commit.begin(hash)
+		g.commit.graph = append(g.commit.graph[:0], l[:width]...)
 		return
 	}
-	rest := l
-	if g.commit.graph {
-		rest = withoutGraph(l)
-		g.keepEdge(l)
+	edge, rest := g.splitGraph(l, len(g.commit.graph))
+	if edge = bytes.TrimRight(edge, " "); bytes.ContainsAny(edge, "\\/") && g.commits <= g.maxCommits {
+		g.writeAfter(edge) // it branches or joins
 	}
 	if g.commits > g.maxCommits {
 		g.handleLate(rest)
@@ -195,19 +190,28 @@ func (g *logPass) handle(l []byte) {
 	case logBody:
 		g.handleBody(l, rest)
 	default:
-		g.handleOther(l)
+		g.handleOther(rest)
 	}
 }
 
-// keepEdge keeps the edges of a graph that branch or join.
-func (g *logPass) keepEdge(l []byte) {
-	end := 0
-	for end < len(l) && bytes.IndexByte([]byte("|\\/_ "), l[end]) >= 0 && !bytes.HasPrefix(l[end:], []byte("    ")) {
-		end++
+// messageIndent begins the lines of a message.
+var messageIndent = []byte("    ")
+
+// splitGraph divides a line into the part of a graph, which is width columns wide where the line
+// has text, and the text.
+func (g *logPass) splitGraph(l []byte, width int) (edge, rest []byte) {
+	if width == 0 {
+		return nil, l
 	}
-	if edge := bytes.TrimRight(l[:end], " "); bytes.ContainsAny(edge, "\\/") && g.commits <= g.maxCommits {
-		g.writeAfter(edge)
+	p := &g.diff.position
+	inHunk := p.inHunk && (p.oldLeft > 0 || p.newLeft > 0) && g.position == logOutside
+	if width > len(l) || !inHunk && len(withoutGraph(l)) == 0 {
+		return l, nil
 	}
+	if len(withoutGraph(l[:width])) > 0 { // no line of the graph
+		return nil, l
+	}
+	return l[:width], l[width:]
 }
 
 // writeAfter writes a line after the line of the current commit.
@@ -265,7 +269,7 @@ func (g *logPass) handleHeader(rest []byte) {
 	case bytes.HasPrefix(rest, []byte("CommitDate:")):
 		g.commit.commitDate = append(g.commit.commitDate[:0], shortDay(bytes.TrimSpace(rest[len("CommitDate:"):]))...)
 	case bytes.HasPrefix(rest, []byte("TaggerDate:")):
-	case bytes.HasPrefix(rest, []byte("    ")):
+	case bytes.HasPrefix(rest, messageIndent):
 		g.handleSubject(rest)
 	default: // such as "Reflog:"
 		g.writeAfter(rest)
@@ -277,7 +281,7 @@ func (g *logPass) handleSubject(rest []byte) {
 	if len(rest) == 0 {
 		return
 	}
-	if !bytes.HasPrefix(rest, []byte("    ")) && !g.commit.graph { // no message
+	if !bytes.HasPrefix(rest, messageIndent) { // no message
 		g.flushCommit()
 		g.position = logOutside
 		g.handleOther(rest)
@@ -295,7 +299,7 @@ func (g *logPass) handleBody(l, rest []byte) {
 		if g.commit.keepBodies && !g.dense {
 			g.diff.Line(nil)
 		}
-	case bytes.HasPrefix(l, []byte("    ")) || g.commit.graph && !isGraphStat(rest):
+	case bytes.HasPrefix(rest, messageIndent):
 		if g.commit.keepBodies || isConsequence(bytes.TrimSpace(rest)) {
 			g.diff.Line(l)
 		} else {
@@ -303,7 +307,7 @@ func (g *logPass) handleBody(l, rest []byte) {
 		}
 	default:
 		g.position = logOutside
-		g.handleOther(l)
+		g.handleOther(rest)
 	}
 }
 
@@ -316,11 +320,6 @@ var consequencePrefixes = [][]byte{
 // isConsequence reports whether a line of a message stays in a long log.
 func isConsequence(l []byte) bool {
 	return bytes.Contains(l, []byte("CVE-")) || slices.ContainsFunc(consequencePrefixes, func(begin []byte) bool { return bytes.HasPrefix(l, begin) })
-}
-
-// isGraphStat reports whether a line after a graph belongs to statistics.
-func isGraphStat(body []byte) bool {
-	return bytes.Contains(body, []byte(" | ")) || text.IsStatSum(body)
 }
 
 // handleOther handles a line outside heads and messages.

@@ -77,6 +77,15 @@ func TestGitLog(t *testing.T) {
 		"raw": {"git log --format=raw", ``, raw, raw, strategy.Full},
 		"oneline graph": {"git log --graph --oneline", ``, "* abcdef1 A\n|\\\n| * 1234567 B\n|/\n* abcdef2 C\n",
 			"* abcdef1 A\n|\\\n| * 1234567 B\n|/\n* abcdef2 C\n", strategy.Full},
+		"patches and notes in a graph": {"git log --graph -p", `max_bodies = 0`, "" +
+			"*   commit 0123456789012345678901234567890123456789\n|\\  Merge: 1234567 89abcde\n| | Author: A <a@b.c>\n" +
+			"| | Date:   Thu Jan 1 22:57:48 2026 +0100\n| | \n| |     Merge x\n| | \n" +
+			"| * commit 1123456789012345678901234567890123456789\n|/  Author: A <a@b.c>\n|   Date:   Thu Jan 1 22:57:48 2026 +0100\n|   \n" +
+			"|       Change x\n|       \n|       A body.\n|   \n|   Notes:\n|       perf: 3 ms\n|   \n|   diff --git a/x b/x\n|   index 1..2 100644\n" +
+			"|   --- a/x\n|   +++ b/x\n|   @@ -1,5 +1,5 @@\n|    1\n|    \n|   -\n|   +*\n|    5\n|    6\n|   \n",
+			"* 012345678901 2026-01-01 A (merge of 1234567 89abcde): Merge x\n|\\\n| * 112345678901 2026-01-01 A: Change x\n|/\n" +
+				"Notes:\n    perf: 3 ms\n\ndiff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -2,3 +2,3 @@\n\n-\n+*\n 5\n\n" +
+				"... (1 line of commit messages omitted) ...\n", strategy.Full},
 		"own format": {"git log --format=%s", ``, "Fix it\nBreak it\n", "Fix it\nBreak it\n", strategy.Fallback},
 		"a file": {"git show HEAD:x.patch", ``, "diff --git a/x b/x\nindex 1..2\n--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@\n 1\n-2\n+3\n 4\n",
 			"diff --git a/x b/x\nindex 1..2\n--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@\n 1\n-2\n+3\n 4\n", strategy.Fallback},
