@@ -7,7 +7,7 @@ import (
 
 // matchingRules returns the rules for a command.
 func (f *Filter) matchingRules(command string) (rules []rule) {
-	if command == "" || asksForHelp(command) {
+	if command == "" || asksForHelp(command) || asksForDetails(command) {
 		return nil
 	}
 	asked := asksForInformation(command)
@@ -24,6 +24,30 @@ func asksForHelp(command string) bool {
 	words := strings.Fields(command)
 	last := words[len(words)-1]
 	return last == "--help" || last == "-help" || len(words) > 1 && words[1] == "help"
+}
+
+// describing are the subcommands of programs that print what they know about something.
+var describing = [...]string{
+	"branch", "config", "describe", "env", "info", "inspect", "list", "metadata", "outdated", "query", "remote", "search", "show",
+	"status", "tree", "version", "view",
+}
+
+// asksForDetails reports whether a command asks for all details of what it describes: "-vv" of a
+// subcommand that does no work, or the details of a program's version.
+func asksForDetails(command string) bool {
+	words := strings.Fields(command)
+	verbose, describes := 0, false
+	for i, w := range words[1:] {
+		switch {
+		case w == "-v", w == "--verbose":
+			verbose++
+		case len(w) > 2 && w[0] == '-' && strings.Trim(w[1:], "v") == "":
+			verbose += len(w) - 1
+		case w == "--version", i < 3 && slices.Contains(describing[:], w):
+			describes = true
+		}
+	}
+	return verbose > 1 && describes
 }
 
 // informationOptions ask a program what it has or would do, instead of its work.
