@@ -19,6 +19,7 @@ import (
 type Client struct {
 	stream      *stream
 	conn        *jsonrpc2.Conn
+	dialect     dialect                           // set before any session is open
 	initialized atomic.Pointer[InitializeRequest] // the latest; nil before initialize
 
 	sending sync.Mutex // held while a call is written, so that their ids are in order
@@ -62,7 +63,7 @@ func (c *Client) Update(ctx context.Context, sessionID string, u SessionUpdate) 
 		return nil
 	}
 	c.stream.out.waitForRoom(ctx.Done)
-	return c.stream.write(notification{"2.0", "session/update", sessionNotification{sessionID, u}})
+	return c.dialect.update(c, sessionID, u)
 }
 
 // call sends a request and decodes its result into result.
@@ -138,13 +139,10 @@ func reasonOf(fault *jsonrpc2.Error) string {
 // ignoreAnswer ignores the answer, which may still arrive.
 func (o openCall) ignoreAnswer() { o.client.stream.calls.forget(o.id) }
 
-// sendCancel sends $/cancel_request for a request whose answer is no longer needed.
-//
-// After session/cancel the client settles its requests itself, and some clients fail on a
-// notification about a settled request. The protocol lets clients ignore it, so it is sent only to
-// those that declare support.
+// sendCancel sends $/cancel_request for a request whose answer is no longer needed, if the dialect
+// has it for that cause.
 func (c *Client) sendCancel(id uint64, cause error) {
-	if cause == ErrTurnCancelled || !c.Capabilities().CancelRequest {
+	if !c.dialect.withdraws(c, cause) {
 		return
 	}
 	_ = c.stream.write(notification{"2.0", "$/cancel_request", map[string]uint64{"requestId": id}})
@@ -175,7 +173,7 @@ func (c *Client) send(ctx context.Context, method string, params any) (openCall,
 // see [PermissionOutcome].
 func (c *Client) RequestPermission(ctx context.Context, p RequestPermissionRequest) (PermissionOutcome, error) {
 	var o PermissionOutcome
-	err := c.call(ctx, "session/request_permission", p.shown(), &o)
+	err := c.call(ctx, "session/request_permission", c.dialect.question(p.shown()), &o)
 	return o, err
 }
 

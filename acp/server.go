@@ -76,8 +76,8 @@ type Server struct {
 	Log  *slog.Logger
 
 	stream   *stream
-	client   *Client
-	maxQueue int // for tests; 0 means maxQueueBytes
+	client   *Client // has the dialect of the connection
+	maxQueue int     // for tests; 0 means maxQueueBytes
 
 	runningPhases sync.WaitGroup // second phases that run
 	pendingPhases []func()       // second phases to start after all frames that have arrived; owned by the read goroutine
@@ -106,7 +106,7 @@ type secondPhase struct {
 	sent   func(ctx context.Context) // called when the response is written, off the read goroutine; ctx is the connection's; may be nil
 }
 
-// handlers lists all methods; the answer to any other is -32601.
+// handlers lists the methods of version 1.
 var handlers = map[string]handler{
 	"initialize":                typed((*Server).initialize),
 	"authenticate":              typed((*Server).authenticate),
@@ -144,7 +144,7 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 		onEnd: func() { cancel(ErrClosed) }, // a failed call must not look like a refusal of the client
 	}
 	s.inFlight = map[string]context.CancelCauseFunc{}
-	s.client = &Client{stream: s.stream}
+	s.client = &Client{stream: s.stream, dialect: version1{}}
 
 	broken := make(chan error, 1)
 	go func() { broken <- w.run() }()
@@ -276,7 +276,7 @@ func (s *Server) handler(id json.RawMessage, method string) handler {
 			return secondPhase{run: answer}, err
 		}
 	}
-	return handlers[method]
+	return s.client.dialect.methods()[method]
 }
 
 // startPending starts the second phases. The read goroutine calls it after every frame

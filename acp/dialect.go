@@ -1,0 +1,39 @@
+package acp
+
+// dialect is one version of the protocol as a connection speaks it. Everything else in this package
+// and all packages above it use the same values for every version: updates, questions, requests. A
+// dialect is chosen by the first initialize, on the read goroutine, and then stays.
+//
+// The neutral types of updates have the form in which sessions are stored. Version 1 sends that form,
+// so its dialect encodes nothing again.
+type dialect interface {
+	// methods returns the handlers of all requests and notifications; the answer to any other
+	// request is -32601.
+	methods() map[string]handler
+	// update writes the frames of a session update: none if the version has no such update, or
+	// several in a row.
+	update(c *Client, session string, u SessionUpdate) error
+	// question returns the params of a session/request_permission.
+	question(p RequestPermissionRequest) any
+	// withdraws reports whether $/cancel_request is sent for a request of ours whose answer is no
+	// longer needed, for that cause.
+	withdraws(c *Client, cause error) bool
+}
+
+// version1 is the dialect of version 1.
+type version1 struct{}
+
+func (version1) methods() map[string]handler { return handlers }
+
+func (version1) update(c *Client, session string, u SessionUpdate) error {
+	return c.stream.write(notification{"2.0", "session/update", sessionNotification{session, u}})
+}
+
+func (version1) question(p RequestPermissionRequest) any { return p }
+
+// withdraws is false after session/cancel: the client then settles its requests itself, and some
+// clients fail on a notification about a settled request. The protocol lets clients ignore it, so it
+// is sent only to those that declare support.
+func (version1) withdraws(c *Client, cause error) bool {
+	return cause != ErrTurnCancelled && c.Capabilities().CancelRequest
+}
