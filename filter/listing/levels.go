@@ -14,18 +14,19 @@ import (
 type treeEntry struct {
 	level   int
 	parent  int  // its directory; 0 is the root
-	isDir   bool // entries follow below it, or may be below it at the last level
+	isDir   bool // entries follow below it, or tree says so
 	files   int  // entries in it without entries below them
 	written int  // of them
 	inNoise bool // somewhere below a directory of noise
 	noise   int  // entries below it, if it is one
 }
 
-// askedLevel returns the depth that the option -L of tree asks for, or 0.
+// askedLevel returns the depth that the option -L of tree asks for, also as -FL 2, or 0.
 func askedLevel(command string) int {
 	words := strings.Fields(command)
 	for i, w := range words {
-		value, ok := strings.CutPrefix(w, "-L")
+		options, value, ok := strings.Cut(w, "L")
+		ok = ok && strings.HasPrefix(options, "-") && !strings.HasPrefix(options, "--")
 		if ok && value == "" && i+1 < len(words) {
 			value = words[i+1]
 		}
@@ -36,21 +37,25 @@ func askedLevel(command string) int {
 	return 0
 }
 
-// treeEntries returns the entries of the tree after its root. At the asked level, names without a dot
-// count as directories.
+// treeEntries returns the entries of the tree after its root. Tree seldom marks the directories at the last
+// level. Names without a dot are taken for them if, with the directories above, they are as many as tree counts.
 func (p *listingPass) treeEntries(asked int) ([]treeEntry, error) {
 	entries := []treeEntry{{}}
 	last := []int{0} // the last entry of each level
+	dirs, counted := 0, 0
+	var likely []int // entries that may be directories
 	err := p.input.Each(func(l []byte) {
 		level, name := treeBranch(l)
 		if level == 0 {
+			counted = max(counted, countedDirs(l))
 			return
 		}
 		level = min(level, len(last))
-		e := treeEntry{level: level, parent: last[level-1]}
+		e := treeEntry{level: level, parent: last[level-1], isDir: saysDirectory(name)}
 		parent := &entries[e.parent]
 		if !parent.isDir && e.parent > 0 {
 			parent.isDir = true
+			dirs++
 			if !parent.inNoise {
 				entries[parent.parent].files--
 			}
@@ -58,10 +63,13 @@ func (p *listingPass) treeEntries(asked int) ([]treeEntry, error) {
 		switch {
 		case parent.inNoise, parent.noise > 0 || e.parent > 0 && parent.noise < 0:
 			e.inNoise = true
-		case level == asked && bytes.IndexByte(bytes.TrimSuffix(name, []byte("/")), '.') < 0:
-			e.isDir = true
+		case e.isDir:
+			dirs++
 		default:
 			parent.files++
+		}
+		if !e.isDir && level == asked && bytes.IndexByte(name, '.') < 0 {
+			likely = append(likely, len(entries))
 		}
 		if noiseDirs[treeName(name)] {
 			e.noise = -1
@@ -75,7 +83,30 @@ func (p *listingPass) treeEntries(asked int) ([]treeEntry, error) {
 		entries = append(entries, e)
 		last = append(last[:level], len(entries)-1)
 	})
+	if more := counted - dirs - len(likely); more == 0 || more == 1 { // some versions count the root
+		for _, i := range likely {
+			if e := &entries[i]; !e.inNoise {
+				e.isDir = true
+				entries[e.parent].files--
+			}
+		}
+	}
 	return entries, err
+}
+
+// countedDirs returns the number of directories in the last line of a tree: "12 directories, 30 files".
+func countedDirs(l []byte) int {
+	number, what, _ := bytes.Cut(l, []byte(" director"))
+	if n, err := strconv.Atoi(string(number)); err == nil && len(what) > 0 {
+		return n
+	}
+	return 0
+}
+
+// saysDirectory reports whether tree prints that an entry is a directory: by a slash, or by the permissions
+// before the name.
+func saysDirectory(name []byte) bool {
+	return bytes.HasSuffix(name, []byte("/")) || bytes.HasPrefix(name, []byte("[d"))
 }
 
 // writeLevels writes a tree whose depth was asked for: all levels, directories first, and of the files in each
