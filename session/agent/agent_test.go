@@ -40,6 +40,9 @@ func TestTurn(t *testing.T) {
 		"said when asked again": {`{"text":" "}` + "\n\n" + `{"text":"Yes."}`, acp.StopEndTurn, []string{`message #2 " "`, `message #3 "Yes."`}},
 		"max tokens":            {`{"text":"he"}` + "\n" + `{"stop":"max_tokens"}`, acp.StopMaxTokens, []string{`message #2 "he"`}},
 		"refusal":               {`{"text":"no"}` + "\n" + `{"stop":"refusal"}`, acp.StopRefusal, []string{`message #2 "no"`}},
+		"thinks too long": {`{"thought":"hm"}` + "\n" + `{"stop":"max_tokens"}`, acp.StopMaxTokens, []string{
+			`thought #2 "hm"`, `message #3 "script:test reached its limit of tokens before it answered (max_tokens of the provider)."`}},
+		"refuses in silence": {`{"stop":"refusal"}`, acp.StopRefusal, []string{`message #2 "script:test refused to answer."`}},
 		"in circles": {say + "\n\n" + say + "\n\n" + say + "\n\n" + say, acp.StopMaxTurnRequests, []string{
 			`tool_call #2 pending`, `tool_call_update #2 in_progress`, `tool_call_update #2 completed content="abc, a longer answer"`,
 			`tool_call #3 pending`, `tool_call_update #3 in_progress`, `tool_call_update #3 completed content="abc, a longer answer"`,

@@ -178,12 +178,12 @@ func (t *turn) answerWithRetry(ctx context.Context) (answer, error) {
 func (t *turn) actOn(ctx context.Context, got answer) (acp.StopReason, error) {
 	switch got.stop {
 	case llm.StopMaxTokens:
-		return t.end(ctx, acp.StopMaxTokens, "The model reached its limit of tokens before it answered (max_tokens of the provider).")
+		return t.end(ctx, acp.StopMaxTokens, t.model.Name()+" reached its limit of tokens before it answered (max_tokens of the provider).")
 	case llm.StopRefusal:
 		// The prompt and everything after it leave the history:
 		// https://agentclientprotocol.com/protocol/v1/prompt-turn#stop-reasons
 		t.history = t.history[:t.promptAt()]
-		return t.end(ctx, acp.StopRefusal, "The model refused to answer.")
+		return t.end(ctx, acp.StopRefusal, t.model.Name()+" refused to answer.")
 	}
 	if len(got.calls) == 0 {
 		if !t.spoke && !t.direct && !t.askedAgain {

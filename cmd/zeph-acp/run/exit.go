@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -36,8 +37,8 @@ func (e *agentError) Error() string { return e.cause.Message }
 func (e *agentError) Unwrap() error { return e.cause }
 
 // turnError returns the error of a turn that did not end by itself. cause is the cause
-// of its cancellation, nil if it was not cancelled.
-func turnError(reason acp.StopReason, err, cause error, lastMessage string) error {
+// of its cancellation, nil if it was not cancelled. model names the model of the last answer.
+func turnError(reason acp.StopReason, err, cause error, lastMessage, model string) error {
 	got, signalled := errors.AsType[cli.SignalError](cause)
 	unwritten, broken := errors.AsType[*outputError](cause)
 	late, timeout := errors.AsType[timeoutError](cause)
@@ -60,9 +61,9 @@ func turnError(reason acp.StopReason, err, cause error, lastMessage string) erro
 	case acp.StopCancelled:
 		return &cli.ExitError{Code: exitCancelled}
 	case acp.StopRefusal:
-		return &cli.ExitError{Code: exitStopped, Cause: errors.New("the model refused to continue")}
+		return &cli.ExitError{Code: exitStopped, Cause: errors.New(model + " refused to continue")}
 	case acp.StopMaxTokens:
-		return limitError(lastMessage, ": the answer was cut off at the model's limit of tokens (max_tokens)")
+		return limitError(lastMessage, ": the answer was cut off at the limit of tokens of "+model+" (max_tokens)")
 	case acp.StopMaxTurnRequests:
 		return limitError(lastMessage, " (max_turn_requests)")
 	}
@@ -104,6 +105,7 @@ func noAnswer(lastMessage string) bool {
 
 // endError returns the error of a turn that ended by itself; nil if it succeeded.
 func (t *tally) endError(lastMessage string, failOnDenied bool) error {
+	model := t.name()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	unknown, _, _ := strings.Cut(strings.TrimPrefix(lastMessage, "There is no command "), ". ")
@@ -113,11 +115,18 @@ func (t *tally) endError(lastMessage string, failOnDenied bool) error {
 	case needsModel(lastMessage):
 		return ErrNoModel
 	case lastMessage == agent.NoAnswer:
-		return errors.New("the model gave no answer, even when asked again")
+		return errors.New(model + " gave no answer, even when asked again")
 	case t.callExit != 0:
 		return &cli.ExitError{Code: t.callExit, Cause: errors.New("the call failed")}
 	case failOnDenied && t.calls > 0 && t.refused == t.calls:
 		return &cli.ExitError{Code: exitStopped, Cause: errors.New("every tool call of the turn was refused (--fail-on-denied)")}
 	}
 	return nil
+}
+
+// name returns the name of the model that answered last.
+func (t *tally) name() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return cmp.Or(t.model, "the model")
 }

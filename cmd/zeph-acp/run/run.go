@@ -277,7 +277,7 @@ func (r *Runner) RunTurn(ctx context.Context, f *cli.Flags) error {
 	if err == nil && reason == acp.StopEndTurn && context.Cause(ctx) == nil {
 		err = r.finishTurn(lastMessage.Text())
 	} else {
-		err = turnError(reason, err, context.Cause(ctx), r.withFlagName(lastMessage.Text()))
+		err = turnError(reason, err, context.Cause(ctx), r.withFlagName(lastMessage.Text()), r.tally.name())
 	}
 	if r.JSON {
 		if failed := r.tally.result(reason, err, r.AnswerSchema).write(r.out); failed != nil {
