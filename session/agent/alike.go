@@ -16,19 +16,18 @@ import (
 // ones until the model gets a note, and until the turn stops.
 const (
 	alikeNote  = 5
-	alikeLimit = 8
-	// longestCycle is the number of different rounds that a model may repeat in turn.
-	longestCycle = 3
+	alikeLimit = 7
 )
 
 // alikeRounds detects a model that counts: it makes calls that differ only in numbers or in
 // what their failures repeat of them, such as a read with one offset after the other behind the
-// end of a file, or it makes a write, an edit and a read in turn.
+// end of a file. It may make two or three such calls in turn, in any order.
 type alikeRounds struct {
-	last []string // the forms of the last rounds, at most alikeLimit+longestCycle
+	last []string // the forms of the last rounds, at most alikeLimit
 }
 
-// observe records a round and returns how many rounds in a row were alike or in a cycle.
+// observe records a round and returns how many of the last rounds bring nothing new: each of them is like another one
+// of them.
 func (a *alikeRounds) observe(round []outcome) int {
 	form := ""
 	for _, o := range round {
@@ -38,21 +37,28 @@ func (a *alikeRounds) observe(round []outcome) int {
 		}
 		form += o.alike + "\x00"
 	}
-	if len(a.last) == alikeLimit+longestCycle {
-		a.last = slices.Delete(a.last, 0, 1)
-	}
 	a.last = append(a.last, form)
-	longest := 0
-	for cycle := 1; cycle <= longestCycle; cycle++ {
-		n := cycle
-		for i := len(a.last) - 1; i >= cycle && a.last[i] == a.last[i-cycle]; i-- {
-			n++
-		}
-		if n >= 2*cycle {
-			longest = max(longest, n-n%cycle)
+	a.last = a.last[max(0, len(a.last)-alikeLimit):]
+	for n := len(a.last); n >= alikeNote; n-- {
+		if isRepeated(a.last[len(a.last)-n:]) {
+			return n
 		}
 	}
-	return longest
+	return 0
+}
+
+// isRepeated reports whether each form occurs more than once.
+func isRepeated(forms []string) bool {
+	times := map[string]int{}
+	for _, f := range forms {
+		times[f]++
+	}
+	for _, n := range times {
+		if n == 1 {
+			return false
+		}
+	}
+	return true
 }
 
 // alikeNotes returns the note for the model after so many rounds.
