@@ -15,8 +15,15 @@ import (
 // keptFacts are the facts about one model, as its server stated them.
 type keptFacts struct {
 	Model string    `json:"model"` // the provider's name of the model
-	At    time.Time `json:"at"`
+	At    time.Time `json:"at"`    // zero: the server was not asked
 	llm.Facts
+	// InText is when the model was found to call tools only in text; zero if it was not.
+	InText time.Time `json:"inText,omitzero"`
+}
+
+// toolUser is a model of textcalls that finds out how it calls tools.
+type toolUser interface {
+	RecallToolUse(inText bool, keep func(inText bool))
 }
 
 // Learn recalls the kept facts about a model, and asks for unknown ones in the background; see
@@ -25,6 +32,7 @@ func (c *Catalogue) Learn(cfg Config, getenv func(string) string, m llm.Model) {
 	if c == nil || llm.Ready(m) != nil {
 		return
 	}
+	c.recallToolUse(cfg, getenv, m)
 	if _, ok := llm.As[llm.Learner](m); !ok {
 		return
 	}
@@ -46,6 +54,7 @@ func (c *Catalogue) LearnFirst(ctx context.Context, cfg Config, getenv func(stri
 	if c == nil {
 		return
 	}
+	c.recallToolUse(cfg, getenv, m)
 	f, ok := llm.As[llm.Facted](m)
 	if !ok {
 		return
@@ -77,8 +86,22 @@ func (c *Catalogue) keep(cfg Config, getenv func(string) string, m llm.Model) {
 		return
 	}
 	facts, known := f.Facts()
+	if !known {
+		return
+	}
+	c.change(cfg, getenv, m, func(k *keptFacts) bool {
+		if k.Facts == facts && c.isFresh(k.At) {
+			return false
+		}
+		k.Facts, k.At = facts, c.Now().UTC()
+		return true
+	})
+}
+
+// change changes what is kept about a model, if set reports a change.
+func (c *Catalogue) change(cfg Config, getenv func(string) string, m llm.Model, set func(*keptFacts) bool) {
 	p, err := chooseProvider(availableProviders(cfg, getenv), m.Name())
-	if !known || err != nil {
+	if err != nil {
 		return
 	}
 	c.mu.Lock()
@@ -88,13 +111,37 @@ func (c *Catalogue) keep(cfg Config, getenv func(string) string, m llm.Model) {
 	list := c.lists[key]
 	_, list.Address, _ = strings.Cut(key, " ")
 	list.Provider = p.name()
-	kept, ok := list.factsOf(p.model())
-	if ok && kept.Facts == facts && c.isFresh(kept.At) {
+	kept, _ := list.factsOf(p.model())
+	if kept.Model = p.model(); !set(&kept) {
 		return
 	}
-	list.Facts = newestFacts(list.Facts, []keptFacts{{p.model(), c.Now().UTC(), facts}})
+	list.Facts = newestFacts([]keptFacts{kept}, list.Facts)
 	c.lists[key] = list
 	c.save()
+}
+
+// recallToolUse tells a model how an earlier process has found it to call tools, and keeps what this one finds.
+func (c *Catalogue) recallToolUse(cfg Config, getenv func(string) string, m llm.Model) {
+	u, ok := llm.As[toolUser](m)
+	p, err := chooseProvider(availableProviders(cfg, getenv), m.Name())
+	if !ok || err != nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.load()
+	kept, _ := c.lists[p.listKey(getenv)].factsOf(p.model())
+	u.RecallToolUse(c.isFresh(kept.InText), func(inText bool) {
+		c.change(cfg, getenv, m, func(k *keptFacts) bool {
+			if !inText && k.InText.IsZero() {
+				return false
+			}
+			if k.InText = (time.Time{}); inText {
+				k.InText = c.Now().UTC()
+			}
+			return true
+		})
+	})
 }
 
 // factsOf returns the kept facts about a model.
@@ -125,7 +172,7 @@ func (c *Catalogue) recall(cfg Config, getenv func(string) string, m llm.Model) 
 	c.load()
 	list := c.lists[p.listKey(getenv)]
 	kept, ok := list.factsOf(p.model())
-	if !ok {
+	if !ok || kept.At.IsZero() {
 		return false
 	}
 	f.Recall(kept.Facts)

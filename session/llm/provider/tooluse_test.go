@@ -1,15 +1,19 @@
 package provider
 
 import (
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/llmtest"
 	"github.com/zeph-acp/zeph-acp/session/llm/local"
 	"github.com/zeph-acp/zeph-acp/session/llm/textcalls"
+	"github.com/zeph-acp/zeph-acp/session/llm/wire"
 )
 
 // After a model has refused tools, the same request is sent once more in text,
@@ -142,5 +146,61 @@ func TestReasoningWithoutOpeningTag(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A process begins to ask a model in text if one before it has found that the model calls tools only so, for a day. A native
+// call ends that.
+func TestToolUseIsKept(t *testing.T) {
+	const (
+		inJSON = `{"choices":[{"message":{"content":"{\"name\": \"list\", \"arguments\": {}}"},"finish_reason":"stop"}]}`
+		native = `{"choices":[{"message":{"tool_calls":[{"id":"a","function":{"name":"list","arguments":"{}"}}]},"finish_reason":"tool_calls"}]}`
+	)
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	var file shelf
+	var answer, body string
+	s := llmtest.Serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			io.WriteString(w, `{"default_generation_settings":{"n_ctx":8192}}`)
+			return
+		}
+		body = bodyOf(r)
+		io.WriteString(w, answer)
+	})
+	for _, step := range []struct {
+		name   string
+		after  time.Duration
+		answer string
+		inText bool // the model is asked in text
+		kept   bool // what was found is in the file
+	}{
+		{"first", 0, inJSON, false, true},
+		{"next process", time.Hour, inJSON, true, true},
+		{"after a day", 24 * time.Hour, inJSON, false, true},
+		{"and again", time.Hour, inJSON, true, true},
+		{"after another day", 24 * time.Hour, native, false, false},
+		{"after a native call", time.Hour, native, false, false},
+	} {
+		now, answer = now.Add(step.after), step.answer
+		c := file.catalogue(func() time.Time { return now })
+		cfg := Config{Providers: []Provider{{Name: "lab", Type: TypeCompatible, Model: "m", BaseURL: s.URL}}}
+		getenv := func(string) string { return "" }
+		m := compatibleModel(t, s.URL, new(wire.Memory))
+		c.Learn(cfg, getenv, m)
+		c.running.Wait()
+		c.LearnFirst(t.Context(), cfg, getenv, m)
+		req := llmtest.Hello()
+		req.Tools = llmtest.Tools()
+		got, err := llmtest.Collect(m, t.Context(), req)
+		if text := llmtest.Transcript(got, err); !strings.HasSuffix(text, "list {}|tools") {
+			t.Errorf("%s: got %s", step.name, text)
+		}
+		if inText := !strings.Contains(body, `"tools":`); inText != step.inText {
+			t.Errorf("%s: asked in text: %t, want %t", step.name, inText, step.inText)
+		}
+		if kept := strings.Contains(string(file.data), `"inText"`); kept != step.kept || !strings.Contains(string(file.data), `"window": 8192`) {
+			t.Errorf("%s: kept\n%s", step.name, file.data)
+		}
+		c.Close()
 	}
 }

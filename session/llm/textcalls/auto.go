@@ -33,9 +33,37 @@ type autoWrapped struct {
 type ToolUse struct {
 	inText atomic.Bool // the model is asked for calls in text
 	native atomic.Bool // the model has seen the tools of a request
+	// keep stores for later processes whether the model calls tools only in text; nil stores nothing.
+	keep atomic.Pointer[func(inText bool)]
 	// closing is the tag that has closed the reasoning of an answer without an opening one; nil means that there was none. Later answers
 	// then begin with reasoning.
 	closing atomic.Pointer[string]
+}
+
+// foundInText notes that the model calls tools only in text. It reports whether that is new.
+func (u *ToolUse) foundInText() bool { return !u.inText.Swap(true) && u.store(true) }
+
+// foundNative notes that the model has seen its tools.
+func (u *ToolUse) foundNative() {
+	if !u.native.Swap(true) {
+		u.store(false)
+	}
+}
+
+// store stores what was found; it returns true.
+func (u *ToolUse) store(inText bool) bool {
+	if keep := u.keep.Load(); keep != nil {
+		(*keep)(inText)
+	}
+	return true
+}
+
+// RecallToolUse sets what an earlier process has found out about the model, and the function that stores what
+// this one does.
+func (o *autoWrapped) RecallToolUse(inText bool, keep func(inText bool)) {
+	if o.use.keep.Swap(&keep) == nil && inText {
+		o.use.inText.Store(true)
+	}
 }
 
 // Unwrap returns the model that is asked.
@@ -69,7 +97,7 @@ func (o *autoWrapped) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm
 		}
 		for ev, err := range (&wrapped{o.Model, o.use}).Stream(ctx, req) {
 			if err == nil {
-				o.use.inText.Store(true)
+				o.use.foundInText()
 			}
 			if !yield(ev, err) {
 				return
@@ -83,7 +111,7 @@ func (o *autoWrapped) streamNative(ctx context.Context, req llm.Request, yield f
 	a := newNativeReader(req)
 	a.remember(o.use)
 	a.onWhole = func() string {
-		if o.use.inText.Swap(true) {
+		if !o.use.foundInText() {
 			return ""
 		}
 		return fmt.Sprintf(switchNotice, o.Name())
@@ -94,7 +122,10 @@ func (o *autoWrapped) streamNative(ctx context.Context, req llm.Request, yield f
 		return dropped
 	}
 	err := relay(a, llm.WithoutEcho(req, o.Model.Stream(ctx, req)), yield, func(err error) bool { return len(req.Tools) > 0 && refusesTools(err) })
-	if dropped && !o.use.inText.Swap(true) {
+	if len(a.natives) > 0 {
+		o.use.foundNative()
+	}
+	if dropped && o.use.foundInText() {
 		notice := fmt.Sprintf(droppedNotice, o.Name(), a.usage.Input, llm.Tokens(o.Name(), req))
 		return !yield(llm.Event{Notice: notice}, nil)
 	}
@@ -116,7 +147,6 @@ func (o *autoWrapped) isDropped(a *answerReader, req llm.Request) bool {
 		return false
 	}
 	if len(a.natives) > 0 {
-		o.use.native.Store(true)
 		return false
 	}
 	if a.calls > 0 || a.usage == nil || a.usage.Input == 0 {
@@ -130,7 +160,7 @@ func (o *autoWrapped) isDropped(a *answerReader, req llm.Request) bool {
 		return false
 	}
 	if count > system+messages+tools/2 {
-		o.use.native.Store(true)
+		o.use.foundNative()
 		return false
 	}
 	return count < system+messages+tools/4 && (a.usage.CacheRead > 0 || count > messages*5/4+system/2)
