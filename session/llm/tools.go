@@ -88,6 +88,13 @@ type Invocation struct {
 	Param string // the parameter whose value is the text of the block; empty means that the block is the JSON input
 	// Example is a value of Param that does no harm: small models copy it.
 	Example string
+	// Also lists further languages of the block, separated by spaces.
+	Also string
+}
+
+// IsBlock reports whether blocks of a language call the tool.
+func (i Invocation) IsBlock(lang string) bool {
+	return i.Tag != "" && (lang == i.Tag || slices.Contains(strings.Fields(i.Also), lang))
 }
 
 // AddNote adds a line to the note of a call.

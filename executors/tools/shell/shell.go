@@ -154,7 +154,7 @@ func (e *Executor) bindTools() executors.Registry {
 		Description: description,
 		Effect:      executors.Reads | executors.Mutates | executors.Network,
 		Kind:        executors.KindExecute,
-		Invocation:  executors.FencedBlock("bash", "command", "ls"),
+		Invocation:  executors.FencedBlock("bash", "command", "ls", "sh", "shell", "zsh", "console", "terminal"),
 		Subject:     executors.Script("command"),
 		Names:       executors.Names{Claude: "Bash", Codex: "shell", Gemini: "run_shell_command", Earlier: "shell sh", Models: "run_command execute_command shell_command exec_command terminal"},
 		Traits:      executors.Recommended,

@@ -64,7 +64,7 @@ func Golden(t *testing.T, name string) []byte {
 // Tools returns tools with schemas of every kind.
 func Tools() []llm.Tool {
 	return []llm.Tool{
-		{Name: "bash", Invocation: llm.Invocation{Tag: "bash", Param: "command", Example: "ls"}, Schema: json.RawMessage(`{"type":"object","properties":{"command":{"type":"string","description":"What to\n run."},"background":{"type":"boolean"}},"required":["command"]}`)},
+		{Name: "bash", Aliases: "run_command", Invocation: llm.Invocation{Tag: "bash", Param: "command", Example: "ls", Also: "sh console"}, Schema: json.RawMessage(`{"type":"object","properties":{"command":{"type":"string","description":"What to\n run."},"background":{"type":"boolean"}},"required":["command"]}`)},
 		{Name: "read", Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}`)},
 		{Name: "write", Schema: json.RawMessage(`{"type":"object","properties":{"content":{"type":"string"},"path":{"type":"string"}},"required":["path","content"]}`)},
 		{Name: "sleep", Schema: json.RawMessage(`{"type":"object","properties":{"seconds":{"type":"integer"},"why":true},"required":["seconds"]}`)},
@@ -87,3 +87,6 @@ func Serve(t testing.TB, answer http.HandlerFunc) *httptest.Server {
 	t.Cleanup(s.Close)
 	return s
 }
+
+// IsProgram reports whether a name is one of two programs.
+func IsProgram(name string) bool { return name == "mkdir" || name == "rm" }

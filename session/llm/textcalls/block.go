@@ -12,7 +12,7 @@ import (
 
 // addBlock adds a block as a call, and reports whether it is one.
 func (a *answerReader) addBlock(b block) bool {
-	if !a.scan.isCall(b.lang) {
+	if !a.scan.isCall(b.lang) || !a.takes(b) {
 		return a.addContent(b)
 	}
 	if a.invents || a.broken && !b.closed {
@@ -105,3 +105,33 @@ func isOtherObject(text string) bool {
 
 // namesInput matches the member with the arguments of a call.
 var namesInput = lazyregexp.Build(func() string { return `"(?:` + strings.Join(inputMembers, "|") + `)"\s*:` })
+
+// lines is how many lines of a block have something.
+type lines int
+
+const (
+	none lines = iota
+	some
+	all
+)
+
+// prompt begins a command in a terminal session.
+const prompt = "$ "
+
+// withoutPrompts returns the text of a block without the prompts of a shell, and how many of its lines have one.
+func withoutPrompts(body string) (commands string, prompted lines) {
+	var out strings.Builder
+	found, others := false, false
+	for line := range strings.Lines(body) {
+		command, ok := strings.CutPrefix(line, prompt)
+		found, others = found || ok, others || !ok && strings.TrimSpace(line) != ""
+		out.WriteString(command)
+	}
+	switch {
+	case !found:
+		return body, none
+	case others:
+		return body, some
+	}
+	return out.String(), all
+}

@@ -35,8 +35,11 @@ func Find(text string, tools []llm.Tool) []Call {
 	var calls []Call
 	g := grammar{tools: tools}
 	s := scanner{isCall: g.isCall, text: func(string) {}, block: func(b block) bool {
-		calls = append(calls, g.textCall(b))
-		return true
+		ok := g.takes(b)
+		if ok {
+			calls = append(calls, g.textCall(b))
+		}
+		return ok
 	}}
 	s.feed(text)
 	s.finish()
@@ -60,11 +63,22 @@ const toolCallTag = "tool_call"
 
 // tagged returns the tool whose blocks have the language.
 func (g grammar) tagged(lang string) (llm.Tool, bool) {
-	i := slices.IndexFunc(g.tools, func(t llm.Tool) bool { return lang != "" && t.Invocation.Tag == lang })
+	i := slices.IndexFunc(g.tools, func(t llm.Tool) bool { return t.Invocation.IsBlock(lang) })
 	if i < 0 {
 		return llm.Tool{}, false
 	}
 	return g.tools[i], true
+}
+
+// takes reports whether a block whose language is a call's is one. A terminal session with output only shows one,
+// and so does a block without prompts in a language in which output is written too, such as console.
+func (g grammar) takes(b block) bool {
+	t, ok := g.tagged(b.lang)
+	if !ok || t.Invocation.Param == "" || b.lang == t.Invocation.Tag {
+		return true
+	}
+	_, prompts := withoutPrompts(b.body)
+	return prompts == all || prompts == none && !slices.Contains(outputLanguages, b.lang)
 }
 
 // textCall returns the call in a block of the user's text, or the problem with it.
@@ -94,7 +108,11 @@ func (g grammar) parseBlock(b block) (tool string, input json.RawMessage, err er
 	case t.Invocation.Param == "":
 		input, err = ParseObject(b.body)
 	default:
-		input = llm.ObjectOf(t.Invocation.Param, strings.TrimSuffix(b.body, "\n"))
+		body := b.body
+		if bare, prompts := withoutPrompts(body); prompts == all {
+			body = bare
+		}
+		input = llm.ObjectOf(t.Invocation.Param, strings.TrimSuffix(body, "\n"))
 		if strings.TrimSpace(b.body) == "" {
 			err = fmt.Errorf("there is no %s", t.Invocation.Param)
 		}

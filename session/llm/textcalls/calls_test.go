@@ -28,7 +28,7 @@ func TestTextCalls(t *testing.T) {
 		"indented":         {"  ```bash\n  a\n    b\n c\n  ```", []Call{call(1, "bash", `{"command":"a\n  b\nc"}`)}},
 		"indented code":    {"    ```bash\n    ls\n    ```", nil},
 		"info string":      {"```Bash title=\"x\"\na && b > c\n```", []Call{call(1, "bash", `{"command":"a && b > c"}`)}},
-		"another language": {"```sh\nls\n```\n```go\n~~~bash\nrm\n~~~\n```", nil},
+		"another language": {"```fish\nls\n```\n```go\n~~~bash\nrm\n~~~\n```", nil},
 		"quoted example":   {"````text\n```bash\nrm\n```\n````", nil},
 		"scrape":           {"```scrape\n{\"url\": \"https://a\", \"select\": \"p\"}\n```", []Call{call(1, "web_scrape", `{"url": "https://a", "select": "p"}`)}},
 		"tool_call":        {"```tool_call\n{\"tool_id\": \"read\",\n \"params\": {\"path\": \"a\"}}\n```", []Call{call(1, "read", `{"path": "a"}`)}},

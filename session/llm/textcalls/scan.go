@@ -305,11 +305,8 @@ func (s *scanner) endLine() {
 	default:
 		s.body.WriteString(cutIndent(bare, s.open.indent))
 		s.body.WriteByte('\n')
-		if s.isCall(s.open.lang) {
-			break
-		}
 		s.raw.WriteString(line)
-		if !s.mayBeCall(s.body.String()) {
+		if !s.isCall(s.open.lang) && !s.mayBeCall(s.body.String()) {
 			s.giveUp()
 		}
 	}
