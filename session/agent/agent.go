@@ -133,6 +133,8 @@ type Workspace struct {
 	Inside func(path string) bool
 	// Exists reports whether a file exists at a path; nil means unknown.
 	Exists func(path string) bool
+	// IsProgram reports whether a name is a known program's; nil knows none.
+	IsProgram func(name string) bool
 	// Attached is called with the URI of each resource that a prompt embeds; nil
 	// ignores them.
 	Attached func(uri string)

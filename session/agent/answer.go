@@ -37,7 +37,7 @@ func (t *turn) streamAnswer(ctx context.Context) (answer, error) {
 	)
 	t.notes = map[string]string{}
 	t.maskHistory()
-	req := llm.Request{System: t.system(), Project: t.project(), Messages: t.history, Tools: t.offered, Unlisted: t.unlisted(), Thought: t.Thought(), Cache: &t.cache, Size: t.tokens()}
+	req := llm.Request{System: t.system(), Project: t.project(), Messages: t.history, Tools: t.offered, Unlisted: t.unlisted(), IsProgram: t.IsProgram, Thought: t.Thought(), Cache: &t.cache, Size: t.tokens()}
 	for ev, err := range stream(ctx, t.model, req) {
 		if fault = err; fault != nil {
 			break

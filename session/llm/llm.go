@@ -36,9 +36,11 @@ type Request struct {
 	Messages []Message // user and assistant in turn; every tool call has its result in the next message
 	Tools    []Tool    // in a stable order
 	Unlisted []Tool    // tools that the model is not told of, and that run if it names them
-	Thought  string    // how much to think, one of the model's Levels; anything else means its default
-	Cache    *Cache    // of the conversation; nil encodes all of it for this request alone
-	Size     int       // of the request, estimated in tokens; 0 means unknown
+	// IsProgram reports whether a name is a program's, which models may mistake for a tool; nil means that none is known.
+	IsProgram func(name string) bool
+	Thought   string // how much to think, one of the model's Levels; anything else means its default
+	Cache     *Cache // of the conversation; nil encodes all of it for this request alone
+	Size      int    // of the request, estimated in tokens; 0 means unknown
 }
 
 // Tool describes a tool to the model.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+	"github.com/zeph-acp/zeph-acp/executors/command/programs"
 	"github.com/zeph-acp/zeph-acp/executors/permission"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/filter/redact"
@@ -150,7 +151,8 @@ func (b *sessionBuilder) agent(f *sessionFeatures) *agent.Agent {
 			Mode:  func() string { return prompt.Mode(b.session.Mode()) },
 		},
 		Workspace: agent.Workspace{
-			Inside: func(path string) bool { _, err := b.dirs.files.Resolve(path); return err == nil },
+			IsProgram: programs.Known,
+			Inside:    func(path string) bool { _, err := b.dirs.files.Resolve(path); return err == nil },
 			Exists: func(path string) bool {
 				real, err := b.dirs.files.Resolve(path)
 				if err == nil {

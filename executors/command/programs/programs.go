@@ -303,6 +303,9 @@ func Of(words ...string) *Facts {
 	return Block(strings.Join(words, " "))
 }
 
+// Known reports whether the table has a program.
+func Known(program string) bool { return Of(program) != unknown }
+
 // Block is Of for words with spaces between them, as [Words] and [Under] return them.
 func Block(words string) *Facts {
 	if f, ok := decoded.Load(words); ok {

@@ -115,7 +115,7 @@ func (p protocol) inPieces(t *testing.T, pieces []string, stop llm.StopReason) s
 		m.chunks = append(m.chunks, p.text(piece))
 	}
 	m.chunks = append(m.chunks, p.end(stop)...)
-	req := llm.Request{Messages: []llm.Message{llmtest.UserText("hi")}, Tools: llmtest.Tools()}
+	req := llm.Request{Messages: []llm.Message{llmtest.UserText("hi")}, Tools: llmtest.Tools(), IsProgram: llmtest.IsProgram}
 	events, err := llmtest.Collect(textcalls.Auto(m, new(textcalls.ToolUse)), t.Context(), req)
 	var kept []llm.Event
 	for _, ev := range events {

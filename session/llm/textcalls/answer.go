@@ -29,6 +29,7 @@ type answerReader struct {
 	text     strings.Builder // text to be sent after events
 	lead     string          // blank lines at the beginning, which are held back
 	begun    bool            // they are over
+	said     bool            // there was text
 	broken   bool            // the answer broke off
 	stopped  bool            // the answer is complete
 
@@ -46,9 +47,13 @@ type answerReader struct {
 	explains bool // the answer is about calls: no text in it is one
 }
 
+// textID begins the IDs of calls that were written as text.
+const textID = "text_"
+
 func newAnswerReader(req llm.Request) *answerReader {
-	a := &answerReader{id: fmt.Sprintf("text_%d_", len(req.Messages))}
+	a := &answerReader{id: fmt.Sprintf("%s%d_", textID, len(req.Messages))}
 	a.tools = slices.Concat(req.Tools, req.Unlisted)
+	a.unknown = a.unknownCalls(req)
 	a.scan = scanner{isCall: a.isCall, answer: a, text: a.addText, block: a.addBlock}
 	return a
 }
@@ -220,6 +225,7 @@ func (a *answerReader) endText() {
 // addText adds text outside of calls.
 func (a *answerReader) addText(text string) {
 	if a.native && len(a.pending) == 0 || a.calls == 0 && len(a.pending) == 0 {
+		a.said = a.said || strings.TrimSpace(text) != ""
 		a.text.WriteString(text)
 		return
 	}

@@ -50,6 +50,8 @@ func Find(text string, tools []llm.Tool) []Call {
 type grammar struct {
 	tools  []llm.Tool
 	cutOff bool // the model did not end the answer itself
+	// unknown reports whether a name that no tool has may be called now; nil means no.
+	unknown func(name string) bool
 }
 
 // isCall reports whether blocks of a language are calls.

@@ -9,10 +9,15 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
-// knows reports whether a name is an offered tool's.
-func (g grammar) knows(name string) bool {
+// offers reports whether a name is an offered tool's.
+func (g grammar) offers(name string) bool {
 	_, ok := llm.MeantTool(g.tools, name)
 	return ok
+}
+
+// knows reports whether a name is an offered tool's, or may be called without one.
+func (g grammar) knows(name string) bool {
+	return g.offers(name) || g.unknown != nil && g.unknown(name)
 }
 
 // cutInput returns the input of a call whose arguments cannot be read.

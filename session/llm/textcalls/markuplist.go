@@ -59,7 +59,7 @@ func (g grammar) readList(f form, body string, ended bool) (calls []written, res
 		}
 	}
 	name := toolNameIn(text)
-	if !g.knows(name) || !g.cutOff && jsonEnd(text) == 0 && rest == "" {
+	if !g.offers(name) || !g.cutOff && jsonEnd(text) == 0 && rest == "" {
 		return nil, body, isNone
 	}
 	return []written{{name: name, input: cutInput(text), cut: ended && rest == "" && jsonEnd(text) == 0}}, rest, isCall
@@ -110,7 +110,7 @@ func (g grammar) parseCall(text string, find func([]llm.Tool, string) (llm.Tool,
 		return call, false
 	}
 	tool, known := find(g.tools, call.name)
-	if !known {
+	if !known && !g.knows(call.name) {
 		return call, false
 	}
 	var input json.RawMessage
@@ -125,6 +125,10 @@ func (g grammar) parseCall(text string, find func([]llm.Tool, string) (llm.Tool,
 			foreign = true
 		}
 	}
+	if !known { // nothing but its form shows that it is a call
+		call.input = input
+		return call, !foreign && llm.IsObject(input) && !isSchema(input) && slices.Contains(callNames, nameMembers[at])
+	}
 	if (input == nil || foreign) && areParams(tool, others, nameMembers[at]) {
 		call.input = encodeMembers(others)
 		return call, true
@@ -132,6 +136,15 @@ func (g grammar) parseCall(text string, find func([]llm.Tool, string) (llm.Tool,
 	call.bare = input == nil
 	call.input, ok = inputOf(input)
 	return call, ok && !foreign
+}
+
+// callNames are the members that hold the name of a tool, and hardly anything else where arguments follow.
+var callNames = []string{"name", "tool_id", "tool_name", "tool"}
+
+// isSchema reports whether parameters are the definition of a tool's, in JSON Schema.
+func isSchema(input json.RawMessage) bool {
+	var members map[string]json.RawMessage
+	return json.Unmarshal(input, &members) == nil && (members["properties"] != nil || members["$schema"] != nil)
 }
 
 // areParams reports whether members beside the name of a tool are its parameters, which some models write there
@@ -204,7 +217,7 @@ func callPrefix(g grammar, text string) verdict {
 		case name && value[0] == '{' && key == "function":
 			rest = value[1:]
 			continue
-		case !name && g.knows(key) && value[0] == '{':
+		case !name && g.offers(key) && value[0] == '{':
 			return isCall
 		case !name && !slices.Contains(otherMembers, key):
 			return isNone

@@ -37,7 +37,7 @@ func (g grammar) readPython(text string) (calls []written, rest string, ok bool)
 		}
 		name, args, found := strings.Cut(inner, "(")
 		name = strings.TrimSuffix(strings.TrimSpace(name), ".call")
-		if !found || len(name) > maxName || !g.knows(name) {
+		if !found || len(name) > maxName || !g.offers(name) {
 			break
 		}
 		input, after, whole := pythonArgs(args)
@@ -68,7 +68,7 @@ func mayBePython(g grammar, text string) bool {
 	text = strings.TrimPrefix(text, "print(")
 	name, _, found := strings.Cut(text, "(")
 	if found {
-		return g.knows(strings.TrimSuffix(name, ".call"))
+		return g.offers(strings.TrimSuffix(name, ".call"))
 	}
 	return slices.ContainsFunc(g.tools, func(t llm.Tool) bool {
 		return strings.HasPrefix(t.Name+".call", name) || strings.HasPrefix("default_api."+t.Name, name) || strings.HasPrefix("functions."+t.Name, name)
