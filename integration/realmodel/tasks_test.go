@@ -82,16 +82,16 @@ func TestTasks(t *testing.T) {
 			s := settings[name]
 			l := serve(t, strings.Fields(s.flags)...)
 			var prompts, again, done int
-			for _, task := range slices.Sorted(maps.Keys(tasks)) {
-				t.Run(task, func(t *testing.T) {
-					for range *repeat {
+			for range *repeat {
+				for _, task := range slices.Sorted(maps.Keys(tasks)) {
+					t.Run(task, func(t *testing.T) {
 						switched := tasks[task].do(t, l, s.config)
 						p, a := evaluatedAgain(l.takeRounds())
 						if done++; !switched { // from native calls to text: another prompt
 							prompts, again = prompts+p, again+a
 						}
-					}
-				})
+					})
+				}
 			}
 			if prompts > 0 {
 				t.Logf("%d tasks; the server evaluated %.1f %% of the later prompts again", done, 100*float64(again)/float64(prompts))
