@@ -22,7 +22,10 @@ type ClientCapabilities struct {
 	AuthTerminal     bool // can run an authentication method in a terminal
 	MetaTerminalAuth bool // _meta.terminal-auth: an older form of AuthTerminal
 	TerminalOutput   bool // _meta.terminal_output: shows terminals that the agent streams
-	CancelRequest    bool // _meta.cancel_request: supports $/cancel_request; the protocol has no member for it
+	// DismissesQuestions means that the outcome "cancelled" of a permission request is the user's.
+	// Otherwise it may also be the first sign that the turn is cancelled.
+	DismissesQuestions bool
+	CancelRequest      bool // _meta.cancel_request: supports $/cancel_request; the protocol has no member for it
 }
 
 // UnmarshalJSON parses the known members and ignores errors in the others.

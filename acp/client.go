@@ -66,6 +66,15 @@ func (c *Client) Update(ctx context.Context, sessionID string, u SessionUpdate) 
 	return c.dialect.update(c, sessionID, u)
 }
 
+// Replay is Update for an update from the history of a session that is being opened again.
+func (c *Client) Replay(ctx context.Context, sessionID string, u SessionUpdate) error {
+	if u = c.Capabilities().form(withoutImages(u)); u == nil {
+		return nil
+	}
+	c.stream.out.waitForRoom(ctx.Done)
+	return c.dialect.replayed(c, sessionID, u)
+}
+
 // call sends a request and decodes its result into result.
 func (c *Client) call(ctx context.Context, method string, params, result any) error {
 	call, err := c.send(ctx, method, params)
@@ -172,6 +181,8 @@ func (c *Client) send(ctx context.Context, method string, params any) (openCall,
 // RequestPermission asks the user. A cancelled outcome is not an error here;
 // see [PermissionOutcome].
 func (c *Client) RequestPermission(ctx context.Context, p RequestPermissionRequest) (PermissionOutcome, error) {
+	done := c.dialect.asking(c, p.SessionID, p.ToolCall.ToolCallID)
+	defer func() { done(ctx.Err() != nil) }()
 	var o PermissionOutcome
 	err := c.call(ctx, "session/request_permission", c.dialect.question(p.shown()), &o)
 	return o, err

@@ -15,6 +15,11 @@ type dialect interface {
 	update(c *Client, session string, u SessionUpdate) error
 	// question returns the params of a session/request_permission.
 	question(p RequestPermissionRequest) any
+	// replayed writes the frames of an update that belongs to the history of a session.
+	replayed(c *Client, session string, u SessionUpdate) error
+	// asking is called before a question to the user about a tool call, whose id may be empty, and
+	// done after it; ended says that the work that asks was cancelled.
+	asking(c *Client, session, call string) (done func(ended bool))
 	// withdraws reports whether $/cancel_request is sent for a request of ours whose answer is no
 	// longer needed, for that cause.
 	withdraws(c *Client, cause error) bool
@@ -28,6 +33,12 @@ func (version1) methods() map[string]handler { return handlers }
 func (version1) update(c *Client, session string, u SessionUpdate) error {
 	return c.stream.write(notification{"2.0", "session/update", sessionNotification{session, u}})
 }
+
+func (d version1) replayed(c *Client, session string, u SessionUpdate) error {
+	return d.update(c, session, u)
+}
+
+func (version1) asking(*Client, string, string) func(bool) { return func(bool) {} }
 
 func (version1) question(p RequestPermissionRequest) any { return p }
 

@@ -14,6 +14,7 @@ import (
 const (
 	codeAuthRequired     = -32000
 	codeResourceNotFound = -32002
+	codeVersion          = -32022 // of version 2
 	codeCancelled        = -32800
 )
 
@@ -35,9 +36,30 @@ var (
 	// connection.
 	ErrClosed = errors.New("the client closed the connection")
 
-	errUnknownMethod = errors.New("method not found")
-	errCancelled     = errors.New("the request was cancelled")
+	errInvalidRequest = errors.New("invalid request")
+	errUnknownMethod  = errors.New("method not found")
+	errCancelled      = errors.New("the request was cancelled")
 )
+
+// sessionError is an error about a session of a request.
+type sessionError struct {
+	id  string
+	err error
+}
+
+func (e sessionError) Error() string { return fmt.Sprintf("session %s: %v", e.id, e.err) }
+
+func (e sessionError) Unwrap() error { return e.err }
+
+// versionError means that no version is served that the client speaks.
+type versionError struct {
+	Requested uint64 `json:"requested"`
+	Supported []int  `json:"supported"`
+}
+
+func (e versionError) Error() string {
+	return fmt.Sprintf("protocol version %d is not supported, only %v", e.Requested, e.Supported)
+}
 
 // ParamsError is -32602: a member of the params is missing or wrong.
 type ParamsError struct {
@@ -81,6 +103,7 @@ func (e *ClientError) NotFound() bool { return e.Code == codeResourceNotFound }
 func wireError(err error) *jsonrpc2.Error {
 	e := &jsonrpc2.Error{Message: err.Error()}
 	var params *ParamsError
+	var version versionError
 	switch {
 	case errors.As(err, &params):
 		e.Code = jsonrpc2.CodeInvalidParams
@@ -88,6 +111,11 @@ func wireError(err error) *jsonrpc2.Error {
 		e.Code = codeResourceNotFound
 	case errors.Is(err, ErrAuthRequired):
 		e.Code = codeAuthRequired
+	case errors.As(err, &version):
+		e.Code = codeVersion
+		e.SetError(version)
+	case errors.Is(err, errInvalidRequest):
+		e.Code = jsonrpc2.CodeInvalidRequest
 	case errors.Is(err, errUnknownMethod):
 		e.Code = jsonrpc2.CodeMethodNotFound
 	case errors.Is(err, errCancelled), errors.Is(err, ErrTurnCancelled), errors.Is(err, ErrClosed), errors.Is(err, context.Canceled):

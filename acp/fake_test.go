@@ -97,7 +97,7 @@ type fakeTurn struct {
 	s   *fakeSession
 }
 
-func (s *fakeSession) Begin(ctx context.Context, _ []ContentBlock) Turn {
+func (s *fakeSession) Begin(ctx context.Context, _ Prompt) Turn {
 	ctx, cancel := context.WithCancelCause(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -115,6 +115,10 @@ func (f fakeSteering) Wait(ctx context.Context) error { return f.wait(ctx) }
 func (fakeSteering) Answered()                        {}
 
 func (s *fakeSession) CancelChild(string) {}
+
+func (s *fakeSession) Commands() []Command { return []Command{{Name: "help", Description: "Help"}} }
+
+func (s *fakeSession) MessageID(string) (string, bool) { return "", false }
 
 func (s *fakeSession) Cancel() {
 	s.mu.Lock()
@@ -174,14 +178,20 @@ func (s *fakeSession) update(ctx context.Context, title string) {
 
 func (t fakeTurn) End() {}
 
-func (t fakeTurn) Run(prompt []ContentBlock, _ Trace) (StopReason, error) {
+func (t fakeTurn) Run(p Prompt) (StopReason, error) {
+	if p.Inserted != nil {
+		if t.ctx.Err() != nil {
+			return "", context.Cause(t.ctx)
+		}
+		p.Inserted("m1", false)
+	}
 	if t.ctx.Err() != nil {
 		return "", context.Cause(t.ctx)
 	}
 	if t.s.owner.turn == nil {
 		return StopEndTurn, nil
 	}
-	return t.s.owner.turn(t.ctx, t.s.client, prompt)
+	return t.s.owner.turn(t.ctx, t.s.client, p.Content)
 }
 
 func newServer(t testing.TB, sessions *fakeSessions) *Server {

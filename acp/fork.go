@@ -1,9 +1,6 @@
 package acp
 
-import (
-	"context"
-	"fmt"
-)
+import "context"
 
 // ForkSessionRequest holds the params of session/fork, which opens a session that
 // continues from a message of another one. The method is not stable yet:
@@ -37,7 +34,7 @@ func (s *Server) forkSession(ctx context.Context, p ForkSessionRequest) (secondP
 	return openPhase(func() (Session, error) {
 		sess, err := s.Sessions.Fork(ctx, s.client, p)
 		if err != nil {
-			err = fmt.Errorf("session %s: %w", p.ID(), err)
+			err = sessionError{p.ID(), err}
 		}
 		return sess, err
 	}, func(sess Session) any { return NewSessionResponse{sess.ID(), sess.State()} }), nil

@@ -20,6 +20,9 @@ type InitializeRequest struct {
 	ProtocolVersion    json.RawMessage    `json:"protocolVersion"` // an integer from 0 to 65535
 	ClientCapabilities ClientCapabilities `json:"clientCapabilities"`
 	ClientInfo         Implementation     `json:"clientInfo"`
+
+	version uint64
+	members map[string][]byte // of the params, by name
 }
 
 // decode parses the params of initialize. An optional member of the wrong type counts as absent. A
@@ -31,10 +34,15 @@ func (p *InitializeRequest) decode(raw []byte) error {
 		return ParamsErrorf("protocolVersion", "is required")
 	}
 	p.ProtocolVersion = bytes.Clone(o.members["protocolVersion"])
+	p.members = map[string][]byte{}
+	for name, value := range o.members {
+		p.members[name] = bytes.Clone(value) // it outlives the line
+	}
 	version, err := strconv.ParseUint(string(trimZeroFraction(p.ProtocolVersion)), 10, 16)
 	if err != nil {
 		return ParamsErrorf("protocolVersion", "must be an integer from 0 to 65535, got %s", p.ProtocolVersion)
 	}
+	p.version = version
 	of := func(member, inVersion2 string) json.RawMessage {
 		if version > Version && !o.has(member) {
 			return o.members[inVersion2]
@@ -45,6 +53,10 @@ func (p *InitializeRequest) decode(raw []byte) error {
 	p.ClientInfo = Implementation{info.optionalString("name"), info.optionalString("title"), info.optionalString("version")}
 	capabilities := of("clientCapabilities", "capabilities")
 	err = p.ClientCapabilities.UnmarshalJSON(capabilities)
+	if version > Version && !o.has("clientCapabilities") { // such a client has no files and terminals for the agent
+		c := &p.ClientCapabilities
+		c.ReadTextFile, c.WriteTextFile, c.Terminal = false, false, false
+	}
 	if version > Version && jsonKind(member(capabilities, "auth", "terminal")) == "object" { // true in version 1
 		p.ClientCapabilities.AuthTerminal = true
 	}
@@ -67,11 +79,30 @@ type InitializeMeta struct {
 	} `json:"steering"`
 }
 
-// initialize answers with our version, regardless of the client's, as the protocol
-// demands. It may be called again.
+// initialize chooses the version of the connection and answers in its form. Version 1 is the answer to
+// any client if no other version is served, as the protocol demands. It may be called again.
 func (s *Server) initialize(_ context.Context, p InitializeRequest) (secondPhase, error) {
+	version, err := s.negotiate(&p)
+	if err != nil {
+		return secondPhase{}, err
+	}
+	s.order.initialized, p.members = true, nil
 	s.client.initialized.Store(&p)
-	w := secondPhase{run: func() (any, error) {
+	var w secondPhase
+	if version == 2 {
+		w = s.initialize2(p)
+	} else {
+		w = s.initialize1(p)
+	}
+	if s.Initialized != nil {
+		w.sent = func(context.Context) { s.Initialized() }
+	}
+	return w, nil
+}
+
+// initialize1 answers in version 1.
+func (s *Server) initialize1(p InitializeRequest) secondPhase {
+	return secondPhase{run: func() (any, error) {
 		r := InitializeResponse{
 			ProtocolVersion:   Version,
 			AgentCapabilities: s.capabilities(),
@@ -81,8 +112,4 @@ func (s *Server) initialize(_ context.Context, p InitializeRequest) (secondPhase
 		r.Meta.Steering.Supported = true
 		return r, nil
 	}}
-	if s.Initialized != nil {
-		w.sent = func(context.Context) { s.Initialized() }
-	}
-	return w, nil
 }

@@ -115,9 +115,10 @@ func (s *Server) prompt(ctx context.Context, p PromptRequest) (secondPhase, erro
 	if err != nil {
 		return secondPhase{}, err
 	}
-	turn := sess.Begin(ctx, p.Prompt)
+	prompt := Prompt{Content: p.Prompt, Caller: p.Trace}
+	turn := sess.Begin(ctx, prompt)
 	return secondPhase{sent: func(context.Context) { turn.End() }, run: func() (any, error) {
-		reason, err := turn.Run(p.Prompt, p.Trace)
+		reason, err := turn.Run(prompt)
 		if errors.Is(err, ErrTurnCancelled) || errors.Is(err, ErrClosed) {
 			return PromptResponse{StopCancelled}, nil
 		}

@@ -82,6 +82,8 @@ type Server struct {
 	runningPhases sync.WaitGroup // second phases that run
 	pendingPhases []func()       // second phases to start after all frames that have arrived; owned by the read goroutine
 
+	order order // owned by the read goroutine
+
 	mu       sync.Mutex
 	ending   bool                               // no further second phase starts
 	inFlight map[string]context.CancelCauseFunc // by the id's JSON text: 1 is not "1"
@@ -101,6 +103,8 @@ type handler func(s *Server, ctx context.Context, params json.RawMessage) (secon
 
 // secondPhase is the second phase of a method.
 type secondPhase struct {
+	// work, instead of run, calls answer once and then goes on. ctx is the connection's.
+	work   func(ctx context.Context, answer func(result any, err error))
 	run    func() (any, error)       // nil means that result is already there
 	result any                       // nil means an empty object
 	sent   func(ctx context.Context) // called when the response is written, off the read goroutine; ctx is the connection's; may be nil
@@ -227,6 +231,10 @@ func (s *Server) handle(conn context.Context, id json.RawMessage, method string,
 			s.Log.Debug("notification", "method", method, "err", err)
 		}
 	}
+	if err := s.checkOrder(id, method); err != nil {
+		reply(nil, err)
+		return
+	}
 	h := s.handler(id, method)
 	if h == nil {
 		reply(nil, fmt.Errorf("%w: %s", errUnknownMethod, method))
@@ -244,6 +252,10 @@ func (s *Server) handle(conn context.Context, id json.RawMessage, method string,
 	}
 	var w secondPhase
 	err = s.catchPanic(method, func() (err error) { w, err = h(s, ctx, params); return err })
+	if err == nil && w.work != nil {
+		s.pendingPhases = append(s.pendingPhases, func() { s.work(conn, method, w, func(result any, err error) { end(); reply(result, err) }) })
+		return
+	}
 	if err != nil || w.run == nil {
 		end()
 		reply(w.result, err)
@@ -261,6 +273,14 @@ func (s *Server) handle(conn context.Context, id json.RawMessage, method string,
 		reply(result, err)
 		sent(w)
 	})
+}
+
+// work runs the second phase of a method that answers in the midst of its work.
+func (s *Server) work(conn context.Context, method string, w secondPhase, reply func(any, error)) {
+	var once sync.Once
+	answer := func(result any, err error) { once.Do(func() { reply(result, err) }) }
+	err := s.catchPanic(method, func() error { w.work(conn, answer); return nil })
+	answer(nil, cmp.Or(err, errNotInserted))
 }
 
 // handler returns the handler of a method, nil if there is none. A request

@@ -40,9 +40,13 @@ type Session interface {
 	ID() string
 	// State returns the settings that the client shows.
 	State() SessionState
+	// Commands returns the slash commands. They count as sent.
+	Commands() []Command
+	// MessageID returns the message of a prompt with that [Prompt].Key in the conversation.
+	MessageID(key string) (id string, ok bool)
 	// Begin reserves a place in the session's queue of turns, for the prompt that Run
 	// will get. [Turn.End] frees it.
-	Begin(ctx context.Context, prompt []ContentBlock) Turn
+	Begin(ctx context.Context, p Prompt) Turn
 	// Steer adds a text to the running turn, or to the one that runs next. It returns
 	// false if there is no such turn, or if that turn accepts no texts.
 	Steer(prompt []ContentBlock) (Steering, bool)
@@ -73,12 +77,27 @@ type Session interface {
 
 // Turn is a prompt's place in its session's queue.
 type Turn interface {
-	// Run waits for its place, runs the prompt and sends all its updates. caller is the span of
-	// the client that the prompt belongs to. It returns ErrTurnCancelled if the turn was cancelled.
-	Run(prompt []ContentBlock, caller Trace) (StopReason, error)
+	// Run waits for its place, runs the prompt and sends all its updates. It returns
+	// ErrTurnCancelled if the turn was cancelled.
+	Run(p Prompt) (StopReason, error)
 	// End frees the place. It is called once, after the response is written: no
 	// frame of the next turn may precede it.
 	End()
+}
+
+// Prompt is what a turn runs.
+type Prompt struct {
+	Content []ContentBlock
+	Caller  Trace  // the span of the client that the prompt belongs to
+	Key     string // names the prompt across retries; may be empty
+	// Joins says that a text joins the running turn, unless a prompt before it waits for the end
+	// of that turn.
+	Joins bool
+	// Inserted, if not nil, is called once the prompt has its place in the conversation and is
+	// stored, under the id of its message. The work continues when it returns. joined means that
+	// the prompt joined an earlier turn, so Run returns. Without a call, the prompt is not part
+	// of the conversation, and the error of Run says why.
+	Inserted func(messageID string, joined bool)
 }
 
 // Steering is a text that waits to be added to a turn.
@@ -276,7 +295,7 @@ func (s *Server) reopenPhase(ctx context.Context, reopen reopenFunc, p LoadSessi
 	return openPhase(func() (Session, error) {
 		sess, err := reopen(ctx, s.client, p)
 		if err != nil {
-			err = fmt.Errorf("session %s: %w", p.ID(), err)
+			err = sessionError{p.ID(), err}
 		}
 		return sess, err
 	}, func(sess Session) any { return sess.State() })
@@ -319,7 +338,7 @@ func (p *sessionRequest) validate() error {
 func (s *Server) find(p sessionRequest) (Session, error) {
 	sess, err := s.Sessions.Find(*p.SessionID)
 	if err != nil {
-		return nil, fmt.Errorf("session %s: %w", *p.SessionID, err)
+		return nil, sessionError{*p.SessionID, err}
 	}
 	return sess, nil
 }

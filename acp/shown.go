@@ -91,13 +91,16 @@ func (b ContentBlock) withoutImages() ContentBlock {
 	return b
 }
 
-// mapped returns a copy of a list with f applied to its elements.
-func mapped[T any](list []T, f func(T) T) []T {
-	list = slices.Clone(list)
-	for i, e := range list {
-		list[i] = f(e)
+// mapped returns the results of f for the elements of a list; nil for nil.
+func mapped[T, U any](list []T, f func(T) U) []U {
+	if list == nil {
+		return nil
 	}
-	return list
+	out := make([]U, len(list))
+	for i, e := range list {
+		out[i] = f(e)
+	}
+	return out
 }
 
 // labels are the members of a form's schema that clients show.

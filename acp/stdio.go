@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"strconv"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/sourcegraph/jsonrpc2"
@@ -36,6 +37,8 @@ type stream struct {
 	onEnd      func()          // called at the end of the input, before our open calls fail
 	log        *slog.Logger
 	exit       func(session string) texts.Change // see Server.Exit
+
+	version2 atomic.Bool // ids are strings or integers, and errors have the data of version 2
 
 	frame frame // the request that ReadObject returned last; owned by the read goroutine
 	calls openCalls
@@ -75,11 +78,17 @@ func (s *stream) WriteObject(any) error { return errors.ErrUnsupported }
 
 // write encodes a frame and queues it. It never blocks on the client.
 func (s *stream) write(m any) error {
-	line, err := plainjson.Marshal(s.leaving(m))
+	line, err := marshalLine(s.leaving(m))
 	if err != nil {
 		return err
 	}
-	return s.out.enqueue(append(line, '\n'))
+	return s.out.enqueue(line)
+}
+
+// marshalLine returns a frame as a line of the wire.
+func marshalLine(frame any) ([]byte, error) {
+	line, err := plainjson.Marshal(frame)
+	return append(line, '\n'), err
 }
 
 // leaving returns a frame after Server.Exit has changed its text.
@@ -113,7 +122,7 @@ func (s *stream) reply(id json.RawMessage, result any, err error) {
 	m := message{JSONRPC: "2.0", ID: id, Result: result}
 	switch {
 	case err != nil:
-		m.Error, m.Result = wireError(err), nil
+		m.Error, m.Result = s.fault(err), nil
 	case result == nil:
 		m.Result = struct{}{} // strict clients reject null
 	}
@@ -122,6 +131,15 @@ func (s *stream) reply(id json.RawMessage, result any, err error) {
 		s.log.Error("write response", "err", err)
 		_ = s.write(message{JSONRPC: "2.0", ID: id, Error: wireError(err)})
 	}
+}
+
+// fault returns an error as the client reads it.
+func (s *stream) fault(err error) *jsonrpc2.Error {
+	e := wireError(err)
+	if unknown, ok := errors.AsType[sessionError](err); ok && e.Code == codeResourceNotFound && s.version2.Load() {
+		e.SetError(map[string]string{"sessionId": unknown.id})
+	}
+	return e
 }
 
 // refuse answers a line that is not a request.
@@ -215,7 +233,7 @@ func (s *stream) overLimit(line []byte) (request bool) {
 	isRequest := m["method"] != nil && string(m["method"]) != "null"
 	if isRequest || m["result"] == nil && m["error"] == nil {
 		s.refuse(jsonrpc2.CodeInvalidRequest, "line over "+limit)
-		s.frame = frame{id: legalID(m["id"]), tooLong: true}
+		s.frame = frame{id: s.legalID(m["id"]), tooLong: true}
 		return isRequest && s.frame.id != nil && string(s.frame.id) != "null"
 	}
 	s.log.Warn("answer over the limit", "id", string(m["id"]), "limit", limit)
@@ -291,7 +309,7 @@ func (s *stream) classify(line []byte) (request bool) {
 		s.response(id, result, fault)
 		return false
 	}
-	s.frame = frame{id: legalID(id), params: m.members["params"]}
+	s.frame = frame{id: s.legalID(id), params: m.members["params"]}
 	switch {
 	case m.optionalString("jsonrpc") != "2.0":
 		s.refuse(jsonrpc2.CodeInvalidRequest, `jsonrpc must be "2.0"`)
@@ -301,7 +319,11 @@ func (s *stream) classify(line []byte) (request bool) {
 	case jsonKind(method) != "string":
 		s.refuse(jsonrpc2.CodeInvalidRequest, "method must be a string")
 	case id != nil && s.frame.id == nil:
-		s.refuse(jsonrpc2.CodeInvalidRequest, "id must be a string, a number or null")
+		kinds := "a string, a number or null"
+		if s.version2.Load() {
+			kinds = "a string or an integer"
+		}
+		s.refuse(jsonrpc2.CodeInvalidRequest, "id must be "+kinds)
 	default:
 		s.frame.method = unquote(method)
 		return true
@@ -312,9 +334,11 @@ func (s *stream) classify(line []byte) (request bool) {
 // legalID returns a copy of an id that is a string, a number or null; else nil. The original
 // would keep the line in memory as long as the request runs. The schema has integers only, but
 // JSON-RPC has numbers: clients use random ones, or have no other type.
-func legalID(raw json.RawMessage) json.RawMessage {
-	switch jsonKind(raw) {
-	case "string", "number", "null":
+// Version 2 has strings and integers of 64 bits alone.
+func (s *stream) legalID(raw json.RawMessage) json.RawMessage {
+	kind, strict := jsonKind(raw), s.version2.Load()
+	_, err := strconv.ParseInt(string(raw), 10, 64)
+	if kind == "string" || kind == "number" && (err == nil || !strict) || kind == "null" && !strict {
 		return bytes.Clone(raw)
 	}
 	return nil

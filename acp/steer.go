@@ -95,12 +95,13 @@ func (s *Server) steerWithoutTurn(ctx context.Context, sess Session, p SteeringR
 		return secondPhase{result: SteeringResponse{SteeringPromptRequired, reasonNoTurn}}
 	}
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx)) // it outlives the request
-	turn := sess.Begin(ctx, p.Prompt)
+	prompt := Prompt{Content: p.Prompt, Caller: p.Trace}
+	turn := sess.Begin(ctx, prompt)
 	return secondPhase{result: SteeringResponse{Outcome: SteeringStartedNewTurn}, sent: func(conn context.Context) {
 		defer context.AfterFunc(conn, func() { cancel(context.Cause(conn)) })()
 		defer cancel(nil)
 		defer turn.End()
-		if _, err := turn.Run(p.Prompt, p.Trace); err != nil && ctx.Err() == nil && !errors.Is(err, ErrTurnCancelled) {
+		if _, err := turn.Run(prompt); err != nil && ctx.Err() == nil && !errors.Is(err, ErrTurnCancelled) {
 			s.showFailed(conn, sess.ID(), err)
 		}
 	}}

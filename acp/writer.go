@@ -32,9 +32,9 @@ func newWriter(w io.Writer, limit int, trace func(Side, []byte)) *writer {
 	return &writer{w: w, limit: limit, trace: trace, wake: make(chan struct{}, 1), done: make(chan struct{})}
 }
 
-// enqueue queues a frame, including its newline. The error is io.ErrClosedPipe
+// enqueue queues frames, including their newlines, in a row. The error is io.ErrClosedPipe
 // after close, else the error of an earlier Write.
-func (w *writer) enqueue(frame []byte) error {
+func (w *writer) enqueue(frames ...[]byte) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.err != nil {
@@ -43,8 +43,10 @@ func (w *writer) enqueue(frame []byte) error {
 	if w.closed {
 		return io.ErrClosedPipe
 	}
-	w.queue = append(w.queue, frame)
-	w.queuedBytes += len(frame)
+	w.queue = append(w.queue, frames...)
+	for _, f := range frames {
+		w.queuedBytes += len(f)
+	}
 	w.signal()
 	return nil
 }

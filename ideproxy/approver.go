@@ -67,7 +67,7 @@ func (a *Approver) ask(ctx context.Context, call acp.ToolCall, options []acp.Per
 	if err != nil {
 		return acp.PermissionOutcome{}, err
 	}
-	if outcome.Outcome == "cancelled" {
+	if outcome.Outcome == "cancelled" && !a.Client.Capabilities().DismissesQuestions {
 		// It should mean that the turn is cancelled. Some clients send it just
 		// before they cancel, others when a question times out. Wait to see
 		// which.

@@ -22,6 +22,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/pelletier/go-toml/v2"
 	"golang.org/x/tools/txtar"
 )
 
@@ -150,6 +151,34 @@ func parseStep(line []byte) (step, error) {
 		return step{side: agent, frames: []json.RawMessage{l.Agent}}, nil
 	}
 	return step{}, errors.New("agent: want a frame, or an array of frames that come in any order")
+}
+
+// asksFor2 reports whether the configuration serves version 2 of the protocol.
+func (f *Fixture) asksFor2() bool {
+	var c struct {
+		ACP struct {
+			Protocol string `toml:"protocol"`
+		} `toml:"acp"`
+	}
+	return toml.Unmarshal(f.Config, &c) == nil && (c.ACP.Protocol == "auto" || c.ACP.Protocol == "v2")
+}
+
+// Speaks2 reports whether the agent answered with version 2 of the protocol when the fixture was
+// recorded.
+func (f *Fixture) Speaks2() bool {
+	for _, s := range f.steps {
+		for _, frame := range s.frames {
+			var e struct {
+				Result struct {
+					Version json.RawMessage `json:"protocolVersion"`
+				} `json:"result"`
+			}
+			if json.Unmarshal(frame, &e) == nil && string(e.Result.Version) == "2" {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // initializes reports whether the fixture sends initialize itself.

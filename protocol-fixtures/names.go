@@ -24,7 +24,7 @@ func newNames(passing func(model string) bool) *names {
 var uuid = lazyregexp.New(`[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}`)
 
 // letters are the first letters of names, by the member in which a value is first seen.
-var letters = map[string]string{"sessionId": "S", "messageId": "M", "toolCallId": "T"}
+var letters = map[string]string{"sessionId": "S", "messageId": "M", "toolCallId": "T", "terminalId": "T"}
 
 // bind records the fixture's name for a value.
 func (n *names) bind(name, value string) {

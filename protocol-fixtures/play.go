@@ -33,6 +33,10 @@ const initialize = `{"jsonrpc":"2.0","id":"initialize","method":"initialize","pa
 	`"auth":{"terminal":true},"elicitation":{"form":{},"url":{}},"session":{"configOptions":{"boolean":{}},"notices":{},"compaction":{}},` +
 	`"_meta":{"terminal_output":true}}}}`
 
+// initialize2 is the same for version 2.
+const initialize2 = `{"jsonrpc":"2.0","id":"initialize","method":"initialize","params":{"protocolVersion":2,` +
+	`"info":{"name":"zeph-acp-replay","version":"1"},"capabilities":{"auth":{"terminal":{}},"elicitation":{"form":{},"url":{}}}}}`
+
 // Play plays a fixture. It sends the client's lines as soon as all of the agent's lines
 // before them have arrived; consecutive lines go out in one write. The error is the
 // first difference.
@@ -50,7 +54,7 @@ func Play(f *Fixture, c Conn) error {
 // play sends and expects the lines of a fixture.
 func (p *player) play(f *Fixture) error {
 	if !f.initializes() {
-		if err := p.initialize(); err != nil {
+		if err := p.initialize(f); err != nil {
 			return err
 		}
 	}
@@ -132,8 +136,12 @@ func (p *player) end() error {
 }
 
 // initialize sends initialize, for a fixture that does not send it itself.
-func (p *player) initialize() error {
-	if err := p.write([]byte(initialize + "\n")); err != nil {
+func (p *player) initialize(f *Fixture) error {
+	hello := initialize
+	if f.asksFor2() {
+		hello = initialize2
+	}
+	if err := p.write([]byte(hello + "\n")); err != nil {
 		return err
 	}
 	line, err := p.read(patience)

@@ -48,7 +48,7 @@ func Rewrite(f *Fixture, c Conn) ([]byte, error) {
 // rewrite plays the client's lines and returns frames.jsonl with the agent's current lines.
 func (p *player) rewrite(f *Fixture) ([]byte, error) {
 	if !f.initializes() {
-		if err := p.initialize(); err != nil {
+		if err := p.initialize(f); err != nil {
 			return nil, err
 		}
 	}

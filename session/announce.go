@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"reflect"
 	"time"
 )
 
@@ -28,7 +29,9 @@ func (s *Session) announce(ctx context.Context) {
 	s.announced = true
 	s.mu.Unlock()
 	if first {
-		s.sendCommands(ctx, s.commands())
+		if now := s.commands(); !reflect.DeepEqual(now, s.sentCommands) {
+			s.sendCommands(ctx, now)
+		}
 		s.showOptions(ctx)
 		s.showUsage(ctx)
 		s.showWarningNotices(ctx)

@@ -41,14 +41,14 @@ func TestCancelledInTheQueueIsStored(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, queued := sess.Begin(t.Context(), nil), sess.Begin(t.Context(), nil)
+	before, queued := sess.Begin(t.Context(), acp.Prompt{}), sess.Begin(t.Context(), acp.Prompt{})
 	sess.Cancel()
-	if _, err := queued.Run([]acp.ContentBlock{acp.TextBlock("second")}, acp.Trace{}); err == nil {
+	if _, err := queued.Run(acp.Prompt{Content: []acp.ContentBlock{acp.TextBlock("second")}}); err == nil {
 		t.Error("a cancelled turn ran")
 	}
 	queued.End()
 	before.End()
-	after := sess.Begin(t.Context(), nil).(*turn)
+	after := sess.Begin(t.Context(), acp.Prompt{}).(*turn)
 	if err := after.wait(); err != nil {
 		t.Fatal(err)
 	}
@@ -99,9 +99,9 @@ func TestCancelledAtOnceIsStored(t *testing.T) {
 	}
 	cancelled := func(what, prompt string, before func()) {
 		t.Helper()
-		turn := sess.Begin(t.Context(), nil)
+		turn := sess.Begin(t.Context(), acp.Prompt{})
 		before()
-		if _, err := turn.Run([]acp.ContentBlock{acp.TextBlock(prompt)}, acp.Trace{}); !errors.Is(err, acp.ErrTurnCancelled) {
+		if _, err := turn.Run(acp.Prompt{Content: []acp.ContentBlock{acp.TextBlock(prompt)}}); !errors.Is(err, acp.ErrTurnCancelled) {
 			t.Errorf("%s: %v, want a cancel", what, err)
 		}
 		wantStored(what, prompt)

@@ -75,6 +75,9 @@ func (s *Session) setUp(client *acp.Client, p acp.NewSessionRequest, want settin
 		return err
 	}
 	s.sessions.notifySelected(model)
+	s.announcing.Lock()
+	s.sentCommands = nil // this client knows none
+	s.announcing.Unlock()
 	s.closeTools() // the parts that were made for an earlier client or other directories
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -162,7 +165,7 @@ func (s *Sessions) Load(ctx context.Context, client *acp.Client, p acp.LoadSessi
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		return client.Update(ctx, id, u)
+		return client.Replay(ctx, id, u)
 	})
 	return sess, err
 }
@@ -263,6 +266,7 @@ func (s *Sessions) restore(ctx context.Context, client *acp.Client, p acp.LoadSe
 // rebuild rebuilds the session from its log and returns its last settings.
 func (s *Session) rebuild(events []transcript.Event) (want settings) {
 	s.history, s.sentTitle, s.turnNumber = transcript.History(events), s.journal.title(), transcript.LastTurnNumber(events)
+	s.adoptKeys(events)
 	for _, e := range events {
 		if e, ok := e.(transcript.State); ok {
 			s.setState(e)

@@ -15,10 +15,13 @@ import (
 // settings, since the defaults may differ when the session is loaded. The first
 // prompt that is not a command supplies the session's title.
 func (s *Session) record(events ...transcript.Event) {
-	for _, e := range events {
+	insert := func() {}
+	for i, e := range events {
 		switch e := e.(type) {
 		case transcript.Prompt:
 			s.prompted = true
+			insert = s.prepareInsertion(&e)
+			events[i] = e
 			s.mu.Lock()
 			s.recordInitial()
 			s.mu.Unlock()
@@ -29,6 +32,8 @@ func (s *Session) record(events ...transcript.Event) {
 					events = append(events, transcript.Title{Title: titleOf(e.Content)})
 				}
 			}
+		case transcript.Steer:
+			s.setKeyed(e.Key, e.MessageID)
 		case transcript.State:
 			s.setState(e)
 		case transcript.Answer:
@@ -40,6 +45,59 @@ func (s *Session) record(events ...transcript.Event) {
 		}
 	}
 	s.journal.record(events...)
+	insert()
+}
+
+// prepareInsertion adds the client's key to a prompt, and returns what follows once the prompt is
+// recorded: it is stored, and whoever sent it is told.
+func (s *Session) prepareInsertion(e *transcript.Prompt) func() {
+	now := s.inserting
+	s.inserting = insertion{}
+	e.Key = now.key
+	s.setKeyed(e.Key, e.MessageID)
+	if now.inserted == nil {
+		return func() {}
+	}
+	return func() {
+		s.stored(now.ctx)
+		now.inserted(e.MessageID, false)
+	}
+}
+
+// MessageID returns the message of the conversation that has a client's key.
+func (s *Session) MessageID(key string) (id string, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	id, ok = s.keyed[key]
+	return id, ok
+}
+
+func (s *Session) setKeyed(key, id string) {
+	if key == "" {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.keyed == nil {
+		s.keyed = map[string]string{}
+	}
+	s.keyed[key] = id
+}
+
+// adoptKeys reads the clients' keys from the log. A rewind removes the ones of its messages. A copy of a
+// session has none of them.
+func (s *Session) adoptKeys(events []transcript.Event) {
+	s.mu.Lock()
+	s.keyed = nil
+	s.mu.Unlock()
+	for _, e := range transcript.Effective(eventsAfterCopy(events)) {
+		switch e := e.(type) {
+		case transcript.Prompt:
+			s.setKeyed(e.Key, e.MessageID)
+		case transcript.Steer:
+			s.setKeyed(e.Key, e.MessageID)
+		}
+	}
 }
 
 // stored waits until the recorded events are stored. If they cannot be stored, it

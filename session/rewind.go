@@ -27,6 +27,7 @@ type rewindRun struct {
 	plan    FilesPlan          // empty if only the conversation is restored
 	dropped int                // messages that the model forgets; negative after a redo
 	history []llm.Message      // of the model, afterwards
+	after   []transcript.Event // the log afterwards; nil if the conversation stays
 }
 
 // ErrNoTurn means that the conversation has no such turn.
@@ -77,7 +78,9 @@ func (s *Session) completeRewind(ctx context.Context, mark []byte) error {
 	}
 	if !slices.Contains(events, e) {
 		s.record(e)
-		s.history = transcript.History(append(events, e))
+		events = append(events, e)
+		s.history = transcript.History(events)
+		s.adoptKeys(events)
 	}
 	s.journal.sync() // before the mark of the files is removed
 	return s.files().Complete()
@@ -207,7 +210,8 @@ func (s *Session) planRedo(ctx context.Context) (*rewindRun, error) {
 func (r *rewindRun) planHistory(s *Session, events []transcript.Event) {
 	r.history = s.history
 	if r.event.Conversation() {
-		r.history = transcript.History(append(slices.Clone(events), r.event))
+		r.after = append(slices.Clone(events), r.event)
+		r.history = transcript.History(r.after)
 		r.dropped = len(s.history) - len(r.history)
 	}
 }
@@ -265,6 +269,9 @@ func (s *Session) carryOut(ctx context.Context, run *rewindRun, force bool) (out
 	s.record(run.event)
 	s.journal.sync() // before the mark of the files is removed
 	s.history = run.history
+	if run.after != nil {
+		s.adoptKeys(run.after)
+	}
 	if err := s.files().Complete(); err != nil {
 		return out, fmt.Errorf("complete the rewind: %w", err)
 	}

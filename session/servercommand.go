@@ -52,6 +52,14 @@ func (s *Session) sendChangedCommands(ctx context.Context) {
 	}
 }
 
+// Commands returns the commands for a client that gets them by another way than an update.
+func (s *Session) Commands() []acp.Command {
+	s.announcing.Lock()
+	defer s.announcing.Unlock()
+	s.sentCommands = s.commands()
+	return s.sentCommands
+}
+
 // sendCommands sends the commands; the caller holds s.announcing.
 func (s *Session) sendCommands(ctx context.Context, commands []acp.Command) {
 	s.sentCommands = commands

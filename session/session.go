@@ -42,10 +42,18 @@ type Session struct {
 // conversation belongs to the running turn, so it needs no mutex.
 type conversation struct {
 	history    []llm.Message
-	turnNumber int    // the number of the last turn that is not a command
-	prompted   bool   // the running turn has recorded its prompt
+	turnNumber int  // the number of the last turn that is not a command
+	prompted   bool // the running turn has recorded its prompt
+	inserting  insertion
 	recovered  bool   // Files.Recover was called
 	sentTitle  string // the title last sent to the client
+}
+
+// insertion is what happens once the prompt of the running turn is recorded.
+type insertion struct {
+	ctx      context.Context // of the turn
+	key      string          // of the prompt; may be empty
+	inserted func(messageID string, joined bool)
 }
 
 // shownCommands are the commands as the client knows them.
@@ -70,6 +78,7 @@ type opened struct {
 type tally struct {
 	usage  acp.UsageUpdate            // the last one sent
 	costs  map[string]float64         // by currency
+	keyed  map[string]string          // the ids of messages by the client's keys
 	states map[string]json.RawMessage // the values of the last transcript.State, by name
 }
 

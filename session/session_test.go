@@ -95,10 +95,10 @@ type outcome struct {
 
 // start begins a turn at once and runs it in a goroutine.
 func start(ctx context.Context, s acp.Session, prompt string) <-chan outcome {
-	t := s.Begin(ctx, []acp.ContentBlock{acp.TextBlock(prompt)})
+	t := s.Begin(ctx, acp.Prompt{Content: []acp.ContentBlock{acp.TextBlock(prompt)}})
 	done := make(chan outcome, 1)
 	go func() {
-		reason, err := t.Run([]acp.ContentBlock{acp.TextBlock(prompt)}, acp.Trace{})
+		reason, err := t.Run(acp.Prompt{Content: []acp.ContentBlock{acp.TextBlock(prompt)}})
 		t.End()
 		done <- outcome{reason, err}
 	}()

@@ -22,7 +22,7 @@ func (s *Session) Steer(prompt []acp.ContentBlock) (acp.Steering, bool) {
 	if t == nil || s.isCommand(transcript.TypedText(prompt)) {
 		return nil, false
 	}
-	added := t.inbox.Add(prompt)
+	added := t.inbox.Add(prompt, "")
 	return steering{added}, added != nil
 }
 
@@ -74,16 +74,33 @@ func (t *turn) closeInbox(err error) {
 	t.inbox.Close(err)
 }
 
-// addSteering adds the text of the command to steer to the running turn. It returns nil if
-// the prompt needs its own turn.
-func (s *Session) addSteering(prompt []acp.ContentBlock) *agent.Addition {
-	name, rest := local.SplitCommand(strings.TrimSpace(transcript.TypedText(prompt)))
+// addSteering adds the text of the command to steer, or of a prompt that joins, to the running turn.
+// It returns nil if the prompt needs its own turn.
+func (s *Session) addSteering(p acp.Prompt) *agent.Addition {
+	typed := transcript.TypedText(p.Content)
+	name, rest := local.SplitCommand(strings.TrimSpace(typed))
 	rest = strings.TrimSpace(rest)
-	if name != steerCommand || rest == "" || transcript.CountAttachments(prompt) > 0 {
+	content := p.Content
+	switch running := s.currentTurn(); {
+	case running == nil:
 		return nil
-	}
-	if running := s.currentTurn(); running != nil {
-		return running.inbox.Add([]acp.ContentBlock{acp.TextBlock(rest)})
+	case name == steerCommand && rest != "" && transcript.CountAttachments(content) == 0:
+		return running.inbox.Add([]acp.ContentBlock{acp.TextBlock(rest)}, p.Key)
+	case p.Joins && !s.isCommand(typed) && !s.waitsAfter(running):
+		return running.inbox.Add(content, p.Key)
 	}
 	return nil
+}
+
+// waitsAfter reports whether a later turn waits for the end of this one. A text that joined it must not
+// overtake that turn.
+func (s *Session) waitsAfter(running *turn) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for t := range s.turns {
+		if t.number > running.number && t.added == nil && t.ctx.Err() == nil {
+			return true
+		}
+	}
+	return false
 }

@@ -27,8 +27,8 @@ type turn struct {
 
 // Begin appends a turn to the queue. If the prompt is the command to steer, its text
 // joins the running turn immediately.
-func (s *Session) Begin(ctx context.Context, prompt []acp.ContentBlock) acp.Turn {
-	return s.enqueue(ctx, &turn{added: s.addSteering(prompt)})
+func (s *Session) Begin(ctx context.Context, p acp.Prompt) acp.Turn {
+	return s.enqueue(ctx, &turn{added: s.addSteering(p)})
 }
 
 // enqueue appends a turn to the queue and returns it. It sets all fields of the turn that
@@ -68,32 +68,41 @@ func (t *turn) wait() error {
 }
 
 // Run waits for the earlier turns and runs the prompt.
-func (t *turn) Run(prompt []acp.ContentBlock, caller acp.Trace) (reason acp.StopReason, err error) {
+func (t *turn) Run(p acp.Prompt) (reason acp.StopReason, err error) {
 	defer func() { t.closeInbox(err) }()
 	if t.added != nil && t.added.Wait(t.ctx) == nil {
+		if p.Inserted != nil {
+			p.Inserted(t.added.MessageID(), true)
+		}
 		return acp.StopEndTurn, nil
 	}
+	unrun := p.Content
+	if p.Inserted != nil { // the client knows that it is not part of the conversation
+		unrun = nil
+	}
 	if err := t.wait(); err != nil {
-		t.unrun = prompt
+		t.unrun = unrun
 		if t.before == nil {
 			t.storeUnrun()
 		}
 		return "", err
 	}
 	s := t.session
+	s.inserting = insertion{ctx: t.ctx, key: p.Key, inserted: p.Inserted}
 	s.announce(t.ctx)
 	s.callBeforeTurn() // before the lease, since the database may still be opening
+	defer func() { s.inserting = insertion{} }()
 	ran := false
 	err = t.hold(t.ctx, func(end func(...transcript.Event)) (err error) {
 		ran = true
-		reason, err = t.run(agent.Input{Content: prompt, Inbox: &t.inbox, Caller: caller}, end)
+		reason, err = t.run(agent.Input{Content: p.Content, Inbox: &t.inbox, Caller: p.Caller}, end)
 		if s.journal.storeError() != nil { // the lease was released: nothing else may be added to the log
 			s.showWarnings(t.ctx, "\n\n", "") // the warning that it could not be saved
 		}
 		return err
 	})
 	if !ran && t.ctx.Err() != nil {
-		t.unrun = prompt
+		t.unrun = unrun
 		t.storeUnrun()
 	}
 	return reason, err
@@ -136,6 +145,9 @@ func (t *turn) run(in agent.Input, end func(...transcript.Event)) (acp.StopReaso
 		return "", err // the prompt was not processed as a turn
 	}
 	if !s.prompted { // cancelled, or failed, while it was prepared
+		if s.inserting.inserted != nil {
+			return "", err
+		}
 		s.recordCommand(in.Content)
 	}
 	s.showWarnings(t.ctx, "\n\n", "") // before the turn's end, so that a replay shows them in this turn

@@ -110,18 +110,22 @@ func readCopy(name string) ([]byte, error) {
 	return io.ReadAll(r)
 }
 
+// variant is one form of an update.
+type variant struct {
+	Properties struct {
+		Kind struct {
+			Const string `json:"const"`
+		} `json:"sessionUpdate"`
+	} `json:"properties"`
+}
+
 // compile compiles the types of a schema.
 func compile(path string, data []byte) (*file, error) {
 	var doc struct {
 		Defs map[string]struct {
-			Method string `json:"x-method"`
-			OneOf  []struct {
-				Properties struct {
-					Kind struct {
-						Const string `json:"const"`
-					} `json:"sessionUpdate"`
-				} `json:"properties"`
-			} `json:"oneOf"`
+			Method string    `json:"x-method"`
+			OneOf  []variant `json:"oneOf"`
+			AnyOf  []variant `json:"anyOf"` // in version 2
 		} `json:"$defs"`
 	}
 	if err := json.Unmarshal(data, &doc); err != nil {
@@ -154,7 +158,7 @@ func compile(path string, data []byte) (*file, error) {
 			return nil, fmt.Errorf("%s: %s: %w", path, def, err)
 		}
 	}
-	for _, u := range doc.Defs["SessionUpdate"].OneOf {
+	for _, u := range append(doc.Defs["SessionUpdate"].OneOf, doc.Defs["SessionUpdate"].AnyOf...) {
 		f.updates[u.Properties.Kind.Const] = true
 	}
 	if f.types["Error"] == nil || len(f.updates) == 0 {

@@ -128,6 +128,11 @@ func (v *Validator) response(f frame) error {
 		return fmt.Errorf("schema: a response to %s, but the client has no open request of that id", id)
 	case f.Error != nil:
 		return v.check(kind{key: "Error"}, f.Error)
+	case method == "initialize" && versionOf(f.Result) == 2:
+		var err error
+		if v.editions, err = version2(); err != nil {
+			return fmt.Errorf("schema of version 2: %w", err)
+		}
 	case strings.HasPrefix(method, "_") || slices.Contains(removed, method):
 		return nil // no edition has its result
 	}

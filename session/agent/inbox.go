@@ -28,17 +28,20 @@ type Inbox struct {
 
 // Addition is a text in an Inbox.
 type Addition struct {
-	content []acp.ContentBlock
-	inbox   *Inbox
-	settled chan struct{}
-	err     error // set before settled is closed
+	content   []acp.ContentBlock
+	key       string // of the text, across retries; may be empty
+	messageID string // set before settled is closed, if there is no error
+	inbox     *Inbox
+	settled   chan struct{}
+	err       error // set before settled is closed
 
 	answer   sync.Once
 	answered chan struct{}
 }
 
-// Add appends a text. It returns nil if the turn accepts no more texts.
-func (b *Inbox) Add(content []acp.ContentBlock) *Addition {
+// Add appends a text, whose key names it across retries and may be empty. It returns nil if the turn
+// accepts no more texts.
+func (b *Inbox) Add(content []acp.ContentBlock, key string) *Addition {
 	if b == nil {
 		return nil
 	}
@@ -47,7 +50,7 @@ func (b *Inbox) Add(content []acp.ContentBlock) *Addition {
 	if b.closed != nil {
 		return nil
 	}
-	a := &Addition{content: content, inbox: b, settled: make(chan struct{}), answered: make(chan struct{})}
+	a := &Addition{content: content, key: key, inbox: b, settled: make(chan struct{}), answered: make(chan struct{})}
 	b.waiting = append(b.waiting, a)
 	if len(b.waiting) == 1 && b.arrived != nil {
 		close(b.arrived)
@@ -69,6 +72,9 @@ func (a *Addition) Wait(ctx context.Context) error {
 	}
 	return a.err
 }
+
+// MessageID returns the id of the text's message, after Wait has returned nil.
+func (a *Addition) MessageID() string { return a.messageID }
 
 // Answered reports that the client has the text's outcome. The turn waits for it, so
 // that the model's answer follows the outcome. It may be called again.

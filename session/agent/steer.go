@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
@@ -22,7 +21,7 @@ func (t *turn) addSteered(ctx context.Context) (bool, error) {
 		if a == nil {
 			break
 		}
-		refused, err := t.addSteer(ctx, a.content)
+		refused, err := t.addSteer(ctx, a)
 		if err != nil {
 			return added, err // the end of the turn settles the text
 		}
@@ -37,8 +36,9 @@ func (t *turn) addSteered(ctx context.Context) (bool, error) {
 }
 
 // addSteer adds one text to the history. refused is the reason if the model may not see it.
-func (t *turn) addSteer(ctx context.Context, content []acp.ContentBlock) (refused, err error) {
-	s := transcript.Steer{MessageID: t.NewID(), Content: content}
+func (t *turn) addSteer(ctx context.Context, a *Addition) (refused, err error) {
+	content := a.content
+	s := transcript.Steer{MessageID: t.NewID(), Content: content, Key: a.key}
 	typed := transcript.TypedText(content)
 	if t.Hooks != nil {
 		text, blocked, err := t.Hooks.Prompt(ctx, typed)
@@ -57,6 +57,7 @@ func (t *turn) addSteer(ctx context.Context, content []acp.ContentBlock) (refuse
 	t.message.end()
 	t.Record(s)
 	t.Stored(ctx) // before the request that added the text is answered
+	a.messageID = s.MessageID
 	t.history = append(t.history, s.Message())
 	t.typed += "\n" + typed
 	return nil, nil

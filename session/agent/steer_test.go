@@ -50,7 +50,7 @@ func (m *caller) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Even
 
 // add adds a text as a client does: it acknowledges the outcome.
 func add(b *Inbox, text string) func() error {
-	a := b.Add([]acp.ContentBlock{acp.TextBlock(text)})
+	a := b.Add([]acp.ContentBlock{acp.TextBlock(text)}, "")
 	if a == nil {
 		return func() error { return ErrNotAccepted }
 	}
@@ -107,7 +107,7 @@ func TestSteered(t *testing.T) {
 					t.Errorf("request %d has the text %d times, want %d", i+1, got, want)
 				}
 			}
-			if inbox.Add(text("late").Content) != nil {
+			if inbox.Add(text("late").Content, "") != nil {
 				t.Error("the inbox is open after the turn")
 			}
 		})
@@ -163,7 +163,7 @@ func TestSteeredRace(t *testing.T) {
 // A withdrawn text does not enter.
 func TestSteerWithdrawn(t *testing.T) {
 	var inbox Inbox
-	a := inbox.Add(text("wrong").Content)
+	a := inbox.Add(text("wrong").Content, "")
 	arrived := inbox.Arrived()
 	<-arrived
 	ctx, cancel := context.WithCancelCause(t.Context())

@@ -51,6 +51,8 @@ type Prompt struct {
 	Context string `json:"context,omitempty"`
 	// NoModel says that no model sees the prompt, since it is a command.
 	NoModel bool `json:"local,omitempty"`
+	// Key is the client's name of the prompt, by which a retry finds it; empty if it has none.
+	Key string `json:"key,omitempty" texts:"-"`
 }
 
 // Parts returns the content that the model gets.

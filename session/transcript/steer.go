@@ -14,6 +14,7 @@ type Steer struct {
 	Attachments []Attachment `json:"attachments,omitempty"`
 	// Context is a text of hooks for the model, below the content.
 	Context string `json:"context,omitempty"`
+	Key     string `json:"key,omitempty" texts:"-"` // see Prompt
 }
 
 func (Steer) Kind() string { return "steer" }

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
 	"github.com/zeph-acp/zeph-acp/protocol-fixtures"
@@ -117,6 +118,9 @@ func loadUnpacked(f *fixtures.Fixture, dir string, _ fixtures.Workspace, flags m
 	l, err := config.Load(config.Options{File: filepath.Join(dir, "config.toml"), Flags: flags, Environ: []string{"ZEPH_HOME=" + dir}})
 	if err != nil {
 		return nil, err
+	}
+	if f.Speaks2() && l.Config.ACP.Protocol == acp.Protocol1 { // a recording has no configuration
+		l.Config.ACP.Protocol = acp.ProtocolAuto
 	}
 	l.Config.LLM.FindOllama, l.Config.LLM.ListModels = false, false
 	for i, p := range l.Config.LLM.Providers {

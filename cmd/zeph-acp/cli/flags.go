@@ -21,6 +21,7 @@ type Flags struct {
 	logFile  string // --log-file
 	record   string // --record, a file for every frame
 	policy   string // --policy-file
+	protocol string // --protocol
 
 	Values  map[string]string  // of configuration keys, by path, that flags of the command set
 	Environ []string           // the environment of the process, NAME=VALUE
@@ -49,7 +50,7 @@ func (f *Flags) Load(cmd *cobra.Command) (*config.Loaded, error) {
 
 // withFlagNames replaces the keys of mistakes on the command line by the flags that set them.
 func withFlagNames(mistakes toml.Mistakes) toml.Mistakes {
-	names := map[string]string{"log.level": "--log-level", "log.file": "--log-file", "tools.policy.policy_file": "--policy-file"}
+	names := map[string]string{"log.level": "--log-level", "log.file": "--log-file", "tools.policy.policy_file": "--policy-file", "acp.protocol": "--protocol"}
 	for i, m := range mistakes {
 		if name := names[m.Key]; name != "" && m.Where == config.CommandLine {
 			mistakes[i].Where, mistakes[i].Key = name, ""
@@ -71,6 +72,9 @@ func (f *Flags) Options(cmd *cobra.Command) config.Options {
 	if cmd.Flags().Changed("policy-file") {
 		o.Flags["tools.policy.policy_file"], o.Flags["tools.policy.enabled"] = f.policy, "true"
 	}
+	if cmd.Flags().Changed("protocol") {
+		o.Flags["acp.protocol"] = f.protocol
+	}
 	return o
 }
 
@@ -82,6 +86,7 @@ func (f *Flags) FileOptions() config.Options {
 // Register adds the global flags to the root command.
 func (f *Flags) Register(root *cobra.Command) {
 	f.AddPolicyFlag(root)
+	f.AddProtocolFlag(root)
 	p := root.PersistentFlags()
 	p.StringVar(&f.config, "config", "", "read the configuration from `FILE`")
 	p.StringVar(&f.logLevel, "log-level", "", "log messages of `LEVEL` and above to stderr: debug, info, warn or error (default: error)")
@@ -92,4 +97,9 @@ func (f *Flags) Register(root *cobra.Command) {
 // AddPolicyFlag adds --policy-file to a command.
 func (f *Flags) AddPolicyFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.policy, "policy-file", "", "check every call by the rules in `FILE`; see docs/policy.md")
+}
+
+// AddProtocolFlag adds --protocol to a command.
+func (f *Flags) AddProtocolFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.protocol, "protocol", "", "serve the `VERSIONS` of the protocol: v1, auto or v2; see docs/protocol-v2.md")
 }

@@ -52,16 +52,16 @@ func (session) Sync(context.Context) {}
 func (session) Close() func(context.Context) error {
 	return func(context.Context) error { return nil }
 }
-func (s session) CancelChild(string)                                       {}
-func (s session) Cancel()                                                  { s.cancel(acp.ErrTurnCancelled) }
-func (s session) SetMode(id string) error                                  { s.mode = id; return nil }
-func (s session) Begin(ctx context.Context, _ []acp.ContentBlock) acp.Turn { return s.agent.Begin(ctx) }
+func (s session) CancelChild(string)                               {}
+func (s session) Cancel()                                          { s.cancel(acp.ErrTurnCancelled) }
+func (s session) SetMode(id string) error                          { s.mode = id; return nil }
+func (s session) Begin(ctx context.Context, _ acp.Prompt) acp.Turn { return s.agent.Begin(ctx) }
 func (a *agent) Begin(ctx context.Context) acp.Turn {
 	a.ctx, a.cancel = context.WithCancelCause(ctx)
 	return a
 }
 func (a *agent) End() {}
-func (a *agent) Run([]acp.ContentBlock, acp.Trace) (acp.StopReason, error) {
+func (a *agent) Run(acp.Prompt) (acp.StopReason, error) {
 	return a.turn(a.ctx, a.client)
 }
 

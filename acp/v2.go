@@ -1,0 +1,215 @@
+package acp
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/zeph-acp/zeph-acp/filter/text/texts"
+)
+
+// version2 is the dialect of version 2. Beyond the encoding it knows what the client was told of each
+// session, since some frames of version 2 depend on it: the state of the foreground, which has no
+// counterpart in version 1, and the order of a replay.
+//
+// Source: https://agentclientprotocol.com/protocol/v2/overview
+type version2 struct {
+	mu       sync.Mutex
+	sessions map[string]*shownSession // by id, child sessions too
+	retries  map[retry]*insertion     // prompts with a key that are not answered yet
+}
+
+func newVersion2() *version2 {
+	return &version2{sessions: map[string]*shownSession{}, retries: map[retry]*insertion{}}
+}
+
+// handlers2 lists the methods of version 2.
+var handlers2 = map[string]handler{
+	"initialize":                typed((*Server).initialize),
+	"auth/login":                typed((*Server).login2),
+	"auth/logout":               typed((*Server).logout),
+	"session/new":               typed((*Server).newSession2),
+	"session/resume":            typed((*Server).resumeSession2),
+	"session/list":              typed((*Server).listSessions),
+	"session/close":             typed((*Server).closeSession2),
+	"session/delete":            typed((*Server).deleteSession),
+	"session/prompt":            typed((*Server).prompt2),
+	"session/cancel":            typed((*Server).cancel),
+	"session/set_config_option": typed((*Server).setOption2),
+	"tool_call/cancel":          typed((*Server).cancelToolCall),
+	"terminal/cancel":           typed((*Server).cancelTerminal),
+	"$/cancel_request":          typed((*Server).cancelRequest),
+}
+
+func (*version2) methods() map[string]handler { return handlers2 }
+
+// withdraws is true after session/cancel too: version 2 demands it.
+func (*version2) withdraws(*Client, error) bool { return true }
+
+// session returns what the client was told of a session. The caller holds mu.
+func (d *version2) session(id string) *shownSession {
+	s := d.sessions[id]
+	if s == nil {
+		s = &shownSession{id: id, calls: map[string]*shownCall{}}
+		d.sessions[id] = s
+	}
+	return s
+}
+
+// rootOf returns the session that a child session belongs to, or the session itself.
+func rootOf(session string) string {
+	root, _, _ := strings.Cut(session, "/")
+	return root
+}
+
+// update writes the frames of an update, unless a replay of the session holds them back.
+func (d *version2) update(c *Client, session string, u SessionUpdate) error {
+	u = c.stream.masked(session, u)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.write(c, d.frames(session, u))
+}
+
+// write writes frames, apart from the ones that a replay holds back. The caller holds mu.
+func (d *version2) write(c *Client, frames []wireUpdate) error {
+	now := frames[:0]
+	for _, f := range frames {
+		if r := d.session(rootOf(f.SessionID)).replay; r != nil {
+			r.held = append(r.held, f)
+		} else {
+			now = append(now, f)
+		}
+	}
+	return c.stream.writeUpdates(now)
+}
+
+// frames returns the frames of an update during work. The caller holds mu.
+func (d *version2) frames(session string, u SessionUpdate) []wireUpdate {
+	s := d.session(session)
+	switch u := u.(type) {
+	case ToolCall:
+		s.see(u)
+		return append(s.all(bodies(u, false)), d.refresh(s)...)
+	case SubagentUpdate:
+		if u.State == nil {
+			return s.all(bodies(u, false))
+		}
+		child := d.session(u.SessionID)
+		child.state = u.State.State
+		frames := append(s.all(bodies(u, false)), child.frame(childState(u)))
+		return append(frames, d.refresh(s)...)
+	}
+	return s.all(bodies(u, false))
+}
+
+// childState returns the own state of a child session that its parent shows.
+func childState(u SubagentUpdate) wireState {
+	w := wireState{Update: updateState, State: u.State.State, StopReason: u.State.StopReason}
+	if u.State.Error != nil {
+		w.Error = u.State.Error
+	}
+	return w
+}
+
+// bodies returns an update in the form of version 2: nothing if there is no such update, and more than
+// one if it shows a terminal.
+func bodies(u SessionUpdate, replay bool) []any {
+	switch u := u.(type) {
+	case MessageChunk:
+		return []any{wireChunk{u.Update, u.MessageID, named(u.Content)}}
+	case ToolCall:
+		w := wireToolCallOf(u, replay && u.Update == UpdateToolCall)
+		w.Update = UpdateToolCallPatch
+		updates := wireTerminalOf(u, replay)
+		if w != (wireToolCall{Update: w.Update, ToolCallID: w.ToolCallID}) {
+			updates = append(updates, w)
+		}
+		return updates
+	case CommandsUpdate:
+		return []any{wireCommands{u.Update, wireCommandsOf(u.AvailableCommands)}}
+	case OptionsUpdate:
+		return []any{wireOptions{u.Update, wireOptionsOf(u.ConfigOptions)}}
+	case ModeUpdate: // the mode is an option
+		return nil
+	}
+	return []any{u}
+}
+
+// named adds the name that a link must have. Some clients leave it out.
+func named(b ContentBlock) ContentBlock {
+	if b.Type == "resource_link" && b.Name == "" {
+		b.Name = b.URI
+	}
+	return b
+}
+
+// question returns the params of a question. The subject is the call without the words of the question,
+// which belong to the question alone. A call that the client knows keeps its content.
+func (d *version2) question(p RequestPermissionRequest) any {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	w := wireQuestion{SessionID: p.SessionID, Title: p.ToolCall.Title, Options: p.Options}
+	if owner := d.owner(p.SessionID, p.ToolCall.ToolCallID); owner != nil {
+		w.SessionID = owner.id
+		p.ToolCall.Status = "" // the client has it
+		w.Description = textsOf(p.ToolCall.Content)
+		p.ToolCall.Content = nil
+	}
+	w.Subject = wireSubject{"tool_call", wireToolCallOf(p.ToolCall, false)}
+	return w
+}
+
+// textsOf returns the texts in the content of a call.
+func textsOf(content []ToolContent) string {
+	var all []string
+	for _, c := range content {
+		if c.Content != nil && c.Content.Text != nil {
+			all = append(all, *c.Content.Text)
+		}
+	}
+	return strings.Join(all, "\n\n")
+}
+
+// owner returns the session that shows an open tool call: one of a family, by the id of its root. Nil
+// means that the client was not shown the call. The caller holds mu.
+func (d *version2) owner(root, call string) *shownSession {
+	if call == "" {
+		return nil
+	}
+	for id, s := range d.sessions {
+		if s.calls[call] != nil && rootOf(id) == rootOf(root) {
+			return s
+		}
+	}
+	return nil
+}
+
+// masked returns an update after Server.Exit has changed its texts, apart from words of the user and
+// the model. It runs before the encoding, which may hide a text, as base64 does.
+func (s *stream) masked(session string, u SessionUpdate) SessionUpdate {
+	if chunk, ok := u.(MessageChunk); s.exit == nil || ok && chunk.Words {
+		return u
+	}
+	return texts.Map(u, s.exit(session))
+}
+
+// maskedFault returns an error as the client reads it, after Server.Exit has changed its texts.
+func (s *stream) maskedFault(session string, err error) any {
+	e := s.fault(err)
+	if s.exit == nil {
+		return e
+	}
+	return texts.Map(e, s.exit(session))
+}
+
+// writeUpdates writes updates that were masked before, with no other frame between them.
+func (s *stream) writeUpdates(updates []wireUpdate) error {
+	lines := make([][]byte, 0, len(updates))
+	for _, u := range updates {
+		line, err := marshalLine(notification{"2.0", "session/update", u})
+		if err != nil {
+			return err
+		}
+		lines = append(lines, line)
+	}
+	return s.out.enqueue(lines...)
+}

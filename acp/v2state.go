@@ -1,0 +1,127 @@
+package acp
+
+// The states of a session's foreground work in version 2; SubagentRunning and the others are the same.
+const (
+	stateRunning        = SubagentRunning
+	stateRequiresAction = SubagentRequiresAction
+	stateIdle           = SubagentIdle
+)
+
+// shownSession is what a client of version 2 was told of a session.
+type shownSession struct {
+	id      string
+	working bool                  // a prompt runs
+	ending  bool                  // it was cancelled: the next state is idle
+	state   string                // last sent; empty means idle
+	asking  int                   // open questions
+	calls   map[string]*shownCall // not ended, by id
+	replay  *replay               // nil unless the history is being sent; of a root only
+}
+
+// shownCall is an open tool call.
+type shownCall struct {
+	asking bool   // a question about it is open
+	child  string // the child session that it waits for; may be empty
+}
+
+func (s *shownSession) frame(update any) wireUpdate { return wireUpdate{s.id, update} }
+
+func (s *shownSession) all(updates []any) []wireUpdate {
+	out := make([]wireUpdate, 0, len(updates)+1)
+	for _, u := range updates {
+		out = append(out, s.frame(u))
+	}
+	return out
+}
+
+// see notes the state of a tool call.
+func (s *shownSession) see(u ToolCall) {
+	if u.Status == ToolCompleted || u.Status == ToolFailed {
+		delete(s.calls, u.ToolCallID)
+		return
+	}
+	call := s.calls[u.ToolCallID]
+	if call == nil && u.Update == UpdateToolCall {
+		call = &shownCall{}
+		s.calls[u.ToolCallID] = call
+	}
+	for _, c := range u.Content {
+		if c.Type == "session" && call != nil {
+			call.child = c.SessionID
+		}
+	}
+}
+
+// refresh returns the state of a session whose work runs, if the client has another one: it requires
+// action if all that the work waits for are answers of the user. The caller holds mu.
+func (d *version2) refresh(s *shownSession) []wireUpdate {
+	now := stateRunning
+	if d.isBlocked(s) {
+		now = stateRequiresAction
+	}
+	if !s.working || s.ending || s.state == now {
+		return nil
+	}
+	s.state = now
+	return []wireUpdate{s.frame(wireState{Update: updateState, State: now})}
+}
+
+func (d *version2) isBlocked(s *shownSession) bool {
+	blocked := s.asking > 0
+	for _, call := range s.calls {
+		inChild := call.child != "" && d.session(call.child).state == stateRequiresAction
+		if !call.asking && !inChild {
+			return false
+		}
+		blocked = true
+	}
+	return blocked
+}
+
+// asking notes an open question to the user about a call, or about none, until done is called. ended
+// says that the work was cancelled, so its next state is idle.
+func (d *version2) asking(c *Client, session, call string) (done func(ended bool)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s := d.session(session)
+	if owner := d.owner(session, call); owner != nil {
+		s = owner
+	}
+	note := func(by int) {
+		s.asking += by
+		if shown := s.calls[call]; shown != nil {
+			shown.asking = by > 0
+		}
+		_ = d.write(c, d.refresh(s)) // a closed connection ends the turn by itself
+	}
+	note(1)
+	return func(ended bool) {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		s.ending = s.ending || ended && s.working
+		note(-1)
+	}
+}
+
+// begin shows that the work of a prompt has begun.
+func (d *version2) begin(c *Client, session string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s := d.session(session)
+	s.working, s.ending = true, false
+	_ = d.write(c, d.refresh(s)) // a closed connection ends the turn by itself
+}
+
+// end shows that the work of a prompt has ended. err is its failure.
+func (d *version2) end(c *Client, session string, reason StopReason, err error) {
+	state := wireState{Update: updateState, State: stateIdle, StopReason: reason}
+	if err != nil {
+		state.StopReason, state.Error = SubagentFailed, c.stream.maskedFault(session, err)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s := d.session(session)
+	s.working, s.state = false, stateIdle
+	clear(s.calls)
+	_ = d.write(c, []wireUpdate{s.frame(state)}) // nobody reads a closed connection
+}

@@ -1,0 +1,296 @@
+package acp
+
+import (
+	"encoding/base64"
+	"encoding/json"
+)
+
+// The values of version 2 on the wire, where they differ from the neutral ones. Of a value with the
+// form that the neutral type has, such as a notice, there is no type here.
+// Source: schema 1.20.0 of version 2.
+
+// wireUpdate is one session/update.
+type wireUpdate struct {
+	SessionID string `json:"sessionId"`
+	Update    any    `json:"update"`
+}
+
+type wireInitialize struct {
+	ProtocolVersion int              `json:"protocolVersion"`
+	Info            Implementation   `json:"info"`
+	Capabilities    wireCapabilities `json:"capabilities"`
+	AuthMethods     []wireAuthMethod `json:"authMethods"`
+}
+
+type marker struct{}
+
+type wireCapabilities struct {
+	Session struct {
+		Prompt struct {
+			Image           marker `json:"image"`
+			EmbeddedContext marker `json:"embeddedContext"`
+		} `json:"prompt"`
+		MCP struct {
+			Stdio marker `json:"stdio"`
+			HTTP  marker `json:"http"`
+		} `json:"mcp"`
+		Delete                marker `json:"delete"`
+		AdditionalDirectories marker `json:"additionalDirectories"`
+	} `json:"session"`
+	Meta *AgentMeta `json:"_meta,omitempty"`
+}
+
+type wireAuthMethod struct {
+	Type        string   `json:"type"` // agent or terminal
+	MethodID    string   `json:"methodId"`
+	Name        string   `json:"name"`
+	Description string   `json:"description,omitempty"`
+	Args        []string `json:"args,omitempty"`
+}
+
+// wireSetup is the result of session/new and session/resume.
+type wireSetup struct {
+	SessionID         string        `json:"sessionId,omitempty"` // of session/new
+	ConfigOptions     []wireOption  `json:"configOptions"`
+	AvailableCommands []wireCommand `json:"availableCommands"`
+}
+
+type wireOptions struct {
+	Update        string       `json:"sessionUpdate,omitempty"`
+	ConfigOptions []wireOption `json:"configOptions"`
+}
+
+type wireOption struct {
+	ConfigID     string         `json:"configId"`
+	Name         string         `json:"name"`
+	Description  string         `json:"description,omitempty"`
+	Category     string         `json:"category,omitempty"`
+	Type         string         `json:"type"`
+	CurrentValue any            `json:"currentValue"`
+	Options      []ConfigChoice `json:"options,omitempty"`
+}
+
+func wireOptionsOf(all []ConfigOption) []wireOption {
+	out := []wireOption{}
+	for _, o := range all {
+		w := wireOption{o.ID, o.Name, o.Description, o.Category, "select", o.Value.Text, o.Options}
+		if o.Options == nil {
+			w.Type, w.CurrentValue = "boolean", o.Value.On
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+type wireCommands struct {
+	Update            string        `json:"sessionUpdate"`
+	AvailableCommands []wireCommand `json:"availableCommands"`
+}
+
+type wireCommand struct {
+	Type        string            `json:"type"` // command
+	Name        string            `json:"name"`
+	Description string            `json:"description"`
+	Input       *wireCommandInput `json:"input,omitempty"`
+}
+
+type wireCommandInput struct {
+	Type string `json:"type"` // text
+	Hint string `json:"hint"`
+}
+
+func wireCommandsOf(all []Command) []wireCommand {
+	out := []wireCommand{}
+	for _, c := range all {
+		w := wireCommand{Type: "command", Name: c.Name, Description: c.Description}
+		if c.Input != nil {
+			w.Input = &wireCommandInput{"text", c.Input.Hint}
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+// wireMessage is a whole message. Its content replaces what the client has of it.
+type wireMessage struct {
+	Update    string         `json:"sessionUpdate"`
+	MessageID string         `json:"messageId"`
+	Content   []ContentBlock `json:"content"`
+}
+
+type wireChunk struct {
+	Update    string       `json:"sessionUpdate"`
+	MessageID string       `json:"messageId"`
+	Content   ContentBlock `json:"content"`
+}
+
+// wholeMessages names the update with a whole message, by the kind of its chunks.
+var wholeMessages = map[string]string{
+	UpdateUserMessage:  "user_message",
+	UpdateAgentMessage: "agent_message",
+	UpdateAgentThought: "agent_thought",
+}
+
+// wireInserted is the result of session/prompt.
+type wireInserted struct {
+	MessageID string `json:"messageId"`
+}
+
+// wireState is the state of a session's foreground work.
+type wireState struct {
+	Update     string     `json:"sessionUpdate,omitempty"` // state_update; empty inside of another update
+	State      string     `json:"state"`
+	StopReason StopReason `json:"stopReason,omitempty"` // why it is idle
+	Error      any        `json:"error,omitempty"`      // with the stop reason error
+}
+
+const updateState = "state_update"
+
+// wireToolCall creates a tool call or changes it. A member that is nil stays unchanged, and null
+// clears it.
+type wireToolCall struct {
+	Update     string `json:"sessionUpdate,omitempty"` // UpdateToolCallPatch; empty in a question
+	ToolCallID string `json:"toolCallId"`
+	Name       any    `json:"name,omitempty"`
+	Title      any    `json:"title,omitempty"`
+	Kind       any    `json:"kind,omitempty"`
+	Status     any    `json:"status,omitempty"`
+	Content    any    `json:"content,omitempty"`
+	Locations  any    `json:"locations,omitempty"`
+	RawInput   any    `json:"rawInput,omitempty"`
+	RawOutput  any    `json:"rawOutput,omitempty"`
+}
+
+// wireToolCallOf returns a tool call. A whole one clears the members that it lacks: the client may
+// have an older state of it.
+func wireToolCallOf(u ToolCall, whole bool) wireToolCall {
+	member := func(v any, empty bool) any {
+		switch {
+		case !empty:
+			return v
+		case whole:
+			return null
+		}
+		return nil
+	}
+	return wireToolCall{
+		ToolCallID: u.ToolCallID,
+		Name:       member(u.Name, u.Name == ""),
+		Title:      member(u.Title, u.Title == ""),
+		Kind:       member(u.Kind, u.Kind == ""),
+		Status:     member(u.Status, u.Status == ""),
+		Content:    member(mapped(u.Content, wireContentOf), len(u.Content) == 0),
+		Locations:  member(u.Locations, len(u.Locations) == 0),
+		RawInput:   member(u.RawInput, u.RawInput == nil),
+		RawOutput:  member(u.RawOutput, u.RawOutput == nil),
+	}
+}
+
+// wireContent is a part of a tool call.
+type wireContent struct {
+	Type       string        `json:"type"`
+	Content    *ContentBlock `json:"content,omitempty"`
+	TerminalID string        `json:"terminalId,omitempty"`
+	SessionID  string        `json:"sessionId,omitempty"`
+	Changes    []wireChange  `json:"changes,omitempty"` // of a diff
+}
+
+type wireChange struct {
+	Operation string `json:"operation"`
+	Path      string `json:"path"`
+}
+
+func wireContentOf(c ToolContent) wireContent {
+	w := wireContent{Type: c.Type, Content: c.Content, TerminalID: c.TerminalID, SessionID: c.SessionID}
+	if c.Type == "diff" {
+		w.Changes = []wireChange{{"modify", c.Path}}
+		if c.OldText == nil {
+			w.Changes[0].Operation = "add"
+		}
+	}
+	return w
+}
+
+// wireTerminal shows a terminal of the agent, or changes it. A member that is nil stays unchanged,
+// and null clears it.
+type wireTerminal struct {
+	Update     string `json:"sessionUpdate"` // terminal_update
+	TerminalID string `json:"terminalId"`
+	Command    any    `json:"command,omitempty"`
+	CWD        any    `json:"cwd,omitempty"`
+	Output     any    `json:"output,omitempty"`
+	ExitStatus any    `json:"exitStatus,omitempty"`
+}
+
+const updateTerminal = "terminal_update"
+
+type wireBytes struct {
+	Data string `json:"data"` // base64
+}
+
+type wireTerminalChunk struct {
+	Update     string `json:"sessionUpdate"` // terminal_output_chunk
+	TerminalID string `json:"terminalId"`
+	Data       string `json:"data"` // base64
+}
+
+type wireExit struct {
+	ExitCode *int    `json:"exitCode,omitempty"`
+	Signal   *string `json:"signal,omitempty"`
+}
+
+// wireTerminalOf returns the updates of a terminal that a tool call shows: before the update that
+// embeds it in the call. A replay shows its output as a whole.
+func wireTerminalOf(u ToolCall, replay bool) (updates []any) {
+	if u.Meta == nil {
+		return nil
+	}
+	if info := u.Meta.Info; info != nil {
+		w := wireTerminal{Update: updateTerminal, TerminalID: info.TerminalID}
+		if command := commandOf(u.RawInput); command != "" {
+			w.Command = command
+		}
+		if info.CWD != "" {
+			w.CWD = info.CWD
+		}
+		if replay {
+			w.Output, w.ExitStatus = null, null
+		}
+		updates = append(updates, w)
+	}
+	if out := u.Meta.Output; out != nil {
+		data := base64.StdEncoding.EncodeToString([]byte(out.Data))
+		if replay {
+			updates = append(updates, wireTerminal{Update: updateTerminal, TerminalID: out.TerminalID, Output: wireBytes{data}})
+		} else {
+			updates = append(updates, wireTerminalChunk{"terminal_output_chunk", out.TerminalID, data})
+		}
+	}
+	if exit := u.Meta.Exit; exit != nil {
+		updates = append(updates, wireTerminal{Update: updateTerminal, TerminalID: exit.TerminalID, ExitStatus: wireExit{exit.ExitCode, exit.Signal}})
+	}
+	return updates
+}
+
+// commandOf returns the command in the input of a call, or "".
+func commandOf(input json.RawMessage) string {
+	var in struct {
+		Command string `json:"command"`
+	}
+	_ = json.Unmarshal(input, &in) // otherwise it stays empty
+	return in.Command
+}
+
+// wireQuestion is a session/request_permission.
+type wireQuestion struct {
+	SessionID   string             `json:"sessionId"`
+	Title       string             `json:"title"`
+	Description string             `json:"description,omitempty"`
+	Subject     wireSubject        `json:"subject"`
+	Options     []PermissionOption `json:"options"`
+}
+
+type wireSubject struct {
+	Type     string       `json:"type"` // tool_call
+	ToolCall wireToolCall `json:"toolCall"`
+}
