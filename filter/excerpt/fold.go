@@ -2,6 +2,7 @@ package excerpt
 
 import (
 	"bytes"
+	"fmt"
 	"strconv"
 
 	"github.com/zeph-acp/zeph-acp/filter/text"
@@ -120,7 +121,7 @@ func foldedLine(n int, kind string, names []string, maxNames int) []byte {
 	l = append(append(l, ' '), kind...)
 	for i, name := range names {
 		if i == maxNames || len(l)+len(name) > maxFoldedLine {
-			l = append(l, ", and more"...)
+			l = fmt.Appendf(l, ", %d more", n-i)
 			break
 		}
 		if i == 0 {

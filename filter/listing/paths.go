@@ -267,10 +267,10 @@ func (p *listingPass) writeDir(d *pathDir) {
 		}
 		lowest, highest := d.names[i], d.names[i]
 		for _, name := range d.names[i : i+n] {
-			if numberLess(name, lowest) {
+			if text.NumberLess(name, lowest) {
 				lowest = name
 			}
-			if numberLess(highest, name) {
+			if text.NumberLess(highest, name) {
 				highest = name
 			}
 		}

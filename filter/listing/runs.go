@@ -2,7 +2,6 @@ package listing
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 
 	"github.com/zeph-acp/zeph-acp/filter/text"
@@ -45,10 +44,10 @@ func (r *nameRuns) addName(l []byte) {
 	if r.runLength++; r.runLength < minRun {
 		r.pending = append(r.pending, bytes.Clone(l))
 	}
-	if r.runLength == 1 || numberLess(l, r.lowest) {
+	if r.runLength == 1 || text.NumberLess(l, r.lowest) {
 		r.lowest = append(r.lowest[:0], l...)
 	}
-	if r.runLength == 1 || numberLess(r.highest, l) {
+	if r.runLength == 1 || text.NumberLess(r.highest, l) {
 		r.highest = append(r.highest[:0], l...)
 	}
 }
@@ -58,24 +57,6 @@ const (
 	runSeparator = " … "
 	runTail      = " names)"
 )
-
-// numberLess reports whether a is before b by their numbers. The names differ only in
-// these.
-func numberLess(a, b []byte) bool {
-	for len(a) > 0 && len(b) > 0 {
-		n, m := text.DigitsEnd(a, 0), text.DigitsEnd(b, 0)
-		if n == 0 || m == 0 {
-			a, b = a[1:], b[1:]
-			continue
-		}
-		x, y := bytes.TrimLeft(a[:n], "0"), bytes.TrimLeft(b[:m], "0")
-		if c := cmp.Or(len(x)-len(y), bytes.Compare(x, y), m-n); c != 0 {
-			return c < 0
-		}
-		a, b = a[n:], b[m:]
-	}
-	return false
-}
 
 // flushRun writes the pending names, joined if there are many.
 func (r *nameRuns) flushRun() {

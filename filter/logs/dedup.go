@@ -106,6 +106,8 @@ func (d dedup) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
 // Limits of the stored part of a log.
 const (
 	maxHeldBytes    = 24 << 20 // bytes of different records
+	maxVariantBytes = 8 << 20  // bytes of different records beyond which only the first of similar ones stays
+	maxExtremeBytes = 4 << 20  // bytes of the records of extremes
 	maxRecord       = 64 << 10 // bytes of one record
 	routineVariants = 4        // records that differ only in numbers that all stay
 	maxVariants     = 8        // the same, if they report problems
@@ -139,8 +141,10 @@ type dedupPass struct {
 	beyond         *text.Lines          // lines after the limit of different records
 	cutter         *text.Cutter         // makes beyond; nil before the limit
 	keyBuffer      []byte
+	spans          []text.Span   // of the record in keyBuffer
 	columns        []text.Column // of the record in keyBuffer
 	columnBuffer   []byte
+	extremeBytes   int // memory of the records of extremes, about
 }
 
 func (d *dedupPass) Line(l []byte) {
@@ -171,18 +175,19 @@ func (d *dedupPass) handle(l []byte) {
 		d.current.blank()
 		return
 	}
-	if len(d.current.text) > 0 && d.current.continues(l) && len(d.current.text)+len(l) < maxRecord {
+	timed := beginsWithTime(l)
+	if len(d.current.text) > 0 && d.current.continues(l, timed) && len(d.current.text)+len(l) < maxRecord {
 		d.lines++
 		d.current.add(l)
 		return
 	}
 	d.endRecord()
-	if d.timedOnly && !beginsWithTime(l) {
+	if d.timedOnly && !timed {
 		d.handleAside(l)
 		return
 	}
 	d.lines++
-	d.current.begin(l)
+	d.current.begin(l, timed)
 }
 
 // handleAside handles a line that does not belong to the log.
@@ -240,50 +245,61 @@ func (d *dedupPass) endRecord() {
 // is no room for it.
 func (d *dedupPass) findEntry(r *logRecord, exact bool) *logEntry {
 	body := r.text
-	if d.columns = d.columns[:0]; exact {
+	if d.spans = d.spans[:0]; exact {
 		d.keyBuffer = append(append(d.keyBuffer[:0], 0), body...)
 	} else {
 		body = d.substitute(body)
-		d.keyBuffer, d.columns = text.NormalizeColumns(d.keyBuffer[:0], body, d.columns)
+		d.keyBuffer, d.spans = text.NormalizeSpans(d.keyBuffer[:0], body, d.spans)
 	}
 	hash := maphash.Bytes(d.seed, d.keyBuffer)
 	e := d.seen[hash]
+	if e != nil {
+		d.columns = e.columnsOf(body, d.spans, d.columns[:0])
+	}
 	if d.short && (e != d.previous || e == nil || e.variants[0].hash != d.variantHash(body)) {
 		e = nil
 	}
 	if e == nil {
-		e = d.add(r, hash, exact)
-		if e != nil && e.maxVariants == maxVariants && e.important && !r.stamped && !exact {
+		if e = d.add(r, hash, exact); e == nil || exact {
+			return e
+		}
+		if e.maxVariants == maxVariants && e.important && !r.stamped {
 			d.exactLeft = maxNearError
 		}
-		if e != nil && !exact {
-			e.variants[0].hash = d.variantHash(body)
-		}
+		d.columns = e.setColumns(&d.columnBuffer, body, d.spans, d.columns[:0])
+		e.variants[0].hash = d.variantHash(body)
 		return e
 	}
 	e.records++
+	e.lastAt = d.records
 	if exact {
 		e.variants[0].count(r.text)
 		return e
 	}
 	if len(d.columns) > 0 {
-		if e.stats == nil {
-			e.rangesOnly = d.heldBytes > maxHeldBytes/2
-			e.noteFirst()
-			d.heldBytes += len(e.stats) * 200
-			if !e.rangesOnly {
-				d.heldBytes += 2 * maxMeasures * min(len(body), maxRoutine)
-			}
+		if !e.noted {
+			d.beginStats(e, len(body))
 		}
 		e.note(body, d.records, d.columns)
 	}
-	d.countVariant(e, r.text, body)
+	d.countVariant(e, r, body)
 	return e
+}
+
+// beginStats begins the ranges of an entry. Where there is little room, they have no records.
+func (d *dedupPass) beginStats(e *logEntry, size int) {
+	e.rangesOnly = d.extremeBytes > maxExtremeBytes
+	e.noteFirst()
+	d.heldBytes += len(e.stats) * 200
+	if !e.rangesOnly {
+		d.extremeBytes += 2 * min(maxMeasures, len(e.stats)) * min(size, maxRoutine)
+	}
 }
 
 // countVariant counts a record that is equal to the entry without its columns.
 // columnsIn is the text with the columns.
-func (d *dedupPass) countVariant(e *logEntry, body, columnsIn []byte) {
+func (d *dedupPass) countVariant(e *logEntry, r *logRecord, columnsIn []byte) {
+	body := r.text
 	var hash uint64
 	if !e.similar || e.maxVariants == maxVariants {
 		hash = d.variantHash(columnsIn)
@@ -294,7 +310,7 @@ func (d *dedupPass) countVariant(e *logEntry, body, columnsIn []byte) {
 			}
 		}
 	}
-	if len(e.variants) < e.maxVariants && !e.similar {
+	if len(e.variants) < e.maxVariants && !e.similar && (d.heldBytes < maxVariantBytes || e.maxVariants == maxVariants) {
 		v := &variant{shown: shown{bytes.Clone(body), d.records}, hash: hash}
 		v.count(body)
 		e.variants = append(e.variants, v)
@@ -307,8 +323,15 @@ func (d *dedupPass) countVariant(e *logEntry, body, columnsIn []byte) {
 	if e.more++; e.more == 1 {
 		e.uncounted.set(body, d.records)
 	}
-	e.latest.set(body, d.records)
+	if e.latest.at = d.records; cap(r.text) > maxSwapped {
+		e.latest.set(body, d.records)
+	} else {
+		e.latest.text, r.text = body, e.latest.text[:0]
+	}
 }
+
+// maxSwapped is the largest buffer of a record that an entry keeps for its last record, instead of a copy.
+const maxSwapped = 512
 
 func (v *variant) count(body []byte) {
 	v.records++
@@ -343,7 +366,7 @@ func (d *dedupPass) add(r *logRecord, hash uint64, exact bool) *logEntry {
 		return nil
 	}
 	first := shown{bytes.Clone(r.text), d.records}
-	e := &logEntry{shown: first, key: string(d.keyBuffer), records: 1, important: exact || r.reportsProblem(), maxVariants: routineVariants}
+	e := &logEntry{shown: first, key: string(d.keyBuffer), records: 1, lastAt: d.records, important: exact || r.reportsProblem(), maxVariants: routineVariants}
 	e.variants = []*variant{{shown: first}}
 	e.variants[0].count(r.text)
 	if e.important || text.FailedRequest(e.text) {
@@ -375,6 +398,7 @@ func (d *dedupPass) End() strategy.Confidence {
 			asides++
 		}
 	}
+	d.seen = nil
 	f := logFold{entries: d.entries, short: d.short}
 	f.fold()
 	f.write(d.out)

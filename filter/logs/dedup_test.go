@@ -262,3 +262,31 @@ func BenchmarkDedup(b *testing.B) {
 	}
 	strategytest.Benchmark(b, strategytest.Make(b, Strategies["dedup"], ""), strategy.Run{}, text)
 }
+
+// Records that differ in a name keep the names: their range if they differ in a number, or else a list with
+// the number of those that it lacks.
+func TestDedupNames(t *testing.T) {
+	var numbered, named strings.Builder
+	for i := range 120 {
+		fmt.Fprintf(&numbered, "12:00:%02d INFO served /items/%d to web-%d\n", i%60, 30+i*7%120, 1+i%3)
+		if i < 110 {
+			fmt.Fprintf(&named, "12:00:%02d INFO installed lib%c%c\n", i%60, 'a'+i/20, 'a'+i%20)
+		}
+	}
+	for name, tt := range map[string]struct{ in, want string }{
+		"numbered": {numbered.String(), "12:00:00 INFO served /items/30 to web-1 (120 similar: /items/30…/items/149, web-1…web-3) … 12:00:59\n" +
+			"12:00:59 INFO served /items/143 to web-3 [last]\n1 unique pattern (120 total lines)\n"},
+		"listed": {named.String(), "12:00:00 INFO installed libaa (110 similar: libab, libac, libad, libae, libaf, libag, libah, libai, libaj … libfj, " +
+			"over 90 more names) … 12:00:49\n1 unique pattern (110 total lines)\n"},
+		"a few listed": {strings.Repeat("12:00:00 INFO pad\n", 100) + strings.Join(strings.SplitAfter(named.String(), "\n")[:41], ""),
+			"12:00:00 INFO pad (x100)\n12:00:00 INFO installed libaa (41 similar: libab, libac, libad, libae, libaf, libag, libah, libai, libaj … libca, " +
+				"30 more names) … 12:00:40\n2 unique patterns (141 total lines)\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := strategytest.Make(t, Strategies["dedup"], "")
+			if got, _ := strategytest.Filter(t, s, strategy.Run{}, tt.in); got != tt.want {
+				t.Errorf("got:\n%s\nwant:\n%s", got, tt.want)
+			}
+		})
+	}
+}

@@ -2,6 +2,7 @@ package logs
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
@@ -30,9 +31,54 @@ type logEntry struct {
 	differInWords bool       // the records also differ in words
 	uncounted     shown      // the first record that belongs to no variant
 	more          int        // records that belong to no variant
-	latest        shown      // the last record
+	latest        shown      // the last record that is known whole
+	lastAt        int        // number of the last record
+	spans         int        // of the first record
+	columns       []spanColumn
+	noted         bool // stats are of the first record, at least
 	stats         []columnStat
-	rangesOnly    bool // there is no room for the records of extremes
+	names         *nameList // words of the other records that the first lacks
+	rangesOnly    bool      // there is no room for the records of extremes and for names
+}
+
+// spanColumn is a column by the index of its span.
+type spanColumn struct {
+	span uint16
+	kind text.ColumnKind
+}
+
+// setColumns sets which spans of the entry are columns, and appends those of its first record. buffer is
+// memory to work in.
+func (e *logEntry) setColumns(buffer *[]byte, body []byte, spans []text.Span, columns []text.Column) []text.Column {
+	*buffer, columns = text.NormalizeColumns((*buffer)[:0], body, columns)
+	e.spans = len(spans)
+	at := 0
+	for _, c := range columns {
+		for at < len(spans) && spans[at].Start < c.Start {
+			at++
+		}
+		if at == len(spans) || spans[at] != (text.Span{Start: c.Start, End: c.End}) {
+			e.columns, e.spans = nil, -1
+			return columns
+		}
+		e.columns = append(e.columns, spanColumn{uint16(at), c.Kind})
+	}
+	return columns
+}
+
+// columnsOf appends the columns of a record that is equal without them.
+func (e *logEntry) columnsOf(body []byte, spans []text.Span, columns []text.Column) []text.Column {
+	if len(spans) != e.spans {
+		if len(spans) > 0 {
+			_, columns = text.NormalizeColumns(nil, body, columns)
+		}
+		return columns
+	}
+	for _, c := range e.columns {
+		s := spans[c.span]
+		columns = append(columns, text.Column{Start: s.Start, End: s.End, Kind: c.kind})
+	}
+	return columns
 }
 
 // variant holds the records with equal columns.
@@ -49,10 +95,11 @@ const maxStamp = 64
 // columnStat is the range of one column.
 type columnStat struct {
 	kind       text.ColumnKind
-	sign, unit int  // bytes of them around the column
-	off        bool // merged with another column
+	sign, unit uint8 // bytes of them around the column
+	seen       bool  // there is a record
+	off        bool  // merged with another column
 	name       string
-	last       []byte // the text of the column in the last record
+	last       []byte // the text of a name in the last record
 	min, max   extreme
 }
 
@@ -68,98 +115,153 @@ const maxMeasures = 6
 
 // noteFirst begins the ranges by the first record.
 func (e *logEntry) noteFirst() {
-	if e.stats == nil {
+	if !e.noted {
 		_, columns := text.NormalizeColumns(nil, e.text, nil)
+		e.begin(columns)
 		e.note(e.text, e.at, columns)
+	}
+}
+
+// begin begins the ranges of the columns, and reuses their memory.
+func (e *logEntry) begin(columns []text.Column) {
+	e.noted = true
+	e.stats = slices.Grow(e.stats[:0], len(columns))[:len(columns)]
+	measures := 0
+	for i, c := range columns {
+		with := text.Describe(e.text, c)
+		s := &e.stats[i]
+		*s = columnStat{
+			kind: with.Kind, sign: uint8(c.Start - with.Start), unit: uint8(with.End - c.End),
+			last: s.last[:0], min: s.min.reset(), max: s.max.reset(),
+		}
+		if s.kind != text.Name {
+			s.name = string(text.NameBefore(e.text, c.Start))
+		}
+		if s.kind == text.Measure {
+			if measures++; measures > maxMeasures || e.rangesOnly {
+				s.kind = text.Count
+			}
+		}
 	}
 }
 
 // note adds the columns of a record to the ranges.
 func (e *logEntry) note(body []byte, at int, columns []text.Column) {
-	if e.stats == nil {
-		e.stats = make([]columnStat, 0, len(columns))
-		measures := 0
-		for _, c := range columns {
-			with := text.Describe(body, c)
-			s := columnStat{kind: with.Kind, sign: c.Start - with.Start, unit: with.End - c.End}
-			if s.kind != text.Name {
-				s.name = string(text.NameBefore(body, c.Start))
-			}
-			if s.kind == text.Measure {
-				if measures++; measures > maxMeasures || e.rangesOnly {
-					s.kind = text.Count
-				}
-			}
-			e.stats = append(e.stats, s)
-		}
-	}
 	for i, c := range columns[:min(len(columns), len(e.stats))] {
 		s := &e.stats[i]
-		number := body[c.Start-s.sign : min(c.End+s.unit, len(body))]
-		if s.kind == text.Name || bytes.Equal(number, s.last) {
+		number := body[max(c.Start-int(s.sign), 0):min(c.End+int(s.unit), len(body))]
+		if s.kind == text.Name {
+			if bytes.Equal(number, s.last) {
+				continue
+			}
+			s.last = append(s.last[:0], number...)
+			s.noteName(wordAround(body, c))
 			continue
 		}
 		v, ok := text.Value(number)
 		if !ok {
-			s.kind = text.Name
+			s.off = true
 			continue
 		}
-		for _, x := range [...]struct {
-			*extreme
-			beyond bool
-		}{{&s.min, v < s.min.value}, {&s.max, v > s.max.value}} {
-			if !x.beyond && s.last != nil {
-				continue
-			}
-			x.value, x.text = v, append(x.text[:0], number...)
-			if s.kind == text.Measure {
-				x.record.set(body, at)
-			}
+		if v < s.min.value || !s.seen {
+			s.min.note(v, number, body, at, s.kind)
 		}
-		s.last = append(s.last[:0], number...)
+		if v > s.max.value || !s.seen {
+			s.max.note(v, number, body, at, s.kind)
+		}
+		s.seen = true
 	}
 }
 
-// varies reports whether a column has a range to write.
-func (s *columnStat) varies() bool { return s.kind != text.Name && !s.off && s.min.value < s.max.value }
+// noteName adds a name to the range. Names of a column differ in numbers.
+func (s *columnStat) noteName(name []byte) {
+	if !s.seen || text.NumberLess(name, s.min.text) {
+		s.min.text = append(s.min.text[:0], name...)
+	}
+	if !s.seen || text.NumberLess(s.max.text, name) {
+		s.max.text = append(s.max.text[:0], name...)
+	}
+	s.seen = true
+}
 
-// merge adds the records of another entry that differs in words.
-func (e *logEntry) merge(other *logEntry) {
+// varies reports whether a column has a range to write.
+func (s *columnStat) varies() bool {
+	return !s.off && (s.min.value < s.max.value || s.kind == text.Name && !bytes.Equal(s.min.text, s.max.text))
+}
+
+// merge adds the records of another entry that differs in words. scratch is reused between calls.
+func (e *logEntry) merge(other, scratch *logEntry) {
 	e.noteFirst()
-	other.noteFirst()
 	e.records += other.records
 	e.lines += other.lines
-	if other.latest.at > e.latest.at {
-		e.latest = other.latest
+	e.similar, e.differInWords, e.variants = true, true, nil
+	for i := range e.stats {
+		if s := &e.stats[i]; s.kind == text.Name && !s.off {
+			if s.varies() {
+				e.addName(slices.Concat(s.min.text, []byte("…"), s.max.text))
+			}
+			s.off = true
+		}
 	}
-	e.similar, e.differInWords = true, true
-	e.mergeStats(other)
+	e.addNames(other)
+	if !other.noted {
+		scratch.shown, scratch.rangesOnly, scratch.noted = other.shown, e.rangesOnly, false
+		scratch.noteFirst()
+		e.mergeStats(scratch)
+	} else {
+		e.mergeStats(other)
+	}
+	if other.records == 1 {
+		other.latest = other.shown
+	}
+	if e.lastAt = max(e.lastAt, other.lastAt); other.latest.at > e.latest.at {
+		e.latest.set(other.latest.text, other.latest.at)
+	}
 }
 
 // mergeStats joins ranges of the same columns; others are left out.
 func (e *logEntry) mergeStats(other *logEntry) {
-	numbers := func(all []columnStat) (kept []columnStat) {
-		for _, s := range all {
-			if s.kind != text.Name {
-				kept = append(kept, s)
-			}
+	i := 0
+	for j := range other.stats {
+		o := &other.stats[j]
+		if o.kind == text.Name {
+			continue
 		}
-		return kept
-	}
-	e.stats = numbers(e.stats)
-	for i, o := range numbers(other.stats) {
+		for i < len(e.stats) && e.stats[i].kind == text.Name {
+			i++
+		}
 		if i == len(e.stats) {
 			return
 		}
 		s := &e.stats[i]
+		i++
 		if s.off = s.off || o.off || s.name != o.name; s.off {
 			continue
 		}
 		if o.min.value < s.min.value {
-			s.min = o.min
+			s.min.copy(&o.min)
 		}
 		if o.max.value > s.max.value {
-			s.max = o.max
+			s.max.copy(&o.max)
 		}
+	}
+}
+
+// note sets the extreme. Of a measure it keeps the record.
+func (x *extreme) note(v float64, number, body []byte, at int, kind text.ColumnKind) {
+	if x.value, x.text = v, append(x.text[:0], number...); kind == text.Measure {
+		x.record.set(body, at)
+	}
+}
+
+// reset returns the extreme without its value, but with its memory.
+func (x *extreme) reset() extreme {
+	return extreme{text: x.text[:0], record: shown{text: x.record.text[:0]}}
+}
+
+func (x *extreme) copy(from *extreme) {
+	x.value, x.text = from.value, append(x.text[:0], from.text...)
+	if len(from.record.text) > 0 {
+		x.record.set(from.record.text, from.record.at)
 	}
 }

@@ -22,6 +22,7 @@ type logFold struct {
 	entries []*logEntry
 	short   bool // nothing is cut or folded
 	lossy   bool // entries were folded that differ in words
+	scratch logEntry
 }
 
 func (f *logFold) fold() {
@@ -119,9 +120,10 @@ func (f *logFold) foldByKey(keysOf func(*logEntry, []uint64) []uint64, minimum i
 			kept = append(kept, e)
 			continue
 		}
-		into.merge(e)
+		into.merge(e, &f.scratch)
 		f.lossy = true
 	}
+	clear(f.entries[len(kept):])
 	f.entries = kept
 }
 

@@ -19,8 +19,8 @@ type logRecord struct {
 	afterBlank   bool // the last line was blank
 }
 
-func (r *logRecord) begin(l []byte) {
-	*r = logRecord{text: append(r.text[:0], l...), lines: 1, stamped: beginsWithTime(l)}
+func (r *logRecord) begin(l []byte, timed bool) {
+	*r = logRecord{text: append(r.text[:0], l...), lines: 1, stamped: timed}
 	r.noteKind(l)
 }
 
@@ -49,22 +49,22 @@ func (r *logRecord) noteKind(l []byte) {
 // maxUnmarked is how many lines without a sign may follow the first of an error.
 const maxUnmarked = 4
 
-// continues reports whether a line belongs to the record.
-func (r *logRecord) continues(l []byte) bool {
+// continues reports whether a line belongs to the record. timed reports that it begins with a time.
+func (r *logRecord) continues(l []byte, timed bool) bool {
 	if r.afterBlank { // two tracebacks of one error
-		return r.isProblem && !beginsWithTime(l) &&
+		return r.isProblem && !timed &&
 			(bytes.HasPrefix(l, []byte("During handling of the above")) ||
 				bytes.HasPrefix(l, []byte("The above exception was")) ||
 				bytes.HasPrefix(l, []byte("Traceback (most")) && r.unmarked == 0)
 	}
 	switch {
 	case l[0] == ' ' || l[0] == '\t':
-		return !(l[0] == ' ' && beginsWithTime(l) && r.stamped)
+		return !(l[0] == ' ' && timed && r.stamped)
 	case r.inDump:
-		return !bytes.HasPrefix(l, []byte("goroutine ")) && !beginsWithTime(l)
+		return !bytes.HasPrefix(l, []byte("goroutine ")) && !timed
 	case r.inTraceback && r.lines > 1:
 		r.inTraceback, r.isProblem, r.problemKnown = false, true, true
-		return !beginsWithTime(l)
+		return !timed
 	case l[0] == '}', l[0] == ']' && len(l) < 4, l[0] == ')' && len(l) < 4:
 		return r.lines > 1
 	case bytes.HasPrefix(l, []byte("Caused by: ")),
@@ -72,7 +72,7 @@ func (r *logRecord) continues(l []byte) bool {
 		bytes.HasPrefix(l, []byte("at ")):
 		return true
 	}
-	if !r.stamped || r.unmarked >= maxUnmarked || beginsWithTime(l) {
+	if !r.stamped || r.unmarked >= maxUnmarked || timed {
 		return false
 	}
 	if !r.problemKnown {

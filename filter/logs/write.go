@@ -88,12 +88,15 @@ func (e *logEntry) items(items []logItem) []logItem {
 			items = e.addMarked(items, from, s.max.record, "max "+s.name)
 		}
 	}
+	if e.latest.at < e.lastAt || e.differInWords { // the suffix has the last name
+		return items
+	}
 	return e.addMarked(items, from, e.latest, "last")
 }
 
 // addMarked appends one of the similar records, unless it is among the items already.
 func (e *logEntry) addMarked(items []logItem, from int, record shown, why string) []logItem {
-	if record.text == nil || len(record.text) >= maxRoutine || bytes.Count(record.text, []byte{'\n'}) > 3 {
+	if len(record.text) == 0 || len(record.text) >= maxRoutine || bytes.Count(record.text, []byte{'\n'}) > 3 {
 		return items
 	}
 	why = string(bytes.TrimSpace([]byte(why)))
@@ -127,7 +130,7 @@ func (e *logEntry) similarSuffix(records int) []byte {
 	ranges := 0
 	for i := range e.stats {
 		s := &e.stats[i]
-		if !s.varies() {
+		if !s.varies() || i > 0 && s.kind == text.Name && e.stats[i-1].kind == text.Name && bytes.Equal(s.max.text, e.stats[i-1].max.text) { // two numbers of one name
 			continue
 		}
 		if ranges++; ranges > maxRanges {
@@ -140,6 +143,12 @@ func (e *logEntry) similarSuffix(records int) []byte {
 		}
 		b = append(append(append(b, s.min.text...), "…"...), s.max.text...)
 		sep = ", "
+	}
+	if e.names != nil {
+		if sep == ", " {
+			sep = "; "
+		}
+		b = e.names.append(append(b, sep...))
 	}
 	return append(b, ')')
 }

@@ -1,5 +1,10 @@
 package text
 
+import (
+	"bytes"
+	"cmp"
+)
+
 // ByteSet is a set of bytes.
 type ByteSet [256]bool
 
@@ -151,4 +156,22 @@ func ByteTexts(list ...string) [][]byte {
 		out[i] = []byte(s)
 	}
 	return out
+}
+
+// NumberLess reports whether a is before b by their numbers. The names differ only in
+// these.
+func NumberLess(a, b []byte) bool {
+	for len(a) > 0 && len(b) > 0 {
+		n, m := DigitsEnd(a, 0), DigitsEnd(b, 0)
+		if n == 0 || m == 0 {
+			a, b = a[1:], b[1:]
+			continue
+		}
+		x, y := bytes.TrimLeft(a[:n], "0"), bytes.TrimLeft(b[:m], "0")
+		if c := cmp.Or(len(x)-len(y), bytes.Compare(x, y), m-n); c != 0 {
+			return c < 0
+		}
+		a, b = a[n:], b[m:]
+	}
+	return false
 }

@@ -211,6 +211,12 @@ func Value(number []byte) (v float64, ok bool) {
 	if negative {
 		number = number[1:]
 	}
+	if v, ok = simpleValue(number); ok {
+		if negative {
+			v = -v
+		}
+		return v, true
+	}
 	for at := 0; at < len(number); {
 		part, scale, digits := 0.0, 1.0, 0
 		fraction := false
@@ -261,6 +267,35 @@ func Value(number []byte) (v float64, ok bool) {
 		v = -v
 	}
 	return v, true
+}
+
+// simpleValue returns the value of digits with at most one point, and a unit directly after them.
+func simpleValue(number []byte) (v float64, ok bool) {
+	whole, scale := uint64(0), uint64(0)
+	at := 0
+	for ; at < len(number) && at < 18; at++ {
+		if b := number[at]; Class[b] == Digit {
+			whole, scale = whole*10+uint64(b-'0'), scale*10
+		} else if b == '.' && scale == 0 {
+			scale = 1
+		} else {
+			break
+		}
+	}
+	if v = float64(whole); scale > 1 {
+		v /= float64(scale)
+	}
+	switch rest := number[at:]; {
+	case at == 0 || scale == 1:
+		return 0, false
+	case len(rest) == 0:
+		return v, true
+	case rest[0] == ' ' || Class[rest[0]] == Digit || Class[rest[len(rest)-1]] == Digit:
+		return 0, false
+	default:
+		unit, ok := unitScale(string(rest))
+		return v * unit, ok
+	}
 }
 
 // unitScale returns the factor of a unit of time or size.

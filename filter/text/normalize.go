@@ -23,6 +23,17 @@ func NormalizeColumns(dst, line []byte, columns []Column) ([]byte, []Column) {
 	return n.normalize(), n.columns
 }
 
+// Span is a part of a line, from Start to before End.
+type Span struct{ Start, End int }
+
+// NormalizeSpans is Normalize, and also appends the parts of the line that VaryingMark replaced, with times and
+// ids. It is faster than NormalizeColumns. The columns of equal lines are the same ones of their spans, apart from
+// unusual lines with another number of spans.
+func NormalizeSpans(dst, line []byte, spans []Span) ([]byte, []Span) {
+	n := normalizer{dst: dst, line: line, collectSpans: true, spans: spans}
+	return n.normalize(), n.spans
+}
+
 func (n *normalizer) normalize() []byte {
 	line, same := n.line, 0 // line[same:at] is unchanged and not copied yet
 	for at := 0; at < len(line); {
@@ -33,7 +44,7 @@ func (n *normalizer) normalize() []byte {
 				kind |= Class[line[at]]
 			}
 			if kind&Digit != 0 ||
-				at-start == 3 && IsCalendarWord(line[start:at]) ||
+				at-start == 3 && line[start] <= 'Z' && IsCalendarWord(line[start:at]) ||
 				kind == HexLetter && (at-start >= 8 || joinsNext(line, at)) {
 				n.dst, n.at = append(n.dst, line[same:start]...), start
 				n.word(at, kind)
@@ -69,12 +80,14 @@ func joinsNext(line []byte, end int) bool {
 
 // normalizer appends the normalised text of line to dst.
 type normalizer struct {
-	dst, line []byte
-	at        int // index in line of the text that is not appended yet
-	collect   bool
-	columns   []Column
-	maskEnd   int  // end in dst of the last mark that is no column
-	maskFirst bool // dst begins with such a mark
+	dst, line    []byte
+	at           int // index in line of the text that is not appended yet
+	collectSpans bool
+	spans        []Span
+	collect      bool
+	columns      []Column
+	maskEnd      int  // end in dst of the last mark that is no column
+	maskFirst    bool // dst begins with such a mark
 }
 
 // word normalises the letters and digits from n.at to end. kind has the bits of their
@@ -107,6 +120,7 @@ func (n *normalizer) word(end int, kind uint8) {
 	case countAlternations(word) > 1 || kind == Digit|HexLetter && len(word) >= 7:
 		n.writeMark(end)
 		switch {
+		case !n.collect:
 		case isDuration(line[start:n.at]):
 			n.addColumn(start, n.at, Measure)
 		case len(word) < 7 || len(word) == 7 && kind&Letter != 0:
@@ -121,7 +135,10 @@ func (n *normalizer) word(end int, kind uint8) {
 			}
 		}
 		n.at = end
-		if start > 0 || !isKlogDate(line) {
+		if n.collectSpans {
+			n.spans = append(n.spans, Span{start, end})
+		}
+		if n.collect && (start > 0 || !isKlogDate(line)) {
 			n.addColumn(start, end, Name)
 		}
 	}
@@ -136,26 +153,36 @@ func (n *normalizer) copy(end int) {
 // included.
 func (n *normalizer) writeMark(end int) {
 	line := n.line
-	for {
-		switch {
-		case end+1 < len(line) && (line[end] == '.' || line[end] == ',') && Class[line[end+1]] == Digit:
-			for end++; end < len(line) && Class[line[end]] != 0; end++ {
+	for end+1 < len(line) {
+		switch line[end] {
+		case '.', ',':
+			if Class[line[end+1]] == Digit {
+				for end++; end < len(line) && Class[line[end]] != 0; end++ {
+				}
+				continue
 			}
-			continue
-		case end+1 < len(line) && (line[end] == '-' || line[end] == '+') && Class[line[end+1]] == Digit &&
-			end >= 2 && line[end-1]|0x20 == 'e' && Class[line[end-2]] == Digit: // 1e-05
-			for end++; end < len(line) && Class[line[end]] == Digit; end++ {
+		case '-', '+':
+			if Class[line[end+1]] == Digit && end >= 2 && line[end-1]|0x20 == 'e' && Class[line[end-2]] == Digit { // 1e-05
+				for end++; end < len(line) && Class[line[end]] == Digit; end++ {
+				}
 			}
-		case end+2 < len(line) && line[end+2] == 's' && // µs with the micro sign or the Greek letter
-			(line[end] == 0xc2 && line[end+1] == 0xb5 || line[end] == 0xce && line[end+1] == 0xbc):
-			end += 3
+		case 0xc2, 0xce:
+			if end+2 < len(line) && line[end+2] == 's' && // µs with the micro sign or the Greek letter
+				(line[end] == 0xc2 && line[end+1] == 0xb5 || line[end] == 0xce && line[end+1] == 0xbc) {
+				end += 3
+			}
 		}
 		break
 	}
 	n.dst = append(n.dst, VaryingMark)
+	if n.collectSpans {
+		n.spans = append(n.spans, Span{n.at, end})
+	}
 	n.at = end
-	n.maskEnd = len(n.dst)
-	n.maskFirst = n.maskFirst || n.maskEnd == 1
+	if n.collect {
+		n.maskEnd = len(n.dst)
+		n.maskFirst = n.maskFirst || n.maskEnd == 1
+	}
 }
 
 // fractionEnd returns the end of a number with its fraction.
@@ -261,12 +288,7 @@ func (n *normalizer) isResult(end int) bool {
 	if len(k) < 2 {
 		return false
 	}
-	switch k[len(k)-1] { // the last letters of the words below
-	case 's', 'S', 'e', 'E', 'l', 'L', 't', 'y', 'o', 'c', 'Y':
-	default:
-		return false
-	}
-	for _, word := range resultWords {
+	for _, word := range resultWords[k[len(k)-1]|0x20] {
 		if len(k) >= len(word) && HasPrefixFold(k[len(k)-len(word):], word) {
 			return true
 		}
@@ -282,10 +304,14 @@ func isSize(line []byte, start int) bool {
 		line[status-1] == ' ' && line[status-2] == '"'
 }
 
-var resultWords = [][]byte{
-	[]byte("status"), []byte("code"), []byte("exit"), []byte("level"), []byte("severity"), []byte("errno"),
-	[]byte("signal"), []byte("lvl"), []byte("rc"), []byte("priority"),
-}
+// resultWords are the words before results, by their last letter.
+var resultWords = func() (by [256][][]byte) {
+	for _, word := range ByteTexts("status", "code", "exit", "level", "severity", "errno", "signal", "lvl", "rc", "priority") {
+		last := word[len(word)-1]
+		by[last] = append(by[last], word)
+	}
+	return by
+}()
 
 // failedStatus holds the HTTP statuses of failures, from 400 on.
 var failedStatus = func() (table [200]bool) {
