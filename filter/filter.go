@@ -9,7 +9,7 @@
 //
 // The lines of an output are sanitised and scanned for credentials (package
 // redact). Then they pass the strategy of each rule that matches the command, in
-// the order of the rules. Each family of strategies has
+// the order of the rules; package reports turns JSON into lines before. Each family of strategies has
 // a package: generic, testreport, lint, logs, git, listing, fetch and digest.
 //
 // Why does a panic of a strategy not end the turn? It is a bug in the filter, not a
@@ -27,6 +27,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors/command"
 	"github.com/zeph-acp/zeph-acp/filter/redact"
+	"github.com/zeph-acp/zeph-acp/filter/reports"
 	"github.com/zeph-acp/zeph-acp/filter/strategy"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
@@ -338,6 +339,7 @@ func (f *Filter) sanitize(raw io.Reader, full *text.Lines, seen *redact.Seen) (*
 // stays unchanged.
 type rulePass struct {
 	pass              strategy.Pass
+	reports           *reports.Decoder // decodes reports for the pass; nil if the rule takes the lines as they are
 	out               *text.Lines
 	confidence        strategy.Confidence
 	readErr, panicErr error // of reading the text; of the rule, with its stack
@@ -346,17 +348,31 @@ type rulePass struct {
 func (r rule) begin(run strategy.Run) *rulePass {
 	p := &rulePass{out: text.NewLines()}
 	p.try(func() { p.pass = r.strategy.Begin(run, p.out) })
+	if readsReports[r.strategyType] && !run.Selected {
+		p.reports = &reports.Decoder{Emit: func(l []byte) { p.pass.Line(l) }}
+	}
 	return p
 }
 
+// readsReports are the types of strategies for tools that can write their results as data.
+var readsReports = map[string]bool{"test_summary": true, "group_by_rule": true}
+
 // passLines sends whole lines, with their line feeds, through the rule.
 func (p *rulePass) passLines(body []byte) {
-	p.try(func() { text.EachLine(body, p.pass.Line) })
+	p.try(func() { text.EachLine(body, p.line()) })
 }
 
 // passText sends a whole text through the rule.
 func (p *rulePass) passText(lines *text.Lines) {
-	p.try(func() { p.readErr = lines.Each(p.pass.Line) })
+	p.try(func() { p.readErr = lines.Each(p.line()) })
+}
+
+// line returns the function for the next line.
+func (p *rulePass) line() func([]byte) {
+	if p.reports != nil {
+		return p.reports.Line
+	}
+	return p.pass.Line
 }
 
 // try runs a part of the rule's work, unless the rule panicked before.
@@ -372,12 +388,30 @@ func (p *rulePass) try(do func()) {
 	do()
 }
 
+// decodeOnly makes the result of the pass the text with its reports decoded, since the rule has nothing to
+// remove from it.
+func (p *rulePass) decodeOnly(lines *text.Lines) error {
+	p.out.Close()
+	p.out, p.confidence = text.NewLines(), strategy.Full
+	d := reports.Decoder{Emit: p.out.Write}
+	err := lines.Each(d.Line)
+	d.End()
+	return err
+}
+
 // end returns the text after the rule, or lines itself if it stays unchanged.
 // err is an error of reading the text, which end returns.
 func (p *rulePass) end(lines *text.Lines, err error) (*text.Lines, error) {
-	p.try(func() { p.confidence = p.pass.End() })
+	p.try(func() {
+		if p.reports != nil {
+			p.reports.End()
+		}
+		p.confidence = p.pass.End()
+	})
 	if p.panicErr != nil {
 		p.confidence = strategy.Fallback
+	} else if p.confidence == strategy.Fallback && p.reports != nil && p.reports.Decoded {
+		err = cmp.Or(err, p.decodeOnly(lines))
 	}
 	if err = cmp.Or(err, p.readErr, p.out.Err()); err != nil || p.confidence == strategy.Fallback || p.out.Size() >= lines.Size() {
 		p.out.Close()

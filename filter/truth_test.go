@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zeph-acp/zeph-acp/filter/reports"
 	"github.com/zeph-acp/zeph-acp/filter/strategy/strategytest"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
@@ -53,10 +54,21 @@ func TestTruth(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer o.Close()
-				checkTruth(t, isNoise, strategytest.Text(t, o.Full), strategytest.Text(t, o.Text))
+				checkTruth(t, isNoise, decodeReports(strategytest.Text(t, o.Full)), strategytest.Text(t, o.Text))
 			})
 		}
 	}
+}
+
+// decodeReports returns an output with its reports as lines. Tests of package reports compare the two.
+func decodeReports(output string) string {
+	var b strings.Builder
+	d := reports.Decoder{Emit: func(l []byte) { b.Write(append(bytes.Clone(l), '\n')) }}
+	for l := range strings.SplitSeq(strings.TrimSuffix(output, "\n"), "\n") {
+		d.Line([]byte(l))
+	}
+	d.End()
+	return b.String()
 }
 
 // isDeclaredNoise returns which lines a rule declares as noise, by a pattern in filters.toml.

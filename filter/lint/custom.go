@@ -9,8 +9,8 @@ import (
 
 // customPass groups diagnostics whose place and rule are found by patterns. A
 // place holds for the rules after it. A diagnostic ends at a blank line, or at
-// the next place if it has a place and a rule. Lines without either stay
-// unchanged.
+// the next place if it has a place and a rule. Lines without either may be of a
+// known format.
 type customPass struct {
 	*groupingPass
 	lines       []byte // the lines of the current diagnostic, with line feeds
@@ -26,7 +26,7 @@ func (c *customPass) Line(l []byte) {
 	}
 	if len(l) == 0 || len(c.lines) > maxLineBytes {
 		c.endLines()
-		c.body.add(l)
+		c.groupingPass.Line(l)
 		return
 	}
 	place, rule := c.location.Submatch(l), c.groupByRule.rule.Submatch(l)
@@ -34,7 +34,9 @@ func (c *customPass) Line(l []byte) {
 		c.endLines()
 	}
 	if place == nil && rule == nil && c.noise.Match(l) {
-		c.endLines()
+		if len(c.place) > 0 && len(c.rule) > 0 {
+			c.endLines()
+		}
 		c.dropped++
 		return
 	}
@@ -59,9 +61,18 @@ func (c *customPass) endLines() {
 	if c.isError || text.Important(c.firstLine) {
 		c.failureShown = true
 	}
-	if len(c.place) == 0 || len(c.rule) == 0 || c.isError && c.run.Exit != 0 {
+	switch {
+	case len(c.place) == 0 || len(c.rule) == 0:
+		for l := range bytes.Lines(c.lines) {
+			c.groupingPass.Line(bytes.TrimSuffix(l, []byte("\n")))
+		}
+	case c.isError && c.run.Exit != 0:
+		c.endDiagnostic()
+		c.flushText()
 		addLines(&c.body, c.lines)
-	} else {
+	default:
+		c.endDiagnostic()
+		c.flushText()
 		c.body.flush()
 		msg := bytes.Replace(c.firstLine, c.place, nil, 1)
 		c.store.add(&finding{sev: isWarning, rule: c.rule, msg: msg, file: c.place, firstLines: c.lines, ruleNotShown: true})

@@ -157,7 +157,7 @@ func (j *jsTests) firstName(file []byte) []byte {
 		switch {
 		case bytes.Equal(f, file):
 			return file
-		case !bytes.HasSuffix(f, below) || bytes.Equal(f, first):
+		case !bytes.HasSuffix(f, below) && !bytes.HasSuffix(file, append([]byte("/"), f...)) || bytes.Equal(f, first):
 		case first != nil: // ambiguous
 			return file
 		default:
