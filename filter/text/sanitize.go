@@ -13,19 +13,18 @@ const MaxLine = 64 << 10
 
 // Sanitizer turns the output of a command into lines of valid UTF-8 without
 // escape sequences and other control characters. Only the last state of text
-// overwritten in place stays, and runs of blank lines become one. It is an
-// io.Writer; call End after the last write.
+// overwritten in place stays, also if a tool draws several lines again, and runs of
+// blank lines become one. It is an io.Writer; call End after the last write.
 //
 // An overwritten state that reports a problem becomes its own line, since some
-// tools print errors between two states of a progress bar.
+// tools print errors between two states of their progress.
 type Sanitizer struct {
 	// Emit receives each line, without its line feed. The line is valid until
 	// Emit returns.
 	Emit func(line []byte)
 
 	raw          []byte // the beginning of a line that has not ended
-	state        []byte // the visible text of a line with control characters
-	returned     bool   // the next text overwrites state
+	rows         rows   // the last lines, which may change
 	continued    bool   // raw continues a line whose beginning was emitted
 	emitted      bool   // a line was emitted
 	blankPending bool   // a blank line is emitted if another line follows
@@ -34,6 +33,9 @@ type Sanitizer struct {
 // Write sanitises more output. It never fails.
 func (s *Sanitizer) Write(p []byte) (int, error) {
 	n := len(p)
+	if s.rows.emit == nil {
+		s.rows.emit = s.emit
+	}
 	for len(p) > 0 {
 		end := bytes.IndexByte(p, '\n')
 		switch {
@@ -61,6 +63,7 @@ func (s *Sanitizer) End() {
 		s.raw = s.raw[:0]
 	}
 	s.continued = false
+	s.rows.end()
 }
 
 // emitPieces emits the beginning of a line that is too long to wait for its end.
@@ -140,7 +143,7 @@ var PlainByte = func() (table [256]bool) {
 func (s *Sanitizer) line(line []byte) {
 	line = bytes.TrimSuffix(line, []byte("\r"))
 	if isPlainASCII(line) {
-		s.emit(line)
+		s.rows.add(line)
 		return
 	}
 	if !utf8.Valid(line) { // first, so that removing bytes cannot form new runes
@@ -152,7 +155,7 @@ func (s *Sanitizer) line(line []byte) {
 			return
 		}
 	}
-	s.emit(line)
+	s.rows.add(line)
 }
 
 // isPlainASCII reports whether a line is ASCII without control characters other
@@ -190,25 +193,22 @@ const (
 
 // lineWithControls sanitises a line whose first control character is at first.
 func (s *Sanitizer) lineWithControls(line []byte, first int) {
-	s.state, s.returned = append(s.state[:0], line[:first]...), false
+	r := &s.rows
+	if first > 0 {
+		r.write(line[:first])
+	}
 	for i := first; i < len(line); {
 		b := line[i]
 		switch {
 		case b == escape:
 			n, _ := sequenceLength(line[i:])
-			switch seq := line[i : i+n]; {
-			case erasesLine(seq), s.returned && erasesRest(seq):
-				s.overwrite()
-			case returnsToStart(seq):
-				s.returned = true
-			}
+			r.move(line[i : i+n])
 			i += n
 			continue
 		case b == '\r':
-			s.returned = true
-		case b == '\b' && !s.returned:
-			_, n := utf8.DecodeLastRune(s.state)
-			s.state = s.state[:len(s.state)-n]
+			r.column = 0
+		case b == '\b':
+			r.back()
 		case b == 0xc2 && i+1 < len(line) && line[i+1] >= 0x80 && line[i+1] < 0xa0: // a control character of Latin-1
 			if line[i+1] == 0x9b {
 				i += 2 + parametersLength(line[i+2:])
@@ -216,30 +216,17 @@ func (s *Sanitizer) lineWithControls(line []byte, first int) {
 			}
 			i++
 		case PlainByte[b]:
-			if s.returned {
-				s.overwrite()
-			}
 			end := i + 1
 			for end < len(line) && PlainByte[line[end]] && line[end] != 0xc2 {
 				end++
 			}
-			s.state = append(s.state, line[i:end]...)
+			r.write(line[i:end])
 			i = end
 			continue
 		}
 		i++
 	}
-	s.emit(s.state)
-}
-
-// overwrite drops the current state unless that reports a problem. A return to the start of
-// the line alone drops nothing, as in the line end CR CR LF.
-func (s *Sanitizer) overwrite() {
-	s.returned = false
-	if Important(s.state) {
-		s.emit(s.state)
-	}
-	s.state = s.state[:0]
+	r.next()
 }
 
 // emit emits a sanitised line. Blank lines wait for the next line.
@@ -308,25 +295,6 @@ func parametersLength(line []byte) int {
 		}
 	}
 	return len(line)
-}
-
-// returnsToStart reports whether an escape sequence returns to the start of the line.
-func returnsToStart(seq []byte) bool {
-	return isControl(seq, 'G', "") || isControl(seq, 'G', "0") || isControl(seq, 'G', "1")
-}
-
-// erasesLine reports whether an escape sequence erases the whole line.
-func erasesLine(seq []byte) bool { return isControl(seq, 'K', "2") }
-
-// erasesRest reports whether an escape sequence erases the line from the cursor on.
-func erasesRest(seq []byte) bool {
-	return isControl(seq, 'K', "") || isControl(seq, 'K', "0") || isControl(seq, 'J', "") || isControl(seq, 'J', "0")
-}
-
-// isControl reports whether an escape sequence is a control sequence with this end and
-// argument.
-func isControl(seq []byte, final byte, arg string) bool {
-	return len(seq) == len("\x1b[")+len(arg)+1 && seq[1] == '[' && seq[len(seq)-1] == final && string(seq[2:len(seq)-1]) == arg
 }
 
 // Sanitize sanitises a text in memory. Each line of the result ends in a line

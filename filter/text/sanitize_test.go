@@ -46,6 +46,18 @@ func TestSanitize(t *testing.T) {
 		"UTF-8":                      {"naïve ☃ 𝄞\n", "naïve ☃ 𝄞\n"},
 		"an escape after bad bytes":  {"\xff\x1b[1mx\n", "\uFFFDx\n"},
 		"what erasing leaves":        {"abc\x1b[K\n", "abc\n"},
+		"lines drawn again":          {"x\na 1\nb 1\n\x1b[2A\x1b[0Ga 2\nb 2\n\x1b[2Fa 3\nb 3\ny\n", "x\na 3\nb 3\ny\n"},
+		"fewer lines":                {"x\na\nb\n\x1b[1A\x1b[2K\x1b[1A\x1b[2K\x1b[Gdone\n", "x\ndone\n"},
+		"erased below":               {"x\na\nb\nc\n\x1b[3A\x1b[Jdone\n", "x\ndone\n"},
+		"a line above a display":     {"a 1\nb\n\x1b[2A\x1b[0Jlog\na 2\nb\n", "log\na 2\nb\n"},
+		"an error above a display":   {"a\nerror: b 1\n\x1b[2A\x1b[Jx\na\nerror: b 2\n\x1b[2A\x1b[Ja\nerror: b 3\n", "x\na\nerror: b 3\n"},
+		"an error is drawn over":     {"a\nerror: disk full\n\x1b[1A\x1b[2Kb\nc\n", "a\nerror: disk full\nb\nc\n"},
+		"two errors in a line":       {"error 1\rerror 2\rok\n", "error 1\nerror 2\nok\n"},
+		"one row of three":           {"a\nb\nc\n\x1b[2A\x1b[2K\rB\x1b[2B\rd\n", "a\nB\nc\nd\n"},
+		"changed in the middle":      {"got 1, left 10\n\x1b[1A\x1b[5G2\x1b[8Cé\x1b[K\x1b[1B\x1b[Gx\n", "got 2, left 1é\nx\n"},
+		"beyond the end":             {"ab\x1b[5Gc\x1b[2D-\n", "ab -c\n"},
+		"above the first line":       {"a\n\x1b[9Ab\n\x1b[9Bc\n", "b\nc\n"},
+		"erased above":               {"a\n\x1b[1J\x1b[2J\x1b[3Kb\n", "a\nb\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := string(Sanitize([]byte(tt.in))); got != tt.want {
@@ -76,9 +88,29 @@ func TestSanitizeLongLine(t *testing.T) {
 	}
 }
 
+// Only the last lines can change. They are held until then, within bounds.
+func TestSanitizeRows(t *testing.T) {
+	lines, size := 0, 0
+	s := Sanitizer{}
+	s.Emit = func(line []byte) {
+		lines++
+		size = max(size, s.rows.size)
+		if bytes.Contains(line, []byte("new")) && lines != 1001-maxRows && lines != 1002-maxRows {
+			t.Errorf("line %d is %q", lines, line)
+		}
+	}
+	s.Write([]byte(strings.Repeat("old\n", 1000) + "\x1b[500A" + "new 1\nnew 2\n"))
+	s.Write([]byte(strings.Repeat(strings.Repeat("long ", 10_000)+"\n", 100)))
+	s.End()
+	if size > maxRowBytes+2*MaxLine {
+		t.Errorf("%d bytes were held", size)
+	}
+}
+
 // The size of writes does not matter, and the result is clean.
 func FuzzSanitize(f *testing.F) {
-	for _, seed := range []string{"a\x1b[31mb\r\nc\bd\n", "\x1b]0;t\x07x\r1%\rerror\r2%", "\u009b1mx\xff\xc2", "\n\n\n \n"} {
+	for _, seed := range []string{"a\x1b[31mb\r\nc\bd\n", "\x1b]0;t\x07x\r1%\rerror\r2%", "\u009b1mx\xff\xc2", "\n\n\n \n",
+		"a\nb\n\x1b[2A\x1b[3Gc\x1b[J\x1b[2Bd\x1b[2D\x1b[Ke"} {
 		f.Add([]byte(seed), uint8(3))
 	}
 	f.Fuzz(func(t *testing.T, in []byte, step uint8) {
