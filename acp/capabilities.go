@@ -22,6 +22,7 @@ type ClientCapabilities struct {
 	AuthTerminal     bool // can run an authentication method in a terminal
 	MetaTerminalAuth bool // _meta.terminal-auth: an older form of AuthTerminal
 	TerminalOutput   bool // _meta.terminal_output: shows terminals that the agent streams
+	OutputParts      bool // _meta.terminal_output_parts: keeps the whole output of a terminal, and returns it in parts
 	// DismissesQuestions means that the outcome "cancelled" of a permission request is the user's.
 	// Otherwise it may also be the first sign that the turn is cancelled.
 	DismissesQuestions bool
@@ -46,6 +47,7 @@ func (c *ClientCapabilities) UnmarshalJSON(b []byte) error {
 		AuthTerminal:     isTrue("auth", "terminal"),
 		MetaTerminalAuth: isTrue("_meta", "terminal-auth"),
 		TerminalOutput:   isTrue("_meta", "terminal_output"),
+		OutputParts:      isTrue("_meta", "terminal_output_parts"),
 		CancelRequest:    isTrue("_meta", "cancel_request"),
 	}
 	return nil
@@ -72,7 +74,10 @@ func (c ClientCapabilities) MarshalJSON() ([]byte, error) {
 		"plan":        marker(c.PlanOperations),
 		"elicitation": object{"form": marker(c.ElicitForm), "url": marker(c.ElicitURL)},
 		"auth":        object{"terminal": c.AuthTerminal},
-		"_meta":       object{"terminal-auth": c.MetaTerminalAuth, "terminal_output": c.TerminalOutput, "cancel_request": c.CancelRequest},
+		"_meta": object{
+			"terminal-auth": c.MetaTerminalAuth, "terminal_output": c.TerminalOutput, "terminal_output_parts": c.OutputParts,
+			"cancel_request": c.CancelRequest,
+		},
 	})
 }
 

@@ -261,14 +261,27 @@ func (c *Client) CreateTerminal(ctx context.Context, p CreateTerminalRequest) (*
 }
 
 type terminalRequest struct {
-	SessionID  string `json:"sessionId"`
-	TerminalID string `json:"terminalId"`
+	SessionID  string      `json:"sessionId"`
+	TerminalID string      `json:"terminalId"`
+	Meta       *OutputPart `json:"_meta,omitempty"`
 }
 
 // Output returns the terminal's output: only the tail if it exceeded the limit.
-func (t *Terminal) Output(ctx context.Context) (TerminalOutput, error) {
+func (t *Terminal) Output(ctx context.Context) (TerminalOutput, error) { return t.output(ctx, nil) }
+
+// OutputFrom returns the next part of the output from an offset on, and the offset after it in Meta. The
+// last part is empty. The client must have [ClientCapabilities.OutputParts].
+func (t *Terminal) OutputFrom(ctx context.Context, offset int64) (TerminalOutput, error) {
+	r, err := t.output(ctx, &OutputPart{offset})
+	if err == nil && r.Output != "" && (r.Meta == nil || r.Meta.From <= offset) {
+		err = &ClientError{Method: "terminal/output", Message: "malformed result: no offset of the next part"}
+	}
+	return r, err
+}
+
+func (t *Terminal) output(ctx context.Context, part *OutputPart) (TerminalOutput, error) {
 	var r TerminalOutput
-	if err := t.client.call(ctx, "terminal/output", terminalRequest{t.session, t.ID}, &r); err != nil {
+	if err := t.client.call(ctx, "terminal/output", terminalRequest{t.session, t.ID, part}, &r); err != nil {
 		return TerminalOutput{}, err // a malformed answer may be decoded in part
 	}
 	return r, nil
@@ -277,7 +290,7 @@ func (t *Terminal) Output(ctx context.Context) (TerminalOutput, error) {
 // Wait waits until the command has ended.
 func (t *Terminal) Wait(ctx context.Context) (ExitStatus, error) {
 	var r ExitStatus
-	if err := t.client.call(ctx, "terminal/wait_for_exit", terminalRequest{t.session, t.ID}, &r); err != nil {
+	if err := t.client.call(ctx, "terminal/wait_for_exit", terminalRequest{SessionID: t.session, TerminalID: t.ID}, &r); err != nil {
 		return ExitStatus{}, err // a malformed answer may be decoded in part
 	}
 	return r, nil
@@ -285,13 +298,13 @@ func (t *Terminal) Wait(ctx context.Context) (ExitStatus, error) {
 
 // Kill ends the command. The output remains.
 func (t *Terminal) Kill(ctx context.Context) error {
-	return t.client.call(ctx, "terminal/kill", terminalRequest{t.session, t.ID}, &struct{}{})
+	return t.client.call(ctx, "terminal/kill", terminalRequest{SessionID: t.session, TerminalID: t.ID}, &struct{}{})
 }
 
 // Release frees the terminal, which kills a command that still runs. It
 // does not wait for the client's answer.
 func (t *Terminal) Release() {
-	call, err := t.client.send(context.Background(), "terminal/release", terminalRequest{t.session, t.ID})
+	call, err := t.client.send(context.Background(), "terminal/release", terminalRequest{SessionID: t.session, TerminalID: t.ID})
 	if err != nil { // the client and its terminals no longer exist
 		return
 	}

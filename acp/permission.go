@@ -60,7 +60,7 @@ type CreateTerminalRequest struct {
 	Args            []string      `json:"args,omitempty" texts:"-"`
 	Env             []EnvVariable `json:"env,omitempty" texts:"-"`
 	CWD             string        `json:"cwd,omitempty" texts:"-"`   // absolute
-	OutputByteLimit int           `json:"outputByteLimit,omitempty"` // bytes kept of the tail
+	OutputByteLimit int           `json:"outputByteLimit,omitempty"` // bytes to keep: of the tail, or of head and tail in parts
 }
 
 // EnvVariable is an environment variable of a command.
@@ -74,6 +74,13 @@ type TerminalOutput struct {
 	Output     string      `json:"output"`
 	Truncated  bool        `json:"truncated"`
 	ExitStatus *ExitStatus `json:"exitStatus"` // nil while the command runs
+	Meta       *OutputPart `json:"_meta,omitempty"`
+}
+
+// OutputPart is the part of a terminal's output that a request asks for, or that follows an answer. Only
+// clients with [ClientCapabilities.OutputParts] know it.
+type OutputPart struct {
+	From int64 `json:"from"` // offset in bytes
 }
 
 // ExitStatus is the exit status of a command. If both fields are nil, the

@@ -13,7 +13,7 @@ import (
 // Background starts a command in a terminal. The terminal is released when the
 // command was stopped, or when its end was reported.
 func (t *Terminal) Background(ctx context.Context, cmd shell.Command) (shell.Job, error) {
-	term, err := t.create(ctx, cmd)
+	term, err := t.create(ctx, cmd, min(t.limit(cmd), maxJobBytes))
 	if errors.Is(err, errNoTerminals) {
 		return t.Local.Background(ctx, cmd)
 	}
@@ -65,7 +65,7 @@ func poll(ctx context.Context, term *acp.Terminal, every time.Duration) acp.Exit
 			return *shown.ExitStatus
 		}
 		select {
-		case <-time.After(every):
+		case <-time.After(every * time.Duration(1+len(shown.Output)/maxJobBytes)): // each answer has all of it
 		case <-ctx.Done():
 			return acp.ExitStatus{}
 		}

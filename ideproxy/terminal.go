@@ -14,6 +14,7 @@ package ideproxy
 import (
 	"context"
 	"errors"
+	"math"
 	"os"
 	"os/exec"
 	"slices"
@@ -23,6 +24,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/process"
 	"github.com/zeph-acp/zeph-acp/executors/tools/shell"
 )
 
@@ -52,7 +54,7 @@ const killTime = time.Second
 // Run runs one command. After a timeout it returns the output so far with the error.
 // After a cancel it returns immediately, and Release ends the command.
 func (t *Terminal) Run(ctx context.Context, cmd shell.Command) (shell.Output, error) {
-	term, err := t.create(ctx, cmd)
+	term, err := t.create(ctx, cmd, t.limit(cmd))
 	if errors.Is(err, errNoTerminals) {
 		return t.Local.Run(ctx, cmd)
 	}
@@ -100,16 +102,23 @@ func (t *Terminal) wait(ctx context.Context, term *acp.Terminal, every time.Dura
 // errNoTerminals reports that the command has to run locally.
 var errNoTerminals = errors.New("the editor's terminals cannot be used")
 
-// maxOutputBytes is the output limit of a terminal, in bytes. The output arrives
-// in one frame.
-const maxOutputBytes = 1 << 20
+// Output limits of a terminal, in bytes. Unless the client returns parts, the output arrives in one frame.
+const (
+	maxOutputBytes = 8 << 20 // the names of failed tests may be anywhere: few outputs should reach it
+	maxJobBytes    = 1 << 20 // of a command in the background, whose output is read again and again
+)
 
-// maxHeadBytes is the output limit of a terminal that drops the end, which often has the
-// error: few outputs should reach it.
-const maxHeadBytes = 8 << 20
+// limit returns how many bytes of a command's output a terminal keeps.
+func (t *Terminal) limit(cmd shell.Command) int {
+	if cmd.Limit > 0 && (cmd.Limit < maxOutputBytes || t.Client.Capabilities().OutputParts) {
+		return cmd.Limit
+	}
+	return maxOutputBytes
+}
 
-// create starts the command in a terminal, and reports the terminal as an event.
-func (t *Terminal) create(ctx context.Context, cmd shell.Command) (*acp.Terminal, error) {
+// create starts the command in a terminal that keeps limit bytes of output, and reports the terminal as
+// an event.
+func (t *Terminal) create(ctx context.Context, cmd shell.Command, limit int) (*acp.Terminal, error) {
 	if len(cmd.Secrets) > 0 { // they would be in the frames, and in their recordings
 		return nil, errNoTerminals
 	}
@@ -121,11 +130,7 @@ func (t *Terminal) create(ctx context.Context, cmd shell.Command) (*acp.Terminal
 			return nil, errNoTerminals
 		}
 	}
-	limit := cmd.Limit
-	switch {
-	case quirksOf(t.Client.Info()).dropsEnd:
-		limit = maxHeadBytes
-	case limit <= 0 || limit > maxOutputBytes:
+	if quirksOf(t.Client.Info()).dropsEnd { // the end often has the error
 		limit = maxOutputBytes
 	}
 	start := t.start
@@ -175,27 +180,51 @@ const (
 
 // collect reads the output of a command that has ended or was stopped.
 func (t *Terminal) collect(ctx context.Context, term *acp.Terminal, status acp.ExitStatus, out *shell.Output) {
-	if ctx.Err() != nil {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), killTime)
-		defer cancel()
+	kept := process.NewCapture(math.MaxInt) // the terminal has applied the limit
+	shown, err := t.readAll(ctx, term, func(text string) { kept.Add([]byte(text)) })
+	if err != nil {
+		kept.Add([]byte(noOutput(err)))
 	}
-	shown, err := term.Output(ctx)
-	switch {
-	case err != nil:
-		out.Text = noOutput(err)
-	case shown.Truncated && quirksOf(t.Client.Info()).dropsEnd:
-		out.Text, out.Truncated = shown.Output+endCut, true
-	case shown.Truncated:
-		out.Text, out.Truncated = headCut+shown.Output, true
-	default:
-		out.Text = shown.Output
-	}
-	out.Stdout = out.Text // a terminal has one stream
 	if !status.Known() && shown.ExitStatus != nil {
 		status = *shown.ExitStatus
 	}
+	read := shell.OneStream(kept)
+	out.Text, out.Full, out.Stdout, out.CutStreams, out.Note = read.Text, read.Full, read.Stdout, read.CutStreams, read.Note
+	out.Truncated, out.Lost = read.Truncated || shown.Truncated, read.Lost
 	setExit(out, status)
+}
+
+// readAll reads an output: in parts if the client returns parts, else in one frame. After a timeout each
+// answer has to arrive within killTime.
+func (t *Terminal) readAll(ctx context.Context, term *acp.Terminal, add func(text string)) (shown acp.TerminalOutput, err error) {
+	request := func(ask func(context.Context) (acp.TerminalOutput, error)) {
+		ctx := ctx
+		if ctx.Err() != nil {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), killTime)
+			defer cancel()
+		}
+		shown, err = ask(ctx)
+	}
+	if !t.Client.Capabilities().OutputParts {
+		request(term.Output)
+		switch {
+		case shown.Truncated && quirksOf(t.Client.Info()).dropsEnd:
+			add(shown.Output + endCut)
+		case shown.Truncated:
+			add(headCut + shown.Output)
+		default:
+			add(shown.Output)
+		}
+		return shown, err
+	}
+	for from := int64(0); ; from = shown.Meta.From {
+		request(func(ctx context.Context) (acp.TerminalOutput, error) { return term.OutputFrom(ctx, from) })
+		if err != nil || shown.Output == "" {
+			return shown, err
+		}
+		add(shown.Output)
+	}
 }
 
 // noOutput returns the text in place of an output that the terminal did not return.

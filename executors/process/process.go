@@ -52,6 +52,8 @@ type Program struct {
 	// then returns no text. It must neither block nor keep the bytes. It is not
 	// called concurrently, nor after the process is done.
 	Sink func([]byte)
+	// Tee receives what a Sink would, but Output still returns the text.
+	Tee func([]byte)
 	// Confine, if not nil, is called before the program starts, on a thread
 	// that starts only this program. The program never has a right that this
 	// thread dropped. On an error the program does not start.
@@ -96,6 +98,7 @@ type Process struct {
 	mu      sync.Mutex
 	merged  headTailBuffer
 	sink    func([]byte)      // replaces merged if not nil
+	tee     func([]byte)      // Program.Tee
 	streams []*headTailBuffer // stdout and stderr; empty without Program.Split
 }
 
@@ -115,6 +118,7 @@ func Start(prog Program) (*Process, error) {
 		done:          make(chan struct{}),
 		merged:        headTailBuffer{maxHead: prog.Head, maxTail: prog.Tail},
 		sink:          prog.Sink,
+		tee:           prog.Tee,
 		temp:          prog.Temp,
 		maxTemp:       prog.MaxTemp,
 		maxTime:       prog.MaxTime,
@@ -291,6 +295,9 @@ func (p *Process) write(i int, text []byte) {
 		p.sink(text)
 	} else {
 		p.merged.write(text)
+	}
+	if p.tee != nil {
+		p.tee(text)
 	}
 	if p.streams != nil {
 		p.streams[i].write(text)

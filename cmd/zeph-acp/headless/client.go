@@ -63,7 +63,7 @@ var methods = map[string]method{
 	"fs/read_text_file":          typedMethod((*client).readTextFile),
 	"fs/write_text_file":         typedMethod((*client).writeTextFile),
 	"terminal/create":            typedMethod((*client).createTerminal),
-	"terminal/output":            terminalMethod(terminal.output),
+	"terminal/output":            typedMethod((*client).terminalOutput),
 	"terminal/wait_for_exit":     terminalMethod(terminal.wait),
 	"terminal/kill":              terminalMethod(terminal.kill),
 	"terminal/release":           typedMethod((*client).releaseTerminal),

@@ -264,6 +264,24 @@ func TestTerminals(t *testing.T) {
 			t.Errorf("Output: %v (-want +got)\n%s", err, diff)
 		}
 
+		// A long output is complete in parts, which end between runes.
+		long := run(`i=0; while [ $i -lt 1100 ]; do printf '%1500s☃\n' $i; i=$((i+1)); done`, 50<<20)
+		if _, err := long.Wait(ctx); err != nil {
+			t.Errorf("Wait: %v", err)
+		}
+		var all strings.Builder
+		parts := 0
+		for from := int64(0); ; from = out.Meta.From {
+			if out, err = long.OutputFrom(ctx, from); err != nil || out.Output == "" {
+				break
+			}
+			parts++
+			all.WriteString(out.Output)
+		}
+		if text := all.String(); err != nil || out.Truncated || parts < 2 || len(text) != 1100*1504 || strings.Count(text, "☃\n") != 1100 {
+			t.Errorf("%d bytes in %d parts: %v, truncated %v", len(text), parts, err, out.Truncated)
+		}
+
 		term = run(`pwd; sleep 600`, 0)
 		waitCtx, cancel := context.WithCancel(ctx)
 		cancel()
@@ -304,7 +322,7 @@ func TestTerminals(t *testing.T) {
 			t.Errorf("%s still runs", id)
 		}
 	}
-	if _, err := turn.terminals.start(process.Program{Path: "sh"}, nil, nil); err == nil {
+	if _, err := turn.terminals.start(process.Program{Path: "sh"}, 0, nil, nil); err == nil {
 		t.Error("a terminal was opened after the end")
 	}
 }

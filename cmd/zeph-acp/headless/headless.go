@@ -157,7 +157,7 @@ func (c *client) turn(ctx context.Context, conn *jsonrpc2.Conn) (acp.StopReason,
 	}
 	if err := call("initialize", map[string]any{
 		"protocolVersion":    acp.Version,
-		"clientCapabilities": acp.ClientCapabilities{ReadTextFile: true, WriteTextFile: true, Terminal: true},
+		"clientCapabilities": acp.ClientCapabilities{ReadTextFile: true, WriteTextFile: true, Terminal: true, OutputParts: true},
 		"clientInfo":         acp.Implementation{Name: "zeph-acp-run", Version: c.Server.Agent.Version},
 	}, nil); err != nil {
 		return "", err

@@ -3,8 +3,10 @@ package headless
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/sourcegraph/jsonrpc2"
 
@@ -16,8 +18,9 @@ import (
 )
 
 const (
-	defaultOutput = 1 << 20  // bytes that a terminal keeps if the agent names no limit
-	maxOutput     = 16 << 20 // and the most that it keeps
+	maxEnd   = 1 << 20 // bytes of the end of an output that a terminal keeps in memory
+	maxPart  = 1 << 20 // bytes of one part
+	minLimit = 4 << 10 // bytes of the whole output that are kept at least
 )
 
 // terminals are the terminals of a turn. The zero value is ready.
@@ -31,12 +34,54 @@ type terminals struct {
 // terminal is a program, and end shows the rest of its output.
 type terminal struct {
 	*process.Process
-	end func()
+	whole *wholeOutput
+	end   func()
 }
 
-// start runs a program in a new terminal and returns the terminal's id. It passes
-// the output to live, with the credentials that scan finds masked.
-func (t *terminals) start(prog process.Program, scan *redact.Scanner, live func(id string, text []byte)) (string, error) {
+// wholeOutput is the output of a program, on disk if it is long.
+type wholeOutput struct {
+	mu   sync.Mutex
+	kept *process.Capture // nil once the output is complete
+	full process.Captured // the complete output
+}
+
+func (w *wholeOutput) add(text []byte) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.kept != nil {
+		w.kept.Add(text)
+	}
+}
+
+// complete returns the output. What a program that was killed still writes is not added.
+func (w *wholeOutput) complete() process.Captured {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.kept != nil {
+		w.full, w.kept = w.kept.Finish(), nil
+	}
+	return w.full
+}
+
+// part returns the part of the complete output from an offset on, in whole runes.
+func (w *wholeOutput) part(from int64) (text string, truncated bool, err error) {
+	all := w.complete()
+	buf := make([]byte, max(0, min(maxPart, all.Full.Size()-from)))
+	n, err := all.Full.ReadAt(buf, from)
+	if n == len(buf) || err == io.EOF {
+		err = nil
+	}
+	for buf = buf[:n]; n == maxPart && len(buf) > 0; buf = buf[:len(buf)-1] {
+		if r, size := utf8.DecodeLastRune(buf); r != utf8.RuneError || size > 1 {
+			break
+		}
+	}
+	return string(buf), all.Lost > 0, err
+}
+
+// start runs a program in a new terminal, which keeps limit bytes of output, and returns the
+// terminal's id. It passes the output to live, with the credentials that scan finds masked.
+func (t *terminals) start(prog process.Program, limit int, scan *redact.Scanner, live func(id string, text []byte)) (string, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closed {
@@ -48,7 +93,8 @@ func (t *terminals) start(prog process.Program, scan *redact.Scanner, live func(
 	if scan != nil {
 		show, end = filter.LiveMask(scan, show)
 	}
-	prog.Live = show
+	whole := &wholeOutput{kept: process.NewCapture(max(limit, minLimit))}
+	prog.Live, prog.Tee = show, whole.add
 	p, err := process.Start(prog)
 	if err != nil {
 		return "", err
@@ -56,7 +102,7 @@ func (t *terminals) start(prog process.Program, scan *redact.Scanner, live func(
 	if t.open == nil {
 		t.open = map[string]terminal{}
 	}
-	t.open[id] = terminal{p, end}
+	t.open[id] = terminal{p, whole, end}
 	return id, nil
 }
 
@@ -86,6 +132,7 @@ func (t *terminals) release(id string) error {
 func (t terminal) close() {
 	t.Release()
 	t.end()
+	t.whole.complete().Full.Close()
 }
 
 // close releases all terminals and prevents new ones.
@@ -113,14 +160,14 @@ func (c *client) createTerminal(_ context.Context, p acp.CreateTerminalRequest) 
 	}
 	limit := p.OutputByteLimit
 	if limit <= 0 {
-		limit = defaultOutput
+		limit = maxEnd
 	}
 	env := slices.Clone(c.Env)
 	for _, v := range p.Env {
 		env = append(env, v.Name+"="+v.Value)
 	}
-	prog := process.Program{Path: p.Command, Args: p.Args, Dir: p.CWD, Env: env, Tail: min(limit, maxOutput), Reaper: c.Reaper}
-	id, err := c.terminals.start(prog, c.Scan, c.View.Output)
+	prog := process.Program{Path: p.Command, Args: p.Args, Dir: p.CWD, Env: env, Tail: min(limit, maxEnd), Reaper: c.Reaper}
+	id, err := c.terminals.start(prog, limit, c.Scan, c.View.Output)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +175,8 @@ func (c *client) createTerminal(_ context.Context, p acp.CreateTerminalRequest) 
 }
 
 type terminalRequest struct {
-	TerminalID string `json:"terminalId"`
+	TerminalID string          `json:"terminalId"`
+	Meta       *acp.OutputPart `json:"_meta"` // asks for a part of the output
 }
 
 // terminalMethod returns a method about an open terminal.
@@ -142,8 +190,13 @@ func terminalMethod(do func(t terminal, ctx context.Context) (any, error)) metho
 	})
 }
 
-// output returns the output so far, and the exit status if the program has ended.
-func (t terminal) output(context.Context) (any, error) {
+// terminalOutput returns the output so far, or a part of the complete output, and the exit status if the
+// program has ended.
+func (c *client) terminalOutput(_ context.Context, p terminalRequest) (any, error) {
+	t, err := c.terminals.find(p.TerminalID)
+	if err != nil {
+		return nil, err
+	}
 	out := acp.TerminalOutput{}
 	var exit *executors.Exit
 	if out.Output, out.Truncated, exit = t.Output(); exit != nil {
@@ -151,7 +204,11 @@ func (t terminal) output(context.Context) (any, error) {
 		status := exitStatus(*exit)
 		out.ExitStatus = &status
 	}
-	return out, nil
+	if p.Meta != nil {
+		out.Output, out.Truncated, err = t.whole.part(p.Meta.From)
+		out.Meta = &acp.OutputPart{From: p.Meta.From + int64(len(out.Output))}
+	}
+	return out, err
 }
 
 func (t terminal) wait(ctx context.Context) (any, error) {

@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/process"
 )
 
@@ -136,13 +135,8 @@ func (j *localJob) ReadOutput(ctx context.Context) (Output, error) {
 	kept := j.kept
 	j.kept = newCapture(j.limit)
 	j.mu.Unlock()
-	out := outputOf(kept)
+	out := OneStream(kept)
 	out.ReadOnly = j.readOnly
-	if out.Full == nil {
-		out.Stdout = out.Text // one stream, in its exact order
-	} else {
-		out.Stdout, out.CutStreams = executors.BoundReader(out.Full.Reader(), maxStreamBytes/4, out.Truncated)
-	}
 	if exit != nil {
 		out.Ended = true
 		out.ExitCode, out.Signal = exit.Code, exit.Signal

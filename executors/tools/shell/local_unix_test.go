@@ -153,7 +153,7 @@ func TestHugeOutputStaysFlat(t *testing.T) {
 		t.Fatalf("%v, full %v", err, got.Full)
 	}
 	defer got.Full.Close()
-	if !strings.HasPrefix(got.ForModel(), "first\nxxx") || !strings.HasSuffix(got.ForModel(), "x\nlast\n[exit 3]") || !strings.Contains(got.ForModel(),
+	if !strings.HasPrefix(got.ForModel(), "first\nxxx") || !strings.HasSuffix(got.ForModel(), "x\nlast\n[exit 3]\n"+lostNote) || !strings.Contains(got.ForModel(),
 		" […]\n[… more than 2 lines, 104,") {
 		t.Errorf("text %.20q … %q", got.ForModel(), got.ForModel()[len(got.ForModel())-20:])
 	}

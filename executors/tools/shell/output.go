@@ -55,6 +55,17 @@ func outputOf(c *process.Capture) Output {
 	return out.withShortText()
 }
 
+// OneStream returns the output that c kept of a command with one stream. c must not be used after that.
+func OneStream(c *process.Capture) Output {
+	out := outputOf(c)
+	if out.Full == nil {
+		out.Stdout = out.Text
+	} else {
+		out.Stdout, out.CutStreams = executors.BoundReader(out.Full.Reader(), maxStreamBytes/4, out.Truncated)
+	}
+	return out
+}
+
 // withShortText returns o with a small output as a string.
 func (o Output) withShortText() Output {
 	if size := o.Full.Size(); size <= maxTextBytes {

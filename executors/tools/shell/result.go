@@ -23,6 +23,7 @@ type ending struct {
 	failed  bool
 	failure *executors.Failure // nil if the command ran
 	note    string             // such as "[exit 1]"
+	lost    bool               // it failed, and the output is incomplete
 }
 
 // ending describes how a command ended; err is the reason if it did not start or did
@@ -31,11 +32,11 @@ func (o Output) ending(err error) ending {
 	f := o.failure(err)
 	switch {
 	case f != nil:
-		return ending{failed: true, failure: f}
+		return ending{failed: true, failure: f, lost: o.Truncated}
 	case o.ExitCode != nil && *o.ExitCode == 0:
 		return ending{}
 	}
-	return ending{failed: true, note: "[" + o.state() + "]"}
+	return ending{failed: true, note: "[" + o.state() + "]", lost: o.Truncated}
 }
 
 // state returns in words how a command ended.
@@ -51,6 +52,9 @@ func (o Output) state() string {
 	return "ended; exit code unknown"
 }
 
+// lostNote is shown below the incomplete output of a command that failed.
+const lostNote = "[part of the output is lost, and may say what failed: run less at once, or write the output to a file and search it]"
+
 // result returns the tool's result for the output of a runner. Both streams of the envelope have at
 // most chars runes together, the limit of the tool's text. The result owns the output.
 func (o Output) result(end ending, chars int) executors.Result {
@@ -61,6 +65,9 @@ func (o Output) result(end ending, chars int) executors.Result {
 	res.Failed, res.Done = end.failed, o.Release
 	res.Below(o.Note)
 	res.Below(end.note)
+	if end.lost {
+		res.Below(lostNote)
+	}
 	room := chars - utf8.RuneCountInString(res.ForModel()) - 2
 	tooLong := o.exceeds(max(room, 0))
 	switch {
