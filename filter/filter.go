@@ -148,6 +148,10 @@ func (f *Filter) apply(c chosenRules, exit int, raw io.Reader, explain Explainer
 		o.Close()
 		return nil, err
 	}
+	if err := o.keepStopped(exit); err != nil {
+		o.Close()
+		return nil, err
+	}
 	if err := f.remask(o, seen); err != nil {
 		o.Close()
 		return nil, err

@@ -165,3 +165,22 @@ func report(t *testing.T, in, out map[string]int) {
 		t.Errorf("%.1f %% of all bytes are gone, want 80; %.1f %% in the mean of the rules, want 65", total, mean)
 	}
 }
+
+// TestStopped filters real outputs as if a signal had ended the command: the last line stays.
+func TestStopped(t *testing.T) {
+	f := builtin(t)
+	for _, root := range strategytest.SampleDirs("testdata/samples") {
+		for _, s := range samples(t, root) {
+			o, err := f.Apply(s.cmd, 137, bytes.NewReader(s.output))
+			if err != nil {
+				t.Fatal(err)
+			}
+			noPanic(t, o)
+			text, full := strategytest.Text(t, o.Text), strings.TrimSpace(strategytest.Text(t, o.Full))
+			if last := full[strings.LastIndexByte(full, '\n')+1:]; !strings.Contains(plainText(text), plainText(last)) {
+				t.Errorf("%s/%s lost its last line %q", s.rule, s.name, last)
+			}
+			o.Close()
+		}
+	}
+}

@@ -31,7 +31,8 @@ var markWords = func() map[string]bool {
 	for w := range strings.FieldsSeq(`above also and are as before bytes command committed date directories directory ends entries entry error errors file files
 		for grouped help in info installed issues items kernel last left line lines listing matches max merge messages min more name names noise not notes of
 		omitted one or otherwise out packages paths patterns pnpm processes pseudo removed rule rules runs said set similar size smaller sockets such systems
-		tags the them this threads total turbo unique warning warnings where with`) {
+		tags the them this threads total turbo unique warning warnings where with
+		when it was stopped test tests progress`) {
 		set[w] = true
 	}
 	return set

@@ -73,6 +73,7 @@ var kinds = []kind{
 
 // endsTests are the lines after the last failure of a run or of a package: totals and names.
 var endsTests = text.CompileOnce(
+	`^\(when it was stopped:\)$`,                                                         // from package filter
 	`^\.\.\. and \d+ more failures:$`,                                                    // from package testreport
 	`^=+ .* =+$`, `^(FAIL|ok|\?) *\t`, `^(FAIL|PASS)$`, `^exit status \d`, `^coverage: `, // pytest, go
 	`^FAILED `, `^ERROR `, `^Ran \d+ tests? in `,

@@ -1,0 +1,44 @@
+package filter
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/zeph-acp/zeph-acp/filter/stopped"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
+)
+
+// stoppedMark stands above the lines that [Outcome.keepStopped] adds.
+const stoppedMark = "(when it was stopped:)"
+
+// keepStopped adds the last lines of a command that was stopped, and what it was doing then, if the rules
+// removed them: such an output has no summary.
+func (o *Outcome) keepStopped(exit int) error {
+	if o.Text == o.Full || !stopped.By(exit) {
+		return nil
+	}
+	var w stopped.Watch
+	if err := o.Full.Each(w.Line); err != nil {
+		return err
+	}
+	lines, more := w.Lines()
+	err := o.Text.Each(func(l []byte) {
+		lines = slices.DeleteFunc(lines, func(last []byte) bool { return bytes.Equal(bytes.TrimSpace(l), bytes.TrimSpace(last)) })
+	})
+	if err != nil || len(lines) == 0 {
+		return err
+	}
+	o.Text.WriteString(stoppedMark)
+	if more > 0 {
+		o.Text.WriteString("(" + quantity.Count(more, "more test") + " in progress)")
+	}
+	for _, l := range lines {
+		o.Text.Write(l)
+	}
+	if err := o.Text.Err(); err != nil || o.Text.Size() < o.Full.Size() {
+		return err
+	}
+	o.Text.Close()
+	o.Text = o.Full
+	return nil
+}
