@@ -14,8 +14,8 @@ import (
 
 // keptFacts are the facts about one model, as its server stated them.
 type keptFacts struct {
-	Model string    `json:"model"` // the provider's name of the model
-	At    time.Time `json:"at"`    // zero: the server was not asked
+	Model string    `json:"model"`       // the provider's name of the model
+	At    time.Time `json:"at,omitzero"` // zero: the server was not asked
 	llm.Facts
 	// InText is when the model was found to call tools only in text; zero if it was not.
 	InText time.Time `json:"inText,omitzero"`
