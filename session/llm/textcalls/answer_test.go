@@ -108,6 +108,7 @@ func TestTextAnswer(t *testing.T) {
 		"JSON in JSON":         {"```tool_call\n{\"name\":\"read\",\"arguments\":\"{\\\"path\\\": \\\"a\\\"}\"}\n```", end, read + "|tools"},
 		"a tool not there":     {"```mcp\n{}\n```", end, "```mcp\n{}\n```|end"},
 		"Hermes":               {"I look.\n<tool_call>\n{\"name\": \"read\", \"arguments\": {\"path\": \"a\"}}\n</tool_call>", end, "I look.\n|" + read + "|tools"},
+		"no fence":             {"tool_call\n{\"tool_id\": \"read\", \"params\": {\"path\": \"a\"}}", end, read + "|tools"},
 		"Hermes, two":          {`<tool_call>{"name": "list"}</tool_call> <tool_call>{"name": "list"}</tool_call>`, end, "list {}|list {}|tools"},
 		"Hermes, cut off":      {`<tool_call>{"name": "li`, full, "max_tokens"},
 		"Hermes, bad":          {`<tool_call>{"name": "list", oops}</tool_call>`, end, `list "{\"name\": \"list\", oops}"|tools`},

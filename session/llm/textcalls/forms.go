@@ -71,6 +71,8 @@ var forms = []form{
 	{open: "<|tools_prefix|>", close: []string{"<|tools_suffix|>"}},
 	{open: "<|action_start|><|plugin|>", close: []string{"<|action_end|>"}},
 	{open: "functools", line: true},
+	// Our own block without its fence, as small models write it.
+	{open: toolCallTag + "\n", line: true},
 	// Functionary 3.2.
 	{open: ">>>", name: []string{"\n"}, line: true},
 	// Gemma.
