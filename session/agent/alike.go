@@ -71,13 +71,13 @@ func alikeNotes(rounds int) string {
 }
 
 // alikeForm returns a text that is equal for outcomes that are alike. What fails counts without
-// the parameters that it repeats. What succeeds counts with its parameters, for a read without
+// the parameters and the lines that it repeats. What succeeds counts with its parameters, for a read without
 // those that are numbers, such as an offset.
 func alikeForm(c llm.ToolCall, tool executors.Tool, res executors.Result) string {
 	text := res.ForModel()
 	switch {
 	case res.Failed:
-		text = withoutNumbers(withoutEchoes(text, c.Input))
+		text = onceEach(withoutNumbers(withoutEchoes(text, c.Input)))
 	case tool.Effect.Has(executors.Mutates) && !res.Unchanged:
 		text = string(plainjson.Canonical(c.Input)) + "\x00" + withoutNumbers(text)
 	case isQuiet(text, tool, false):
@@ -86,6 +86,19 @@ func alikeForm(c llm.ToolCall, tool executors.Tool, res executors.Result) string
 		text = withoutNumberParams(c.Input) + "\x00" + withoutVolatile(text)
 	}
 	return short(c.Name + "\x00" + text)
+}
+
+// onceEach returns each line once: a model that runs what failed before as a command gets one more line each time.
+func onceEach(text string) string {
+	seen := map[string]bool{}
+	var out []string
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); !seen[line] {
+			seen[line] = true
+			out = append(out, line)
+		}
+	}
+	return strings.Join(out, "\n")
 }
 
 // withoutNumberParams returns the parameters with "#" for each number.
