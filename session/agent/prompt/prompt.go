@@ -74,7 +74,8 @@ func System(f Facts) string {
 // Context returns the part of the system prompt about the session's directories, skills and rules.
 func Context(f Facts) string {
 	var b strings.Builder
-	b.WriteString("<" + contextName + ">\n- Working directory: " + f.Dirs[0].show() + ". Relative paths start here.\n")
+	// Nothing follows the path: small models take a full stop for a part of it.
+	b.WriteString("<" + contextName + ">\n- Working directory, where relative paths start: " + f.Dirs[0].show() + "\n")
 	for _, dir := range f.Dirs[1:] {
 		b.WriteString("- Also open: " + dir.show() + "\n")
 	}

@@ -70,7 +70,7 @@ func TestSystem(t *testing.T) {
 		has, not []string
 		warnings []string // substrings, in order
 	}{
-		"empty": {not: []string{"<project_file", "load_skill", "Also open"}, has: []string{"Working directory: /w. Relative"}},
+		"empty": {not: []string{"<project_file", "load_skill", "Also open"}, has: []string{"relative paths start: /w\n"}},
 		"what it is": {project: project{files: map[string]string{"/w/.git": "", "/w/go.mod": "", "/w/Makefile": "", "/more/Cargo.toml": ""}}, dirs: []string{"/more"},
 			has: []string{"/w (a git repository, go.mod, Makefile)", "Also open: /more (Cargo.toml)"}},
 		"rules in order": {project: project{files: map[string]string{
