@@ -361,8 +361,8 @@ func (a *answerReader) readBare(text string, ended bool) (calls []written, rest 
 	}
 	calls, ok := a.parseCalls(text[:n], llm.SpelledTool)
 	if !ok || slices.ContainsFunc(calls, written.isBare) || n == len(text) && jsonEnd(text) == 0 && a.cutOff {
-		if broken, ok := a.brokenCall(text); ok && ended && n == len(text) {
-			return []written{broken}, "", nil, isCall
+		if broken, ok := a.brokenCall(text[:n]); ok {
+			return []written{broken}, text[n:], nil, isCall
 		}
 		return nil, text, nil, isNone
 	}
@@ -460,6 +460,6 @@ var outputLanguages = []string{
 // inventedResult matches a line that begins a result or the user's next message, as
 // some models make them up.
 var inventedResult = lazyregexp.New(`(?i)^ {0,3}(` +
-	`\[tool_result|</?tool_(result|response|output)s?>|</?(function_results?|output|result)>` +
+	`\[tool_result|\[mode: |</?tool_(result|response|output)s?>|</?(function_results?|output|result)>` +
 	`|[*_#> ]*(the |tool |expected |command )?(output|results?|response)[*_]*( of [^:]*| is)?[*_]*:` +
 	`|[*_#]*(user|human|observation|system)[*_]*:)`)

@@ -25,7 +25,8 @@ func about(t *testing.T) (answers []string) {
 			t.Fatal(err)
 		}
 		head, example, _ := strings.Cut(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n---\n")
-		if strings.Contains(head, "|tools") && !strings.Contains(head, "stop: ") && !strings.Contains(example, "_response>") && !strings.Contains(head, "thought:") {
+		invents := strings.Contains(example, "_response>") || strings.Contains(example, "[mode: ")
+		if strings.Contains(head, "|tools") && !strings.Contains(head, "stop: ") && !invents && !strings.Contains(head, "thought:") {
 			examples = append(examples, example)
 		}
 	}
