@@ -54,6 +54,13 @@ func newAnswerReader(req llm.Request) *answerReader {
 	a := &answerReader{id: fmt.Sprintf("%s%d_", textID, len(req.Messages))}
 	a.tools = slices.Concat(req.Tools, req.Unlisted)
 	a.unknown = a.unknownCalls(req)
+	if len(req.Messages) > 0 {
+		for _, b := range req.Messages[len(req.Messages)-1].Blocks {
+			if b.Result != nil && b.Result.Failed {
+				a.failures = append(a.failures, strings.TrimSpace(b.Result.Text))
+			}
+		}
+	}
 	a.scan = scanner{isCall: a.isCall, answer: a, text: a.addText, block: a.addBlock}
 	return a
 }

@@ -48,8 +48,9 @@ func Find(text string, tools []llm.Tool) []Call {
 
 // grammar reads the blocks that call some tools.
 type grammar struct {
-	tools  []llm.Tool
-	cutOff bool // the model did not end the answer itself
+	tools    []llm.Tool
+	cutOff   bool     // the model did not end the answer itself
+	failures []string // the results that the answer is about, of calls that failed
 	// unknown reports whether a name that no tool has may be called now; nil means no.
 	unknown func(name string) bool
 }
@@ -72,11 +73,16 @@ func (g grammar) tagged(lang string) (llm.Tool, bool) {
 	return g.tools[i], true
 }
 
-// takes reports whether a block whose language is a call's is one. A terminal session with output only shows one,
+// takes reports whether a block whose language is a call's is one. The failure of the last call only quotes it. A terminal session with output only shows one,
 // and so does a block without prompts in a language in which output is written too, such as console.
 func (g grammar) takes(b block) bool {
 	t, ok := g.tagged(b.lang)
-	if !ok || t.Invocation.Param == "" || b.lang == t.Invocation.Tag {
+	switch {
+	case !ok || t.Invocation.Param == "":
+		return true
+	case slices.Contains(g.failures, strings.TrimSpace(b.body)):
+		return false
+	case b.lang == t.Invocation.Tag:
 		return true
 	}
 	_, prompts := withoutPrompts(b.body)

@@ -94,3 +94,20 @@ func TestProseAtWorkIsNoCall(t *testing.T) {
 		}
 	}
 }
+
+// A block with the failure of the last call quotes it.
+func TestQuotedFailure(t *testing.T) {
+	const failure = "mv: cannot stat 'a': No such file or directory\n[exit 1]"
+	for text, want := range map[string]string{
+		failure:               "```bash\n" + failure + "\n```|end",
+		"ls 'a'\n" + "exit 1": `bash {"command":"ls 'a'\nexit 1"}|tools`,
+	} {
+		history := at("Rename a.", "text_1_1")
+		history[2].Blocks[0].Result.Text, history[2].Blocks[0].Result.Failed = failure, true
+		m := Wrap(&answers{events: []llm.Event{{Text: "```bash\n" + text + "\n```"}, {Stop: llm.StopEnd}}})
+		got, err := llmtest.Collect(m, t.Context(), llm.Request{Messages: history, Tools: llmtest.Tools()})
+		if s := llmtest.Transcript(got, err); s != want {
+			t.Errorf("got %q, want %q", s, want)
+		}
+	}
+}
