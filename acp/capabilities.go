@@ -23,6 +23,9 @@ type ClientCapabilities struct {
 	MetaTerminalAuth bool // _meta.terminal-auth: an older form of AuthTerminal
 	TerminalOutput   bool // _meta.terminal_output: shows terminals that the agent streams
 	OutputParts      bool // _meta.terminal_output_parts: keeps the whole output of a terminal, and returns it in parts
+	// SavedFilesOnly means that the version of the protocol gives the agent no access to the editor's
+	// buffers and terminals.
+	SavedFilesOnly bool
 	// DismissesQuestions means that the outcome "cancelled" of a permission request is the user's.
 	// Otherwise it may also be the first sign that the turn is cancelled.
 	DismissesQuestions bool

@@ -62,6 +62,7 @@ type AgentSession struct {
 	Tools      Tools    // nil if the tools have no state
 	Mode       string   // the mode of a new session
 	Warnings   []string // for the user
+	Hint       string   // shown once by a new session to a client with notices; may be empty
 	BeforeTurn func()   // called before each turn; it may call Warn. May be nil
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"reflect"
 	"time"
+
+	"github.com/zeph-acp/zeph-acp/acp"
 )
 
 // Opened waits until the client has settled, then announces the session.
@@ -35,6 +37,18 @@ func (s *Session) announce(ctx context.Context) {
 		s.showOptions(ctx)
 		s.showUsage(ctx)
 		s.showWarningNotices(ctx)
+		s.showHint(ctx)
+	}
+}
+
+// showHint shows the hint of a new session.
+func (s *Session) showHint(ctx context.Context) {
+	s.mu.Lock()
+	hint := s.hint
+	s.hint = ""
+	s.mu.Unlock()
+	if hint != "" && s.supportsNotices() {
+		s.send(ctx, acp.Notice{Update: acp.UpdateNotice, Severity: "info", Title: hint})
 	}
 }
 

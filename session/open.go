@@ -83,6 +83,7 @@ func (s *Session) setUp(client *acp.Client, p acp.NewSessionRequest, want settin
 	defer s.mu.Unlock()
 	s.client, s.dirs, s.agent, s.tools, s.announced = client, p.AdditionalDirectories, o.Agent, o.Tools, false
 	s.adopt(want, model, o.Mode)
+	s.hint = o.Hint
 	s.warnings, s.beforeTurn = append(s.warnings, o.Warnings...), o.BeforeTurn
 	s.journal.setDirs(p.AdditionalDirectories)
 	return nil

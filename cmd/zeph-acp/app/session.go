@@ -75,11 +75,20 @@ func (a *App) newAgent(s session.Host, terminals *ideproxy.Terminals) (session.A
 		a.Log.Warn(w, "session", s.ID)
 	}
 	turns := b.agent(f)
+	hint := ""
+	if s.Client.Capabilities().SavedFilesOnly && !s.Resumed {
+		hint = savedFilesOnly
+	}
 	return session.AgentSession{
+		Hint:  hint,
 		Tools: f, Mode: b.cfg.Agent.Mode, Warnings: warnings, Agent: turns,
 		BeforeTurn: f.beforeTurn,
 	}, nil
 }
+
+// savedFilesOnly is the hint for users whose editor could show the agent its buffers in another version of the
+// protocol.
+const savedFilesOnly = "The agent reads files from the disk: save them before you send a prompt. Text that is not saved is seen only if the editor adds it to the prompt."
 
 // observe passes the events and the tokens of a session also to Recorded and Spent.
 func (a *App) observe(s *session.Host) {

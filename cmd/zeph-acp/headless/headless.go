@@ -122,6 +122,7 @@ func (t *Turn) Run(ctx context.Context) (acp.StopReason, error) {
 	var serving sync.WaitGroup
 	serving.Go(func() {
 		// The client hangs up in any case, so the server needs no context.
+		t.Server.Config.Protocol = acp.Protocol1 // this client has files and terminals for the agent
 		_ = agentOut.CloseWithError(t.Server.Serve(context.WithoutCancel(ctx), agentIn, agentOut))
 	})
 	c := &client{Turn: t, inFlight: map[jsonrpc2.ID]context.CancelFunc{}}
