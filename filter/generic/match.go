@@ -9,20 +9,29 @@ import (
 )
 
 // stripNoise drops lines.
-type stripNoise struct{ noise, keep *text.Patterns }
+type stripNoise struct{ noise, keep, heads *text.Patterns }
 
 // newStripNoise makes the strategy "strip_noise": lines that match one of
-// patterns are dropped, except those that match one of keep.
+// patterns are dropped, except those that match one of keep, and the blank and indented lines
+// below a match of keep_below.
 func newStripNoise(p strategy.Params) (strategy.Strategy, error) {
 	var c struct {
 		Patterns []string `toml:"patterns"`
 		Keep     []string `toml:"keep"`
+		Below    []string `toml:"keep_below"`
 	}
 	if err := p.Decode(&c); err != nil {
 		return nil, err
 	}
 	noise, keep, err := compilePatterns(c.Patterns, c.Keep)
-	return stripNoise{noise, keep}, err
+	if err != nil {
+		return nil, err
+	}
+	heads, err := text.CompileAll(c.Below)
+	if err != nil {
+		return nil, fmt.Errorf("keep_below: %w", err)
+	}
+	return stripNoise{noise, keep, heads}, nil
 }
 
 // compilePatterns compiles the parameters patterns, which must not be empty, and keep.
@@ -50,10 +59,14 @@ type strippingPass struct {
 	stripNoise
 	out     *text.Lines
 	dropped bool
+	below   bool // a match of keep_below stands above
 }
 
 func (s *strippingPass) Line(l []byte) {
-	if s.noise.Match(l) && !s.keep.Match(l) {
+	if len(l) > 0 && l[0] != ' ' && l[0] != '\t' {
+		s.below = s.heads.Match(l)
+	}
+	if !s.below && s.noise.Match(l) && !s.keep.Match(l) {
 		s.dropped = true
 		return
 	}
