@@ -148,7 +148,7 @@ func (f *Filter) apply(c chosenRules, exit int, raw io.Reader, explain Explainer
 		o.Close()
 		return nil, err
 	}
-	if err := o.keepStopped(exit); err != nil {
+	if err := cmp.Or(o.keepStopped(exit), o.keepHollow(exit)); err != nil {
 		o.Close()
 		return nil, err
 	}

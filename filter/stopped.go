@@ -28,10 +28,15 @@ func (o *Outcome) keepStopped(exit int) error {
 	if err != nil || len(lines) == 0 {
 		return err
 	}
-	o.Text.WriteString(stoppedMark)
+	head := [][]byte{[]byte(stoppedMark)}
 	if more > 0 {
-		o.Text.WriteString("(" + quantity.Count(more, "more test") + " in progress)")
+		head = append(head, []byte("("+quantity.Count(more, "more test")+" in progress)"))
 	}
+	return o.add(append(head, lines...)...)
+}
+
+// add adds lines to the filtered output. If it is not shorter then, the whole output stays.
+func (o *Outcome) add(lines ...[]byte) error {
 	for _, l := range lines {
 		o.Text.Write(l)
 	}
