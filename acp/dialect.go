@@ -4,8 +4,8 @@ package acp
 // and all packages above it use the same values for every version: updates, questions, requests. A
 // dialect is chosen by the first initialize, on the read goroutine, and then stays.
 //
-// The neutral types of updates have the form in which sessions are stored. Version 1 sends that form,
-// so its dialect encodes nothing again.
+// The neutral types of updates have the form in which sessions are stored. Version 1 sends that form, without
+// the members that it does not have.
 type dialect interface {
 	// methods returns the handlers of all requests and notifications; the answer to any other
 	// request is -32601.
@@ -31,7 +31,7 @@ type version1 struct{}
 func (version1) methods() map[string]handler { return handlers }
 
 func (version1) update(c *Client, session string, u SessionUpdate) error {
-	return c.stream.write(notification{"2.0", "session/update", sessionNotification{session, u}})
+	return c.stream.write(notification{"2.0", "session/update", sessionNotification{session, v1Update(u)}})
 }
 
 func (d version1) replayed(c *Client, session string, u SessionUpdate) error {
@@ -40,7 +40,10 @@ func (d version1) replayed(c *Client, session string, u SessionUpdate) error {
 
 func (version1) asking(*Client, string, string) func(bool) { return func(bool) {} }
 
-func (version1) question(p RequestPermissionRequest) any { return p }
+func (version1) question(p RequestPermissionRequest) any {
+	p.ToolCall.Content = v1Content(p.ToolCall.Content)
+	return p
+}
 
 // withdraws is false after session/cancel: the client then settles its requests itself, and some
 // clients fail on a notification about a settled request. The protocol lets clients ignore it, so it

@@ -89,29 +89,33 @@ const (
 type ToolContent struct {
 	Type       string        `json:"type"`                 // content, diff, terminal or session
 	Content    *ContentBlock `json:"content,omitempty"`    // content
-	Path       string        `json:"path,omitempty"`       // diff: absolute
-	OldText    *string       `json:"oldText,omitempty"`    // diff: nil for a new file
-	NewText    *string       `json:"newText,omitempty"`    // diff
 	TerminalID string        `json:"terminalId,omitempty"` // terminal
 	SessionID  string        `json:"sessionId,omitempty"`  // session: a known one; only for clients with Subagents
+
+	// The members of a diff; see [FileChange].
+
+	Path      string  `json:"path,omitempty"`
+	OldText   *string `json:"oldText,omitempty"`
+	NewText   *string `json:"newText,omitempty"`
+	Operation string  `json:"operation,omitempty"` // empty if the texts show that it is add or modify
+	OldPath   string  `json:"oldPath,omitempty"`
+	FileType  string  `json:"fileType,omitempty"`
+	OldLine   int     `json:"oldLine,omitempty"`
+	NewLine   int     `json:"newLine,omitempty"`
+	Cut       bool    `json:"cut,omitempty"`
 }
 
 // BlockContent returns a block as a part of a tool call.
 func BlockContent(b ContentBlock) ToolContent { return ToolContent{Type: "content", Content: &b} }
 
-// MarshalJSON writes a diff with its oldText, which is null for a new file:
-// some clients do not show a diff without this member.
+// MarshalJSON writes the form that the log of a session has. It is also the form of version 1 of the protocol
+// for parts that this version can show.
 func (c ToolContent) MarshalJSON() ([]byte, error) {
 	type plain ToolContent // without this method
-	if c.Type != "diff" {
-		return plainjson.Marshal(plain(c))
+	if c.Type == "diff" {
+		return c.marshalDiff()
 	}
-	return plainjson.Marshal(struct {
-		Type    string  `json:"type"`
-		Path    string  `json:"path"`
-		OldText *string `json:"oldText"`
-		NewText *string `json:"newText"`
-	}{c.Type, c.Path, c.OldText, c.NewText})
+	return plainjson.Marshal(plain(c))
 }
 
 // ToolCallLocation is a place in a file.

@@ -70,7 +70,7 @@ func TestGateMasks(t *testing.T) {
 func TestGateMasksDiffs(t *testing.T) {
 	const masked = "[REDACTED:aws key]"
 	diff := func(text string) []executors.Content {
-		return []executors.Content{{Diff: &executors.Diff{Path: "/f", Old: &text, New: text}}}
+		return []executors.Content{{Change: &executors.FileChange{Path: "/f", Old: &text, New: &text}}}
 	}
 	in := executors.Result{Text: "id " + fakeKey, Content: diff(fakeKey), Locations: []executors.Location{{Path: "/w/" + fakeKey}}}
 	want := executors.Result{

@@ -219,6 +219,7 @@ func TestLinkMasksEveryTool(t *testing.T) {
 	}
 	report, maskedReport := document{[]string{"x", fakeKey}, 1}, document{[]string{"x", masked}, 1}
 	named := map[string]any{"api_key": "hV7tZq9LmX2nRc8W"}
+	secret := fakeKey
 	for name, tt := range map[string]struct{ in, want executors.Result }{
 		"text": {executors.Result{Text: "id " + fakeKey + "\n\n\nx"}, executors.Result{Text: "id " + masked + "\n\n\nx", Notes: warning}},
 		"none": {executors.Result{Text: "a\r\n\n\n\x1b[1mb"}, executors.Result{Text: "a\r\n\n\n\x1b[1mb"}},
@@ -234,8 +235,8 @@ func TestLinkMasksEveryTool(t *testing.T) {
 		"report":       {executors.Result{Raw: report}, executors.Result{Raw: maskedReport}},
 		"by its name":  {executors.Result{Raw: named}, executors.Result{Raw: map[string]any{"api_key": "[REDACTED]"}}},
 		"clean report": {executors.Result{Raw: []int{1}}, executors.Result{Raw: []int{1}}},
-		"diff": {executors.Result{Content: []executors.Content{{Diff: &executors.Diff{New: fakeKey}}}},
-			executors.Result{Content: []executors.Content{{Diff: &executors.Diff{New: fakeKey}}}}},
+		"diff": {executors.Result{Content: []executors.Content{{Change: &executors.FileChange{New: &secret}}}},
+			executors.Result{Content: []executors.Content{{Change: &executors.FileChange{New: &secret}}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := testLink(t).Middleware(tool{res: tt.in}).Execute(t.Context(), &executors.Call{})

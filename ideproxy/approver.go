@@ -103,11 +103,14 @@ func question(call *executors.Call) acp.ToolCall {
 	for _, l := range call.Card.Locations {
 		q.Locations = append(q.Locations, acp.ToolCallLocation{Path: l.Path, Line: l.Line})
 	}
-	for _, d := range call.Card.Diffs {
-		q.Content = append(q.Content, acp.ToolContent{Type: "diff", Path: d.Path, OldText: d.Old, NewText: &d.New})
+	for _, c := range call.Card.Changes {
+		q.Content = append(q.Content, acp.FileChange(c).Content())
 	}
-	for _, d := range call.Card.Diffs {
-		if hidden := visible.Count(d.New); len(hidden) > 0 {
+	for _, c := range call.Card.Changes {
+		if c.New == nil {
+			continue
+		}
+		if hidden := visible.Count(*c.New); len(hidden) > 0 {
 			text("The new text has characters that hide or reorder others: " + strings.Join(hidden, ", ") + ".")
 		}
 	}

@@ -322,7 +322,7 @@ func (r *runningCall) content(res *executors.Result) []acp.ToolContent {
 }
 
 // contentLocked returns the call's content for the client: the terminal, the texts about the
-// call, diffs, images, and the text of the result without the parts for models alone. An
+// call, changes of files, images, and the text of the result without the parts for models alone. An
 // update replaces the whole list, so each has all parts. The caller holds mu.
 func (r *runningCall) contentLocked(res *executors.Result) []acp.ToolContent {
 	var out []acp.ToolContent
@@ -340,24 +340,24 @@ func (r *runningCall) contentLocked(res *executors.Result) []acp.ToolContent {
 	addText(r.judgement)
 	addText(shownSteps(r.steps))
 	addText(executors.Shown(r.call.Card.Text))
-	diffs := r.call.Card.Diffs
+	changes := r.call.Card.Changes
 	var images []*executors.Image
 	if res != nil {
-		var own []executors.Diff
+		var own []executors.FileChange
 		for _, c := range res.Content {
 			switch {
-			case c.Diff != nil:
-				own = append(own, *c.Diff)
+			case c.Change != nil:
+				own = append(own, *c.Change)
 			case c.Image != nil:
 				images = append(images, c.Image)
 			}
 		}
 		if own != nil {
-			diffs = own // the changes that really happened
+			changes = own // that really happened
 		}
 	}
-	for _, d := range diffs {
-		out = append(out, acp.ToolContent{Type: "diff", Path: d.Path, OldText: d.Old, NewText: &d.New})
+	for _, c := range changes {
+		out = append(out, acp.FileChange(c).Content())
 	}
 	for _, i := range images {
 		out = append(out, acp.BlockContent(acp.ImageBlock(i.MIME, i.Data)))

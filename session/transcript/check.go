@@ -14,6 +14,7 @@ var (
 	stopReasons  = []acp.StopReason{"", acp.StopEndTurn, acp.StopMaxTokens, acp.StopMaxTurnRequests, acp.StopRefusal, acp.StopCancelled}
 	statuses     = []acp.ToolStatus{"", acp.ToolPending, acp.ToolInProgress, acp.ToolCompleted, acp.ToolFailed}
 	toolKinds    = []string{"", "read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"}
+	operations   = []string{acp.OpAdd, acp.OpModify, acp.OpDelete, acp.OpMove, acp.OpCopy}
 	planStatuses = []string{"pending", "in_progress", "completed"}
 	priorities   = []string{"high", "medium", "low"}
 )
@@ -112,7 +113,7 @@ func checkCall(u acp.ToolCall) error {
 		switch {
 		case c.Type == "content" && c.Content != nil:
 			err = checkBlock(*c.Content)
-		case c.Type == "diff" && c.Path != "" && c.NewText != nil, c.Type == "terminal" && c.TerminalID != "":
+		case c.Type == "diff" && c.Path != "" && slices.Contains(operations, c.Change().Op), c.Type == "terminal" && c.TerminalID != "":
 			err = nil
 		}
 		if err != nil {

@@ -124,8 +124,8 @@ func (w *subagentCopy) Bring(ctx context.Context, call executors.DelegatedCall, 
 			return call(ctx, tool, input, still)
 		},
 	})
-	for i := range b.Diffs {
-		res.Content = append(res.Content, executors.Content{Diff: &b.Diffs[i]})
+	for i := range b.Changes {
+		res.Content = append(res.Content, executors.Content{Change: &b.Changes[i]})
 	}
 	lines := b.Lines()
 	if len(lines) == 0 && err == nil {

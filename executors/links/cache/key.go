@@ -40,11 +40,12 @@ func entrySize(e *entry) (n int, ok bool) {
 		if c.Image != nil {
 			n += len(c.Image.Data)
 		}
-		if c.Diff != nil {
-			n += len(c.Diff.New)
-		}
-		if c.Diff != nil && c.Diff.Old != nil {
-			n += len(*c.Diff.Old)
+		if c.Change != nil {
+			for _, text := range []*string{c.Change.Old, c.Change.New} {
+				if text != nil {
+					n += len(*text)
+				}
+			}
 		}
 	}
 	if e.result.Raw != nil {

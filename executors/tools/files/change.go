@@ -51,7 +51,7 @@ func prepare[In any](p changePlan[In]) func(context.Context, *executors.Call, In
 		case err != nil:
 			return card, err
 		}
-		card.Diffs = c.diffs()
+		card.Changes = c.changes()
 		return card, nil
 	}
 }
@@ -67,7 +67,7 @@ func execute[In any](t *tools, p changePlan[In]) func(context.Context, *executor
 		if err := sameAsCard(call, c.target); err != nil {
 			return fail(ctx, err)
 		}
-		if err := c.sameAsShown(call.Card.Diffs); err != nil {
+		if err := c.sameAsShown(call.Card.Changes); err != nil {
 			return fail(ctx, err)
 		}
 		if c.same {
@@ -76,16 +76,16 @@ func execute[In any](t *tools, p changePlan[In]) func(context.Context, *executor
 		if err := t.fs.WriteFile(ctx, c.abs, c.text); err != nil {
 			return fail(ctx, t.explain(err, "write", c.target))
 		}
-		return t.report(ctx, c, call.Card.Diffs), nil
+		return t.report(ctx, c, call.Card.Changes), nil
 	}
 }
 
-// diffs returns the change for the client, empty but not nil if there is none.
-func (c change) diffs() []executors.Diff {
+// changes returns the change for the client, empty but not nil if there is none.
+func (c change) changes() []executors.FileChange {
 	if c.same {
-		return []executors.Diff{}
+		return []executors.FileChange{}
 	}
-	return clientDiffs(c.client, c.old, c.text)
+	return textChanges(c.client, c.old, c.text)
 }
 
 // unchanged returns the result of a change that is there already.
@@ -107,9 +107,9 @@ func sameAsCard(call *executors.Call, now ...target) error {
 }
 
 // sameAsShown fails if a change of the whole file would undo a change that somebody made after the
-// diffs were shown. An edit changes the newer text, so it undoes nothing.
-func (c change) sameAsShown(diffs []executors.Diff) error {
-	if !c.whole || diffs == nil || slices.EqualFunc(diffs, c.diffs(), sameDiff) {
+// changes were shown. An edit changes the newer text, so it undoes nothing.
+func (c change) sameAsShown(shown []executors.FileChange) error {
+	if !c.whole || shown == nil || slices.EqualFunc(shown, c.changes(), sameChange) {
 		return nil
 	}
 	return executors.Failuref(executors.PermanentFailure, "%s has changed since the call was shown, so it was not overwritten", c.display).
@@ -118,9 +118,9 @@ func (c change) sameAsShown(diffs []executors.Diff) error {
 
 // report reads the file back after a write. A client may format the file when it saves
 // it, so the model is shown the actual content.
-func (t *tools) report(ctx context.Context, c change, shown []executors.Diff) executors.Result {
+func (t *tools) report(ctx context.Context, c change, shown []executors.FileChange) executors.Result {
 	text := c.summary
-	if shown != nil && !slices.EqualFunc(shown, c.diffs(), sameDiff) {
+	if shown != nil && !slices.EqualFunc(shown, c.changes(), sameChange) {
 		text += "\n[the file changed after this diff was shown; the change was made to the newer content]"
 	}
 	actual, err := t.fs.ReadFile(ctx, c.abs)
@@ -141,8 +141,8 @@ func (t *tools) report(ctx context.Context, c change, shown []executors.Diff) ex
 		Text: text, Locations: []executors.Location{{Path: c.client, Line: c.line}},
 		Raw: rawChange{Path: c.client, Created: c.old == nil, Bytes: len(actual), Line: c.line},
 	}
-	for _, d := range clientDiffs(c.client, c.old, actual) {
-		res.Content = append(res.Content, executors.Content{Diff: &d})
+	for _, made := range textChanges(c.client, c.old, actual) {
+		res.Content = append(res.Content, executors.Content{Change: &made})
 	}
 	return res
 }
@@ -153,11 +153,9 @@ func sameText(a, b string) bool {
 	return a == b || parse(a).text == parse(b).text
 }
 
-func sameDiff(a, b executors.Diff) bool {
-	if a.Path != b.Path || a.New != b.New || (a.Old == nil) != (b.Old == nil) {
-		return false
-	}
-	return a.Old == nil || *a.Old == *b.Old
+// sameChange reports whether two changes of text files are equal.
+func sameChange(a, b executors.FileChange) bool {
+	return a.Path == b.Path && *a.New == *b.New && (a.Old == nil) == (b.Old == nil) && (a.Old == nil || *a.Old == *b.Old)
 }
 
 // maxUnified bounds a diff in a text for the model, in bytes.

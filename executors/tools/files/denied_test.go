@@ -125,7 +125,7 @@ func TestDeniedMayBeMadeAndDeleted(t *testing.T) {
 	}
 	for _, path := range []string{".env", "secrets"} {
 		card, err := b.Prepare(t.Context(), b.call("delete_path", in{"path": path}))
-		if err != nil || len(card.Diffs) > 0 {
+		if err != nil || len(card.Changes) > 0 {
 			t.Errorf("%+v, %v", card, err)
 		}
 		if res := b.run("delete_path", in{"path": path}); res.Failed || strings.Contains(res.ForModel(), secret) {

@@ -1,8 +1,10 @@
 package files
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/rogpeppe/go-internal/diff"
 
@@ -15,45 +17,65 @@ import (
 // carries its input and stays under 1 MiB.
 const maxDiff = 256 << 10
 
-// clientDiffs returns the diffs for the client: the whole texts, or the hunks around the
-// change if the texts are large.
-func clientDiffs(path string, before *string, after string) []executors.Diff {
-	whole := executors.Diff{Path: path, New: validUTF8(after)}
-	size := jsonSize(whole.New)
+// textChanges returns the change of a text file for the client: with the whole texts, or the parts around
+// each change if the texts are large.
+func textChanges(path string, before *string, after string) []executors.FileChange {
+	text := validUTF8(after)
+	whole := executors.FileChange{Op: executors.WriteOp(before), Path: path, New: &text, Type: typeOf(after)}
+	size := jsonSize(text)
 	if before != nil {
-		text := validUTF8(*before)
-		whole.Old = &text
-		size += jsonSize(text)
+		old := validUTF8(*before)
+		whole.Old = &old
+		whole.Type = cmp.Or(whole.Type, typeOf(*before))
+		size += jsonSize(old)
 	}
 	if size <= maxDiff {
-		return []executors.Diff{whole}
+		return []executors.FileChange{whole}
 	}
 	if before == nil {
-		whole.New = cutJSON(whole.New, maxDiff)
-		return []executors.Diff{whole}
+		text, whole.Cut = cutJSON(text, maxDiff)
+		return []executors.FileChange{whole}
 	}
-	return hunks(path, *whole.Old, whole.New)
+	return parts(whole)
 }
 
-// hunks returns the changed parts with some lines around them, as many as fit.
-func hunks(path, before, after string) []executors.Diff {
-	var all []executors.Diff
+// typeOf returns the type of a file with this text. JSON cannot hold a text that is not UTF-8, and git shows no
+// text with a zero byte.
+func typeOf(text string) string {
+	if !utf8.ValidString(text) || strings.Contains(text, "\x00") {
+		return executors.FileBinary
+	}
+	return ""
+}
+
+// parts returns the changed parts of a text with some lines around them, as many as fit.
+func parts(whole executors.FileChange) []executors.FileChange {
+	var all []executors.FileChange
 	left := maxDiff
-	for _, h := range splitUnified(string(diff.Diff("a", []byte(before), "b", []byte(after)))) {
+	hunks := splitUnified(string(diff.Diff("a", []byte(*whole.Old), "b", []byte(*whole.New))))
+	for i, h := range hunks {
+		part, cutOld, cutNew := whole, false, false
 		if size := jsonSize(h.old) + jsonSize(h.new); size > left {
-			h.old, h.new = cutJSON(h.old, left/2), cutJSON(h.new, left/2)
+			h.old, cutOld = cutJSON(h.old, left/2)
+			h.new, cutNew = cutJSON(h.new, left/2)
 		}
 		left -= jsonSize(h.old) + jsonSize(h.new)
-		all = append(all, executors.Diff{Path: path, Old: &h.old, New: h.new})
-		if left < 1<<10 { // too little for another hunk
+		full := left < 1<<10 // too little is left for another part
+		part.Old, part.New, part.OldLine, part.NewLine = &h.old, &h.new, h.oldLine, h.newLine
+		part.Cut = cutOld || cutNew || full && i+1 < len(hunks)
+		all = append(all, part)
+		if full {
 			break
 		}
 	}
 	return all
 }
 
-// hunk is one changed part, before and after.
-type hunk struct{ old, new string }
+// hunk is one changed part, before and after, with the 1-based lines at which it begins.
+type hunk struct {
+	old, new         string
+	oldLine, newLine int
+}
 
 // splitUnified parses a unified diff. The library returns only its text, but every library that
 // returns hunks performs worse on files of 20,000 lines. The port of gopls' diff (go-udiff) merges
@@ -62,16 +84,21 @@ type hunk struct{ old, new string }
 // changed.
 func splitUnified(text string) []hunk {
 	var all []hunk
+	var at hunk
 	var before, after strings.Builder
 	end := func() {
-		if before.Len()+after.Len() > 0 {
-			all = append(all, hunk{before.String(), after.String()})
+		if at.old, at.new = before.String(), after.String(); at.old != "" || at.new != "" {
+			all = append(all, at)
 		}
 		before.Reset()
 		after.Reset()
 	}
+	begin := func(header string) { // such as " -3,7 +4,8 @@"
+		_, _ = fmt.Sscanf(header, " -%d,%d +%d,", &at.oldLine, new(int), &at.newLine)
+	}
 	_, text, _ = strings.Cut(text, "\n@@") // after the names of the files
 	lines := strings.SplitAfter(text, "\n")
+	begin(lines[0])
 	for i, line := range lines[1:] {
 		if i+2 < len(lines) && strings.HasPrefix(lines[i+2], `\`) { // "\ No newline at end of file"
 			line = strings.TrimSuffix(line, "\n")
@@ -79,6 +106,7 @@ func splitUnified(text string) []hunk {
 		switch {
 		case strings.HasPrefix(line, "@@"):
 			end()
+			begin(line[2:])
 		case strings.HasPrefix(line, " "):
 			before.WriteString(line[1:])
 			after.WriteString(line[1:])
@@ -116,14 +144,14 @@ func escapeGrowth(c byte) int {
 }
 
 // cutJSON truncates s to maxBytes bytes of JSON, and marks the cut.
-func cutJSON(s string, maxBytes int) string {
+func cutJSON(s string, maxBytes int) (text string, cut bool) {
 	n := 0
 	for i := range len(s) {
 		if n += 1 + escapeGrowth(s[i]); n > maxBytes {
-			return cutText(s, max(0, i-64))
+			return cutText(s, max(0, i-64)), true
 		}
 	}
-	return s
+	return s, false
 }
 
 // cutText truncates s to n bytes, and marks the cut.

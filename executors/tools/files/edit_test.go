@@ -35,8 +35,8 @@ func TestEdit(t *testing.T) {
 			if got := b.content("f"); res.Failed || got != tt.after {
 				t.Fatalf("got %q, want %q: %s", got, tt.after, res.ForModel())
 			}
-			d := res.Content[0].Diff
-			if d.Path != b.path("f") || *d.Old != tt.before || d.New != tt.after {
+			d := res.Content[0].Change
+			if d.Path != b.path("f") || *d.Old != tt.before || *d.New != tt.after {
 				t.Errorf("diff %+v of %q", d, *d.Old)
 			}
 		})
@@ -105,7 +105,7 @@ func TestEditFails(t *testing.T) {
 func TestEditCreates(t *testing.T) {
 	b := newBench(t, nil)
 	res := b.run("edit", in{"path": "new/f", "old_string": "", "new_string": "hi\n"})
-	if res.Failed || b.content("new/f") != "hi\n" || res.Content[0].Diff.Old != nil {
+	if res.Failed || b.content("new/f") != "hi\n" || res.Content[0].Change.Old != nil {
 		t.Errorf("got %+v, want a new file", res)
 	}
 }
@@ -120,7 +120,7 @@ func TestEditOfChangedFile(t *testing.T) {
 	must(t, os.WriteFile(b.path("f"), []byte("new\na\nb\n"), 0o644))
 	res, err := b.Execute(t.Context(), call)
 	must(t, err)
-	if got := b.content("f"); got != "new\na\nB\n" || !strings.Contains(res.ForModel(), "changed after this diff") || *res.Content[0].Diff.Old != "new\na\nb\n" {
+	if got := b.content("f"); got != "new\na\nB\n" || !strings.Contains(res.ForModel(), "changed after this diff") || *res.Content[0].Change.Old != "new\na\nb\n" {
 		t.Errorf("wrote %q: %+v", got, res)
 	}
 	if res.Locations[0].Line != 3 {
@@ -181,8 +181,8 @@ func TestFormatOnSave(t *testing.T) {
 			t.Errorf("no %q in %s", part, res.ForModel())
 		}
 	}
-	if res.Content[0].Diff.New != "A\nB\n" {
-		t.Errorf("diff %+v", res.Content[0].Diff)
+	if *res.Content[0].Change.New != "A\nB\n" {
+		t.Errorf("diff %+v", res.Content[0].Change)
 	}
 	b.buf.save = func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") } // a buffer's own line endings
 	if res := b.run("write", in{"path": "g", "content": "a\nb\n"}); strings.Contains(res.ForModel(), "differs") {

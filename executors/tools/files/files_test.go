@@ -217,7 +217,7 @@ func TestCards(t *testing.T) {
 		{"grep", in{"pattern": "x", "path": "src"}, executors.Card{Title: "x in src", Kind: executors.KindSearch, Paths: []string{b.path("src")}}},
 	} {
 		card, err := b.Prepare(t.Context(), b.call(tt.tool, tt.input))
-		card.Diffs = nil
+		card.Changes = nil
 		if got, want := fmt.Sprintf("%+v", card), fmt.Sprintf("%+v", tt.want); got != want || err != nil {
 			t.Errorf("%s %v: %v\n got %s\nwant %s", tt.tool, tt.input, err, got, want)
 		}
@@ -228,7 +228,7 @@ func TestCards(t *testing.T) {
 func TestCardBesideError(t *testing.T) {
 	b := newBench(t, map[string]string{"a": "x"})
 	card, err := b.Prepare(t.Context(), b.call("edit", in{"path": "a", "old_string": "y", "new_string": "z"}))
-	if err == nil || len(card.Paths) != 1 || card.Paths[0] != b.path("a") || card.Diffs != nil {
+	if err == nil || len(card.Paths) != 1 || card.Paths[0] != b.path("a") || card.Changes != nil {
 		t.Errorf("card %+v, error %v", card, err)
 	}
 }
@@ -311,7 +311,7 @@ func TestLinkedCwd(t *testing.T) {
 	for _, path := range []string{"a", filepath.Join(link, "a"), b.path("a")} {
 		card, err := b.Prepare(t.Context(), b.call("edit", in{"path": path, "old_string": "x", "new_string": "y"}))
 		want := filepath.Join(link, "a")
-		if err != nil || card.Title != "a" || card.Paths[0] != b.path("a") || card.Locations[0].Path != want || card.Diffs[0].Path != want {
+		if err != nil || card.Title != "a" || card.Paths[0] != b.path("a") || card.Locations[0].Path != want || card.Changes[0].Path != want {
 			t.Errorf("%s: %+v, %v", path, card, err)
 		}
 	}

@@ -172,7 +172,7 @@ func TestTreeCards(t *testing.T) {
 			rel, _ := filepath.Rel(b.dir, p)
 			paths = append(paths, rel)
 		}
-		if card.Title != tt.title || card.Kind != tt.kind || strings.Join(paths, " ") != tt.paths || len(card.Diffs) > 0 {
+		if card.Title != tt.title || card.Kind != tt.kind || strings.Join(paths, " ") != tt.paths || len(card.Changes) > 0 {
 			t.Errorf("%s %v: %+v", tt.tool, tt.input, card)
 		}
 	}

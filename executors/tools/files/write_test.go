@@ -33,7 +33,7 @@ func TestWrite(t *testing.T) {
 			if got := b.content("f"); res.Failed || got != tt.after {
 				t.Errorf("got %q, want %q: %s", got, tt.after, res.ForModel())
 			}
-			if d := res.Content[0].Diff; d.Old == nil || d.New != tt.after {
+			if d := res.Content[0].Change; d.Old == nil || *d.New != tt.after {
 				t.Errorf("diff %+v", d)
 			}
 		})
@@ -42,8 +42,8 @@ func TestWrite(t *testing.T) {
 
 func TestWriteNew(t *testing.T) {
 	b := newBench(t, map[string]string{"f": "old", "dir/": "", "link": "-> target"})
-	if res := b.run("write", in{"path": "a/b/c.txt", "content": "hi\n"}); res.ForModel() != "Wrote 3 bytes to a/b/c.txt (created)" || res.Content[0].Diff.Old !=
-		nil {
+	if res := b.run("write", in{"path": "a/b/c.txt", "content": "hi\n"}); res.ForModel() != "Wrote 3 bytes to a/b/c.txt (created)" || res.Content[0].Change.Op !=
+		executors.OpAdd {
 		t.Errorf("got %+v, want 3 bytes in a new file", res)
 	}
 	if res := b.run("write", in{"path": "f", "content": "new!"}); res.ForModel() != "Wrote 4 bytes to f (overwritten)" {
@@ -104,8 +104,8 @@ func TestWriteUnchanged(t *testing.T) {
 	b := newBench(t, map[string]string{"f": "a\n"})
 	call := b.call("write", in{"path": "f", "content": "a\n"})
 	card, err := b.Prepare(t.Context(), call)
-	if err != nil || card.Diffs == nil || len(card.Diffs) > 0 {
-		t.Errorf("got the diffs %+v, %v; want an empty list", card.Diffs, err)
+	if err != nil || card.Changes == nil || len(card.Changes) > 0 {
+		t.Errorf("got the diffs %+v, %v; want an empty list", card.Changes, err)
 	}
 	call.Card = card
 	must(t, os.WriteFile(b.path("f"), []byte("newer\n"), 0o644))
@@ -117,7 +117,7 @@ func TestWriteUnchanged(t *testing.T) {
 func TestWriteShowsInPrepare(t *testing.T) {
 	b := newBench(t, map[string]string{"f": "old\n"})
 	card, err := b.Prepare(t.Context(), b.call("write", in{"path": "f", "content": "new\n"}))
-	if err != nil || len(card.Diffs) != 1 || *card.Diffs[0].Old != "old\n" || card.Diffs[0].New != "new\n" || b.content("f") != "old\n" {
+	if err != nil || len(card.Changes) != 1 || *card.Changes[0].Old != "old\n" || *card.Changes[0].New != "new\n" || b.content("f") != "old\n" {
 		t.Errorf("%+v, %v", card, err)
 	}
 }
@@ -140,20 +140,20 @@ func TestLargeDiffs(t *testing.T) {
 	text := "first\n" + strings.Repeat(line, 10_000) + "middle\n" + strings.Repeat(line, 10_000) + "last"
 	b := newBench(t, map[string]string{"f": text})
 	res := b.run("edit", in{"path": "f", "old_string": "middle", "new_string": "centre"})
-	d := res.Content[0].Diff
+	d := res.Content[0].Change
 	if len(res.Content) != 1 || d.Old == nil || *d.Old != strings.Repeat(line, 3)+"middle\n"+strings.Repeat(line, 3) ||
-		d.New != strings.Replace(*d.Old, "middle", "centre", 1) {
+		*d.New != strings.Replace(*d.Old, "middle", "centre", 1) {
 		t.Errorf("%d diffs, the first %+v", len(res.Content), d)
 	}
-	diffs := clientDiffs("f", &text, strings.Replace(strings.Replace(text, "first", "1st", 1), "last", "end\n", 1))
-	if len(diffs) != 2 || !strings.HasPrefix(diffs[0].New, "1st\n") || !strings.HasSuffix(diffs[1].New, "end\n") || !strings.HasSuffix(*diffs[1].Old, "last") {
+	diffs := textChanges("f", &text, strings.Replace(strings.Replace(text, "first", "1st", 1), "last", "end\n", 1))
+	if len(diffs) != 2 || !strings.HasPrefix(*diffs[0].New, "1st\n") || !strings.HasSuffix(*diffs[1].New, "end\n") || !strings.HasSuffix(*diffs[1].Old, "last") {
 		t.Errorf("%d diffs", len(diffs))
 	}
 	all := strings.ReplaceAll(text, "x", "y")
 	for name, old := range map[string]*string{"new": nil, "all": &text} {
 		size := 0
-		for _, d := range clientDiffs("f", old, all) {
-			size += jsonSize(d.New)
+		for _, d := range textChanges("f", old, all) {
+			size += jsonSize(*d.New)
 			if d.Old != nil {
 				size += jsonSize(*d.Old)
 			}

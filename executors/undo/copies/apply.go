@@ -27,8 +27,8 @@ type Outcome struct {
 	Written, Deleted, Merged []string
 	NotMade                  []PathNote
 	Notes                    []PathNote
-	Kept                     Kept             // the changes of NotMade
-	Diffs                    []executors.Diff // of all that was written or deleted
+	Kept                     Kept                   // the changes of NotMade
+	Changes                  []executors.FileChange // that were made
 }
 
 // PathNote is a change that was not made, or a note about a change that was made.
@@ -131,37 +131,37 @@ func (c *Copy) plan(ctx context.Context, ch Change, now *string) (want *string, 
 // same reports whether two texts are equal, or both missing.
 func same(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b }
 
-// maxDiffs bounds the diffs that are shown, in bytes.
-const maxDiffs = 256 << 10
+// maxTexts bounds the texts of the changes that are shown, in bytes.
+const maxTexts = 256 << 10
 
 // recordChange records a change that was made.
 func (b *Outcome) recordChange(ch Change, path string, before, after *string) {
-	d := executors.Diff{Path: path, Old: before}
+	c := executors.FileChange{Op: executors.WriteOp(before), Path: path, Old: before, New: after}
 	if after == nil {
+		c.Op, c.New = executors.OpDelete, new(string) // clients of version 1 show a file that becomes empty
 		b.Deleted = append(b.Deleted, ch.Path)
 	} else {
-		d.New = *after
 		b.Written = append(b.Written, ch.Path)
 		if !same(before, ch.Old) {
 			b.Merged = append(b.Merged, ch.Path)
 		}
 	}
-	if b.size()+sizeOf(d) <= maxDiffs {
-		b.Diffs = append(b.Diffs, d)
+	if b.size()+sizeOf(c) <= maxTexts {
+		b.Changes = append(b.Changes, c)
 	}
 }
 
 func (b *Outcome) size() (n int) {
-	for d := range slices.Values(b.Diffs) {
-		n += sizeOf(d)
+	for c := range slices.Values(b.Changes) {
+		n += sizeOf(c)
 	}
 	return n
 }
 
-func sizeOf(d executors.Diff) int {
-	n := len(d.New)
-	if d.Old != nil {
-		n += len(*d.Old)
+func sizeOf(c executors.FileChange) int {
+	n := len(*c.New)
+	if c.Old != nil {
+		n += len(*c.Old)
 	}
 	return n
 }

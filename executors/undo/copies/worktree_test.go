@@ -583,7 +583,7 @@ func TestApply(t *testing.T) {
 				left = append(left, l.Path)
 			}
 			p.wants("left", tt.left, left)
-			if len(b.Merged) > 0 != tt.merged || (b.Kept.Patch != "") != (len(left) > 0) || len(b.Diffs) != len(b.Written)+len(b.Deleted) {
+			if len(b.Merged) > 0 != tt.merged || (b.Kept.Patch != "") != (len(left) > 0) || len(b.Changes) != len(b.Written)+len(b.Deleted) {
 				t.Errorf("got %+v, want merged %t, a patch of the rest, and a diff of each change", b, tt.merged)
 			}
 			if b.Kept.Patch != "" { // nothing is lost: the patch has the change

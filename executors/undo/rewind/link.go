@@ -49,7 +49,7 @@ type effect struct {
 func (s *Session) touches(call *executors.Call) (e effect) {
 	switch {
 	case call.Spec.Effect&executors.Mutates == 0:
-	case call.Card.Diffs != nil && len(call.Card.Diffs) == 0: // it changes nothing
+	case call.Card.Changes != nil && len(call.Card.Changes) == 0: // it changes nothing
 	case call.Card.Script == nil:
 		e.paths = call.Card.Paths
 		if call.Card.NoFollow { // a directory is moved, copied or deleted with everything in it

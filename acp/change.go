@@ -1,0 +1,80 @@
+package acp
+
+import "github.com/zeph-acp/zeph-acp/filter/text/plainjson"
+
+// The operations of a [FileChange].
+const (
+	OpAdd    = "add"
+	OpModify = "modify"
+	OpDelete = "delete"
+	OpMove   = "move"
+	OpCopy   = "copy"
+)
+
+// FileChange is a change of one file, directory or symlink. A large text has several changes, one for each of its
+// changed parts.
+type FileChange struct {
+	Op      string // one of the operations above
+	Path    string // absolute; the new path of a move or a copy
+	OldPath string // absolute; of a move or a copy
+	Type    string // binary, directory or symlink; empty for a text file, or if it is unknown
+	// Old and New are the texts before and after the change. Nil means that there is no text, or that it is not
+	// shown.
+	Old, New *string
+	// OldLine and NewLine are the 1-based lines at which Old and New begin. 0 means that they are whole files.
+	OldLine, NewLine int
+	Cut              bool // Old or New is cut, or a later part is missing: they cannot be applied
+}
+
+// Content returns the change as a part of a tool call.
+func (c FileChange) Content() ToolContent {
+	out := ToolContent{
+		Type: "diff", Path: c.Path, OldText: c.Old, NewText: c.New,
+		Operation: c.Op, OldPath: c.OldPath, FileType: c.Type, OldLine: c.OldLine, NewLine: c.NewLine, Cut: c.Cut,
+	}
+	if c.Op == out.shownOperation() {
+		out.Operation = ""
+	}
+	return out
+}
+
+// Change returns the change of a part of type diff.
+func (c ToolContent) Change() FileChange {
+	out := FileChange{
+		Op: c.Operation, Path: c.Path, OldPath: c.OldPath, Type: c.FileType, Old: c.OldText, New: c.NewText,
+		OldLine: c.OldLine, NewLine: c.NewLine, Cut: c.Cut,
+	}
+	if out.Op == "" {
+		out.Op = c.shownOperation()
+	}
+	return out
+}
+
+// shownOperation returns the operation that a diff of version 1 shows. Such a diff has a new text, so it shows an empty
+// string if it has none.
+func (c ToolContent) shownOperation() string {
+	switch {
+	case c.NewText == nil:
+		return ""
+	case c.OldText == nil:
+		return OpAdd
+	}
+	return OpModify
+}
+
+// marshalDiff writes a diff with its oldText, which is null for a new file: some clients do not show a diff without
+// this member.
+func (c ToolContent) marshalDiff() ([]byte, error) {
+	return plainjson.Marshal(struct {
+		Type      string  `json:"type"`
+		Path      string  `json:"path"`
+		OldText   *string `json:"oldText"`
+		NewText   *string `json:"newText,omitempty"`
+		Operation string  `json:"operation,omitempty"`
+		OldPath   string  `json:"oldPath,omitempty"`
+		FileType  string  `json:"fileType,omitempty"`
+		OldLine   int     `json:"oldLine,omitempty"`
+		NewLine   int     `json:"newLine,omitempty"`
+		Cut       bool    `json:"cut,omitempty"`
+	}{c.Type, c.Path, c.OldText, c.NewText, c.Operation, c.OldPath, c.FileType, c.OldLine, c.NewLine, c.Cut})
+}

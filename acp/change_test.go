@@ -1,0 +1,51 @@
+package acp
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// The log keeps every change. Diffs of older logs are read, and written as they were.
+func TestFileChange(t *testing.T) {
+	text := func(s string) *string { return &s }
+	for name, tt := range map[string]struct {
+		change  FileChange
+		stored  string
+		version string // 1 of the protocol; empty if it shows nothing
+	}{
+		"add": {FileChange{Op: OpAdd, Path: "/a", New: text("x")},
+			`{"type":"diff","path":"/a","oldText":null,"newText":"x"}`, `{"type":"diff","path":"/a","oldText":null,"newText":"x"}`},
+		"modify": {FileChange{Op: OpModify, Path: "/a", Old: text(""), New: text("x")},
+			`{"type":"diff","path":"/a","oldText":"","newText":"x"}`, `{"type":"diff","path":"/a","oldText":"","newText":"x"}`},
+		"part": {FileChange{Op: OpModify, Path: "/a", Old: text("y"), New: text("x"), OldLine: 3, NewLine: 4, Cut: true},
+			`{"type":"diff","path":"/a","oldText":"y","newText":"x","oldLine":3,"newLine":4,"cut":true}`,
+			`{"type":"diff","path":"/a","oldText":"y","newText":"x"}`},
+		"delete": {FileChange{Op: OpDelete, Path: "/a", Old: text("x")},
+			`{"type":"diff","path":"/a","oldText":"x","operation":"delete"}`, ""},
+		"emptied by a deletion": {FileChange{Op: OpDelete, Path: "/a", Old: text("x"), New: text("")},
+			`{"type":"diff","path":"/a","oldText":"x","newText":"","operation":"delete"}`,
+			`{"type":"diff","path":"/a","oldText":"x","newText":""}`},
+		"move": {FileChange{Op: OpMove, Path: "/b", OldPath: "/a", Type: "directory"},
+			`{"type":"diff","path":"/b","oldText":null,"operation":"move","oldPath":"/a","fileType":"directory"}`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			stored, err := json.Marshal(tt.change.Content())
+			if err != nil || string(stored) != tt.stored {
+				t.Errorf("stored as %s, want %s: %v", stored, tt.stored, err)
+			}
+			var read ToolContent
+			if err := json.Unmarshal([]byte(tt.stored), &read); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.change, read.Change()); diff != "" {
+				t.Errorf("read (-want +got)\n%s", diff)
+			}
+			want := "[" + tt.version + "]"
+			if shown, err := json.Marshal(v1Content([]ToolContent{read})); err != nil || string(shown) != want {
+				t.Errorf("version 1 shows %s, want %s: %v", shown, want, err)
+			}
+		})
+	}
+}

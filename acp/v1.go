@@ -1,0 +1,30 @@
+package acp
+
+import "slices"
+
+// v1Update returns an update in the form of version 1 of the protocol.
+func v1Update(u SessionUpdate) SessionUpdate {
+	if u, ok := u.(ToolCall); ok {
+		u.Content = v1Content(u.Content)
+		return u
+	}
+	return u
+}
+
+// v1Content returns the parts of a tool call that version 1 of the protocol can show: a diff has a new text, and
+// does not name the operation.
+func v1Content(all []ToolContent) []ToolContent {
+	plain := func(c ToolContent) ToolContent {
+		if c.Type == "diff" {
+			c = ToolContent{Type: c.Type, Path: c.Path, OldText: c.OldText, NewText: c.NewText}
+		}
+		return c
+	}
+	if !slices.ContainsFunc(all, func(c ToolContent) bool { return c != plain(c) || c.isUnseen() }) {
+		return all
+	}
+	return mapped(slices.DeleteFunc(slices.Clone(all), ToolContent.isUnseen), plain)
+}
+
+// isUnseen reports whether version 1 of the protocol cannot show a part of a tool call.
+func (c ToolContent) isUnseen() bool { return c.Type == "diff" && c.NewText == nil }
