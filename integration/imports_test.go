@@ -25,7 +25,8 @@ var importTable = []struct {
 	packages string
 	may      []string
 }{
-	{"acp", nil},
+	{"acp/gitpatch", nil},
+	{"acp", []string{"acp/gitpatch"}},
 	{"executors", []string{"executors/command"}},
 	{"session/llm", nil},
 	{"session/llm/wire", []string{"session/llm"}},
