@@ -18,7 +18,7 @@ func TestExit(t *testing.T) {
 	card := ToolCall{
 		Update: UpdateToolCall, ToolCallID: "c", Title: secret, RawInput: input, RawOutput: map[string]any{"out": secret},
 		Content:   []ToolContent{BlockContent(TextBlock(secret)), {Type: "diff", Path: "/" + secret, OldText: &text, NewText: &text}},
-		Locations: []ToolCallLocation{{Path: "/" + secret}}, Meta: &ToolMeta{Output: &TerminalBytes{Data: secret}},
+		Locations: []ToolCallLocation{{Path: "/" + secret}}, Terminal: &TerminalUpdate{Output: &text},
 	}
 	update := func(u SessionUpdate) func(context.Context, *Client) {
 		return func(ctx context.Context, c *Client) { _ = c.Update(ctx, "s1/child", u) }
@@ -28,6 +28,7 @@ func TestExit(t *testing.T) {
 		kept int // occurrences of the secret
 	}{
 		"card":    {update(card), 0},
+		"output":  {update(TerminalChunk{TerminalID: "t", ToolCallID: "c", Data: secret}), 0},
 		"plan":    {update(PlanUpdate{Entries: []PlanEntry{{Content: secret}}}), 0},
 		"notice":  {update(Notice{Update: UpdateNotice, Title: secret}), 0},
 		"message": {update(MessageChunk{Update: UpdateAgentMessage, Content: TextBlock(secret)}), 0},

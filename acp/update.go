@@ -23,6 +23,8 @@ func (CompactionUpdate) sessionUpdate() {}
 func (SubagentUpdate) sessionUpdate()   {}
 func (SessionMessage) sessionUpdate()   {}
 func (PlanRemoved) sessionUpdate()      {}
+func (TerminalUpdate) sessionUpdate()   {}
+func (TerminalChunk) sessionUpdate()    {}
 
 // Kinds of session updates.
 const (
@@ -70,7 +72,9 @@ type ToolCall struct {
 	Locations  []ToolCallLocation `json:"locations,omitempty"`
 	RawInput   json.RawMessage    `json:"rawInput,omitempty"`
 	RawOutput  any                `json:"rawOutput,omitempty"`
-	Meta       *ToolMeta          `json:"_meta,omitempty"`
+	// Terminal is the state of the terminal that Content embeds. The log and version 1 of the protocol have it in
+	// _meta.
+	Terminal *TerminalUpdate `json:"_meta,omitempty"`
 }
 
 // ToolStatus is the state of a tool call.
@@ -122,33 +126,6 @@ func (c ToolContent) MarshalJSON() ([]byte, error) {
 type ToolCallLocation struct {
 	Path string `json:"path"`           // absolute
 	Line int    `json:"line,omitempty"` // 1-based
-}
-
-// ToolMeta shows the output of commands that the agent runs itself, for clients
-// that declare _meta.terminal_output.
-type ToolMeta struct {
-	Info   *TerminalInfo  `json:"terminal_info,omitempty"`
-	Output *TerminalBytes `json:"terminal_output,omitempty"`
-	Exit   *TerminalExit  `json:"terminal_exit,omitempty"`
-}
-
-// TerminalInfo opens such a terminal.
-type TerminalInfo struct {
-	TerminalID string `json:"terminal_id"`
-	CWD        string `json:"cwd,omitempty"`
-}
-
-// TerminalBytes is further output of that terminal.
-type TerminalBytes struct {
-	TerminalID string `json:"terminal_id"`
-	Data       string `json:"data"`
-}
-
-// TerminalExit reports its end.
-type TerminalExit struct {
-	TerminalID string  `json:"terminal_id"`
-	ExitCode   *int    `json:"exit_code"`
-	Signal     *string `json:"signal"`
 }
 
 // UsageUpdate reports the size of the context, in tokens, and the cost of the

@@ -4,9 +4,21 @@ import "slices"
 
 // v1Update returns an update in the form of version 1 of the protocol.
 func v1Update(u SessionUpdate) SessionUpdate {
-	if u, ok := u.(ToolCall); ok {
+	switch u := u.(type) {
+	case ToolCall:
 		u.Content = v1Content(u.Content)
+		if t := u.Terminal; t != nil && t.Command != "" {
+			shown := *t
+			shown.Command = ""
+			u.Terminal = &shown
+		}
 		return u
+	case TerminalUpdate:
+		return ToolCall{Update: UpdateToolCallPatch, ToolCallID: u.ToolCallID, Terminal: &u}
+	case TerminalChunk:
+		return ToolCall{
+			Update: UpdateToolCallPatch, ToolCallID: u.ToolCallID, Terminal: &TerminalUpdate{TerminalID: u.TerminalID, Output: &u.Data},
+		}
 	}
 	return u
 }

@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"encoding/base64"
 	"strings"
 	"sync"
 
@@ -119,11 +120,22 @@ func bodies(u SessionUpdate, replay bool) []any {
 	case ToolCall:
 		w := wireToolCallOf(u, replay && u.Update == UpdateToolCall)
 		w.Update = UpdateToolCallPatch
-		updates := wireTerminalOf(u, replay)
+		var updates []any
+		if u.Terminal != nil { // before the update that embeds it in the call
+			t := *u.Terminal
+			if t.Opens && t.Command == "" { // of an older log
+				t.Command = commandOf(u.RawInput)
+			}
+			updates = append(updates, wireTerminalOf(t, replay))
+		}
 		if w != (wireToolCall{Update: w.Update, ToolCallID: w.ToolCallID}) {
 			updates = append(updates, w)
 		}
 		return updates
+	case TerminalUpdate:
+		return []any{wireTerminalOf(u, replay)}
+	case TerminalChunk:
+		return []any{wireTerminalChunk{"terminal_output_chunk", u.TerminalID, base64.StdEncoding.EncodeToString([]byte(u.Data))}}
 	case CommandsUpdate:
 		return []any{wireCommands{u.Update, wireCommandsOf(u.AvailableCommands)}}
 	case OptionsUpdate:

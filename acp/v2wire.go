@@ -239,37 +239,26 @@ type wireExit struct {
 	Signal   *string `json:"signal,omitempty"`
 }
 
-// wireTerminalOf returns the updates of a terminal that a tool call shows: before the update that
-// embeds it in the call. A replay shows its output as a whole.
-func wireTerminalOf(u ToolCall, replay bool) (updates []any) {
-	if u.Meta == nil {
-		return nil
+// wireTerminalOf returns an update of a terminal. One of a replay clears what the client may have of an
+// earlier connection.
+func wireTerminalOf(t TerminalUpdate, replay bool) wireTerminal {
+	w := wireTerminal{Update: updateTerminal, TerminalID: t.TerminalID}
+	if t.Command != "" {
+		w.Command = t.Command
 	}
-	if info := u.Meta.Info; info != nil {
-		w := wireTerminal{Update: updateTerminal, TerminalID: info.TerminalID}
-		if command := commandOf(u.RawInput); command != "" {
-			w.Command = command
-		}
-		if info.CWD != "" {
-			w.CWD = info.CWD
-		}
-		if replay {
-			w.Output, w.ExitStatus = null, null
-		}
-		updates = append(updates, w)
+	if t.CWD != "" {
+		w.CWD = t.CWD
 	}
-	if out := u.Meta.Output; out != nil {
-		data := base64.StdEncoding.EncodeToString([]byte(out.Data))
-		if replay {
-			updates = append(updates, wireTerminal{Update: updateTerminal, TerminalID: out.TerminalID, Output: wireBytes{data}})
-		} else {
-			updates = append(updates, wireTerminalChunk{"terminal_output_chunk", out.TerminalID, data})
-		}
+	if t.Opens && replay {
+		w.Output, w.ExitStatus = null, null
 	}
-	if exit := u.Meta.Exit; exit != nil {
-		updates = append(updates, wireTerminal{Update: updateTerminal, TerminalID: exit.TerminalID, ExitStatus: wireExit{exit.ExitCode, exit.Signal}})
+	if t.Output != nil {
+		w.Output = wireBytes{base64.StdEncoding.EncodeToString([]byte(*t.Output))}
 	}
-	return updates
+	if t.Exit != nil {
+		w.ExitStatus = wireExit{t.Exit.ExitCode, t.Exit.Signal}
+	}
+	return w
 }
 
 // commandOf returns the command in the input of a call, or "".

@@ -154,7 +154,7 @@ func (t *turn) announce(ctx context.Context, c llm.ToolCall) (*runningCall, erro
 	u.Name, u.Status = executors.Shown(c.Name), acp.ToolPending
 	if t.StreamTerminals && call.Card.Command() != "" {
 		r.terminal = call.ID
-		u.Meta = &acp.ToolMeta{Info: &acp.TerminalInfo{TerminalID: call.ID, CWD: call.Card.Dir()}}
+		u.Terminal = &acp.TerminalUpdate{TerminalID: call.ID, Opens: true, Command: executors.Shown(call.Card.Command()), CWD: call.Card.Dir()}
 		u.Content = r.content(nil)
 	}
 	t.Record(transcript.Call{Shown: u})
@@ -246,7 +246,7 @@ func (r *runningCall) finish(ctx context.Context, res executors.Result, err erro
 	r.mu.Lock()
 	exit := r.exit
 	if r.StreamTerminals && r.terminal != "" && exit == nil { // the command never ran, or was abandoned
-		shown.Meta = &acp.ToolMeta{Exit: &acp.TerminalExit{TerminalID: r.terminal}}
+		shown.Terminal = &acp.TerminalUpdate{TerminalID: r.terminal, Exit: &acp.TerminalExit{TerminalID: r.terminal}}
 	}
 	r.mu.Unlock()
 	if r.silent && r.call.Record.Answer() == "" { // otherwise the client saw the call in the question
@@ -299,16 +299,14 @@ func (r *runningCall) progressUpdate(ev executors.Event) (acp.SessionUpdate, boo
 	case ev.Progress != "":
 		u.Content = append(r.contentLocked(nil), acp.BlockContent(acp.TextBlock(ev.Progress)))
 	case ev.Output != nil && r.StreamTerminals && r.terminal != "":
-		u.Meta = &acp.ToolMeta{Output: &acp.TerminalBytes{TerminalID: r.terminal, Data: string(ev.Output)}}
+		return acp.TerminalChunk{TerminalID: r.terminal, ToolCallID: r.call.ID, Data: string(ev.Output)}, !r.silent
 	case ev.Exit != nil && r.terminal != "":
 		r.exit = &acp.TerminalExit{TerminalID: r.terminal, ExitCode: ev.Exit.Code}
 		if ev.Exit.Signal != "" {
 			r.exit.Signal = &ev.Exit.Signal
 		}
-		if !r.StreamTerminals { // the client saw it in its own terminal
-			return nil, false
-		}
-		u.Meta = &acp.ToolMeta{Exit: r.exit}
+		// Otherwise the client saw it in its own terminal.
+		return acp.TerminalUpdate{TerminalID: r.terminal, ToolCallID: r.call.ID, Exit: r.exit}, r.StreamTerminals && !r.silent
 	default:
 		return nil, false
 	}

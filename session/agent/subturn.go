@@ -290,7 +290,7 @@ func (in *subturn) send(send func(context.Context, acp.SessionUpdate) error) fun
 	}
 	return func(ctx context.Context, u acp.SessionUpdate) error {
 		switch u.(type) {
-		case acp.ToolCall, acp.Notice:
+		case acp.ToolCall, acp.TerminalUpdate, acp.TerminalChunk, acp.Notice:
 			return send(ctx, u)
 		}
 		return nil

@@ -106,7 +106,7 @@ func (r *replayer) replay(e Event) {
 		r.replayQuestion(e)
 	case Correction:
 		if u := e.Shown; r.open[u.ToolCallID] { // false in a log from elsewhere
-			u.Meta, u.Content = nil, slices.DeleteFunc(slices.Clone(u.Content), isTerminal)
+			u.Terminal, u.Content = nil, slices.DeleteFunc(slices.Clone(u.Content), isTerminal)
 			r.update(u)
 		}
 	case Step:
@@ -310,11 +310,11 @@ func attachmentSize(b acp.ContentBlock) int {
 // exists, and the text of the result has its output. A client that shows terminals of the
 // agent gets one, opened by the announcement and filled by the result.
 func (r *replayer) fit(u acp.ToolCall, exit *acp.TerminalExit) acp.ToolCall {
-	cwd := ""
-	if u.Meta != nil && u.Meta.Info != nil {
-		cwd = u.Meta.Info.CWD
+	opened := acp.TerminalUpdate{Opens: true}
+	if u.Terminal != nil && u.Terminal.Opens {
+		opened = *u.Terminal
 	}
-	u.Meta = nil
+	u.Terminal = nil
 	terminal := r.terminals[u.ToolCallID]
 	if terminal == "" {
 		terminal = terminalOf(u)
@@ -329,16 +329,17 @@ func (r *replayer) fit(u acp.ToolCall, exit *acp.TerminalExit) acp.ToolCall {
 	}
 	u.Content = append([]acp.ToolContent{{Type: "terminal", TerminalID: terminal}}, rest...)
 	if u.Update == acp.UpdateToolCall {
-		u.Meta = &acp.ToolMeta{Info: &acp.TerminalInfo{TerminalID: terminal, CWD: cwd}}
+		opened.TerminalID = terminal
+		u.Terminal = &opened
 		return u
 	}
-	u.Meta = &acp.ToolMeta{Exit: &acp.TerminalExit{TerminalID: terminal}}
+	u.Terminal = &acp.TerminalUpdate{TerminalID: terminal, Exit: &acp.TerminalExit{TerminalID: terminal}}
 	if exit != nil {
-		u.Meta.Exit.ExitCode, u.Meta.Exit.Signal = exit.ExitCode, exit.Signal
+		u.Terminal.Exit.ExitCode, u.Terminal.Exit.Signal = exit.ExitCode, exit.Signal
 	}
 	for _, c := range rest {
 		if c.Type == "content" && c.Content != nil && c.Content.Text != nil {
-			u.Meta.Output = &acp.TerminalBytes{TerminalID: terminal, Data: *c.Content.Text}
+			u.Terminal.Output = c.Content.Text
 		}
 	}
 	return u
