@@ -1,6 +1,9 @@
 package acp
 
-import "github.com/zeph-acp/zeph-acp/filter/text/plainjson"
+import (
+	"github.com/zeph-acp/zeph-acp/acp/gitpatch"
+	"github.com/zeph-acp/zeph-acp/filter/text/plainjson"
+)
 
 // The operations of a [FileChange].
 const (
@@ -77,4 +80,48 @@ func (c ToolContent) marshalDiff() ([]byte, error) {
 		NewLine   int     `json:"newLine,omitempty"`
 		Cut       bool    `json:"cut,omitempty"`
 	}{c.Type, c.Path, c.OldText, c.NewText, c.Operation, c.OldPath, c.FileType, c.OldLine, c.NewLine, c.Cut})
+}
+
+// FileParts returns the changes at the beginning of content that belong to one file: one, or all parts of a large text.
+func FileParts(content []ToolContent) (parts []FileChange) {
+	for _, c := range content {
+		if c.Type != "diff" || len(parts) > 0 && (c.Path != parts[0].Path || c.OldLine == 0 || parts[0].OldLine == 0) {
+			break
+		}
+		parts = append(parts, c.Change())
+	}
+	return parts
+}
+
+// maxPatch bounds a patch, in bytes: a frame stays under 1 MiB.
+const maxPatch = 512 << 10
+
+// patchOps are the operations as package gitpatch names them.
+var patchOps = map[string]gitpatch.Op{
+	OpAdd: gitpatch.Add, OpModify: gitpatch.Modify, OpDelete: gitpatch.Delete, OpMove: gitpatch.Move, OpCopy: gitpatch.Copy,
+}
+
+// GitPatch returns the change of one file, whose parts [FileParts] returns, as a patch of git with absolute paths. It is
+// empty if there is none: for a directory, a symlink, a binary file, or a text that is not known, cut or too long.
+func GitPatch(parts []FileChange) string {
+	c := parts[0]
+	f := gitpatch.File{Op: patchOps[c.Op], Path: c.Path, OldPath: c.OldPath}
+	needsOld, needsNew := c.Op == OpModify || c.Op == OpDelete, c.Op == OpModify || c.Op == OpAdd
+	for _, p := range parts {
+		if p.Type != "" || p.Cut || needsOld && p.Old == nil || needsNew && p.New == nil {
+			return ""
+		}
+		part := gitpatch.Part{OldLine: p.OldLine, NewLine: p.NewLine}
+		if p.Old != nil {
+			part.Old = *p.Old
+		}
+		if p.New != nil {
+			part.New = *p.New
+		}
+		f.Parts = append(f.Parts, part)
+	}
+	if patch := f.Patch(); len(patch) <= maxPatch {
+		return patch
+	}
+	return ""
 }

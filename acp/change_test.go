@@ -49,3 +49,38 @@ func TestFileChange(t *testing.T) {
 		})
 	}
 }
+
+// A patch has all parts of one file. A file without a known text has none.
+func TestGitPatch(t *testing.T) {
+	text := func(s string) *string { return &s }
+	part := func(line int, before, after string, cut bool) ToolContent {
+		return FileChange{Op: OpModify, Path: "/a", Old: &before, New: &after, OldLine: line, NewLine: line, Cut: cut}.Content()
+	}
+	for name, tt := range map[string]struct {
+		content []ToolContent
+		parts   int
+		want    string
+	}{
+		"add": {[]ToolContent{FileChange{Op: OpAdd, Path: "/a", New: text("x\n")}.Content(), part(1, "a", "b", false)}, 1,
+			"diff --git /a /a\nnew file mode 100644\n--- /dev/null\n+++ /a\n@@ -0,0 +1 @@\n+x\n"},
+		"parts": {[]ToolContent{part(3, "a\n", "b\n", false), part(9, "c\n", "d\n", false), {Type: "terminal"}}, 2,
+			"diff --git /a /a\n--- /a\n+++ /a\n@@ -3 +3 @@\n-a\n+b\n@@ -9 +9 @@\n-c\n+d\n"},
+		"cut": {[]ToolContent{part(3, "a\n", "b\n", false), part(9, "c\n", "d\n", true)}, 2, ""},
+		"delete": {[]ToolContent{FileChange{Op: OpDelete, Path: "/a", Old: text("x")}.Content()}, 1,
+			"diff --git /a /a\ndeleted file mode 100644\n--- /a\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n\\ No newline at end of file\n"},
+		"unknown text": {[]ToolContent{FileChange{Op: OpDelete, Path: "/a"}.Content()}, 1, ""},
+		"directory":    {[]ToolContent{FileChange{Op: OpMove, Path: "/b", OldPath: "/a", Type: "directory"}.Content()}, 1, ""},
+		"move": {[]ToolContent{FileChange{Op: OpMove, Path: "/b", OldPath: "/a"}.Content()}, 1,
+			"diff --git /a /b\nsimilarity index 100%\nrename from /a\nrename to /b\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			parts := FileParts(tt.content)
+			if len(parts) != tt.parts {
+				t.Fatalf("got %d parts, want %d", len(parts), tt.parts)
+			}
+			if got := GitPatch(parts); got != tt.want {
+				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
+			}
+		})
+	}
+}

@@ -18,7 +18,7 @@ import (
 )
 
 func (t *tools) planCopy(in *relocateInput) (relocation, error) {
-	r, err := t.planRelocation(in, t.roots, "copy")
+	r, err := t.planRelocation(in, t.roots, executors.OpCopy)
 	if err != nil {
 		return r, err
 	}
@@ -45,7 +45,7 @@ func (t *tools) planCopy(in *relocateInput) (relocation, error) {
 
 func (t *tools) prepareCopy(_ context.Context, _ *executors.Call, in *relocateInput) (executors.Card, error) {
 	r, err := t.planCopy(in)
-	card := r.card("copy ", executors.KindEdit, in)
+	card := r.card("copy ", executors.KindEdit, in, err)
 	card.Source = r.from.abs
 	return card, err
 }

@@ -35,11 +35,20 @@ func (t *tools) planCreate(in *createInput) (tg target, exists bool, err error) 
 }
 
 func (t *tools) prepareCreate(_ context.Context, _ *executors.Call, in *createInput) (executors.Card, error) {
-	tg, _, err := t.planCreate(in)
+	tg, exists, err := t.planCreate(in)
 	if tg.abs == "" {
 		return refusedCard(executors.KindEdit, in.Path), err
 	}
-	return executors.Card{Title: "new directory " + tg.title(), Kind: executors.KindEdit, Paths: []string{tg.abs}}, err
+	card := executors.Card{Title: "new directory " + tg.title(), Kind: executors.KindEdit, Paths: []string{tg.abs}}
+	if !exists && err == nil {
+		card.Changes = []executors.FileChange{newDirectory(tg)}
+	}
+	return card, err
+}
+
+// newDirectory returns the change of files that creates a directory.
+func newDirectory(tg target) executors.FileChange {
+	return executors.FileChange{Op: executors.OpAdd, Path: tg.client, Type: executors.FileDirectory}
 }
 
 func (t *tools) create(ctx context.Context, call *executors.Call, in *createInput) (executors.Result, error) {
@@ -58,5 +67,8 @@ func (t *tools) create(ctx context.Context, call *executors.Call, in *createInpu
 		return fail(ctx, t.explain(err, "create", tg))
 	}
 	dir.Close()
-	return executors.Result{Text: "Created directory: " + tg.display, Raw: rawDirectory{Path: tg.client, Created: true}}, nil
+	made := newDirectory(tg)
+	return executors.Result{
+		Text: "Created directory: " + tg.display, Raw: rawDirectory{Path: tg.client, Created: true}, Content: []executors.Content{{Change: &made}},
+	}, nil
 }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math"
+	"os"
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
@@ -29,9 +31,11 @@ func (t *tools) planDelete(ctx context.Context, in *deleteInput, maxEntries int)
 	if err = t.checkFixed(tg, "deleted"); err != nil {
 		return tg, c, err
 	}
-	if _, err := roots.Lstat(tg.abs); err != nil {
+	info, err := roots.Lstat(tg.abs)
+	if err != nil {
 		return tg, c, t.explain(err, "delete", tg)
 	}
+	c.mode = info.Mode()
 	if err := c.countTree(ctx, roots, tg, maxEntries); err != nil {
 		return tg, c, t.explain(err, "look at what is in", tg)
 	}
@@ -57,7 +61,30 @@ func (t *tools) prepareDelete(ctx context.Context, _ *executors.Call, in *delete
 		card.Title += fmt.Sprintf(" and everything in it (%s)", &c)
 	}
 	card.Locations = []executors.Location{{Path: tg.client}}
+	card.Changes = []executors.FileChange{{Op: executors.OpDelete, Path: tg.client, Type: typeOfMode(c.mode)}}
 	return card, nil
+}
+
+// deletion returns the deletion of an entry as a change of files. It has the text of a small file that may be read.
+func (t *tools) deletion(tg target, mode fs.FileMode, dir *workspace.Dir, name string) executors.FileChange {
+	made := executors.FileChange{Op: executors.OpDelete, Path: tg.client, Type: typeOfMode(mode)}
+	if _, refuses := t.roots.Readable().Refuses(tg.abs); refuses || !mode.IsRegular() {
+		return made
+	}
+	f, info, err := dir.Open(name, os.O_RDONLY)
+	if err != nil {
+		return made
+	}
+	defer f.Close()
+	if info.Size() > maxDiff {
+		return made
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxDiff+1))
+	text := string(data)
+	if made.Type = typeOf(text); err == nil && made.Type == "" && jsonSize(text) <= maxDiff {
+		made.Old = &text
+	}
+	return made
 }
 
 func (t *tools) delete(ctx context.Context, call *executors.Call, in *deleteInput) (executors.Result, error) {
@@ -73,6 +100,7 @@ func (t *tools) delete(ctx context.Context, call *executors.Call, in *deleteInpu
 		return fail(ctx, t.explain(err, "delete", tg))
 	}
 	defer dir.Close()
+	made := t.deletion(tg, all.mode, dir, name)
 	gone, err := remove(ctx, dir, name)
 	if err != nil && ctx.Err() == nil && gone > 0 {
 		return executors.Failuref(executors.PermanentFailure, "delete %s: %v (%s already deleted)", tg.display,
@@ -84,7 +112,7 @@ func (t *tools) delete(ctx context.Context, call *executors.Call, in *deleteInpu
 	}
 	return executors.Result{Text: fmt.Sprintf("Deleted: %s (%s)", tg.display, &all), Raw: rawDeleted{
 		Path: tg.client, Files: all.files, Directories: all.dirs, Bytes: all.bytes,
-	}}, nil
+	}, Content: []executors.Content{{Change: &made}}}, nil
 }
 
 // remove removes name in dir with everything in it, but never the target of a

@@ -125,10 +125,10 @@ func TestDeniedMayBeMadeAndDeleted(t *testing.T) {
 	}
 	for _, path := range []string{".env", "secrets"} {
 		card, err := b.Prepare(t.Context(), b.call("delete_path", in{"path": path}))
-		if err != nil || len(card.Changes) > 0 {
+		if err != nil || len(card.Changes) != 1 || card.Changes[0].Old != nil {
 			t.Errorf("%+v, %v", card, err)
 		}
-		if res := b.run("delete_path", in{"path": path}); res.Failed || strings.Contains(res.ForModel(), secret) {
+		if res := b.run("delete_path", in{"path": path}); res.Failed || strings.Contains(res.ForModel(), secret) || res.Content[0].Change.Old != nil {
 			t.Errorf(`b.run("delete_path", in{"path": path}): got %s, want success and no %q in it`, res.ForModel(), secret)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 // planMove checks a move. A file that the rules for reading refuse may not be
 // moved either: it might be readable under its new name.
 func (t *tools) planMove(ctx context.Context, in *relocateInput) (relocation, error) {
-	r, err := t.planRelocation(in, t.roots.Writing(), "move")
+	r, err := t.planRelocation(in, t.roots.Writing(), executors.OpMove)
 	if r.from.abs == "" || r.to.abs == "" {
 		return r, err
 	}
@@ -66,7 +66,7 @@ func (t *tools) respelled(r relocation) bool {
 
 func (t *tools) prepareMove(ctx context.Context, _ *executors.Call, in *relocateInput) (executors.Card, error) {
 	r, err := t.planMove(ctx, in)
-	return r.card("", executors.KindMove, in), err
+	return r.card("", executors.KindMove, in, err), err
 }
 
 func (t *tools) move(ctx context.Context, call *executors.Call, in *relocateInput) (executors.Result, error) {

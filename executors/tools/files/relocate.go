@@ -19,13 +19,14 @@ type relocateInput struct {
 
 // relocation is the effect of a move or a copy.
 type relocation struct {
+	op       string // of the change of files
 	from, to target
 	info     fs.FileInfo // of from; nil if it cannot be read
 }
 
-// card returns the card of a relocation, as far as it is known. verb begins the
+// card returns the card of a relocation, as far as it is known; err is why it cannot be made. verb begins the
 // title if the kind does not imply it.
-func (r relocation) card(verb string, kind executors.Kind, in *relocateInput) executors.Card {
+func (r relocation) card(verb string, kind executors.Kind, in *relocateInput, err error) executors.Card {
 	if r.from.abs == "" || r.to.abs == "" && in.Destination != "" {
 		card := refusedCard(kind, in.Source)
 		if card.Title != "" && in.Destination != "" {
@@ -44,12 +45,32 @@ func (r relocation) card(verb string, kind executors.Kind, in *relocateInput) ex
 	if r.info != nil {
 		card.Locations = []executors.Location{{Path: r.from.client}}
 	}
+	if err == nil {
+		card.Changes = []executors.FileChange{r.change()}
+	}
 	return card
 }
 
-// planRelocation resolves and checks both ends; it resolves the source by the roots from.
+// change returns the relocation as a change of files.
+func (r relocation) change() executors.FileChange {
+	return executors.FileChange{Op: r.op, Path: r.to.client, OldPath: r.from.client, Type: typeOfMode(r.info.Mode())}
+}
+
+// typeOfMode returns the type of a file for a client, empty for a regular file.
+func typeOfMode(mode fs.FileMode) string {
+	switch {
+	case mode.IsDir():
+		return executors.FileDirectory
+	case mode&fs.ModeSymlink != 0:
+		return executors.FileSymlink
+	}
+	return ""
+}
+
+// planRelocation resolves and checks both ends; it resolves the source by the roots from. op is move or copy.
 // It never overwrites an existing destination.
-func (t *tools) planRelocation(in *relocateInput, from *workspace.Roots, verb string) (r relocation, err error) {
+func (t *tools) planRelocation(in *relocateInput, from *workspace.Roots, op string) (r relocation, err error) {
+	r.op = op
 	if r.from, err = t.resolveEntry("source", in.Source, from); err != nil {
 		return r, err
 	}
@@ -58,7 +79,7 @@ func (t *tools) planRelocation(in *relocateInput, from *workspace.Roots, verb st
 	}
 	info, err := from.Lstat(r.from.abs)
 	if err != nil {
-		return r, t.explain(err, verb, r.from)
+		return r, t.explain(err, op, r.from)
 	}
 	r.info = info
 	if t.roots.InGit(r.to.abs) {
@@ -131,7 +152,8 @@ func (t *tools) explainRename(err error, verb string, r relocation) error {
 
 // result returns the result of a relocation.
 func (r relocation) result(text string) executors.Result {
-	res := executors.Result{Text: text, Raw: rawRelocated{r.from.client, r.to.client}}
+	made := r.change()
+	res := executors.Result{Text: text, Raw: rawRelocated{r.from.client, r.to.client}, Content: []executors.Content{{Change: &made}}}
 	if r.info.Mode().IsRegular() {
 		res.Locations = []executors.Location{{Path: r.to.client}}
 	}

@@ -44,10 +44,11 @@ func (t *tools) ownFilesFailure(tg target, verb string) error {
 type census struct {
 	files, dirs int // files are all entries but directories
 	bytes       int64
-	room        int  // entries that may still be counted
-	incomplete  bool // there are more entries
-	hidden      bool // zeph-acp's own files are there
-	denied      int  // entries that may not be read
+	room        int         // entries that may still be counted
+	incomplete  bool        // there are more entries
+	hidden      bool        // zeph-acp's own files are there
+	denied      int         // entries that may not be read
+	mode        fs.FileMode // of the entry itself, where the caller knows it
 }
 
 // countEntry adds name in dir. An entry that vanishes during the count is skipped.

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -158,13 +159,15 @@ func TestTreeCards(t *testing.T) {
 		title string
 		kind  executors.Kind
 		paths string
+		op    string
 	}{
-		{"create_directory", in{"path": "n"}, "new directory n", executors.KindEdit, "n"},
-		{"delete_path", in{"path": "d"}, "d and everything in it (4 files, 21 bytes)", executors.KindDelete, "d"},
-		{"delete_path", in{"path": "out"}, "out", executors.KindDelete, "out"},
-		{"move_path", in{"source": "in", "destination": "p/q"}, "in → p/q", executors.KindMove, "in p/q"},
-		{"move_path", in{"source": "in", "destination": "d"}, "in → d", executors.KindMove, "in d"}, // with an error
-		{"copy_path", in{"source": "a", "destination": "b"}, "copy a → b", executors.KindEdit, "a b"},
+		{"create_directory", in{"path": "n"}, "new directory n", executors.KindEdit, "n", "add directory n"},
+		{"create_directory", in{"path": "d"}, "new directory d", executors.KindEdit, "d", ""},
+		{"delete_path", in{"path": "d"}, "d and everything in it (4 files, 21 bytes)", executors.KindDelete, "d", "delete directory d"},
+		{"delete_path", in{"path": "out"}, "out", executors.KindDelete, "out", "delete symlink out"},
+		{"move_path", in{"source": "in", "destination": "p/q"}, "in → p/q", executors.KindMove, "in p/q", "move symlink in p/q"},
+		{"move_path", in{"source": "in", "destination": "d"}, "in → d", executors.KindMove, "in d", ""}, // with an error
+		{"copy_path", in{"source": "a", "destination": "b"}, "copy a → b", executors.KindEdit, "a b", "copy a b"},
 	} {
 		card, _ := b.Prepare(t.Context(), b.call(tt.tool, tt.input))
 		var paths []string
@@ -172,8 +175,42 @@ func TestTreeCards(t *testing.T) {
 			rel, _ := filepath.Rel(b.dir, p)
 			paths = append(paths, rel)
 		}
-		if card.Title != tt.title || card.Kind != tt.kind || strings.Join(paths, " ") != tt.paths || len(card.Changes) > 0 {
-			t.Errorf("%s %v: %+v", tt.tool, tt.input, card)
+		op := ""
+		for _, c := range card.Changes {
+			op += strings.Join(strings.Fields(strings.ReplaceAll(c.Op+" "+c.Type+" "+c.OldPath+" "+c.Path, b.dir+string(filepath.Separator), "")), " ")
+		}
+		if card.Title != tt.title || card.Kind != tt.kind || strings.Join(paths, " ") != tt.paths || op != tt.op {
+			t.Errorf("%s %v: %q %+v", tt.tool, tt.input, op, card)
+		}
+	}
+}
+
+// A result names the operation. A deletion has the text of a small text file.
+func TestChangesMade(t *testing.T) {
+	b := newBench(t, map[string]string{"a": "x\r\ny", "binary": "\x00", "large": strings.Repeat("x", maxDiff+1), "d/f": "1"})
+	for _, tt := range []struct {
+		tool  string
+		input in
+		want  executors.FileChange
+	}{
+		{"create_directory", in{"path": "n"}, executors.FileChange{Op: executors.OpAdd, Path: "n", Type: executors.FileDirectory}},
+		{"copy_path", in{"source": "a", "destination": "b"}, executors.FileChange{Op: executors.OpCopy, Path: "b", OldPath: "a"}},
+		{"move_path", in{"source": "b", "destination": "c"}, executors.FileChange{Op: executors.OpMove, Path: "c", OldPath: "b"}},
+		{"delete_path", in{"path": "c"}, executors.FileChange{Op: executors.OpDelete, Path: "c", Old: new("x\r\ny")}},
+		{"delete_path", in{"path": "binary"}, executors.FileChange{Op: executors.OpDelete, Path: "binary", Type: executors.FileBinary}},
+		{"delete_path", in{"path": "large"}, executors.FileChange{Op: executors.OpDelete, Path: "large"}},
+		{"delete_path", in{"path": "d"}, executors.FileChange{Op: executors.OpDelete, Path: "d", Type: executors.FileDirectory}},
+		{"write", in{"path": "w", "content": "\x00"}, executors.FileChange{Op: executors.OpAdd, Path: "w", Type: executors.FileBinary, New: new("\x00")}},
+		{"edit", in{"path": "a", "old_string": "x", "new_string": "z"},
+			executors.FileChange{Op: executors.OpModify, Path: "a", Old: new("x\r\ny"), New: new("z\r\ny")}},
+	} {
+		tt.want.Path = b.path(tt.want.Path)
+		if tt.want.OldPath != "" {
+			tt.want.OldPath = b.path(tt.want.OldPath)
+		}
+		want := []executors.Content{{Change: &tt.want}}
+		if res := b.run(tt.tool, tt.input); res.Failed || !reflect.DeepEqual(res.Content, want) {
+			t.Errorf("%s %v: %s, got %+v, want %+v", tt.tool, tt.input, res.ForModel(), res.Content[0].Change, tt.want)
 		}
 	}
 }
