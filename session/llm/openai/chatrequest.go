@@ -139,7 +139,11 @@ func (d dialect) chatTools(tools []llm.Tool) []byte {
 }
 
 func (d dialect) function(t llm.Tool) function {
-	return function{d.names.ToWire(t.Name), t.Description, objectSchema(t.Schema)}
+	schema := objectSchema(t.Schema)
+	if d.cfg.Type == ServerGemini {
+		schema = geminiSchema(schema)
+	}
+	return function{d.names.ToWire(t.Name), t.Description, schema}
 }
 
 // effort returns the level if the model has it, else "".
