@@ -188,7 +188,6 @@ func New(l *config.Loaded, log *slog.Logger) *App {
 	log = a.Log
 	a.Getenv = a.environment(l, saved)
 	a.catalogue = a.newCatalogue(l)
-	a.MCP = a.mcpServers(l)
 	a.Answers = &answers.Store{Read: keys.ReadPrivate, Edit: keys.EditFile}
 	if l.Paths.Config != "" {
 		a.Answers.File = filepath.Join(l.Paths.Config, answers.FileName)
@@ -200,6 +199,7 @@ func New(l *config.Loaded, log *slog.Logger) *App {
 			Log: log, Retention: time.Duration(l.Config.Tools.Overflow.RetentionDays) * 24 * time.Hour,
 		})
 	}
+	a.MCP = a.mcpServers(l)
 	return a
 }
 

@@ -38,7 +38,16 @@ func (a *App) mcpServers(l *config.Loaded) *mcp.Servers {
 		Learn:     a.filters.learn,
 
 		Approvals: a.approvals(l),
+		Used:      a.usedServers(),
 	}
+}
+
+// usedServers remembers the MCP servers that were used; nil if nothing is stored.
+func (a *App) usedServers() *mcp.Used {
+	if a.Store == nil {
+		return nil
+	}
+	return &mcp.Used{Counters: a.Store, Log: a.Log}
 }
 
 // mcpSession starts the MCP servers of a session: the client's, which take precedence,

@@ -47,6 +47,8 @@ type Servers struct {
 	// servers start. If it is nil, users of sessions are asked who can open pages;
 	// others have to run "zeph-acp mcp login".
 	Open func(ctx context.Context, server, url string) error
+	// Used remembers the servers whose tools were called; nil remembers none.
+	Used *Used
 	// Reaper returns the process that ends the servers if this one is killed; nil means
 	// no such process.
 	Reaper func() *process.Reaper

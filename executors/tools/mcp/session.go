@@ -23,7 +23,7 @@ type Options struct {
 	// Servers are the entries in order of precedence. If two have the same name, the
 	// first is used.
 	Servers []Server
-	// Wait is how long the first prompt waits for servers that are still starting.
+	// Wait is how long the first prompt waits for a server that is still starting, from its start.
 	Wait time.Duration
 	// Ask asks the user; nil means that there is no user.
 	Ask func(context.Context, approval.Question) approval.Answer
@@ -41,6 +41,7 @@ type Options struct {
 // Session is the executor of the tools of one session's servers. Close it.
 type Session struct {
 	pool    *Servers
+	dir     string
 	warn    func(string)
 	wait    time.Duration
 	watcher *watcher
@@ -70,7 +71,8 @@ type Session struct {
 // sessionServer is a server in one session.
 type sessionServer struct {
 	*instance
-	prefix string // of the names of its tools
+	prefix string    // of the names of its tools
+	added  time.Time // to the session
 }
 
 // unapproved is a server that the user has to approve.
@@ -94,7 +96,7 @@ type offer struct {
 
 // Session starts the servers of a session in the background.
 func (p *Servers) Session(o Options) *Session {
-	s := &Session{pool: p, warn: o.Warn, wait: o.Wait, desk: &approval.Desk{Store: p.Approvals, Ask: o.Ask, Unasked: o.Unasked},
+	s := &Session{pool: p, dir: o.Dir, warn: o.Warn, wait: o.Wait, desk: &approval.Desk{Store: p.Approvals, Ask: o.Ask, Unasked: o.Unasked},
 		user: newQueue(o.User), answers: map[string]approval.Answer{}, checked: map[*sessionServer]map[string]string{}}
 	if s.warn == nil {
 		s.warn = func(string) {}
@@ -126,7 +128,7 @@ func (s *Session) add(p unapproved) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.closed {
-		s.servers = append(s.servers, &sessionServer{s.pool.open(p.entry, p.dir, p.dirs, s.watcher, s.user), p.prefix})
+		s.servers = append(s.servers, newSessionServer(s.pool.open(p.entry, p.dir, p.dirs, s.watcher, s.user), p.prefix))
 	}
 }
 
@@ -144,7 +146,7 @@ func (s *Session) warnFailed(i *instance, err error) {
 }
 
 // Ready updates the offered tools. The first call waits for servers that are still
-// starting. If a server needs a login, Ready asks the user to log in, once for each
+// starting, if they were used in this directory before or none was. If a server needs a login, Ready asks the user to log in, once for each
 // server. Between two calls the tools stay the same.
 func (s *Session) Ready(ctx context.Context) {
 	s.askServers(ctx)
@@ -152,12 +154,10 @@ func (s *Session) Ready(ctx context.Context) {
 	first := !s.startAwaited
 	s.startAwaited = true
 	s.mu.Unlock()
-	waiting, cancel := context.WithTimeout(ctx, s.wait)
 	if first && s.wait > 0 {
-		for _, server := range s.servers {
-			server.started(waiting)
-		}
+		s.awaitStart(ctx)
 	}
+	waiting, cancel := context.WithTimeout(ctx, s.wait)
 	s.logIn(waiting)
 	cancel()
 	var now []offer
@@ -291,6 +291,7 @@ func (s *Session) Execute(ctx context.Context, call *executors.Call) (executors.
 		return s.resources.Execute(ctx, call)
 	}
 	call.Record.ClaimSource = executors.FromMCP
+	s.pool.Used.note(s.dir, o.server.entry.Name)
 	input := call.Input
 	if len(input) == 0 {
 		input = json.RawMessage(`{}`)
