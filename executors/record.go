@@ -11,6 +11,8 @@ type Record struct {
 	// means that no place is known.
 	Place  func(key string) string
 	Reason string // the user's words about the last answer; may be empty
+	// Retitled reports that a question showed the call under another title than its own, which the client may have kept.
+	Retitled bool
 	// Waited is how long the call waited for answers of the user.
 	Waited time.Duration
 	// Hooks are the runs of the user's hooks, in the order of their files.

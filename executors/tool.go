@@ -15,8 +15,11 @@ type Tool struct {
 	Schema      json.RawMessage // JSON Schema of the input, an object
 	Effect      Effect
 	Kind        Kind // the kind of calls whose card has none
-	Invocation  Invocation
-	Phase       Phase // of the calls that the model makes; PhaseAutonomous for the agent's own housekeeping
+	// Act is the verb that belongs before the title of a call where a client may show nothing else, such as "Delete". It
+	// is empty if the titles have one.
+	Act        string
+	Invocation Invocation
+	Phase      Phase // of the calls that the model makes; PhaseAutonomous for the agent's own housekeeping
 	// Concurrent reports that neighbouring calls of the tool may run at the same time. The
 	// tool itself serialises the calls that must run one after the other.
 	Concurrent bool

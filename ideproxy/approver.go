@@ -38,7 +38,14 @@ func (a *Approver) Approve(ctx context.Context, call *executors.Call, options []
 	for _, o := range options {
 		offered = append(offered, acp.PermissionOption{OptionID: o.ID, Kind: o.Kind, Name: o.Name})
 	}
-	return a.AskAbout(ctx, call, question(call), offered)
+	q := question(call)
+	if q.Title = call.AskedTitle(); quirksOf(a.Client.Info()).showsCall {
+		q.Title = call.Card.Title
+	}
+	if call.Record != nil {
+		call.Record.Retitled = q.Title != call.Card.Title
+	}
+	return a.AskAbout(ctx, call, q, offered)
 }
 
 // Ask sends any question and returns the id of the chosen option, empty if the
@@ -116,6 +123,9 @@ func question(call *executors.Call) acp.ToolCall {
 	}
 	if c := strings.TrimSpace(call.Card.Command()); strings.Contains(c, "\n") || utf8.RuneCountInString(c) > maxTitle {
 		text(fenced(c))
+	}
+	if call.Card.Asked != "" {
+		text(executors.Shown(call.Card.Asked))
 	}
 	if name, ok := call.InnerCaller(); ok {
 		text(callerSentence(call, name))

@@ -21,6 +21,9 @@ type quirks struct {
 	// the command still runs. terminal/output has the status.
 	endInOutput bool
 	why         string // one line for people: why commands do not run in its terminals
+	// showsCall means that a question shows the kind and the content of its call, so that the title need not say what
+	// will happen.
+	showsCall bool
 }
 
 // arguments is the way in which terminal/create passes arguments on. bash -c SCRIPT has
@@ -46,7 +49,7 @@ var clients = []struct {
 		source: "https://github.com/formulahendry/vscode-acp/blob/main/src/handlers/TerminalHandler.ts", // spawn with shell: true
 	},
 	{
-		name: "zed", since: "1.0.0", quirks: quirks{arguments: argumentsKept, dropsEnd: true},
+		name: "zed", since: "1.0.0", quirks: quirks{arguments: argumentsKept, dropsEnd: true, showsCall: true},
 		source: "https://github.com/zed-industries/zed/pull/42651 and crates/acp_thread/src/terminal.rs", // earlier versions joined arguments
 	},
 	{
@@ -58,7 +61,7 @@ var clients = []struct {
 		name: "toad", quirks: quirks{arguments: argumentsKept},
 		source: "https://github.com/batrachianai/toad/blob/main/src/toad/widgets/terminal_tool.py", // shlex.join
 	},
-	{name: "zeph-acp-run", quirks: quirks{arguments: argumentsKept, ours: true}, source: "cmd/zeph-acp/headless"},
+	{name: "zeph-acp-run", quirks: quirks{arguments: argumentsKept, ours: true, showsCall: true}, source: "cmd/zeph-acp/headless"},
 	{name: "zeph-acp-replay", quirks: quirks{arguments: argumentsKept}, source: "protocol-fixtures"},
 }
 

@@ -244,6 +244,9 @@ func (r *runningCall) finish(ctx context.Context, res executors.Result, err erro
 		shown.Title, shown.Kind = card.Title, card.Kind
 	}
 	r.mu.Lock()
+	if title := r.ownTitle(); title != "" {
+		shown.Title = title
+	}
 	exit := r.exit
 	if r.StreamTerminals && r.terminal != "" && exit == nil { // the command never ran, or was abandoned
 		shown.Terminal = &acp.TerminalUpdate{TerminalID: r.terminal, Exit: &acp.TerminalExit{TerminalID: r.terminal}}
@@ -291,6 +294,7 @@ func (r *runningCall) progressUpdate(ev executors.Event) (acp.SessionUpdate, boo
 	case ev.Status == executors.InProgress && !r.started:
 		r.started, r.judgement = true, r.call.Record.Judgement()
 		u.Status = acp.ToolInProgress
+		u.Title = r.ownTitle()
 	case ev.Terminal != "" && r.sub != nil: // it belongs to the session, whose client does not see the call
 		return nil, false
 	case ev.Terminal != "":
@@ -311,6 +315,15 @@ func (r *runningCall) progressUpdate(ev executors.Event) (acp.SessionUpdate, boo
 		return nil, false
 	}
 	return u, !r.silent
+}
+
+// ownTitle returns the title of the call, once, if a question showed another one; else "".
+func (r *runningCall) ownTitle() string {
+	if !r.call.Record.Retitled {
+		return ""
+	}
+	r.call.Record.Retitled = false
+	return r.call.Card.Title
 }
 
 func (r *runningCall) content(res *executors.Result) []acp.ToolContent {

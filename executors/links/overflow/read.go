@@ -24,7 +24,7 @@ var description string
 // Tools returns the tool read_overflow.
 func (o *Overflow) Tools() executors.Registry {
 	return executors.Registry{executors.Bind(executors.Tool{
-		Name: toolName, Description: strings.TrimSpace(description),
+		Name: toolName, Act: "Read", Description: strings.TrimSpace(description),
 		Effect: executors.Reads | executors.Idempotent, Kind: executors.KindRead,
 		Traits: executors.ReadsStored, IDs: `(?i)(overflow:)?[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`,
 	}, o.prepare, o.execute)}

@@ -52,6 +52,7 @@ func New(local shell.Local, roots *workspace.Roots, cfg Config) executors.Regist
 	t := &checker{local: local, roots: roots, cfg: cfg}
 	return executors.Registry{executors.Bind(executors.Tool{
 		Name:        Tool,
+		Act:         "Run",
 		Description: strings.TrimSpace(description),
 		Effect:      executors.Reads | executors.Mutates | executors.Network,
 		Kind:        executors.KindExecute,

@@ -60,7 +60,10 @@ func (t *tools) prepareDelete(ctx context.Context, _ *executors.Call, in *delete
 	if c.dirs > 0 {
 		card.Title += fmt.Sprintf(" and everything in it (%s)", &c)
 	}
-	card.Locations = []executors.Location{{Path: tg.client}}
+	if !c.mode.IsDir() { // a client opens the locations
+		card.Locations = []executors.Location{{Path: tg.client}}
+	}
+	card.Asked = "This deletes " + c.list()
 	card.Changes = []executors.FileChange{{Op: executors.OpDelete, Path: tg.client, Type: typeOfMode(c.mode)}}
 	return card, nil
 }

@@ -91,38 +91,38 @@ func New(fsys FS, roots *workspace.Roots, cfg Config, mask func(string) string) 
 	t := &tools{fs: fsys, roots: roots, cfg: cfg, mask: mask, budget: walk.MaxEntries}
 	return executors.Registry{
 		executors.Bind(tool(executors.Tool{
-			Name: "read", Description: readText, Effect: reads, Kind: executors.KindRead, Gain: 0.55,
+			Name: "read", Act: "Read", Description: readText, Effect: reads, Kind: executors.KindRead, Gain: 0.55,
 			Names:  executors.Names{Claude: "Read", Gemini: "read_file read_many_files", Models: "open_file view_file view cat"},
 			Traits: executors.Recommended | executors.Pages | executors.OpensFile,
 		}), t.prepareRead, t.read),
 		executors.Bind(tool(executors.Tool{
-			Name: toolWrite, Description: writeText, Effect: changes, Kind: executors.KindEdit, Gain: 0.55,
+			Name: toolWrite, Act: "Write", Description: writeText, Effect: changes, Kind: executors.KindEdit, Gain: 0.55,
 			Names: executors.Names{Claude: "Write", Gemini: "write_file", Models: "create_file write_to_file save_file"}, Traits: executors.Recommended,
 		}), prepare(t.planWrite), execute(t, t.planWrite)),
 		executors.Bind(tool(executors.Tool{
-			Name: "edit", Description: editText, Effect: changes, Kind: executors.KindEdit, Gain: 0.75,
+			Name: "edit", Act: "Edit", Description: editText, Effect: changes, Kind: executors.KindEdit, Gain: 0.75,
 			Names: executors.Names{Claude: "Edit MultiEdit", Gemini: "replace", Models: "edit_file str_replace replace_in_file"}, Traits: executors.Recommended,
 		}), prepare(t.planEdit), execute(t, t.planEdit)),
 		executors.Bind(tool(executors.Tool{
-			Name: "find_path", Description: findText, Effect: reads, Kind: executors.KindSearch, Gain: 0.65,
+			Name: "find_path", Act: "Find", Description: findText, Effect: reads, Kind: executors.KindSearch, Gain: 0.65,
 			Names:  executors.Names{Claude: "Glob", Gemini: "glob", Earlier: "glob", Models: "find_files file_search glob_files"},
 			Traits: executors.Recommended | executors.Pages | executors.ListsFiles,
 		}), t.prepareFind, t.find),
 		executors.Bind(tool(executors.Tool{
-			Name: "list_directory", Description: listText, Effect: reads, Kind: executors.KindRead, Gain: 0.65,
+			Name: "list_directory", Act: "List", Description: listText, Effect: reads, Kind: executors.KindRead, Gain: 0.65,
 			Names:  executors.Names{Claude: "LS", Gemini: "list_directory", Models: "list_dir list_files"},
 			Traits: executors.Recommended | executors.Pages | executors.ListsFiles | executors.OpensDirectory,
 		}), t.prepareList, t.list),
 		executors.Bind(tool(executors.Tool{
-			Name: "create_directory", Description: createText, Effect: changes | executors.Idempotent, Kind: executors.KindEdit, Gain: 0.75,
+			Name: "create_directory", Act: "Create", Description: createText, Effect: changes | executors.Idempotent, Kind: executors.KindEdit, Gain: 0.75,
 			Traits: executors.ListsFiles | executors.Seldom,
 		}), t.prepareCreate, t.create),
 		executors.Bind(tool(executors.Tool{
-			Name: toolDelete, Description: deleteText, Effect: changes, Kind: executors.KindDelete, Gain: 0.75,
+			Name: toolDelete, Act: "Delete", Description: deleteText, Effect: changes, Kind: executors.KindDelete, Gain: 0.75,
 			Traits: executors.ListsFiles | executors.RenamesFiles | executors.Seldom,
 		}), t.prepareDelete, t.delete),
 		executors.Bind(tool(executors.Tool{
-			Name: "move_path", Description: moveText, Effect: changes, Kind: executors.KindMove, Gain: 0.75,
+			Name: "move_path", Act: "Move", Description: moveText, Effect: changes, Kind: executors.KindMove, Gain: 0.75,
 			Subject: executors.Path("source"), Traits: executors.RenamesFiles | executors.Seldom,
 		}), t.prepareMove, t.move),
 		executors.Bind(tool(executors.Tool{
@@ -130,12 +130,12 @@ func New(fsys FS, roots *workspace.Roots, cfg Config, mask func(string) string) 
 			Subject: executors.Path("source"), Traits: executors.RenamesFiles | executors.Seldom,
 		}), t.prepareCopy, t.copy),
 		executors.Bind(tool(executors.Tool{
-			Name: toolGrep, Description: grepText, Effect: reads, Kind: executors.KindSearch, Gain: 0.65,
+			Name: toolGrep, Act: "Search for", Description: grepText, Effect: reads, Kind: executors.KindSearch, Gain: 0.65,
 			Names:  executors.Names{Claude: "Grep", Gemini: "grep_search search_file_content", Models: "search_files ripgrep"},
 			Traits: executors.Recommended | executors.Pages,
 		}), t.prepareGrep, t.grep),
 		executors.Bind(tool(executors.Tool{
-			Name: "search_code", Description: codeText, Effect: reads, Kind: executors.KindSearch, Gain: 0.65,
+			Name: "search_code", Act: "Search for", Description: codeText, Effect: reads, Kind: executors.KindSearch, Gain: 0.65,
 			Names: executors.Names{Claude: "Grep", Gemini: "grep_search search_file_content"}, Shows: toolGrep,
 		}), t.prepareSearchCode, t.searchCode),
 	}.Limited(cfg.MaxOutputChars)

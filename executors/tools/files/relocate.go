@@ -42,7 +42,7 @@ func (r relocation) card(verb string, kind executors.Kind, in *relocateInput, er
 		card.Title += " → " + r.to.title()
 		card.Paths = append(card.Paths, r.to.abs)
 	}
-	if r.info != nil {
+	if r.info != nil && !r.info.IsDir() {
 		card.Locations = []executors.Location{{Path: r.from.client}}
 	}
 	if err == nil {

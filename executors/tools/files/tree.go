@@ -3,6 +3,7 @@ package files
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"strings"
 
@@ -49,10 +50,14 @@ type census struct {
 	hidden      bool        // zeph-acp's own files are there
 	denied      int         // entries that may not be read
 	mode        fs.FileMode // of the entry itself, where the caller knows it
+	names       []string    // the first maxListed entries, as messages name them; directories end in a slash
 }
 
-// countEntry adds name in dir. An entry that vanishes during the count is skipped.
-func (c *census) countEntry(ctx context.Context, dir *workspace.Dir, name string) error {
+// maxListed bounds the names in a census.
+const maxListed = 20
+
+// countEntry adds name in dir, which messages name shown. An entry that vanishes during the count is skipped.
+func (c *census) countEntry(ctx context.Context, dir *workspace.Dir, name, shown string) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -64,17 +69,23 @@ func (c *census) countEntry(ctx context.Context, dir *workspace.Dir, name string
 	if err != nil {
 		return c.skip(err)
 	}
+	if info.IsDir() {
+		shown += "/"
+	}
+	if len(c.names) < maxListed {
+		c.names = append(c.names, shown)
+	}
 	if !info.IsDir() {
 		c.files++
 		c.bytes += info.Size()
 		return nil
 	}
 	c.dirs++
-	return c.countBelow(ctx, dir, name)
+	return c.countBelow(ctx, dir, name, shown)
 }
 
-// countBelow counts the entries of the directory name in dir.
-func (c *census) countBelow(ctx context.Context, dir *workspace.Dir, name string) error {
+// countBelow counts the entries of the directory name in dir, which messages name shown.
+func (c *census) countBelow(ctx context.Context, dir *workspace.Dir, name, shown string) error {
 	sub, err := dir.Sub(name)
 	if err != nil {
 		return c.skip(err)
@@ -86,7 +97,7 @@ func (c *census) countBelow(ctx context.Context, dir *workspace.Dir, name string
 	}
 	c.hidden, c.denied = c.hidden || hidden, c.denied+sub.Denied()
 	for _, e := range entries {
-		if err := c.countEntry(ctx, sub, e.Name()); err != nil {
+		if err := c.countEntry(ctx, sub, e.Name(), shown+executors.OneLine(e.Name())); err != nil {
 			return err
 		}
 	}
@@ -117,7 +128,7 @@ func (c *census) countTree(ctx context.Context, roots *workspace.Roots, tg targe
 	}
 	defer dir.Close()
 	c.room = maxEntries
-	if err := c.countEntry(ctx, dir, name); !errors.Is(err, fs.SkipAll) {
+	if err := c.countEntry(ctx, dir, name, tg.display); !errors.Is(err, fs.SkipAll) {
 		return err
 	}
 	return nil
@@ -134,4 +145,17 @@ func (c *census) String() string {
 		parts = append(parts, quantity.Count(c.dirs, "directory")+",")
 	}
 	return strings.Join(append(parts, quantity.Count(int(c.bytes), "byte")), " ")
+}
+
+// list returns the counted entries as Markdown: what they are in all, and the first names.
+func (c *census) list() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s:\n", c)
+	for _, name := range c.names {
+		fmt.Fprintf(&b, "\n- %s", executors.Quoted(name))
+	}
+	if more := c.files + c.dirs - len(c.names); more > 0 {
+		fmt.Fprintf(&b, "\n- and %s", quantity.Count(more, "more entry"))
+	}
+	return b.String()
 }

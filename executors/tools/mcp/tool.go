@@ -35,7 +35,7 @@ func newTool(e Server, t *sdk.Tool) tool {
 		return out
 	}
 	out.offered = executors.Tool{
-		Server: e.Name, Description: describe(e.Name, t), Schema: checked, ModelSchema: offered, Kind: executors.KindOther,
+		Server: e.Name, Act: "Call", Description: describe(e.Name, t), Schema: checked, ModelSchema: offered, Kind: executors.KindOther,
 	}
 	out.pin = out.definition()
 	if e.Trust == trusted && t.Annotations != nil && t.Annotations.ReadOnlyHint {

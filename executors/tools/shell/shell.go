@@ -143,14 +143,15 @@ type bashInput struct {
 // bindTools makes the tools.
 func (e *Executor) bindTools() executors.Registry {
 	// Internal, because they only reach commands that bash was allowed to start.
-	jobTool := func(name, text, claude string) executors.Tool {
+	jobTool := func(name, act, text, claude string) executors.Tool {
 		return executors.Tool{
-			Name: name, Description: text, Effect: executors.Internal, Kind: executors.KindExecute,
+			Name: name, Act: act, Description: text, Effect: executors.Internal, Kind: executors.KindExecute,
 			Names: executors.Names{Claude: claude}, IDs: `bg\d+`,
 		}
 	}
 	bash := executors.Bind(executors.Tool{
 		Name:        Tool,
+		Act:         "Run",
 		Description: description,
 		Effect:      executors.Reads | executors.Mutates | executors.Network,
 		Kind:        executors.KindExecute,
@@ -164,8 +165,8 @@ func (e *Executor) bindTools() executors.Registry {
 	bash.Schema = bytes.Replace(bash.Schema, maximum(setting.Default[Config]().MaxTimeout), maximum(e.cfg.MaxTimeout), 1)
 	return executors.Registry{
 		bash,
-		executors.Bind(jobTool(toolOutput, outputDescription, "BashOutput Bash"), e.prepareOutput, e.output),
-		executors.Bind(jobTool(toolStop, stopDescription, "KillShell Bash"), e.prepareStop, e.stop),
+		executors.Bind(jobTool(toolOutput, "Read", outputDescription, "BashOutput Bash"), e.prepareOutput, e.output),
+		executors.Bind(jobTool(toolStop, "", stopDescription, "KillShell Bash"), e.prepareStop, e.stop),
 	}.Limited(e.cfg.MaxOutputChars)
 }
 

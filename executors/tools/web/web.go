@@ -54,7 +54,7 @@ func tools(c *client) executors.Registry {
 // Spec returns a tool that reads the page of its parameter "url".
 func Spec(name, description string) executors.Tool {
 	return executors.Tool{
-		Name: name, Description: strings.TrimSpace(description), Kind: executors.KindFetch,
+		Name: name, Act: "Fetch", Description: strings.TrimSpace(description), Kind: executors.KindFetch,
 		Effect:  executors.Reads | executors.Network | executors.Idempotent,
 		Subject: executors.URL("url"), Names: executors.Names{Claude: "WebFetch", Gemini: "web_fetch"},
 	}

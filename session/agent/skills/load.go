@@ -60,7 +60,7 @@ func Catalogue() executors.Registry { return (&Set{}).bind() }
 func (s *Set) bind() executors.Registry {
 	return executors.Registry{
 		executors.Bind(executors.Tool{
-			Name: loadTool, Description: strings.TrimSpace(loadText),
+			Name: loadTool, Act: "Load", Description: strings.TrimSpace(loadText),
 			Effect: executors.Internal | executors.Idempotent, Kind: executors.KindRead,
 			Subject: executors.Skill("name"), Names: executors.Names{Claude: "Skill"},
 		}, s.prepareLoad, s.load),

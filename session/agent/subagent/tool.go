@@ -54,7 +54,7 @@ func (s *Set) bind() {
 		text += "\n" + t.modelLine()
 	}
 	s.tools = executors.Registry{executors.Bind(executors.Tool{
-		Name: toolName, Description: text, Effect: executors.Internal, Kind: executors.KindThink, Concurrent: true,
+		Name: toolName, Act: "Delegate to", Description: text, Effect: executors.Internal, Kind: executors.KindThink, Concurrent: true,
 		Names: executors.Names{Claude: "Task Agent"},
 	}, s.prepare, s.run)}.Limited(s.options.MaxOutputChars)
 }
