@@ -19,8 +19,9 @@ import (
 type Client struct {
 	stream      *stream
 	conn        *jsonrpc2.Conn
-	dialect     dialect                           // set before any session is open
-	initialized atomic.Pointer[InitializeRequest] // the latest; nil before initialize
+	dialect     dialect                                 // set before any session is open
+	fitV1       func(Implementation, ToolCall) ToolCall // see Server.Fit; may be nil
+	initialized atomic.Pointer[InitializeRequest]       // the latest; nil before initialize
 
 	sending sync.Mutex // held while a call is written, so that their ids are in order
 }
@@ -73,6 +74,14 @@ func (c *Client) Replay(ctx context.Context, sessionID string, u SessionUpdate) 
 	}
 	c.stream.out.waitForRoom(ctx.Done)
 	return c.dialect.replayed(c, sessionID, u)
+}
+
+// fit adapts a tool call to a client of version 1.
+func (c *Client) fit(call ToolCall) ToolCall {
+	if _, ok := c.dialect.(version1); !ok || c.fitV1 == nil {
+		return call
+	}
+	return c.fitV1(c.Info(), call)
 }
 
 // call sends a request and decodes its result into result.
@@ -184,6 +193,7 @@ func (c *Client) RequestPermission(ctx context.Context, p RequestPermissionReque
 	done := c.dialect.asking(c, p.SessionID, p.ToolCall.ToolCallID)
 	defer func() { done(ctx.Err() != nil) }()
 	var o PermissionOutcome
+	p.ToolCall = c.fit(p.ToolCall)
 	err := c.call(ctx, "session/request_permission", c.dialect.question(p.shown()), &o)
 	return o, err
 }

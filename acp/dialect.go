@@ -31,7 +31,11 @@ type version1 struct{}
 func (version1) methods() map[string]handler { return handlers }
 
 func (version1) update(c *Client, session string, u SessionUpdate) error {
-	return c.stream.write(notification{"2.0", "session/update", sessionNotification{session, v1Update(u)}})
+	u = v1Update(u)
+	if call, ok := u.(ToolCall); ok {
+		u = c.fit(call)
+	}
+	return c.stream.write(notification{"2.0", "session/update", sessionNotification{session, u}})
 }
 
 func (d version1) replayed(c *Client, session string, u SessionUpdate) error {

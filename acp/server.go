@@ -73,7 +73,9 @@ type Server struct {
 	// none. Words of the user and the model stay unchanged, and so do commands and file contents
 	// that the client has to run or write. Nil sends everything unchanged.
 	Exit func(session string) texts.Change
-	Log  *slog.Logger
+	// Fit adapts a tool call to the client of version 1 that is named, before it is shown. Nil changes none.
+	Fit func(client Implementation, call ToolCall) ToolCall
+	Log *slog.Logger
 
 	stream   *stream
 	client   *Client // has the dialect of the connection
@@ -148,7 +150,7 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 		onEnd: func() { cancel(ErrClosed) }, // a failed call must not look like a refusal of the client
 	}
 	s.inFlight = map[string]context.CancelCauseFunc{}
-	s.client = &Client{stream: s.stream, dialect: version1{}}
+	s.client = &Client{stream: s.stream, dialect: version1{}, fitV1: s.Fit}
 
 	broken := make(chan error, 1)
 	go func() { broken <- w.run() }()

@@ -24,6 +24,13 @@ type quirks struct {
 	// showsCall means that a question shows the kind and the content of its call, so that the title need not say what
 	// will happen.
 	showsCall bool
+	// plainCommands means that the title of a call of kind execute is not read as Markdown.
+	plainCommands bool
+	// followsLast means that the client opens a buffer for each location of a call, and jumps to the last one. Its lines
+	// begin at 0.
+	followsLast bool
+	// titlesTerminals means that the header of a terminal in a call is the title of the next update after it.
+	titlesTerminals bool
 }
 
 // arguments is the way in which terminal/create passes arguments on. bash -c SCRIPT has
@@ -49,7 +56,9 @@ var clients = []struct {
 		source: "https://github.com/formulahendry/vscode-acp/blob/main/src/handlers/TerminalHandler.ts", // spawn with shell: true
 	},
 	{
-		name: "zed", since: "1.0.0", quirks: quirks{arguments: argumentsKept, dropsEnd: true, showsCall: true},
+		name: "zed", since: "1.0.0", quirks: quirks{
+			arguments: argumentsKept, dropsEnd: true, showsCall: true, plainCommands: true, followsLast: true, titlesTerminals: true,
+		},
 		source: "https://github.com/zed-industries/zed/pull/42651 and crates/acp_thread/src/terminal.rs", // earlier versions joined arguments
 	},
 	{

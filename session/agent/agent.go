@@ -98,6 +98,9 @@ type Client struct {
 	// StreamTerminals reports that the client has no terminals but shows those
 	// that an agent streams (_meta.terminal_output).
 	StreamTerminals bool
+	// TitlesTerminals reports that the client takes the header of a terminal from the title of the next update of its
+	// call.
+	TitlesTerminals bool
 }
 
 // State is the state of the session, which may change during a turn.

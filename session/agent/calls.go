@@ -265,6 +265,10 @@ func (r *runningCall) finish(ctx context.Context, res executors.Result, err erro
 func (r *runningCall) notify(ev executors.Event) {
 	if u, ok := r.progressUpdate(ev); ok {
 		r.sendProgress(u)
+		if ev.Terminal != "" && r.TitlesTerminals {
+			card := r.card(acp.UpdateToolCallPatch)
+			r.sendProgress(acp.ToolCall{Update: card.Update, ToolCallID: card.ToolCallID, Title: card.Title, Kind: card.Kind})
+		}
 	}
 }
 

@@ -289,6 +289,7 @@ func (a *App) server(sessions *session.Sessions) *acp.Server {
 		Command:    program,
 		Extensions: extensions(sessions),
 		Exit:       a.exit,
+		Fit:        ideproxy.Fit,
 		Log:        a.Log,
 	}
 	if a.Log.Enabled(context.Background(), slog.LevelDebug) {
