@@ -101,6 +101,9 @@ type Client struct {
 	// TitlesTerminals reports that the client takes the header of a terminal from the title of the next update of its
 	// call.
 	TitlesTerminals bool
+	// ShowsErrors reports that the client shows the error of a prompt. Otherwise the failure of a provider is also a
+	// message.
+	ShowsErrors bool
 }
 
 // State is the state of the session, which may change during a turn.
@@ -275,9 +278,15 @@ func (a *Agent) Turn(ctx context.Context, history []llm.Message, in Input) (_ []
 		}
 	}
 	reason, err = t.start(ctx, prompt, in.Commands)
-	var failed *llm.Error
-	if errors.As(err, &failed) && failed.Auth && failed.Status == 0 {
-		err = fmt.Errorf("%w: %w", acp.ErrAuthRequired, err)
+	if failed, ok := errors.AsType[*llm.Error](err); ok {
+		if !a.ShowsErrors { // some clients show only the messages of a turn, and others only its error
+			if sayErr := a.Say(ctx, "\n\n"+failed.Error()); sayErr != nil {
+				a.Log.Debug("failure", "err", sayErr)
+			}
+		}
+		if failed.Auth && failed.Status == 0 {
+			err = fmt.Errorf("%w: %w", acp.ErrAuthRequired, err)
+		}
 	}
 	return llm.Repair(t.history), reason, err
 }

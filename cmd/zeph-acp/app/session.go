@@ -214,6 +214,7 @@ func (b *sessionBuilder) client() agent.Client {
 		ShowCompactions: caps.Compaction, Notices: caps.Notices,
 		// The client's own terminals show their output themselves.
 		StreamTerminals: caps.TerminalOutput && !ideproxy.HasTerminals(b.session.Client),
+		ShowsErrors:     ideproxy.Ours(b.session.Client),
 		TitlesTerminals: ideproxy.TitlesTerminals(b.session.Client),
 	}
 	if caps.Subagents {
