@@ -179,7 +179,7 @@ func wireToolCallOf(u ToolCall, whole bool) wireToolCall {
 		Title:      member(u.Title, u.Title == ""),
 		Kind:       member(u.Kind, u.Kind == ""),
 		Status:     member(u.Status, u.Status == ""),
-		Content:    member(mapped(u.Content, wireContentOf), len(u.Content) == 0),
+		Content:    member(wireContentOf(u.Content), len(u.Content) == 0),
 		Locations:  member(u.Locations, len(u.Locations) == 0),
 		RawInput:   member(u.RawInput, u.RawInput == nil),
 		RawOutput:  member(u.RawOutput, u.RawOutput == nil),
@@ -193,22 +193,39 @@ type wireContent struct {
 	TerminalID string        `json:"terminalId,omitempty"`
 	SessionID  string        `json:"sessionId,omitempty"`
 	Changes    []wireChange  `json:"changes,omitempty"` // of a diff
+	Patch      *wirePatch    `json:"patch,omitempty"`
 }
 
 type wireChange struct {
 	Operation string `json:"operation"`
+	OldPath   string `json:"oldPath,omitempty"`
 	Path      string `json:"path"`
+	FileType  string `json:"fileType,omitempty"`
 }
 
-func wireContentOf(c ToolContent) wireContent {
-	w := wireContent{Type: c.Type, Content: c.Content, TerminalID: c.TerminalID, SessionID: c.SessionID}
-	if c.Type == "diff" {
-		w.Changes = []wireChange{{"modify", c.Path}}
-		if c.OldText == nil {
-			w.Changes[0].Operation = "add"
+type wirePatch struct {
+	Format string `json:"format"` // git_patch
+	Text   string `json:"text"`
+}
+
+// wireContentOf returns the parts of a tool call. The parts of a large text are one diff.
+func wireContentOf(content []ToolContent) (out []wireContent) {
+	for len(content) > 0 {
+		c := content[0]
+		w := wireContent{Type: c.Type, Content: c.Content, TerminalID: c.TerminalID, SessionID: c.SessionID}
+		n := 1
+		if c.Type == "diff" {
+			parts := FileParts(content)
+			n = len(parts)
+			w.Changes = []wireChange{{parts[0].Op, parts[0].OldPath, parts[0].Path, parts[0].Type}}
+			if patch := GitPatch(parts); patch != "" {
+				w.Changes[0].FileType = "text"
+				w.Patch = &wirePatch{"git_patch", patch}
+			}
 		}
+		out, content = append(out, w), content[n:]
 	}
-	return w
+	return out
 }
 
 // wireTerminal shows a terminal of the agent, or changes it. A member that is nil stays unchanged,

@@ -272,11 +272,12 @@ func TestParallelProbes(t *testing.T) {
 }
 
 func TestQuirks(t *testing.T) {
+	zed := quirks{arguments: argumentsKept, dropsEnd: true, showsCall: true, plainCommands: true, followsLast: true, titlesTerminals: true}
 	for client, want := range map[acp.Implementation]quirks{
 		{Name: "vscode-acp-client", Version: "0.2.0"}: {arguments: argumentsUnsafe},
 		{Name: "vscode-acp-client"}:                   {arguments: argumentsUnsafe},
-		{Name: "zed", Version: "1.20.0"}:              {arguments: argumentsKept, dropsEnd: true},
-		{Name: "Zed", Version: "v1.0"}:                {arguments: argumentsKept, dropsEnd: true},
+		{Name: "zed", Version: "1.20.0"}:              zed,
+		{Name: "Zed", Version: "v1.0"}:                zed,
 		{Name: "zed", Version: "0.190.2"}:             {},
 		{Name: "zed", Version: "nightly"}:             {},
 		{Name: "zed"}:                                 {},

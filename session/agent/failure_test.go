@@ -92,13 +92,14 @@ func TestFailures(t *testing.T) {
 		},
 		"cut twice": {
 			[]string{`{"text": "One, "}` + "\n" + cut + `{"text": "two, "}` + "\n" + cut},
-			[]string{`message #2 "One, "`, `message #2 "two, "`},
+			[]string{`message #2 "One, "`, `message #2 "two, "`,
+				`message #3 "\n\na: cut (the answer so far is kept: send another prompt to continue)"`},
 			[]llm.Message{user("u"), said("One, "), goOn, said("two, ")}, nil,
 			"a: cut (the answer so far is kept: send another prompt to continue)",
 		},
 		"cannot go on": { // the stored events do not ask the model to continue
 			[]string{`{"text": "One, "}` + "\n" + cut + `{"error": "no", "status": 400}`},
-			[]string{`message #2 "One, "`},
+			[]string{`message #2 "One, "`, `message #3 "\n\na answered 400: no (the answer so far is kept: send another prompt to continue)"`},
 			[]llm.Message{user("u"), said("One, ")}, nil,
 			"a answered 400: no (the answer so far is kept: send another prompt to continue)",
 		},
