@@ -25,7 +25,8 @@ import (
 // block does not call a tool.
 //
 // What is a call? Every block at top level with a tool's tag, or with tool_call;
-// therefore the system prompt asks to show commands in sh blocks. Models that learned
+// therefore the system prompt asks to show commands in backticks. A block of the shell with output, or with the failure of
+// the last call, shows it. Models that learned
 // other forms may write one of the table of forms, such as
 // <tool_call>{"name": …, "arguments": {…}}</tool_call>, or a json block with exactly the name and arguments of an
 // existing tool. An unreadable call becomes a call too, with a string as its input, so
