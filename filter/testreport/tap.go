@@ -12,7 +12,7 @@ type tapTests struct {
 	*testPass
 	part    tapPart
 	indent  int // of the last result
-	skipped int // lines about skipped tests
+	skipped int // lines about skipped tests and those expected to fail
 }
 
 // tapPart is the part of the output after a result.
@@ -22,6 +22,7 @@ const (
 	tapTop    tapPart = iota
 	tapPassed         // the YAML of a passed test
 	tapFailed         // after a failed test
+	tapTodo           // after a test that is expected to fail
 )
 
 func newTAP(p *testPass) testRunner { return &tapTests{testPass: p} }
@@ -51,12 +52,13 @@ func parseTAPResult(l []byte) (ok, failed bool, name []byte, numbered bool) {
 func (t *tapTests) handle(l []byte) bool {
 	inner := bytes.TrimLeft(l, " ")
 	indent := len(l) - len(inner)
-	if ok, failed, name, _ := parseTAPResult(inner); ok && !(t.part == tapFailed && indent > t.indent+1) {
+	if ok, failed, name, _ := parseTAPResult(inner); ok && (t.part < tapFailed || indent <= t.indent+1) {
 		t.endFailure()
 		t.indent = indent
 		switch {
 		case failed && (contains(name, "# TODO") || contains(name, "# todo")):
-			t.part = tapPassed
+			t.part = tapTodo
+			t.keepSkipped(l)
 		case failed && ends(l, " {"): // its subtests follow, up to "}"
 			t.part = tapTop
 			t.keepFailure(l)
@@ -65,15 +67,16 @@ func (t *tapTests) handle(l []byte) bool {
 			t.beginFailure(name, l)
 		default:
 			t.part = tapPassed
-			if (contains(name, "# SKIP ") || contains(name, "# skip ")) && t.skipped < 10 {
-				t.skipped++
-				t.keep(l)
+			if contains(name, "# SKIP ") || contains(name, "# skip ") {
+				t.keepSkipped(l)
 			}
 		}
 		return true
 	}
 	switch {
 	case t.part == tapPassed && indent > t.indent && (string(inner) == "---" || string(inner) == "..." || isTAPYAML(inner)):
+		return true
+	case t.part == tapTodo && indent > t.indent:
 		return true
 	case begins(inner, "# Subtest: "), begins(l, "TAP version "), string(inner) == "}" && indent <= t.indent:
 		t.leavePart()
@@ -101,6 +104,14 @@ func (t *tapTests) handle(l []byte) bool {
 	}
 	t.leavePart()
 	return false
+}
+
+// keepSkipped keeps the first lines about tests whose failure does not count.
+func (t *tapTests) keepSkipped(l []byte) {
+	if t.skipped < 10 {
+		t.skipped++
+		t.keep(l)
+	}
 }
 
 // isTAPYAML matches a line of the YAML of a passed test.
