@@ -84,6 +84,7 @@ type chosenRules struct {
 	command  string // the command that wrote most of the output
 	mixed    bool   // other commands may have written too
 	selected bool   // a later command of the pipeline selected the lines
+	judged   bool   // the exit code says nothing about the command: its summary does
 	rules    []rule
 	others   []chosenRules // for other commands, if these rules do not recognise the output
 }
@@ -111,7 +112,7 @@ func (f *Filter) chooseRules(out command.Outputs) chosenRules {
 	if out.Window { // these lines were asked for
 		return chosenRules{command: out.Command}
 	}
-	c := chosenRules{command: out.Command, mixed: out.Mixed, selected: out.Selected, rules: f.matchingRules(out.Command)}
+	c := chosenRules{command: out.Command, mixed: out.Mixed, selected: out.Selected, judged: out.Judged, rules: f.matchingRules(out.Command)}
 	if c.selected {
 		c.rules = slices.DeleteFunc(c.rules, func(r rule) bool { return !keepsSelected[r.strategyType] })
 	}
@@ -124,6 +125,9 @@ func (f *Filter) chooseRules(out command.Outputs) chosenRules {
 }
 
 func (f *Filter) apply(c chosenRules, exit int, raw io.Reader, explain Explainer) (*Outcome, error) {
+	if c.judged {
+		exit = 1
+	}
 	run, rules := f.newRun(c, exit, 0), c.rules
 	full := text.NewLines()
 	var first *rulePass
@@ -171,7 +175,7 @@ func (f *Filter) newRun(c chosenRules, exit, depth int) strategy.Run {
 		if len(rules.rules)+len(rules.others) == 0 { // such as ./run.sh, which npm test runs
 			rules.rules = slices.DeleteFunc(slices.Clone(c.rules), func(r rule) bool { return r.name == dividingRule })
 		}
-		rules.mixed = rules.mixed || inner.Mixed
+		rules.mixed, rules.judged = rules.mixed || inner.Mixed, true
 		if depth >= maxDepth {
 			return part, strategy.Fallback, nil
 		}
@@ -193,10 +197,32 @@ func (f *Filter) newRun(c chosenRules, exit, depth int) strategy.Run {
 	return run
 }
 
-// applyChosen filters an output by the rules of its command. If these remove little
+// applyChosen filters an output by the rules of its command. If the exit code says nothing about the command,
+// an output without failures counts as a success if a rule that knows its summary is sure about it.
+func (f *Filter) applyChosen(
+	o *Outcome, c chosenRules, run strategy.Run, depth int, first *rulePass, explain Explainer,
+) error {
+	err := f.applyWithExit(o, c, run, depth, first, explain)
+	if err != nil || !c.judged || run.Exit == 0 || o.Text != o.Full || o.failed() {
+		return err
+	}
+	good := &Outcome{Text: o.Full, Full: o.Full}
+	err = f.applyWithExit(good, c, f.newRun(c, 0, depth), depth, nil, explain)
+	summed := func(a Applied) bool { return a.Confidence == strategy.Full && readsReports[a.Strategy] }
+	if err == nil && !good.failed() && !(good.isSure() && slices.ContainsFunc(good.Rules, summed)) {
+		if good.Text != o.Full {
+			good.Text.Close()
+		}
+		return nil
+	}
+	o.Text, o.Rules, o.Confidence = good.Text, good.Rules, good.Confidence
+	return err
+}
+
+// applyWithExit filters an output by the rules of its command. If these remove little
 // of the output of a script that failed, another command may have ended the script. If
 // there are no such rules, the command before may have written most of it.
-func (f *Filter) applyChosen(
+func (f *Filter) applyWithExit(
 	o *Outcome, c chosenRules, run strategy.Run, depth int, first *rulePass, explain Explainer,
 ) error {
 	if run.Exit == 0 {

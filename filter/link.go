@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"path"
 	"strings"
 	"sync"
 
@@ -26,6 +27,9 @@ type Link struct {
 	Filter  *Filter      // required
 	Metrics *Metrics     // counts the work; nil counts nothing
 	Log     *slog.Logger // reports panics of rules; nil reports nothing
+
+	mu    sync.Mutex
+	saved map[string]string // files with the output of a command, and the command
 }
 
 // Middleware filters the results of next.
@@ -62,7 +66,7 @@ func (l link) chooseEarly(script *command.Script) (chosen func() chosenRules) {
 		if script == nil {
 			return l.Filter.chooseRules(command.Outputs{})
 		}
-		return l.Filter.chooseRules(script.Outputs())
+		return l.Filter.chooseRules(l.seeSaved(script.Outputs()))
 	})
 	if script != nil {
 		go func() {
@@ -71,6 +75,26 @@ func (l link) chooseEarly(script *command.Script) (chosen func() chosenRules) {
 		}()
 	}
 	return chosen
+}
+
+// maxSaved limits Link.saved.
+const maxSaved = 200
+
+// seeSaved remembers the files into which a script writes outputs. A command that prints such a file prints
+// the output of the command that wrote it.
+func (l *Link) seeSaved(out command.Outputs) command.Outputs {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if by := l.saved[path.Clean(out.Prints)]; out.Prints != "" && by != "" {
+		out.Command, out.Judged = by, true
+	}
+	for file, by := range out.Saved {
+		if l.saved == nil || len(l.saved) >= maxSaved {
+			l.saved = map[string]string{}
+		}
+		l.saved[path.Clean(file)] = by
+	}
+	return out
 }
 
 // runMaskingLive executes the call and masks its live output.

@@ -536,3 +536,36 @@ func FuzzMaskCopy(f *testing.F) {
 		}
 	})
 }
+
+// A file with the output of a command is filtered like that output, in later calls too.
+func TestLinkKnowsSavedOutputs(t *testing.T) {
+	l := testLink(t)
+	run := func(script, text string) string {
+		zero := 0
+		call := &executors.Call{
+			Card:   executors.Card{Script: command.Parse(script, command.Shell{})},
+			Record: &executors.Record{ExitCode: &zero},
+		}
+		res := executors.Result{Text: text, Output: &executors.Output{}}
+		got, err := l.Middleware(tool{res: res}).Execute(t.Context(), call)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got.Text
+	}
+	const text = "noise\nfine\n"
+	long := strings.Repeat("noise\n", 60) + "fine\n"
+	for _, step := range []struct{ script, text, want string }{
+		{"cat a.txt", long, long},
+		{"tool > a.txt 2>&1", "", "(no output)"},
+		{"cat ./a.txt", long, "fine\n"},
+		{"tail -n 90 a.txt", long, "fine\n"},
+		{"cat a.txt b.txt", long, long},
+		{"other | tee a.txt", text, text},
+		{"cat a.txt", long, long},
+	} {
+		if got := run(step.script, step.text); got != step.want {
+			t.Errorf("%s: got %.60q, want %.60q", step.script, got, step.want)
+		}
+	}
+}

@@ -26,6 +26,13 @@ type Outputs struct {
 	// Window means that the pipeline prints a range of lines by their numbers: head and tail together,
 	// or sed -n with line numbers.
 	Window bool
+	// Judged means that the exit code of the script says nothing about Command, which wrote a file that
+	// the script prints.
+	Judged bool
+	// Prints is the file that Command prints, as it is named. Saved are the files into which the script
+	// writes the output of a command, with the command.
+	Prints string
+	Saved  map[string]string
 	// Others are further commands that may have written the output, the last one first. One of them
 	// wrote it if a failure ended the script.
 	Others []string
@@ -53,6 +60,19 @@ func outputsOf(script *plain.Tree, depth int) Outputs {
 		return Outputs{}
 	}
 	out := all[last].outputs(depth)
+	for _, c := range all {
+		if c.file == "" {
+			continue
+		}
+		if c.file == out.Prints {
+			out.Prints = ""
+			out.Command, out.Judged = c.outputs(depth).Command, true
+		}
+		if out.Saved == nil {
+			out.Saved = map[string]string{}
+		}
+		out.Saved[c.file] = c.outputs(depth).Command
+	}
 	out.Mixed, out.Selected = mixed || out.Mixed, out.Selected || all[last].selected
 	out.Window = out.Window || all[last].cut == cutsBoth
 	if out.Mixed {
@@ -105,15 +125,39 @@ func (c writer) outputs(depth int) Outputs {
 	if inner, ok := innerScript(words); ok {
 		return outputsOf(plain.NewTree(inner), depth+1)
 	}
-	return Outputs{Command: strings.Join(words, " ")}
+	return Outputs{Command: strings.Join(words, " "), Mixed: runsScript(words), Prints: printedFile(words)}
+}
+
+// runsScript reports whether a command runs a script that is a file.
+func runsScript(words []string) bool {
+	return IsShell(words[0]) && len(words) > 1 || strings.HasSuffix(words[0], ".sh") || strings.HasSuffix(words[0], ".bash")
+}
+
+// printedFile returns the only file that a command prints, or "".
+func printedFile(words []string) (file string) {
+	facts := programs.Of(gnuName(words[0]))
+	if !facts.Output.File || facts.Files == nil {
+		return ""
+	}
+	how := wrapper{Valued: facts.Files.Valued}
+	for rest := words[1:]; ; rest = rest[1:] {
+		if rest = how.commandTexts(rest); len(rest) == 0 {
+			return file
+		}
+		if file != "" || strings.HasPrefix(rest[0], "$") {
+			return ""
+		}
+		file = rest[0]
+	}
 }
 
 // writer is a simple command of a script that may write output.
 type writer struct {
 	words      []string
-	redirected bool // its output goes to a file
-	cut        cut  // ends of its output that it, or a later command of the pipeline, cuts off
-	selected   bool // a later command of the pipeline selects or rewrites its lines
+	redirected bool   // its output goes to a file
+	file       string // the file that has its output, if known
+	cut        cut    // ends of its output that it, or a later command of the pipeline, cuts off
+	selected   bool   // a later command of the pipeline selects or rewrites its lines
 }
 
 // writers returns the simple commands below node whose output is the script's.
@@ -125,11 +169,12 @@ func writers(node syntax.Node) []writer {
 			*syntax.WhileClause, *syntax.CaseClause, *syntax.CaseItem:
 			return true
 		case *syntax.Stmt:
-			if n.Cmd == nil || !redirectsStdout(n.Redirs) {
+			file, redirected := stdoutFile(n.Redirs)
+			if n.Cmd == nil || !redirected {
 				return true
 			}
 			for _, c := range writers(n.Cmd) {
-				all = append(all, writer{words: c.words, redirected: true})
+				all = append(all, writer{words: c.words, redirected: true, file: file})
 			}
 		case *syntax.BinaryCmd:
 			if n.Op != syntax.Pipe && n.Op != syntax.PipeAll {
@@ -167,6 +212,9 @@ func pipeWriters(c *syntax.BinaryCmd) []writer {
 		}
 	}
 	for i := range left {
+		if len(right) == 1 && baseName(right[0].words[0]) == "tee" && len(right[0].words) > 1 && !left[i].selected {
+			left[i].file = right[0].words[len(right[0].words)-1]
+		}
 		if len(right) > 0 {
 			left[i].selected = left[i].selected || selectsLines(right[0].words)
 			left[i].cut |= right[0].cut
@@ -242,8 +290,8 @@ func hasOption(words []string, options string) bool {
 // the next one.
 func printsItsWords(words []string) bool { return outputOf(words).Input }
 
-// redirectsStdout reports whether standard output goes to a file.
-func redirectsStdout(redirs []*syntax.Redirect) bool {
+// stdoutFile returns the file to which standard output goes. ok is false if it goes to none.
+func stdoutFile(redirs []*syntax.Redirect) (file string, ok bool) {
 	for _, r := range redirs {
 		switch r.Op {
 		case syntax.RdrOut, syntax.AppOut, syntax.RdrClob, syntax.RdrAll, syntax.AppAll:
@@ -253,13 +301,15 @@ func redirectsStdout(redirs []*syntax.Redirect) bool {
 		if r.N != nil && r.N.Value != "1" {
 			continue
 		}
-		switch wordOf(r.Word) {
-		case "/dev/stdout", "/dev/stderr", "/dev/tty":
+		switch file := wordOf(r.Word); {
+		case file == "/dev/stdout", file == "/dev/stderr", file == "/dev/tty":
+		case strings.HasPrefix(file, "/dev/"), strings.Contains(file, "$"):
+			return "", true
 		default:
-			return true
+			return file, true
 		}
 	}
-	return false
+	return "", false
 }
 
 // wordsOf returns the words with quotes and backslashes removed. "$" stands for each
@@ -325,7 +375,7 @@ func withoutWrappers(words []string) []string {
 			name = "python3"
 		}
 		how, ok := wrapperOf(name)
-		if !ok || how.OwnOutput {
+		if _, script := innerScript(words); !ok || how.OwnOutput || script || how.OutputOnly && how.Script != "" {
 			break
 		}
 		rest, ok := how.afterSubcommand(words[1:])
@@ -344,16 +394,37 @@ func withoutWrappers(words []string) []string {
 // others. ok is false if the subcommand does something else.
 func (how wrapper) afterSubcommand(args []string) (rest []string, ok bool) {
 	if how.Subs == "" {
+		if rest := how.optionsBefore(args, how.OptionalSubs); len(rest) > 0 && programs.Has(how.OptionalSubs, rest[0]) {
+			return rest[1:], true
+		}
 		return args, true
 	}
-	if len(args) > 0 && slices.Contains(strings.Fields(how.Subs), args[0]) {
-		return args[1:], true
+	if rest := how.optionsBefore(args, how.Subs); len(rest) > 0 && programs.Has(how.Subs, rest[0]) {
+		return rest[1:], true
 	}
 	i := slices.IndexFunc(args, func(w string) bool { return !strings.HasPrefix(w, "-") })
 	if how.Bins && i >= 0 && slices.Contains(nodeBins, args[i]) {
 		return args[i:], true
 	}
 	return nil, false
+}
+
+// optionsBefore returns the arguments from the first subcommand on, which may look like an option, or from the
+// first word that is no option.
+func (how wrapper) optionsBefore(args []string, subs string) []string {
+	for len(args) > 0 && strings.HasPrefix(args[0], "-") && !programs.Has(subs, args[0]) {
+		n := 1
+		switch a := args[0]; {
+		case strings.HasPrefix(a, "--"):
+			if programs.Has(how.Long, a) {
+				n = 2
+			}
+		case len(a) == 2 && strings.Contains(how.Valued, a[1:]):
+			n = 2
+		}
+		args = args[min(n, len(args)):]
+	}
+	return args
 }
 
 // nodeBins are programs of packages that yarn, pnpm and bun run by their plain name.
@@ -463,7 +534,17 @@ func innerScript(words []string) (string, bool) {
 		}
 		return "", false
 	}
-	if !IsShell(words[0]) && words[0] != "su" && words[0] != "script" {
+	how, _ := wrapperOf(words[0])
+	for o := range strings.FieldsSeq(how.Script) {
+		if strings.HasPrefix(o, "--") {
+			for i, w := range words[1 : len(words)-1] {
+				if w == o {
+					return words[i+2], true
+				}
+			}
+		}
+	}
+	if !IsShell(words[0]) && words[0] != "su" && how.Script == "" {
 		return "", false
 	}
 	for i, w := range words[1 : len(words)-1] {

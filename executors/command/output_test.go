@@ -85,7 +85,21 @@ func TestOutputs(t *testing.T) {
 		"ssh host":                                    "ssh host",
 		"su - dev -c 'npm ci'":                        "npm ci",
 		"eval \"go vet ./...\"":                       "go vet ./...",
-		"make > build.log 2>&1; tail -50 build.log":   "tail -50 build.log",
+		"make > build.log 2>&1; tail -50 build.log":   "make",
+		"make > a.log; cat b.log":                     "cat b.log",
+		"make > a.log; cat a.log b.log":               "cat a.log b.log",
+		"npx jest &> /tmp/o; head -n 20 /tmp/o":       "jest",
+		"nix-shell -p jq --run 'cd x && pytest -q'":   "pytest -q",
+		"nix-shell shell.nix":                         "nix-shell shell.nix",
+		"mise exec -- pytest":                         "pytest",
+		"dotenv -- pytest -q":                         "pytest -q",
+		"dotenv -f .env run -- pytest":                "pytest",
+		"dotenv -e .env.test npm test":                "npm test",
+		"python -X dev -m pytest -x":                  "pytest -x",
+		"python3 -W error -u -m unittest":             "unittest",
+		"python -c 'print(1)' -m x":                   "python -c print(1) -m x",
+		"uv --directory x run pytest":                 "pytest",
+		"bash ci.sh":                                  "bash ci.sh",
 		"make > build.log":                            "make",
 		"make 2> err.log":                             "make",
 		"cat > a.py <<'EOF'\nx\nEOF\npython a.py":     "python a.py",
@@ -110,6 +124,7 @@ func TestOutputs(t *testing.T) {
 	for script, want := range map[string]bool{
 		"go test": false, "cd x && go test": false, "git status && go test": true, "go test; echo $?": true, "rm -rf x; make": false, "bash -c 'ls; make'": true,
 		"make > x.log; cat x.log": false, "yes | make": false, "npm start & curl x": true, "sudo make": false,
+		"bash ci.sh": true, "./ci.sh": true, "bash -c 'make'": false, "make > x.log; tail x.log": false,
 	} {
 		if got := OutputsOf(script).Mixed; got != want {
 			t.Errorf("%q: mixed %t", script, got)

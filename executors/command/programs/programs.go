@@ -188,9 +188,11 @@ type Wraps struct {
 	// OutputOnly means that the choice of a filter looks through the program, and the parser does not:
 	// a project or an environment chooses the command that runs in the end.
 	OutputOnly bool   `toml:"output_only"`
-	Subs       string `toml:"subs"`       // one of these subcommands must come first
-	Bins       bool   `toml:"bins"`       // or the name of a program of a package of Node
-	OwnOutput  bool   `toml:"own_output"` // it writes a report of its own
+	Subs       string `toml:"subs"` // one of these subcommands must come first
+	// OptionalSubs are subcommands that may come first.
+	OptionalSubs string `toml:"optional_subs"`
+	Bins         bool   `toml:"bins"`       // or the name of a program of a package of Node
+	OwnOutput    bool   `toml:"own_output"` // it writes a report of its own
 }
 
 // Launches says where the command begins among the operands of a program that also does other work.
@@ -281,6 +283,8 @@ type Output struct {
 	Selects       bool   `toml:"selects"`
 	SelectsWith   string `toml:"selects_with"`
 	SelectsUnless string `toml:"selects_unless"`
+	// File means that it prints the file that it is given, or one end of it.
+	File bool `toml:"file"`
 	// Container means that "run" and "exec" run a command in a container.
 	Container bool `toml:"container"`
 }
