@@ -160,7 +160,7 @@ func (d *digest) addFolds(c digestParams) error {
 		switch {
 		case groups < 1 || groups > 3:
 			return fmt.Errorf("want one to three groups in %q", f.Pattern)
-		case (groups == 1) != (f.As != ""):
+		case f.As == "" && groups == 1, f.As != "" && groups > 2:
 			return fmt.Errorf("want as, or a second group, with %q", f.Pattern)
 		case f.First < 0:
 			return errors.New("first must not be negative")
@@ -210,6 +210,7 @@ type digestPass struct {
 	rest         *text.Lines // the lines that stay
 	block        *block      // the block that is being dropped, or nil
 	blockLines   int         // lines since its begin
+	wholeLines   int         // lines of a block of which no line stays
 	lastMatch    []byte      // the last of consecutive matches of last
 	lastPending  bool        // lastMatch has not been written; the same applies to the next two fields
 	leadMatch    []byte      // the last match of lead
@@ -230,7 +231,7 @@ func (g *digestPass) Line(l []byte) {
 		if g.block != nil && !g.block.end.Match(l) {
 			return
 		}
-		g.block = nil
+		g.endBlock()
 		g.rest.Write(nil)
 		return
 	}
@@ -319,10 +320,20 @@ func (g *digestPass) writeLastMatch() {
 func (g *digestPass) beginBlock(l []byte) {
 	for i := range g.blocks {
 		if g.blocks[i].begin.Match(l) {
+			g.endBlock()
 			g.block, g.blockLines, g.changed = &g.blocks[i], 0, true
+			g.wholeLines = 1
 			return
 		}
 	}
+}
+
+// endBlock ends the current block. If none of its lines could stay, it writes their number.
+func (g *digestPass) endBlock() {
+	if g.block != nil && g.block.whole {
+		g.rest.Write(text.Omission(g.wholeLines))
+	}
+	g.block = nil
 }
 
 // inBlock reports whether a line belongs to the block. It keeps the line if it
@@ -331,12 +342,14 @@ func (g *digestPass) inBlock(l []byte) bool {
 	g.blockLines++
 	if g.block.begin.Match(l) { // before the end, which may match too
 		g.blockLines = 0
+		g.wholeLines++
 		return true
 	}
 	if g.blockLines > g.block.maxLines || g.block.end.Match(l) {
-		g.block = nil
+		g.endBlock()
 		return false
 	}
+	g.wholeLines++
 	if !g.block.whole && (text.Important(l) || g.keep.Match(l)) {
 		// as outside of blocks
 		if g.noise.Match(l) || g.blockBegins.Match(l) || g.last.Match(l) || g.lead.Match(l) ||
@@ -354,6 +367,7 @@ const mixedShare = 5
 
 func (g *digestPass) End() strategy.Confidence {
 	defer g.rest.Close()
+	g.endBlock()
 	g.writeLastMatch()
 	g.changed = g.changed || g.leadPending || g.headPending
 	folded := g.foldedLines()

@@ -34,7 +34,7 @@ func TestDigest(t *testing.T) {
 			"x\n... (2 up: a 7, b) ...\n", strategy.Full},
 		"block":                 {`blocks = [{ begin = "^new:", end = "^$|^=" }]`, 0, "new:\na\nb\n= c\n", "= c\n", strategy.Full},
 		"block, error in it":    {`blocks = [{ begin = "^new:", end = "^=" }]`, 0, "new:\na\nerror: b\n\nc\n= c\n", "error: b\n= c\n", strategy.Full},
-		"block, whole":          {`blocks = [{ begin = "^new:", end = "^=", whole = true }]`, 0, "new:\na\nerror: b\n= c\n", "= c\n", strategy.Full},
+		"block, whole":          {`blocks = [{ begin = "^new:", end = "^=", whole = true }]`, 0, "new:\na\nerror: b" + strings.Repeat("b", 40) + "\n= c\n", "... (3 lines omitted) ...\n= c\n", strategy.Full},
 		"block, without an end": {`blocks = [{ begin = "^new:", end = "^=", max = 2 }]`, 0, "new:\na\nb\nc\nd\n", "c\nd\n", strategy.Full},
 		"diffstat":              {`diffstat = true`, 0, " a.go   | 3 +++\n", " a.go | 3 +\n", strategy.Full},
 		"long": {`patterns = ["^a"], max_lines = 6, head = 2, tail = 2`, 0,

@@ -51,8 +51,9 @@ func (g *digestPass) fold(l []byte) bool {
 
 // add records the state of a name: the last one counts.
 func (s *foldedNames) add(groups [][]byte, state string) {
+	detail := 2 // the group of the details
 	if state == "" {
-		state = string(bytes.TrimSpace(groups[2]))
+		state, detail = string(bytes.TrimSpace(groups[2])), 3
 	}
 	old, known := s.states[string(groups[1])]
 	switch {
@@ -64,11 +65,11 @@ func (s *foldedNames) add(groups [][]byte, state string) {
 	default:
 		s.insert(string(groups[1]), state)
 	}
-	if len(groups) > 3 && len(groups[3]) > 0 && len(s.order) < maxFoldedNames {
+	if len(groups) > detail && len(groups[detail]) > 0 && len(s.order) < maxFoldedNames {
 		if s.details == nil {
 			s.details = map[string]string{}
 		}
-		s.details[string(groups[1])] = string(groups[3])
+		s.details[string(groups[1])] = string(groups[detail])
 	}
 }
 

@@ -359,7 +359,13 @@ func (g *groupingPass) End() strategy.Confidence {
 	}
 	g.body.writePending(g.out)
 	if g.dropped > 0 {
-		g.out.Write(text.NoiseCount(g.dropped))
+		_, omitted, err := text.Omissions(g.out)
+		if err != nil {
+			return strategy.Fallback
+		}
+		if noise := g.dropped - omitted; noise > 0 {
+			g.out.Write(text.NoiseCount(noise))
+		}
 	}
 	return strategy.Full
 }

@@ -43,7 +43,7 @@ func TestGroupByRule(t *testing.T) {
 		"its own summary": {``, strategy.Run{}, "a.go:1:2: x (lint)\n  also b.go:1:2\n3 issues grouped (1 rule)\n",
 			"a.go:1:2: x (lint)\n  also b.go:1:2\n3 issues grouped (1 rule)\n", strategy.Fallback},
 		"a table": {`table = ["kB$"], table_rows = 4`, strategy.Run{}, "build\n" + strings.Repeat("a 1 kB\n", 3) + strings.Repeat("b 2 kB\n", 5) + "done\n",
-			"build\na 1 kB\na 1 kB\n... (4 lines omitted) ...\nb 2 kB\nb 2 kB\ndone\n(4 noise lines removed)\n", strategy.Full},
+			"build\na 1 kB\na 1 kB\n... (4 lines omitted) ...\nb 2 kB\nb 2 kB\ndone\n", strategy.Full},
 		"the program's own words": {`noise = ["^Compiling"], program_pattern = "^Running"`, strategy.Run{},
 			"Compiling a\nRunning x\nCompiling b\na.c:1:2: warning: z [-Wz]\n", "Running x\nCompiling b\na.c:1:2: warning: z [-Wz]\n(1 noise lines removed)\n",
 			strategy.Full},
@@ -102,7 +102,7 @@ func TestGroupByRule(t *testing.T) {
 			"a.cc:5:3: error: no match for 'x'\n    5 |   x(v);\n      |   ^\na.h:1:5: note: candidate 1\n    1 | f1();\n      |   ^\na.cc:5:4: note: no conversion " +
 				"1\n    5 |   x(v);\n      |    ^\na.h:2:5: note: candidate 2\n    2 | f2();\n      |   ^\na.cc:5:4: note: no conversion 2\na.h:3:5: note: candidate " +
 				"3\n    3 | f3();\n      |   ^\na.cc:5:4: note: no conversion 3\na.h:4:5: note: candidate 4\n    4 | f4();\n      |   ^\n... (3 lines omitted) ...\n" +
-				"a.h:5:5: note: candidate 5\n    5 | f5();\n      |   ^\n... (3 lines omitted) ...\nb.cc:1:2: error: no y\n    1 | y\n      | ^\n(7 noise lines " +
+				"a.h:5:5: note: candidate 5\n    5 | f5();\n      |   ^\n... (3 lines omitted) ...\nb.cc:1:2: error: no y\n    1 | y\n      | ^\n(1 noise lines " +
 				"removed)\n", strategy.Full},
 		"places that belong to an error": {``, strategy.Run{Exit: 2},
 			"src/a.ts:5:7 - error TS2322: Type 'a' is not b.\n\n5 const o = 1;\n        ~\n\n  src/a.ts:1:2\n    1 type T = 1;\n           ~\n    The expected type " +

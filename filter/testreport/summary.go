@@ -201,7 +201,11 @@ func (p *testPass) End() strategy.Confidence {
 	}
 	p.endFailure()
 	p.flush()
-	p.out.Write(text.NoiseCount(max(1, p.lineCount-p.out.Count())))
+	marks, omitted, err := text.Omissions(p.out)
+	if p.readErr == nil {
+		p.readErr = err
+	}
+	p.out.Write(text.NoiseCount(max(0, p.lineCount-p.out.Count()+marks-omitted)))
 	switch {
 	case p.readErr != nil, p.filteredBefore, !p.recognised, p.run.Exit != 0 && !p.problemSeen, p.out.Size() >= p.byteCount:
 		return strategy.Fallback

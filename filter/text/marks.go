@@ -20,6 +20,22 @@ func IsNoiseCount(l []byte) bool {
 	return len(l) > 1 && l[0] == '(' && l[1] >= '0' && l[1] <= '9' && bytes.HasSuffix(l, []byte(noiseSuffix))
 }
 
+// Omissions returns the number of marks in lines that Omission made, also behind the name of a stream, and the
+// number of lines that they stand for.
+func Omissions(lines *Lines) (marks, omitted int, err error) {
+	err = lines.Each(func(l []byte) {
+		at := bytes.Index(l, []byte("... ("))
+		if at < 0 || !IsOmission(l[at:]) {
+			return
+		}
+		number := l[at+len("... ("):]
+		if n, err := strconv.Atoi(string(number[:DigitsEnd(number, 0)])); err == nil {
+			marks, omitted = marks+1, omitted+n
+		}
+	})
+	return marks, omitted, err
+}
+
 // PatternsSuffix occurs in the last line of a deduplicated log.
 const PatternsSuffix = " total lines)"
 
