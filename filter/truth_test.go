@@ -2,8 +2,12 @@ package filter
 
 import (
 	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -14,48 +18,53 @@ import (
 )
 
 var (
-	place = regexp.MustCompile(`[\w/-]+\.[a-z]{1,4}:\d+`)
-	// counts of what is left out, in all marks
-	statedSum = regexp.MustCompile(`\b(\d[\d,]*) (?:more|similar|noise|lines?|paths?|names?|entr|match|bytes|commits?|files?|errors?|warnings?|issues?|` +
-		`notes?|passed|grouped|times|items?|director|rows?|of |[a-z ]+ left out)|\(x(\d+)`)
-	// lines without facts that strategies drop: advice, usage, a server that answered, decoded JSON
-	boilerplate = regexp.MustCompile(`^((\S+: )?npm error (path|workspace|location|command) |\(fix conflicts |\* Host \S+ was resolved|Reusing existing |` +
-		`\{"Time":|warning \S+@\S+: use |warns$)`)
-	streamName = regexp.MustCompile(`^@?[\w/-]+:\w+: `)
-	wordOfText = regexp.MustCompile(`\pL[\pL_]+`)
+	place = regexp.MustCompile(`[\w/-]+\.([a-z]{1,3}|java|html|scss|json|yaml|toml|swift|dart):\d+`)
+	token = regexp.MustCompile(`\b[0-9a-f]{7,40}\b|\pL[\pL_]*|\d+`)
+	// leftOut are the marks that count lines that are not written, and tests that passed
+	leftOut = regexp.MustCompile(`\((\d+) noise lines? removed\)|\.\.\. \((?:\+\d+ -\d+, )?(\d+) |\((\d+) similar|\(x(\d+)\)|, (\d+) more|` +
+		`(\d+) (?:[a-z0-9]+ ){0,6}left out|^\(?(\d+) more |` +
+		`(\d+) (?:tests? )?pass(?:ed|ing)|\((\d+) (?:issue|match|path|error|warning|note|entr)[a-z]*[):]`)
+	// advice of git about its own commands, which git_status drops
+	advice = regexp.MustCompile(`^\(.*"git .*\)$`)
+	// lines of source that tools quote: before a line of carets, and with a number in a margin
+	carets = regexp.MustCompile(`^\s*[\^~]+\s*$`)
+	margin = regexp.MustCompile(`^(> )?\d+( \d+)? [|│]( |$)`)
+	// what the head of npm's part in a monorepo says already, and biome's tag beside a fix
+	said  = regexp.MustCompile(`^(\S+: )?npm error (path|workspace|location|command) `)
+	fixes = regexp.MustCompile(` FIXABLE ━+$`)
+	// sums of several runs of cargo test
+	runs = regexp.MustCompile(` \((\d+) runs\)$`)
 )
 
 // markWords are the words of all marks.
 var markWords = func() map[string]bool {
 	set := map[string]bool{}
 	for w := range strings.FieldsSeq(`above also and are as before bytes command committed date directories directory ends entries entry error errors file files
-		for grouped help in info installed issues items kernel last left line lines listing matches max merge messages min more name names noise not notes of
-		omitted one or otherwise out packages paths patterns pnpm processes pseudo removed rule rules runs said set similar size smaller sockets such systems
-		tags the them this threads total turbo unique warning warnings where with
-		when it was stopped test tests progress`) {
+		for grouped help in info installed issue issues items kernel last left line lines listing matches max merge messages min more name names noise not notes of
+		omitted one or otherwise out over packages paths patterns pnpm processes pseudo removed rows rule rules runs said set similar size smaller sockets
+		such systems tags tests the them this threads total turbo unique warning warnings when where with x
+		it was stopped test progress`) {
 		set[w] = true
 	}
 	return set
 }()
 
-// TestTruth filters real outputs: a line that reports a problem or names a place stays, or its words are
-// in the lines that stay, or the lines state at least as many others. No line has words that
-// the output does not have, apart from marks.
+// TestTruth filters real outputs and compares the results with them; see [truth].
 func TestTruth(t *testing.T) {
 	f := builtin(t)
-	isNoise := isDeclaredNoise(t)
 	for _, root := range strategytest.SampleDirs("testdata/samples") {
 		for _, s := range samples(t, root) {
-			if s.rule == "git-diff" { // the heads of hunks count the context
-				continue
-			}
 			t.Run(filepath.Join(s.rule, s.name), func(t *testing.T) {
 				o, err := f.Apply(s.cmd, s.exit, bytes.NewReader(s.output))
 				if err != nil {
 					t.Fatal(err)
 				}
 				defer o.Close()
-				checkTruth(t, isNoise, decodeReports(strategytest.Text(t, o.Full)), strategytest.Text(t, o.Text))
+				if full, got := decodeReports(strategytest.Text(t, o.Full)), strategytest.Text(t, o.Text); full != got {
+					for _, wrong := range newTruth(full, got, noiseOf(t, o.Rules)).check() {
+						t.Error(wrong)
+					}
+				}
 			})
 		}
 	}
@@ -72,76 +81,374 @@ func decodeReports(output string) string {
 	return b.String()
 }
 
-// isDeclaredNoise returns which lines a rule declares as noise, by a pattern in filters.toml.
-func isDeclaredNoise(t *testing.T) func(line string) bool {
-	all, warnings := readRules("built in", builtinRules)
-	if len(warnings) > 0 {
-		t.Fatal(warnings)
-	}
-	set := &text.Patterns{}
-	add := func(expr any) {
-		if expr, ok := expr.(string); ok {
-			p, err := text.Compile(expr)
-			if err != nil {
-				t.Fatal(err)
-			}
-			set.Add(p)
-		}
-	}
-	for _, w := range all {
-		if w.Strategy["type"] == "keep_matching" {
-			continue
-		}
-		for _, key := range []string{"patterns", "noise", "last", "lead", "heads"} {
-			list, _ := w.Strategy[key].([]any)
-			for _, expr := range list {
-				add(expr)
-			}
-		}
-	}
-	return func(line string) bool { return set.Match([]byte(line)) }
+// truth compares a result with the whole output. Three things must hold:
+//
+//   - A line with a failure or a place, or with the least or greatest value of its column, is in the result, or all its
+//     words are in a group there, or the result counts it among the lines that it leaves out.
+//   - A line of the result is a line of the output, or has its words and numbers, apart from marks.
+//   - The counts of lines left out are not more than the lines that are missing.
+type truth struct {
+	full, got []string // lines with single blanks
+	raw, out  []string // full and got, with all blanks
+	plain     string   // got
+	tokens    map[string]bool
+	stated    int                    // lines left out, by the marks
+	joined    int                    // of them those that a similar or an equal line stands for
+	isNoise   func(line string) bool // reports whether a rule declares a line as noise, by a pattern in filters.toml
 }
 
-func checkTruth(t *testing.T, isNoise func(string) bool, full, got string) {
-	t.Helper()
-	if full == got {
-		return
+func newTruth(full, got string, isNoise func(string) bool) *truth {
+	tr := &truth{
+		full: strings.Split(plainText(full), "\n"), got: strings.Split(plainText(got), "\n"), plain: plainText(got),
+		raw: strings.Split(full, "\n"), out: strings.Split(got, "\n"), tokens: map[string]bool{}, isNoise: isNoise,
 	}
-	plain := plainText(got)
-	shown := map[string]bool{}
-	for _, w := range wordOfText.FindAllString(got, -1) {
-		shown[w] = true
+	for _, w := range token.FindAllString(got, -1) {
+		tr.tokens[w] = true
 	}
-	stated := 0
-	for _, m := range statedSum.FindAllStringSubmatch(got, -1) {
-		n, _ := strconv.Atoi(strings.ReplaceAll(strings.Join(m[1:], ""), ",", ""))
-		stated += n
+	for _, l := range tr.got {
+		for _, m := range leftOut.FindAllStringSubmatch(l, -1) {
+			n, _ := strconv.Atoi(strings.Join(m[1:], ""))
+			if tr.stated += n; strings.HasSuffix(m[0], " similar") || strings.HasPrefix(m[0], "(x") {
+				tr.joined += n
+			}
+		}
 	}
+	return tr
+}
+
+func (tr *truth) check() (wrong []string) {
+	wrong = append(wrong, tr.lost()...)
+	wrong = append(wrong, tr.invented()...)
+	wrong = append(wrong, tr.hunks()...)
+	return append(wrong, tr.counts()...)
+}
+
+// shows reports whether the result has a line, its end, or all its words. The beginning may be the name of
+// a stream or a step, which heads the part of it. Of a JSON event it is enough to have the texts.
+func (tr *truth) shows(line string) bool {
+	if strings.Contains(tr.plain, line) || tr.hasWords(line) {
+		return true
+	}
+	var event map[string]any
+	if json.Unmarshal([]byte(line), &event) == nil {
+		texts := 0
+		for key, v := range event {
+			if v, ok := v.(string); ok && key != "Time" && key != "Action" {
+				if texts++; !strings.Contains(tr.plain, strings.TrimSpace(plainText(v))) && !tr.hasWords(v) {
+					return false
+				}
+			}
+		}
+		return texts > 0
+	}
+	for i := 1; i < min(len(line)-3, 100); i++ {
+		if rest := line[i:]; !text.IsLetter(line[i-1]) && (isFact(rest) || !isFact(line)) && (strings.Contains(tr.plain, rest) || tr.hasWords(rest)) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasWords reports whether the result has all words and numbers of a line.
+func (tr *truth) hasWords(line string) bool {
+	for _, w := range token.FindAllString(line, -1) {
+		if !tr.tokens[w] {
+			return false
+		}
+	}
+	return true
+}
+
+// isFact reports whether a line must not get lost.
+func isFact(line string) bool { return text.Important([]byte(line)) || place.MatchString(line) }
+
+func (tr *truth) lost() (wrong []string) {
 	var lost []string
-	withoutHelp, _, _ := strings.Cut(full, "npm error Usage:\n")
 	seen := map[string]bool{}
-	for line := range strings.Lines(plainText(withoutHelp)) {
-		line = strings.TrimSpace(line)
-		if line == "" || boilerplate.MatchString(line) || isNoise(streamName.ReplaceAllString(line, "")) || seen[line] ||
-			!text.Important([]byte(line)) && !place.MatchString(line) || strings.Contains(plain, line) {
+	var at diffAt
+	for i, l := range tr.full {
+		context := at.advance(tr.raw[i])
+		l = fixes.ReplaceAllString(strings.TrimSpace(l), "")
+		quoted := margin.MatchString(l) || i+1 < len(tr.full) && carets.MatchString(tr.full[i+1])
+		if l == "" || seen[l] || context || quoted || !isFact(l) || tr.isNoise(tr.raw[i]) || advice.MatchString(l) || said.MatchString(l) || tr.shows(l) {
 			continue
 		}
-		seen[line] = true
-		for _, w := range wordOfText.FindAllString(line, -1) {
-			if !shown[w] {
-				lost = append(lost, line)
+		seen[l] = true
+		lost = append(lost, l)
+	}
+	var extremes []string
+	for _, l := range tr.extremes() {
+		ranged := strings.HasSuffix(l, ":") && strings.Contains(tr.plain, " similar: ") // a record of several lines has a range alone
+		if !strings.Contains(tr.plain, l) && !ranged && !tr.isNoise(l) {
+			extremes = append(extremes, l)
+		}
+	}
+	if n := tr.stated - tr.joined; len(extremes) > n { // similar records show theirs
+		wrong = append(wrong, fmt.Sprintf("%d extremes are lost, and the result states %d:\n%s", len(extremes), n, firstOf(extremes)))
+	}
+	if len(lost) > tr.stated {
+		wrong = append(wrong, fmt.Sprintf("%d lines are lost, and the result states %d:\n%s", len(lost), tr.stated, firstOf(lost)))
+	}
+	return wrong
+}
+
+func firstOf(lines []string) string { return strings.Join(lines[:min(len(lines), 12)], "\n") }
+
+// extremes returns the lines with the least and the greatest value of a column in lines that are alike, if the
+// result has any of these lines: progress is dropped as a whole.
+func (tr *truth) extremes() (lines []string) {
+	type column struct {
+		least, most         float64
+		leastLine, mostLine string
+		records             int
+		shown               bool
+	}
+	columns := map[string]*column{}
+	var order []*column
+	for _, l := range tr.full {
+		key, all := text.NormalizeColumns(nil, []byte(l), nil)
+		for i, c := range all {
+			c = text.Describe([]byte(l), c)
+			v, ok := text.Value([]byte(l[c.Start:min(c.End, len(l))]))
+			if c.Kind != text.Measure || !ok {
+				continue
+			}
+			k := fmt.Sprint(i, string(key))
+			x := columns[k]
+			if x == nil {
+				x = &column{least: v, most: v, leastLine: l, mostLine: l}
+				columns[k] = x
+				order = append(order, x)
+			}
+			if x.records++; !x.shown && strings.Contains(tr.plain, l) {
+				x.shown = true
+			}
+			if v < x.least {
+				x.least, x.leastLine = v, l
+			}
+			if v > x.most {
+				x.most, x.mostLine = v, l
+			}
+		}
+	}
+	for _, x := range order {
+		if x.shown && x.least < x.most {
+			lines = append(lines, x.leastLine, x.mostLine)
+		}
+	}
+	return lines
+}
+
+// invented returns what is wrong with lines of the result that are not in the output.
+func (tr *truth) invented() (wrong []string) {
+	known := map[string]bool{}
+	for _, l := range tr.full {
+		known[l] = true
+		for _, w := range token.FindAllString(l, -1) {
+			known[w] = true
+			if n := strings.Index("JanFebMarAprMayJunJulAugSepOctNovDec", w); len(w) == 3 && n >= 0 { // git log
+				known[fmt.Sprintf("%02d", n/3+1)] = true
+			}
+			if len(w) == 1 {
+				known["0"+w] = true
+			}
+		}
+	}
+	for _, l := range tr.got {
+		if known[l] || strings.HasPrefix(l, "@@ ") || runs.MatchString(l) {
+			continue
+		}
+		at := token.FindAllStringIndex(l, -1)
+		for i, span := range at {
+			w := l[span[0]:span[1]]
+			isMark := markWords[strings.ToLower(w)]
+			if w[0] <= '9' { // a number before a word of a mark
+				isMark = i+1 < len(at) && markWords[l[at[i+1][0]:at[i+1][1]]] || strings.HasPrefix(l[span[1]:], ")") ||
+					strings.HasSuffix(l[:span[0]], "... (") || strings.Contains(l, " paths: ") || strings.HasSuffix(l, "left out)")
+			}
+			if !known[w] && !isMark && !(len(w) > 6 && isHash(w, known)) {
+				wrong = append(wrong, fmt.Sprintf("%q is not in the output: %q", w, l))
 				break
 			}
 		}
 	}
-	for line := range strings.Lines(got) {
-		for _, w := range wordOfText.FindAllString(line, -1) {
-			if !markWords[w] && !strings.Contains(full, w) {
-				t.Errorf("%q is not in the output: %q", w, line)
+	return wrong
+}
+
+// isHash reports whether a word begins one of the output, as short hashes do.
+func isHash(w string, known map[string]bool) bool {
+	for k := range known {
+		if strings.HasPrefix(k, w) || strings.HasSuffix(k, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// diffAt is a position in a diff.
+type diffAt struct {
+	file           string
+	oldAt, newAt   int // numbers of the next lines
+	oldEnd, newEnd int
+}
+
+// advance moves past a line, and reports whether it is context in a hunk.
+func (d *diffAt) advance(l string) (context bool) {
+	begins := strings.HasPrefix(l, "@@ -") || strings.HasPrefix(l, "diff --git ")
+	if !begins && (d.oldAt < d.oldEnd || d.newAt < d.newEnd) {
+		switch {
+		case strings.HasPrefix(l, "+"):
+			d.newAt++
+		case strings.HasPrefix(l, "-"):
+			d.oldAt++
+		case strings.HasPrefix(l, "\\"), strings.HasPrefix(l, "... ("):
+		default:
+			d.oldAt++
+			d.newAt++
+			return true
+		}
+		return false
+	}
+	if name, ok := strings.CutPrefix(l, "diff --git "); ok {
+		*d = diffAt{file: name}
+	}
+	if m := hunkHead.FindStringSubmatch(l); m != nil {
+		number := func(s, otherwise string) int { n, _ := strconv.Atoi(cmp.Or(s, otherwise)); return n }
+		d.oldAt, d.newAt = number(m[1], ""), number(m[3], "")
+		d.oldEnd, d.newEnd = d.oldAt+number(m[2], "1"), d.newAt+number(m[4], "1")
+	}
+	return false
+}
+
+var hunkHead = regexp.MustCompile(`^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`)
+
+// hunks returns the lines of hunks that have another number than in the output.
+func (tr *truth) hunks() (wrong []string) {
+	lines := func(all []string) map[string]string {
+		at := map[string]string{}
+		var d diffAt
+		cut := false
+		for _, l := range all {
+			before := d
+			d.advance(l)
+			cut = !strings.HasPrefix(l, "@@ ") && (cut || strings.HasPrefix(l, "... ("))
+			if before.oldAt != d.oldAt && before.file == d.file && !hunkHead.MatchString(l) && !cut {
+				at[fmt.Sprint(d.file, " -", before.oldAt)] = strings.TrimPrefix(strings.TrimPrefix(l, "-"), " ")
+			}
+			if before.newAt != d.newAt && before.file == d.file && !hunkHead.MatchString(l) && !cut {
+				at[fmt.Sprint(d.file, " +", before.newAt)] = strings.TrimPrefix(strings.TrimPrefix(l, "+"), " ")
+			}
+		}
+		return at
+	}
+	want := lines(tr.raw)
+	for at, l := range lines(tr.out) {
+		if want[at] != l && !strings.Contains(l, "bytes omitted") {
+			wrong = append(wrong, fmt.Sprintf("%s is %q, in the output it is %q", at, l, want[at]))
+		}
+	}
+	return wrong
+}
+
+// counts returns the counts that do not add up.
+func (tr *truth) counts() (wrong []string) {
+	missing := map[string]int{}
+	alike := map[string]int{} // lines by their normal form
+	sums := map[string][]int{}
+	left := 0
+	for _, l := range tr.full {
+		missing[strings.TrimSpace(l)]++
+		left++
+		key := string(text.Normalize(nil, []byte(l)))
+		alike[key]++
+		numbers := token.FindAllString(l, -1)
+		for i, w := range numbers {
+			n, _ := strconv.Atoi(w)
+			if sums[key] = slices.Grow(sums[key], len(numbers))[:len(numbers)]; n > 0 {
+				sums[key][i] += n
 			}
 		}
 	}
-	if len(lost) > stated {
-		t.Errorf("%d lines are lost, and the result states %d:\n%s", len(lost), stated, strings.Join(lost[:min(len(lost), 12)], "\n"))
+	counted, dropped := 0, 0 // by all marks, by the last line
+	for _, l := range tr.got {
+		// Below the number of lines left out may be some of them: what ran when the command was stopped.
+		if l = strings.TrimSpace(l); missing[l] > 0 && dropped == 0 {
+			missing[l]--
+			left--
+		}
+		if m := noiseMark.FindStringSubmatch(l); m != nil {
+			n, _ := strconv.Atoi(strings.Join(m[1:], ""))
+			counted += n
+			if strings.HasSuffix(m[0], "removed)") {
+				dropped += n
+			}
+		}
+		if m := joinedMark.FindStringSubmatch(l); m != nil {
+			n, _ := strconv.Atoi(m[1])
+			if have := alike[string(text.Normalize(nil, []byte(strings.TrimSuffix(l, m[0]))))]; have > 0 && n > have {
+				wrong = append(wrong, fmt.Sprintf("%q stands for %d lines", l, have))
+			}
+		}
+		if m := runs.FindStringSubmatch(l); m != nil {
+			n, _ := strconv.Atoi(m[1])
+			all := strings.TrimSuffix(l, m[0])
+			key := string(text.Normalize(nil, []byte(all)))
+			for i, w := range token.FindAllString(all, -1) {
+				if sum, err := strconv.Atoi(w); err == nil && alike[key] == n && sums[key][i] != sum {
+					wrong = append(wrong, fmt.Sprintf("%q: want %d instead of %d", l, sums[key][i], sum))
+				}
+			}
+		}
+	}
+	if counted > left {
+		wrong = append(wrong, fmt.Sprintf("the result states that %d lines are left out; %d are missing", counted, left))
+	}
+	return wrong
+}
+
+var (
+	noiseMark  = regexp.MustCompile(`\((\d+) noise lines? removed\)|\.\.\. \((?:\+\d+ -\d+, )?(\d+) lines? omitted\)`)
+	joinedMark = regexp.MustCompile(` \((?:x(\d+)|\d+ similar[^)]*)\)( … \S+)*$`)
+)
+
+// noiseOf returns a function that reports whether one of these rules declares a line as noise.
+func noiseOf(t *testing.T, applied []Applied) func(line string) bool {
+	all, warnings := readRules("built in", builtinRules)
+	if len(warnings) > 0 {
+		t.Fatal(warnings)
+	}
+	set, keep := &text.Patterns{}, &text.Patterns{}
+	for _, w := range all {
+		if !slices.ContainsFunc(applied, func(by Applied) bool { return by.Rule == w.Name || by.Rule == dividingRule }) || w.Strategy["type"] == "keep_matching" {
+			continue
+		}
+		for _, key := range []string{"patterns", "noise", "last", "lead", "heads", "keep"} {
+			list, _ := w.Strategy[key].([]any)
+			for _, expr := range list {
+				if expr, ok := expr.(string); ok {
+					p, err := text.Compile(expr)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if key == "keep" {
+						keep.Add(p)
+					} else {
+						set.Add(p)
+					}
+				}
+			}
+		}
+	}
+	return func(line string) bool {
+		for range 4 { // the line, and its end after the names of streams and steps
+			if keep.Match([]byte(line)) {
+				return false
+			}
+			if set.Match([]byte(line)) {
+				return true
+			}
+			_, line, _ = strings.Cut(line, " ")
+		}
+		return false
 	}
 }
