@@ -3,12 +3,13 @@
 //
 // [Load] finds the schemas, [Validator.Frame] checks the frames of one
 // connection. A frame of the agent must be valid by every available edition of the
-// protocol: the edition of the module coder/acp-go-sdk, copied to editions/, and each
-// *.json in the directory that ACP_SCHEMA_DIR names. A frame of a kind that an edition lacks is a fault,
-// unless the client asked for that kind by a capability.
+// protocol: the edition of the module coder/acp-go-sdk, copied to editions/, the edition of the crate
+// agent-client-protocol-schema 1.20.0 (of the ACP project, Apache-2.0), and each *.json in the directory that
+// ACP_SCHEMA_DIR names. A frame of a kind that an edition lacks is a fault, unless the client asked for that
+// kind by a capability.
 //
-// The module's edition has two files. schema.unstable.json checks the kinds that
-// schema.json lacks, since some became stable later.
+// The embedded editions have two files. schema.unstable.json checks the kinds that schema.json lacks, since
+// some became stable later. It does not check kinds that a capability asks for: these changed while they were drafts.
 package schema
 
 import (
@@ -40,7 +41,7 @@ func Load(t testing.TB) *Validator {
 	if err != nil {
 		t.Fatalf("schemas of the protocol: %v", err)
 	}
-	return &Validator{editions: all, openRequests: map[string]string{}, capabilities: map[string]any{}}
+	return &Validator{editions: all, openRequests: map[string]string{}, declared: map[string]any{}}
 }
 
 var editions = sync.OnceValues(func() ([]edition, error) {
@@ -48,7 +49,11 @@ var editions = sync.OnceValues(func() ([]edition, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := []edition{sdk}
+	newest, err := readEdition(readCopy, "1.20.0/schema.json", "1.20.0/schema.unstable.json")
+	if err != nil {
+		return nil, err
+	}
+	all := []edition{sdk, newest}
 	if more := os.Getenv("ACP_SCHEMA_DIR"); more != "" {
 		files, err := filepath.Glob(filepath.Join(more, "*.json"))
 		if err != nil || len(files) == 0 {
@@ -74,9 +79,10 @@ type edition []*file
 
 // file is one schema.
 type file struct {
-	name    string
-	types   map[string]*jsonschema.Schema // by "METHOD Request", "METHOD Response", "METHOD Notification"; and "Error"
-	updates map[string]bool               // kinds of session/update
+	name     string
+	types    map[string]*jsonschema.Schema // by "METHOD Request", "METHOD Response", "METHOD Notification"; and "Error"
+	updates  map[string]bool               // kinds of session/update
+	contents map[string]bool               // types of the content of tool calls
 }
 
 // readEdition reads the files of an edition, in the order in which they check.
@@ -110,13 +116,16 @@ func readCopy(name string) ([]byte, error) {
 	return io.ReadAll(r)
 }
 
-// variant is one form of an update.
+// variant is one form of an update, or of the content of a tool call.
 type variant struct {
 	Properties struct {
-		Kind struct {
-			Const string `json:"const"`
-		} `json:"sessionUpdate"`
+		Kind constant `json:"sessionUpdate"`
+		Type constant `json:"type"`
 	} `json:"properties"`
+}
+
+type constant struct {
+	Const string `json:"const"`
 }
 
 // compile compiles the types of a schema.
@@ -140,7 +149,7 @@ func compile(path string, data []byte) (*file, error) {
 	if err := c.AddResource(url, tree); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	f := &file{name: filepath.Base(path), types: map[string]*jsonschema.Schema{}, updates: map[string]bool{}}
+	f := &file{name: path, types: map[string]*jsonschema.Schema{}, updates: map[string]bool{}, contents: map[string]bool{}}
 	for def, d := range doc.Defs {
 		key := ""
 		for _, suffix := range []string{"Request", "Response", "Notification"} {
@@ -158,8 +167,13 @@ func compile(path string, data []byte) (*file, error) {
 			return nil, fmt.Errorf("%s: %s: %w", path, def, err)
 		}
 	}
+	draft := strings.Contains(filepath.Base(path), "unstable")
 	for _, u := range append(doc.Defs["SessionUpdate"].OneOf, doc.Defs["SessionUpdate"].AnyOf...) {
-		f.updates[u.Properties.Kind.Const] = true
+		kind := u.Properties.Kind.Const
+		f.updates[kind] = !draft || capabilities[kind] == nil
+	}
+	for _, c := range append(doc.Defs["ToolCallContent"].OneOf, doc.Defs["ToolCallContent"].AnyOf...) {
+		f.contents[c.Properties.Type.Const] = true
 	}
 	if f.types["Error"] == nil || len(f.updates) == 0 {
 		return nil, fmt.Errorf("%s: not a schema of the protocol", path)
@@ -169,5 +183,5 @@ func compile(path string, data []byte) (*file, error) {
 
 // has reports whether the schema has a type for the frame.
 func (f *file) has(k kind) bool {
-	return f.types[k.key] != nil && (k.update == "" || f.updates[k.update])
+	return f.types[k.key] != nil && (k.update == "" || f.updates[k.update]) && (k.content == "" || f.contents[k.content])
 }

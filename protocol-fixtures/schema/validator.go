@@ -21,23 +21,28 @@ type Validator struct {
 
 	mu           sync.Mutex
 	openRequests map[string]string // methods of the client's requests that are not answered, by the id's JSON
-	capabilities map[string]any    // of the client
+	declared     map[string]any    // the capabilities of the client
 }
 
 // kind selects the check of a frame.
 type kind struct {
-	key    string // as in file.types
-	update string // of a session/update
+	key     string // as in file.types
+	update  string // of a session/update
+	content string // of a tool call: a type that a capability asks for; usually empty
 }
 
-// updateCapabilities are the paths of the client capabilities that ask for kinds of updates
-// from newer editions, by kind.
-var updateCapabilities = map[string][]string{
+// capabilities are the paths of the client capabilities that ask for kinds of updates, and
+// types of content, from newer editions.
+var capabilities = map[string][]string{
 	"notice":                   {"session", "notices"},
 	"compaction_update":        {"session", "compaction"},
 	"compaction_summary_chunk": {"session", "compaction"},
 	"subagent_update":          {"subagents"},
 	"session_message":          {"subagents"},
+	"session_message_chunk":    {"subagents"},
+	"session":                  {"subagents"},
+	"plan_update":              {"plan"},
+	"plan_removed":             {"plan"},
 }
 
 // removed are client methods that no edition has any longer.
@@ -84,13 +89,24 @@ func (v *Validator) Frame(side string, line []byte) error {
 	if *f.Method == "session/update" {
 		var p struct {
 			Update struct {
-				Kind string `json:"sessionUpdate"`
+				Kind    string          `json:"sessionUpdate"`
+				Content json.RawMessage `json:"content"`
 			} `json:"update"`
 		}
 		if err := json.Unmarshal(f.Params, &p); err != nil {
 			return fmt.Errorf("schema: %w", err)
 		}
 		k.update = p.Update.Kind
+		var content []struct{ Type string }
+		_ = json.Unmarshal(p.Update.Content, &content) // other updates have one block
+		for _, c := range content {
+			if capabilities[c.Type] != nil {
+				k.content = c.Type
+			}
+		}
+		if k.update == "plan" && v.declares("plan") {
+			return errors.New("schema: the update plan, but the client declared plan operations")
+		}
 	}
 	return v.check(k, f.Params)
 }
@@ -108,7 +124,7 @@ func (v *Validator) remember(line []byte) {
 			Capabilities map[string]any `json:"clientCapabilities"`
 		}
 		_ = json.Unmarshal(f.Params, &p)
-		v.capabilities = p.Capabilities
+		v.declared = p.Capabilities
 	}
 }
 
@@ -168,12 +184,21 @@ func (v *Validator) askedFor(k kind) bool {
 			return slices.ContainsFunc(e, func(f *file) bool { return f.has(k) })
 		})
 	}
-	path, gated := updateCapabilities[k.update]
-	at := any(v.capabilities)
+	for _, name := range []string{k.update, k.content} {
+		if path := capabilities[name]; path != nil && v.declares(path...) {
+			return true
+		}
+	}
+	return false
+}
+
+// declares reports whether the client has the capability at a path.
+func (v *Validator) declares(path ...string) bool {
+	at := any(v.declared)
 	for _, key := range path {
 		m, _ := at.(map[string]any)
 		at = m[key]
 	}
-	_, asked := at.(map[string]any)
-	return gated && asked
+	_, ok := at.(map[string]any)
+	return ok
 }

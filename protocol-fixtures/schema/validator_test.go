@@ -8,6 +8,9 @@ import (
 // frames are lines of a connection; the last is checked.
 func TestFrame(t *testing.T) {
 	const initialize = `C{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}`
+	with := func(capabilities string) string {
+		return `C{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":` + capabilities + `}}`
+	}
 	update := func(u string) string {
 		return `A{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":` + u + `}}`
 	}
@@ -75,7 +78,21 @@ func TestFrame(t *testing.T) {
 			[]string{initialize, update(`{"sessionUpdate":"notice","severity":"info","title":"x"}`)},
 			"knows no session/update Notification notice",
 		},
-		"a notice": {[]string{`C{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{"session":{"notices":{}}}}}`,
+		"the list beside plan operations": {[]string{with(`{"plan":{}}`),
+			update(`{"sessionUpdate":"plan","entries":[]}`)}, "declared plan operations"},
+		"plan operations nobody asked for": {
+			[]string{initialize, update(`{"sessionUpdate":"plan_removed","planId":"p"}`)},
+			"knows no session/update Notification plan_removed",
+		},
+		"a plan of a draft": {[]string{with(`{"plan":{}}`),
+			update(`{"sessionUpdate":"plan_update","plan":{"type":"items","id":"p","entries":[]}}`)}, "1.20.0"},
+		"a session nobody asked for": {
+			[]string{initialize, update(`{"sessionUpdate":"tool_call_update","toolCallId":"t","content":[{"type":"session","sessionId":"c"}]}`)},
+			"knows no session/update Notification tool_call_update",
+		},
+		"a session": {[]string{with(`{"subagents":{}}`),
+			update(`{"sessionUpdate":"tool_call_update","toolCallId":"t","content":[{"type":"session","sessionId":"c"}]}`)}, ""},
+		"a notice": {[]string{with(`{"session":{"notices":{}}}`),
 			update(`{"sessionUpdate":"notice","severity":"info","title":"x"}`)}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
