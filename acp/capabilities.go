@@ -119,6 +119,11 @@ type SessionCapabilities struct {
 	Resume                struct{} `json:"resume"`
 	Fork                  struct{} `json:"fork"` // not stable yet
 	Close                 struct{} `json:"close"`
+	SystemPrompt          struct {
+		Mode struct {
+			Override struct{} `json:"override"`
+		} `json:"mode"`
+	} `json:"systemPrompt"`
 }
 
 // AuthCapabilities lists the authentication methods beyond authenticate.

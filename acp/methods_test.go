@@ -188,7 +188,9 @@ func TestInitialize(t *testing.T) {
 			want := result(1, `{"protocolVersion":1,"agentInfo":{"name":"zeph-acp","version":"1"},"authMethods":[`+tt.methods+
 				`],"agentCapabilities":{"loadSession":true,`+
 				`"promptCapabilities":{"image":true,"embeddedContext":true},"mcpCapabilities":{"http":true,"sse":true},`+
-				`"sessionCapabilities":{"list":{},"delete":{},"additionalDirectories":{},"resume":{},"fork":{},"close":{}},"auth":{"logout":{}},"_meta":{"zeph":{"methods":["_zeph/a","_zeph/b"]}}},"_meta":{"steering":{"supported":true}}}`)
+				`"sessionCapabilities":{"list":{},"delete":{},"additionalDirectories":{},"resume":{},"fork":{},"close":{},`+
+				`"systemPrompt":{"mode":{"override":{}}}},"auth":{"logout":{}},`+
+				`"_meta":{"zeph":{"methods":["_zeph/a","_zeph/b"]}}},"_meta":{"steering":{"supported":true}}}`)
 			if diff := cmp.Diff(canonical(t, want), canonical(t, w.read())); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}

@@ -115,13 +115,14 @@ type Steering interface {
 type NewSessionRequest struct {
 	CWD                   string // absolute
 	MCPServers            []MCPServer
-	AdditionalDirectories []string // absolute
+	AdditionalDirectories []string      // absolute
+	SystemPrompt          *SystemPrompt // nil if the client sends none
 	Meta                  SessionMeta
 }
 
 // decode parses the params of session/new.
 func (p *NewSessionRequest) decode(raw []byte) error {
-	o := objectOf(raw, "", "cwd", "mcpServers", "additionalDirectories", "_meta")
+	o := objectOf(raw, "", "cwd", "mcpServers", "additionalDirectories", "systemPrompt", "_meta")
 	var err error
 	if p.CWD, err = o.nonEmptyString("cwd"); err != nil {
 		return err
@@ -147,6 +148,11 @@ func (p *NewSessionRequest) decode(raw []byte) error {
 			return err
 		}
 		p.MCPServers = append(p.MCPServers, m)
+	}
+	if o.has("systemPrompt") {
+		if p.SystemPrompt, err = decodeSystemPrompt(o.members["systemPrompt"]); err != nil {
+			return err
+		}
 	}
 	p.Meta.decode(o.members["_meta"])
 	return nil

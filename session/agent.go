@@ -44,8 +44,10 @@ type Host struct {
 	SetMode    func(ctx context.Context, id string) error // also shows the client the change
 	Model      func() llm.Model
 	Thought    func() string
-	Record     func(...transcript.Event)
-	Stored     func(ctx context.Context) // waits until the recorded events are stored
+	// SystemPrompt returns the client's instructions; nil if it sent none.
+	SystemPrompt func() *acp.SystemPrompt
+	Record       func(...transcript.Event)
+	Stored       func(ctx context.Context) // waits until the recorded events are stored
 	// Update sends an update during a turn, after the events that it may reveal were stored. id
 	// is the ID of the session or of a child session.
 	Update   func(ctx context.Context, id string, u acp.SessionUpdate) error

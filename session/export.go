@@ -200,7 +200,7 @@ func (e Export) rows(offers func(model string) bool) ([]store.Event, error) {
 		}
 		switch known := known.(type) {
 		case transcript.Setting:
-			if known.ID == optionMode || known.ID == optionModel && !offers(known.Value) {
+			if known.ID == optionMode || known.ID == optionSystem || known.ID == optionModel && !offers(known.Value) {
 				continue
 			}
 		case transcript.State:

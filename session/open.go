@@ -49,27 +49,32 @@ func (s *Session) setUp(client *acp.Client, p acp.NewSessionRequest, want settin
 	if err != nil {
 		return err
 	}
+	changed := p.SystemPrompt != nil && *p.SystemPrompt != want.system
+	if changed {
+		want.system = *p.SystemPrompt
+	}
 	o, err := s.sessions.NewAgent(Host{
-		ID:         s.id,
-		Client:     client,
-		CWD:        p.CWD,
-		Dirs:       p.AdditionalDirectories,
-		MCPServers: p.MCPServers,
-		Resumed:    want.modelName != "",
-		Unattended: s.sessions.Unattended,
-		MCPWait:    p.Meta.MCPWait,
-		Mode:       s.Mode,
-		SetMode:    s.switchMode,
-		Model:      s.model,
-		Thought:    s.thought,
-		Record:     s.record,
-		Stored:     s.stored,
-		Update:     s.update,
-		State:      s.state,
-		Spend:      s.addCost,
-		Warn:       s.warn,
-		Withdraw:   s.withdraw,
-		Announce:   s.renewCommands,
+		ID:           s.id,
+		Client:       client,
+		CWD:          p.CWD,
+		Dirs:         p.AdditionalDirectories,
+		MCPServers:   p.MCPServers,
+		Resumed:      want.modelName != "",
+		Unattended:   s.sessions.Unattended,
+		MCPWait:      p.Meta.MCPWait,
+		Mode:         s.Mode,
+		SetMode:      s.switchMode,
+		Model:        s.model,
+		Thought:      s.thought,
+		SystemPrompt: s.systemPrompt,
+		Record:       s.record,
+		Stored:       s.stored,
+		Update:       s.update,
+		State:        s.state,
+		Spend:        s.addCost,
+		Warn:         s.warn,
+		Withdraw:     s.withdraw,
+		Announce:     s.renewCommands,
 	})
 	if err != nil {
 		return err
@@ -82,6 +87,9 @@ func (s *Session) setUp(client *acp.Client, p acp.NewSessionRequest, want settin
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.client, s.dirs, s.agent, s.tools, s.announced = client, p.AdditionalDirectories, o.Agent, o.Tools, false
+	if changed && s.journal.hasBegun() { // else the first prompt records it
+		s.journal.record(transcript.Setting{ID: optionSystem, Value: want.systemValue()})
+	}
 	s.adopt(want, model, o.Mode)
 	s.hint = o.Hint
 	s.warnings, s.beforeTurn = append(s.warnings, o.Warnings...), o.BeforeTurn
@@ -139,7 +147,7 @@ func (s *Session) applySettings(ctx context.Context, want settings) {
 // adopt uses a model, and the mode and the level of thought of want. If want's mode does not
 // exist, it uses another one. The caller holds mu.
 func (s *Session) adopt(want settings, m llm.Model, otherMode string) {
-	s.settings = settings{mode: otherMode, modelName: m.Name(), model: m}
+	s.settings = settings{mode: otherMode, modelName: m.Name(), model: m, system: want.system}
 	if s.hasMode(want.mode) {
 		s.settings.mode = want.mode
 	}
@@ -342,6 +350,31 @@ type settings struct {
 	modelName string
 	thought   string // a level of the model; empty means the model's default
 	model     llm.Model
+	system    acp.SystemPrompt // the client's; without a text there is none
+}
+
+// Words of the setting optionSystem, before its text.
+const (
+	systemAppend   = "append\n"
+	systemOverride = "override\n"
+)
+
+// systemValue returns the system prompt as the value of a setting.
+func (s settings) systemValue() string {
+	if s.system.Override {
+		return systemOverride + s.system.Text
+	}
+	return systemAppend + s.system.Text
+}
+
+// systemPrompt returns the client's system prompt, or nil.
+func (s *Session) systemPrompt() *acp.SystemPrompt {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p := s.settings.system; p.Text != "" {
+		return &p
+	}
+	return nil
 }
 
 // set applies a setting from the log.
@@ -353,5 +386,8 @@ func (s *settings) set(id, value string) {
 		s.modelName = value
 	case optionThought:
 		s.thought = value
+	case optionSystem:
+		text, override := strings.CutPrefix(value, systemOverride)
+		s.system = acp.SystemPrompt{Override: override, Text: strings.TrimPrefix(text, systemAppend)}
 	}
 }

@@ -18,6 +18,7 @@ const (
 	optionMode    = acp.CategoryMode
 	optionModel   = acp.CategoryModel
 	optionThought = acp.CategoryThought
+	optionSystem  = "system_prompt" // not shown: the client's system prompt
 )
 
 // defaultThought is the value of the option that selects the model's default

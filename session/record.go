@@ -144,6 +144,9 @@ func (s *Session) recordInitial() {
 		transcript.Setting{ID: optionModel, Value: s.settings.modelName},
 		transcript.Setting{ID: optionThought, Value: s.settings.thought},
 	}
+	if s.settings.system.Text != "" {
+		events = append(events, transcript.Setting{ID: optionSystem, Value: s.settings.systemValue()})
+	}
 	if s.sessions.Unattended {
 		events = append(events, unattended)
 	}

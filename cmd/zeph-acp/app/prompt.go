@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"sync"
 
+	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/catalogue"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/session/agent"
@@ -91,8 +92,14 @@ func (b *sessionBuilder) systemPrompt(set *skills.Set, offered func() []executor
 		}
 		f := prompt.Facts{
 			Dirs: p.Dirs, OS: runtime.GOOS, Shell: "bash", Rules: p.Rules,
-			NoTools: !b.cfg.Tools.Enabled, Append: b.app.SystemAppend,
+			NoTools: !b.cfg.Tools.Enabled,
 		}
+		if client := b.clientPrompt(); client.Override {
+			f.Instructions = client.Text
+		} else {
+			f.Append = append(f.Append, client.Text)
+		}
+		f.Append = append(f.Append, b.app.SystemAppend)
 		if b.cfg.Tools.Enabled {
 			f.Skills = promptSkills(set)
 			if offered != nil {
@@ -101,6 +108,17 @@ func (b *sessionBuilder) systemPrompt(set *skills.Set, offered func() []executor
 		}
 		return prompt.System(f), prompt.Context(f)
 	}}
+}
+
+// clientPrompt returns the client's instructions; its text is empty if there are none.
+func (b *sessionBuilder) clientPrompt() acp.SystemPrompt {
+	if b.session.SystemPrompt == nil {
+		return acp.SystemPrompt{}
+	}
+	if p := b.session.SystemPrompt(); p != nil {
+		return *p
+	}
+	return acp.SystemPrompt{}
 }
 
 // rulesShare is the share of the model's window that the rules of a project may take, as its reciprocal.

@@ -40,8 +40,10 @@ type Facts struct {
 	// NoTools reports that the model has no tools.
 	NoTools bool
 	Advice  executors.Advice // about the tools that the prompt recommends
-	// Append is a text of the user for the end; empty adds nothing.
-	Append string
+	// Instructions replace the built-in instructions; empty keeps them.
+	Instructions string
+	// Append are texts for the end, of the client and the user.
+	Append []string
 }
 
 // Dir is a directory of the session.
@@ -64,9 +66,15 @@ const (
 
 // System returns the part of the system prompt that is the same in all projects.
 func System(f Facts) string {
-	text := f.Advice.Edit(strings.TrimSpace(systemText)) + "\n"
-	if f.Append != "" {
-		text += "\n" + strings.TrimSpace(f.Append) + "\n"
+	text := f.Instructions
+	if text == "" {
+		text = f.Advice.Edit(strings.TrimSpace(systemText))
+	}
+	text = strings.TrimSpace(text) + "\n"
+	for _, more := range f.Append {
+		if more = strings.TrimSpace(more); more != "" {
+			text += "\n" + more + "\n"
+		}
 	}
 	return text
 }

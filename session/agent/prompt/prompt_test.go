@@ -212,7 +212,7 @@ func TestMode(t *testing.T) {
 }
 
 func TestAppend(t *testing.T) {
-	f := Facts{Dirs: []Dir{{Path: "/w"}}, Append: " Answer in verse.\n"}
+	f := Facts{Dirs: []Dir{{Path: "/w"}}, Append: []string{" Answer in verse.\n", ""}}
 	if got := System(f); !strings.HasSuffix(got, "\n\nAnswer in verse.\n") {
 		t.Errorf("the prompt ends with %q", got[len(got)-80:])
 	}
