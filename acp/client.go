@@ -60,11 +60,8 @@ type sessionNotification struct {
 // until there is room or ctx ends. The update is sent in both cases. It calls ctx.Done only if it has
 // to wait.
 func (c *Client) Update(ctx context.Context, sessionID string, u SessionUpdate) error {
-	if u = c.Capabilities().form(withoutImages(u)); u == nil {
-		return nil
-	}
 	c.stream.out.waitForRoom(ctx.Done)
-	return c.dialect.update(c, sessionID, u)
+	return c.dialect.update(c, sessionID, withoutImages(u))
 }
 
 // Replay is Update for an update from the history of a session that is being opened again.

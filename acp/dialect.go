@@ -5,7 +5,7 @@ package acp
 // dialect is chosen by the first initialize, on the read goroutine, and then stays.
 //
 // The neutral types of updates have the form in which sessions are stored. Version 1 sends that form, without
-// the members that it does not have.
+// the members that it does not have, and plans in the form that the client asked for.
 type dialect interface {
 	// methods returns the handlers of all requests and notifications; the answer to any other
 	// request is -32601.
@@ -31,7 +31,9 @@ type version1 struct{}
 func (version1) methods() map[string]handler { return handlers }
 
 func (version1) update(c *Client, session string, u SessionUpdate) error {
-	u = v1Update(u)
+	if u = c.Capabilities().form(v1Update(u)); u == nil {
+		return nil
+	}
 	if call, ok := u.(ToolCall); ok {
 		u = c.fit(call)
 	}

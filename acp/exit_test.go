@@ -92,7 +92,7 @@ func TestImages(t *testing.T) {
 			Update: UpdateToolCall, ToolCallID: "c", Title: image, RawOutput: image,
 			Content: []ToolContent{BlockContent(block), {Type: "diff", Path: "/a", OldText: &text, NewText: &text}},
 		}, 3},
-		"plan":       {PlanUpdate{Entries: []PlanEntry{{Content: image}}, Document: &PlanDocument{Content: image}}, 0},
+		"plan":       {PlanUpdate{Entries: []PlanEntry{{Content: image}}, Markdown: image}, 0},
 		"notice":     {Notice{Update: UpdateNotice, Title: image, Description: image}, 0},
 		"title":      {InfoUpdate{Update: UpdateInfo, Title: image}, 0},
 		"compaction": {CompactionUpdate{Update: UpdateCompaction, Summary: []ContentBlock{block}, Error: image}, 0},

@@ -6,18 +6,12 @@ const (
 	PlanApproved = "approved" // the document that the user approved
 )
 
-// PlanUpdate replaces a plan that the client shows: a list of steps or, with Document,
-// Markdown. [Client.Update] sends it in the form that the client reads.
+// PlanUpdate replaces a plan that the client shows: a list of steps or, with Markdown, a
+// document. [Client.Update] sends it in the form that the client reads.
 type PlanUpdate struct {
 	PlanID   string
 	Entries  []PlanEntry // all steps; empty, but not nil, if the list was cleared
-	Document *PlanDocument
-}
-
-// PlanDocument is a plan in Markdown.
-type PlanDocument struct {
-	Content string // the whole plan
-	Path    string // of the file that holds it, absolute; empty if there is no file
+	Markdown string      // the whole document
 }
 
 // PlanRemoved removes a plan. Only clients with [ClientCapabilities].PlanOperations are
@@ -56,26 +50,25 @@ type planMarkdown struct {
 	Type    string `json:"type"` // markdown
 	PlanID  string `json:"planId"`
 	Content string `json:"content"`
-	Path    string `json:"path,omitempty"`
 }
 
 func (planList) sessionUpdate()    {}
 func (planContent) sessionUpdate() {}
 
-// form returns the update as a client with these capabilities reads it, or nil if it
-// shows no such update.
+// form returns the update as a client of version 1 with these capabilities reads it, or nil
+// if it shows no such update.
 func (c ClientCapabilities) form(u SessionUpdate) SessionUpdate {
 	switch u := u.(type) {
 	case PlanUpdate:
 		switch {
-		case !c.PlanOperations && u.Document != nil:
+		case !c.PlanOperations && u.Markdown != "":
 			return nil
 		case !c.PlanOperations:
 			return planList{UpdatePlan, u.Entries}
-		case u.Document == nil && len(u.Entries) == 0:
+		case u.Markdown == "" && len(u.Entries) == 0:
 			return PlanRemoved{UpdatePlanRemoved, u.PlanID}
-		case u.Document != nil:
-			return planContent{UpdatePlanContent, planMarkdown{"markdown", u.PlanID, u.Document.Content, u.Document.Path}}
+		case u.Markdown != "":
+			return planContent{UpdatePlanContent, planMarkdown{"markdown", u.PlanID, u.Markdown}}
 		}
 		return planContent{UpdatePlanContent, planItems{"items", u.PlanID, u.Entries}}
 	case PlanRemoved:

@@ -58,9 +58,7 @@ func withoutImages(u SessionUpdate) SessionUpdate {
 			e.Content = images.Links(e.Content)
 			return e
 		})
-		if u.Document != nil {
-			u.Document = &PlanDocument{images.Links(u.Document.Content), u.Document.Path}
-		}
+		u.Markdown = images.Links(u.Markdown)
 		return u
 	case Notice:
 		u.Title, u.Description = images.Links(u.Title), images.Links(u.Description)

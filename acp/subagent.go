@@ -65,6 +65,23 @@ const (
 // has it.
 const SubagentFailed StopReason = "error"
 
+// IdleState returns the state of a child whose work ended for a reason, or failed.
+func IdleState(reason StopReason, failure *SubagentError) *SubagentState {
+	if failure != nil {
+		reason = SubagentFailed
+	}
+	return &SubagentState{State: SubagentIdle, StopReason: reason, Error: failure}
+}
+
+// NewSubagentError returns the form of an error in the state of a child; nil for nil.
+func NewSubagentError(err error) *SubagentError {
+	if err == nil {
+		return nil
+	}
+	wire := wireError(err)
+	return &SubagentError{int(wire.Code), wire.Message}
+}
+
 // SessionMessage is one side's view of a message from one session to another. Each view
 // names the message id of the other one. Like SubagentUpdate it needs a capability.
 type SessionMessage struct {
@@ -77,4 +94,15 @@ type SessionMessage struct {
 	SenderMessageID    string         `json:"senderMessageId,omitempty"`
 	RecipientMessageID string         `json:"recipientMessageId,omitempty"`
 	Content            []ContentBlock `json:"content"`
+}
+
+// NewSessionMessage returns the views of a message in the sender's and in the recipient's
+// session, which both know it by the same id.
+func NewSessionMessage(id, sender, recipient, text string) (sent, received SessionMessage) {
+	sent = SessionMessage{
+		Update: UpdateSessionText, MessageID: id, Sender: sender, Recipient: recipient, Content: []ContentBlock{TextBlock(text)},
+	}
+	received = sent
+	sent.RecipientMessageID, received.SenderMessageID = id, id
+	return sent, received
 }

@@ -109,6 +109,9 @@ type ToolContent struct {
 	Cut       bool    `json:"cut,omitempty"`
 }
 
+// SessionContent is the Type of a reference to another session.
+const SessionContent = "session"
+
 // BlockContent returns a block as a part of a tool call.
 func BlockContent(b ContentBlock) ToolContent { return ToolContent{Type: "content", Content: &b} }
 

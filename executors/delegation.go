@@ -23,8 +23,11 @@ type Delegation struct {
 	// nil; nil permits every call of an offered tool.
 	Bounds func(*Call) *Failure
 	// Chain is used instead of the session's chain. Its tools work in a copy of the
-	// project. Nil means the session's chain.
+	// project, whose directory is Dir, absolute. Nil means the session's chain.
 	Chain Executor
+	Dir   string
+	// Edit edits the report; nil leaves it unchanged.
+	Edit func(report string) string
 	// After is called when the task has ended, unless the turn has ended too. Its
 	// parameter call makes calls through the session's own chain, in the worker's name and
 	// without its Bounds. Nil does nothing.

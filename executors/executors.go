@@ -381,17 +381,19 @@ type Status string
 
 // The states between pending and the result.
 const (
-	InProgress Status = "in_progress"
+	InProgress     Status = "in_progress"
+	QuestionOpen   Status = "question open"   // the user is asked about the call
+	QuestionClosed Status = "question closed" // the answer is there, or nobody waits for it
 )
 
 // Event is progress of a call, for the client: exactly one field is set.
 type Event struct {
-	Status   Status // the call was allowed and starts
+	Status   Status // InProgress: the call was allowed and starts
 	Terminal string // a terminal of the client runs it from now on; its id there
 	Output   []byte // more output of a command that runs here, unchanged
 	Progress string // a line about how far the call has come
 	Exit     *Exit  // the command that runs here ended
-	Plan     *Plan  // the agent's plan from now on
+	Plan     *Plan  // the agent's plan from now on, or the plan that the user approved
 }
 
 // Exit is how a command ended: one of its fields is set.
@@ -401,9 +403,11 @@ type Exit struct {
 }
 
 // Plan is the plan of the agent: always the whole list, which replaces the one
-// before. An empty plan clears the client's view.
+// before. An empty plan clears the client's view. With Approved it is a document instead,
+// which stands beside the list.
 type Plan struct {
-	Entries []PlanEntry
+	Entries  []PlanEntry
+	Approved string // Markdown
 }
 
 // PlanEntry is one step of a plan, in the protocol's words:

@@ -19,7 +19,7 @@ import (
 // Approver asks the user of the client; it is a policy.Approver.
 type Approver struct {
 	Client  *acp.Client
-	Session string
+	Session string // of the user
 }
 
 // cancelDelay is how long to wait for a cancel of the turn after the answer
@@ -56,9 +56,18 @@ func (a *Approver) Ask(ctx context.Context, call acp.ToolCall, options []acp.Per
 	return outcome.OptionID, err
 }
 
-// AskAbout is Ask for a question about a call, whose record gets the user's words.
+// AskAbout is Ask for a question about a call, whose record gets the user's words. The session that
+// the client is shown the call in asks it.
 func (a *Approver) AskAbout(ctx context.Context, call *executors.Call, shown acp.ToolCall, options []acp.PermissionOption) (string, error) {
-	outcome, err := a.ask(ctx, shown, options)
+	in := *a
+	if _, inner := call.InnerCaller(); inner && a.Client.Capabilities().Subagents {
+		in.Session = call.Caller
+	}
+	if call.Notify != nil {
+		call.Notify(executors.Event{Status: executors.QuestionOpen})
+		defer call.Notify(executors.Event{Status: executors.QuestionClosed})
+	}
+	outcome, err := in.ask(ctx, shown, options)
 	if call.Record != nil {
 		call.Record.Reason = strings.TrimSpace(outcome.Reason)
 	}

@@ -282,6 +282,8 @@ func TestSubAgentsCancelled(t *testing.T) {
 
 // TestSubAgentCancelledAlone cancels one of two child sessions. The turn goes on with the
 // report of the other one.
+//
+// Statement 144.
 func TestSubAgentCancelledAlone(t *testing.T) {
 	t.Parallel()
 	p := fakemodel.NewAnthropic(t)
@@ -316,7 +318,7 @@ func TestSubAgentCancelledAlone(t *testing.T) {
 func (a *agent) childWith(task string) string {
 	a.t.Helper()
 	f := a.await("the message of a task", func(f frame) bool {
-		return strings.Contains(f.line, `"session_message"`) && strings.Contains(f.line, quote(task))
+		return strings.Contains(f.line, `"senderMessageId"`) && strings.Contains(f.line, quote(task))
 	})
 	var p struct{ SessionID string }
 	if err := json.Unmarshal(f.Params, &p); err != nil {

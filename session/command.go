@@ -166,6 +166,11 @@ func (s *Session) help(context.Context, string) (string, error) {
 // clear carries out the command /clear. The log keeps the conversation.
 func (s *Session) clear(ctx context.Context, _ string) (string, error) {
 	s.history = nil
+	if events, err := s.journal.events(ctx); err == nil { // else the plans stay visible
+		for _, u := range transcript.RemovedPlans(events) {
+			s.send(ctx, u)
+		}
+	}
 	s.mu.Lock()
 	s.usage.Used = 0 // an estimate: the next answer counts the whole history
 	usage := s.usage

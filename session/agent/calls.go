@@ -114,6 +114,7 @@ type runningCall struct {
 	// check is copied from the record once the gates have decided: a running call may add to it.
 	judgement string
 	steps     []string // of the subturn that the call runs
+	children  []string // the ids of the child sessions that the client was shown for it
 
 	showing sync.Mutex // held while the steps are sent
 }
@@ -256,7 +257,9 @@ func (r *runningCall) finish(ctx context.Context, res executors.Result, err erro
 		r.Record(transcript.Result{Result: result, Shown: acp.ToolCall{Update: shown.Update, Status: shown.Status}})
 		return &result, err
 	}
-	r.Record(transcript.Result{Result: result, Shown: shown, Exit: exit, Link: r.link})
+	recorded := shown
+	recorded.Content = shown.Content[len(r.children):] // a replay adds them where they are shown
+	r.Record(transcript.Result{Result: result, Shown: recorded, Exit: exit, Link: r.link})
 	return &result, errors.Join(err, r.Send(ctx, shown))
 }
 
@@ -283,13 +286,22 @@ func (r *runningCall) sendProgress(u acp.SessionUpdate) {
 
 // progressUpdate returns the update for an event, if the client is shown one.
 func (r *runningCall) progressUpdate(ev executors.Event) (acp.SessionUpdate, bool) {
+	if ev.Status == executors.QuestionOpen || ev.Status == executors.QuestionClosed {
+		r.showAsked(ev.Status == executors.QuestionOpen)
+		return nil, false
+	}
+	if ev.Plan != nil && ev.Plan.Approved != "" {
+		plan := transcript.ApprovedPlan{Content: ev.Plan.Approved}
+		r.Record(plan)
+		return plan.Update(), true
+	}
 	if ev.Plan != nil {
 		plan := transcript.Plan{Entries: []acp.PlanEntry{}}
 		for _, e := range ev.Plan.Entries {
 			plan.Entries = append(plan.Entries, acp.PlanEntry{Content: e.Content, Priority: e.Priority, Status: e.Status})
 		}
 		r.Record(plan)
-		return acp.PlanUpdate{PlanID: acp.PlanSteps, Entries: plan.Entries}, true
+		return plan.Update(), true
 	}
 	u := acp.ToolCall{Update: acp.UpdateToolCallPatch, ToolCallID: r.call.ID}
 	r.mu.Lock()
@@ -345,6 +357,9 @@ func (r *runningCall) contentLocked(res *executors.Result) []acp.ToolContent {
 		if text != "" {
 			out = append(out, acp.BlockContent(acp.TextBlock(text)))
 		}
+	}
+	for _, id := range r.children {
+		out = append(out, acp.ToolContent{Type: acp.SessionContent, SessionID: id})
 	}
 	if r.terminal != "" {
 		out = append(out, acp.ToolContent{Type: "terminal", TerminalID: r.terminal})

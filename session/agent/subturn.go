@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/zeph-acp/zeph-acp/acp"
@@ -31,6 +32,9 @@ type subturn struct {
 	env    []string     // additional variables for commands, as NAME=VALUE
 	inCopy bool         // the turn works in a copy of the project
 	calls  atomic.Int32 // calls so far
+
+	asking sync.Mutex // held while the state of the child session is sent
+	asked  int        // open questions about its calls
 }
 
 // sessionTurn returns the turn of the session that t belongs to.
@@ -87,16 +91,21 @@ func (r *runningCall) delegate(ctx context.Context, d executors.Delegation) (exe
 		return executors.Report{}, err
 	}
 	reason, err := t.run(subCtx)
+	t.showReturn(d)
 	if err == nil && subCtx.Err() == nil && d.After != nil {
 		err = d.After(subCtx, t.callAfterwards)
 	}
 	if subCtx.Err() != nil && ctx.Err() == nil {
 		reason, err = acp.StopCancelled, nil
 	}
-	t.showIdle(ctx, reason)
+	text := t.lastText()
+	if d.Edit != nil {
+		text = d.Edit(text)
+	}
+	t.showEnd(ctx, reason, err, text)
 	report := executors.Report{
 		Caller: t.caller(),
-		Text:   t.lastText(),
+		Text:   text,
 		Ended:  endReason(reason, d.Rounds),
 		Model:  t.model.Name(),
 		Calls:  int(t.sub.calls.Load()),
@@ -234,67 +243,6 @@ type toolSubset struct {
 
 func (o toolSubset) Tools() []executors.Tool {
 	return slices.DeleteFunc(slices.Clone(o.Executor.Tools()), func(t executors.Tool) bool { return !isOffered(o.task, t) })
-}
-
-// record returns a Record that passes on only the costs: the other events of a
-// subturn are not part of the conversation.
-func (in *subturn) record(record func(...transcript.Event)) func(...transcript.Event) {
-	return func(events ...transcript.Event) {
-		for _, e := range events {
-			if a, ok := e.(transcript.Answer); ok && a.Usage != nil {
-				a.Shown = nil
-				record(a)
-			}
-		}
-	}
-}
-
-// showStart announces the turn as a child session with its task.
-func (t *turn) showStart(ctx context.Context, d executors.Delegation) error {
-	parent := t.sub.parent
-	if parent.SendAs == nil {
-		return nil
-	}
-	err := parent.Send(ctx, acp.SubagentUpdate{
-		Update: acp.UpdateSubagent, SessionID: t.caller(), Title: parent.call.Card.Title, State: &acp.SubagentState{State: acp.SubagentRunning},
-	})
-	if err != nil {
-		return err
-	}
-	return t.Send(ctx, acp.SessionMessage{
-		Update: acp.UpdateSessionText, MessageID: t.NewID(), Sender: t.Session, Recipient: t.caller(),
-		Content: []acp.ContentBlock{acp.TextBlock(d.Task)},
-	})
-}
-
-// showIdle shows the client that the child session is idle, even after a cancel.
-func (t *turn) showIdle(ctx context.Context, reason acp.StopReason) {
-	parent := t.sub.parent
-	if parent.SendAs == nil {
-		return
-	}
-	if ctx.Err() != nil {
-		reason = acp.StopCancelled
-	}
-	parent.sendProgress(acp.SubagentUpdate{
-		Update: acp.UpdateSubagent, SessionID: t.caller(), State: &acp.SubagentState{State: acp.SubagentIdle, StopReason: reason},
-	})
-}
-
-// send returns the Send of the child session. If the client shows no child sessions, it
-// passes on notices and the results of calls that the user was asked about. Other
-// updates are dropped: the calls are shown as steps.
-func (in *subturn) send(send func(context.Context, acp.SessionUpdate) error) func(context.Context, acp.SessionUpdate) error {
-	if as := in.parent.SendAs; as != nil {
-		return func(ctx context.Context, u acp.SessionUpdate) error { return as(ctx, in.caller, u) }
-	}
-	return func(ctx context.Context, u acp.SessionUpdate) error {
-		switch u.(type) {
-		case acp.ToolCall, acp.TerminalUpdate, acp.TerminalChunk, acp.Notice:
-			return send(ctx, u)
-		}
-		return nil
-	}
 }
 
 // lastText returns the last text of the model.

@@ -86,7 +86,7 @@ func TestDelegate(t *testing.T) {
 		`tool_call_update #2  content="- say say\n- fail fail\n"`,
 		`tool_call_update #2  content="- say say\n- fail fail (failed)\n"`,
 		`tool_call_update #2 completed content="- say say\n- fail fail (failed)\n" content="It is in a.go."`,
-		`message #8 "done"`,
+		`message #10 "done"`,
 	}
 	if diff := cmp.Diff(updates, c.lines[1:]); diff != "" {
 		t.Errorf("updates after the first (-want +got)\n%s", diff)
@@ -240,8 +240,9 @@ func TestChildSession(t *testing.T) {
 		want   []string // states of the child session in the turn, and updates of the child session
 	}{
 		"ends": {delegate + `{"text":"It is in a.go."}` + "\n\n" + `{"text":"done"}`, false,
-			[]string{"running ", `child: "look"`, `child: "It is in a.go."`, "idle end_turn"}},
-		"cancelled": {delegate + `{"text":"hm"}` + "\n" + `{"wait":"cancel"}`, true, []string{"running ", `child: "look"`, `child: "hm"`, "idle cancelled"}},
+			[]string{"running ", `parent: "look"`, `child: "look"`, `child: "It is in a.go."`, `child: "It is in a.go."`, `parent: "It is in a.go."`, "idle end_turn"}},
+		"cancelled": {delegate + `{"text":"hm"}` + "\n" + `{"wait":"cancel"}`, true,
+			[]string{"running ", `parent: "look"`, `child: "look"`, `child: "hm"`, "idle cancelled"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
@@ -250,8 +251,11 @@ func TestChildSession(t *testing.T) {
 			a, _ := delegating(t, c, tt.script)
 			var got []string
 			a.Send = func(_ context.Context, u acp.SessionUpdate) error {
-				if u, ok := u.(acp.SubagentUpdate); ok && u.State != nil {
+				switch u := u.(type) {
+				case acp.SubagentUpdate:
 					got = append(got, fmt.Sprintf("%s %s", u.State.State, u.State.StopReason))
+				case acp.SessionMessage:
+					got = append(got, fmt.Sprintf("parent: %q", *u.Content[0].Text))
 				}
 				return nil
 			}

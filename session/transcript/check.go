@@ -66,6 +66,14 @@ func checkEvent(e Event) error {
 				return fmt.Errorf("entries[%d]: unknown status %q or priority %q", i, p.Status, p.Priority)
 			}
 		}
+	case Child:
+		if e.ToolCallID == "" || e.Caller == "" || e.MessageID == "" {
+			return errors.New("needs toolCallId, caller and messageId")
+		}
+	case ChildEnd:
+		if e.ToolCallID == "" || e.Caller == "" || e.Report != "" && e.MessageID == "" || !slices.Contains(stopReasons, e.Reason) {
+			return errors.New("needs toolCallId, caller, a known reason, and for a report messageId")
+		}
 	case Compaction:
 		return e.check()
 	case Steer:

@@ -180,6 +180,35 @@ func (s Step) line() string {
 	return "- " + s.Text + "\n"
 }
 
+// Child is the child session of a call that delegated a task. Its calls are recorded as
+// steps, and ChildEnd is its end. Replays show the same ids as the client saw.
+type Child struct {
+	ToolCallID string `json:"toolCallId"` // of the client
+	Caller     string `json:"caller"`     // the id of the child session
+	MessageID  string `json:"messageId"`  // of the task
+	Task       string `json:"task"`
+}
+
+// ChildEnd ends the work of a child session.
+type ChildEnd struct {
+	ToolCallID string             `json:"toolCallId"`
+	Caller     string             `json:"caller"`
+	MessageID  string             `json:"messageId,omitempty"` // of the report
+	Report     string             `json:"report,omitempty"`    // empty after a cancel or a failure
+	Reason     acp.StopReason     `json:"reason,omitempty"`
+	Error      *acp.SubagentError `json:"error,omitempty"` // instead of Reason
+}
+
+// Message returns the views of the message with the task.
+func (e Child) Message(parent, child string) (sent, received acp.SessionMessage) {
+	return acp.NewSessionMessage(e.MessageID, parent, child, e.Task[:FittingLen(e.Task)])
+}
+
+// Message returns the views of the message with the report.
+func (e ChildEnd) Message(child, parent string) (sent, received acp.SessionMessage) {
+	return acp.NewSessionMessage(e.MessageID, child, parent, e.Report[:FittingLen(e.Report)])
+}
+
 // Question is a question of the agent itself to the user, shown as a tool call: first
 // its announcement, later its end. No model sees it.
 type Question struct {
@@ -189,6 +218,46 @@ type Question struct {
 // Plan is the model's plan from here on.
 type Plan struct {
 	Entries []acp.PlanEntry `json:"entries"`
+}
+
+// Update returns the update that shows the plan.
+func (e Plan) Update() acp.PlanUpdate {
+	return acp.PlanUpdate{PlanID: acp.PlanSteps, Entries: e.Entries}
+}
+
+// ApprovedPlan is the document that the user approved, which stands beside the Plan.
+type ApprovedPlan struct {
+	Content string `json:"content"` // Markdown
+}
+
+// Update returns the update that shows the plan.
+func (e ApprovedPlan) Update() acp.PlanUpdate {
+	return acp.PlanUpdate{PlanID: acp.PlanApproved, Markdown: e.Content}
+}
+
+// RemovedPlans returns the updates that remove the plans which the client was shown so far.
+func RemovedPlans(events []Event) []acp.SessionUpdate {
+	var steps, approved bool
+	for _, e := range events {
+		switch e := e.(type) {
+		case Plan:
+			steps = len(e.Entries) > 0
+		case ApprovedPlan:
+			approved = true
+		case Cleared:
+			steps, approved = false, false
+		}
+	}
+	var out []acp.SessionUpdate
+	for _, p := range []struct {
+		shown bool
+		id    string
+	}{{steps, acp.PlanSteps}, {approved, acp.PlanApproved}} {
+		if p.shown {
+			out = append(out, acp.PlanRemoved{Update: acp.UpdatePlanRemoved, PlanID: p.id})
+		}
+	}
+	return out
 }
 
 // TurnEnd ends a turn. After a refusal the model forgets the prompt and everything
@@ -243,9 +312,15 @@ func (Result) Kind() string { return "tool_result" }
 
 func (Step) Kind() string { return "step" }
 
+func (Child) Kind() string { return "child" }
+
+func (ChildEnd) Kind() string { return "child_end" }
+
 func (Question) Kind() string { return "question" }
 
 func (Plan) Kind() string { return "plan" }
+
+func (ApprovedPlan) Kind() string { return "approved_plan" }
 
 func (TurnEnd) Kind() string { return "turn_end" }
 
@@ -262,7 +337,7 @@ var kinds = func() map[string]reflect.Type {
 	types := map[string]reflect.Type{}
 	for _, e := range []Event{
 		Prompt{}, Preamble{}, Block{}, Answer{}, Cut{}, HookText{}, Steer{}, Note{},
-		Call{}, Attachment{}, Correction{}, Result{}, Step{}, Question{}, Plan{}, TurnEnd{},
+		Call{}, Attachment{}, Correction{}, Result{}, Step{}, Child{}, ChildEnd{}, Question{}, Plan{}, ApprovedPlan{}, TurnEnd{},
 		Setting{}, Title{}, State{}, Cleared{}, Compaction{}, Rewound{},
 	} {
 		types[e.Kind()] = reflect.TypeOf(e)

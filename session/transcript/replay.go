@@ -36,15 +36,15 @@ func ReplayFamily(id string, events []Event, caps acp.ClientCapabilities, send f
 		terminals: map[string]string{},
 	}
 	if caps.Subagents {
-		r.children = &children{parent: id, sendAs: send, calls: map[string]acp.ToolCall{}, steps: map[string][]Step{}}
+		r.children = &children{parent: id, sendAs: send, calls: map[string]acp.ToolCall{}, of: map[string][]*child{}}
 	}
 	for _, e := range events {
 		if e, ok := e.(Result); ok {
 			r.terminals[e.Shown.ToolCallID] = terminalOf(e.Shown)
 		}
 	}
-	for _, e := range events {
-		r.replay(e)
+	for i, e := range events {
+		r.replay(e, events[:i])
 	}
 	r.failOpenCalls()
 	r.sendNotes(r.earlyNotes...)
@@ -77,8 +77,8 @@ func (r *replayer) update(u acp.SessionUpdate) {
 	}
 }
 
-// replay sends the updates for one event.
-func (r *replayer) replay(e Event) {
+// replay sends the updates for one event, which follows the earlier ones.
+func (r *replayer) replay(e Event, earlier []Event) {
 	switch e := e.(type) {
 	case Prompt:
 		r.failOpenCalls()
@@ -112,8 +112,10 @@ func (r *replayer) replay(e Event) {
 	case Step:
 		r.steps[e.ToolCallID] += e.line()
 		r.children.add(e)
+	case Child, ChildEnd:
+		r.children.add(e)
 	case Result:
-		r.sendChild(e.Shown.ToolCallID, e.Result.Text)
+		e.Shown.Content = slices.Concat(r.sendChildren(e.Shown.ToolCallID, e.Result.Text), e.Shown.Content)
 		r.endCall(e.Shown, e.Exit)
 	case TurnEnd:
 		r.failOpenCalls()
@@ -122,7 +124,13 @@ func (r *replayer) replay(e Event) {
 			r.sendTitle()
 		}
 	case Plan:
-		r.update(acp.PlanUpdate{PlanID: acp.PlanSteps, Entries: e.Entries})
+		r.update(e.Update())
+	case ApprovedPlan:
+		r.update(e.Update())
+	case Cleared:
+		for _, u := range RemovedPlans(earlier) {
+			r.update(u)
+		}
 	case Answer:
 		if e.Shown != nil {
 			r.update(*e.Shown)
@@ -194,11 +202,8 @@ func (r *replayer) sendTitle() {
 func (r *replayer) failOpenCalls() {
 	for _, id := range r.calls {
 		if r.open[id] {
-			r.sendChild(id, "")
-			r.update(acp.ToolCall{
-				Update: acp.UpdateToolCallPatch, ToolCallID: id, Status: acp.ToolFailed,
-				Content: []acp.ToolContent{acp.BlockContent(acp.TextBlock(r.steps[id] + interrupted))},
-			})
+			content := append(r.sendChildren(id, ""), acp.BlockContent(acp.TextBlock(r.steps[id]+interrupted)))
+			r.update(acp.ToolCall{Update: acp.UpdateToolCallPatch, ToolCallID: id, Status: acp.ToolFailed, Content: content})
 		}
 	}
 	r.calls = nil

@@ -101,8 +101,8 @@ func (e *ExitPlan) prepare(_ context.Context, _ *executors.Call, in *exitInput) 
 	return executors.Card{Title: "Carry out this plan?", Kind: executors.KindSwitchMode, Text: in.Plan}, nil
 }
 
-// execute asks the user, and changes the mode after an approval.
-func (e *ExitPlan) execute(ctx context.Context, call *executors.Call, _ *exitInput) (executors.Result, error) {
+// execute asks the user. After an approval it changes the mode, and the client may show the plan from then on.
+func (e *ExitPlan) execute(ctx context.Context, call *executors.Call, in *exitInput) (executors.Result, error) {
 	options := e.options()
 	waited := call.Record.BeginWait()
 	kind, err := e.Ask(ctx, call, options)
@@ -123,6 +123,7 @@ func (e *ExitPlan) execute(ctx context.Context, call *executors.Call, _ *exitInp
 	if err := e.SetMode(ctx, options[i].mode); err != nil {
 		return executors.Failf(executors.PermanentFailure, "the mode could not be changed: %v", err), nil
 	}
+	call.Notify(executors.Event{Plan: &executors.Plan{Approved: in.Plan}})
 	return executors.Result{Text: fmt.Sprintf("The user approved the plan. The mode is now %s, so you may make changes. Carry out the plan.", options[i].mode)}, nil
 }
 

@@ -32,7 +32,7 @@ func TestExitPlanOffered(t *testing.T) {
 	}
 }
 
-// Only an approval changes the mode.
+// Only an approval changes the mode, and shows the plan as approved.
 func TestExitPlan(t *testing.T) {
 	for name, tt := range map[string]struct {
 		kind, reason string
@@ -56,10 +56,17 @@ func TestExitPlan(t *testing.T) {
 				return tt.kind, tt.err
 			},
 		}
-		call := &executors.Call{Tool: toolExit, Input: json.RawMessage(`{"plan":"1."}`), Record: &executors.Record{}}
+		approved := ""
+		call := &executors.Call{
+			Tool: toolExit, Input: json.RawMessage(`{"plan":"1."}`), Record: &executors.Record{},
+			Notify: func(ev executors.Event) { approved = ev.Plan.Approved },
+		}
 		got, err := e.Execute(t.Context(), call)
 		if err != nil || mode != tt.mode || !strings.Contains(got.ForModel(), tt.want) {
 			t.Errorf("%s: %q in mode %q, %v", name, got.ForModel(), mode, err)
+		}
+		if (approved == "1.") != (tt.mode != "") {
+			t.Errorf("%s: the approved plan is %q in mode %q", name, approved, mode)
 		}
 	}
 }

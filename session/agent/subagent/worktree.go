@@ -21,7 +21,7 @@ func (s *Set) runInWorktree(ctx context.Context, call *executors.Call, t Type, d
 		return executors.FailWith(err), nil
 	}
 	defer w.Close()
-	d.Chain, d.Task = w.Chain(), w.ToCopy(d.Task)
+	d.Chain, d.Dir, d.Task, d.Edit = w.Chain(), w.Dir(), w.ToCopy(d.Task), w.ToProject
 	d.Project = w.ToCopy(d.Project) + "\n\n" + fmt.Sprintf(strings.TrimSpace(worktreeText), w.Dir())
 	var changes executors.Result
 	brought := false
@@ -37,7 +37,6 @@ func (s *Set) runInWorktree(ctx context.Context, call *executors.Call, t Type, d
 	if !brought {
 		w.Keep(context.WithoutCancel(ctx), &changes)
 	}
-	report.Text = w.ToProject(report.Text)
 	if ctx.Err() != nil { // shown with the call that was cancelled
 		return changes, context.Cause(ctx)
 	}
