@@ -81,7 +81,7 @@ func (t *checker) prepare(ctx context.Context, _ *executors.Call, in *checkInput
 	}
 	if err == nil {
 		card.Script = command.Parse(t.script(p), command.Shell{Dir: t.roots.Cwd()})
-		card.Title = executors.Quoted(card.Command())
+		card.Title = p.title(card.Command())
 	}
 	return card, err
 }

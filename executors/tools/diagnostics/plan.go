@@ -23,6 +23,7 @@ type runPlan struct {
 	target   string // absolute; only its diagnostics are reported
 	steps    []programStep
 	warnings warnings // about programs that do not run
+	missing  []string // the programs that are not installed
 }
 
 // programStep is one program to run.
@@ -180,6 +181,9 @@ func namesFiles(config string) bool {
 func (t *checker) addStep(p *runPlan, s programStep, program string, places []string, args []string) {
 	path, shown, ok := t.lookup(s.dir, program, places)
 	if !ok {
+		if !slices.Contains(p.missing, program) {
+			p.missing = append(p.missing, program)
+		}
 		p.warnings.addf("%s is not installed, so %s was not checked with %s", program, t.roots.Rel(s.dir), s.name)
 		return
 	}
@@ -228,6 +232,19 @@ func (t *checker) lookup(dir, name string, places []string) (path, shown string,
 		return "", "", false
 	}
 	return path, name, true
+}
+
+// title returns the title of a call: the command, or why there is nothing to run.
+func (p runPlan) title(command string) string {
+	switch {
+	case len(p.steps) > 0:
+		return executors.Quoted(command)
+	case len(p.missing) == 1:
+		return "Nothing to check: " + p.missing[0] + " is not installed"
+	case len(p.missing) > 1:
+		return "Nothing to check: " + strings.Join(p.missing, " and ") + " are not installed"
+	}
+	return "Nothing to check: " + strings.Join(p.warnings, "; ")
 }
 
 // script returns the plan as an equivalent shell script in one line.
