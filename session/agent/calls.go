@@ -103,7 +103,7 @@ type runningCall struct {
 	original llm.ToolCall // the model's original call
 	outcome  outcome      // set once it ran
 	skipped  bool         // the call had only thoughts: it does not run
-	silent   bool         // the client is not shown the call; it gets the result if its user was asked about the call
+	silent   bool         // the client is not shown the call, unless its user is asked about it
 	notes    string       // for the model, after the result
 	step     int          // of a subturn: the number of its line in the parent's steps; 0 if it has none
 
@@ -151,8 +151,7 @@ func (t *turn) announce(ctx context.Context, c llm.ToolCall) (*runningCall, erro
 	if r.silent = tool.Is(executors.ShowsPlan) || t.shownAsSteps(); r.silent { // the plan itself is shown
 		return r, nil
 	}
-	u := r.card(acp.UpdateToolCall)
-	u.Name, u.Status = executors.Shown(c.Name), acp.ToolPending
+	u := r.announcement()
 	if t.StreamTerminals && call.Card.Command() != "" {
 		r.terminal = call.ID
 		u.Terminal = &acp.TerminalUpdate{TerminalID: call.ID, Opens: true, Command: executors.Shown(call.Card.Command()), CWD: call.Card.Dir()}
@@ -170,6 +169,13 @@ func (t *turn) prepare(ctx context.Context, call *executors.Call) error {
 	}
 	call.Card.Title = executors.Shown(cmp.Or(call.Card.Title, call.Tool, "Tool call without a name"))
 	return nil
+}
+
+// announcement returns the update that announces the call.
+func (r *runningCall) announcement() acp.ToolCall {
+	u := r.card(acp.UpdateToolCall)
+	u.Name, u.Status = executors.Shown(r.call.Tool), acp.ToolPending
+	return u
 }
 
 // card returns the call in the form shown before it runs.
@@ -240,10 +246,6 @@ func (r *runningCall) finish(ctx context.Context, res executors.Result, err erro
 		shown.Status = acp.ToolFailed
 		r.failStep()
 	}
-	if r.shownAsSteps() { // the client may have seen the call in a question, without an announcement
-		card := r.card("")
-		shown.Title, shown.Kind = card.Title, card.Kind
-	}
 	r.mu.Lock()
 	if title := r.ownTitle(); title != "" {
 		shown.Title = title
@@ -253,13 +255,16 @@ func (r *runningCall) finish(ctx context.Context, res executors.Result, err erro
 		shown.Terminal = &acp.TerminalUpdate{TerminalID: r.terminal, Exit: &acp.TerminalExit{TerminalID: r.terminal}}
 	}
 	r.mu.Unlock()
-	if r.silent && r.call.Record.Answer() == "" { // otherwise the client saw the call in the question
+	if r.silent {
 		r.Record(transcript.Result{Result: result, Shown: acp.ToolCall{Update: shown.Update, Status: shown.Status}})
 		return &result, err
 	}
 	recorded := shown
 	recorded.Content = shown.Content[len(r.children):] // a replay adds them where they are shown
 	r.Record(transcript.Result{Result: result, Shown: recorded, Exit: exit, Link: r.link})
+	if r.call.Card.Text != "" && !res.Failed { // the user has answered: a client keeps what is left out, and some show it again otherwise
+		shown.Content = nil
+	}
 	return &result, errors.Join(err, r.Send(ctx, shown))
 }
 

@@ -90,10 +90,19 @@ func (t *turn) showChild(u acp.SubagentUpdate) {
 	}
 }
 
-// showAsked shows the client that a question about the call was opened or answered.
+// showAsked shows the client that a question about the call was opened or answered. A call that
+// is shown only as a step is announced first: a question is always about a known call.
 func (r *runningCall) showAsked(open bool) {
 	switch {
 	case r.sub == nil:
+	case open && r.shownAsSteps():
+		r.mu.Lock()
+		first := r.silent
+		r.silent = false
+		r.mu.Unlock()
+		if first {
+			r.sendProgress(r.announcement())
+		}
 	case open:
 		r.ask(1)
 	default:

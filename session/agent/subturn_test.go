@@ -344,3 +344,23 @@ func TestStepsOfAKilledProcess(t *testing.T) {
 		t.Errorf("the client sees %s", got)
 	}
 }
+
+// A child session requires action as long as any of its questions is open.
+func TestChildRequiresAction(t *testing.T) {
+	var got []string
+	a := &Agent{Session: "s1", Client: Client{
+		Send: func(_ context.Context, u acp.SessionUpdate) error {
+			got = append(got, u.(acp.SubagentUpdate).State.State)
+			return nil
+		},
+		SendAs: func(context.Context, string, acp.SessionUpdate) error { return nil },
+	}}
+	child := &turn{Agent: a, sub: &subturn{parent: &runningCall{turn: &turn{Agent: a}}, caller: "s1/scout-1"}}
+	for _, change := range []int{1, 1, -1, 1, -1, -1, 1, -1} {
+		child.ask(change)
+	}
+	want := []string{acp.SubagentRequiresAction, acp.SubagentRunning, acp.SubagentRequiresAction, acp.SubagentRunning}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
