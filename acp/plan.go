@@ -56,7 +56,7 @@ func (planList) sessionUpdate()    {}
 func (planContent) sessionUpdate() {}
 
 // form returns the update as a client of version 1 with these capabilities reads it, or nil
-// if it shows no such update.
+// if it shows no such update. Version 2 has plan operations alone.
 func (c ClientCapabilities) form(u SessionUpdate) SessionUpdate {
 	switch u := u.(type) {
 	case PlanUpdate:

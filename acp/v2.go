@@ -140,6 +140,8 @@ func bodies(u SessionUpdate, replay bool) []any {
 		return []any{wireCommands{u.Update, wireCommandsOf(u.AvailableCommands)}}
 	case OptionsUpdate:
 		return []any{wireOptions{u.Update, wireOptionsOf(u.ConfigOptions)}}
+	case PlanUpdate:
+		return []any{ClientCapabilities{PlanOperations: true}.form(u)}
 	case ModeUpdate: // the mode is an option
 		return nil
 	}
