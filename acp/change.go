@@ -29,6 +29,22 @@ type FileChange struct {
 	Cut              bool // Old or New is cut, or a later part is missing: they cannot be applied
 }
 
+// FileChanges shows changes of files that no tool call has made, such as the changes of a rewind. Version 1 of the
+// protocol has no such update.
+type FileChanges struct {
+	ID, Title string // the ID is unique in the session
+	Changes   []FileChange
+}
+
+// call returns the changes as a completed tool call.
+func (f FileChanges) call() ToolCall {
+	u := ToolCall{ToolCallID: f.ID, Title: f.Title, Kind: "edit", Status: ToolCompleted}
+	for _, c := range f.Changes {
+		u.Content = append(u.Content, c.Content())
+	}
+	return u
+}
+
 // Content returns the change as a part of a tool call.
 func (c FileChange) Content() ToolContent {
 	out := ToolContent{

@@ -84,3 +84,22 @@ func TestGitPatch(t *testing.T) {
 		})
 	}
 }
+
+// Version 2 shows changes that no call has made as a completed call, and version 1 does not show them.
+func TestFileChanges(t *testing.T) {
+	text := func(s string) *string { return &s }
+	u := FileChanges{ID: "c", Title: "Rewind", Changes: []FileChange{
+		{Op: OpDelete, Path: "/a", Old: text("x\n")}, {Op: OpAdd, Path: "/d", Type: "directory"},
+	}}
+	if shown := v1Update(u); shown != nil {
+		t.Errorf("version 1 shows %+v", shown)
+	}
+	shown, err := json.Marshal(bodies(u, false))
+	want := `[{"sessionUpdate":"tool_call_update","toolCallId":"c","title":"Rewind","kind":"edit","status":"completed","content":[` +
+		`{"type":"diff","changes":[{"operation":"delete","path":"/a","fileType":"text"}],"patch":{"format":"git_patch","text":` +
+		`"diff --git /a /a\ndeleted file mode 100644\n--- /a\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n"}},` +
+		`{"type":"diff","changes":[{"operation":"add","path":"/d","fileType":"directory"}]}]}]`
+	if err != nil || string(shown) != want {
+		t.Errorf("version 2 shows\n%s, want\n%s: %v", shown, want, err)
+	}
+}

@@ -25,6 +25,7 @@ func (SessionMessage) sessionUpdate()   {}
 func (PlanRemoved) sessionUpdate()      {}
 func (TerminalUpdate) sessionUpdate()   {}
 func (TerminalChunk) sessionUpdate()    {}
+func (FileChanges) sessionUpdate()      {}
 
 // Kinds of session updates.
 const (

@@ -2,7 +2,7 @@ package acp
 
 import "slices"
 
-// v1Update returns an update in the form of version 1 of the protocol.
+// v1Update returns an update in the form of version 1 of the protocol; nil if it has no such update.
 func v1Update(u SessionUpdate) SessionUpdate {
 	switch u := u.(type) {
 	case ToolCall:
@@ -13,6 +13,8 @@ func v1Update(u SessionUpdate) SessionUpdate {
 			u.Terminal = &shown
 		}
 		return u
+	case FileChanges:
+		return nil
 	case TerminalUpdate:
 		return ToolCall{Update: UpdateToolCallPatch, ToolCallID: u.ToolCallID, Terminal: &u}
 	case TerminalChunk:

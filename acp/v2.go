@@ -132,6 +132,10 @@ func bodies(u SessionUpdate, replay bool) []any {
 			updates = append(updates, w)
 		}
 		return updates
+	case FileChanges:
+		w := wireToolCallOf(u.call(), false)
+		w.Update = UpdateToolCallPatch
+		return []any{w}
 	case TerminalUpdate:
 		return []any{wireTerminalOf(u, replay)}
 	case TerminalChunk:

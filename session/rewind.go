@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
@@ -274,6 +275,9 @@ func (s *Session) carryOut(ctx context.Context, run *rewindRun, force bool) (out
 	}
 	if err := s.files().Complete(); err != nil {
 		return out, fmt.Errorf("complete the rewind: %w", err)
+	}
+	if len(out.Changes) > 0 {
+		s.send(ctx, acp.FileChanges{ID: s.sessions.NewID(), Title: run.title(), Changes: out.Changes})
 	}
 	if run.event.Conversation() {
 		s.showUsageEstimate(ctx)

@@ -88,7 +88,11 @@ func (f rewindFiles) plan(p *rewind.Plan, err error) (session.FilesPlan, error) 
 		f.servers.ExpectChanges(ctx)
 		done, err := p.Apply(ctx, force, mark)
 		f.results.Clear()
-		return session.FilesOutcome(done), err
+		made := session.FilesOutcome{Changed: done.Changed, Kept: done.Kept, Failed: done.Failed}
+		for _, c := range done.Changes {
+			made.Changes = append(made.Changes, acp.FileChange(c))
+		}
+		return made, err
 	}}
 	for _, step := range p.Steps {
 		out.Files = append(out.Files, session.PlannedFile{

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/undo"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
@@ -29,9 +30,10 @@ func (s *Session) doneFile() string    { return filepath.Join(s.dir, "done.json"
 
 // Outcome is the result of a rewind.
 type Outcome struct {
-	Changed []string // absolute paths of files and links
-	Kept    []string // files that were skipped because they have changed since the agent's last change
-	Failed  []string // files that could not be restored, each with its reason
+	Changed []string               // absolute paths of files and links
+	Changes []executors.FileChange // the same, with small texts, and directories
+	Kept    []string               // files that were skipped because they have changed since the agent's last change
+	Failed  []string               // files that could not be restored, each with its reason
 }
 
 // Apply restores the files. force also replaces the files that have changed since the agent's last
@@ -68,12 +70,16 @@ func (p *Plan) Apply(ctx context.Context, force bool, mark []byte) (Outcome, err
 	if err := undo.WriteJSON(s.runningFile(), j, true); err != nil {
 		return out, fmt.Errorf("keep a journal of the rewind: %w", err)
 	}
+	room := maxTexts
 	failed := s.restorer(j.ID).Restore(ctx, steps)
 	for _, step := range steps {
 		if err := failed[step.Path]; err != nil {
 			out.Failed = append(out.Failed, fmt.Sprintf("%s: %v", s.rel(step.Path), workspace.Cause(err)))
 			delete(j.Files, step.Path)
-		} else if !step.From.IsDir() && !step.To.IsDir() {
+			continue
+		}
+		out.Changes = append(out.Changes, s.fileChange(step, &room))
+		if !step.From.IsDir() && !step.To.IsDir() {
 			out.Changed = append(out.Changed, step.Path)
 		}
 	}
@@ -81,6 +87,48 @@ func (p *Plan) Apply(ctx context.Context, force bool, mark []byte) (Outcome, err
 		return out, err
 	}
 	return out, os.Rename(s.runningFile(), s.doneFile())
+}
+
+// maxTexts bounds the texts of the changes that a rewind reports, in bytes.
+const maxTexts = 128 << 10
+
+// fileChange returns a step as a change of files. Texts are left out if they exceed room, which it lowers.
+func (s *Session) fileChange(step undo.Step, room *int) executors.FileChange {
+	c := executors.FileChange{Op: executors.OpModify, Path: s.Roots.AsGiven(step.Path)}
+	entry := step.To
+	switch {
+	case !step.From.Exists():
+		c.Op = executors.OpAdd
+	case !step.To.Exists():
+		c.Op, entry = executors.OpDelete, step.From
+	}
+	switch {
+	case entry.IsDir():
+		c.Type = executors.FileDirectory
+	case !entry.IsFile():
+		c.Type = executors.FileSymlink
+	default:
+		c.Old, c.New = s.text(step.From, &c.Type, room), s.text(step.To, &c.Type, room)
+	}
+	return c
+}
+
+// text returns the text of a file; nil if there is no file, or its text cannot be shown.
+func (s *Session) text(state undo.State, fileType *string, room *int) *string {
+	if !state.IsFile() || state.Hash == "" || state.Size > int64(*room) {
+		return nil
+	}
+	data, err := undo.Read(s.store, state.Hash)
+	if err != nil {
+		return nil
+	}
+	if !undo.IsText(data) {
+		*fileType = executors.FileBinary
+		return nil
+	}
+	*room -= len(data)
+	text := string(data)
+	return &text
 }
 
 // Complete ends a rewind after its mark was recorded.

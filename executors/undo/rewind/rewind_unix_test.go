@@ -550,3 +550,38 @@ func TestKilledRewindOfAnotherSession(t *testing.T) {
 	}
 	w.wantTree("later", after)
 }
+
+// The outcome has each change with its operation, and the texts of small files.
+func TestChangesOfARewind(t *testing.T) {
+	w := newWorld(t)
+	w.put("a.txt", "one\n")
+	w.put("gone.txt", "x\n")
+	w.put("binary", "\x00")
+	n := w.turn(func() {
+		w.write("a.txt", "two\n")
+		w.write("new.txt", "n\n")
+		w.write("binary", "text\n")
+		w.call("delete_path", map[string]string{"path": "gone.txt"})
+		w.call("create_directory", map[string]string{"path": "d"})
+	})
+	p, err := w.kept.PlanRewind(t.Context(), n, "r")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, c := range w.apply(p, true).Changes {
+		text := fmt.Sprintf("%s %s %s", c.Op, c.Type, filepath.Base(c.Path))
+		for _, s := range []*string{c.Old, c.New} {
+			if s != nil {
+				text += fmt.Sprintf(" %q", *s)
+			}
+		}
+		got = append(got, text)
+	}
+	want := []string{`modify  a.txt "two\n" "one\n"`, `modify binary binary "text\n"`, "delete directory d", `add  gone.txt "x\n"`, `delete  new.txt "n\n"`}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
