@@ -370,6 +370,7 @@ func (f *Filter) sanitize(raw io.Reader, full *text.Lines, seen *redact.Seen) (*
 type rulePass struct {
 	pass              strategy.Pass
 	reports           *reports.Decoder // decodes reports for the pass; nil if the rule takes the lines as they are
+	stamps            *reports.Stamps  // removes times before them; nil as reports
 	out               *text.Lines
 	confidence        strategy.Confidence
 	readErr, panicErr error // of reading the text; of the rule, with its stack
@@ -380,6 +381,7 @@ func (r rule) begin(run strategy.Run) *rulePass {
 	p.try(func() { p.pass = r.strategy.Begin(run, p.out) })
 	if readsReports[r.strategyType] && !run.Selected {
 		p.reports = &reports.Decoder{Emit: func(l []byte) { p.pass.Line(l) }}
+		p.stamps = &reports.Stamps{Emit: p.reports.Line}
 	}
 	return p
 }
@@ -400,7 +402,7 @@ func (p *rulePass) passText(lines *text.Lines) {
 // line returns the function for the next line.
 func (p *rulePass) line() func([]byte) {
 	if p.reports != nil {
-		return p.reports.Line
+		return p.stamps.Line
 	}
 	return p.pass.Line
 }
@@ -424,7 +426,9 @@ func (p *rulePass) decodeOnly(lines *text.Lines) error {
 	p.out.Close()
 	p.out, p.confidence = text.NewLines(), strategy.Full
 	d := reports.Decoder{Emit: p.out.Write}
-	err := lines.Each(d.Line)
+	s := reports.Stamps{Emit: d.Line}
+	err := lines.Each(s.Line)
+	s.End()
 	d.End()
 	return err
 }
@@ -434,6 +438,7 @@ func (p *rulePass) decodeOnly(lines *text.Lines) error {
 func (p *rulePass) end(lines *text.Lines, err error) (*text.Lines, error) {
 	p.try(func() {
 		if p.reports != nil {
+			p.stamps.End()
 			p.reports.End()
 		}
 		p.confidence = p.pass.End()

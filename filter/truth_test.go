@@ -70,13 +70,15 @@ func TestTruth(t *testing.T) {
 	}
 }
 
-// decodeReports returns an output with its reports as lines. Tests of package reports compare the two.
+// decodeReports returns an output with its reports as lines, without times before them. Tests of package reports compare the two.
 func decodeReports(output string) string {
 	var b strings.Builder
 	d := reports.Decoder{Emit: func(l []byte) { b.Write(append(bytes.Clone(l), '\n')) }}
+	stamps := reports.Stamps{Emit: d.Line}
 	for l := range strings.SplitSeq(strings.TrimSuffix(output, "\n"), "\n") {
-		d.Line([]byte(l))
+		stamps.Line([]byte(l))
 	}
+	stamps.End()
 	d.End()
 	return b.String()
 }
