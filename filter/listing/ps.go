@@ -25,57 +25,83 @@ type processRow struct {
 // maxProcesses limits the rows that are held.
 const maxProcesses = 20_000
 
-// ps keeps all processes, or the largest, without kernel threads. It names the
+// processTable is one table of ps.
+type processTable struct {
+	before                   [][]byte // its header, and the lines above it
+	cpu, mem, command, state int      // columns; command is -1 before the header
+	kernel                   int      // kernel threads, which are not held
+	rows                     []processRow
+}
+
+// ps keeps all processes of each table, or the largest, without kernel threads. It names the
 // others.
 func (t *tablePass) ps() string {
-	var rows []processRow
-	var before [][]byte
-	cpu, mem, command, state := -1, -1, -1, -1
-	kernel, lost := 0, 0
+	tables := []*processTable{{command: -1}}
+	held := 0
 	ok := t.each(func(l []byte) {
-		if command < 0 {
-			cpu, mem, command = psColumns(l)
-			state = stateColumn(l)
-			before = append(before, bytes.Clone(l))
-			return
-		}
-		at := columnAt(l, command)
-		if at < 0 {
-			at = 0
-		}
-		if name := withoutTree(l[at:]); at > 0 && len(name) > 1 && name[0] == '[' && name[len(name)-1] == ']' {
-			kernel++
-			return
-		}
-		if len(rows) == maxProcesses {
-			lost++
-			return
-		}
-		p := processRow{line: bytes.Clone(l), commandAt: at}
-		for i, f := range bytes.Fields(l) {
-			switch n, err := strconv.ParseFloat(string(f), 64); {
-			case i == state:
-				p.stuck = isStuck(f)
-			case err != nil:
-			case i == cpu:
-				p.cpu = n
-			case i == mem:
-				p.mem = n
+		p := tables[len(tables)-1]
+		if cpu, mem, command := psColumns(l); p.command < 0 || command >= 0 && !bytes.ContainsAny(l, "0123456789") {
+			if p.command >= 0 {
+				p = &processTable{}
+				tables = append(tables, p)
 			}
+			p.cpu, p.mem, p.command, p.state = cpu, mem, command, stateColumn(l)
+			p.before = append(p.before, bytes.Clone(l))
+			return
 		}
-		rows = append(rows, p)
+		if held < maxProcesses && p.add(l) {
+			held++
+		}
 	})
-	if !ok || command < 0 || lost > 0 {
+	if !ok || tables[0].command < 0 || held == maxProcesses {
 		return ""
 	}
-	more := t.markKept(rows)
-	for _, l := range before {
+	var all []string
+	for i, p := range tables {
+		omitted := t.writeTable(p)
+		if omitted != "" && len(tables) > 1 {
+			omitted = fmt.Sprintf("of table %d: %s", i+1, omitted)
+		}
+		if omitted != "" {
+			all = append(all, omitted)
+		}
+	}
+	return strings.Join(all, "; ")
+}
+
+// add adds a row. It reports whether the row is held.
+func (p *processTable) add(l []byte) bool {
+	at := max(columnAt(l, p.command), 0)
+	if name := withoutTree(l[at:]); at > 0 && len(name) > 1 && name[0] == '[' && name[len(name)-1] == ']' {
+		p.kernel++
+		return false
+	}
+	row := processRow{line: bytes.Clone(l), commandAt: at}
+	for i, f := range bytes.Fields(l) {
+		switch n, err := strconv.ParseFloat(string(f), 64); {
+		case i == p.state:
+			row.stuck = isStuck(f)
+		case err != nil:
+		case i == p.cpu:
+			row.cpu = n
+		case i == p.mem:
+			row.mem = n
+		}
+	}
+	p.rows = append(p.rows, row)
+	return true
+}
+
+// writeTable writes a table without the smallest processes. It returns what it omits.
+func (t *tablePass) writeTable(p *processTable) string {
+	more := t.markKept(p.rows)
+	for _, l := range p.before {
 		t.out.Write(l)
 	}
-	cut := t.writeProcesses(rows)
+	cut := t.writeProcesses(p.rows)
 	var omitted []string
-	if kernel > 0 {
-		omitted = append(omitted, quantity.Count(kernel, "kernel thread"))
+	if p.kernel > 0 {
+		omitted = append(omitted, quantity.Count(p.kernel, "kernel thread"))
 	}
 	if more != "" {
 		omitted = append(omitted, more)
@@ -171,7 +197,10 @@ func programOf(command []byte) string {
 	if strings.HasSuffix(word, ":") { // a title: sshd: user
 		return word + " " + strings.TrimSpace(rest)[:min(20, len(strings.TrimSpace(rest)))]
 	}
-	return strings.ToValidUTF8(word[strings.LastIndexByte(word, '/')+1:], "")
+	if strings.HasPrefix(word, "/") || strings.HasPrefix(word, "./") { // and not kworker/0:1H
+		word = word[strings.LastIndexByte(word, '/')+1:]
+	}
+	return strings.ToValidUTF8(word, "")
 }
 
 // psColumns returns the indexes of the columns in a header. command is -1 if

@@ -41,6 +41,9 @@ func TestTable(t *testing.T) {
 		"du": {"du -a .", du.String(), []string{"2.0G\t.", "1.9G\t./data", "10K\t./dir6", "(112 smaller entries left out)"}, []string{"4K\t"}},
 		"ps": {"ps aux", ps.String(), []string{"node server.js --port 3000", "[node] <defunct>", "150 kernel threads", "cron", "postgres 1"},
 			[]string{"[kworker/3"}},
+		"two tables of ps": {"ps -eo pid,comm", "  PID TTY          TIME CMD\n" + strings.Repeat("   14 ?        00:00:00   kworker/0:1H-events\n", 150) +
+			"  PID   RSS COMMAND\n 4711 90000 node\n",
+			[]string{"  PID   RSS COMMAND\n 4711 90000 node\n(of table 1: 110 more processes: kworker/0:1H-events 110 left out)"}, nil},
 		"top":     {"top -bn1", top.String(), []string{"load average", "%MEM", "work0\n", "work149\n", "(129 processes left out)"}, []string{"work148\n"}},
 		"sockets": {"ss -tan", ss.String(), []string{"LISTEN     0      511          0.0.0.0:3000", "130 TIME-WAIT"}, []string{":30149"}},
 		"padded": {"dpkg -l",
