@@ -86,6 +86,9 @@ func (g *groupingPass) flushLastLine() {
 	}
 	g.body.add(t.lastLine)
 	t.lastLine = t.lastLine[:0]
+	if g.run.Exit == 0 { // the held command is not the last line: see End
+		g.heldCommands[heldCommand] = g.heldCommands[heldCommand][:0]
+	}
 }
 
 // addLeadIn handles a line that names the source of the next diagnostics.

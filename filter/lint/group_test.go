@@ -47,6 +47,8 @@ func TestGroupByRule(t *testing.T) {
 		"the program's own words": {`noise = ["^Compiling"], program_pattern = "^Running"`, strategy.Run{},
 			"Compiling a\nRunning x\nCompiling b\na.c:1:2: warning: z [-Wz]\n", "Running x\nCompiling b\na.c:1:2: warning: z [-Wz]\n(1 noise lines removed)\n",
 			strategy.Full},
+		"text after the last command": {`echo = ["^(cc|ar) -"]`, strategy.Run{}, "cc -c a.c\ncc -c b.c\n[2/2] packed\ndone\n",
+			"[2/2] packed\ndone\n(2 noise lines removed)\n", strategy.Full},
 		"cut out by grep": {``, strategy.Run{}, "warning: unused a\n --> a.rs:1:2\n  |\n--\nwarning: unused a\n --> b.rs:1:2\n  |\n--\nwarning: other\n",
 			"--\n\nwarning: unused a\n  --> a.rs:1:2\n  also b.rs:1:2\n2 warnings grouped (1 rule)\n--\nwarning: other\n", strategy.Full},
 		"as many of each file": {``, strategy.Run{},
