@@ -81,10 +81,11 @@ func (f *Filter) Explain(script string, exit int, raw io.Reader, explain Explain
 
 // chosenRules are the rules for the output of a script.
 type chosenRules struct {
-	command  string // the command that wrote most of the output
-	mixed    bool   // other commands may have written too
-	selected bool   // a later command of the pipeline selected the lines
-	judged   bool   // the exit code says nothing about the command: its summary does
+	command  string   // the command that wrote most of the output
+	mixed    bool     // other commands may have written too
+	writers  []string // those commands
+	selected bool     // a later command of the pipeline selected the lines
+	judged   bool     // the exit code says nothing about the command: its summary does
 	rules    []rule
 	others   []chosenRules // for other commands, if these rules do not recognise the output
 }
@@ -112,7 +113,10 @@ func (f *Filter) chooseRules(out command.Outputs) chosenRules {
 	if out.Window { // these lines were asked for
 		return chosenRules{command: out.Command}
 	}
-	c := chosenRules{command: out.Command, mixed: out.Mixed, selected: out.Selected, judged: out.Judged, rules: f.matchingRules(out.Command)}
+	c := chosenRules{
+		command: out.Command, mixed: out.Mixed, writers: out.Others, selected: out.Selected, judged: out.Judged,
+		rules: f.matchingRules(out.Command),
+	}
 	if c.selected {
 		c.rules = slices.DeleteFunc(c.rules, func(r rule) bool { return !keepsSelected[r.strategyType] })
 	}
@@ -169,7 +173,7 @@ const maxDepth = 3
 
 // newRun describes an output. depth counts the outputs around it.
 func (f *Filter) newRun(c chosenRules, exit, depth int) strategy.Run {
-	run := strategy.Run{Command: c.command, Mixed: c.mixed, Selected: c.selected, Exit: exit, Alone: len(c.rules) == 1}
+	run := strategy.Run{Command: c.command, Mixed: c.mixed, Others: c.writers, Selected: c.selected, Exit: exit, Alone: len(c.rules) == 1}
 	run.Inner = func(inner strategy.Run, part *text.Lines) (*text.Lines, strategy.Confidence, error) {
 		rules := f.chooseRules(command.OutputsOf(inner.Command))
 		if len(rules.rules)+len(rules.others) == 0 { // such as ./run.sh, which npm test runs

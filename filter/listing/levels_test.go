@@ -30,17 +30,20 @@ func TestTreeLevels(t *testing.T) {
 	for name, tt := range map[string]struct {
 		command, in string
 		want, gone  []string
+		others      []string
 	}{
+		"another command": {"tree -d docs", tree("", "12 directories, 501 files") + "docs\n└── editors\n", []string{"  toolaa\n", "12 directories, 501 files"},
+			[]string{"toolsb"}, []string{"ls -L 1", "tree -L 2"}},
 		"programs": {"tree -L 2", tree("", "12 directories, 501 files"),
-			[]string{" bin\n", "  toolaa\n", " lib\n", "12 directories, 501 files"}, []string{"toolsb"}},
+			[]string{" bin\n", "  toolaa\n", " lib\n", "12 directories, 501 files"}, []string{"toolsb"}, nil},
 		"slashes": {"tree -FL 2", tree("/", "12 directories, 501 files"),
-			[]string{" bin/\n", " lib/\n", "  dira/\n", "  dirj/\n"}, []string{"toolsb"}},
+			[]string{" bin/\n", " lib/\n", "  dira/\n", "  dirj/\n"}, []string{"toolsb"}, nil},
 		"as many as tree counts": {"tree -L 2", strings.ReplaceAll(tree("", "413 directories, 100 files"), "├── tool", "├── pkg"),
-			[]string{" bin\n", "  pkgsb\n", "  dirj\n"}, []string{"fej.so"}},
+			[]string{" bin\n", "  pkgsb\n", "  dirj\n"}, []string{"fej.so"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := strategytest.Make(t, Strategies["listing"], "")
-			got, _ := strategytest.Filter(t, s, strategy.Run{Command: tt.command}, tt.in)
+			got, _ := strategytest.Filter(t, s, strategy.Run{Command: tt.command, Others: tt.others}, tt.in)
 			for _, want := range tt.want {
 				if !strings.Contains(got, want) {
 					t.Errorf("%q is gone:\n%s", want, got)

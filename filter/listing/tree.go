@@ -3,6 +3,7 @@ package listing
 import (
 	"bytes"
 	"fmt"
+	"strings"
 
 	"github.com/zeph-acp/zeph-acp/filter/text"
 	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
@@ -55,7 +56,13 @@ func (p *listingPass) writeTree() (bool, error) {
 	if err != nil || lines < 3 {
 		return false, err
 	}
-	if asked := askedLevel(p.run.Command); asked > 0 && lines > p.maxLines {
+	asked := askedLevel(p.run.Command)
+	for _, other := range p.run.Others {
+		if strings.HasPrefix(other, "tree ") {
+			asked = max(asked, askedLevel(other))
+		}
+	}
+	if asked > 0 && lines > p.maxLines {
 		if done, err := p.writeLevels(asked); done || err != nil {
 			return done, err
 		}

@@ -27,10 +27,11 @@ func (c Confidence) String() string { return [...]string{"full", "partial", "fal
 
 // Run describes the command whose output a strategy filters.
 type Run struct {
-	Command string // the segment that the rule matched, without wrappers, pipes and redirections
-	Exit    int    // exit code of the whole script; -1 if a signal ended it or the code is unknown
-	Mixed   bool   // other commands of the script may have written too: keep unrecognised lines
-	Alone   bool   // no other rule filters the output
+	Command string   // the segment that the rule matched, without wrappers, pipes and redirections
+	Exit    int      // exit code of the whole script; -1 if a signal ended it or the code is unknown
+	Mixed   bool     // other commands of the script may have written too: keep unrecognised lines
+	Others  []string // those commands, the last one first; at most a few
+	Alone   bool     // no other rule filters the output
 
 	// A later command of the pipeline selected the lines, as in "make | grep gcc": no kind of line
 	// is noise.
