@@ -33,7 +33,7 @@ var describing = [...]string{
 }
 
 // asksForDetails reports whether a command asks for all details of what it describes: "-vv" of a
-// subcommand that does no work, or the details of a program's version.
+// subcommand that does no work, the details of a program's version, or a log at the level for debugging.
 func asksForDetails(command string) bool {
 	words := strings.Fields(command)
 	verbose, describes := 0, false
@@ -43,6 +43,14 @@ func asksForDetails(command string) bool {
 			verbose++
 		case len(w) > 2 && w[0] == '-' && strings.Trim(w[1:], "v") == "":
 			verbose += len(w) - 1
+		case strings.HasPrefix(w, "--loglevel"): // of npm and pnpm
+			level := strings.TrimPrefix(w, "--loglevel=")
+			if level == w {
+				level = words[min(i+2, len(words)-1)]
+			}
+			if level == "verbose" || level == "silly" || level == "debug" {
+				return true
+			}
 		case w == "--version", i < 3 && slices.Contains(describing[:], w):
 			describes = true
 		}

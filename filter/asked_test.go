@@ -32,6 +32,8 @@ func TestAskedFor(t *testing.T) {
 		"pytest --fixtures -v":                   many("fixture%d -- conftest.py:1\n    passed"),
 		"pytest --collect-only -q":               many("tests/test_a.py::test_%d"),
 		"make --dry-run all":                     many("gcc -c f%d.c"),
+		"npm i --loglevel verbose":               many("npm verbose cache %d"),
+		"pnpm install --loglevel=debug":          many("fetching part%d"),
 		"npm install --dry-run":                  many("npm warn deprecated a%d@1.0.0: old"),
 		"jest --listTests":                       many("/w/a%d.test.js"),
 		"cargo test -- --list":                   many("a::b%d: test"),
