@@ -56,7 +56,7 @@ func foldBrokenJSON(body []byte) (short []byte, ok bool) {
 		}
 		kept++
 		if omitted > 0 {
-			short = append(short, similarItemsMark(omitted)...)
+			short = append(short, similarItemsMark(omitted, "")...)
 			short = append(short, '\n')
 			ok, omitted = true, 0
 		}

@@ -121,7 +121,7 @@ func (f *fetchPass) flushRow() {
 
 // addBodyLine adds a line of a body to the part in memory, or to its excerpt.
 func (f *fetchPass) addBodyLine(l []byte) {
-	if bytes.Contains(l, []byte(similarTail)) {
+	if bytes.Contains(l, []byte(similarItems)) {
 		f.filteredBefore = true
 	}
 	if f.restCutter == nil && len(f.body)+len(l) < maxHeldBody {
@@ -174,7 +174,7 @@ func (f *fetchPass) flushBody() {
 	lines := bytes.Split(body, []byte{'\n'})
 	cut := f.excerpt().Cut(f.out)
 	whole := len(lines) <= maxLines || f.run.Mixed // of another command perhaps
-	if bytes.Contains(body, []byte(similarTail)) {
+	if bytes.Contains(body, []byte(similarItems)) {
 		whole = len(lines) <= 4*f.maxLines
 		cut.Head, cut.Tail = 3*f.maxLines, f.maxLines/2
 	}

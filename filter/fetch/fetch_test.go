@@ -199,3 +199,15 @@ func BenchmarkFetch(b *testing.B) {
 		})
 	}
 }
+
+// The mark of items that are left out has the ranges of their numbers, but not of ids.
+func TestRangesOfItems(t *testing.T) {
+	var items []string
+	for i := range 60 {
+		items = append(items, fmt.Sprintf(`{"id": %d, "user_id": %d, "state": "open", "size": %d, "seconds": %.2f}`, i, i*7, 100+i*37%90, float64(i*11%70)-5))
+	}
+	got, ok := foldJSON([]byte("[" + strings.Join(items, ",\n") + "]"))
+	if want := "... (57 similar items omitted: size 102…189, seconds -4.00…64.00) ..."; !ok || !strings.Contains(string(got), want) {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
+}

@@ -21,10 +21,12 @@ const (
 	minPlainValues  = 100
 )
 
-// similarTail ends the mark that replaces removed items.
-const similarTail = " similar items omitted) ..."
+// similarItems occurs in the mark that replaces removed items.
+const similarItems = " similar items omitted"
 
-func similarItemsMark(n int) []byte { return fmt.Appendf(nil, "... (%d%s", n, similarTail) }
+func similarItemsMark(n int, ranges string) []byte {
+	return fmt.Appendf(nil, "... (%d%s%s) ...", n, similarItems, ranges)
+}
 
 // foldJSON removes the items of arrays that resemble others: those without a
 // new field, and without a new value of a field that has few values. The rest
@@ -265,6 +267,7 @@ func (j *jsonFold) fold(n int, inItem bool) {
 		keep = j.keptItems(n)
 	}
 	i, omitted, from, to := 0, 0, 0, 0
+	var ranges numberRanges // of the omitted items
 	cut := func() {
 		if omitted == 0 {
 			return
@@ -272,8 +275,8 @@ func (j *jsonFold) fold(n int, inItem bool) {
 		if next := j.skipBlanks(to); next < len(j.text) && j.text[next] == ',' {
 			to = next + 1
 		}
-		j.edits = append(j.edits, jsonEdit{from, to, similarItemsMark(omitted)})
-		omitted = 0
+		j.edits = append(j.edits, jsonEdit{from, to, similarItemsMark(omitted, ranges.String())})
+		omitted, ranges = 0, numberRanges{}
 	}
 	for c := n + 1; c < v.next; c = j.values[c].next {
 		if keep == nil || keep[i] {
@@ -287,6 +290,7 @@ func (j *jsonFold) fold(n int, inItem bool) {
 			}
 			omitted++
 			to = j.values[c].to
+			ranges.add(j, c)
 		}
 		i++
 	}

@@ -36,7 +36,7 @@ func (p *jsonPass) Line(l []byte) {
 }
 
 func (p *jsonPass) End() strategy.Confidence {
-	filteredBefore := bytes.Contains(p.text, []byte(similarTail)) // the input is the result of an earlier pass
+	filteredBefore := bytes.Contains(p.text, []byte(similarItems)) // the input is the result of an earlier pass
 	if p.notJSON || len(p.text) < minList && !filteredBefore {
 		return strategy.Fallback
 	}

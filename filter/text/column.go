@@ -58,7 +58,7 @@ func Describe(line []byte, c Column) Column {
 	default:
 		if name := nameOfNumber(line, c.Start); len(name) > 0 {
 			kind = Measure
-			if isIDName(name) {
+			if IsIDName(name) {
 				kind = Name
 			}
 		} else if before == ':' {
@@ -151,8 +151,8 @@ func nameOfNumber(line []byte, start int) []byte {
 	return name
 }
 
-// isIDName reports whether a number of that name is an id.
-func isIDName(name []byte) bool {
+// IsIDName reports whether a number of that name is an id.
+func IsIDName(name []byte) bool {
 	if len(name) < 2 {
 		return false
 	}
