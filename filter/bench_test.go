@@ -199,9 +199,7 @@ func (e *endless) Read(p []byte) (int, error) {
 		}
 	}
 	if e.left>>23 != (e.left-n)>>23 { // every 8 MiB
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		*e.peak = max(*e.peak, m.HeapInuse)
+		*e.peak = max(*e.peak, liveHeap())
 	}
 	e.left -= n
 	return n, nil
@@ -211,18 +209,23 @@ func (e *endless) Read(p []byte) (int, error) {
 // growth of the heap.
 func manyOf(t testing.TB, f *Filter, s sample, size int) (grown uint64) {
 	t.Helper()
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	before, peak := m.HeapInuse, uint64(0)
+	before, peak := liveHeap(), uint64(0)
 	o, err := f.Apply(s.cmd, s.exit, &endless{text: repeated([][]byte{s.output}, len(s.output)), left: size, peak: &peak})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer o.Close()
-	runtime.ReadMemStats(&m)
-	peak = max(peak, m.HeapInuse)
+	peak = max(peak, liveHeap())
 	return peak - min(peak, before)
+}
+
+// liveHeap returns the bytes in use after a collection. Without one, the heap also has garbage, up to the size of
+// all that is live in the process, and more on a busy machine.
+func liveHeap() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapInuse
 }
 
 // firstOfRules returns a sample of each rule.
