@@ -28,8 +28,8 @@ var questionTitles = []struct{ tool, input, title, answer string }{
 	{"search_code", `{"query":"main"}`, "Search for main", ""},
 	{"fetch", `{"url":"https://docs.example.org"}`, "Fetch docs.example.org", ""},
 	{"web_scrape", `{"url":"https://docs.example.org","select":"p"}`, "Fetch docs.example.org", ""},
-	{"diagnostics", `{}`, "Run `go vet ./...`", ""},
-	{"memory_save", `{"content":"Likes tea."}`, "Save to memory: Likes tea.", ""},
+	{"diagnostics", `{}`, "Run `go build -o /dev/null ./...; go vet -json ./...`", ""},
+	{"memory_save", `{"content":"Likes tea."}`, "Save to memory: Likes tea.", "allow_once"},
 	{"memory_search", `{"query":"tea"}`, "Search the memory for `tea`", ""},
 	{"schedule_periodic", `{"name":"n","cron":"0 0 5 * * *","task":"look"}`, "Schedule n", "allow_once"},
 	{"cancel_task", `{"name":"n"}`, "Remove the scheduled task n", ""},
@@ -51,7 +51,9 @@ func TestQuestionTitles(t *testing.T) {
 			t.Errorf("no title for %s", tool.Name)
 		}
 	}
-	a := connect(t, start{config: config.String()})
+	a := launch(t, start{config: config.String()})
+	a.request(`"init"`, "initialize", `{"protocolVersion":1,"clientInfo":{"name":"plain","version":"1"},"clientCapabilities":{}}`)
+	a.answer(`"init"`)
 	for name, text := range map[string]string{"README.md": "a", "docs/a": "1", "docs/b": "2", "go.mod": "module m\n\ngo 1.26\n", "m.go": "package m\n"} {
 		path := filepath.Join(a.dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
