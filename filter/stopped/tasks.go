@@ -62,6 +62,10 @@ var kinds = []kind{
 		end:   lazyregexp.New(`^ +(?:PASS|FAIL|TIMEOUT|SIG[A-Z]+|ABORT|LEAK) \[.*?\] (?:\( *\d+/\d+\) )?(\S.*)$`),
 	},
 	{
+		begin: lazyregexp.New(`^ {3,}(\d+) \S.* › `), // Playwright
+		end:   lazyregexp.New(`^ +[^\s\d]\S* +(\d+) \S.* › `),
+	},
+	{
 		begin: lazyregexp.New(`^ *# Subtest: (.+)$`), // node
 		end:   lazyregexp.New(`^ *(?:not )?ok \d+ - (.+?)(?: # .*)?$`),
 	},
@@ -85,6 +89,6 @@ var step = lazyregexp.New(`(?i)^(?:\[INFO\] )?[^\w\[(/]{0,6}(` +
 // announces matches every line that one of the expressions above could match.
 var announces = text.CompileOnce(
 	`^=== `, `^ *--- `, `^\{.*"Action":`, `\.py::`, `^\[ `, `^ +Start +\d`, `^ *\d+/\d+ Test `, `^(\[[A-Z]+\] )?(Running|Tests run:) `,
-	` (STARTED|PASSED|FAILED|SKIPPED)$`, `^Test Case '`, `^test\w* \S`, `^ +(SLOW|PASS|FAIL|TIMEOUT|SIG[A-Z]+|ABORT|LEAK) \[`, `^ *# Subtest`, `^ *(not )?ok \d`,
+	` (STARTED|PASSED|FAILED|SKIPPED)$`, `^Test Case '`, `^test\w* \S`, `^ +(SLOW|PASS|FAIL|TIMEOUT|SIG[A-Z]+|ABORT|LEAK) \[`, `^ *# Subtest`, ` › `, `^ *(not )?ok \d`,
 	`^#\d+ `, `^\S+: .+ing.*\.\.\.`, `^\S+: \S+ complete`,
 )

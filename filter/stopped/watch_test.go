@@ -47,7 +47,8 @@ func TestWatch(t *testing.T) {
 			"> Task :compileJava\n> Task :test\nATest > a() STARTED\nATest > a() PASSED\nBTest > b() STARTED\n1\n2\n3",
 			"> Task :test|BTest > b() STARTED|1|2|3", 0,
 		},
-		"docker": {"#4 [1/3] FROM x\n#4 DONE 0.1s\n#5 [2/3] RUN make\n#6 [3/3] RUN y\n#6 CACHED\n1\n2\n3", "#5 [2/3] RUN make|1|2|3", 0},
+		"Playwright": {"      1 a.js:2:3 › x\n  ✓   1 a.js:2:3 › x (6ms)\n      2 a.js:4:3 › y\n1\n2\n3", "      2 a.js:4:3 › y|1|2|3", 0},
+		"docker":     {"#4 [1/3] FROM x\n#4 DONE 0.1s\n#5 [2/3] RUN make\n#6 [3/3] RUN y\n#6 CACHED\n1\n2\n3", "#5 [2/3] RUN make|1|2|3", 0},
 		"terraform": {
 			"a.x: Creating...\nb.y: Creating...\na.x: Creation complete after 1s [id=7]\nb.y: Still creating... [10s elapsed]\n1\n2\n3",
 			"b.y: Still creating... [10s elapsed]|1|2|3", 0,

@@ -256,7 +256,8 @@ func (j *jsTests) handleIndented(l, inner []byte, indent int) bool {
 	case begins(l, " RUN  v"):
 		j.isVitest = true
 		return true
-	case begins(l, "   Start at  "), begins(l, "  Start at  "), begins(inner, "RUNS "), j.isVitest && isVitestProgress(inner):
+	case begins(l, "   Start at  "), begins(l, "  Start at  "), begins(inner, "RUNS "), j.isVitest && isVitestProgress(inner),
+		isPlaywrightStart(inner):
 		return true
 	case text.HasAnyPrefix(inner, "Test Files  ", "Tests  ", "Snapshots  ", "Errors  ", "Type Errors  ", "Duration  ") && indent <= 6:
 		j.leavePart()

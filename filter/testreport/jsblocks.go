@@ -50,7 +50,7 @@ func (j *jsTests) handleBlockLine(l, inner []byte, indent int) bool {
 		}
 		j.leavePart()
 	case jsTree:
-		if j.handleTreeLine(l, inner, indent) {
+		if !isPlaywrightStart(inner) && j.handleTreeLine(l, inner, indent) {
 			return true
 		}
 		j.leavePart()

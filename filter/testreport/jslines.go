@@ -102,6 +102,13 @@ func isNumbered(l, inner []byte) bool {
 	return n > 0 && n < 6 && begins(inner[n:], ") ")
 }
 
+// isPlaywrightStart reports whether Playwright's list reporter begins a test on a terminal: the line of a
+// result, without its mark.
+func isPlaywrightStart(inner []byte) bool {
+	_, n := leadingNumber(inner)
+	return n > 0 && begins(inner[n:], " ") && contains(inner, " › ")
+}
+
 // handleSummary handles a line without indentation outside of failures.
 func (j *jsTests) handleSummary(l []byte) bool {
 	switch l[0] {
