@@ -168,7 +168,7 @@ func (d *version2) question(p RequestPermissionRequest) any {
 	w := wireQuestion{SessionID: p.SessionID, Title: p.ToolCall.Title, Options: p.Options}
 	if owner := d.owner(p.SessionID, p.ToolCall.ToolCallID); owner != nil {
 		w.SessionID = owner.id
-		p.ToolCall.Status = "" // the client has it
+		p.ToolCall.Title, p.ToolCall.Status = "", "" // the card keeps its own
 		w.Description = textsOf(p.ToolCall.Content)
 		p.ToolCall.Content = nil
 	}

@@ -36,6 +36,11 @@ type wireCapabilities struct {
 		} `json:"mcp"`
 		Delete                marker `json:"delete"`
 		AdditionalDirectories marker `json:"additionalDirectories"`
+		SystemPrompt          struct {
+			Mode struct {
+				Override marker `json:"override"`
+			} `json:"mode"`
+		} `json:"systemPrompt"`
 	} `json:"session"`
 	Meta *AgentMeta `json:"_meta,omitempty"`
 }
