@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
@@ -96,6 +97,7 @@ func (c *census) countBelow(ctx context.Context, dir *workspace.Dir, name, shown
 		return err
 	}
 	c.hidden, c.denied = c.hidden || hidden, c.denied+sub.Denied()
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	for _, e := range entries {
 		if err := c.countEntry(ctx, sub, e.Name(), shown+executors.OneLine(e.Name())); err != nil {
 			return err

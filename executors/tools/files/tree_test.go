@@ -185,6 +185,24 @@ func TestTreeCards(t *testing.T) {
 	}
 }
 
+// The question about a deletion lists the first entries in order, and counts all.
+func TestDeletionLists(t *testing.T) {
+	content := map[string]string{"one": "1"}
+	for i := range maxListed + 2 {
+		content[fmt.Sprintf("d/f%02d", i)] = "x"
+	}
+	b := newBench(t, content)
+	for path, want := range map[string]string{
+		"one": "This deletes 1 file, 1 byte:\n\n- `one`",
+		"d":   "This deletes 22 files, 22 bytes:\n\n- `d/`\n- `d/f00`\n- `d/f01`\n",
+	} {
+		card, err := b.Prepare(t.Context(), b.call("delete_path", in{"path": path}))
+		if err != nil || !strings.HasPrefix(card.Asked, want) || path == "d" && !strings.HasSuffix(card.Asked, "`d/f18`\n- and 3 more entries") {
+			t.Errorf("%s: %q, %v", path, card.Asked, err)
+		}
+	}
+}
+
 // A result names the operation. A deletion has the text of a small text file.
 func TestChangesMade(t *testing.T) {
 	b := newBench(t, map[string]string{"a": "x\r\ny", "binary": "\x00", "large": strings.Repeat("x", maxDiff+1), "d/f": "1"})
