@@ -297,7 +297,7 @@ func TestMCPServers(t *testing.T) {
 func capabilitiesOneByOne() func(yield func(ClientCapabilities) bool) {
 	return slices.Values([]ClientCapabilities{
 		{}, {ReadTextFile: true}, {WriteTextFile: true}, {Terminal: true}, {BooleanOptions: true}, {Notices: true}, {Compaction: true},
-		{ElicitForm: true}, {ElicitURL: true}, {AuthTerminal: true}, {MetaTerminalAuth: true}, {TerminalOutput: true},
+		{ElicitForm: true}, {ElicitURL: true}, {AuthTerminal: true}, {MetaTerminalAuth: true}, {TerminalOutput: true}, {OutputParts: true},
 	})
 }
 
