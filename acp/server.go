@@ -1,5 +1,7 @@
-// Package acp implements the Agent Client Protocol, version 1: wire types, line
-// framing, dispatch of the client's requests, and typed calls to the client.
+// Package acp implements the Agent Client Protocol, version 1 and, behind [Config].Protocol,
+// version 2: wire types, line framing, dispatch of the client's requests, and typed calls to the
+// client. All other packages use the same values for both versions; a connection has one dialect,
+// which encodes them.
 //
 // Start with [Server]: set its Sessions and call Serve with a pair of pipes.
 // The package promises that every request is answered exactly once. An invalid
@@ -14,7 +16,8 @@
 // client. It starts after the first phases of all frames that have arrived. So if a prompt and a
 // cancel arrive in one write, the cancel always takes effect, however fast the model is.
 //
-// Source: https://agentclientprotocol.com/protocol/v1/overview
+// Sources: https://agentclientprotocol.com/protocol/v1/overview and
+// https://agentclientprotocol.com/protocol/v2/overview
 package acp
 
 import (
