@@ -273,7 +273,12 @@ func TestDedupNames(t *testing.T) {
 			fmt.Fprintf(&named, "12:00:%02d INFO installed lib%c%c\n", i%60, 'a'+i/20, 'a'+i%20)
 		}
 	}
+	var arguments strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&arguments, "[    0.31%04d]   --part.%c%c\n", i, 'a'+i/20, 'a'+i%20)
+	}
 	for name, tt := range map[string]struct{ in, want string }{
+		"nothing in common": {arguments.String(), arguments.String()},
 		"numbered": {numbered.String(), "12:00:00 INFO served /items/30 to web-1 (120 similar: /items/30…/items/149, web-1…web-3) … 12:00:59\n" +
 			"12:00:59 INFO served /items/143 to web-3 [last]\n1 unique pattern (120 total lines)\n"},
 		"listed": {named.String(), "12:00:00 INFO installed libaa (110 similar: libab, libac, libad, libae, libaf, libag, libah, libai, libaj … libfj, " +

@@ -3,6 +3,7 @@ package logs
 import (
 	"hash/maphash"
 	"strings"
+	"unicode"
 )
 
 // If many different records are left, similar ones are folded. Then the middle
@@ -52,12 +53,17 @@ func (f *logFold) foldSimilar(eligible func(*logEntry) bool, minByNames, minByWo
 			return keys
 		}
 		h.Reset()
+		says := false
 		for w := range strings.SplitSeq(e.key, " ") {
 			if strings.ContainsAny(w, "#/@\\") || strings.Contains(strings.TrimRight(w, ".,:"), ".") || len(w) > 40 {
 				w = "*"
 			}
+			says = says || saysSomething(w)
 			h.WriteString(w)
 			h.WriteByte(' ')
+		}
+		if !says { // such as a list of paths
+			return keys
 		}
 		return append(keys, h.Sum64())
 	}, minByNames)
@@ -72,7 +78,8 @@ func (f *logFold) foldSimilar(eligible func(*logEntry) bool, minByNames, minByWo
 			} else {
 				to += from
 			}
-			if from > 0 && to > from+1 { // the first word says the most
+			// the first word says the most
+			if from > 0 && to > from+1 && (saysSomething(e.key[:from]) || saysSomething(e.key[to:])) {
 				h.Reset()
 				h.WriteString(e.key[:from])
 				h.WriteByte(0)
@@ -83,6 +90,11 @@ func (f *logFold) foldSimilar(eligible func(*logEntry) bool, minByNames, minByWo
 		}
 		return keys
 	}, minByWord)
+}
+
+// saysSomething reports whether a part of a key has letters, so that records which share it are alike.
+func saysSomething(part string) bool {
+	return strings.IndexFunc(part, unicode.IsLetter) >= 0
 }
 
 // foldByKey folds entries that share a key with others, at least minimum in all, into the
