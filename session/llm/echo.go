@@ -43,32 +43,36 @@ const minEcho = len("[mode: x")
 // blank each.
 type preamble struct{ before, all string }
 
-func preambles(req Request) []preamble {
-	if len(req.Messages) == 0 {
-		return nil
-	}
-	var prompt strings.Builder
-	for _, b := range req.Messages[len(req.Messages)-1].Blocks {
-		if b.Result != nil {
-			return nil
+// preambles returns what an answer may repeat: of the last prompt, and of the one before it that had no answer.
+func preambles(req Request) (all []preamble) {
+	for i := len(req.Messages) - 1; i >= 0 && req.Messages[i].Role == User; i-- {
+		var prompt strings.Builder
+		for _, b := range req.Messages[i].Blocks {
+			if b.Result != nil {
+				return all
+			}
+			prompt.WriteString(b.Text + "\n")
 		}
-		prompt.WriteString(b.Text + "\n")
+		all = append(all, preamblesOf(req.Project, strings.TrimSpace(prompt.String()))...)
 	}
-	text := strings.TrimSpace(prompt.String())
+	return all
+}
+
+// preamblesOf returns what an answer may repeat of a prompt.
+func preamblesOf(project, text string) (all []preamble) {
 	line := ""
 	if strings.HasPrefix(text, "[") {
 		line, _, _ = strings.Cut(text, "\n")
 	}
-	var all []preamble
 	mark, _, _ := strings.Cut(line, "]")
 	if mark != "" {
 		mark += "]" // "[mode: code]" alone
 	}
-	for _, before := range []string{req.Project + " " + line, req.Project, line, mark} {
+	for _, before := range []string{project + " " + line, project, line, mark} {
 		if before = oneBlank(before); before != "" {
 			words := text
 			if !strings.HasPrefix(oneBlank(line), before) {
-				words = req.Project + " " + text
+				words = project + " " + text
 			}
 			all = append(all, preamble{before, oneBlank(words)})
 		}

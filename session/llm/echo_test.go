@@ -34,6 +34,13 @@ func TestWithoutEcho(t *testing.T) {
 			}
 		})
 	}
+	again := req
+	again.Messages = append(again.Messages, Message{Role: User, Blocks: []Block{{Text: "[Your answer was empty. Answer the user.]"}}})
+	for _, answer := range []string{line + "\n\nFix calc.py.", "[Your answer was empty. Answer the user.]"} {
+		if got := echoed(again, answer, 3); got != "" {
+			t.Errorf("after an empty answer: got %q", got)
+		}
+	}
 	after := Request{Project: project, Messages: []Message{{Role: User, Blocks: []Block{{Result: &ToolResult{Text: "x"}}}}}}
 	if got := echoed(after, line, 3); got != line {
 		t.Errorf("after a result: got %q, want the text as it is", got)
