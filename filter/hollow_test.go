@@ -9,7 +9,8 @@ import (
 
 // A successful command that tested nothing says so; one that tested something keeps no such line.
 func TestHollow(t *testing.T) {
-	tasks := "> Task :compileJava UP-TO-DATE\n> Task :processResources NO-SOURCE\n> Task :classes UP-TO-DATE\n" + strings.Repeat("Downloading https://x.test/a.jar\n", 9)
+	tasks := "> Task :compileJava UP-TO-DATE\n> Task :processResources NO-SOURCE\n> Task :classes UP-TO-DATE\n" +
+		strings.Repeat("Downloading https://x.test/a.jar\n", 9)
 	for name, tt := range map[string]struct{ command, output, want, never string }{
 		"Gradle": {
 			"gradle build", tasks + "> Task :test UP-TO-DATE\n> Task :check UP-TO-DATE\n\nBUILD SUCCESSFUL in 1s\n3 actionable tasks: 3 up-to-date\n",
@@ -38,7 +39,8 @@ func TestHollow(t *testing.T) {
 			"1 passed", "running 0",
 		},
 		"a user's script": {
-			"npm test", "\n> x@1.0.0 test\n> run-all\n\n" + strings.Repeat("✓ prepared\n", 20) + "No tests found, exiting with code 0\n", "No tests found, exiting with code 0", "",
+			"npm test", "\n> x@1.0.0 test\n> run-all\n\n" + strings.Repeat("✓ prepared\n", 20) + "No tests found, exiting with code 0\n",
+			"No tests found, exiting with code 0", "",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

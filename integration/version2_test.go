@@ -195,7 +195,8 @@ func TestSameInBothVersions(t *testing.T) {
 	}
 	for i := range max(len(one), len(two)) {
 		if i >= len(one) || i >= len(two) || one[i] != two[i] {
-			t.Fatalf("from line %d on, version 1 made\n%s\nversion 2\n%s", i, strings.Join(one[i:min(i+3, len(one))], "\n"), strings.Join(two[i:min(i+3, len(two))], "\n"))
+			from := func(lines []string) string { return strings.Join(lines[i:min(i+3, len(lines))], "\n") }
+			t.Fatalf("from line %d on, version 1 made\n%s\nversion 2\n%s", i, from(one), from(two))
 		}
 	}
 }

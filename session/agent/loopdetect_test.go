@@ -79,9 +79,10 @@ func TestLoopDetect(t *testing.T) {
 			"READ {\"id\":\"bash_output_3\"}: no command has the id \"bash_output_3\"\nread a: the text of a file\n" +
 			"READ {\"id\":\"bash_output_4\"}: no command has the id \"bash_output_4\"\nread b: the text of another\n", 8, ""},
 		"failures that grow": {grown(9), 8, "7 8"},
-		"looks once more":    {strings.Repeat("read a: the text of a file\nread b: the text of another\nread c: the text of a third\nread d: the text of a fourth\n", 2), 0, "8"},
-		"counted files":      {counted("edit {\"path\":\"chapter_%d.md\"}: Wrote chapter_%[1]d.md, 12 bytes\n", 12), 0, ""},
-		"counted pages":      {counted("read {\"path\":\"page_%d.md\"}: # Page %[1]d\\nIts text.\n", 12), 0, ""},
+		"looks once more": {strings.Repeat("read a: the text of a file\nread b: the text of another\n"+
+			"read c: the text of a third\nread d: the text of a fourth\n", 2), 0, "8"},
+		"counted files": {counted("edit {\"path\":\"chapter_%d.md\"}: Wrote chapter_%[1]d.md, 12 bytes\n", 12), 0, ""},
+		"counted pages": {counted("read {\"path\":\"page_%d.md\"}: # Page %[1]d\\nIts text.\n", 12), 0, ""},
 		"write, edit, read": {strings.Repeat("edit {\"path\":\"a\"}: Wrote a, 12 bytes\nedit {\"path\":\"a\",\"new\":1}: Edited a, 1 place\n"+
 			"read {\"path\":\"a\"}: line 1 of a file that is read\n", 4), 7, "6 7"},
 		"the same write":           {"edit a: Wrote 3 bytes to a\n" + strings.Repeat("edit a: Unchanged: a already has this content\n", 5), 4, "3 4"},
