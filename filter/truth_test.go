@@ -400,10 +400,10 @@ func (tr *truth) counts() (wrong []string) {
 		if m := runs.FindStringSubmatch(l); m != nil {
 			n, _ := strconv.Atoi(m[1])
 			all := strings.TrimSuffix(l, m[0])
-			key := string(text.Normalize(nil, []byte(all)))
+			key := text.Normalize(nil, []byte(all))
 			for i, w := range token.FindAllString(all, -1) {
-				if sum, err := strconv.Atoi(w); err == nil && alike[key] == n && sums[key][i] != sum {
-					wrong = append(wrong, fmt.Sprintf("%q: want %d instead of %d", l, sums[key][i], sum))
+				if sum, err := strconv.Atoi(w); err == nil && alike[string(key)] == n && sums[string(key)][i] != sum {
+					wrong = append(wrong, fmt.Sprintf("%q: want %d instead of %d", l, sums[string(key)][i], sum))
 				}
 			}
 		}
