@@ -191,7 +191,21 @@ func (s *Session) answer(ctx context.Context, in agent.Input) (reason acp.StopRe
 	}
 	s.history, reason, err = s.runner().Turn(ctx, s.history, in)
 	s.files().End(ctx)
+	if blocked, ok := errors.AsType[*agent.BlockedError](err); ok {
+		return s.blocked(ctx, prompt, blocked.Reason)
+	}
 	return reason, err
+}
+
+// blocked ends a prompt that a hook has blocked. The reason is the answer of the agent, or the error of a
+// prompt whose client is told of the insertion.
+func (s *Session) blocked(ctx context.Context, prompt []acp.ContentBlock, reason string) (acp.StopReason, error) {
+	if s.inserting.inserted != nil {
+		s.notice(ctx, reason)
+		return "", acp.ParamsErrorf("prompt", "%s", reason)
+	}
+	s.recordCommand(prompt)
+	return acp.StopEndTurn, s.runner().Say(ctx, reason)
 }
 
 // runCommand runs a built-in command that needs no model, and shows its reply.

@@ -223,8 +223,8 @@ const NoAnswer = "The model ended its turn without an answer."
 
 // Turn runs one prompt. It returns the history with the prompt and everything that followed, even
 // with an error. Every provider accepts that history. The error is a *acp.ParamsError for a prompt
-// that cannot fit, which is not recorded; one that wraps acp.ErrAuthRequired; ctx's cause after a
-// cancel; or the provider's failure.
+// that cannot fit, or a *BlockedError, which are not recorded; one that wraps acp.ErrAuthRequired;
+// ctx's cause after a cancel; or the provider's failure.
 func (a *Agent) Turn(ctx context.Context, history []llm.Message, in Input) (_ []llm.Message, reason acp.StopReason, err error) {
 	ctx, span := a.startSpan(ctx, in.Caller)
 	defer func() { endTurn(ctx, span, reason, err) }()
@@ -261,10 +261,8 @@ func (a *Agent) Turn(ctx context.Context, history []llm.Message, in Input) (_ []
 	if a.Memory != nil && !prompt.OmitContent {
 		prompt.Memory = newMemoryLine(history, a.Memory())
 	}
-	if blocked, err := a.runPromptHooks(ctx, &prompt); err != nil {
+	if err := a.runPromptHooks(ctx, &prompt); err != nil {
 		return history, "", err
-	} else if blocked != "" {
-		return history, acp.StopEndTurn, a.Say(ctx, blocked)
 	}
 	if err := t.checkFits(prompt.Blocks(nil)); err != nil {
 		return history, "", err

@@ -14,8 +14,8 @@ import (
 // Hooks are programs of the user that run at events of a turn.
 type Hooks interface {
 	// Prompt is called with each prompt before the model sees it. It returns a text for
-	// the model below the prompt, which may be empty. If blocked is not empty, the turn
-	// ends with it.
+	// the model below the prompt, which may be empty. If blocked is not empty, no model
+	// may see the prompt, and blocked is the reason.
 	Prompt(ctx context.Context, prompt string) (text, blocked string, err error)
 	// Stop is called when the model ends its turn, with the text of its last message. more
 	// is a text for the model, which then continues; "" ends the turn. active reports
@@ -31,22 +31,28 @@ const hookMark = "[hook] "
 // maxStops limits how often hooks may make the model continue in one turn.
 const maxStops = 5
 
-// runPromptHooks runs the hooks of a prompt, and adds their text to it. blocked is the reason if
-// no model may see the prompt, else "".
-func (a *Agent) runPromptHooks(ctx context.Context, prompt *transcript.Prompt) (blocked string, err error) {
+// BlockedError is the error of a prompt that a hook has blocked.
+type BlockedError struct{ Reason string }
+
+// Error returns the reason.
+func (e *BlockedError) Error() string { return e.Reason }
+
+// runPromptHooks runs the hooks of a prompt, and adds their text to it. The error is a
+// *BlockedError if no model may see the prompt.
+func (a *Agent) runPromptHooks(ctx context.Context, prompt *transcript.Prompt) error {
 	if a.Hooks == nil {
-		return "", nil
+		return nil
 	}
 	text, blocked, err := a.Hooks.Prompt(ctx, transcript.TypedText(prompt.Content))
-	if blocked == "" && err == nil {
-		prompt.Context = text
-		return "", nil
+	if blocked != "" && err == nil {
+		err = &BlockedError{blocked}
 	}
-	_, _ = a.Hooks.Stopped() // the turn ends anyway
-	kept := *prompt
-	kept.NoModel = true
-	a.Record(kept)
-	return blocked, err
+	if err != nil {
+		_, _ = a.Hooks.Stopped() // the turn ends anyway
+		return err
+	}
+	prompt.Context = text
+	return nil
 }
 
 // halt remembers that a hook has ended the turn. Subturns end with it.
