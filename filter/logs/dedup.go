@@ -29,7 +29,7 @@ type substitute struct {
 // newDedup makes the strategy "dedup". A record is a line with the lines that
 // belong to it, such as a stack trace. Of records that differ only in times,
 // addresses, ports, processes, pointers and long ids, the first stays, with
-// their number and the time of the last. If many differ in numbers too, the first
+// their number, whether they are equal or only similar, and the time of the last. If many differ in numbers too, the first
 // stays with the range of each number, and the records with the least and the
 // greatest value of a measure and the last one stay at their places. If many different
 // records without errors are left, similar ones are folded and the middle is cut.
@@ -256,7 +256,7 @@ func (d *dedupPass) findEntry(r *logRecord, exact bool) *logEntry {
 	if e != nil {
 		d.columns = e.columnsOf(body, d.spans, d.columns[:0])
 	}
-	if d.short && (e != d.previous || e == nil || e.variants[0].hash != d.variantHash(body)) {
+	if d.short && (e != d.previous || e == nil || e.variants[0].hash != d.columnHash(body, false) || e.variants[0].ids != d.columnHash(body, true)) {
 		e = nil
 	}
 	if e == nil {
@@ -267,7 +267,7 @@ func (d *dedupPass) findEntry(r *logRecord, exact bool) *logEntry {
 			d.exactLeft = maxNearError
 		}
 		d.columns = e.setColumns(&d.columnBuffer, body, d.spans, d.columns[:0])
-		e.variants[0].hash = d.variantHash(body)
+		e.variants[0].hash, e.variants[0].ids = d.columnHash(body, false), d.columnHash(body, true)
 		return e
 	}
 	e.records++
@@ -302,16 +302,17 @@ func (d *dedupPass) countVariant(e *logEntry, r *logRecord, columnsIn []byte) {
 	body := r.text
 	var hash uint64
 	if !e.similar || e.maxVariants == maxVariants {
-		hash = d.variantHash(columnsIn)
+		hash = d.columnHash(columnsIn, false)
 		for _, v := range e.variants {
 			if v.hash == hash {
+				v.differ = v.differ || v.ids != d.columnHash(columnsIn, true)
 				v.count(body)
 				return
 			}
 		}
 	}
 	if len(e.variants) < e.maxVariants && !e.similar && (d.heldBytes < maxVariantBytes || e.maxVariants == maxVariants) {
-		v := &variant{shown: shown{bytes.Clone(body), d.records}, hash: hash}
+		v := &variant{shown: shown{bytes.Clone(body), d.records}, hash: hash, ids: d.columnHash(columnsIn, true)}
 		v.count(body)
 		e.variants = append(e.variants, v)
 		d.heldBytes += len(body) + 100
@@ -338,14 +339,16 @@ func (v *variant) count(body []byte) {
 	v.latest = append(v.latest[:0], body[:min(len(body), maxStamp)]...)
 }
 
-// variantHash returns the hash of the columns of a record.
-func (d *dedupPass) variantHash(body []byte) uint64 {
-	if len(d.columns) == 0 {
-		return 0
-	}
+// columnHash returns the hash of those columns of a record that are ids, or of those that are not.
+func (d *dedupPass) columnHash(body []byte, ids bool) uint64 {
 	d.columnBuffer = d.columnBuffer[:0]
 	for _, c := range d.columns {
-		d.columnBuffer = append(append(d.columnBuffer, body[c.Start:c.End]...), 0)
+		if (c.Kind == text.ID) == ids {
+			d.columnBuffer = append(append(d.columnBuffer, body[c.Start:c.End]...), 0)
+		}
+	}
+	if len(d.columnBuffer) == 0 {
+		return 0
 	}
 	return maphash.Bytes(d.seed, d.columnBuffer)
 }

@@ -62,10 +62,13 @@ func TestNormal(t *testing.T) {
 	}
 }
 
-// withColumns returns the normalised text of a line and the texts of its columns.
+// withColumns returns the normalised text of a line and the texts of its columns, apart from ids.
 func withColumns(line string) string {
 	key, columns := text.NormalizeColumns(nil, []byte(line), nil)
 	for _, c := range columns {
+		if c.Kind == text.ID {
+			continue
+		}
 		key = append(append(key, '|'), line[c.Start:c.End]...)
 	}
 	return string(key)
@@ -105,10 +108,23 @@ func TestDedup(t *testing.T) {
 2024-01-15T12:00:05Z WARN connection timeout addr=10.0.0.1
 2024-01-15T12:00:06Z ERROR database unreachable
 `, `2024-01-15T12:00:01Z INFO request handled path=/api/health (x3) … 12:00:03
-2024-01-15T12:00:04Z WARN connection timeout addr=192.168.1.1 (x2) … 12:00:05
+2024-01-15T12:00:04Z WARN connection timeout addr=192.168.1.1
+2024-01-15T12:00:05Z WARN connection timeout addr=10.0.0.1
 2024-01-15T12:00:06Z ERROR database unreachable
-3 unique patterns (6 total lines)
+4 unique patterns (6 total lines)
 `, strategy.Full},
+		"other ids are similar": {``, pad +
+			"12:00:01 app[1]: WARN no answer from 10.0.0.1:99\n12:00:02 app[2]: WARN no answer from 10.0.0.1:99\n" +
+			"12:00:03 free 0x7ffdc0de12\n12:00:04 free 0x55aa00ff11\n12:00:05 job 7c9e6679-7425-40de-944b-e07fc1f90ae7\n" +
+			"12:00:06 job 0f8fad5b-d9cb-469f-a165-70867728950e\n12:00:07 pid=7 port=80\n12:00:08 pid=8 port=81\n" +
+			"12:00:09 at 20261121T031201Z\n12:00:09 at 20261121T031202Z\n",
+			"pad (x100)\n12:00:01 app[1]: WARN no answer from 10.0.0.1:99 (x2) … 12:00:02\n" +
+				"12:00:03 free 0x7ffdc0de12 (2 similar) … 12:00:04\n12:00:05 job 7c9e6679-7425-40de-944b-e07fc1f90ae7 (2 similar) … 12:00:06\n" +
+				"12:00:07 pid=7 port=80 (2 similar) … 12:00:08\n12:00:09 at 20261121T031201Z (x2)\n6 unique patterns (110 total lines)\n", strategy.Full},
+		"ranges of addresses": {``, pad + "[    0.000000] e820: [mem 0x0000000000000000-0x000000000009fbff] usable\n" +
+			"[    0.000000] e820: [mem 0x0000000000100000-0x00000000bfffffff] usable\n",
+			"pad (x100)\n[    0.000000] e820: [mem 0x0000000000000000-0x000000000009fbff] usable\n" +
+				"[    0.000000] e820: [mem 0x0000000000100000-0x00000000bfffffff] usable\n3 unique patterns (102 total lines)\n", strategy.Full},
 		"short, interleaved": {``, "a\nb\na\nb\na\n", "a\nb\na\nb\na\n", strategy.Fallback},
 		"few numbers":        {``, pad + "a 1\nb 1\na 2\na 2\nb 1\n", "pad (x100)\na 1\nb 1 (x2)\na 2 (x2)\n4 unique patterns (105 total lines)\n", strategy.Full},
 		"numbers": {``, pad + epochs, "pad (x100)\n" +

@@ -81,10 +81,12 @@ func (e *logEntry) columnsOf(body []byte, spans []text.Span, columns []text.Colu
 	return columns
 }
 
-// variant holds the records with equal columns.
+// variant holds the records with equal columns, apart from those of the kind ID.
 type variant struct {
 	shown
 	hash    uint64
+	ids     uint64 // hash of the ids of the first record
+	differ  bool   // there are records with other ids
 	records int
 	latest  []byte // the beginning of the last record, which has its time
 }
@@ -149,6 +151,9 @@ func (e *logEntry) begin(columns []text.Column) {
 func (e *logEntry) note(body []byte, at int, columns []text.Column) {
 	for i, c := range columns[:min(len(columns), len(e.stats))] {
 		s := &e.stats[i]
+		if s.kind == text.ID {
+			continue
+		}
 		number := body[max(c.Start-int(s.sign), 0):min(c.End+int(s.unit), len(body))]
 		if s.kind == text.Name {
 			if bytes.Equal(number, s.last) {
@@ -183,6 +188,9 @@ func (s *columnStat) noteName(name []byte) {
 	}
 	s.seen = true
 }
+
+// isText reports whether a column has no numbers to compare.
+func (s *columnStat) isText() bool { return s.kind == text.Name || s.kind == text.ID }
 
 // varies reports whether a column has a range to write.
 func (s *columnStat) varies() bool {
@@ -224,10 +232,10 @@ func (e *logEntry) mergeStats(other *logEntry) {
 	i := 0
 	for j := range other.stats {
 		o := &other.stats[j]
-		if o.kind == text.Name {
+		if o.isText() {
 			continue
 		}
-		for i < len(e.stats) && e.stats[i].kind == text.Name {
+		for i < len(e.stats) && e.stats[i].isText() {
 			i++
 		}
 		if i == len(e.stats) {

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
@@ -68,7 +67,7 @@ func (e *logEntry) items(items []logItem) []logItem {
 	from := len(items)
 	if !e.joined() {
 		for _, v := range e.variants {
-			items = append(items, logItem{shown: v.shown, suffix: equalSuffix(v.text, v.latest, v.records), important: e.important})
+			items = append(items, logItem{shown: v.shown, suffix: v.suffix(), important: e.important})
 		}
 		if e.aside {
 			return append(items, logItem{shown: e.shown, important: true})
@@ -111,13 +110,16 @@ func (e *logEntry) addMarked(items []logItem, from int, record shown, why string
 	return append(items, logItem{shown: record, suffix: []byte(" [" + why + "]"), important: e.important})
 }
 
-// equalSuffix returns how often equal records occurred, and the time of the last.
-func equalSuffix(first, last []byte, records int) []byte {
-	if records == 1 {
+// suffix returns how often equal records occurred, or similar ones if their ids differ, and the time of the last.
+func (v *variant) suffix() []byte {
+	if v.records == 1 {
 		return nil
 	}
-	s := append(strconv.AppendInt([]byte(" (x"), int64(records), 10), ')')
-	return append(s, until(first, last)...)
+	form := " (x%d)"
+	if v.differ {
+		form = " (%d similar)"
+	}
+	return append(fmt.Appendf(nil, form, v.records), until(v.text, v.latest)...)
 }
 
 // maxRanges limits the ranges of an entry that are written.

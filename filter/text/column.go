@@ -16,6 +16,7 @@ const (
 	Name    ColumnKind = iota // a part of a name, a path or an id
 	Count                     // a plain integer
 	Measure                   // a number with a name, a fraction or a unit
+	ID                        // an address, a port, a pointer, a hash or a long id
 )
 
 // maxColumns limits the columns of a line.
@@ -27,6 +28,13 @@ func (n *normalizer) addColumn(start, end int, kind ColumnKind) {
 	}
 	if n.collect && len(n.columns) < maxColumns {
 		n.columns = append(n.columns, Column{start, end, kind})
+	}
+}
+
+// addID appends the id from start to n.at. Other than the columns of other kinds it stays a mark for what follows.
+func (n *normalizer) addID(start int) {
+	if n.collect && len(n.columns) < maxColumns {
+		n.columns = append(n.columns, Column{start, n.at, ID})
 	}
 }
 

@@ -16,8 +16,8 @@ func Normalize(dst, line []byte) []byte {
 }
 
 // NormalizeColumns is Normalize, and also appends the parts of the line that VaryingMark replaced and
-// that are no time, address, port, process, pointer or long id. Lines that are equal without these
-// parts say the same; with them, they are only similar.
+// that are no time or process. Lines that are equal apart from columns of the kind ID say the same of
+// other ids; lines that differ in other columns are only similar.
 func NormalizeColumns(dst, line []byte, columns []Column) ([]byte, []Column) {
 	n := normalizer{dst: dst, line: line, collect: true, columns: columns}
 	return n.normalize(), n.columns
@@ -96,7 +96,10 @@ func (n *normalizer) word(end int, kind uint8) {
 	line, start := n.line, n.at
 	if kind&Letter == 0 && joinsNext(line, end) {
 		if to := linkedEnd(line, start, end); to > 0 {
-			n.writeMark(to)
+			stamp := isStamp(line, start, end, to)
+			if n.writeMark(to); !stamp {
+				n.addID(start)
+			}
 			return
 		}
 	}
@@ -107,13 +110,20 @@ func (n *normalizer) word(end int, kind uint8) {
 	case kind == Digit && n.isResult(end):
 		n.copy(end)
 	case kind == Digit:
-		subject := n.collect && n.identifiesSubject(end)
-		n.writeMark(end)
-		if subject {
+		is := stamp
+		if n.collect {
+			is = n.numberIs(end)
+		}
+		switch n.writeMark(end); is {
+		case subject:
 			n.addColumn(start, n.at, Count)
+		case id:
+			n.addID(start)
 		}
 	case kind&Digit == 0:
-		n.writeMark(end)
+		if n.writeMark(end); len(word) > 3 {
+			n.addID(start)
+		}
 	case isMeasure(word):
 		n.writeMark(end)
 		n.addColumn(start, n.at, Measure)
@@ -123,8 +133,10 @@ func (n *normalizer) word(end int, kind uint8) {
 		case !n.collect:
 		case isDuration(line[start:n.at]):
 			n.addColumn(start, n.at, Measure)
-		case len(word) < 7 || len(word) == 7 && kind&Letter != 0:
+		case len(word) < 7, len(word) == 7 && kind&Letter != 0, isRangeEnd(line, start, n.at):
 			n.addColumn(start, n.at, Name)
+		case !isCompactTime(word):
+			n.addID(start)
 		}
 	default:
 		for _, b := range word {
@@ -194,38 +206,53 @@ func (n *normalizer) fractionEnd(end int) int {
 	return end
 }
 
-// identifiesSubject reports whether the number up to end says something about the subject of a record: it
-// is no time, address, process or port.
-func (n *normalizer) identifiesSubject(end int) bool {
+// numberUse is what a number is in a record.
+type numberUse uint8
+
+const (
+	subject numberUse = iota // says something about the subject of the record
+	stamp                    // a time or a process
+	id                       // a part of an address, a port or a long id
+)
+
+// numberIs returns what the number up to end is.
+func (n *normalizer) numberIs(end int) numberUse {
 	line, start := n.line, n.at
 	if isEpoch(line[start:end]) {
-		return false
+		if end-start > 16 && end-start != 19 {
+			return id
+		}
+		return stamp
 	}
 	if end < len(line) && line[end] == '.' && bytes.Count(line[end:n.fractionEnd(end)], []byte(".")) == 3 { // an address
-		return false
+		return id
 	}
 	if start == 0 {
-		return true
+		return subject
 	}
 	switch before := line[start-1]; before {
 	case '[':
 		if start == 1 { // time since boot
-			return false
+			return stamp
 		}
 		if Class[line[start-2]] != 0 && end < len(line) && line[end] == ']' { // process
-			return false
+			return stamp
 		}
 	case ' ':
 		if start < 16 && line[0] == '[' && len(bytes.TrimLeft(line[1:start], " ")) == 0 {
-			return false
+			return stamp
 		}
 		if start < 8 && n.maskFirst { // day of the month that begins the line
-			return false
+			return stamp
 		}
 		fallthrough
 	case '=', ':', '"':
-		if n.followsProcess() {
-			return false
+		switch n.nameOfProcess() {
+		case "":
+		case "port", "PORT", "Port":
+			return id
+		default:
+			return stamp
 		}
 		// port of an address
 		if before == ':' && len(n.dst) > 1 {
@@ -233,29 +260,38 @@ func (n *normalizer) identifiesSubject(end int) bool {
 			if n.dst[to-1] == ']' {
 				to--
 			}
-			return to != n.maskEnd
+			if to == n.maskEnd {
+				return id
+			}
 		}
 	}
-	return true
+	return subject
 }
 
-// followsProcess reports whether the name before the number at n.at is one of a process or a port.
-func (n *normalizer) followsProcess() bool {
+// isRangeEnd reports whether the pointer from start to end is one end of a range of addresses, which is what
+// the record is about: 0x1000-0x1fff.
+func isRangeEnd(line []byte, start, end int) bool {
+	return bytes.HasPrefix(line[start:], []byte("0x")) &&
+		(bytes.HasPrefix(line[end:], []byte("-0x")) || start > 2 && line[start-1] == '-' && Class[line[start-2]]&(Digit|HexLetter) != 0)
+}
+
+// nameOfProcess returns the name before the number at n.at if it is one of a process or a port, or "".
+func (n *normalizer) nameOfProcess() string {
 	at := n.at - 1
 	for at >= 0 && n.at-at < 5 && Class[n.line[at]] == 0 {
 		at--
 	}
 	if at < 0 {
-		return false
+		return ""
 	}
 	switch n.line[at] | 0x20 { // the last letters of the words below
 	case 'd', 't':
-		switch string(wordBefore(n.line, n.at)) {
+		switch name := string(wordBefore(n.line, n.at)); name {
 		case "pid", "PID", "Pid", "tid", "port", "PORT", "Port", "ppid":
-			return true
+			return name
 		}
 	}
-	return false
+	return ""
 }
 
 // isResult reports whether the number up to end is a result: a status, an exit

@@ -61,6 +61,21 @@ done:
 	return 0
 }
 
+// isStamp reports whether the text from start to "to", of which linkedEnd found the end, is a clock or a date.
+// Its first part ends at end.
+func isStamp(line []byte, start, end, to int) bool {
+	all := line[start:to]
+	if line[end] == ':' {
+		return bytes.Count(all, []byte(":")) == 2 && !bytes.Contains(all, []byte("::"))
+	}
+	return line[end] == '/' || end-start != 8 || len(all) != 36
+}
+
+// isCompactTime reports whether a word is a date and a time without signs between them: 20261121T031201Z.
+func isCompactTime(word []byte) bool {
+	return len(word) >= 15 && DigitsEnd(word, 0) == 8 && word[8] == 'T' && DigitsEnd(word, 9) >= 15
+}
+
 // dateEnd returns the end of a date that begins with a number, and of the clock
 // joined to it: 2026-11-21T03:12:01Z, 21/Nov/2026:03:12:01.
 func dateEnd(line []byte, start, end int) int {
