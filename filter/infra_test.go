@@ -81,7 +81,8 @@ func TestInfraKeeps(t *testing.T) {
 	}{
 		"manifest": {"kubectl get deploy -A -o yaml", 0, many(900, "  - name: VAR_%d\n", ""), nil, 0},
 		"chart":    {"helm template x .", 0, many(900, "  key: value %d\n", ""), nil, 0},
-		"packages": {"apt list --installed", 0, many(900, "lib%d/stable 1.0 amd64 [installed]\n", ""), nil, 0},
+		"packages": {"apt list --installed", 0, many(900, "lib%d/stable 1.0 amd64 [installed]\n", ""),
+			[]string{"with it: /stable, amd64, [installed])\nlib0 1.0\n", "lib899 1.0\n"}, 9900},
 		"tags":     {"git tag -l", 0, many(900, "v1.%d\n", ""), nil, 0},
 		"branches": {"git branch -a", 0, many(900, "  remotes/origin/b%d\n", ""), nil, 0},
 		"issue":    {"gh issue view 7 --comments", 0, many(900, "a sentence, the %dth\n", ""), nil, 0},

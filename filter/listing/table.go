@@ -17,19 +17,22 @@ import (
 
 // table shortens tables about the system.
 type table struct {
-	maxRows  int // rows to keep
-	maxWidth int // bytes of a command line to keep
+	maxRows  int           // rows to keep
+	maxWidth int           // bytes of a command line to keep
+	once     *text.Pattern // rows with values that are said once, or nil
 }
 
 // newTable makes the strategy "table" for df, du, ps, top, lsof, ss and
 // netstat. File systems without a device, kernel threads and mapped files are
 // dropped. If there are very many rows, the largest stay, and at least the
 // names or states of the others. Command lines are cut at width. Tables of
-// other commands keep all rows and lose only padding.
+// other commands keep all rows and lose only padding. once matches the rows of
+// a list of packages: a value of its groups that most rows have is said once.
 func newTable(p strategy.Params) (strategy.Strategy, error) {
 	c := struct {
-		Rows  int `toml:"max_rows"`
-		Width int `toml:"width"`
+		Rows  int    `toml:"max_rows"`
+		Width int    `toml:"width"`
+		Once  string `toml:"once"`
 	}{Rows: 40, Width: 200}
 	if err := p.Decode(&c); err != nil {
 		return nil, err
@@ -37,7 +40,16 @@ func newTable(p strategy.Params) (strategy.Strategy, error) {
 	if c.Rows < 5 || c.Width < 40 {
 		return nil, errors.New("want max_rows >= 5 and width >= 40")
 	}
-	return table{c.Rows, c.Width}, nil
+	t := table{maxRows: c.Rows, maxWidth: c.Width}
+	if c.Once == "" {
+		return t, nil
+	}
+	once, err := text.Compile(c.Once)
+	if err != nil {
+		return nil, fmt.Errorf("once: %w", err)
+	}
+	t.once = once
+	return t, nil
 }
 
 func (t table) Begin(run strategy.Run, out *text.Lines) strategy.Pass {
@@ -85,6 +97,9 @@ func (t *tablePass) End() strategy.Confidence {
 	case "ss", "netstat":
 		omitted = t.sockets()
 	default:
+		if t.once != nil && t.sayOnce() {
+			return strategy.Full
+		}
 		return t.squeezeColumns()
 	}
 	if omitted == "" {

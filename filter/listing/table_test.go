@@ -74,6 +74,30 @@ func TestTable(t *testing.T) {
 	}
 }
 
+func TestSaidOnce(t *testing.T) {
+	const once = `once = '^(\w\w +)\S+ +\S+( +\S+)( +\[.*\])?$'`
+	rows := strings.Repeat("ii  adduser   3.1  all    [auto]\n", 20) + strings.Repeat("ii  apt   2.6  amd64  [auto]\n", 10)
+	for name, tt := range map[string]struct{ in, want string }{
+		"most rows":       {"Head\n" + rows + "rc  old  1.0  all\n", "Head\n(left out of the rows with it: ii, all)\nadduser  3.1  [auto]\n"},
+		"in each row":     {rows + "rc  vim  9  all  [auto]\n", "(left out of the rows with it: ii, all, [auto])\nadduser  3.1\n"},
+		"another value":   {rows + "rc  vim  9  all  [auto]\n", "\napt  2.6  amd64\nrc  vim  9\n"},
+		"no usual value":  {strings.Repeat("a1  x  1  b1\na2  x   1  b2\n", 20), "a1  x  1  b1\na2  x   1  b2\n"},
+		"fewer rows":      {strings.Repeat("ii  adduser  3.1  all  [auto]\n", 9), "ii  adduser  3.1  all  [auto]\n"},
+		"other last line": {rows + "rc  vim  9  all  [auto]\nDone.\n", "\nDone.\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := strategytest.Make(t, Strategies["table"], once)
+			got := strategytest.Pass(t, s, strategy.Run{Command: "dpkg -l"}, tt.in)
+			if !strings.Contains("\n"+got, tt.want) {
+				t.Errorf("no %q in\n%s", tt.want, got)
+			}
+			if again := strategytest.Pass(t, s, strategy.Run{Command: "dpkg -l"}, got); again != got {
+				t.Errorf("filtered again, the result became\n%s", again)
+			}
+		})
+	}
+}
+
 func FuzzTable(f *testing.F) {
 	for _, command := range []string{"df", "du", "ps aux", "top -b", "lsof", "ss"} {
 		f.Add(command, "PID FD COMMAND\n"+strings.Repeat("1 mem [x]\n2 x y\n12K\tx\ntmpfs 1 2 3 0% /x\n/dev/a 1 2 3 0% /x\n3 ESTAB x\n", 9))
