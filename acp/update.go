@@ -87,7 +87,13 @@ const (
 	ToolInProgress ToolStatus = "in_progress"
 	ToolCompleted  ToolStatus = "completed"
 	ToolFailed     ToolStatus = "failed"
+	ToolCancelled  ToolStatus = "cancelled" // in version 1 of the protocol it is failed
 )
+
+// Final reports whether a call with this status has ended.
+func (s ToolStatus) Final() bool {
+	return s == ToolCompleted || s == ToolFailed || s == ToolCancelled
+}
 
 // ToolContent is a part of a tool call that a client shows. Type selects the
 // members.

@@ -7,6 +7,9 @@ func v1Update(u SessionUpdate) SessionUpdate {
 	switch u := u.(type) {
 	case ToolCall:
 		u.Content = v1Content(u.Content)
+		if u.Status == ToolCancelled {
+			u.Status = ToolFailed
+		}
 		if t := u.Terminal; t != nil && t.Command != "" {
 			shown := *t
 			shown.Command = ""

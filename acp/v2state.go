@@ -36,7 +36,7 @@ func (s *shownSession) all(updates []any) []wireUpdate {
 
 // see notes the state of a tool call.
 func (s *shownSession) see(u ToolCall) {
-	if u.Status == ToolCompleted || u.Status == ToolFailed {
+	if u.Status.Final() {
 		delete(s.calls, u.ToolCallID)
 		return
 	}

@@ -198,7 +198,7 @@ func TestCancel(t *testing.T) {
 		"in a tool": {`{"tool":"say"}` + "\n" + `{"tool":"block"}` + "\n" + `{"tool":"say"}`, func(u acp.SessionUpdate) bool {
 			call, ok := u.(acp.ToolCall)
 			return ok && call.ToolCallID == "#3" && call.Status == acp.ToolInProgress
-		}, `failed content="so far\n[cancelled]"`},
+		}, `cancelled content="so far\n[cancelled]"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
@@ -228,7 +228,7 @@ func TestCancel(t *testing.T) {
 				switch {
 				case f[0] == "tool_call":
 					open[f[1]] = true
-				case f[2] == "completed" || f[2] == "failed":
+				case acp.ToolStatus(f[2]).Final():
 					delete(open, f[1])
 				}
 			}

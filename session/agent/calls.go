@@ -215,12 +215,17 @@ func (r *runningCall) run(ctx context.Context) (*llm.ToolResult, error) {
 }
 
 // finish shows the outcome of the call to the client. An error ends the turn;
-// the call is then shown as failed.
+// the call is then shown as failed or cancelled.
 func (r *runningCall) finish(ctx context.Context, res executors.Result, err error) (*llm.ToolResult, error) {
+	status := acp.ToolCompleted
+	if res.Failed {
+		status = acp.ToolFailed
+	}
 	if err != nil {
 		text := "[error] " + err.Error()
+		status = acp.ToolFailed
 		if cancelled(ctx, err) {
-			text = "[cancelled]"
+			status, text = acp.ToolCancelled, "[cancelled]"
 		}
 		res.Below(text) // below the output of the command until then
 		res = executors.Result{
@@ -239,12 +244,11 @@ func (r *runningCall) finish(ctx context.Context, res executors.Result, err erro
 	text += imageNotes + r.notes
 	result := llm.ToolResult{ID: r.id, Text: text, Failed: res.Failed, Images: images}
 	shown := acp.ToolCall{
-		Update: acp.UpdateToolCallPatch, ToolCallID: r.call.ID, Status: acp.ToolCompleted,
+		Update: acp.UpdateToolCallPatch, ToolCallID: r.call.ID, Status: status,
 		Content: r.content(&res), Locations: locations(res.Locations), RawOutput: executors.ShownRaw(res.Raw),
 	}
 	if res.Failed {
-		shown.Status = acp.ToolFailed
-		r.failStep()
+		r.failStep(status)
 	}
 	r.mu.Lock()
 	if title := r.ownTitle(); title != "" {

@@ -280,7 +280,7 @@ func TestReformatWaits(t *testing.T) {
 				if diff := cmp.Diff(llm.Repair(history), history); diff != "" {
 					t.Error(diff)
 				}
-				if end := c.lines[len(c.lines)-1]; tt.cancel > 0 && !strings.Contains(end, "failed") {
+				if end := c.lines[len(c.lines)-1]; tt.cancel > 0 && !strings.Contains(end, "cancelled content") {
 					t.Error(end)
 				}
 			})

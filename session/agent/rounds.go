@@ -65,7 +65,7 @@ func (t *turn) askToContinue(ctx context.Context, rounds int) (why string, err e
 	status, text := acp.ToolCompleted, ""
 	switch {
 	case ctx.Err() != nil:
-		status, text, err = acp.ToolFailed, "[cancelled]", context.Cause(ctx)
+		status, text, err = acp.ToolCancelled, "[cancelled]", context.Cause(ctx)
 	case err != nil:
 		t.Log.Debug("no answer whether to continue", "session", t.Session, "err", err)
 		status, text, why, err = acp.ToolFailed, "No one answered.", atLimit, nil

@@ -118,7 +118,7 @@ func TestCancelWhileAsked(t *testing.T) {
 		return "", context.Cause(ctx)
 	}
 	_, _, err := c.turn(ctx, t, a, nil, text("hi"))
-	if last := c.lines[len(c.lines)-1]; !errors.Is(err, acp.ErrTurnCancelled) || !strings.HasSuffix(last, `failed content="[cancelled]"`) {
+	if last := c.lines[len(c.lines)-1]; !errors.Is(err, acp.ErrTurnCancelled) || !strings.HasSuffix(last, `cancelled content="[cancelled]"`) {
 		t.Errorf("%v, %s", err, last)
 	}
 }

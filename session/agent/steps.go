@@ -35,14 +35,14 @@ func (r *runningCall) addStep() {
 	parent.showSteps()
 }
 
-// failStep records that a call of a subturn failed, and marks its line.
-func (r *runningCall) failStep() {
+// failStep records that a call of a subturn failed or was cancelled, and marks its line.
+func (r *runningCall) failStep(status acp.ToolStatus) {
 	if r.sub == nil {
 		return
 	}
 	parent := r.sub.parent
 	parent.Record(transcript.Step{ToolCallID: parent.call.ID, ID: parent.id, Caller: r.sub.caller, Shown: &acp.ToolCall{
-		Update: acp.UpdateToolCallPatch, ToolCallID: r.call.ID, Status: acp.ToolFailed,
+		Update: acp.UpdateToolCallPatch, ToolCallID: r.call.ID, Status: status,
 	}})
 	if r.step == 0 {
 		return

@@ -12,7 +12,7 @@ import (
 // The values that a frame may have.
 var (
 	stopReasons  = []acp.StopReason{"", acp.StopEndTurn, acp.StopMaxTokens, acp.StopMaxTurnRequests, acp.StopRefusal, acp.StopCancelled}
-	statuses     = []acp.ToolStatus{"", acp.ToolPending, acp.ToolInProgress, acp.ToolCompleted, acp.ToolFailed}
+	statuses     = []acp.ToolStatus{"", acp.ToolPending, acp.ToolInProgress, acp.ToolCompleted, acp.ToolFailed, acp.ToolCancelled}
 	toolKinds    = []string{"", "read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"}
 	operations   = []string{acp.OpAdd, acp.OpModify, acp.OpDelete, acp.OpMove, acp.OpCopy}
 	planStatuses = []string{"pending", "in_progress", "completed"}
@@ -49,7 +49,7 @@ func checkEvent(e Event) error {
 		}
 		return checkCall(e.Shown)
 	case Result:
-		if s := e.Shown.Status; e.Shown.Update != acp.UpdateToolCallPatch || s != acp.ToolCompleted && s != acp.ToolFailed {
+		if e.Shown.Update != acp.UpdateToolCallPatch || !e.Shown.Status.Final() {
 			return errors.New("shown needs the update tool_call_update and a final status")
 		}
 		return checkCall(e.Shown)

@@ -113,13 +113,13 @@ func (r *replayer) sendChild(c *child) string {
 		r.update(sent)
 		send(received)
 	}
-	failed := map[string]bool{}
+	ended := map[string]bool{}
 	for _, s := range c.steps {
-		failed[s.Shown.ToolCallID] = s.Shown.Status == acp.ToolFailed
+		ended[s.Shown.ToolCallID] = s.Shown.Status.Final()
 	}
 	for _, s := range c.steps {
 		send(*s.Shown)
-		if !failed[s.Shown.ToolCallID] {
+		if !ended[s.Shown.ToolCallID] {
 			send(acp.ToolCall{Update: acp.UpdateToolCallPatch, ToolCallID: s.Shown.ToolCallID, Status: acp.ToolCompleted})
 		}
 	}

@@ -166,7 +166,7 @@ func (r Result) share() {
 type Step struct {
 	ToolCallID string `json:"toolCallId"` // of the client
 	ID         string `json:"id"`         // of the model
-	Text       string `json:"text"`       // empty for the end of a call that failed
+	Text       string `json:"text"`       // empty for the end of a call that failed or was cancelled
 	// Caller is the id of the child session, and Shown the call in it without its content;
 	// nil in older logs.
 	Caller string        `json:"caller,omitempty"`

@@ -68,6 +68,9 @@ func (b *sessionBuilder) askWithCard(ctx context.Context, shown acp.ToolCall, op
 	if err != nil || option != approveOnce && option != approveAlways {
 		option, status = "", acp.ToolFailed
 	}
+	if ctx.Err() != nil {
+		status = acp.ToolCancelled
+	}
 	send(acp.ToolCall{Update: acp.UpdateToolCallPatch, ToolCallID: shown.ToolCallID, Status: status})
 	return option
 }

@@ -106,8 +106,8 @@ type Card struct {
 	Record  *audit.Entry // nil if the log has no line of it
 }
 
-// Failed reports whether the call failed or was denied.
-func (c *Card) Failed() bool { return c.Status == acp.ToolFailed }
+// Failed reports whether the call failed, was denied or was cancelled.
+func (c *Card) Failed() bool { return c.Status == acp.ToolFailed || c.Status == acp.ToolCancelled }
 
 // Diff is a change of a file, as lines of the unified format.
 type Diff struct {
