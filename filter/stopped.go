@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 
+	"github.com/zeph-acp/zeph-acp/filter/reports"
 	"github.com/zeph-acp/zeph-acp/filter/stopped"
 	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
@@ -18,9 +19,11 @@ func (o *Outcome) keepStopped(exit int) error {
 		return nil
 	}
 	var w stopped.Watch
-	if err := o.Full.Each(w.Line); err != nil {
+	d := reports.Decoder{Emit: w.Line} // a report is a single line, and the rules wrote others for it
+	if err := o.Full.Each(d.Line); err != nil {
 		return err
 	}
+	d.End()
 	lines, more := w.Lines()
 	err := o.Text.Each(func(l []byte) {
 		lines = slices.DeleteFunc(lines, func(last []byte) bool { return bytes.Equal(bytes.TrimSpace(l), bytes.TrimSpace(last)) })

@@ -50,6 +50,14 @@ func TestDecoder(t *testing.T) {
 		"title of a test": {"::error file=/w/a.js,title=a.js > b,line=6,column=2::no", "/w/a.js\n  6:2  error  a.js > b: no\n"},
 		"after jest's text": {"FAIL a.js\n" + `{"numTotalTests":1,"numTotalTestSuites":1,"testResults":[{"name":"/w/a.js","status":"passed","assertionResults":[]}]}`,
 			"FAIL a.js\n" + repeated + "\nTest Suites: 1 total\nTests:       1 total\n"},
+		"cargo": {`{"reason":"compiler-artifact","package_id":"registry+https://x#itoa@1.0.19","executable":null,"fresh":true}` + "\n" +
+			`{"reason":"compiler-message","package_id":"path+file:///w/app#0.1.0","message":{"rendered":"warning: unused\n --> a.rs:1:5\n\n",` +
+			`"$message_type":"diagnostic","spans":[]}}` + "\n" +
+			`{"reason":"compiler-artifact","package_id":"path+file:///w/app#0.1.0","executable":"/w/app/target/app","fresh":false}` + "\n" +
+			`{"reason":"build-script-executed","package_id":"libc 0.2.1 (registry+https://x)"}` + "\n" + `{"reason":"build-finished","success":false}`,
+			"       Fresh itoa v1.0.19\nwarning: unused\n --> a.rs:1:5\n\n   Compiling app v0.1.0\n  Executable /w/app/target/app\n" +
+				"   Compiling libc 0.2.1 (build script)\nbuild-finished: failed\n"},
+		"rustc":              {`{"$message_type":"diagnostic","message":"x","rendered":"error: x\n\n"}`, "error: x\n\n"},
 		"several empty ones": {"[]\n{}\n[1, 2]\n[INFO] x", "[]\n{}\n[1, 2]\n[INFO] x\n"},
 	} {
 		t.Run(name, func(t *testing.T) {

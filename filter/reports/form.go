@@ -76,8 +76,11 @@ var forms = []form{
 		line: "locations.0.physicalLocation.region.startLine", column: "locations.0.physicalLocation.region.startColumn",
 		rule: "ruleId", severity: "level", message: "message.text", empty: "runs.*.invocations.*.toolExecutionNotifications",
 	},
+	{mark: `"reason":"compiler-`, lines: cargoLines}, // cargo, an object a line
+	{mark: `"reason":"build-`, lines: cargoLines},
+	{mark: `"$message_type":"diagnostic"`, lines: rustcLines},                                                    // rustc, an object a line
 	{mark: `"assertionResults"`, lines: jestLines, also: "wasInterrupted|snapshot.unmatched|snapshot.unchecked"}, // jest, vitest
-	{mark: `"fullTitle"`, lines: mochaLines}, // mocha
+	{mark: `"fullTitle"`, lines: mochaLines},                                                                     // mocha
 }
 
 // hasForm reports whether JSON may be a report of a known form.

@@ -95,7 +95,7 @@ func (p *pytestTests) handleProgress(l []byte) bool {
 		return true
 	}
 	if isPytestID(l) {
-		if p.listsTests {
+		if p.listsTests || p.section == pytestOther { // a list of another run, which has no head
 			p.keep(l)
 			return true
 		}

@@ -179,6 +179,15 @@ func TestTestSummary(t *testing.T) {
 			in:   "tests/test_a.py::test_adds\ntests/test_a.py::test_drops\ntests/test_b.py::test_sum[1-2]\n\n3 tests collected in 0.01s\n",
 			keep: []string{"tests/test_a.py::test_adds", "tests/test_a.py::test_drops", "tests/test_b.py::test_sum[1-2]", "3 tests collected"},
 		},
+		"pytest, a list of tests after a run": {
+			run: strategy.Run{Exit: 1},
+			in: "============================= test session starts ==============================\nplatform linux -- Python 3.12.1, pytest-8.2.0\n" +
+				"collected 0 items / 1 error\n\n=========================== short test summary info ============================\nERROR pc/test_a.py\n" +
+				"============================== 1 error in 1.43s ===============================\n" +
+				strategytest.NumberedAs("tests/test_b.py::test_b%d\n", 0, 99) + "\n100 tests collected in 7.89s\n",
+			keep: []string{"ERROR pc/test_a.py", "1 error in 1.43s ===============================\n" +
+				strategytest.NumberedAs("tests/test_b.py::test_b%d\n", 0, 99) + "\n100 tests collected in 7.89s\n"},
+		},
 		"pytest, what did not simply pass": {
 			in: "t.py::test_a PASSED                        [ 20%]\nt.py::test_b SKIPPED (needs a GPU)         [ 40%]\nt.py::test_c XFAIL (a bug)                 " +
 				"[ 50%]\nt.py::test_d XPASS                         [ 60%]\nt.py::test_e RERUN                         [ 80%]\nt.py::test_e PASSED                     " +
