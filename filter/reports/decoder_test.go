@@ -55,9 +55,9 @@ func TestDecoder(t *testing.T) {
 			`"$message_type":"diagnostic","spans":[]}}` + "\n" +
 			`{"reason":"compiler-artifact","package_id":"path+file:///w/app#0.1.0","executable":"/w/app/target/app","fresh":false}` + "\n" +
 			`{"reason":"build-script-executed","package_id":"libc 0.2.1 (registry+https://x)"}` + "\n" + `{"reason":"build-finished","success":false}`,
-			"       Fresh itoa v1.0.19\nwarning: unused\n --> a.rs:1:5\n\n   Compiling app v0.1.0\n  Executable /w/app/target/app\n" +
+			"       Fresh itoa v1.0.19\nwarning: unused\n --> a.rs:1:5\n   Compiling app v0.1.0\n  Executable /w/app/target/app\n" +
 				"   Compiling libc 0.2.1 (build script)\nbuild-finished: failed\n"},
-		"rustc":              {`{"$message_type":"diagnostic","message":"x","rendered":"error: x\n\n"}`, "error: x\n\n"},
+		"rustc":              {`{"$message_type":"diagnostic","message":"x","rendered":"error: x\n\n"}`, "error: x\n"},
 		"several empty ones": {"[]\n{}\n[1, 2]\n[INFO] x", "[]\n{}\n[1, 2]\n[INFO] x\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
