@@ -9,11 +9,16 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
 )
 
 // Advice edits texts of ours for models: descriptions, hints of failures, and the system prompt. The
 // zero value changes nothing.
 type Advice struct {
+	// SavedOnly leaves out that tools see the unsaved text of an editor.
+	SavedOnly bool
+
 	absent []string
 	// recommendation matches words that recommend tools, as in "Prefer read, grep and edit".
 	recommendation *regexp.Regexp
@@ -32,9 +37,15 @@ func NewAdvice(known, offered []Tool) Advice {
 
 func recommendable(t Tool) bool { return t.Is(Recommended) }
 
+// unsaved matches words that say that tools see the unsaved text of an editor.
+var unsaved = lazyregexp.New(`, unsaved changes included|: they see (?:unsaved changes|the editor's unsaved text)`)
+
 // Edit returns a text without recommendations of tools that are not offered. A sentence that
 // recommends only such tools is left out.
 func (a Advice) Edit(text string) string {
+	if a.SavedOnly && strings.Contains(text, "unsaved") {
+		text = unsaved.ReplaceAllString(text, "")
+	}
 	if !slices.ContainsFunc(a.absent, func(name string) bool { return strings.Contains(text, name) }) {
 		return text
 	}
@@ -95,14 +106,16 @@ func (a Advice) sentence(sentence string) (_ string, ok bool) {
 }
 
 // AdviseOffered returns the middleware that keeps descriptions of tools and hints of failures from
-// recommending a known tool that is not offered. It belongs around the links that hide tools.
-func AdviseOffered(known func() []Tool) Middleware {
-	return func(next Executor) Executor { return &adviser{Executor: next, known: known} }
+// recommending a known tool that is not offered. savedOnly is Advice.SavedOnly. It belongs around the
+// links that hide tools.
+func AdviseOffered(known func() []Tool, savedOnly bool) Middleware {
+	return func(next Executor) Executor { return &adviser{Executor: next, known: known, savedOnly: savedOnly} }
 }
 
 type adviser struct {
 	Executor
-	known func() []Tool
+	known     func() []Tool
+	savedOnly bool
 
 	mu      sync.Mutex
 	advice  Advice // for the offered tools
@@ -115,6 +128,7 @@ func (a *adviser) adviceFor(tools []Tool) Advice {
 	defer a.mu.Unlock()
 	if a.offered == nil || !a.areOffered(tools) {
 		a.advice, a.offered = NewAdvice(a.known(), tools), append([]string{}, NamesOf(tools, recommendable)...)
+		a.advice.SavedOnly = a.savedOnly
 	}
 	return a.advice
 }
@@ -137,7 +151,7 @@ func (a *adviser) areOffered(tools []Tool) bool {
 func (a *adviser) Tools() []Tool {
 	tools := a.Executor.Tools()
 	advice := a.adviceFor(tools)
-	if len(advice.absent) == 0 {
+	if len(advice.absent) == 0 && !advice.SavedOnly {
 		return tools
 	}
 	tools = slices.Clone(tools)

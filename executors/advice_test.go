@@ -37,6 +37,23 @@ func TestAdvise(t *testing.T) {
 	}
 }
 
+// An editor that shares no buffers has no unsaved text for the tools.
+func TestAdviseSavedOnly(t *testing.T) {
+	for text, want := range map[string]string{
+		"Read a text file, unsaved changes included. offset: lines to skip.": "Read a text file. offset: lines to skip.",
+		"- Prefer read, edit: they see unsaved changes.\n- Time is limited.": "- Prefer read, edit.\n- Time is limited.",
+		"Use read rather than commands: they see the editor's unsaved text.": "Use read rather than commands.",
+		"Text that is unsaved stays.":                                        "Text that is unsaved stays.",
+	} {
+		if got := (Advice{SavedOnly: true}).Edit(text); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+		if got := (Advice{}).Edit(text); got != text {
+			t.Errorf("%q, want %q", got, text)
+		}
+	}
+}
+
 // A failed call with the id of another tool says which tool that is.
 func TestMisplacedID(t *testing.T) {
 	fails := func(category Category) func(context.Context, *Call, *struct{}) (Result, error) {
@@ -44,7 +61,7 @@ func TestMisplacedID(t *testing.T) {
 			return Failuref(category, "no").Hint("Look.").Result(), nil
 		}
 	}
-	e := AdviseOffered(func() []Tool { return nil })(Registry{
+	e := AdviseOffered(func() []Tool { return nil }, false)(Registry{
 		Bind(Tool{Name: "bash_output", IDs: `bg\d+`}, nil, fails(InvalidParameters)),
 		Bind(Tool{Name: "bash_stop", IDs: `bg\d+`}, nil, fails(InvalidParameters)),
 		Bind(Tool{Name: "read_overflow", IDs: `overflow:\w+`}, nil, fails(PermanentFailure)),
@@ -79,7 +96,7 @@ func TestAdviseOffered(t *testing.T) {
 		}),
 		Bind(Tool{Name: "foreign", Description: "Prefer edit.", Server: "s"}, nil, func(context.Context, *Call, *struct{}) (Result, error) { return Result{}, nil }),
 	}
-	e := AdviseOffered(func() []Tool { return []Tool{{Name: "edit", Traits: Recommended}} })(r)
+	e := AdviseOffered(func() []Tool { return []Tool{{Name: "edit", Traits: Recommended}} }, false)(r)
 	if tools := e.Tools(); tools[0].Description != "Write it." || tools[1].Description != "Prefer edit." {
 		t.Errorf("%+v", tools)
 	}

@@ -44,7 +44,7 @@ func (b *sessionBuilder) features(terminals *ideproxy.Terminals) *sessionFeature
 	output, long := b.filter(), b.overflow()
 	s.list = []Feature{
 		{Name: "limit", Outer: long.Gate}, // around masking: it stores what it cuts off
-		{Name: "advice", Outer: executors.AdviseOffered(catalogue.Known)},
+		{Name: "advice", Outer: executors.AdviseOffered(catalogue.Known, b.savedOnly())},
 		{Name: "masking", Outer: output.Gate},
 		{Name: "trace", Link: trace.Calls, OwnCalls: true},
 		{Name: "watch", Link: b.app.Watch},

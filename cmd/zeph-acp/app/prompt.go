@@ -104,6 +104,7 @@ func (b *sessionBuilder) systemPrompt(set *skills.Set, offered func() []executor
 			f.Skills = promptSkills(set)
 			if offered != nil {
 				f.Advice = executors.NewAdvice(catalogue.Known(), offered())
+				f.Advice.SavedOnly = b.savedOnly()
 			}
 		}
 		return prompt.System(f), prompt.Context(f)

@@ -52,6 +52,9 @@ func (b *sessionBuilder) fileSystem(kept *rewind.Session) files.FS {
 	return kept.Editor(fs, caps.ReadTextFile, caps.WriteTextFile)
 }
 
+// savedOnly reports whether the tools see only the files on the disk, not the editor's buffers.
+func (b *sessionBuilder) savedOnly() bool { return !b.session.Client.Capabilities().ReadTextFile }
+
 // rewindFeature keeps the files that the session changes.
 func rewindFeature(kept *rewind.Session, servers *lsp.Session, results *cache.Cache, sh *shell.Executor) Feature {
 	f := Feature{Name: "rewind", Link: kept.Middleware}

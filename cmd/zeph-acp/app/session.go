@@ -88,7 +88,7 @@ func (a *App) newAgent(s session.Host, terminals *ideproxy.Terminals) (session.A
 
 // savedFilesOnly is the hint for users whose editor could show the agent its buffers in another version of the
 // protocol.
-const savedFilesOnly = "The agent reads files from the disk: save them before you send a prompt. Text that is not saved is seen only if the editor adds it to the prompt."
+const savedFilesOnly = "The agent's tools read and change files on the disk: save them before you send a prompt. Unsaved text that the editor adds to the prompt reaches the model, but not the tools."
 
 // observe passes the events and the tokens of a session also to Recorded and Spent.
 func (a *App) observe(s *session.Host) {
