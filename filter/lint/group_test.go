@@ -51,6 +51,11 @@ func TestGroupByRule(t *testing.T) {
 			"[2/2] packed\ndone\n(2 noise lines removed)\n", strategy.Full},
 		"cut out by grep": {``, strategy.Run{}, "warning: unused a\n --> a.rs:1:2\n  |\n--\nwarning: unused a\n --> b.rs:1:2\n  |\n--\nwarning: other\n",
 			"--\n\nwarning: unused a\n  --> a.rs:1:2\n  also b.rs:1:2\n2 warnings grouped (1 rule)\n--\nwarning: other\n", strategy.Full},
+		"two forms of shellcheck": {``, strategy.Run{Exit: 1},
+			"In a.sh line 3:\ncd $1\n^---^ SC2164 (warning): Use x.\n\nDid you mean: \ncd \"$1\"\n\nFor more information:\n  https://w/SC2164 -- Use x\n" +
+				"a.sh:3:1: warning: Use x. [SC2164]\n[{\"file\":\"a.sh\"}]\n",
+			"In a.sh line 3:\n^---^ SC2164 (warning): Use x.\na.sh:3:1: warning: Use x. [SC2164]\n2 warnings grouped (1 rule)\n[{\"file\":\"a.sh\"}]\n" +
+				"(4 noise lines removed)\n", strategy.Full},
 		"as many of each file": {``, strategy.Run{},
 			"a.c:1:2: warning: unused x [-Wunused]\n1 warning generated.\nb.c:1:2: warning: unused x [-Wunused]\n1 warning generated.\n",
 			"1 warning generated.\n\na.c:1:2: warning: unused x [-Wunused]\n  also b.c:1:2\n2 warnings grouped (1 rule)\n(1 noise lines removed)\n", strategy.Full},

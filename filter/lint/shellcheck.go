@@ -14,7 +14,8 @@ type shellcheckState struct {
 	heading      []byte
 	code         []byte
 	hasFinding   bool // a finding came
-	inSuggestion bool // within a suggestion
+	inSuggestion bool // within a suggestion, up to a blank line
+	inLinks      bool // within the links at the end, which are indented
 }
 
 // beginShell handles the heading.
@@ -43,8 +44,15 @@ func (g *groupingPass) addShellcheckLine(l []byte) bool {
 	case s.inSuggestion:
 		g.dropped++
 		return true
+	case s.inLinks && len(in) < len(l):
+		g.dropped++
+		return true
+	case s.inLinks: // another program or form of report
+		g.endShell()
+		return false
 	case s.hasFinding && bytes.HasPrefix(l, []byte("Did you mean:")), s.hasFinding && bytes.HasPrefix(l, []byte("For more information:")):
-		s.inSuggestion = true
+		s.inSuggestion = l[0] == 'D'
+		s.inLinks = !s.inSuggestion
 		g.dropped++
 		return true
 	case len(in) > 0 && in[0] == '^' && g.addShellFinding(in, len(l)-len(in)):

@@ -46,8 +46,10 @@ func TestListing(t *testing.T) {
 		want        []string // lines of the result
 		gone        string
 	}{
-		"a few paths":         {"find . -name x", "./a/b\n./a/c\n./d\n", []string{"./a/b", "./a/c", "./d"}, ""},
-		"many paths":          {"find . -name '*.go'", many.String(), []string{"./src/a/{mod_aa.go,mod_ba.go,"}, "./src/a/mod_ba.go"},
+		"a few paths": {"find . -name x", "./a/b\n./a/c\n./d\n", []string{"./a/b", "./a/c", "./d"}, ""},
+		"many paths":  {"find . -name '*.go'", many.String(), []string{"./src/a/{mod_aa.go,mod_ba.go,"}, "./src/a/mod_ba.go"},
+		"two lists": {"dpkg -L a b", many.String() + "\n" + strings.ReplaceAll(many.String(), "mod_", "b_"),
+			[]string{"", "./src/a/{b_aa.go,b_ba.go,"}, ",b_aa.go"},
 		"dependencies":        {"find . -type f", deps, []string{"./main.go", "./node_modules/ (40 paths: p0 7, @s/q 20, p1 7, p2 6)"}, "index.js"},
 		"dependencies wanted": {"find node_modules -type f", strings.ReplaceAll(deps, "./node", "node"), []string{"node_modules/p0/index.js"}, ""},
 		"numbered":            {"ls gen", runs.String(), []string{"chunk_000.snap … chunk_039.snap (40 names)"}, "chunk_007"},

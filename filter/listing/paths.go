@@ -92,16 +92,28 @@ const minZeroCounts = 8
 
 // pathDirs groups paths by directory, in their order.
 type pathDirs struct {
-	byPath    map[string]*pathDir
-	latest    *pathDir // the last result of find
+	byPath    map[string]*pathDir // of this list
+	ended     bool                // a blank line came, so the next path begins another list
+	latest    *pathDir            // the last result of find
 	order     []*pathDir
 	names     arena // holds the names of all directories
 	nameBytes int
 	lost      int // paths after maxDirs directories or maxPathBytes of names
 }
 
+// beginList begins another list if a blank line came, as dpkg -L writes it between packages. Its directories are
+// not joined with those before.
+func (g *pathDirs) beginList() {
+	if g.ended && len(g.order) > 0 {
+		g.byPath, g.latest = map[string]*pathDir{}, nil
+		g.order = append(g.order, &pathDir{})
+	}
+	g.ended = false
+}
+
 // find returns the directory of a path, or nil if there are too many.
 func (g *pathDirs) find(path []byte) *pathDir {
+	g.beginList()
 	if g.latest != nil && g.latest.path == string(path) {
 		return g.latest
 	}
@@ -137,6 +149,7 @@ func (g *pathDirs) add(path []byte) {
 
 // addSingle adds a path that stays on its own line.
 func (g *pathDirs) addSingle(path []byte) {
+	g.beginList()
 	g.order = append(g.order, &pathDir{names: [][]byte{g.names.clone(path)}})
 }
 
@@ -161,6 +174,7 @@ func (p *listingPass) writePaths() (bool, error) {
 	err = p.input.Each(func(l []byte) {
 		switch {
 		case len(l) == 0:
+			g.ended = true
 			return
 		case isComplaint(l):
 			p.addComplaint(l)
@@ -184,6 +198,9 @@ func (p *listingPass) writePaths() (bool, error) {
 			continue
 		}
 		name := []byte(d.path)
+		if len(d.names)+d.paths == 0 { // a blank line
+			continue
+		}
 		if d.path == "" {
 			name = d.names[0]
 		}
@@ -248,6 +265,9 @@ func (p *listingPass) writeDir(d *pathDir) {
 			}
 		}
 		p.out.Write(append(b, ')'))
+		return
+	case len(d.names) == 0: // between two lists
+		p.out.Write(nil)
 		return
 	case len(d.names) == 1:
 		p.out.Write(append([]byte(d.path), d.names[0]...))
