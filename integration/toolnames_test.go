@@ -36,6 +36,7 @@ var otherWords = map[string][]string{
 	"cmd/zeph-acp/filter/list.go":            {"fetch"},                 // a strategy
 	"cmd/zeph-acp/permissions/gemini.go":     {"ask_user"},              // a decision of Gemini CLI
 	"cmd/zeph-acp/permissions/import.go":     {"write"},                 // a flag
+	"acp/change.go":                          {"edit"},                  // a kind of the protocol
 	"cmd/zeph-acp/story/cardnode.go":         {"read", "edit", "fetch"}, // kinds of the protocol
 	"executors/executors.go":                 {"read", "edit", "fetch"},
 	"session/transcript/check.go":            {"read", "edit", "fetch"},

@@ -9,7 +9,11 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/zeph-acp/zeph-acp/protocol-fixtures/machine"
 )
+
+func TestMain(m *testing.M) { os.Exit(machine.Tests{M: m}.Run()) }
 
 func TestPatch(t *testing.T) {
 	whole := func(before, after string) []Part { return []Part{{Old: before, New: after}} }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/filter/text"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
 // Limits of the names of similar records.
@@ -52,9 +53,9 @@ func (n *nameList) append(dst []byte) []byte {
 	case more == 1 && !n.beyond:
 		dst = fmt.Appendf(dst, ", %s", n.last)
 	case n.beyond:
-		dst = fmt.Appendf(dst, " … %s, over %d more names", n.last, more-1)
+		dst = fmt.Appendf(dst, " … %s, over %s", n.last, quantity.Count(more-1, "more name"))
 	default:
-		dst = fmt.Appendf(dst, " … %s, %d more names", n.last, more-1)
+		dst = fmt.Appendf(dst, " … %s, %s", n.last, quantity.Count(more-1, "more name"))
 	}
 	return dst
 }
