@@ -69,7 +69,7 @@ func TestAcpxSession(t *testing.T) {
 	a.shows([]string{"Steered."}, "prompt", "/steer Leave the tests alone")
 	a.shows([]string{"architect"}, "set-mode", "architect")
 	a.shows([]string{"Carry out this plan?", "1. Move the parser.", "I keep planning."}, "--deny-all", "prompt", "plan it")
-	a.shows([]string{"The mode is now code", "I begin."}, "--approve-all", "prompt", "plan it")
+	a.shows([]string{"Carry out this plan? (completed)", "I begin."}, "--approve-all", "prompt", "plan it")
 	a.shows([]string{"Use the command explain of this project's .claude/commands/explain.md? (completed)", "| as @$1", "Explained."}, "--approve-all", "prompt",
 		"/explain a.txt")
 	copied := a.run("prompt", "/fork")

@@ -32,7 +32,7 @@ action = "deny"
 			t.Errorf("the request contains %q", wrong)
 		}
 	}
-	for _, want := range []string{"Use find_path and list_directory rather than", "Use write for new ones.", "Prefer find_path, write:", "structured calls"} {
+	for _, want := range []string{"Use find_path and list_directory rather than", "Use write for new ones.", "Prefer find_path, write.", "structured calls"} {
 		if !strings.Contains(first, want) {
 			t.Errorf("the request does not contain %q:\n%s", want, first)
 		}
