@@ -21,7 +21,7 @@ type FileChange struct {
 	Path    string // absolute; the new path of a move or a copy
 	OldPath string // absolute; of a move or a copy
 	Type    string // binary, directory or symlink; empty for a text file, or if it is unknown
-	// Old and New are the texts before and after the change. Nil means that there is no text, or that it is not
+	// Old is the text before the change, New the text after it. Nil means that there is none, or that it is not
 	// shown.
 	Old, New *string
 	// OldLine and NewLine are the 1-based lines at which Old and New begin. 0 means that they are whole files.

@@ -8,9 +8,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text/texts"
 )
 
-// version2 is the dialect of version 2. Beyond the encoding it knows what the client was told of each
-// session, since some frames of version 2 depend on it: the state of the foreground, which has no
-// counterpart in version 1, and the order of a replay.
+// version2 encodes frames for a client of version 2. It also keeps what it has sent about each session,
+// because later frames depend on it: the state of the session, which version 1 does not have, and the
+// order of a replay.
 //
 // Source: https://agentclientprotocol.com/protocol/v2/overview
 type version2 struct {
@@ -46,7 +46,7 @@ func (*version2) methods() map[string]handler { return handlers2 }
 // withdraws is true after session/cancel too: version 2 demands it.
 func (*version2) withdraws(*Client, error) bool { return true }
 
-// session returns what the client was told of a session. The caller holds mu.
+// session returns what was sent to the client about a session. The caller holds mu.
 func (d *version2) session(id string) *shownSession {
 	s := d.sessions[id]
 	if s == nil {
@@ -176,7 +176,7 @@ func (d *version2) question(p RequestPermissionRequest) any {
 	return w
 }
 
-// textsOf returns the texts in the content of a call.
+// textsOf joins the text blocks in the content of a call.
 func textsOf(content []ToolContent) string {
 	var all []string
 	for _, c := range content {
@@ -201,8 +201,8 @@ func (d *version2) owner(root, call string) *shownSession {
 	return nil
 }
 
-// masked returns an update after Server.Exit has changed its texts, apart from words of the user and
-// the model. It runs before the encoding, which may hide a text, as base64 does.
+// masked returns an update whose secrets Server.Exit has masked. What the user and the model wrote stays as
+// it is. It runs before the encoding, since nothing finds a secret in base64.
 func (s *stream) masked(session string, u SessionUpdate) SessionUpdate {
 	if chunk, ok := u.(MessageChunk); s.exit == nil || ok && chunk.Words {
 		return u
@@ -210,7 +210,7 @@ func (s *stream) masked(session string, u SessionUpdate) SessionUpdate {
 	return texts.Map(u, s.exit(session))
 }
 
-// maskedFault returns an error as the client reads it, after Server.Exit has changed its texts.
+// maskedFault returns an error for the client, with its secrets masked by Server.Exit.
 func (s *stream) maskedFault(session string, err error) any {
 	e := s.fault(err)
 	if s.exit == nil {

@@ -7,7 +7,7 @@ const (
 	stateIdle           = SubagentIdle
 )
 
-// shownSession is what a client of version 2 was told of a session.
+// shownSession is what was sent to a client of version 2 about a session.
 type shownSession struct {
 	id      string
 	working bool                  // a prompt runs

@@ -48,7 +48,7 @@ func TestPatch(t *testing.T) {
 // git writes the same headers, and makes the same changes of random files from our patches, in both directions.
 func TestAgainstGit(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil || runtime.GOOS == "windows" {
-		t.Skip("needs git, and names with any character")
+		t.Skip("git is not installed here, or this is Windows, which forbids the quotes and tabs in the names of the test files")
 	}
 	r := rand.New(rand.NewPCG(1, 2))
 	dir := t.TempDir()
@@ -91,7 +91,7 @@ func TestAgainstGit(t *testing.T) {
 	}
 }
 
-// headers returns the lines of a patch with names, apart from those of moves and copies, since git finds others.
+// headers returns the lines of a patch that name files. It leaves out moves and copies: git may pair other files.
 func headers(patch string) (lines []string) {
 	for section := range strings.SplitSeq(patch, "diff --git ") {
 		if section == "" || strings.Contains(section, "\nsimilarity index") {

@@ -17,8 +17,8 @@ import (
 // carries its input and stays under 1 MiB.
 const maxDiff = 256 << 10
 
-// textChanges returns the change of a text file for the client: with the whole texts, or the parts around
-// each change if the texts are large.
+// textChanges returns what the client shows of a changed text file: the whole file before and after or, for a
+// large file, only the lines around each change.
 func textChanges(path string, before *string, after string) []executors.FileChange {
 	text := validUTF8(after)
 	whole := executors.FileChange{Op: executors.WriteOp(before), Path: path, New: &text, Type: typeOf(after)}
