@@ -2,51 +2,28 @@ package acp
 
 import (
 	"github.com/zeph-acp/zeph-acp/acp/gitpatch"
+	"github.com/zeph-acp/zeph-acp/executors/filechange"
 	"github.com/zeph-acp/zeph-acp/filter/text/plainjson"
 )
-
-// The operations of a [FileChange].
-const (
-	OpAdd    = "add"
-	OpModify = "modify"
-	OpDelete = "delete"
-	OpMove   = "move"
-	OpCopy   = "copy"
-)
-
-// FileChange is a change of one file, directory or symlink. A large text has several changes, one for each of its
-// changed parts.
-type FileChange struct {
-	Op      string // one of the operations above
-	Path    string // absolute; the new path of a move or a copy
-	OldPath string // absolute; of a move or a copy
-	Type    string // binary, directory or symlink; empty for a text file, or if it is unknown
-	// Old is the text before the change, New the text after it. Nil means that there is none, or that it is not
-	// shown.
-	Old, New *string
-	// OldLine and NewLine are the 1-based lines at which Old and New begin. 0 means that they are whole files.
-	OldLine, NewLine int
-	Cut              bool // Old or New is cut, or a later part is missing: they cannot be applied
-}
 
 // FileChanges shows changes of files that no tool call has made, such as the changes of a rewind. Version 1 of the
 // protocol has no such update.
 type FileChanges struct {
 	ID, Title string // the ID is unique in the session
-	Changes   []FileChange
+	Changes   []filechange.Change
 }
 
 // call returns the changes as a completed tool call.
 func (f FileChanges) call() ToolCall {
 	u := ToolCall{ToolCallID: f.ID, Title: f.Title, Kind: "edit", Status: ToolCompleted}
 	for _, c := range f.Changes {
-		u.Content = append(u.Content, c.Content())
+		u.Content = append(u.Content, ChangeContent(c))
 	}
 	return u
 }
 
-// Content returns the change as a part of a tool call.
-func (c FileChange) Content() ToolContent {
+// ChangeContent returns a change as a part of a tool call.
+func ChangeContent(c filechange.Change) ToolContent {
 	out := ToolContent{
 		Type: "diff", Path: c.Path, OldText: c.Old, NewText: c.New,
 		Operation: c.Op, OldPath: c.OldPath, FileType: c.Type, OldLine: c.OldLine, NewLine: c.NewLine, Cut: c.Cut,
@@ -58,8 +35,8 @@ func (c FileChange) Content() ToolContent {
 }
 
 // Change returns the change of a part of type diff.
-func (c ToolContent) Change() FileChange {
-	out := FileChange{
+func (c ToolContent) Change() filechange.Change {
+	out := filechange.Change{
 		Op: c.Operation, Path: c.Path, OldPath: c.OldPath, Type: c.FileType, Old: c.OldText, New: c.NewText,
 		OldLine: c.OldLine, NewLine: c.NewLine, Cut: c.Cut,
 	}
@@ -76,9 +53,9 @@ func (c ToolContent) shownOperation() string {
 	case c.NewText == nil:
 		return ""
 	case c.OldText == nil:
-		return OpAdd
+		return filechange.Add
 	}
-	return OpModify
+	return filechange.Modify
 }
 
 // marshalDiff writes a diff with its oldText, which is null for a new file: some clients do not show a diff without
@@ -99,7 +76,7 @@ func (c ToolContent) marshalDiff() ([]byte, error) {
 }
 
 // FileParts returns the changes at the beginning of content that belong to one file: one, or all parts of a large text.
-func FileParts(content []ToolContent) (parts []FileChange) {
+func FileParts(content []ToolContent) (parts []filechange.Change) {
 	for _, c := range content {
 		if c.Type != "diff" || len(parts) > 0 && (c.Path != parts[0].Path || c.OldLine == 0 || parts[0].OldLine == 0) {
 			break
@@ -112,17 +89,12 @@ func FileParts(content []ToolContent) (parts []FileChange) {
 // maxPatch bounds a patch, in bytes: a frame stays under 1 MiB.
 const maxPatch = 512 << 10
 
-// patchOps are the operations as package gitpatch names them.
-var patchOps = map[string]gitpatch.Op{
-	OpAdd: gitpatch.Add, OpModify: gitpatch.Modify, OpDelete: gitpatch.Delete, OpMove: gitpatch.Move, OpCopy: gitpatch.Copy,
-}
-
 // GitPatch returns the change of one file, whose parts [FileParts] returns, as a patch of git with absolute paths. It is
 // empty if there is none: for a directory, a symlink, a binary file, or a text that is not known, cut or too long.
-func GitPatch(parts []FileChange) string {
+func GitPatch(parts []filechange.Change) string {
 	c := parts[0]
-	f := gitpatch.File{Op: patchOps[c.Op], Path: c.Path, OldPath: c.OldPath}
-	needsOld, needsNew := c.Op == OpModify || c.Op == OpDelete, c.Op == OpModify || c.Op == OpAdd
+	f := gitpatch.File{Op: c.Op, Path: c.Path, OldPath: c.OldPath}
+	needsOld, needsNew := c.Op == filechange.Modify || c.Op == filechange.Delete, c.Op == filechange.Modify || c.Op == filechange.Add
 	for _, p := range parts {
 		if p.Type != "" || p.Cut || needsOld && p.Old == nil || needsNew && p.New == nil {
 			return ""

@@ -5,33 +5,34 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/zeph-acp/zeph-acp/executors/filechange"
 )
 
 // The log keeps every change. Diffs of older logs are read, and written as they were.
 func TestFileChange(t *testing.T) {
 	text := func(s string) *string { return &s }
 	for name, tt := range map[string]struct {
-		change  FileChange
+		change  filechange.Change
 		stored  string
 		version string // 1 of the protocol; empty if it shows nothing
 	}{
-		"add": {FileChange{Op: OpAdd, Path: "/a", New: text("x")},
+		"add": {filechange.Change{Op: filechange.Add, Path: "/a", New: text("x")},
 			`{"type":"diff","path":"/a","oldText":null,"newText":"x"}`, `{"type":"diff","path":"/a","oldText":null,"newText":"x"}`},
-		"modify": {FileChange{Op: OpModify, Path: "/a", Old: text(""), New: text("x")},
+		"modify": {filechange.Change{Op: filechange.Modify, Path: "/a", Old: text(""), New: text("x")},
 			`{"type":"diff","path":"/a","oldText":"","newText":"x"}`, `{"type":"diff","path":"/a","oldText":"","newText":"x"}`},
-		"part": {FileChange{Op: OpModify, Path: "/a", Old: text("y"), New: text("x"), OldLine: 3, NewLine: 4, Cut: true},
+		"part": {filechange.Change{Op: filechange.Modify, Path: "/a", Old: text("y"), New: text("x"), OldLine: 3, NewLine: 4, Cut: true},
 			`{"type":"diff","path":"/a","oldText":"y","newText":"x","oldLine":3,"newLine":4,"cut":true}`,
 			`{"type":"diff","path":"/a","oldText":"y","newText":"x"}`},
-		"delete": {FileChange{Op: OpDelete, Path: "/a", Old: text("x")},
+		"delete": {filechange.Change{Op: filechange.Delete, Path: "/a", Old: text("x")},
 			`{"type":"diff","path":"/a","oldText":"x","operation":"delete"}`, ""},
-		"emptied by a deletion": {FileChange{Op: OpDelete, Path: "/a", Old: text("x"), New: text("")},
+		"emptied by a deletion": {filechange.Change{Op: filechange.Delete, Path: "/a", Old: text("x"), New: text("")},
 			`{"type":"diff","path":"/a","oldText":"x","newText":"","operation":"delete"}`,
 			`{"type":"diff","path":"/a","oldText":"x","newText":""}`},
-		"move": {FileChange{Op: OpMove, Path: "/b", OldPath: "/a", Type: "directory"},
+		"move": {filechange.Change{Op: filechange.Move, Path: "/b", OldPath: "/a", Type: "directory"},
 			`{"type":"diff","path":"/b","oldText":null,"operation":"move","oldPath":"/a","fileType":"directory"}`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			stored, err := json.Marshal(tt.change.Content())
+			stored, err := json.Marshal(ChangeContent(tt.change))
 			if err != nil || string(stored) != tt.stored {
 				t.Errorf("stored as %s, want %s: %v", stored, tt.stored, err)
 			}
@@ -54,23 +55,23 @@ func TestFileChange(t *testing.T) {
 func TestGitPatch(t *testing.T) {
 	text := func(s string) *string { return &s }
 	part := func(line int, before, after string, cut bool) ToolContent {
-		return FileChange{Op: OpModify, Path: "/a", Old: &before, New: &after, OldLine: line, NewLine: line, Cut: cut}.Content()
+		return ChangeContent(filechange.Change{Op: filechange.Modify, Path: "/a", Old: &before, New: &after, OldLine: line, NewLine: line, Cut: cut})
 	}
 	for name, tt := range map[string]struct {
 		content []ToolContent
 		parts   int
 		want    string
 	}{
-		"add": {[]ToolContent{FileChange{Op: OpAdd, Path: "/a", New: text("x\n")}.Content(), part(1, "a", "b", false)}, 1,
+		"add": {[]ToolContent{ChangeContent(filechange.Change{Op: filechange.Add, Path: "/a", New: text("x\n")}), part(1, "a", "b", false)}, 1,
 			"diff --git /a /a\nnew file mode 100644\n--- /dev/null\n+++ /a\n@@ -0,0 +1 @@\n+x\n"},
 		"parts": {[]ToolContent{part(3, "a\n", "b\n", false), part(9, "c\n", "d\n", false), {Type: "terminal"}}, 2,
 			"diff --git /a /a\n--- /a\n+++ /a\n@@ -3 +3 @@\n-a\n+b\n@@ -9 +9 @@\n-c\n+d\n"},
 		"cut": {[]ToolContent{part(3, "a\n", "b\n", false), part(9, "c\n", "d\n", true)}, 2, ""},
-		"delete": {[]ToolContent{FileChange{Op: OpDelete, Path: "/a", Old: text("x")}.Content()}, 1,
+		"delete": {[]ToolContent{ChangeContent(filechange.Change{Op: filechange.Delete, Path: "/a", Old: text("x")})}, 1,
 			"diff --git /a /a\ndeleted file mode 100644\n--- /a\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n\\ No newline at end of file\n"},
-		"unknown text": {[]ToolContent{FileChange{Op: OpDelete, Path: "/a"}.Content()}, 1, ""},
-		"directory":    {[]ToolContent{FileChange{Op: OpMove, Path: "/b", OldPath: "/a", Type: "directory"}.Content()}, 1, ""},
-		"move": {[]ToolContent{FileChange{Op: OpMove, Path: "/b", OldPath: "/a"}.Content()}, 1,
+		"unknown text": {[]ToolContent{ChangeContent(filechange.Change{Op: filechange.Delete, Path: "/a"})}, 1, ""},
+		"directory":    {[]ToolContent{ChangeContent(filechange.Change{Op: filechange.Move, Path: "/b", OldPath: "/a", Type: "directory"})}, 1, ""},
+		"move": {[]ToolContent{ChangeContent(filechange.Change{Op: filechange.Move, Path: "/b", OldPath: "/a"})}, 1,
 			"diff --git /a /b\nsimilarity index 100%\nrename from /a\nrename to /b\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -88,8 +89,8 @@ func TestGitPatch(t *testing.T) {
 // Version 2 shows changes that no call has made as a completed call, and version 1 does not show them.
 func TestFileChanges(t *testing.T) {
 	text := func(s string) *string { return &s }
-	u := FileChanges{ID: "c", Title: "Rewind", Changes: []FileChange{
-		{Op: OpDelete, Path: "/a", Old: text("x\n")}, {Op: OpAdd, Path: "/d", Type: "directory"},
+	u := FileChanges{ID: "c", Title: "Rewind", Changes: []filechange.Change{
+		{Op: filechange.Delete, Path: "/a", Old: text("x\n")}, {Op: filechange.Add, Path: "/d", Type: "directory"},
 	}}
 	if shown := v1Update(u); shown != nil {
 		t.Errorf("version 1 shows %+v", shown)

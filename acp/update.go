@@ -103,7 +103,7 @@ type ToolContent struct {
 	TerminalID string        `json:"terminalId,omitempty"` // terminal
 	SessionID  string        `json:"sessionId,omitempty"`  // session: a known one; only for clients with Subagents
 
-	// The members of a diff; see [FileChange].
+	// The members of a diff; see [filechange.Change].
 
 	Path      string  `json:"path,omitempty"`
 	OldText   *string `json:"oldText,omitempty"`

@@ -22,6 +22,7 @@ import (
 	"slices"
 
 	"github.com/zeph-acp/zeph-acp/executors/command"
+	"github.com/zeph-acp/zeph-acp/executors/filechange"
 )
 
 // Executor runs calls of the tools that it owns. All methods may be called
@@ -239,12 +240,12 @@ type Card struct {
 	Title     string // one line for people; a command is shown whole
 	Kind      Kind   // empty means KindOther
 	Locations []Location
-	Paths     []string     // absolute, cleaned, symlinks resolved: rules are matched against these; both ends of a move
-	Source    string       // the one of Paths that the call only reads: the source of a copy; empty if it changes all of them or none
-	NoFollow  bool         // Paths are of entries of directories: a symlink stands for itself, not for its target
-	Changes   []FileChange // of files, as far as they are known; empty but not nil if the call would change nothing
-	Text      string       // Markdown that the client shows with the call, such as a plan; may be empty
-	Asked     string       // Markdown that only a question about the call shows, such as the files that it deletes; may be empty
+	Paths     []string            // absolute, cleaned, symlinks resolved: rules are matched against these; both ends of a move
+	Source    string              // the one of Paths that the call only reads: the source of a copy; empty if it changes all of them or none
+	NoFollow  bool                // Paths are of entries of directories: a symlink stands for itself, not for its target
+	Changes   []filechange.Change // of files, as far as they are known; empty but not nil if the call would change nothing
+	Text      string              // Markdown that the client shows with the call, such as a plan; may be empty
+	Asked     string              // Markdown that only a question about the call shows, such as the files that it deletes; may be empty
 	// Script is what a shell would run, parsed by the tool's Prepare; nil for other tools. Whoever
 	// checks, undoes or filters the command reads it here and does not parse it again.
 	Script *command.Script
@@ -279,45 +280,6 @@ type Location struct {
 	Line int    // 1-based; 0 means the file as a whole
 }
 
-// The operations of a [FileChange].
-const (
-	OpAdd    = "add"
-	OpModify = "modify"
-	OpDelete = "delete"
-	OpMove   = "move"
-	OpCopy   = "copy"
-)
-
-// The types of files in a [FileChange], besides the empty string for a text file.
-const (
-	FileBinary    = "binary"
-	FileDirectory = "directory"
-	FileSymlink   = "symlink"
-)
-
-// FileChange is a change of one file, directory or symlink. A large text has several changes, one for each of its
-// changed parts.
-type FileChange struct {
-	Op      string // one of the operations above
-	Path    string // absolute; the new path of a move or a copy
-	OldPath string // absolute; of a move or a copy
-	Type    string // one of the types above; also empty if it is unknown
-	// Old is the text before the change, New the text after it. Nil means that there is none, or that it is not
-	// shown. A client of version 1 of the protocol shows only a change with a New.
-	Old, New *string
-	// OldLine and NewLine are the 1-based lines at which Old and New begin. 0 means that they are whole files.
-	OldLine, NewLine int
-	Cut              bool // Old or New is cut, or a later part is missing: they cannot be applied
-}
-
-// WriteOp returns the operation that writes a file with this text before; nil means no file.
-func WriteOp(old *string) string {
-	if old == nil {
-		return OpAdd
-	}
-	return OpModify
-}
-
 // Image is a picture in a result.
 type Image struct {
 	MIME string // image/png, image/jpeg, image/gif or image/webp
@@ -326,7 +288,7 @@ type Image struct {
 
 // Content is one item that a client shows for a call: exactly one field is set.
 type Content struct {
-	Change   *FileChange
+	Change   *filechange.Change
 	Terminal string // terminal id at the client
 	Image    *Image
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/command"
+	"github.com/zeph-acp/zeph-acp/executors/filechange"
 	"github.com/zeph-acp/zeph-acp/filter/redact"
 )
 
@@ -70,7 +71,7 @@ func TestGateMasks(t *testing.T) {
 func TestGateMasksDiffs(t *testing.T) {
 	const masked = "[REDACTED:aws key]"
 	diff := func(text string) []executors.Content {
-		return []executors.Content{{Change: &executors.FileChange{Path: "/f", Old: &text, New: &text}}}
+		return []executors.Content{{Change: &filechange.Change{Path: "/f", Old: &text, New: &text}}}
 	}
 	in := executors.Result{Text: "id " + fakeKey, Content: diff(fakeKey), Locations: []executors.Location{{Path: "/w/" + fakeKey}}}
 	want := executors.Result{

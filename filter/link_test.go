@@ -19,6 +19,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/command"
+	"github.com/zeph-acp/zeph-acp/executors/filechange"
 	"github.com/zeph-acp/zeph-acp/filter/redact"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 )
@@ -235,8 +236,8 @@ func TestLinkMasksEveryTool(t *testing.T) {
 		"report":       {executors.Result{Raw: report}, executors.Result{Raw: maskedReport}},
 		"by its name":  {executors.Result{Raw: named}, executors.Result{Raw: map[string]any{"api_key": "[REDACTED]"}}},
 		"clean report": {executors.Result{Raw: []int{1}}, executors.Result{Raw: []int{1}}},
-		"diff": {executors.Result{Content: []executors.Content{{Change: &executors.FileChange{New: &secret}}}},
-			executors.Result{Content: []executors.Content{{Change: &executors.FileChange{New: &secret}}}}},
+		"diff": {executors.Result{Content: []executors.Content{{Change: &filechange.Change{New: &secret}}}},
+			executors.Result{Content: []executors.Content{{Change: &filechange.Change{New: &secret}}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := testLink(t).Middleware(tool{res: tt.in}).Execute(t.Context(), &executors.Call{})

@@ -120,7 +120,7 @@ func question(call *executors.Call) acp.ToolCall {
 		q.Locations = append(q.Locations, acp.ToolCallLocation{Path: l.Path, Line: l.Line})
 	}
 	for _, c := range call.Card.Changes {
-		q.Content = append(q.Content, acp.FileChange(c).Content())
+		q.Content = append(q.Content, acp.ChangeContent(c))
 	}
 	for _, c := range call.Card.Changes {
 		if c.New == nil {

@@ -14,9 +14,9 @@ import (
 
 const module = "github.com/zeph-acp/zeph-acp"
 
-// anyMay are packages that every other one may import: they have no domain, and import only
-// each other.
-var anyMay = []string{"filter/text/*"}
+// anyMay are packages that every other one may import: they have no domain, or are values that
+// the tools and the protocol share, and import only each other.
+var anyMay = []string{"filter/text/*", "executors/filechange"}
 
 // importTable lists the packages of the module that a package may import: the first
 // row whose pattern matches the package decides. Patterns are matched by path.Match,
@@ -25,6 +25,7 @@ var importTable = []struct {
 	packages string
 	may      []string
 }{
+	{"executors/filechange", nil},
 	{"acp/gitpatch", nil},
 	{"acp", []string{"acp/gitpatch"}},
 	{"executors", []string{"executors/command"}},

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/executors/filechange"
 )
 
 // Files keeps the files that the turns of a session change.
@@ -45,10 +45,10 @@ type PlannedFile struct {
 
 // FilesOutcome is the result of a plan.
 type FilesOutcome struct {
-	Changed []string         // absolute paths
-	Changes []acp.FileChange // the same, with small texts, and directories
-	Kept    []string         // names of files that differ
-	Failed  []string         // names with reasons
+	Changed []string            // absolute paths
+	Changes []filechange.Change // the same, with small texts, and directories
+	Kept    []string            // names of files that differ
+	Failed  []string            // names with reasons
 }
 
 // noFiles is the Files of a session that keeps no files.

@@ -11,23 +11,13 @@ import (
 	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
-)
 
-// Op is the operation of a change.
-type Op uint8
-
-// The operations.
-const (
-	Modify Op = iota
-	Add
-	Delete
-	Move
-	Copy
+	"github.com/zeph-acp/zeph-acp/executors/filechange"
 )
 
 // File is the change of one text file.
 type File struct {
-	Op            Op
+	Op            string // an operation of package filechange; empty means modify
 	Path, OldPath string // OldPath is the old path of a move or a copy
 	Parts         []Part // in order; a move or a copy without parts changes no text
 }
@@ -48,26 +38,26 @@ func (f File) Patch() string {
 		p.write(&hunks)
 	}
 	old, path := Quote(f.Path), Quote(f.Path)
-	if f.Op == Move || f.Op == Copy {
+	if f.Op == filechange.Move || f.Op == filechange.Copy {
 		old = Quote(f.OldPath)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "diff --git %s %s\n", old, path)
 	switch f.Op {
-	case Modify:
+	case filechange.Add:
+		old = noFile
+		b.WriteString("new file mode 100644\n")
+	case filechange.Delete:
+		path = noFile
+		b.WriteString("deleted file mode 100644\n")
+	case filechange.Move:
+		fmt.Fprintf(&b, "similarity index %d%%\nrename from %s\nrename to %s\n", f.similarity(), old, path)
+	case filechange.Copy:
+		fmt.Fprintf(&b, "similarity index %d%%\ncopy from %s\ncopy to %s\n", f.similarity(), old, path)
+	default:
 		if hunks.Len() == 0 {
 			return ""
 		}
-	case Add:
-		old = noFile
-		b.WriteString("new file mode 100644\n")
-	case Delete:
-		path = noFile
-		b.WriteString("deleted file mode 100644\n")
-	case Move:
-		fmt.Fprintf(&b, "similarity index %d%%\nrename from %s\nrename to %s\n", f.similarity(), old, path)
-	case Copy:
-		fmt.Fprintf(&b, "similarity index %d%%\ncopy from %s\ncopy to %s\n", f.similarity(), old, path)
 	}
 	if hunks.Len() > 0 {
 		fmt.Fprintf(&b, "--- %s\n+++ %s\n%s", ended(old), ended(path), hunks.String())

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zeph-acp/zeph-acp/executors/filechange"
 	"github.com/zeph-acp/zeph-acp/protocol-fixtures/machine"
 )
 
@@ -21,20 +22,20 @@ func TestPatch(t *testing.T) {
 		file File
 		want string
 	}{
-		"modify": {File{Path: "/w/a.go", Parts: whole("old\n", "new\n")},
+		"modify": {File{Op: filechange.Modify, Path: "/w/a.go", Parts: whole("old\n", "new\n")},
 			"diff --git /w/a.go /w/a.go\n--- /w/a.go\n+++ /w/a.go\n@@ -1 +1 @@\n-old\n+new\n"},
-		"nothing": {File{Path: "/w/a.go", Parts: whole("a", "a")}, ""},
-		"add": {File{Op: Add, Path: "/w/a", Parts: whole("", "x\ny")},
+		"nothing": {File{Op: filechange.Modify, Path: "/w/a.go", Parts: whole("a", "a")}, ""},
+		"add": {File{Op: filechange.Add, Path: "/w/a", Parts: whole("", "x\ny")},
 			"diff --git /w/a /w/a\nnew file mode 100644\n--- /dev/null\n+++ /w/a\n@@ -0,0 +1,2 @@\n+x\n+y\n\\ No newline at end of file\n"},
-		"add, empty": {File{Op: Add, Path: "/w/a", Parts: whole("", "")}, "diff --git /w/a /w/a\nnew file mode 100644\n"},
-		"delete": {File{Op: Delete, Path: "/w/a", Parts: whole("\ufeffx\r\n", "")},
+		"add, empty": {File{Op: filechange.Add, Path: "/w/a", Parts: whole("", "")}, "diff --git /w/a /w/a\nnew file mode 100644\n"},
+		"delete": {File{Op: filechange.Delete, Path: "/w/a", Parts: whole("\ufeffx\r\n", "")},
 			"diff --git /w/a /w/a\ndeleted file mode 100644\n--- /w/a\n+++ /dev/null\n@@ -1 +0,0 @@\n-\ufeffx\r\n"},
-		"move": {File{Op: Move, OldPath: "/w/a b", Path: "/w/ü"},
+		"move": {File{Op: filechange.Move, OldPath: "/w/a b", Path: "/w/ü"},
 			"diff --git /w/a b \"/w/\\303\\274\"\nsimilarity index 100%\nrename from /w/a b\nrename to \"/w/\\303\\274\"\n"},
-		"copy": {File{Op: Copy, OldPath: "/w/a b", Path: "/w/c", Parts: whole("1\n2\n3\n4\n", "1\n2\n3\nx\n")},
+		"copy": {File{Op: filechange.Copy, OldPath: "/w/a b", Path: "/w/c", Parts: whole("1\n2\n3\n4\n", "1\n2\n3\nx\n")},
 			"diff --git /w/a b /w/c\nsimilarity index 75%\ncopy from /w/a b\ncopy to /w/c\n--- /w/a b\t\n+++ /w/c\n" +
 				"@@ -1,4 +1,4 @@\n 1\n 2\n 3\n-4\n+x\n"},
-		"parts": {File{Path: "/w/a", Parts: []Part{{"a\nb\n", "a\n", 10, 10}, {"c\n", "d\n", 90, 89}}},
+		"parts": {File{Op: filechange.Modify, Path: "/w/a", Parts: []Part{{"a\nb\n", "a\n", 10, 10}, {"c\n", "d\n", 90, 89}}},
 			"diff --git /w/a /w/a\n--- /w/a\n+++ /w/a\n@@ -10,2 +10 @@\n a\n-b\n@@ -90 +89 @@\n-c\n+d\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -107,28 +108,29 @@ func headers(patch string) (lines []string) {
 // similar.
 func randomChanges(r *rand.Rand, round int) (files []File, before, after map[string]string) {
 	before, after = map[string]string{}, map[string]string{}
+	ops := []string{filechange.Modify, filechange.Add, filechange.Delete, filechange.Move, filechange.Copy}
 	names := []string{"plain", "a b", "tab\tx", "ü", `q"uote`, `back\slash`, "d/e/f.go", "-x", "line\nbreak", "sp ü"}
 	for i, name := range names {
 		path, old := fmt.Sprintf("%s%d", name, round), randomText(r, i)
-		f := File{Op: Op(r.IntN(4 + round%2)), Path: path, OldPath: path}
+		f := File{Op: ops[r.IntN(4+round%2)], Path: path, OldPath: path}
 		switch f.Op {
-		case Add:
+		case filechange.Add:
 			after[path] = old
 			f.Parts = []Part{{New: old}}
-		case Delete:
+		case filechange.Delete:
 			before[path] = old
 			f.Parts = []Part{{Old: old}}
-		case Modify:
+		case filechange.Modify:
 			before[path], after[path] = old, changed(r, old)
 			f.Parts = []Part{{Old: old, New: after[path]}}
-		case Move, Copy:
+		case filechange.Move, filechange.Copy:
 			f.Path = path + ".new"
 			before[path], after[f.Path] = old, old
 			if old != "" && r.IntN(2) == 0 {
 				after[f.Path] = changed(r, old)
 				f.Parts = []Part{{Old: old, New: after[f.Path]}}
 			}
-			if f.Op == Copy {
+			if f.Op == filechange.Copy {
 				after[path] = old
 			}
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/filechange"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
@@ -382,7 +383,7 @@ func (r *runningCall) contentLocked(res *executors.Result) []acp.ToolContent {
 	changes := r.call.Card.Changes
 	var images []*executors.Image
 	if res != nil {
-		var own []executors.FileChange
+		var own []filechange.Change
 		for _, c := range res.Content {
 			switch {
 			case c.Change != nil:
@@ -396,7 +397,7 @@ func (r *runningCall) contentLocked(res *executors.Result) []acp.ToolContent {
 		}
 	}
 	for _, c := range changes {
-		out = append(out, acp.FileChange(c).Content())
+		out = append(out, acp.ChangeContent(c))
 	}
 	for _, i := range images {
 		out = append(out, acp.BlockContent(acp.ImageBlock(i.MIME, i.Data)))

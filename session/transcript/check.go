@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/executors/filechange"
 )
 
 // The values that a frame may have.
@@ -14,7 +15,7 @@ var (
 	stopReasons  = []acp.StopReason{"", acp.StopEndTurn, acp.StopMaxTokens, acp.StopMaxTurnRequests, acp.StopRefusal, acp.StopCancelled}
 	statuses     = []acp.ToolStatus{"", acp.ToolPending, acp.ToolInProgress, acp.ToolCompleted, acp.ToolFailed, acp.ToolCancelled}
 	toolKinds    = []string{"", "read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"}
-	operations   = []string{acp.OpAdd, acp.OpModify, acp.OpDelete, acp.OpMove, acp.OpCopy}
+	operations   = []string{filechange.Add, filechange.Modify, filechange.Delete, filechange.Move, filechange.Copy}
 	planStatuses = []string{"pending", "in_progress", "completed"}
 	priorities   = []string{"high", "medium", "low"}
 )

@@ -91,11 +91,7 @@ func (f rewindFiles) plan(p *rewind.Plan, err error) (session.FilesPlan, error) 
 		f.servers.ExpectChanges(ctx)
 		done, err := p.Apply(ctx, force, mark)
 		f.results.Clear()
-		made := session.FilesOutcome{Changed: done.Changed, Kept: done.Kept, Failed: done.Failed}
-		for _, c := range done.Changes {
-			made.Changes = append(made.Changes, acp.FileChange(c))
-		}
-		return made, err
+		return session.FilesOutcome{Changed: done.Changed, Changes: done.Changes, Kept: done.Kept, Failed: done.Failed}, err
 	}}
 	for _, step := range p.Steps {
 		out.Files = append(out.Files, session.PlannedFile{

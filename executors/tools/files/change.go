@@ -11,6 +11,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff" // the unified diff of the Go command, in O(n log n)
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/filechange"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
@@ -81,9 +82,9 @@ func execute[In any](t *tools, p changePlan[In]) func(context.Context, *executor
 }
 
 // changes returns the change for the client, empty but not nil if there is none.
-func (c change) changes() []executors.FileChange {
+func (c change) changes() []filechange.Change {
 	if c.same {
-		return []executors.FileChange{}
+		return []filechange.Change{}
 	}
 	return textChanges(c.client, c.old, c.text)
 }
@@ -108,7 +109,7 @@ func sameAsCard(call *executors.Call, now ...target) error {
 
 // sameAsShown fails if a change of the whole file would undo a change that somebody made after the
 // changes were shown. An edit changes the newer text, so it undoes nothing.
-func (c change) sameAsShown(shown []executors.FileChange) error {
+func (c change) sameAsShown(shown []filechange.Change) error {
 	if !c.whole || shown == nil || slices.EqualFunc(shown, c.changes(), sameChange) {
 		return nil
 	}
@@ -118,7 +119,7 @@ func (c change) sameAsShown(shown []executors.FileChange) error {
 
 // report reads the file back after a write. A client may format the file when it saves
 // it, so the model is shown the actual content.
-func (t *tools) report(ctx context.Context, c change, shown []executors.FileChange) executors.Result {
+func (t *tools) report(ctx context.Context, c change, shown []filechange.Change) executors.Result {
 	text := c.summary
 	if shown != nil && !slices.EqualFunc(shown, c.changes(), sameChange) {
 		text += "\n[the file changed after this diff was shown; the change was made to the newer content]"
@@ -154,7 +155,7 @@ func sameText(a, b string) bool {
 }
 
 // sameChange reports whether two changes of text files are equal.
-func sameChange(a, b executors.FileChange) bool {
+func sameChange(a, b filechange.Change) bool {
 	return a.Path == b.Path && *a.New == *b.New && (a.Old == nil) == (b.Old == nil) && (a.Old == nil || *a.Old == *b.Old)
 }
 

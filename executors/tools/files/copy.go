@@ -12,13 +12,14 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/filechange"
 	"github.com/zeph-acp/zeph-acp/executors/tools/files/walk"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
 func (t *tools) planCopy(in *relocateInput) (relocation, error) {
-	r, err := t.planRelocation(in, t.roots, executors.OpCopy)
+	r, err := t.planRelocation(in, t.roots, filechange.Copy)
 	if err != nil {
 		return r, err
 	}

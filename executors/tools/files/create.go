@@ -6,6 +6,7 @@ import (
 	"io/fs"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/filechange"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
@@ -41,14 +42,14 @@ func (t *tools) prepareCreate(_ context.Context, _ *executors.Call, in *createIn
 	}
 	card := executors.Card{Title: "new directory " + tg.title(), Kind: executors.KindEdit, Paths: []string{tg.abs}}
 	if !exists && err == nil {
-		card.Changes = []executors.FileChange{newDirectory(tg)}
+		card.Changes = []filechange.Change{newDirectory(tg)}
 	}
 	return card, err
 }
 
 // newDirectory returns the change of files that creates a directory.
-func newDirectory(tg target) executors.FileChange {
-	return executors.FileChange{Op: executors.OpAdd, Path: tg.client, Type: executors.FileDirectory}
+func newDirectory(tg target) filechange.Change {
+	return filechange.Change{Op: filechange.Add, Path: tg.client, Type: filechange.Directory}
 }
 
 func (t *tools) create(ctx context.Context, call *executors.Call, in *createInput) (executors.Result, error) {

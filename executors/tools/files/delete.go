@@ -10,6 +10,7 @@ import (
 	"os"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/filechange"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
@@ -64,13 +65,13 @@ func (t *tools) prepareDelete(ctx context.Context, _ *executors.Call, in *delete
 		card.Locations = []executors.Location{{Path: tg.client}}
 	}
 	card.Asked = "This deletes " + c.list()
-	card.Changes = []executors.FileChange{{Op: executors.OpDelete, Path: tg.client, Type: typeOfMode(c.mode)}}
+	card.Changes = []filechange.Change{{Op: filechange.Delete, Path: tg.client, Type: typeOfMode(c.mode)}}
 	return card, nil
 }
 
 // deletion returns the deletion of an entry as a change of files. It has the text of a small file that may be read.
-func (t *tools) deletion(tg target, mode fs.FileMode, dir *workspace.Dir, name string) executors.FileChange {
-	made := executors.FileChange{Op: executors.OpDelete, Path: tg.client, Type: typeOfMode(mode)}
+func (t *tools) deletion(tg target, mode fs.FileMode, dir *workspace.Dir, name string) filechange.Change {
+	made := filechange.Change{Op: filechange.Delete, Path: tg.client, Type: typeOfMode(mode)}
 	if _, refuses := t.roots.Readable().Refuses(tg.abs); refuses || !mode.IsRegular() {
 		return made
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 
-	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/filechange"
 	"github.com/zeph-acp/zeph-acp/filter/text/line"
 	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
@@ -19,9 +19,9 @@ const maxDiff = 256 << 10
 
 // textChanges returns what the client shows of a changed text file: the whole file before and after or, for a
 // large file, only the lines around each change.
-func textChanges(path string, before *string, after string) []executors.FileChange {
+func textChanges(path string, before *string, after string) []filechange.Change {
 	text := validUTF8(after)
-	whole := executors.FileChange{Op: executors.WriteOp(before), Path: path, New: &text, Type: typeOf(after)}
+	whole := filechange.Change{Op: filechange.OpOfWrite(before), Path: path, New: &text, Type: typeOf(after)}
 	size := jsonSize(text)
 	if before != nil {
 		old := validUTF8(*before)
@@ -30,11 +30,11 @@ func textChanges(path string, before *string, after string) []executors.FileChan
 		size += jsonSize(old)
 	}
 	if size <= maxDiff {
-		return []executors.FileChange{whole}
+		return []filechange.Change{whole}
 	}
 	if before == nil {
 		text, whole.Cut = cutJSON(text, maxDiff)
-		return []executors.FileChange{whole}
+		return []filechange.Change{whole}
 	}
 	return parts(whole)
 }
@@ -43,14 +43,14 @@ func textChanges(path string, before *string, after string) []executors.FileChan
 // text with a zero byte.
 func typeOf(text string) string {
 	if !utf8.ValidString(text) || strings.Contains(text, "\x00") {
-		return executors.FileBinary
+		return filechange.Binary
 	}
 	return ""
 }
 
 // parts returns the changed parts of a text with some lines around them, as many as fit.
-func parts(whole executors.FileChange) []executors.FileChange {
-	var all []executors.FileChange
+func parts(whole filechange.Change) []filechange.Change {
+	var all []filechange.Change
 	left := maxDiff
 	hunks := splitUnified(string(diff.Diff("a", []byte(*whole.Old), "b", []byte(*whole.New))))
 	for i, h := range hunks {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/filechange"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
@@ -17,7 +18,7 @@ import (
 // planMove checks a move. A file that the rules for reading refuse may not be
 // moved either: it might be readable under its new name.
 func (t *tools) planMove(ctx context.Context, in *relocateInput) (relocation, error) {
-	r, err := t.planRelocation(in, t.roots.Writing(), executors.OpMove)
+	r, err := t.planRelocation(in, t.roots.Writing(), filechange.Move)
 	if r.from.abs == "" || r.to.abs == "" {
 		return r, err
 	}

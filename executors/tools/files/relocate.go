@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/filechange"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
@@ -46,23 +47,23 @@ func (r relocation) card(verb string, kind executors.Kind, in *relocateInput, er
 		card.Locations = []executors.Location{{Path: r.from.client}}
 	}
 	if err == nil {
-		card.Changes = []executors.FileChange{r.change()}
+		card.Changes = []filechange.Change{r.change()}
 	}
 	return card
 }
 
 // change returns the relocation as a change of files.
-func (r relocation) change() executors.FileChange {
-	return executors.FileChange{Op: r.op, Path: r.to.client, OldPath: r.from.client, Type: typeOfMode(r.info.Mode())}
+func (r relocation) change() filechange.Change {
+	return filechange.Change{Op: r.op, Path: r.to.client, OldPath: r.from.client, Type: typeOfMode(r.info.Mode())}
 }
 
 // typeOfMode returns the type of a file for a client, empty for a regular file.
 func typeOfMode(mode fs.FileMode) string {
 	switch {
 	case mode.IsDir():
-		return executors.FileDirectory
+		return filechange.Directory
 	case mode&fs.ModeSymlink != 0:
-		return executors.FileSymlink
+		return filechange.Symlink
 	}
 	return ""
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/filechange"
 	"github.com/zeph-acp/zeph-acp/executors/tools/files/walk"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/filter/text/setting"
@@ -209,18 +210,18 @@ func TestChangesMade(t *testing.T) {
 	for _, tt := range []struct {
 		tool  string
 		input in
-		want  executors.FileChange
+		want  filechange.Change
 	}{
-		{"create_directory", in{"path": "n"}, executors.FileChange{Op: executors.OpAdd, Path: "n", Type: executors.FileDirectory}},
-		{"copy_path", in{"source": "a", "destination": "b"}, executors.FileChange{Op: executors.OpCopy, Path: "b", OldPath: "a"}},
-		{"move_path", in{"source": "b", "destination": "c"}, executors.FileChange{Op: executors.OpMove, Path: "c", OldPath: "b"}},
-		{"delete_path", in{"path": "c"}, executors.FileChange{Op: executors.OpDelete, Path: "c", Old: new("x\r\ny")}},
-		{"delete_path", in{"path": "binary"}, executors.FileChange{Op: executors.OpDelete, Path: "binary", Type: executors.FileBinary}},
-		{"delete_path", in{"path": "large"}, executors.FileChange{Op: executors.OpDelete, Path: "large"}},
-		{"delete_path", in{"path": "d"}, executors.FileChange{Op: executors.OpDelete, Path: "d", Type: executors.FileDirectory}},
-		{"write", in{"path": "w", "content": "\x00"}, executors.FileChange{Op: executors.OpAdd, Path: "w", Type: executors.FileBinary, New: new("\x00")}},
+		{"create_directory", in{"path": "n"}, filechange.Change{Op: filechange.Add, Path: "n", Type: filechange.Directory}},
+		{"copy_path", in{"source": "a", "destination": "b"}, filechange.Change{Op: filechange.Copy, Path: "b", OldPath: "a"}},
+		{"move_path", in{"source": "b", "destination": "c"}, filechange.Change{Op: filechange.Move, Path: "c", OldPath: "b"}},
+		{"delete_path", in{"path": "c"}, filechange.Change{Op: filechange.Delete, Path: "c", Old: new("x\r\ny")}},
+		{"delete_path", in{"path": "binary"}, filechange.Change{Op: filechange.Delete, Path: "binary", Type: filechange.Binary}},
+		{"delete_path", in{"path": "large"}, filechange.Change{Op: filechange.Delete, Path: "large"}},
+		{"delete_path", in{"path": "d"}, filechange.Change{Op: filechange.Delete, Path: "d", Type: filechange.Directory}},
+		{"write", in{"path": "w", "content": "\x00"}, filechange.Change{Op: filechange.Add, Path: "w", Type: filechange.Binary, New: new("\x00")}},
 		{"edit", in{"path": "a", "old_string": "x", "new_string": "z"},
-			executors.FileChange{Op: executors.OpModify, Path: "a", Old: new("x\r\ny"), New: new("z\r\ny")}},
+			filechange.Change{Op: filechange.Modify, Path: "a", Old: new("x\r\ny"), New: new("z\r\ny")}},
 	} {
 		tt.want.Path = b.path(tt.want.Path)
 		if tt.want.OldPath != "" {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/filechange"
 )
 
 func TestWrite(t *testing.T) {
@@ -43,7 +44,7 @@ func TestWrite(t *testing.T) {
 func TestWriteNew(t *testing.T) {
 	b := newBench(t, map[string]string{"f": "old", "dir/": "", "link": "-> target"})
 	if res := b.run("write", in{"path": "a/b/c.txt", "content": "hi\n"}); res.ForModel() != "Wrote 3 bytes to a/b/c.txt (created)" || res.Content[0].Change.Op !=
-		executors.OpAdd {
+		filechange.Add {
 		t.Errorf("got %+v, want 3 bytes in a new file", res)
 	}
 	if res := b.run("write", in{"path": "f", "content": "new!"}); res.ForModel() != "Wrote 4 bytes to f (overwritten)" {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/filechange"
 	"github.com/zeph-acp/zeph-acp/executors/undo"
 )
 
@@ -27,8 +28,8 @@ type Outcome struct {
 	Written, Deleted, Merged []string
 	NotMade                  []PathNote
 	Notes                    []PathNote
-	Kept                     Kept                   // the changes of NotMade
-	Changes                  []executors.FileChange // that were made
+	Kept                     Kept                // the changes of NotMade
+	Changes                  []filechange.Change // that were made
 }
 
 // PathNote is a change that was not made, or a note about a change that was made.
@@ -136,9 +137,9 @@ const maxTexts = 256 << 10
 
 // recordChange records a change that was made.
 func (b *Outcome) recordChange(ch Change, path string, before, after *string) {
-	c := executors.FileChange{Op: executors.WriteOp(before), Path: path, Old: before, New: after}
+	c := filechange.Change{Op: filechange.OpOfWrite(before), Path: path, Old: before, New: after}
 	if after == nil {
-		c.Op, c.New = executors.OpDelete, new(string) // clients of version 1 show a file that becomes empty
+		c.Op, c.New = filechange.Delete, new(string) // clients of version 1 show a file that becomes empty
 		b.Deleted = append(b.Deleted, ch.Path)
 	} else {
 		b.Written = append(b.Written, ch.Path)
@@ -158,7 +159,7 @@ func (b *Outcome) size() (n int) {
 	return n
 }
 
-func sizeOf(c executors.FileChange) int {
+func sizeOf(c filechange.Change) int {
 	n := len(*c.New)
 	if c.Old != nil {
 		n += len(*c.Old)

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/filechange"
 	"github.com/zeph-acp/zeph-acp/executors/undo"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
@@ -30,10 +30,10 @@ func (s *Session) doneFile() string    { return filepath.Join(s.dir, "done.json"
 
 // Outcome is the result of a rewind.
 type Outcome struct {
-	Changed []string               // absolute paths of files and links
-	Changes []executors.FileChange // the same, with small texts, and directories
-	Kept    []string               // files that were skipped because they have changed since the agent's last change
-	Failed  []string               // files that could not be restored, each with its reason
+	Changed []string            // absolute paths of files and links
+	Changes []filechange.Change // the same, with small texts, and directories
+	Kept    []string            // files that were skipped because they have changed since the agent's last change
+	Failed  []string            // files that could not be restored, each with its reason
 }
 
 // Apply restores the files. force also replaces the files that have changed since the agent's last
@@ -93,20 +93,20 @@ func (p *Plan) Apply(ctx context.Context, force bool, mark []byte) (Outcome, err
 const maxTexts = 128 << 10
 
 // fileChange returns a step as a change of files. Texts are left out if they exceed room, which it lowers.
-func (s *Session) fileChange(step undo.Step, room *int) executors.FileChange {
-	c := executors.FileChange{Op: executors.OpModify, Path: s.Roots.AsGiven(step.Path)}
+func (s *Session) fileChange(step undo.Step, room *int) filechange.Change {
+	c := filechange.Change{Op: filechange.Modify, Path: s.Roots.AsGiven(step.Path)}
 	entry := step.To
 	switch {
 	case !step.From.Exists():
-		c.Op = executors.OpAdd
+		c.Op = filechange.Add
 	case !step.To.Exists():
-		c.Op, entry = executors.OpDelete, step.From
+		c.Op, entry = filechange.Delete, step.From
 	}
 	switch {
 	case entry.IsDir():
-		c.Type = executors.FileDirectory
+		c.Type = filechange.Directory
 	case !entry.IsFile():
-		c.Type = executors.FileSymlink
+		c.Type = filechange.Symlink
 	default:
 		c.Old, c.New = s.text(step.From, &c.Type, room), s.text(step.To, &c.Type, room)
 	}
@@ -123,7 +123,7 @@ func (s *Session) text(state undo.State, fileType *string, room *int) *string {
 		return nil
 	}
 	if !undo.IsText(data) {
-		*fileType = executors.FileBinary
+		*fileType = filechange.Binary
 		return nil
 	}
 	*room -= len(data)
