@@ -34,9 +34,18 @@ type ConfigChoice struct {
 	Description string `json:"description,omitempty"`
 }
 
+// typeAndValue returns the type of the option, select or boolean, and its value in the form of the type.
+func (o ConfigOption) typeAndValue() (kind string, value any) {
+	if o.Options == nil {
+		return "boolean", o.Value.On
+	}
+	return "select", o.Value.Text
+}
+
 // MarshalJSON writes the type and the value in the form of the type.
 func (o ConfigOption) MarshalJSON() ([]byte, error) {
-	wire := struct {
+	kind, value := o.typeAndValue()
+	return plainjson.Marshal(struct {
 		ID           string         `json:"id"`
 		Name         string         `json:"name"`
 		Description  string         `json:"description,omitempty"`
@@ -44,11 +53,7 @@ func (o ConfigOption) MarshalJSON() ([]byte, error) {
 		Type         string         `json:"type"`
 		CurrentValue any            `json:"currentValue"`
 		Options      []ConfigChoice `json:"options,omitempty"`
-	}{o.ID, o.Name, o.Description, o.Category, "select", o.Value.Text, o.Options}
-	if o.Options == nil {
-		wire.Type, wire.CurrentValue = "boolean", o.Value.On
-	}
-	return plainjson.Marshal(wire)
+	}{o.ID, o.Name, o.Description, o.Category, kind, value, o.Options})
 }
 
 // OptionValue is the value of a config option: Text for a select, On for a boolean.

@@ -78,11 +78,8 @@ type wireOption struct {
 func wireOptionsOf(all []ConfigOption) []wireOption {
 	out := []wireOption{}
 	for _, o := range all {
-		w := wireOption{o.ID, o.Name, o.Description, o.Category, "select", o.Value.Text, o.Options}
-		if o.Options == nil {
-			w.Type, w.CurrentValue = "boolean", o.Value.On
-		}
-		out = append(out, w)
+		kind, value := o.typeAndValue()
+		out = append(out, wireOption{o.ID, o.Name, o.Description, o.Category, kind, value, o.Options})
 	}
 	return out
 }
