@@ -24,7 +24,11 @@ func newKilledAgent(t *testing.T, root string) *killedAgent {
 	t.Helper()
 	v := &killedAgent{model: fakemodel.NewAnthropic(t)}
 	v.model.Choose = func(r fakemodel.Request) fakemodel.Reply {
-		return fakemodel.Answer(fakemodel.Say(strings.Repeat("You asked me to "+r.Last()+".\n", 50)))
+		answer := ""
+		for n := range 50 { // numbered, since an answer that repeats itself is stopped
+			answer += fmt.Sprintf("%d: You asked me to %s.\n", n, r.Last())
+		}
+		return fakemodel.Answer(fakemodel.Say(answer))
 	}
 	v.start(t, start{root: root, env: v.model.Env(), config: "[audit]\nmax_bytes = 1048576\n"})
 	v.initialize()
