@@ -3,6 +3,7 @@ package acp
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -92,6 +93,19 @@ func TestPanicEndsTheWork(t *testing.T) {
 	w.expect(t, "user_message m1", "response 1", "state_update running", "state_update idle error")
 	w.send(`{"jsonrpc":"2.0","id":"alive","method":"session/list"}`)
 	w.expect(t, `response "alive"`)
+}
+
+// A limit of time that the agent has set itself is a failure, not a cancel.
+// Statements 291.
+func TestTimeoutIsAFailure(t *testing.T) {
+	w := serve2(t, &fakeSessions{turn: func(ctx context.Context, _ *Client, _ []ContentBlock) (StopReason, error) {
+		ctx, cancel := context.WithTimeout(ctx, 0)
+		defer cancel()
+		<-ctx.Done()
+		return "", fmt.Errorf("the model: %w", context.Cause(ctx))
+	}})
+	w.send(prompt2Frame)
+	w.expect(t, "user_message m1", "response 1", "state_update running", "state_update idle error")
 }
 
 // While two questions are open, the state changes only with the first and the last one; while another call

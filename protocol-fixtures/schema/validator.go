@@ -22,6 +22,7 @@ type Validator struct {
 	mu           sync.Mutex
 	openRequests map[string]string // methods of the client's requests that are not answered, by the id's JSON
 	declared     map[string]any    // the capabilities of the client
+	is2          bool              // the agent has answered with version 2
 }
 
 // kind selects the check of a frame.
@@ -149,8 +150,12 @@ func (v *Validator) response(f frame) error {
 		if v.editions, err = version2(); err != nil {
 			return fmt.Errorf("schema of version 2: %w", err)
 		}
+		v.is2 = true
 	case strings.HasPrefix(method, "_") || slices.Contains(removed, method):
 		return nil // no edition has its result
+	}
+	if v.is2 && hasModes(f.Result) { // the schema allows further members
+		return fmt.Errorf("schema: the result of %s has modes, which only version 1 has", method)
 	}
 	return v.check(kind{key: method + " Response"}, f.Result)
 }

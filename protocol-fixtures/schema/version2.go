@@ -20,3 +20,10 @@ func versionOf(result []byte) int {
 	_ = json.Unmarshal(result, &r) // otherwise it stays 0
 	return r.Version
 }
+
+// hasModes reports whether a result has the modes of version 1.
+func hasModes(result []byte) bool {
+	var r map[string]json.RawMessage
+	_ = json.Unmarshal(result, &r) // otherwise it has no members
+	return r["modes"] != nil
+}
