@@ -97,6 +97,23 @@ const (
 	StopCancelled       StopReason = "cancelled"
 )
 
+// Sentence says for people that a turn ended early; it is empty for a turn that ended by itself.
+func (r StopReason) Sentence() string {
+	switch r {
+	case StopEndTurn, "":
+		return ""
+	case StopCancelled:
+		return "The turn was cancelled."
+	case StopRefusal:
+		return "The model declined to continue."
+	case StopMaxTokens:
+		return "The answer reached the limit of the model."
+	case StopMaxTurnRequests:
+		return "The turn reached the limit of its rounds."
+	}
+	return "The turn ended: " + string(r)
+}
+
 // PromptResponse ends a turn.
 type PromptResponse struct {
 	StopReason StopReason `json:"stopReason"`

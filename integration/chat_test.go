@@ -110,7 +110,7 @@ func TestChatWhileItWorks(t *testing.T) {
 	s.enter("again")
 	s.await(`│ second\n[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] +\d+ s .* ›$`)
 	s.key("C-c")
-	s.await(`╰ failed · cancelled\n\ncancelled\n\n›$`)
+	s.await(`╰ failed · cancelled\n\nThe turn was cancelled\.\n\n›$`)
 	s.enter("and now?")
 	s.await(`Where were we\?\n\n›$`)
 	text := s.text()
@@ -207,7 +207,7 @@ func TestChatShrinks(t *testing.T) {
 		t.Errorf("the terminal has\n%s", s.last)
 	}
 	s.key("C-c")
-	s.await(`cancelled\n\n›$`)
+	s.await(`The turn was cancelled\.\n\n›$`)
 }
 
 // TestChatStopped stops the conversation with Ctrl-Z. After fg a pasted text is one prompt

@@ -72,6 +72,7 @@ type Agent struct {
 	// writesCache reports that the provider counted tokens that it wrote to its cache.
 	writesCache bool
 	subturns    subturns
+	rounds      roundQuestions
 }
 
 // Client holds the client's functions and capabilities.
@@ -85,10 +86,10 @@ type Client struct {
 	// there is no user.
 	Elicit func(context.Context, acp.ElicitRequest) (acp.ElicitResult, error)
 	// ContinueUnasked reports whether a turn continues after max_tool_iterations rounds
-	// without a question; nil means that it asks. StopAsking is called when the
-	// user wants no more of these questions in this session.
+	// without a question; nil means that it asks.
 	ContinueUnasked func() bool
-	StopAsking      func()
+	// RoundLimit replaces these questions where no one answers them.
+	RoundLimit RoundLimit
 	// SendAs sends an update of a child session; nil means that the client does not show
 	// child sessions, and subturns are shown as steps of the call that began them.
 	SendAs func(ctx context.Context, session string, u acp.SessionUpdate) error

@@ -27,49 +27,55 @@ func TestRounds(t *testing.T) {
 		soft, hard int
 		answers    []string // of the user, one per question; "!" means that no one answers
 		unasked    bool
+		own        RoundLimit
 		rounds     int // that the model wants
 		want       int // that it gets
 		last       string
 		ends       []string // the outcomes of the questions
 	}{
-		"go on, and again, then stop": {2, 200, []string{goOn, goOn, stopHere}, false, 9, 6,
+		"go on, and again, then stop": {2, 200, []string{goOn, goOn, stopHere}, false, RoundLimit{}, 9, 6,
 			"Stopped after 6 rounds of tool calls, as you asked. Send another prompt to continue.",
 			[]string{`completed content="Continuing."`, `completed content="Continuing."`, `completed content="Stopped."`}},
-		"go on to the end": {2, 200, []string{goOn}, false, 3, 3, "done", []string{`completed content="Continuing."`}},
-		"without asking again": {2, 200, []string{goOnUnasked}, false, 9, 9, "done",
+		"go on to the end": {2, 200, []string{goOn}, false, RoundLimit{}, 3, 3, "done", []string{`completed content="Continuing."`}},
+		"without asking again": {2, 200, []string{goOnUnasked}, false, RoundLimit{}, 9, 9, "done",
 			[]string{`completed content="Continuing, without asking again in this session."`}},
-		"without asking, to the cap": {2, 5, []string{goOnUnasked}, false, 9, 5,
+		"without asking, to the cap": {2, 5, []string{goOnUnasked}, false, RoundLimit{}, 9, 5,
 			"Stopped after 5 rounds of tool calls (agent.max_tool_iterations_hard). Send another prompt to continue.",
 			[]string{`completed content="Continuing, without asking again in this session."`}},
-		"nobody answers": {2, 200, []string{"!"}, false, 9, 2, "Stopped after 2 rounds of tool calls (agent.max_tool_iterations). Send another prompt to continue.",
+		"nobody answers": {2, 200, []string{"!"}, false, RoundLimit{}, 9, 2, "Stopped after 2 rounds of tool calls (agent.max_tool_iterations). Send another prompt to continue.",
 			[]string{`failed content="No one answered."`}},
-		"an option that was not offered": {2, 200, []string{"yes"}, false, 9, 2,
+		"an option that was not offered": {2, 200, []string{"yes"}, false, RoundLimit{}, 9, 2,
 			"Stopped after 2 rounds of tool calls, as you asked. Send another prompt to continue.", []string{`completed content="Stopped."`}},
-		"nobody can be asked": {2, 200, nil, false, 9, 2,
+		"nobody can be asked": {2, 200, nil, false, RoundLimit{}, 9, 2,
 			"Stopped after 2 rounds of tool calls (agent.max_tool_iterations). Send another prompt to continue.", nil},
-		"unasked": {2, 5, nil, true, 9, 5,
+		"unasked": {2, 5, nil, true, RoundLimit{}, 9, 5,
 			"Stopped after 5 rounds of tool calls (agent.max_tool_iterations_hard). Send another prompt to continue.", nil},
-		"unasked, one round at a time": {1, 200, nil, true, 40, 40, "done", nil},
-		"the cap holds for who says go on each time": {2, 5, []string{goOn, goOn}, false, 9, 5,
+		"unasked, one round at a time": {1, 200, nil, true, RoundLimit{}, 40, 40, "done", nil},
+		"the cap holds for who says go on each time": {2, 5, []string{goOn, goOn}, false, RoundLimit{}, 9, 5,
 			"Stopped after 5 rounds of tool calls (agent.max_tool_iterations_hard). Send another prompt to continue.",
 			[]string{`completed content="Continuing."`, `completed content="Continuing."`}},
-		"both the same": {3, 3, []string{}, false, 9, 3, "Stopped after 3 rounds of tool calls (agent.max_tool_iterations). Send another prompt to continue.", nil},
-		"more than the default of the cap": {201, 200, []string{goOn}, false, 500, 402,
+		"both the same": {3, 3, []string{}, false, RoundLimit{}, 9, 3, "Stopped after 3 rounds of tool calls (agent.max_tool_iterations). Send another prompt to continue.", nil},
+		"more than the default of the cap": {201, 200, []string{goOn}, false, RoundLimit{}, 500, 402,
 			"Stopped after 402 rounds of tool calls (agent.max_tool_iterations_hard). Send another prompt to continue.",
 			[]string{`completed content="Continuing."`}},
+		"a limit of its own, unasked": {2, 200, []string{}, false, RoundLimit{Rounds: 120, Name: "--max-rounds", Next: "Go on."}, 130, 120,
+			"Stopped after 120 rounds of tool calls (--max-rounds). Go on.", nil},
+		"a lower cap than its own limit": {2, 5, []string{}, false, RoundLimit{Rounds: 100, Name: "--max-rounds"}, 9, 5,
+			"Stopped after 5 rounds of tool calls (agent.max_tool_iterations_hard). Send another prompt to continue.", nil},
+		"fewer than its own limit": {2, 200, nil, false, RoundLimit{Rounds: 100}, 9, 9, "done", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := &client{}
 			a := newAgent(t, manyRounds(tt.rounds), c)
 			a.Config.MaxToolIterations, a.Config.MaxToolIterationsHard = tt.soft, tt.hard
-			var leave bool
-			a.ContinueUnasked, a.StopAsking = func() bool { return tt.unasked || leave }, func() { leave = true }
+			a.ContinueUnasked, a.RoundLimit = func() bool { return tt.unasked }, tt.own
 			var questions []string
 			if tt.answers != nil {
 				a.Ask = func(_ context.Context, u acp.ToolCall, options []acp.PermissionOption) (string, error) {
 					questions = append(questions, u.ToolCallID)
-					if want := fmt.Sprintf("%d rounds of tools so far. Continue?", len(questions)*tt.soft); u.Title != want || len(options) != 3 {
-						t.Errorf("asked %q with %v, want %q", u.Title, options, want)
+					if want := fmt.Sprintf("%d rounds of tools so far. Continue?", len(questions)*tt.soft); u.Title != want || len(options) != 3 ||
+						(options[0].OptionID == goOnUnasked) != (len(questions) > 1) {
+						t.Errorf("question %d: asked %q with %v, want %q", len(questions), u.Title, options, want)
 					}
 					if answer := tt.answers[len(questions)-1]; answer != "!" {
 						return answer, nil

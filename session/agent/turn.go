@@ -157,7 +157,8 @@ func (t *turn) atLimit(ctx context.Context, iteration int) (acp.StopReason, erro
 	if err != nil || why == "" {
 		return "", err
 	}
-	return t.stop(ctx, acp.StopMaxTurnRequests, "Stopped after %s of tool calls%s. Send another prompt to continue.", quantity.Count(iteration, "round"), why)
+	return t.stop(ctx, acp.StopMaxTurnRequests, "Stopped after %s of tool calls%s. %s", quantity.Count(iteration, "round"), why,
+		cmp.Or(t.RoundLimit.Next, "Send another prompt to continue."))
 }
 
 // answerWithRetry asks the model, and once more after a rejected request if that can help.

@@ -34,6 +34,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/ideproxy"
 	"github.com/zeph-acp/zeph-acp/session"
+	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/agent/toolset"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/provider"
@@ -104,8 +105,10 @@ type Processes struct {
 // User is whom sessions ask, and what they ask about. Each of the Project fields asks about a part of
 // the repository, and uses what the user approves; without it, the part is not used.
 type User struct {
-	Yes            bool // the user allows every call that the agent would ask about
-	NoUser         bool // no user can be asked
+	Yes    bool // the user allows every call that the agent would ask about
+	NoUser bool // no user can be asked
+	// RoundLimit limits a turn, in place of questions whether it continues.
+	RoundLimit     agent.RoundLimit
 	ProjectServers bool // the MCP servers of the repository
 	ProjectHooks   bool // its hooks
 	ProjectSkills  bool // its skills and commands

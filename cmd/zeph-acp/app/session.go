@@ -198,19 +198,26 @@ func suspicionFeature() Feature {
 	}
 }
 
+// roundLimit returns the limit of turns whose rounds no one is asked about.
+func (b *sessionBuilder) roundLimit() agent.RoundLimit {
+	if b.session.Unattended {
+		return agent.RoundLimit{Rounds: b.cfg.Tools.Scheduler.MaxRounds, Name: "tools.scheduler.max_rounds", Next: "Continue its session, or allow more rounds."}
+	}
+	return b.app.RoundLimit
+}
+
 // client returns the client in the form that a turn uses.
 func (b *sessionBuilder) client() agent.Client {
 	caps := b.session.Client.Capabilities()
-	var unlimitedRounds atomic.Bool // the user wants no question after max_tool_iterations rounds
 	c := agent.Client{
 		Send: func(ctx context.Context, u acp.SessionUpdate) error {
 			return b.session.Update(ctx, b.session.ID, u)
 		},
 		ContinueUnasked: func() bool {
 			mode := b.session.Mode()
-			return b.app.Yes || mode == agent.ModeAuto || mode == agent.ModeAutoJudge || unlimitedRounds.Load()
+			return b.app.Yes || mode == agent.ModeAuto || mode == agent.ModeAutoJudge
 		},
-		StopAsking:      func() { unlimitedRounds.Store(true) },
+		RoundLimit:      b.roundLimit(),
 		ShowCompactions: caps.Compaction, Notices: caps.Notices,
 		// The client's own terminals show their output themselves.
 		StreamTerminals: caps.TerminalOutput && !ideproxy.HasTerminals(b.session.Client),

@@ -159,10 +159,10 @@ func (s *Screen) End(stop acp.StopReason, err error) {
 	switch {
 	case err != nil:
 	case s.Footer == nil && stop != acp.StopEndTurn:
-		s.printOutcome(dim, string(stop))
+		s.printOutcome(dim, stop.Sentence())
 	case s.Footer != nil:
 		if stop != acp.StopEndTurn {
-			s.printOutcome(yellow, string(stop))
+			s.printOutcome(yellow, stop.Sentence())
 		}
 		s.printOutcome(dim, s.Footer())
 	}
@@ -192,7 +192,7 @@ func (s *Screen) Idle(stop acp.StopReason, failure string) {
 	case failure != "":
 		s.printOutcome(red, failure)
 	case stop != "" && stop != acp.StopEndTurn:
-		s.printOutcome(yellow, string(stop))
+		s.printOutcome(yellow, stop.Sentence())
 	}
 	if s.block != "" {
 		s.write("\n")
@@ -236,7 +236,7 @@ func (s *Screen) Ended(stop acp.StopReason, failure string) {
 	case "":
 		s.printOutcome(red, failure)
 	default:
-		s.printOutcome(dim, string(stop))
+		s.printOutcome(dim, stop.Sentence())
 	}
 }
 

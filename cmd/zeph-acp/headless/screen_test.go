@@ -80,9 +80,9 @@ func TestScreen(t *testing.T) {
 		},
 		"thoughts": {
 			[]string{thought("1", "a\nb"), thought("1", "c\n"), text("2", "d"), thought("3", "e"), "=refusal"},
-			"┊ a\n┊ bc\n\nd\n\n┊ e\n\nrefusal\n",
+			"┊ a\n┊ bc\n\nd\n\n┊ e\n\nThe model declined to continue.\n",
 		},
-		"nothing":      {[]string{"=cancelled"}, "cancelled\n"},
+		"nothing":      {[]string{"=cancelled"}, "The turn was cancelled.\n"},
 		"unknown kind": {[]string{`{"sessionUpdate":"what"}`, `[]`[:1] + `:`, text("1", "a")}, "a"},
 		"live output": {
 			[]string{call("a", "x"), "term-1:ear", embed("a", "term-1"), "term-1:ly\n\nlate\n", ended("a", "completed", "early\nlate")},
@@ -113,7 +113,7 @@ func TestScreen(t *testing.T) {
 		},
 		"not ended": {
 			[]string{call("a", "x"), call("b", "y"), "=cancelled"},
-			"╭ execute  x\n╰ not finished\n╭ execute  y\n╰ not finished\n\ncancelled\n",
+			"╭ execute  x\n╰ not finished\n╭ execute  y\n╰ not finished\n\nThe turn was cancelled.\n",
 		},
 		"sub-agent": {
 			[]string{`{"sessionUpdate":"tool_call","toolCallId":"a","title":"fixer: mend it","kind":"think","status":"completed"}`},

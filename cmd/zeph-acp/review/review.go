@@ -33,13 +33,9 @@ type flags struct {
 	github       bool
 }
 
-// defaultRounds is the default of --max-rounds, the number of rounds of tool calls: there is
-// no one to ask whether to continue.
-const defaultRounds = 50
-
 // NewCommand returns the command review.
 func NewCommand(f *cli.Flags) *cobra.Command {
-	r := &flags{Flags: run.Flags{MaxRounds: defaultRounds, Mode: "ask"}}
+	r := &flags{Flags: run.Flags{Mode: "ask", RoundsAdvice: "Allow more rounds, or name the paths to review."}}
 	cmd := &cobra.Command{
 		Use:   "review [flags] [PATH...]",
 		Short: "Review changes, and print the findings",
@@ -64,7 +60,7 @@ findings: file, line, severity, title, text. The model only reads.
 	fs.StringVar(&r.Dir, "cwd", "", "review the repository of `DIR` instead of the current directory")
 	fs.StringVar(&r.Model, "model", "", "use the model `PROVIDER:MODEL`, or the configured one of PROVIDER")
 	fs.StringVar(&r.SystemAppend, "system-append", "", "add `TEXT` to the system prompt, such as the rules of the project")
-	fs.IntVar(&r.MaxRounds, "max-rounds", defaultRounds, "stop after `N` rounds of tool calls")
+	cli.AddMaxRounds(fs, &r.MaxRounds, "stop after `N` rounds of tool calls")
 	fs.DurationVar(&r.Timeout, "timeout", 0, "stop the review after `DURATION`, such as 90s or 10m")
 	fs.BoolVarP(&r.Quiet, "quiet", "q", false, "print only the findings, and errors on stderr")
 	return cmd

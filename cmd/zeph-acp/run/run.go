@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -33,12 +32,14 @@ type Flags struct {
 	attachFiles  []string      // --attach
 	SystemAppend string        // --system-append
 	schemaFile   string        // --output-schema
-	MaxRounds    int           // --max-rounds; 0 means the configured number
+	MaxRounds    int           // --max-rounds; 0 means that the configuration decides
 	Timeout      time.Duration // 0 means no limit
 	yes          bool
 	JSON         bool
 	Quiet        bool
 
+	roundsSet     bool   // --max-rounds was given
+	RoundsAdvice  string // how to continue after a limit of rounds, as a sentence
 	MCPProject    bool
 	HooksProject  bool
 	SkillsProject bool
@@ -48,7 +49,7 @@ type Flags struct {
 
 // NewCommand returns the command run.
 func NewCommand(f *cli.Flags) *cobra.Command {
-	r := &Flags{}
+	r := &Flags{RoundsAdvice: "Go on with --continue, or allow more rounds."}
 	cmd := &cobra.Command{
 		Use:   "run [flags] PROMPT...",
 		Short: "Run one turn in the terminal, without an editor",
@@ -90,7 +91,7 @@ your own that fails, such as "/read missing.txt", with 1. Otherwise:
 	r.AddSessionFlags(cmd)
 	fs.BoolVar(&r.yes, "yes", false, "allow every tool call that needs permission")
 	fs.StringArrayVar(&r.attachFiles, "attach", nil, "attach the text or image in `FILE`; may be repeated")
-	fs.IntVar(&r.MaxRounds, "max-rounds", 0, "stop after `N` rounds of tool calls, without asking whether to continue")
+	cli.AddMaxRounds(fs, &r.MaxRounds, "stop after `N` rounds of tool calls; a terminal asks instead whether to continue, unless this is given")
 	fs.DurationVar(&r.Timeout, "timeout", 0, "stop the turn after `DURATION`, such as 90s or 10m")
 	fs.StringVar(&r.schemaFile, "output-schema", "", "ask for an answer in JSON that fits the JSON Schema in `FILE`, and print it alone")
 	fs.BoolVar(&r.MCPProject, "mcp-project", false, "ask about the MCP servers of the project's .mcp.json; with --yes, start them")
@@ -123,10 +124,12 @@ func (r *Flags) check(cmd *cobra.Command, f *cli.Flags) error {
 		return cli.Usagef("want --continue or --resume, not both")
 	case fs.Changed("timeout") && r.Timeout <= 0:
 		return cli.Usagef("--timeout: want a duration above 0, such as 90s or 10m")
-	case fs.Changed("max-rounds") && (r.MaxRounds < 1 || r.MaxRounds > roundsLimit):
-		return cli.Usagef("--max-rounds: want a number from 1 to %d", roundsLimit)
 	}
-	if r.MaxRounds > 0 {
+	var err error
+	if r.roundsSet, err = cli.GivenRounds(fs); err != nil {
+		return err
+	}
+	if r.roundsSet {
 		n := strconv.Itoa(r.MaxRounds)
 		f.Values = map[string]string{"agent.max_tool_iterations": n, "agent.max_tool_iterations_hard": n}
 	}
@@ -135,9 +138,6 @@ func (r *Flags) check(cmd *cobra.Command, f *cli.Flags) error {
 	}
 	return nil
 }
-
-// roundsLimit is the highest value of --max-rounds.
-const roundsLimit = 10_000
 
 // Runner makes one run.
 type Runner struct {
@@ -277,7 +277,7 @@ func (r *Runner) RunTurn(ctx context.Context, f *cli.Flags) error {
 	if err == nil && reason == acp.StopEndTurn && context.Cause(ctx) == nil {
 		err = r.finishTurn(lastMessage.Text())
 	} else {
-		err = turnError(reason, err, context.Cause(ctx), r.withFlagName(lastMessage.Text()), r.tally.name())
+		err = turnError(reason, err, context.Cause(ctx), lastMessage.Text(), r.tally.name())
 	}
 	if r.JSON {
 		if failed := r.tally.result(reason, err, r.AnswerSchema).write(r.out); failed != nil {
@@ -285,15 +285,6 @@ func (r *Runner) RunTurn(ctx context.Context, f *cli.Flags) error {
 		}
 	}
 	return err
-}
-
-// withFlagName replaces the configuration key in the agent's message about a limit by the
-// flag that set the limit.
-func (r *Runner) withFlagName(lastMessage string) string {
-	if r.MaxRounds == 0 {
-		return lastMessage
-	}
-	return strings.Replace(lastMessage, "(agent.max_tool_iterations)", "(--max-rounds)", 1)
 }
 
 // finishTurn returns the error of a turn that ended by itself. If the answer must fit a schema,

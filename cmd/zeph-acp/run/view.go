@@ -9,6 +9,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/cli"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
+	"github.com/zeph-acp/zeph-acp/session/agent"
 )
 
 // connectUser sets the view and the approver of the turn. A person is asked only with a
@@ -21,6 +22,10 @@ func (r *Runner) connectUser() {
 	r.Turn.View = r.view()
 	r.Turn.Approver, r.Turn.Listen = r.user, r.user.Listen
 	r.App.Yes, r.App.NoUser = r.yes, !r.yes && r.user.Keyboard == nil
+	r.App.RoundLimit = agent.RoundLimit{Next: r.RoundsAdvice}
+	if r.roundsSet || r.App.Yes || r.App.NoUser {
+		r.App.RoundLimit.Rounds, r.App.RoundLimit.Name = r.MaxRounds, "--max-rounds"
+	}
 }
 
 // view returns the view of the turn, and sets the user's screen.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -28,6 +29,8 @@ import (
 type flags struct {
 	dir  string
 	json bool
+	// maxRounds is a limit of this command in place of the configured one.
+	maxRounds int
 }
 
 // NewCommand returns the command schedule.
@@ -135,7 +138,7 @@ func deleteTasks(cmd *cobra.Command, a *app.App, all []store.Task, names []strin
 }
 
 func newRun(f *cli.Flags, s *flags) *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "run [NAME...]",
 		Short: "Run tasks now, or all that are due",
 		Long: `Run tasks now, one after another, and show their turns. Without a name it runs the
@@ -147,6 +150,13 @@ agent:
 
 The exit status is 1 if a run failed, or if another process runs the task.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			given, err := cli.GivenRounds(cmd.Flags())
+			if err != nil {
+				return err
+			}
+			if given {
+				f.Values = map[string]string{"tools.scheduler.max_rounds": strconv.Itoa(s.maxRounds)}
+			}
 			return s.withTasks(cmd, f, func(a *app.App, all []store.Task) error {
 				chosen, err := tasksToRun(cmd.Context(), a, all, args)
 				if err != nil {
@@ -156,6 +166,8 @@ The exit status is 1 if a run failed, or if another process runs the task.`,
 			})
 		},
 	}
+	cli.AddMaxRounds(cmd.Flags(), &s.maxRounds, "stop each run after `N` rounds of tool calls, in place of tools.scheduler.max_rounds")
+	return cmd
 }
 
 // tasksToRun returns the named tasks, or those that are due.

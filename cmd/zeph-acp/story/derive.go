@@ -145,12 +145,7 @@ func ending(e transcript.TurnEnd) string {
 	if e.Error != "" {
 		return "Ended by an error: " + e.Error
 	}
-	return map[acp.StopReason]string{
-		acp.StopCancelled:       "The user cancelled the turn.",
-		acp.StopRefusal:         "The model declined to continue.",
-		acp.StopMaxTokens:       "The answer reached the limit of the model.",
-		acp.StopMaxTurnRequests: "The turn reached the limit of its rounds.",
-	}[e.Reason]
+	return e.Reason.Sentence()
 }
 
 // prompt begins a turn.

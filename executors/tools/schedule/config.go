@@ -11,6 +11,7 @@ type Config struct {
 	MaxTasks           int    `toml:"max_tasks" default:"100" range:"1..10000" tighten:"lower" unit:"tasks" doc:"that have not ended, of all projects together"`
 	MinIntervalMinutes int    `toml:"min_interval_minutes" default:"5" range:"1..10080" tighten:"raise" unit:"minutes" doc:"between two runs of a task, at the least"`
 	MaxRunMinutes      int    `toml:"max_run_minutes" default:"30" range:"1..10080" unit:"minutes" doc:"that a run may take"`
+	MaxRounds          int    `toml:"max_rounds" default:"100" range:"1..10000" tighten:"lower" unit:"rounds" doc:"of tool calls after which a run ends"`
 	Provider           string `toml:"provider" format:"model" zero:"the model of the session that set the task" doc:"the model for the prompts of tasks, provider or provider:model"`
 	Timezone           string `toml:"timezone" zero:"the time zone of the machine" doc:"the time zone of run_at and cron, such as Europe/Berlin"`
 }

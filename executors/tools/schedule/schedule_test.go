@@ -256,10 +256,10 @@ func TestTighten(t *testing.T) {
 		repo, want Config
 		ignored    []string
 	}{
-		"stricter": {Config{Enabled: false, MaxTasks: 5, MinIntervalMinutes: 60, MaxRunMinutes: 30},
-			Config{Enabled: false, MaxTasks: 5, MinIntervalMinutes: 60, MaxRunMinutes: 30}, nil},
-		"looser": {Config{Enabled: true, MaxTasks: 500, MinIntervalMinutes: 1, MaxRunMinutes: 1}, setting.Default[Config](),
-			[]string{"max_run_minutes", "max_tasks", "min_interval_minutes"}},
+		"stricter": {Config{Enabled: false, MaxTasks: 5, MinIntervalMinutes: 60, MaxRunMinutes: 30, MaxRounds: 7},
+			Config{Enabled: false, MaxTasks: 5, MinIntervalMinutes: 60, MaxRunMinutes: 30, MaxRounds: 7}, nil},
+		"looser": {Config{Enabled: true, MaxTasks: 500, MinIntervalMinutes: 1, MaxRunMinutes: 1, MaxRounds: 101}, setting.Default[Config](),
+			[]string{"max_rounds", "max_run_minutes", "max_tasks", "min_interval_minutes"}},
 	} {
 		got, ignored := setting.Tighten(setting.Default[Config](), tt.repo, setting.Paths[Config]()...)
 		if diff := cmp.Diff(tt.want, got) + cmp.Diff(tt.ignored, ignored); diff != "" {
@@ -270,7 +270,7 @@ func TestTighten(t *testing.T) {
 
 func TestValidate(t *testing.T) {
 	wrong := setting.Check(Config{MaxTasks: 0, MinIntervalMinutes: -1, MaxRunMinutes: 1 << 40, Timezone: "Moon/Sea"})
-	if len(wrong) != 4 || setting.Check(setting.Default[Config]())["timezone"] != "" || len(setting.Check(setting.Default[Config]())) > 0 {
+	if len(wrong) != 5 || setting.Check(setting.Default[Config]())["timezone"] != "" || len(setting.Check(setting.Default[Config]())) > 0 {
 		t.Error(wrong, setting.Check(setting.Default[Config]()))
 	}
 }
