@@ -77,12 +77,12 @@ func (s *Server) prompt2(ctx context.Context, p prompt2Request) (secondPhase, er
 	turnCtx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	detach := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
 	prompt := Prompt{Content: p.Prompt, Caller: p.Trace, Key: p.key, Joins: true}
-	turn := sess.Begin(turnCtx, prompt)
+	turn, shown := sess.Begin(turnCtx, prompt), d.receive(sess.ID())
 	return secondPhase{work: func(conn context.Context, answer func(any, error)) {
 		defer cancel(nil)
 		defer context.AfterFunc(conn, func() { cancel(context.Cause(conn)) })()
 		defer turn.End()
-		s.runPrompt(d, sess.ID(), turn, prompt, func(result any, err error) {
+		s.runPrompt(d, shown, turn, prompt, func(result any, err error) {
 			detach()
 			answer(result, err)
 			settle(result, err)
@@ -95,8 +95,8 @@ var errNotInserted = errors.New("the prompt was not added to the conversation")
 
 // runPrompt runs the turn of a prompt. answer is called once: when the prompt is inserted, or with the
 // reason why it is not.
-func (s *Server) runPrompt(d *version2, session string, turn Turn, p Prompt, answer func(any, error)) {
-	inserted, joined := false, false
+func (s *Server) runPrompt(d *version2, shown *shownPrompt, turn Turn, p Prompt, answer func(any, error)) {
+	session, inserted, joined := shown.session, false, false
 	var reason StopReason
 	p.Inserted = func(id string, joins bool) {
 		inserted, joined = true, joins
@@ -110,12 +110,15 @@ func (s *Server) runPrompt(d *version2, session string, turn Turn, p Prompt, ans
 		reason, err = turn.Run(p)
 		return err
 	})
-	switch {
-	case !inserted && err == nil:
-		answer(nil, errNotInserted)
-	case !inserted:
+	open := d.leave(shown)
+	if !inserted {
+		if err == nil {
+			err = errNotInserted
+		}
 		answer(nil, err)
-	case joined: // the turn that it joined tells the end
+	}
+	switch {
+	case !inserted && !open, joined: // another turn tells the end, if there is any
 	case errors.Is(err, ErrTurnCancelled), errors.Is(err, ErrClosed):
 		d.end(s.client, session, StopCancelled, nil)
 	default:

@@ -1,5 +1,7 @@
 package acp
 
+import "slices"
+
 // The states of a session's foreground work in version 2; SubagentRunning and the others are the same.
 const (
 	stateRunning        = SubagentRunning
@@ -10,6 +12,7 @@ const (
 // shownSession is what was sent to a client of version 2 about a session.
 type shownSession struct {
 	id      string
+	prompts []*shownPrompt        // received and not ended, in order; of a root only
 	working bool                  // a prompt runs
 	ending  bool                  // it was cancelled: the next state is idle
 	state   string                // last sent; empty means idle
@@ -17,6 +20,9 @@ type shownSession struct {
 	calls   map[string]*shownCall // not ended, by id
 	replay  *replay               // nil unless the history is being sent; of a root only
 }
+
+// shownPrompt is a prompt of the client whose work has not ended.
+type shownPrompt struct{ session string }
 
 // shownCall is an open tool call.
 type shownCall struct {
@@ -53,13 +59,15 @@ func (s *shownSession) see(u ToolCall) {
 }
 
 // refresh returns the state of a session whose work runs, if the client has another one: it requires
-// action if all that the work waits for are answers of the user. The caller holds mu.
+// action if all that the work waits for are answers of the user. The work of a prompt that is not
+// inserted yet shows with its first question, such as one about a hook. The caller holds mu.
 func (d *version2) refresh(s *shownSession) []wireUpdate {
 	now := stateRunning
 	if d.isBlocked(s) {
 		now = stateRequiresAction
 	}
-	if !s.working || s.ending || s.state == now {
+	runs := s.working || len(s.prompts) > 0 && (s.asking > 0 || s.isBusy())
+	if !runs || s.ending || s.state == now {
 		return nil
 	}
 	s.state = now
@@ -98,10 +106,34 @@ func (d *version2) asking(c *Client, session, call string) (done func(ended bool
 	return func(ended bool) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		s.ending = s.ending || ended && s.working
+		s.ending = s.ending || ended && (s.working || s.isBusy())
 		note(-1)
 	}
 }
+
+// receive notes a prompt, in the order of the session's queue.
+func (d *version2) receive(session string) *shownPrompt {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	p := &shownPrompt{session}
+	s := d.session(session)
+	s.prompts = append(s.prompts, p)
+	return p
+}
+
+// leave forgets a prompt, and reports whether its work was shown without an end: the work of a prompt
+// that was not inserted shows if it asked the user.
+func (d *version2) leave(p *shownPrompt) (open bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s := d.session(p.session)
+	open = len(s.prompts) > 0 && s.prompts[0] == p && s.isBusy() // the others had to wait
+	s.prompts = slices.DeleteFunc(s.prompts, func(other *shownPrompt) bool { return other == p })
+	return open
+}
+
+// isBusy reports whether the client was last shown that work runs.
+func (s *shownSession) isBusy() bool { return s.state != "" && s.state != stateIdle }
 
 // begin shows that the work of a prompt has begun.
 func (d *version2) begin(c *Client, session string) {
@@ -121,7 +153,7 @@ func (d *version2) end(c *Client, session string, reason StopReason, err error) 
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	s := d.session(session)
-	s.working, s.state = false, stateIdle
+	s.working, s.ending, s.state = false, false, stateIdle
 	clear(s.calls)
 	_ = d.write(c, []wireUpdate{s.frame(state)}) // nobody reads a closed connection
 }

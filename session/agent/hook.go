@@ -44,7 +44,11 @@ func (a *Agent) runPromptHooks(ctx context.Context, prompt *transcript.Prompt) e
 		return nil
 	}
 	text, blocked, err := a.Hooks.Prompt(ctx, transcript.TypedText(prompt.Content))
-	if blocked != "" && err == nil {
+	switch {
+	case err != nil:
+	case ctx.Err() != nil: // the question whether they may run was open
+		err = context.Cause(ctx)
+	case blocked != "":
 		err = &BlockedError{blocked}
 	}
 	if err != nil {
