@@ -16,13 +16,14 @@ type turn struct {
 	session       *Session
 	ctx           context.Context // a turn begins on one goroutine and runs on another
 	cancel        context.CancelCauseFunc
-	number        int                // in the order of the queue
-	withoutPrompt bool               // a load or a rewind, which has no prompt
-	inbox         agent.Inbox        // the texts that the user adds
-	added         *agent.Addition    // the text that this prompt added to another turn; nil if it added no text
-	before        *turn              // the turn to wait for; nil for the first, and once it has ended
-	unrun         []acp.ContentBlock // the prompt, if it was cancelled before it was recorded; nil once it is stored
-	done          chan struct{}      // closed when this turn and all earlier ones have ended
+	number        int                 // in the order of the queue
+	withoutPrompt bool                // a load or a rewind, which has no prompt
+	inbox         agent.Inbox         // the texts that the user adds
+	added         *agent.Addition     // the text that this prompt added to another turn; nil if it added no text
+	blocked       *agent.BlockedError // why a hook blocked that text; nil if none did
+	before        *turn               // the turn to wait for; nil for the first, and once it has ended
+	unrun         []acp.ContentBlock  // the prompt, if it was cancelled before it was recorded; nil once it is stored
+	done          chan struct{}       // closed when this turn and all earlier ones have ended
 }
 
 // Begin appends a turn to the queue. If the prompt is the command to steer, its text
@@ -70,11 +71,18 @@ func (t *turn) wait() error {
 // Run waits for the earlier turns and runs the prompt.
 func (t *turn) Run(p acp.Prompt) (reason acp.StopReason, err error) {
 	defer func() { t.closeInbox(err) }()
-	if t.added != nil && t.added.Wait(t.ctx) == nil {
-		if p.Inserted != nil {
-			p.Inserted(t.added.MessageID(), true)
+	if t.added != nil {
+		err := t.added.Wait(t.ctx)
+		if err == nil {
+			if p.Inserted != nil {
+				p.Inserted(t.added.MessageID(), true)
+			}
+			return acp.StopEndTurn, nil
 		}
-		return acp.StopEndTurn, nil
+		t.blocked, _ = errors.AsType[*agent.BlockedError](err)
+		if t.blocked != nil && p.Inserted != nil {
+			return "", t.session.refuse(t.ctx, t.blocked.Reason)
+		}
 	}
 	unrun := p.Content
 	if p.Inserted != nil { // the client knows that it is not part of the conversation
@@ -137,7 +145,7 @@ func (t *turn) run(in agent.Input, end func(...transcript.Event)) (acp.StopReaso
 	s.warnOfLoss()
 	s.recoverFiles(t.ctx)
 	s.showWarnings(t.ctx, "", "\n\n")
-	reason, err := s.answer(t.ctx, in)
+	reason, err := t.answer(in)
 	if err != nil && t.ctx.Err() != nil { // a failure after a cancel is a consequence of the cancel
 		err = context.Cause(t.ctx)
 	}
@@ -166,6 +174,19 @@ func (t *turn) run(in agent.Input, end func(...transcript.Event)) (acp.StopReaso
 	return reason, err
 }
 
+// answer answers the prompt, unless a hook blocks it.
+func (t *turn) answer(in agent.Input) (acp.StopReason, error) {
+	s, blocked := t.session, t.blocked
+	if blocked == nil {
+		reason, err := s.answer(t.ctx, in)
+		var ok bool
+		if blocked, ok = errors.AsType[*agent.BlockedError](err); !ok {
+			return reason, err
+		}
+	}
+	return s.blocked(t.ctx, in.Content, blocked.Reason)
+}
+
 // answer answers the prompt by the agent or by a command.
 func (s *Session) answer(ctx context.Context, in agent.Input) (reason acp.StopReason, err error) {
 	prompt := in.Content
@@ -191,9 +212,6 @@ func (s *Session) answer(ctx context.Context, in agent.Input) (reason acp.StopRe
 	}
 	s.history, reason, err = s.runner().Turn(ctx, s.history, in)
 	s.files().End(ctx)
-	if blocked, ok := errors.AsType[*agent.BlockedError](err); ok {
-		return s.blocked(ctx, prompt, blocked.Reason)
-	}
 	return reason, err
 }
 
@@ -201,11 +219,16 @@ func (s *Session) answer(ctx context.Context, in agent.Input) (reason acp.StopRe
 // prompt whose client is told of the insertion.
 func (s *Session) blocked(ctx context.Context, prompt []acp.ContentBlock, reason string) (acp.StopReason, error) {
 	if s.inserting.inserted != nil {
-		s.notice(ctx, reason)
-		return "", acp.ParamsErrorf("prompt", "%s", reason)
+		return "", s.refuse(ctx, reason)
 	}
 	s.recordCommand(prompt)
 	return acp.StopEndTurn, s.runner().Say(ctx, reason)
+}
+
+// refuse shows why a hook has blocked a prompt, and returns the error of the prompt.
+func (s *Session) refuse(ctx context.Context, reason string) error {
+	s.notice(ctx, reason)
+	return acp.ParamsErrorf("prompt", "%s", reason)
 }
 
 // runCommand runs a built-in command that needs no model, and shows its reply.

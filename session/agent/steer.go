@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"errors"
 
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
@@ -46,7 +45,7 @@ func (t *turn) addSteer(ctx context.Context, a *Addition) (refused, err error) {
 			return nil, err
 		}
 		if blocked != "" {
-			return errors.New(blocked), nil
+			return &BlockedError{blocked}, nil
 		}
 		s.Context = text
 	}
