@@ -73,6 +73,9 @@ func (c *Client) Replay(ctx context.Context, sessionID string, u SessionUpdate) 
 	return c.dialect.replayed(c, sessionID, u)
 }
 
+// Closed ends the updates of a session: it was closed, and nothing is kept about it.
+func (c *Client) Closed(sessionID string) { c.dialect.closed(sessionID) }
+
 // fit adapts a tool call to a client of version 1.
 func (c *Client) fit(call ToolCall) ToolCall {
 	if _, ok := c.dialect.(version1); !ok || c.fitV1 == nil {

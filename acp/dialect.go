@@ -20,6 +20,8 @@ type dialect interface {
 	// asking is called before a question to the user about a tool call, whose id may be empty, and
 	// done after it; ended says that the work that asks was cancelled.
 	asking(c *Client, session, call string) (done func(ended bool))
+	// closed is called after the last update of a session that was closed.
+	closed(session string)
 	// withdraws reports whether $/cancel_request is sent for a request of ours whose answer is no
 	// longer needed, for that cause.
 	withdraws(c *Client, cause error) bool
@@ -43,6 +45,8 @@ func (version1) update(c *Client, session string, u SessionUpdate) error {
 func (d version1) replayed(c *Client, session string, u SessionUpdate) error {
 	return d.update(c, session, u)
 }
+
+func (version1) closed(string) {}
 
 func (version1) asking(*Client, string, string) func(bool) { return func(bool) {} }
 

@@ -79,6 +79,9 @@ func (f *fakeSessions) List(_ context.Context, p ListSessionsRequest) (r ListSes
 func (f *fakeSessions) Delete(_ context.Context, id string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if s := f.open[id]; s != nil {
+		s.client.Closed(id)
+	}
 	delete(f.open, id)
 	return nil
 }
@@ -135,7 +138,7 @@ func (s *fakeSession) SetMode(id string) error {
 }
 func (s *fakeSession) Close() func(context.Context) error {
 	s.Cancel()
-	return func(context.Context) error { return nil }
+	return func(context.Context) error { s.client.Closed(s.id); return nil }
 }
 func (s *fakeSession) ID() string { return s.id }
 

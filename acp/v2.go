@@ -2,6 +2,7 @@ package acp
 
 import (
 	"encoding/base64"
+	"maps"
 	"strings"
 	"sync"
 
@@ -15,7 +16,7 @@ import (
 // Source: https://agentclientprotocol.com/protocol/v2/overview
 type version2 struct {
 	mu       sync.Mutex
-	sessions map[string]*shownSession // by id, child sessions too
+	sessions map[string]*shownSession // the open ones by id, child sessions too
 	retries  map[retry]*insertion     // prompts with a key that are not answered yet
 }
 
@@ -46,14 +47,38 @@ func (*version2) methods() map[string]handler { return handlers2 }
 // withdraws is true after session/cancel too: version 2 demands it.
 func (*version2) withdraws(*Client, error) bool { return true }
 
-// session returns what was sent to the client about a session. The caller holds mu.
+// session returns what was sent to the client about a session. Nothing is kept about a session that is
+// not open. The caller holds mu.
 func (d *version2) session(id string) *shownSession {
 	s := d.sessions[id]
 	if s == nil {
 		s = &shownSession{id: id, calls: map[string]*shownCall{}}
-		d.sessions[id] = s
+		if d.sessions[rootOf(id)] != nil {
+			d.sessions[id] = s
+		}
 	}
 	return s
+}
+
+// opened notes that the client has a session open. The caller holds mu.
+func (d *version2) opened(id string) {
+	if d.sessions[id] == nil {
+		d.sessions[id] = &shownSession{id: id, calls: map[string]*shownCall{}}
+	}
+}
+
+// created notes a new session.
+func (d *version2) created(id string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.opened(id)
+}
+
+// closed forgets a session and its child sessions. No frame about them follows.
+func (d *version2) closed(session string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	maps.DeleteFunc(d.sessions, func(id string, _ *shownSession) bool { return rootOf(id) == session })
 }
 
 // rootOf returns the session that a child session belongs to, or the session itself.
@@ -70,13 +95,16 @@ func (d *version2) update(c *Client, session string, u SessionUpdate) error {
 	return d.write(c, d.frames(session, u))
 }
 
-// write writes frames, apart from the ones that a replay holds back. The caller holds mu.
+// write writes the frames of open sessions, apart from the ones that a replay holds back. The caller
+// holds mu.
 func (d *version2) write(c *Client, frames []wireUpdate) error {
 	now := frames[:0]
 	for _, f := range frames {
-		if r := d.session(rootOf(f.SessionID)).replay; r != nil {
-			r.held = append(r.held, f)
-		} else {
+		switch root := d.sessions[rootOf(f.SessionID)]; {
+		case root == nil:
+		case root.replay != nil:
+			root.replay.held = append(root.replay.held, f)
+		default:
 			now = append(now, f)
 		}
 	}

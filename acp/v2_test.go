@@ -200,3 +200,39 @@ func TestReplayInParts(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
+
+// A connection keeps nothing about a session that was closed or deleted, and about its child sessions. No
+// update of it is sent, however late it comes.
+// Statements 403.
+func TestNothingIsKeptOfAClosedSession(t *testing.T) {
+	for _, method := range []string{"session/close", "session/delete"} {
+		t.Run(method, func(t *testing.T) {
+			f := &fakeSessions{turn: func(ctx context.Context, c *Client, _ []ContentBlock) (StopReason, error) {
+				if err := c.Update(ctx, "s1", SubagentUpdate{Update: UpdateSubagent, SessionID: "s1/a"}); err != nil {
+					return "", err
+				}
+				return StopEndTurn, c.Update(ctx, "s1/a", MessageChunk{Update: UpdateAgentMessage, MessageID: "m", Content: TextBlock("x")})
+			}}
+			w := serve2(t, f)
+			w.send(prompt2Frame)
+			w.expect(t, "user_message m1", "response 1", "state_update running", "subagent_update", "agent_message_chunk m", "state_update idle end_turn")
+			client := f.open["s1"].client
+			w.send(`{"jsonrpc":"2.0","id":2,"method":"` + method + `","params":{"sessionId":"s1"}}`)
+			w.expect(t, "response 2")
+			late := MessageChunk{Update: UpdateAgentMessage, MessageID: "m2", Content: TextBlock("late")}
+			for _, id := range []string{"s1", "s1/a"} {
+				if err := client.Update(t.Context(), id, late); err != nil {
+					t.Error(err)
+				}
+			}
+			w.send(`{"jsonrpc":"2.0","id":3,"method":"session/list"}`)
+			w.expect(t, "response 3")
+			d := client.dialect.(*version2)
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			if len(d.sessions) > 0 || len(d.retries) > 0 {
+				t.Errorf("after %s the connection keeps %v and %v", method, d.sessions, d.retries)
+			}
+		})
+	}
+}

@@ -39,6 +39,7 @@ func (d *version2) replayed(c *Client, session string, u SessionUpdate) error {
 
 // replayOf returns the replay of a session's family. The caller holds mu.
 func (d *version2) replayOf(session string) *replay {
+	d.opened(rootOf(session))
 	root := d.session(rootOf(session))
 	if root.replay == nil {
 		root.replay = &replay{seen: map[seen]bool{}, children: map[string]bool{}}
@@ -133,6 +134,7 @@ func (d *version2) snapshot(session string) wireUpdate {
 func (d *version2) showState(c *Client, session string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.opened(session)
 	return c.stream.writeUpdates([]wireUpdate{d.snapshot(session)})
 }
 

@@ -86,7 +86,9 @@ func (p *newSession2Request) decode(raw []byte) error {
 
 // newSession2 answers session/new.
 func (s *Server) newSession2(ctx context.Context, p newSession2Request) (secondPhase, error) {
+	d := s.client.dialect.(*version2)
 	return openPhase(func() (Session, error) { return s.Sessions.New(ctx, s.client, p.NewSessionRequest) }, func(sess Session) any {
+		d.created(sess.ID())
 		return setupOf(sess, sess.ID())
 	}), nil
 }

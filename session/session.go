@@ -150,6 +150,7 @@ func (s *Session) Close() (wait func(context.Context) error) {
 		}
 		s.closeTools()
 		s.journal.finish()
+		s.currentClient().Closed(s.id)
 		s.sessions.mu.Lock()
 		delete(s.sessions.closing, s.id)
 		s.sessions.mu.Unlock()
