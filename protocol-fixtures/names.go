@@ -20,8 +20,8 @@ func newNames(passing func(model string) bool) *names {
 	return &names{byValue: map[string]string{}, used: map[string]bool{"ANY": true}, differs: passing}
 }
 
-// uuid matches the agent's ids.
-var uuid = lazyregexp.New(`[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}`)
+// uuid matches the agent's ids. The id of a child session begins with the id of its parent.
+var uuid = lazyregexp.New(`[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}(?:/[a-z0-9_-]+-[0-9a-f]{8})?`)
 
 // letters are the first letters of names, by the member in which a value is first seen.
 var letters = map[string]string{"sessionId": "S", "messageId": "M", "toolCallId": "T", "terminalId": "T"}

@@ -42,7 +42,43 @@ func TestPatch(t *testing.T) {
 			if got := tt.file.Patch(); got != tt.want {
 				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
 			}
+			again := tt.file
+			again.Parts = Hunks(tt.want)
+			if got := again.Patch(); got != tt.want {
+				t.Errorf("of its hunks\n%s\nwant\n%s", got, tt.want)
+			}
 		})
+	}
+}
+
+// The hunks of a patch make the same changes as the patch.
+func TestHunks(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	text := func() string {
+		var b strings.Builder
+		for range r.IntN(40) {
+			fmt.Fprintf(&b, "%s%d\n", []string{"", "-", "+", "@@ -1 +1 @@", "\\"}[r.IntN(5)], r.IntN(4))
+		}
+		return strings.TrimSuffix(b.String(), []string{"", "\n"}[r.IntN(2)])
+	}
+	for range 2000 {
+		before, after := text(), text()
+		rest, got := before, ""
+		line := 1
+		for _, h := range Hunks(File{Path: "/a", Parts: []Part{{Old: before, New: after}}}.Patch()) {
+			for ; line < h.OldLine; line++ {
+				next := strings.IndexByte(rest, '\n') + 1
+				got, rest = got+rest[:next], rest[next:]
+			}
+			after, ok := strings.CutPrefix(rest, h.Old)
+			if !ok {
+				t.Fatalf("a hunk begins with\n%s\nat\n%s", h.Old, rest)
+			}
+			got, rest, line = got+h.New, after, line+strings.Count(h.Old, "\n")
+		}
+		if got += rest; got != after {
+			t.Fatalf("got\n%q\nwant\n%q\nfrom\n%q", got, after, before)
+		}
 	}
 }
 

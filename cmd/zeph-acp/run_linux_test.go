@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -86,4 +87,56 @@ func TestResumeInTerminal(t *testing.T) {
 	if strings.Contains(p.screen.String(), "╭") {
 		t.Errorf("a card in %q", p.screen.String())
 	}
+}
+
+// In version 2 of the protocol a person answers forms and permission requests, adds a text to the turn, cancels it, and
+// continues the session. What the agent's own terminal shows is in the card of its call.
+func TestRunVersion2InTerminal(t *testing.T) {
+	dir, home := t.TempDir(), t.TempDir()
+	t.Chdir(dir)
+	script := filepath.Join(home, "model.jsonl")
+	if err := os.WriteFile(filepath.Join(home, "config.toml"), fmt.Appendf(nil, "[[llm.providers]]\ntype = \"script\"\nmodel = %q\n", script), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	model := func(text string) {
+		if err := os.WriteFile(script, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	model(`{"tool":"ask_user","input":{"question":"Which port?","options":["80","8080"]}}
+
+{"tool":"bash","input":{"command":"echo at work; until test -e go; do sleep 0.05; done; echo finished"}}
+
+{"text":"I leave the tests alone."}
+
+{"text":"I do."}
+`)
+	p := startInTerminal(t, home, "run", "--protocol", "v2", "work")
+	p.sees("Which port?")
+	p.sees("1-2, Enter for none: ")
+	p.types("7\n") // no such answer
+	p.types("2\n")
+	p.sees("Another answer")
+	p.types("\n")
+	p.sees("The user answers: 8080")
+	p.sees("Allow this?")
+	p.types("y\n")
+	p.sees("│ \x1b[0mat work")
+	p.types("Leave the tests alone\n")
+	if err := os.WriteFile("go", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.sees("Added to the turn: Leave the tests alone")
+	p.sees("continue with: zeph-acp run --continue")
+	p.ends(0)
+	if !strings.Contains(p.screen.String(), "finished") {
+		t.Errorf("no output in %q", p.screen.String())
+	}
+
+	model(`{"tool":"bash","input":{"command":"echo begun; sleep 60"}}` + "\n")
+	p = startInTerminal(t, home, "run", "--protocol", "v2", "--yes", "--continue", "more")
+	p.sees("│ \x1b[0mbegun")
+	p.types("\x03")
+	p.sees("cancelled")
+	p.ends(130)
 }

@@ -25,7 +25,7 @@ func newServe(f *cli.Flags) *cobra.Command {
 		RunE:  func(cmd *cobra.Command, _ []string) error { return serve(cmd, f) },
 	}
 	f.AddPolicyFlag(cmd)
-	f.AddProtocolFlag(cmd)
+	f.AddProtocolFlag(cmd, cli.Serves)
 	return cmd
 }
 

@@ -378,7 +378,7 @@ func (r *runningCall) contentLocked(res *executors.Result) []acp.ToolContent {
 		r.judgement = r.call.Record.Judgement()
 	}
 	addText(r.judgement)
-	addText(shownSteps(r.steps))
+	addText(ShownSteps(r.steps))
 	addText(executors.Shown(r.call.Card.Text))
 	changes := r.call.Card.Changes
 	var images []*executors.Image

@@ -66,8 +66,8 @@ const (
 	maxSteps = 30  // lines
 )
 
-// shownSteps returns the last of the steps, each as a line.
-func shownSteps(steps []string) string {
+// ShownSteps returns the last of the steps of a sub-agent, each as a line.
+func ShownSteps(steps []string) string {
 	var b strings.Builder
 	if left := len(steps) - maxSteps; left > 0 {
 		fmt.Fprintf(&b, "… %s\n", quantity.Count(left, "earlier step"))

@@ -86,7 +86,7 @@ func (f *Flags) FileOptions() config.Options {
 // Register adds the global flags to the root command.
 func (f *Flags) Register(root *cobra.Command) {
 	f.AddPolicyFlag(root)
-	f.AddProtocolFlag(root)
+	f.AddProtocolFlag(root, Serves)
 	p := root.PersistentFlags()
 	p.StringVar(&f.config, "config", "", "read the configuration from `FILE`")
 	p.StringVar(&f.logLevel, "log-level", "", "log messages of `LEVEL` and above to stderr: debug, info, warn or error (default: error)")
@@ -99,7 +99,10 @@ func (f *Flags) AddPolicyFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.policy, "policy-file", "", "check every call by the rules in `FILE`; see docs/policy.md")
 }
 
+// Serves describes --protocol for a command that serves an editor.
+const Serves = "serve the `VERSIONS` of the protocol: v1, auto or v2; see docs/protocol-v2.md"
+
 // AddProtocolFlag adds --protocol to a command.
-func (f *Flags) AddProtocolFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.protocol, "protocol", "", "serve the `VERSIONS` of the protocol: v1, auto or v2; see docs/protocol-v2.md")
+func (f *Flags) AddProtocolFlag(cmd *cobra.Command, usage string) {
+	cmd.Flags().StringVar(&f.protocol, "protocol", "", usage)
 }

@@ -3,6 +3,7 @@ package headless
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -308,5 +309,21 @@ func unified(d acp.ToolContent) []string {
 	if text == "" {
 		return nil
 	}
-	return append(all, strings.Split(Visible(strings.TrimSuffix(text, "\n")), "\n")...)
+	for _, line := range strings.Split(Visible(strings.TrimSuffix(text, "\n")), "\n") {
+		all = append(all, shiftedHunk(line, d))
+	}
+	return all
+}
+
+// shiftedHunk returns the header of a hunk with the lines of the file, of which the diff may show a part. It returns
+// other lines unchanged.
+func shiftedHunk(line string, d acp.ToolContent) string {
+	var from, before, to, after int
+	if d.OldLine <= 1 && d.NewLine <= 1 {
+		return line
+	}
+	if _, err := fmt.Sscanf(line, "@@ -%d,%d +%d,%d @@", &from, &before, &to, &after); err != nil {
+		return line
+	}
+	return fmt.Sprintf("@@ -%d,%d +%d,%d @@", from+max(d.OldLine-1, 0), before, to+max(d.NewLine-1, 0), after)
 }

@@ -47,8 +47,9 @@ func (discard) Printf(string, ...any) {}
 // client answers the agent; it is the jsonrpc2 handler of a turn.
 type client struct {
 	*Turn
-	stream *lineStream
-	work   sync.WaitGroup // requests that are being answered
+	dialect dialect
+	stream  *lineStream
+	work    sync.WaitGroup // requests that are being answered
 
 	mu        sync.Mutex
 	cancelled chan struct{} // closed after the turn's session/cancel was sent; nil before the first turn
@@ -57,18 +58,6 @@ type client struct {
 
 // method answers one request.
 type method func(c *client, ctx context.Context, params json.RawMessage) (any, error)
-
-// methods are the requests that an agent may send.
-var methods = map[string]method{
-	"fs/read_text_file":          typedMethod((*client).readTextFile),
-	"fs/write_text_file":         typedMethod((*client).writeTextFile),
-	"terminal/create":            typedMethod((*client).createTerminal),
-	"terminal/output":            typedMethod((*client).terminalOutput),
-	"terminal/wait_for_exit":     terminalMethod(terminal.wait),
-	"terminal/kill":              terminalMethod(terminal.kill),
-	"terminal/release":           typedMethod((*client).releaseTerminal),
-	"session/request_permission": typedMethod((*client).requestPermission),
-}
 
 // typedMethod returns a method that decodes its params.
 func typedMethod[P any](h func(*client, context.Context, P) (any, error)) method {
@@ -92,6 +81,11 @@ const (
 	codeCancelled = -32800
 )
 
+// info names the client.
+func (c *client) info() acp.Implementation {
+	return acp.Implementation{Name: "zeph-acp-run", Version: c.Server.Agent.Version}
+}
+
 // Handle runs on the read goroutine: updates are shown in the order of the frames,
 // and requests are answered concurrently.
 func (c *client) Handle(ctx context.Context, conn *jsonrpc2.Conn, req *jsonrpc2.Request) {
@@ -101,16 +95,17 @@ func (c *client) Handle(ctx context.Context, conn *jsonrpc2.Conn, req *jsonrpc2.
 	_ = json.Unmarshal(c.stream.raw, &frame) // ReadObject has parsed the same line
 	switch {
 	case !req.Notif:
+		params := c.dialect.request(req.Method, frame.Params)
 		ctx, cancel := context.WithCancel(ctx)
 		c.mu.Lock()
 		c.inFlight[req.ID] = cancel
 		c.mu.Unlock()
 		c.work.Go(func() {
 			defer c.end(req.ID)
-			c.answer(ctx, conn, req, frame.Params)
+			c.answer(ctx, conn, req, params)
 		})
 	case req.Method == "session/update":
-		c.View.Update(frame.Params)
+		c.dialect.update(frame.Params)
 	case req.Method == "$/cancel_request":
 		var p struct {
 			RequestID jsonrpc2.ID `json:"requestId"`
@@ -133,7 +128,7 @@ func (c *client) end(id jsonrpc2.ID) {
 
 // answer answers one request. If the response cannot be written, the agent has exited.
 func (c *client) answer(ctx context.Context, conn *jsonrpc2.Conn, req *jsonrpc2.Request, params json.RawMessage) {
-	h, ok := methods[req.Method]
+	h, ok := c.dialect.methods()[req.Method]
 	if !ok {
 		_ = conn.ReplyWithError(ctx, req.ID, errorResponse(jsonrpc2.CodeMethodNotFound, "method not found: %s", req.Method))
 		return
@@ -155,8 +150,22 @@ func (c *client) answer(ctx context.Context, conn *jsonrpc2.Conn, req *jsonrpc2.
 // requestPermission asks the user. When the turn is cancelled, open questions are
 // answered with "cancelled", as the protocol requires.
 func (c *client) requestPermission(ctx context.Context, p acp.RequestPermissionRequest) (any, error) {
+	ctx, stop := c.untilCancelled(ctx)
+	defer stop()
+	chosen, err := c.Approver.Approve(ctx, p)
+	if ctx.Err() != nil {
+		return map[string]any{"outcome": map[string]string{"outcome": "cancelled"}}, nil
+	}
+	response := map[string]any{"outcome": map[string]string{"outcome": "selected", "optionId": chosen.OptionID}}
+	if chosen.Reason != "" {
+		response["_meta"] = map[string]string{acp.ReasonMeta: chosen.Reason}
+	}
+	return response, err
+}
+
+// untilCancelled returns a context that also ends after the session/cancel of the turn.
+func (c *client) untilCancelled(ctx context.Context) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	c.mu.Lock()
 	cancelled := c.cancelled
 	c.mu.Unlock()
@@ -167,15 +176,7 @@ func (c *client) requestPermission(ctx context.Context, p acp.RequestPermissionR
 		case <-ctx.Done():
 		}
 	}()
-	chosen, err := c.Approver.Approve(ctx, p)
-	if ctx.Err() != nil {
-		return map[string]any{"outcome": map[string]string{"outcome": "cancelled"}}, nil
-	}
-	response := map[string]any{"outcome": map[string]string{"outcome": "selected", "optionId": chosen.OptionID}}
-	if chosen.Reason != "" {
-		response["_meta"] = map[string]string{acp.ReasonMeta: chosen.Reason}
-	}
-	return response, err
+	return ctx, cancel
 }
 
 func mustBeAbsolute(name, path string) error {

@@ -211,7 +211,7 @@ func TestFiles(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			params := strings.Replace("{"+tt.params+"}", "DIR", filepath.ToSlash(dir), 1)
-			got, err := methods["fs/read_text_file"](c, t.Context(), json.RawMessage(params))
+			got, err := methods1["fs/read_text_file"](c, t.Context(), json.RawMessage(params))
 			if tt.code != 0 {
 				if code(err) != tt.code {
 					t.Errorf("got %v, %v, want an error with the code %d", got, err, tt.code)
@@ -226,7 +226,7 @@ func TestFiles(t *testing.T) {
 
 	for name, want := range map[string]int64{"new": 0, "link": 0, "none/new": codeNotFound} {
 		params, _ := json.Marshal(map[string]string{"path": path(name), "content": "new <\n"})
-		if _, err := methods["fs/write_text_file"](c, t.Context(), params); code(err) != want || (err == nil) != (want == 0) {
+		if _, err := methods1["fs/write_text_file"](c, t.Context(), params); code(err) != want || (err == nil) != (want == 0) {
 			t.Errorf("write %s: %v, want the code %d", name, err, want)
 		}
 	}

@@ -7,11 +7,13 @@
 // Start with a [Turn] with a [View], which shows the turn, and an [Approver], which
 // answers permission requests, and call Run. All processes that the package starts
 // are ended, and its output cannot control the user's terminal. The agent cannot
-// distinguish it from another client.
+// distinguish it from another client. It speaks both versions of the protocol, but a View
+// always gets updates in the form of version 1.
 package headless
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -28,15 +30,18 @@ import (
 )
 
 // Turn is one prompt in a new session or in a stored one, and those that follow it. All
-// fields except Dirs, Mode, Model, Resume, Started, Opened, Ended, Next, Interrupt, Env,
-// Listen, Scan and Reaper are required. Prompt may be nil if there is a Next.
+// fields except Protocol, Dirs, Mode, Model, Resume, Started, Opened, Ended, Next, Interrupt,
+// Env, Elicitor, Listen, Scan and Reaper are required. Prompt may be nil if there is a Next.
 type Turn struct {
 	Server *acp.Server // fresh; Run serves it
-	Dir    string      // absolute path; the session's cwd
-	Dirs   []string    // absolute paths; the session's additional directories
-	Mode   string      // empty means the configured one
-	Model  string      // empty means the session's
-	Resume string      // the session to continue with; empty means a new one
+	// Protocol is acp.Protocol1 or acp.Protocol2; empty means acp.Protocol1. In version 2, files
+	// and commands are the agent's own.
+	Protocol string
+	Dir      string   // absolute path; the session's cwd
+	Dirs     []string // absolute paths; the session's additional directories
+	Mode     string   // empty means the configured one
+	Model    string   // empty means the session's
+	Resume   string   // the session to continue with; empty means a new one
 	// Started is called with the id of the session before the prompt is sent. Its error
 	// ends the turn.
 	Started func(session string) error
@@ -53,6 +58,7 @@ type Turn struct {
 	Env       []string        // NAME=VALUE; the environment of the terminals
 	View      View
 	Approver  Approver
+	Elicitor  Elicitor // asked in version 2 only; nil means that there are no forms
 	// Listen calls steer with each text that the person adds to the turn, until stop is
 	// called. Nil means that no one types.
 	Listen func(steer Steer) (stop func())
@@ -99,6 +105,11 @@ type Choice struct {
 	Reason   string // in the user's words, for the model; may be empty
 }
 
+// Elicitor answers questions with a form, or with an address to visit.
+type Elicitor interface {
+	Elicit(ctx context.Context, p acp.ElicitRequest) acp.ElicitResult
+}
+
 // ModeError reports that the session has no such mode.
 type ModeError struct {
 	Mode  string
@@ -119,13 +130,17 @@ func (e *ModeError) Error() string {
 func (t *Turn) Run(ctx context.Context) (acp.StopReason, error) {
 	agentIn, toAgent := io.Pipe()
 	fromAgent, agentOut := io.Pipe()
+	t.Server.Config.Protocol = cmp.Or(t.Protocol, acp.Protocol1)
 	var serving sync.WaitGroup
 	serving.Go(func() {
 		// The client hangs up in any case, so the server needs no context.
-		t.Server.Config.Protocol = acp.Protocol1 // this client has files and terminals for the agent
 		_ = agentOut.CloseWithError(t.Server.Serve(context.WithoutCancel(ctx), agentIn, agentOut))
 	})
 	c := &client{Turn: t, inFlight: map[jsonrpc2.ID]context.CancelFunc{}}
+	c.dialect = version1{c}
+	if t.Server.Config.Protocol == acp.Protocol2 {
+		c.dialect = newVersion2(c)
+	}
 	stream := &lineStream{in: bufio.NewReader(fromAgent), out: toAgent}
 	c.stream = stream
 	conn := jsonrpc2.NewConn(context.WithoutCancel(ctx), stream, c, jsonrpc2.SetLogger(discard{}))
@@ -156,22 +171,18 @@ func (c *client) turn(ctx context.Context, conn *jsonrpc2.Conn) (acp.StopReason,
 		}
 		return err
 	}
-	if err := call("initialize", map[string]any{
-		"protocolVersion":    acp.Version,
-		"clientCapabilities": acp.ClientCapabilities{ReadTextFile: true, WriteTextFile: true, Terminal: true, OutputParts: true},
-		"clientInfo":         acp.Implementation{Name: "zeph-acp-run", Version: c.Server.Agent.Version},
-	}, nil); err != nil {
+	if err := call("initialize", c.dialect.initialize(), nil); err != nil {
 		return "", err
 	}
 	session, state, err := c.openSession(call)
 	if err != nil {
 		return "", err
 	}
-	if err := c.configure(call, session); err != nil {
+	if err := c.configure(call, session, state); err != nil {
 		return "", err
 	}
 	if c.Started != nil {
-		if err := c.Started(session.SessionID); err != nil {
+		if err := c.Started(session); err != nil {
 			return "", err
 		}
 	}
@@ -181,11 +192,11 @@ func (c *client) turn(ctx context.Context, conn *jsonrpc2.Conn) (acp.StopReason,
 	if ctx.Err() != nil {
 		return "", context.Cause(ctx)
 	}
-	return c.prompts(ctx, conn, session.SessionID)
+	return c.prompts(ctx, conn, session)
 }
 
 // openSession opens a new session, or the one to resume. state is the result of the request.
-func (c *client) openSession(call Call) (session acp.NewSessionResponse, state json.RawMessage, err error) {
+func (c *client) openSession(call Call) (session string, state json.RawMessage, err error) {
 	method, params := "session/new", map[string]any{"cwd": c.Dir, "mcpServers": []string{}}
 	if len(c.Dirs) > 0 {
 		params["additionalDirectories"] = c.Dirs
@@ -194,28 +205,31 @@ func (c *client) openSession(call Call) (session acp.NewSessionResponse, state j
 		method, params["sessionId"] = "session/resume", c.Resume
 	}
 	if err := call(method, params, &state); err != nil {
-		return session, nil, err
+		return "", nil, err
 	}
-	session.SessionID = c.Resume // the result of session/resume has no id
-	err = json.Unmarshal(state, &session)
-	return session, state, err
+	opened := acp.NewSessionResponse{SessionID: c.Resume} // the result of session/resume has no id
+	err = json.Unmarshal(state, &opened)
+	return opened.SessionID, state, err
 }
 
 // configure sets the model and the mode of a session, if the turn names them.
-func (c *client) configure(call Call, session acp.NewSessionResponse) error {
+func (c *client) configure(call Call, session string, state json.RawMessage) error {
+	modes, err := c.dialect.opened(session, state)
+	if err != nil {
+		return err
+	}
 	if c.Model != "" {
-		params := map[string]any{"sessionId": session.SessionID, "modelId": c.Model}
-		if err := call("session/set_model", params, nil); err != nil {
+		if err := c.dialect.set(call, session, acp.CategoryModel, c.Model); err != nil {
 			return err
 		}
 	}
-	if c.Mode == "" {
+	switch {
+	case c.Mode == "":
 		return nil
+	case !slices.Contains(modes, c.Mode):
+		return &ModeError{Mode: c.Mode, Known: modes}
 	}
-	if err := checkMode(c.Mode, session.Modes.AvailableModes); err != nil {
-		return err
-	}
-	return call("session/set_mode", map[string]any{"sessionId": session.SessionID, "modeId": c.Mode}, nil)
+	return c.dialect.set(call, session, acp.CategoryMode, c.Mode)
 }
 
 // prompts sends the prompt, and then those that Next returns.
@@ -223,7 +237,7 @@ func (c *client) prompts(ctx context.Context, conn *jsonrpc2.Conn, session strin
 	// From here on only the agent ends the turn, so ctx no longer cancels requests.
 	background := context.WithoutCancel(ctx)
 	if c.Listen != nil {
-		defer c.Listen(func(text string) (string, bool) { return steer(background, conn, session, text) })()
+		defer c.Listen(func(text string) (string, bool) { return c.dialect.steer(background, conn, session, text) })()
 	}
 	for prompt := c.Prompt; ; {
 		if prompt != nil {
@@ -245,7 +259,7 @@ func (c *client) prompt(ctx context.Context, conn *jsonrpc2.Conn, session string
 	c.mu.Lock()
 	c.cancelled = cancelled
 	c.mu.Unlock()
-	answer, err := conn.DispatchCall(background, "session/prompt", map[string]any{"sessionId": session, "prompt": prompt})
+	wait, err := c.dialect.begin(background, conn, session, prompt)
 	if err != nil {
 		return "", err
 	}
@@ -263,37 +277,5 @@ func (c *client) prompt(ctx context.Context, conn *jsonrpc2.Conn, session string
 	})
 	defer watching.Wait()
 	defer close(ended)
-	var response acp.PromptResponse
-	err = answer.Wait(background, &response)
-	return response.StopReason, err
-}
-
-// steer is a Steer for a session.
-func steer(ctx context.Context, conn *jsonrpc2.Conn, session, text string) (outcome string, isPrompt bool) {
-	var r acp.SteeringResponse
-	err := conn.Call(ctx, "_session/steering", map[string]any{
-		"sessionId": session, "prompt": []acp.ContentBlock{acp.TextBlock(text)},
-		"_meta": map[string]any{"steering": map[string]any{"idleBehavior": acp.SteeringPromptRequired}},
-	}, &r)
-	switch {
-	case err != nil:
-		return fmt.Sprintf("Not added (%v)", err), false
-	case r.Outcome == acp.SteeringInjected:
-		return "Added to the turn", false
-	case r.Outcome == acp.SteeringPromptRequired:
-		return "Not added, since the turn takes no text now", true
-	}
-	return fmt.Sprintf("Not added (%s)", r.Reason), false
-}
-
-// checkMode returns a *ModeError for an unknown mode.
-func checkMode(mode string, modes []acp.SessionMode) error {
-	var ids []string
-	for _, m := range modes {
-		ids = append(ids, m.ID)
-	}
-	if slices.Contains(ids, mode) {
-		return nil
-	}
-	return &ModeError{Mode: mode, Known: ids}
+	return wait()
 }

@@ -65,6 +65,16 @@ func (s *Screen) question(p acp.RequestPermissionRequest) {
 	s.flush()
 }
 
+// details prints a text of a question.
+func (s *Screen) details(t acp.ToolCall, text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.cardFor(t)
+	s.focus(c)
+	c.showDetails(text)
+	s.flush()
+}
+
 // showDetails shows a text by which the user decides, unless it is the title. It is not folded.
 func (c *card) showDetails(text string) {
 	if executors.WholeLine(text) == c.title {

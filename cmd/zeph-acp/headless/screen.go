@@ -101,6 +101,11 @@ func (s *Screen) Update(params json.RawMessage) {
 		if json.Unmarshal(p.Update, &plan) == nil {
 			s.plan(plan.Entries)
 		}
+	case acp.UpdateNotice:
+		var n acp.Notice
+		if json.Unmarshal(p.Update, &n) == nil && n.Severity != "info" { // hints are for editors
+			s.printOutcome(yellow, n.Title)
+		}
 	case acp.UpdateCompaction: // the first text reports the compaction, the next is the summary
 		var c acp.CompactionUpdate
 		if json.Unmarshal(p.Update, &c) == nil && c.Status == acp.CompactionCompleted && len(c.Summary) > 0 {

@@ -87,6 +87,7 @@ your own that fails, such as "/read missing.txt", with 1. Otherwise:
 		RunE: func(cmd *cobra.Command, args []string) error { return runPrompt(cmd, f, r, args) },
 	}
 	f.AddPolicyFlag(cmd)
+	f.AddProtocolFlag(cmd, "speak `VERSION` v1 or v2 of the protocol with the agent (default: v1); see docs/protocol-v2.md")
 	fs := cmd.Flags()
 	r.AddSessionFlags(cmd)
 	fs.BoolVar(&r.yes, "yes", false, "allow every tool call that needs permission")
@@ -122,6 +123,8 @@ func (r *Flags) check(cmd *cobra.Command, f *cli.Flags) error {
 	switch {
 	case r.continueLast && r.resume != "":
 		return cli.Usagef("want --continue or --resume, not both")
+	case fs.Changed("protocol") && r.protocol(cmd) != acp.Protocol1 && r.protocol(cmd) != acp.Protocol2:
+		return cli.Usagef("--protocol: want v1 or v2, not %q", r.protocol(cmd))
 	case fs.Changed("timeout") && r.Timeout <= 0:
 		return cli.Usagef("--timeout: want a duration above 0, such as 90s or 10m")
 	}
@@ -137,6 +140,14 @@ func (r *Flags) check(cmd *cobra.Command, f *cli.Flags) error {
 		r.FailOnDenied = !cli.IsTerminal(os.Stdout)
 	}
 	return nil
+}
+
+// protocol returns the version that the client speaks; empty means its default. The configuration is for editors.
+func (r *Flags) protocol(cmd *cobra.Command) string {
+	if flag := cmd.Flags().Lookup("protocol"); flag != nil {
+		return flag.Value.String()
+	}
+	return ""
 }
 
 // Runner makes one run.
@@ -162,6 +173,7 @@ func runPrompt(cmd *cobra.Command, f *cli.Flags, r *Flags, args []string) error 
 		if err := run.Open(ctx, f); err != nil {
 			return err
 		}
+		run.Turn.Protocol = r.protocol(cmd)
 		in := run.stdin()
 		if run.Turn.Resume != "" && len(args) == 0 && canAsk() {
 			asked, err := run.askPrompt(ctx)

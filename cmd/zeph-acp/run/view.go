@@ -21,6 +21,9 @@ func (r *Runner) connectUser() {
 	}
 	r.Turn.View = r.view()
 	r.Turn.Approver, r.Turn.Listen = r.user, r.user.Listen
+	if r.user.Keyboard != nil && r.user.Screen != nil {
+		r.Turn.Elicitor = r.user
+	}
 	r.App.Yes, r.App.NoUser = r.yes, !r.yes && r.user.Keyboard == nil
 	r.App.RoundLimit = agent.RoundLimit{Next: r.RoundsAdvice}
 	if r.roundsSet || r.App.Yes || r.App.NoUser {
