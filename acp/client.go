@@ -24,6 +24,9 @@ type Client struct {
 	initialized atomic.Pointer[InitializeRequest]       // the latest; nil before initialize
 
 	sending sync.Mutex // held while a call is written, so that their ids are in order
+
+	familiesMu sync.Mutex
+	families   map[string]*family // by the id of the root; nil before the first
 }
 
 // Capabilities returns the client's capabilities from initialize; none before
@@ -61,20 +64,21 @@ type sessionNotification struct {
 // to wait.
 func (c *Client) Update(ctx context.Context, sessionID string, u SessionUpdate) error {
 	c.stream.out.waitForRoom(ctx.Done)
-	return c.dialect.update(c, sessionID, withoutImages(u))
+	return c.family(sessionID).show(c, sessionID, withoutImages(u))
 }
 
-// Replay is Update for an update from the history of a session that is being opened again.
-func (c *Client) Replay(ctx context.Context, sessionID string, u SessionUpdate) error {
-	if u = c.Capabilities().form(withoutImages(u)); u == nil {
-		return nil
-	}
-	c.stream.out.waitForRoom(ctx.Done)
-	return c.dialect.replayed(c, sessionID, u)
+// ShowPrompt shows that a prompt is part of the conversation, under the id of its message. It does not wait.
+func (c *Client) ShowPrompt(sessionID, messageID string, content []ContentBlock) {
+	_ = c.family(sessionID).show(c, sessionID, UserMessage{messageID, content}) // a closed connection ends the turn by itself
 }
 
 // Closed ends the updates of a session: it was closed, and nothing is kept about it.
-func (c *Client) Closed(sessionID string) { c.dialect.closed(sessionID) }
+func (c *Client) Closed(sessionID string) {
+	c.dialect.closed(sessionID)
+	c.familiesMu.Lock()
+	defer c.familiesMu.Unlock()
+	delete(c.families, sessionID)
+}
 
 // fit adapts a tool call to a client of version 1.
 func (c *Client) fit(call ToolCall) ToolCall {
@@ -190,12 +194,26 @@ func (c *Client) send(ctx context.Context, method string, params any) (openCall,
 // RequestPermission asks the user. A cancelled outcome is not an error here;
 // see [PermissionOutcome].
 func (c *Client) RequestPermission(ctx context.Context, p RequestPermissionRequest) (PermissionOutcome, error) {
-	done := c.dialect.asking(c, p.SessionID, p.ToolCall.ToolCallID)
-	defer func() { done(ctx.Err() != nil) }()
 	var o PermissionOutcome
+	done, err := c.asking(ctx, p.SessionID, p.ToolCall.ToolCallID)
+	if err != nil {
+		return o, err
+	}
+	defer done()
 	p.ToolCall = c.fit(p.ToolCall)
-	err := c.call(ctx, "session/request_permission", c.dialect.question(p.shown()), &o)
+	err = c.call(ctx, "session/request_permission", c.dialect.question(p.shown()), &o)
 	return o, err
+}
+
+// asking notes a question to the user about a tool call, whose id may be empty, until done is called. The
+// question waits for the end of a replay, which may announce the call.
+func (c *Client) asking(ctx context.Context, session, call string) (done func(), err error) {
+	f := c.family(session)
+	var answered func(ended bool)
+	if err := f.live(ctx, func() { answered = c.dialect.asking(c, session, call) }); err != nil {
+		return nil, err
+	}
+	return func() { _ = f.live(context.Background(), func() { answered(ctx.Err() != nil) }) }, nil
 }
 
 // ReadTextFile returns the text of a file in the editor, unsaved changes

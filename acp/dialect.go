@@ -17,6 +17,8 @@ type dialect interface {
 	question(p RequestPermissionRequest) any
 	// replayed writes the frames of an update that belongs to the history of a session.
 	replayed(c *Client, session string, u SessionUpdate) error
+	// replayEnded is called after the last of them, when the client has the response.
+	replayEnded(session string)
 	// asking is called before a question to the user about a tool call, whose id may be empty, and
 	// done after it; ended says that the work that asks was cancelled.
 	asking(c *Client, session, call string) (done func(ended bool))
@@ -47,6 +49,8 @@ func (d version1) replayed(c *Client, session string, u SessionUpdate) error {
 }
 
 func (version1) closed(string) {}
+
+func (version1) replayEnded(string) {}
 
 func (version1) asking(*Client, string, string) func(bool) { return func(bool) {} }
 

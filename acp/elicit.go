@@ -100,8 +100,11 @@ func (c *Client) Elicit(ctx context.Context, p ElicitRequest) (ElicitResult, err
 	if p.Schema == nil {
 		wire.Mode, wire.ElicitationID, wire.URL = "url", p.ElicitationID, p.URL
 	}
-	done := c.dialect.asking(c, p.SessionID, p.ToolCallID)
-	defer func() { done(ctx.Err() != nil) }()
+	done, err := c.asking(ctx, p.SessionID, p.ToolCallID)
+	if err != nil {
+		return ElicitResult{}, err
+	}
+	defer done()
 	var r ElicitResult
 	if err := c.call(ctx, method, wire, &r); err != nil {
 		return ElicitResult{}, err // a malformed answer may be decoded in part

@@ -2,6 +2,7 @@ package acp
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -16,8 +17,10 @@ import (
 
 // fakeSessions opens sessions whose turns run the function turn.
 type fakeSessions struct {
-	turn func(ctx context.Context, c *Client, prompt []ContentBlock) (StopReason, error)
-	loud bool // Opened and Sync send updates
+	turn      func(ctx context.Context, c *Client, prompt []ContentBlock) (StopReason, error)
+	loud      bool            // Opened and Sync send updates
+	history   []SessionUpdate // what Load replays; nil is one chunk
+	replaying func()          // called by Load before it replays the running turn; may be nil
 	// steer is the error for each text of _session/steering; nil means that no turn runs.
 	steer func(ctx context.Context) error
 
@@ -45,11 +48,25 @@ func (f *fakeSessions) New(_ context.Context, c *Client, p NewSessionRequest) (S
 	return f.open[id], nil
 }
 
-// Load replays one chunk.
-func (f *fakeSessions) Load(ctx context.Context, c *Client, p LoadSessionRequest) (Session, error) {
-	s, err := f.Resume(ctx, c, p)
-	if err == nil {
-		err = c.Update(ctx, p.ID(), MessageChunk{Update: UpdateUserMessage, Content: TextBlock("hi"), MessageID: "m"})
+// Load replays the chunks of history, one by default, and what the running turn has shown.
+func (f *fakeSessions) Load(ctx context.Context, r *Replay, p LoadSessionRequest) (Session, error) {
+	s, err := f.Resume(ctx, r.Client(), p)
+	if err != nil {
+		return nil, err
+	}
+	work, err := r.Begin(ctx)
+	history := f.history
+	if history == nil {
+		history = []SessionUpdate{MessageChunk{Update: UpdateUserMessage, Content: TextBlock("hi"), MessageID: "m"}}
+	}
+	for _, u := range history {
+		err = cmp.Or(err, r.Send(ctx, p.ID(), u))
+	}
+	if f.replaying != nil {
+		f.replaying()
+	}
+	for _, u := range work {
+		err = cmp.Or(err, r.Send(ctx, u.Session, u.Update))
 	}
 	return s, err
 }
@@ -182,10 +199,13 @@ func (s *fakeSession) update(ctx context.Context, title string) {
 func (t fakeTurn) End() {}
 
 func (t fakeTurn) Run(p Prompt) (StopReason, error) {
+	t.s.client.BeginWork(t.s.id)
+	defer t.s.client.EndWork(t.s.id)
 	if p.Inserted != nil {
 		if t.ctx.Err() != nil {
 			return "", context.Cause(t.ctx)
 		}
+		t.s.client.ShowPrompt(t.s.id, "m1", p.Content)
 		p.Inserted("m1", false)
 	}
 	if t.ctx.Err() != nil {

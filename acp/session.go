@@ -14,10 +14,10 @@ import (
 type Sessions interface {
 	// New opens a session. The request has a valid form.
 	New(ctx context.Context, client *Client, p NewSessionRequest) (Session, error)
-	// Load opens a stored session again, or adopts an open one. It sends the
-	// whole history before it returns. The error is ErrUnknownSession if there
-	// is no such session.
-	Load(ctx context.Context, client *Client, p LoadSessionRequest) (Session, error)
+	// Load opens a stored session again, or adopts an open one. It sends the whole history
+	// before it returns, and what a running turn has shown so far. The error is
+	// ErrUnknownSession if there is no such session.
+	Load(ctx context.Context, r *Replay, p LoadSessionRequest) (Session, error)
 	// Resume is Load without the history.
 	Resume(ctx context.Context, client *Client, p LoadSessionRequest) (Session, error)
 	// Fork opens a new session with the messages of another one. The error is
@@ -285,26 +285,39 @@ func (s *Server) newSession(ctx context.Context, p NewSessionRequest) (secondPha
 
 // loadSession answers session/load, after the history of the session.
 func (s *Server) loadSession(ctx context.Context, p LoadSessionRequest) (secondPhase, error) {
-	return s.reopenPhase(ctx, s.Sessions.Load, p), nil
+	return s.reopenPhase(ctx, s.Sessions.Load, p, stateOf), nil
 }
 
 // resumeSession answers session/resume.
 func (s *Server) resumeSession(ctx context.Context, p LoadSessionRequest) (secondPhase, error) {
-	return s.reopenPhase(ctx, s.Sessions.Resume, p), nil
+	resume := func(ctx context.Context, _ *Replay, p LoadSessionRequest) (Session, error) {
+		return s.Sessions.Resume(ctx, s.client, p)
+	}
+	return s.reopenPhase(ctx, resume, p, stateOf), nil
 }
 
-// reopenFunc opens a stored session again.
-type reopenFunc = func(context.Context, *Client, LoadSessionRequest) (Session, error)
+func stateOf(sess Session) any { return sess.State() }
 
-// reopenPhase returns a second phase that opens a stored session again.
-func (s *Server) reopenPhase(ctx context.Context, reopen reopenFunc, p LoadSessionRequest) secondPhase {
-	return openPhase(func() (Session, error) {
-		sess, err := reopen(ctx, s.client, p)
+// reopenFunc opens a stored session again.
+type reopenFunc = func(context.Context, *Replay, LoadSessionRequest) (Session, error)
+
+// reopenPhase returns a second phase that opens a stored session again. Updates that the replay holds back
+// follow the response.
+func (s *Server) reopenPhase(ctx context.Context, reopen reopenFunc, p LoadSessionRequest, response func(Session) any) secondPhase {
+	r := s.client.replay(p.ID())
+	w := openPhase(func() (Session, error) {
+		sess, err := reopen(ctx, r, p)
 		if err != nil {
 			err = sessionError{p.ID(), err}
 		}
 		return sess, err
-	}, func(sess Session) any { return sess.State() })
+	}, response)
+	opened := w.sent
+	w.sent = func(ctx context.Context) {
+		r.end()
+		opened(ctx)
+	}
+	return w
 }
 
 // openPhase returns a second phase that opens a session, and calls Opened after the

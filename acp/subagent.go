@@ -36,6 +36,25 @@ type SubagentUpdate struct {
 	Directories Patch[[]string] `json:"additionalDirectories,omitzero"`
 }
 
+// after returns the update that has the effect of an earlier one and this one.
+func (u SubagentUpdate) after(earlier SubagentUpdate) SubagentUpdate {
+	change(&earlier.Title, u.Title)
+	change(&earlier.Description, u.Description)
+	if !u.Capabilities.IsZero() {
+		earlier.Capabilities = u.Capabilities
+	}
+	if u.State != nil {
+		earlier.State = u.State
+	}
+	if !u.CWD.IsZero() {
+		earlier.CWD = u.CWD
+	}
+	if !u.Directories.IsZero() {
+		earlier.Directories = u.Directories
+	}
+	return earlier
+}
+
 // SubagentCapabilities lists what the client may do with a child session.
 type SubagentCapabilities struct {
 	Cancel *struct{} `json:"cancel,omitempty"` // session/cancel, which ends the work of the child but not the child

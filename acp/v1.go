@@ -16,7 +16,7 @@ func v1Update(u SessionUpdate) SessionUpdate {
 			u.Terminal = &shown
 		}
 		return u
-	case FileChanges:
+	case FileChanges, UserMessage:
 		return nil
 	case TerminalUpdate:
 		return ToolCall{Update: UpdateToolCallPatch, ToolCallID: u.ToolCallID, Terminal: &u}

@@ -3,6 +3,7 @@ package acp
 import (
 	"encoding/base64"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 
@@ -87,7 +88,7 @@ func rootOf(session string) string {
 	return root
 }
 
-// update writes the frames of an update, unless a replay of the session holds them back.
+// update writes the frames of an update.
 func (d *version2) update(c *Client, session string, u SessionUpdate) error {
 	u = c.stream.masked(session, u)
 	d.mu.Lock()
@@ -95,20 +96,10 @@ func (d *version2) update(c *Client, session string, u SessionUpdate) error {
 	return d.write(c, d.frames(session, u))
 }
 
-// write writes the frames of open sessions, apart from the ones that a replay holds back. The caller
-// holds mu.
+// write writes the frames of open sessions. The caller holds mu.
 func (d *version2) write(c *Client, frames []wireUpdate) error {
-	now := frames[:0]
-	for _, f := range frames {
-		switch root := d.sessions[rootOf(f.SessionID)]; {
-		case root == nil:
-		case root.replay != nil:
-			root.replay.held = append(root.replay.held, f)
-		default:
-			now = append(now, f)
-		}
-	}
-	return c.stream.writeUpdates(now)
+	frames = slices.DeleteFunc(frames, func(f wireUpdate) bool { return d.sessions[rootOf(f.SessionID)] == nil })
+	return c.stream.writeUpdates(frames)
 }
 
 // frames returns the frames of an update during work. The caller holds mu.
@@ -145,6 +136,8 @@ func bodies(u SessionUpdate, replay bool) []any {
 	switch u := u.(type) {
 	case MessageChunk:
 		return []any{wireChunk{u.Update, u.MessageID, named(u.Content)}}
+	case UserMessage:
+		return []any{wireMessage{wholeMessages[UpdateUserMessage], u.MessageID, mapped(u.Content, named)}}
 	case ToolCall:
 		w := wireToolCallOf(u, replay && u.Update == UpdateToolCall)
 		w.Update = UpdateToolCallPatch
@@ -232,7 +225,8 @@ func (d *version2) owner(root, call string) *shownSession {
 // masked returns an update whose secrets Server.Exit has masked. What the user and the model wrote stays as
 // it is. It runs before the encoding, since nothing finds a secret in base64.
 func (s *stream) masked(session string, u SessionUpdate) SessionUpdate {
-	if chunk, ok := u.(MessageChunk); s.exit == nil || ok && chunk.Words {
+	chunk, _ := u.(MessageChunk)
+	if _, prompt := u.(UserMessage); s.exit == nil || prompt || chunk.Words {
 		return u
 	}
 	return texts.Map(u, s.exit(session))

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // hello2 opens a connection of version 2.
@@ -162,43 +160,16 @@ func TestStateWithSeveralQuestions(t *testing.T) {
 }
 
 // A message that does not fit into one frame is replayed in parts. The first part replaces what the client
-// has of it. What happens during a replay comes after it.
+// has of it.
 // Statements 386.
 func TestReplayInParts(t *testing.T) {
-	var got []string
-	d := newVersion2()
-	s := newServer(t, &fakeSessions{})
-	w := serve(t, s)
-	w.send(`{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":1}}`)
-	w.read()
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for range 6 {
-			got = append(got, brief(t, w.read()))
-		}
-	}()
-	chunk := func(id, text string) MessageChunk {
+	chunk := func(id, text string) SessionUpdate {
 		return MessageChunk{Update: UpdateAgentMessage, MessageID: id, Content: TextBlock(text)}
 	}
 	long := strings.Repeat("x", maxWhole)
-	for _, c := range []MessageChunk{chunk("m1", long), chunk("m1", long), chunk("m2", "a"), chunk("m2", "b")} {
-		if err := d.replayed(s.client, "s1", c); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := d.update(s.client, "s1", Notice{Update: UpdateNotice, Severity: "info", Title: "late"}); err != nil {
-		t.Fatal(err)
-	}
-	if err := d.completeReplay(s.client, "s1"); err != nil {
-		t.Fatal(err)
-	}
-	d.finishReplay(s.client, "s1")
-	<-done
-	want := []string{"agent_message m1", "agent_message_chunk m1", "agent_message m2", "replay_complete", "state_update idle", "notice"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
+	w := serve2(t, &fakeSessions{history: []SessionUpdate{chunk("m1", long), chunk("m1", long), chunk("m2", "a"), chunk("m2", "b")}})
+	w.send(`{"jsonrpc":"2.0","id":1,"method":"session/resume","params":{"sessionId":"s1","cwd":"/w","replayFrom":{"type":"start"}}}`)
+	w.expect(t, "agent_message m1", "agent_message_chunk m1", "agent_message m2", "replay_complete", "state_update idle", "response 1")
 }
 
 // A connection keeps nothing about a session that was closed or deleted, and about its child sessions. No

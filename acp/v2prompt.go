@@ -100,7 +100,6 @@ func (s *Server) runPrompt(d *version2, shown *shownPrompt, turn Turn, p Prompt,
 	var reason StopReason
 	p.Inserted = func(id string, joins bool) {
 		inserted, joined = true, joins
-		d.echo(s.client, session, id, p.Content)
 		answer(wireInserted{id}, nil)
 		if !joined {
 			d.begin(s.client, session)
@@ -124,14 +123,6 @@ func (s *Server) runPrompt(d *version2, shown *shownPrompt, turn Turn, p Prompt,
 	default:
 		d.end(s.client, session, reason, err)
 	}
-}
-
-// echo shows the user's message.
-func (d *version2) echo(c *Client, session, id string, content []ContentBlock) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	whole := wireMessage{wholeMessages[UpdateUserMessage], id, mapped(content, named)}
-	_ = d.write(c, []wireUpdate{{session, whole}}) // a closed connection ends the turn by itself
 }
 
 // claim returns the insertion of a key that is not settled yet. first reports that there was none, so

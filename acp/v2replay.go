@@ -1,15 +1,24 @@
 package acp
 
-import "slices"
+import (
+	"cmp"
+	"maps"
+	"slices"
+)
 
 // replay is the history of a session on its way to the client.
 type replay struct {
-	held     []wireUpdate // updates of work that the client gets afterwards
-	message  wireMessage  // the message whose blocks are being collected; without an id there is none
-	of       string       // the session of message
-	size     int          // of message, in bytes
+	message  wireMessage // the message whose blocks are being collected; without an id there is none
+	of       string      // the session of message
+	size     int         // of message, in bytes
 	seen     map[seen]bool
-	children map[string]bool // announced; true once the child's history is complete
+	children map[string]*replayedChild // by id
+}
+
+// replayedChild is a child session that a replay has announced.
+type replayedChild struct {
+	parent   string
+	complete bool // the replay has shown its end
 }
 
 // seen is a message that was sent in part.
@@ -18,8 +27,7 @@ type seen struct{ session, update, id string }
 // maxWhole bounds a message that is sent as a whole, in bytes: one frame has to hold it.
 const maxWhole = 512 << 10
 
-// replayed writes an update of a session's history. From the first one on, until finishReplay, updates
-// of work are held back.
+// replayed writes an update of a session's history.
 func (d *version2) replayed(c *Client, session string, u SessionUpdate) error {
 	u = c.stream.masked(session, u)
 	d.mu.Lock()
@@ -42,7 +50,7 @@ func (d *version2) replayOf(session string) *replay {
 	d.opened(rootOf(session))
 	root := d.session(rootOf(session))
 	if root.replay == nil {
-		root.replay = &replay{seen: map[seen]bool{}, children: map[string]bool{}}
+		root.replay = &replay{seen: map[seen]bool{}, children: map[string]*replayedChild{}}
 	}
 	return root.replay
 }
@@ -90,11 +98,14 @@ func (r *replay) child(parent *shownSession, u SubagentUpdate) (frames []wireUpd
 	if !complete {
 		u.State = nil
 	}
-	if _, known := r.children[u.SessionID]; complete && known {
+	known := r.children[u.SessionID] != nil
+	if complete && known {
 		frames = append(frames, wireUpdate{u.SessionID, replayComplete})
 	}
-	r.children[u.SessionID] = complete
-	frames = append(frames, parent.frame(u))
+	r.children[u.SessionID] = &replayedChild{parent.id, complete}
+	if !known || u != (SubagentUpdate{Update: u.Update, SessionID: u.SessionID}) {
+		frames = append(frames, parent.frame(u))
+	}
 	if complete {
 		frames = append(frames, wireUpdate{u.SessionID, childState(u)})
 	}
@@ -111,9 +122,12 @@ func (d *version2) completeReplay(c *Client, session string) error {
 	defer d.mu.Unlock()
 	r := d.replayOf(session)
 	frames := r.flush()
-	for id, complete := range r.children {
-		if !complete {
-			frames = append(frames, wireUpdate{id, replayComplete}, wireUpdate{id, wireState{Update: updateState, State: stateIdle}})
+	for _, id := range slices.Sorted(maps.Keys(r.children)) {
+		if child := r.children[id]; !child.complete {
+			now := wireState{State: cmp.Or(d.session(id).state, stateIdle)}
+			mirrored := SubagentUpdate{Update: UpdateSubagent, SessionID: id, State: &SubagentState{State: now.State}}
+			now.Update = updateState
+			frames = append(frames, wireUpdate{id, replayComplete}, wireUpdate{child.parent, mirrored}, wireUpdate{id, now})
 		}
 	}
 	frames = append(frames, wireUpdate{session, replayComplete}, d.snapshot(session))
@@ -138,15 +152,8 @@ func (d *version2) showState(c *Client, session string) error {
 	return c.stream.writeUpdates([]wireUpdate{d.snapshot(session)})
 }
 
-// finishReplay writes the updates that the replay has held back.
-func (d *version2) finishReplay(c *Client, session string) {
+func (d *version2) replayEnded(session string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	s := d.session(session)
-	if s.replay == nil {
-		return
-	}
-	held := slices.Clone(s.replay.held)
-	s.replay = nil
-	_ = c.stream.writeUpdates(held) // nobody reads a closed connection
+	d.session(session).replay = nil
 }

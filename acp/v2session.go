@@ -127,26 +127,26 @@ func (p *resumeSession2Request) decode(raw []byte) error {
 // state of the session. Work goes on after the response.
 func (s *Server) resumeSession2(ctx context.Context, p resumeSession2Request) (secondPhase, error) {
 	d := s.client.dialect.(*version2)
-	reopen, show := s.Sessions.Resume, d.showState
-	if p.replay {
-		reopen, show = s.Sessions.Load, d.completeReplay
-	}
-	w := openPhase(func() (Session, error) {
-		sess, err := reopen(ctx, s.client, p.LoadSessionRequest)
+	reopen := func(ctx context.Context, r *Replay, load LoadSessionRequest) (Session, error) {
+		sess, err := s.Sessions.Load(ctx, r, load)
 		if err == nil {
-			err = show(s.client, p.ID())
+			err = d.completeReplay(s.client, p.ID())
 		}
-		if err != nil {
-			return nil, sessionError{p.ID(), err}
-		}
-		return sess, nil
-	}, func(sess Session) any { return setupOf(sess, "") })
-	opened := w.sent
-	w.sent = func(ctx context.Context) {
-		d.finishReplay(s.client, p.ID())
-		opened(ctx)
+		return sess, err
 	}
-	return w, nil
+	if !p.replay {
+		reopen = func(ctx context.Context, r *Replay, load LoadSessionRequest) (Session, error) {
+			sess, err := s.Sessions.Resume(ctx, s.client, load)
+			if err == nil {
+				_, err = r.Begin(ctx)
+			}
+			if err == nil {
+				err = d.showState(s.client, p.ID())
+			}
+			return sess, err
+		}
+	}
+	return s.reopenPhase(ctx, reopen, p.LoadSessionRequest, func(sess Session) any { return setupOf(sess, "") }), nil
 }
 
 // setOption2Request sets a config option. Unlike in version 1, it names the type of the value.

@@ -1,6 +1,9 @@
 package acp
 
-import "slices"
+import (
+	"context"
+	"slices"
+)
 
 // The states of a session's foreground work in version 2; SubagentRunning and the others are the same.
 const (
@@ -95,7 +98,7 @@ func (d *version2) asking(c *Client, session, call string) (done func(ended bool
 	if owner := d.owner(session, call); owner != nil {
 		s = owner
 	}
-	note := func(by int) {
+	note := func(by int) { // the caller holds mu
 		s.asking += by
 		if shown := s.calls[call]; shown != nil {
 			shown.asking = by > 0
@@ -137,11 +140,10 @@ func (s *shownSession) isBusy() bool { return s.state != "" && s.state != stateI
 
 // begin shows that the work of a prompt has begun.
 func (d *version2) begin(c *Client, session string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	s := d.session(session)
-	s.working, s.ending = true, false
-	_ = d.write(c, d.refresh(s)) // a closed connection ends the turn by itself
+	d.inOrder(c, session, func(s *shownSession) []wireUpdate {
+		s.working, s.ending = true, false
+		return d.refresh(s)
+	})
 }
 
 // end shows that the work of a prompt has ended. err is its failure.
@@ -150,10 +152,18 @@ func (d *version2) end(c *Client, session string, reason StopReason, err error) 
 	if err != nil {
 		state.StopReason, state.Error = SubagentFailed, c.stream.maskedFault(session, err)
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	s := d.session(session)
-	s.working, s.ending, s.state = false, false, stateIdle
-	clear(s.calls)
-	_ = d.write(c, []wireUpdate{s.frame(state)}) // nobody reads a closed connection
+	d.inOrder(c, session, func(s *shownSession) []wireUpdate {
+		s.working, s.ending, s.state = false, false, stateIdle
+		clear(s.calls)
+		return []wireUpdate{s.frame(state)}
+	})
+}
+
+// inOrder writes the frames of a change of a session's state. While its history is sent, it waits.
+func (d *version2) inOrder(c *Client, session string, change func(*shownSession) []wireUpdate) {
+	_ = c.family(session).live(context.Background(), func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		_ = d.write(c, change(d.session(session))) // a closed connection ends the turn by itself
+	})
 }

@@ -42,16 +42,30 @@ func (s *Sessions) session(row store.Session) *Session {
 // setUp creates the agent for a client and its directories. An empty setting in want
 // means the configured one.
 func (s *Session) setUp(client *acp.Client, p acp.NewSessionRequest, want settings) error {
+	made, err := s.prepare(client, p, want)
+	if err == nil {
+		s.forgetShown()
+		s.install(made, want)
+	}
+	return err
+}
+
+// setup is a new agent of a session, and what it was made for.
+type setup struct {
+	AgentSession
+	client  *acp.Client
+	request acp.NewSessionRequest
+	model   llm.Model
+}
+
+// prepare creates the agent for a client and its directories.
+func (s *Session) prepare(client *acp.Client, p acp.NewSessionRequest, want settings) (setup, error) {
 	model, err := want.model, error(nil)
 	if model == nil {
 		model, err = s.openModel(want.modelName)
 	}
 	if err != nil {
-		return err
-	}
-	changed := p.SystemPrompt != nil && *p.SystemPrompt != want.system
-	if changed {
-		want.system = *p.SystemPrompt
+		return setup{}, err
 	}
 	o, err := s.sessions.NewAgent(Host{
 		ID:           s.id,
@@ -76,25 +90,37 @@ func (s *Session) setUp(client *acp.Client, p acp.NewSessionRequest, want settin
 		Withdraw:     s.withdraw,
 		Announce:     s.renewCommands,
 	})
-	if err != nil {
-		return err
-	}
-	s.sessions.notifySelected(model)
+	return setup{o, client, p, model}, err
+}
+
+// forgetShown makes the session announce itself again: its client knows nothing of it.
+func (s *Session) forgetShown() {
 	s.announcing.Lock()
-	s.sentCommands = nil // this client knows none
+	s.sentCommands = nil
 	s.announcing.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.announced = false
+}
+
+// install makes the session use a new agent. No turn may be running.
+func (s *Session) install(made setup, want settings) {
+	p := made.request
+	s.sessions.notifySelected(made.model)
 	s.closeTools() // the parts that were made for an earlier client or other directories
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.client, s.dirs, s.agent, s.tools, s.announced = client, p.AdditionalDirectories, o.Agent, o.Tools, false
-	if changed && s.journal.hasBegun() { // else the first prompt records it
-		s.journal.record(transcript.Setting{ID: optionSystem, Value: want.systemValue()})
+	s.client, s.dirs, s.agent, s.tools = made.client, p.AdditionalDirectories, made.Agent, made.Tools
+	if p.SystemPrompt != nil && *p.SystemPrompt != want.system {
+		want.system = *p.SystemPrompt
+		if s.journal.hasBegun() { // else the first prompt records it
+			s.journal.record(transcript.Setting{ID: optionSystem, Value: want.systemValue()})
+		}
 	}
-	s.adopt(want, model, o.Mode)
-	s.hint = o.Hint
-	s.warnings, s.beforeTurn = append(s.warnings, o.Warnings...), o.BeforeTurn
+	s.adopt(want, made.model, made.Mode)
+	s.hint = made.Hint
+	s.warnings, s.beforeTurn = append(s.warnings, made.Warnings...), made.BeforeTurn
 	s.journal.setDirs(p.AdditionalDirectories)
-	return nil
 }
 
 // openModel opens the model of a stored session, or the default one if that model
@@ -154,66 +180,71 @@ func (s *Session) adopt(want settings, m llm.Model, otherMode string) {
 	s.settings.setThought(want.thought)
 }
 
-// Load opens a session and sends its whole history.
-func (s *Sessions) Load(ctx context.Context, client *acp.Client, p acp.LoadSessionRequest) (acp.Session, error) {
-	sess, t, events, err := s.findOrRestore(ctx, client, p)
+// Load opens a session and sends its whole history. The part of a running turn is what the client was
+// shown of it: the log has messages and calls only when they are complete.
+func (s *Sessions) Load(ctx context.Context, r *acp.Replay, p acp.LoadSessionRequest) (acp.Session, error) {
+	sess, end, events, err := s.findOrRestore(ctx, r.Client(), p)
 	if err != nil {
 		return nil, err
 	}
-	defer t.End()
-	// The replay runs between two turns, so that it is complete and in order.
-	if err := t.wait(); err != nil {
+	defer end()
+	work, err := r.Begin(ctx)
+	switch {
+	case err != nil:
+		return nil, err
+	case work != nil:
+		events, err = sess.journal.eventsBeforeTurn(ctx)
+	case events == nil:
+		events, err = sess.journal.events(ctx)
+	}
+	if err != nil {
 		return nil, err
 	}
-	if events == nil {
-		if events, err = sess.journal.events(ctx); err != nil {
-			return nil, err
-		}
-	}
-	err = transcript.ReplayFamily(sess.id, events, client.Capabilities(), func(id string, u acp.SessionUpdate) error {
+	send := func(id string, u acp.SessionUpdate) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		return client.Replay(ctx, id, u)
-	})
-	return sess, err
+		return r.Send(ctx, id, u)
+	}
+	if err := transcript.ReplayFamily(sess.id, events, r.Client().Capabilities(), send); err != nil {
+		return nil, err
+	}
+	return sess, transcript.ReplayWork(work, send)
 }
 
 // Resume opens a session without sending its history.
 func (s *Sessions) Resume(ctx context.Context, client *acp.Client, p acp.LoadSessionRequest) (acp.Session, error) {
-	sess, t, _, err := s.findOrRestore(ctx, client, p)
+	sess, end, _, err := s.findOrRestore(ctx, client, p)
 	if err != nil {
 		return nil, err
 	}
-	defer t.End()
+	defer end()
 	sess.mu.Lock()
 	defer sess.mu.Unlock()
 	sess.usageUnsent = true
 	return sess, nil
 }
 
-// findOrRestore returns a session and a turn in its queue. A session that is not open is
-// read from the store; only then the events are not nil. While a closed session's turns
-// are still ending, it waits: two Sessions with the same id would corrupt its log.
+// findOrRestore returns a session. One that is not open is read from the store; only then the events are
+// not nil, and its first turn waits until end is called. While a closed session's turns are still ending,
+// it waits: two Sessions with the same id would corrupt its log.
 func (s *Sessions) findOrRestore(
 	ctx context.Context, client *acp.Client, p acp.LoadSessionRequest,
-) (*Session, *turn, []transcript.Event, error) {
+) (sess *Session, end func(), events []transcript.Event, err error) {
 	if err := s.lockLoading(ctx, p.ID()); err != nil {
 		return nil, nil, nil, err
 	}
 	defer s.loading.Unlock()
-	sess, open := s.find(p.ID())
-	var events []transcript.Event
-	var err error
-	if open {
-		err = sess.reopen(client, p.NewSessionRequest)
-	} else if sess, events, err = s.restore(ctx, client, p); err == nil {
-		s.add(sess)
+	if sess, open := s.find(p.ID()); open {
+		return sess, func() {}, nil, sess.reopen(ctx, client, p.NewSessionRequest)
 	}
+	sess, events, err = s.restore(ctx, client, p)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	return sess, sess.enqueue(ctx, &turn{withoutPrompt: true}), events, nil
+	t := sess.enqueue(ctx, &turn{withoutPrompt: true})
+	s.add(sess)
+	return sess, t.End, events, nil
 }
 
 // lockLoading locks loading once no session with that id is being closed.
@@ -233,15 +264,42 @@ func (s *Sessions) lockLoading(ctx context.Context, id string) error {
 	}
 }
 
-// reopen changes the directories of an open session. Its mode and model stay.
-func (s *Session) reopen(client *acp.Client, p acp.NewSessionRequest) error {
+// reopen changes the directories and servers of an open session, at once or after the turns that have
+// begun. Its mode and model stay.
+func (s *Session) reopen(ctx context.Context, client *acp.Client, p acp.NewSessionRequest) error {
 	if err := sameDir(s.cwd, p.CWD); err != nil {
 		return err
 	}
+	made, err := s.prepare(client, p, s.currentSettings())
+	if err != nil {
+		return err
+	}
+	s.forgetShown()
+	t := s.enqueue(context.WithoutCancel(ctx), &turn{withoutPrompt: true, reopens: true})
+	finish := func() {
+		defer t.End()
+		switch {
+		case t.wait() == nil:
+			s.install(made, s.currentSettings())
+		case made.Tools != nil: // the session was closed
+			made.Tools.Close()
+		}
+	}
+	if t.isNext() {
+		finish()
+		return nil
+	}
+	go func() { // Close waits for it, as for every turn
+		finish()
+		s.renewCommands()
+	}()
+	return nil
+}
+
+func (s *Session) currentSettings() settings {
 	s.mu.Lock()
-	want := s.settings
-	s.mu.Unlock()
-	return s.setUp(client, p, want)
+	defer s.mu.Unlock()
+	return s.settings
 }
 
 // restore opens a session from the store.
@@ -342,52 +400,4 @@ func (s *Sessions) Delete(ctx context.Context, id string) error {
 		s.Deleted(id)
 	}
 	return cmp.Or(err, closed)
-}
-
-// settings are the settings of a session that the user can change.
-type settings struct {
-	mode      string
-	modelName string
-	thought   string // a level of the model; empty means the model's default
-	model     llm.Model
-	system    acp.SystemPrompt // the client's; without a text there is none
-}
-
-// Words of the setting optionSystem, before its text.
-const (
-	systemAppend   = "append\n"
-	systemOverride = "override\n"
-)
-
-// systemValue returns the system prompt as the value of a setting.
-func (s settings) systemValue() string {
-	if s.system.Override {
-		return systemOverride + s.system.Text
-	}
-	return systemAppend + s.system.Text
-}
-
-// systemPrompt returns the client's system prompt, or nil.
-func (s *Session) systemPrompt() *acp.SystemPrompt {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if p := s.settings.system; p.Text != "" {
-		return &p
-	}
-	return nil
-}
-
-// set applies a setting from the log.
-func (s *settings) set(id, value string) {
-	switch id {
-	case optionMode:
-		s.mode = value
-	case optionModel:
-		s.modelName = value
-	case optionThought:
-		s.thought = value
-	case optionSystem:
-		text, override := strings.CutPrefix(value, systemOverride)
-		s.system = acp.SystemPrompt{Override: override, Text: strings.TrimPrefix(text, systemAppend)}
-	}
 }

@@ -49,17 +49,19 @@ func (s *Session) record(events ...transcript.Event) {
 }
 
 // prepareInsertion adds the client's key to a prompt, and returns what follows once the prompt is
-// recorded: it is stored, and whoever sent it is told.
+// recorded: it is stored and shown, and whoever sent it is told.
 func (s *Session) prepareInsertion(e *transcript.Prompt) func() {
 	now := s.inserting
 	s.inserting = insertion{}
 	e.Key = now.key
 	s.setKeyed(e.Key, e.MessageID)
+	show := func() { s.currentClient().ShowPrompt(s.id, e.MessageID, e.Content) }
 	if now.inserted == nil {
-		return func() {}
+		return show
 	}
 	return func() {
 		s.stored(now.ctx)
+		show()
 		now.inserted(e.MessageID, false)
 	}
 }

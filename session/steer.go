@@ -98,7 +98,7 @@ func (s *Session) waitsAfter(running *turn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for t := range s.turns {
-		if t.number > running.number && t.added == nil && t.ctx.Err() == nil {
+		if t.number > running.number && t.added == nil && !t.reopens && t.ctx.Err() == nil {
 			return true
 		}
 	}

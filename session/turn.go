@@ -18,11 +18,13 @@ type turn struct {
 	cancel        context.CancelCauseFunc
 	number        int                 // in the order of the queue
 	withoutPrompt bool                // a load or a rewind, which has no prompt
+	reopens       bool                // it changes the agent for later turns; a text for the running turn may overtake it
 	inbox         agent.Inbox         // the texts that the user adds
 	added         *agent.Addition     // the text that this prompt added to another turn; nil if it added no text
 	blocked       *agent.BlockedError // why a hook blocked that text; nil if none did
 	before        *turn               // the turn to wait for; nil for the first, and once it has ended
 	unrun         []acp.ContentBlock  // the prompt, if it was cancelled before it was recorded; nil once it is stored
+	ran           bool                // Run has returned; guarded by the mutex of the session
 	done          chan struct{}       // closed when this turn and all earlier ones have ended
 }
 
@@ -68,9 +70,26 @@ func (t *turn) wait() error {
 	return nil
 }
 
+// isNext reports whether no earlier turn still has work.
+func (t *turn) isNext() bool {
+	t.session.mu.Lock()
+	defer t.session.mu.Unlock()
+	for other := range t.session.turns {
+		if other.number < t.number && !other.ran {
+			return false
+		}
+	}
+	return true
+}
+
 // Run waits for the earlier turns and runs the prompt.
 func (t *turn) Run(p acp.Prompt) (reason acp.StopReason, err error) {
-	defer func() { t.closeInbox(err) }()
+	defer func() {
+		t.closeInbox(err)
+		t.session.mu.Lock()
+		t.ran = true
+		t.session.mu.Unlock()
+	}()
 	if t.added != nil {
 		err := t.added.Wait(t.ctx)
 		if err == nil {
@@ -96,6 +115,10 @@ func (t *turn) Run(p acp.Prompt) (reason acp.StopReason, err error) {
 		return "", err
 	}
 	s := t.session
+	s.journal.beginTurn()
+	client := s.currentClient()
+	client.BeginWork(s.id)
+	defer client.EndWork(s.id)
 	s.inserting = insertion{ctx: t.ctx, key: p.Key, inserted: p.Inserted}
 	s.announce(t.ctx)
 	s.callBeforeTurn() // before the lease, since the database may still be opening

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 
+	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
@@ -56,6 +57,9 @@ func (t *turn) addSteer(ctx context.Context, a *Addition) (refused, err error) {
 	t.message.end()
 	t.Record(s)
 	t.Stored(ctx) // before the request that added the text is answered
+	if err := t.Send(ctx, acp.UserMessage{MessageID: s.MessageID, Content: content}); err != nil {
+		return nil, err
+	}
 	a.messageID = s.MessageID
 	t.history = append(t.history, s.Message())
 	t.typed += "\n" + typed

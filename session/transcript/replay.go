@@ -52,6 +52,25 @@ func ReplayFamily(id string, events []Event, caps acp.ClientCapabilities, send f
 	return r.err
 }
 
+// ReplayWork sends what a client was shown of a running turn, which follows the events before it.
+func ReplayWork(work []acp.Shown, send func(session string, u acp.SessionUpdate) error) error {
+	for _, shown := range work {
+		r := replayer{send: func(u acp.SessionUpdate) error { return send(shown.Session, u) }}
+		switch u := shown.Update.(type) {
+		case acp.UserMessage:
+			r.sendUserMessage(u.MessageID, u.Content)
+		case acp.MessageChunk:
+			r.sendBlock(u)
+		default:
+			r.update(u)
+		}
+		if r.err != nil {
+			return r.err
+		}
+	}
+	return nil
+}
+
 // replayer sends the events of a log to a client.
 type replayer struct {
 	caps       acp.ClientCapabilities
