@@ -207,7 +207,7 @@ func TestChatShrinks(t *testing.T) {
 		t.Errorf("the terminal has\n%s", s.last)
 	}
 	s.key("C-c")
-	s.await(`The turn was cancelled\.\n\n›$`)
+	s.await(`The turn was\ncancelled\.\n\n›$`)
 }
 
 // TestChatStopped stops the conversation with Ctrl-Z. After fg a pasted text is one prompt
