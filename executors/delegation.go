@@ -5,7 +5,8 @@ import "context"
 // Delegation is a task for a subturn: a model works on it in a separate
 // conversation. The calls of the subturn pass the session's chain, with the same mode and
 // the same user, and count towards the session's cost. A subturn cannot delegate. It
-// gets a tool that acts on the session alone only if Internal names the tool.
+// gets a tool that acts on the session alone only if Internal names the tool, or with the tool
+// that it belongs to.
 type Delegation struct {
 	Name    string // of the worker; a part of the caller id, and shown to people
 	System  string // the system prompt

@@ -32,6 +32,7 @@ type Tool struct {
 	Subject Subject // what a call acts on
 	Names   Names
 	Traits  Trait
+	With    string // the tool without which this one has no use; a subturn is offered both or neither
 	// IDs is a regular expression for the whole of an id that the tool takes, if its form tells which
 	// tool that is. A failed call of another tool with such an id recommends this tool.
 	IDs string

@@ -20,10 +20,15 @@ func (t *Terminal) Background(ctx context.Context, cmd shell.Command) (shell.Job
 	if err != nil {
 		return nil, err
 	}
+	return t.newJob(ctx, term, cmd), nil
+}
+
+// newJob returns the job of a command that runs in a terminal.
+func (t *Terminal) newJob(ctx context.Context, term *acp.Terminal, cmd shell.Command) *job {
 	waiting, end := context.WithCancel(context.WithoutCancel(ctx))
 	j := &job{term: term, readOnly: t.boxed(cmd), done: make(chan struct{}), stopWaiting: end}
 	go j.await(waiting, t)
-	return j, nil
+	return j
 }
 
 // job is a command in a terminal of the client.

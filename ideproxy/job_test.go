@@ -116,6 +116,30 @@ func TestBackgroundTerminal(t *testing.T) {
 	})
 }
 
+// A command that takes longer than its call goes on in the same terminal.
+func TestTerminalGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &screenOf{}
+		s.show("compiling\n", false)
+		tools, e := s.start(t)
+		got, terminals := do(t, tools, "bash", `{"command":"make"}`)
+		if !strings.HasPrefix(got.ForModel(), "compiling\n[still running after 30 s; it goes on in the background as bg1") || got.Failed ||
+			len(got.Content) != 1 || got.Content[0].Terminal != "t1" || !slices.Equal(terminals, []string{"t1"}) || got.Done != nil {
+			t.Fatalf("got %+v, terminals %q", got, terminals)
+		}
+		if m := e.methods(); slices.Contains(m, "terminal/kill") || slices.Contains(m, "terminal/release") {
+			t.Errorf("requests %q", m)
+		}
+		s.show("compiling\ndone\n", false)
+		close(s.ended)
+		got, _ = do(t, tools, "bash_output", `{"id":"bg1","wait":30}`)
+		if got.ForModel() != "done\n[exit 4]" || got.Done == nil || tools.Running() != 0 {
+			t.Fatalf("got %+v", got)
+		}
+		got.Done()
+	})
+}
+
 func TestBackgroundTerminalIsStopped(t *testing.T) {
 	s := &screenOf{}
 	s.show("up\n", false)

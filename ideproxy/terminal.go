@@ -66,6 +66,8 @@ func (t *Terminal) Run(ctx context.Context, cmd shell.Command) (shell.Output, er
 	stopped := false
 	switch {
 	case ctx.Err() == nil:
+	case errors.Is(context.Cause(ctx), shell.ErrGoOn):
+		return shell.Output{Job: t.newJob(ctx, term, cmd)}, nil
 	case errors.Is(context.Cause(ctx), context.DeadlineExceeded):
 		err = context.Cause(ctx)
 		status, stopped = stopTerminal(ctx, term), true

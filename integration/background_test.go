@@ -4,8 +4,46 @@ import (
 	"strings"
 	"testing"
 
+	sdk "github.com/coder/acp-go-sdk"
+
+	"github.com/zeph-acp/zeph-acp/integration/fakeide"
 	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
+
+// A command that takes longer than its call goes on in the background, on this machine and in the
+// editor's terminals, and the model gets the rest. The user's own command runs to its end.
+func TestCommandGoesOn(t *testing.T) {
+	for where, caps := range map[string]sdk.ClientCapabilities{"here": {}, "terminal": fakeide.CanAll()} {
+		t.Run(where, func(t *testing.T) {
+			var e *ide
+			p := fakemodel.NewAnthropic(t)
+			p.Choose = func(fakemodel.Request) fakemodel.Reply {
+				all := p.Requests()
+				switch last := all[len(all)-1]; {
+				case strings.Contains(last, `built\n[exit 0]`):
+					return fakemodel.Answer(fakemodel.Say("It is built."))
+				case strings.Contains(last, "goes on in the background as bg1"):
+					e.file("go", "")
+					return fakemodel.Answer(fakemodel.Call("toolu_2", "bash_output", map[string]any{"id": "bg1", "wait": 600}))
+				}
+				return fakemodel.Answer(fakemodel.Call("toolu_1", "bash", map[string]any{"command": "./build.sh"}))
+			}
+			config := "[tools.permissions]\nbash = [{ pattern = \"*\", action = \"allow\" }]\n[tools.shell]\ntimeout = 1\n[acp]\nterminal_timeout_secs = 1\n"
+			e = (&ide{caps: caps}).begin(t, start{env: p.Env(), config: config})
+			e.script("build.sh", "echo begun; while [ ! -e go ]; do sleep 0.02; done; echo built")
+			s := e.session()
+			e.prompt(s, "build it")
+			if got := e.Text(s); !strings.HasSuffix(got, "It is built.") || len(p.Requests()) != 3 || !strings.Contains(p.Requests()[1], "begun") {
+				t.Errorf("%q after %d requests\n%s", got, len(p.Requests()), e.tail())
+			}
+			e.prompt(s, "/bash sleep 1.5; echo whole") // more than the limit
+			results := e.Results(s)
+			if got := fakeide.ShownText(results[len(results)-1].Content); where == "here" && !strings.Contains(got, "whole") {
+				t.Errorf("the user's own command: %q", got)
+			}
+		})
+	}
+}
 
 // The next prompt reports to the model that a background command has ended, and only
 // once. A wait for the command takes one round, and ends early when the user adds a text.

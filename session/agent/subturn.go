@@ -213,6 +213,9 @@ func endReason(reason acp.StopReason, rounds int) string {
 
 // isOffered reports whether a task is offered a tool.
 func isOffered(d executors.Delegation, tool executors.Tool) bool {
+	if tool.With != "" {
+		tool = executors.Tool{Name: tool.With, Effect: executors.Mutates}
+	}
 	if tool.Effect.InternalOnly() {
 		return slices.Contains(d.Internal, tool.Name)
 	}

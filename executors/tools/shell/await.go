@@ -137,7 +137,7 @@ func (e *Executor) Finished() []Finished {
 			continue
 		}
 		j.reported = true
-		ended = append(ended, Finished{ID: j.id, Line: brief(j.line), State: j.handle.Exit().state()})
+		ended = append(ended, Finished{ID: j.id, Line: brief(j.line), State: j.state(j.handle.Exit())})
 	}
 	return ended
 }

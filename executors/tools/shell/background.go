@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/zeph-acp/zeph-acp/executors"
@@ -55,8 +56,17 @@ type job struct {
 	dir      string
 	begun    chan struct{} // closed when handle is set, or when the job did not start
 	reported bool          // Finished has reported its end
+	timer    *time.Timer   // of its limit of time; nil without one
+	overtime atomic.Int64  // the limit that stopped it, in nanoseconds; 0 if none did
 
 	reading chan struct{} // holds a token while a call reads the output
+}
+
+// stopTimer ends the limit of time; the caller holds the mutex of the jobs.
+func (j *job) stopTimer() {
+	if j.timer != nil {
+		j.timer.Stop()
+	}
 }
 
 // running reports whether the command has not ended yet.
@@ -76,7 +86,7 @@ func (j *job) running() bool {
 func (j *job) String() string {
 	state := "running for " + seconds(time.Since(j.began))
 	if !j.running() {
-		state = j.handle.Exit().state() + "; bash_output shows its output"
+		state = j.state(j.handle.Exit()) + "; bash_output shows its output"
 	}
 	return fmt.Sprintf("%s: %s (%s)", j.id, brief(j.line), state)
 }
@@ -125,6 +135,7 @@ func (e *Executor) Close() error {
 	b.closed = true
 	var runs []Job
 	for _, j := range b.jobs {
+		j.stopTimer()
 		if j.handle != nil { // otherwise start sees that the session is closed
 			runs = append(runs, j.handle)
 		}
@@ -155,7 +166,7 @@ func discard(ctx context.Context, run Job) {
 }
 
 // reserve adds a job that is about to start.
-func (b *background) reserve(cmd Command, line string, limit int) (*job, *executors.Failure) {
+func (b *background) reserve(cmd Command, line string, limit int, began time.Time) (*job, *executors.Failure) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
@@ -170,7 +181,7 @@ func (b *background) reserve(cmd Command, line string, limit int) (*job, *execut
 	}
 	b.lastID++
 	j := &job{
-		id: fmt.Sprintf("bg%d", b.lastID), line: line, began: time.Now(), reading: make(chan struct{}, 1),
+		id: fmt.Sprintf("bg%d", b.lastID), line: line, began: began, reading: make(chan struct{}, 1),
 		unasked: cmd.ReadOnly, dir: cmd.Dir, begun: make(chan struct{}),
 	}
 	b.jobs = append(b.jobs, j)
@@ -198,6 +209,7 @@ func (b *background) forget(j *job, how string) {
 	if j.handle == nil {
 		close(j.begun)
 	}
+	j.stopTimer()
 	b.jobs = slices.DeleteFunc(b.jobs, func(other *job) bool { return other == j })
 }
 
@@ -234,7 +246,7 @@ func (b *background) find(id string) (*job, *executors.Failure) {
 // start runs a command in the background and returns its first output.
 func (e *Executor) start(ctx context.Context, call *executors.Call, in *bashInput, note string) (executors.Result, error) {
 	cmd := e.command(call, in)
-	j, f := e.background.reserve(cmd, in.Command, e.cfg.MaxBackground)
+	j, f := e.background.reserve(cmd, in.Command, e.cfg.MaxBackground, time.Now())
 	if f != nil {
 		return f.Result(), nil
 	}
@@ -255,17 +267,22 @@ func (e *Executor) start(ctx context.Context, call *executors.Call, in *bashInpu
 		case <-ctx.Done():
 		}
 	}
-	if !sessionOpen || ctx.Err() != nil { // the model would not learn its id
-		e.background.forget(j, "stopped before its id was returned")
-		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
-		defer cancel()
-		discard(stopping, run)
-		if ctx.Err() != nil {
-			return executors.Result{}, context.Cause(ctx)
-		}
-		return executors.Failf(executors.PermanentFailure, "the session was closed"), nil
+	if !sessionOpen || ctx.Err() != nil {
+		return e.abandon(ctx, j, run)
 	}
 	return e.readJob(ctx, call, j, readRequest{first: true, note: note})
+}
+
+// abandon ends a job whose id the model would not learn.
+func (e *Executor) abandon(ctx context.Context, j *job, run Job) (executors.Result, error) {
+	e.background.forget(j, "stopped before its id was returned")
+	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+	defer cancel()
+	discard(stopping, run)
+	if ctx.Err() != nil {
+		return executors.Result{}, context.Cause(ctx)
+	}
+	return executors.Failf(executors.PermanentFailure, "the session was closed"), nil
 }
 
 type outputInput struct {
@@ -332,6 +349,7 @@ func (e *Executor) jobCard(call *executors.Call, id string) (executors.Card, err
 // readRequest describes how a call reads the output of a job.
 type readRequest struct {
 	first bool           // the call is the one that started the job
+	late  time.Duration  // of that call: how long it had waited for the end; 0 means not at all
 	note  string         // a line of that call, to be shown below the output
 	wait  time.Duration  // for the end of the job, or for until; 0 means no wait
 	until *regexp.Regexp // ends the wait; may be nil
@@ -362,11 +380,11 @@ func (e *Executor) readJob(ctx context.Context, call *executors.Call, j *job, re
 		}
 		return asFailure(fmt.Errorf("look at %s: %w", j.id, err)).Result(), nil
 	}
-	end := ending{note: j.runningNote(req.first, waitResult)}
+	end := ending{note: j.runningNote(req, waitResult, e.cfg.MaxTimeout)}
 	if out.Ended {
-		e.background.forget(j, out.state())
+		e.background.forget(j, j.state(out))
 		end = out.ending(nil)
-		end.note = "[" + out.state() + "]"
+		end.note = "[" + j.state(out) + "]"
 		if out.ReadOnly {
 			req.note = executors.JoinLines(req.note, e.restricted.record(j.line, out))
 		}
@@ -389,12 +407,15 @@ func (e *Executor) readJob(ctx context.Context, call *executors.Call, j *job, re
 	return res, nil
 }
 
-// runningNote returns the last line of a result for a job that still runs. first means
-// that the call has started it; waitResult is why the call's wait ended, or "".
-func (j *job) runningNote(first bool, waitResult string) string {
+// runningNote returns the last line of a result for a job that still runs. waitResult is why the
+// call's wait ended, or "".
+func (j *job) runningNote(req readRequest, waitResult string, limit int) string {
 	age := seconds(time.Since(j.began))
 	switch {
-	case first:
+	case req.late > 0:
+		return fmt.Sprintf("[still running after %s; it goes on in the background as %s, for at most %d s in all: bash_output %s with wait returns the rest, bash_stop %s ends it]",
+			seconds(req.late), j.id, limit, j.id, j.id)
+	case req.first:
 		return fmt.Sprintf("[%s runs in the background: bash_output %s shows more, bash_stop %s ends it]", j.id, j.id, j.id)
 	case waitResult != "":
 		return "[running for " + age + "; " + waitResult + "]"

@@ -9,10 +9,12 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
@@ -145,5 +147,37 @@ func TestBackgroundRace(t *testing.T) {
 	all.Wait()
 	if e.Close(); e.Running() != 0 {
 		t.Error("it runs on")
+	}
+}
+
+// A command of a call that goes on in the background is the same process, with all of its
+// output. Nothing is notified after the call.
+func TestProcessGoesOn(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	path := filepath.Join(t.TempDir(), "fifo")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var returned atomic.Bool
+	out, err := Local{}.Run(ctx, Command{
+		Line: "echo a; read -r line < " + path + "; echo $line >&2; exit 3", Dir: "/",
+		Notify: func(ev executors.Event) {
+			if returned.Load() {
+				t.Errorf("notified after the call: %+v", ev)
+			}
+			cancel(ErrGoOn)
+		},
+	})
+	returned.Store(true)
+	if err != nil || out.Job == nil {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	if err := os.WriteFile(path, []byte("b\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	<-out.Job.Done()
+	out, err = out.Job.ReadOutput(t.Context())
+	if err != nil || out.Text != "a\nb\n" || !out.Ended || *out.ExitCode != 3 {
+		t.Errorf("%+v, %v", out, err)
 	}
 }

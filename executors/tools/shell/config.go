@@ -12,8 +12,10 @@ import (
 // Config is the part of [tools.shell] about running commands. A repository cannot set the
 // keys of transactions: its choice of exit codes must not cause files to be removed.
 type Config struct {
-	Timeout    int `toml:"timeout" default:"30" range:"0.." zero:"no limit" tighten:"limit" unit:"seconds" doc:"for a command that runs here"`
-	MaxTimeout int `toml:"max_timeout" default:"600" range:"1..86400" tighten:"lower" unit:"seconds" doc:"of the longest timeout that a call may request"`
+	Timeout int `toml:"timeout" default:"30" range:"0.." zero:"no limit" tighten:"limit" unit:"seconds" doc:"for a command that runs here"`
+	// OnTimeout does not hold for the user's own commands, which have no limit, nor for commands that are undone when they fail.
+	OnTimeout  string `toml:"on_timeout" default:"background" oneof:"kill,background" tighten:"earlier" doc:"what happens to a command that takes longer; in the background it goes on"`
+	MaxTimeout int    `toml:"max_timeout" default:"600" range:"1..86400" tighten:"lower" unit:"seconds" doc:"after which a command that went on in the background is stopped; the longest timeout that a call may request"`
 	// MaxOutputBytes bounds the disk that an output takes, in a temporary file if it is long.
 	MaxOutputBytes int `toml:"max_output_bytes" default:"100MiB" range:"4096.." tighten:"lower" unit:"bytes" doc:"of a command's output that the disk keeps; the middle of a longer one is dropped"`
 	executors.OutputLimit

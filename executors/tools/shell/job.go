@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/process"
 )
 
@@ -40,12 +41,17 @@ func (l Local) Background(ctx context.Context, c Command) (Job, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	j := &localJob{readOnly: c.ReadOnly && l.Confine != nil, limit: c.Limit, kept: newCapture(c.Limit)}
+	j := l.newJob(c)
 	var err error
 	if j.process, err = l.startShell(c, process.Program{Sink: j.write}); err != nil {
 		return nil, err
 	}
 	return j, nil
+}
+
+// newJob returns a job whose process is not started yet.
+func (l Local) newJob(c Command) *localJob {
+	return &localJob{readOnly: c.ReadOnly && l.Confine != nil, limit: c.Limit, kept: newCapture(c.Limit)}
 }
 
 type localJob struct {
@@ -56,6 +62,27 @@ type localJob struct {
 	mu       sync.Mutex
 	kept     *process.Capture // the output since the last ReadOutput
 	awaiters []*awaiter       // running Awaits
+
+	notifying sync.Mutex
+	detached  bool // nothing is notified any more
+}
+
+// live returns a function that passes output to notify until the job is detached.
+func (j *localJob) live(notify func(executors.Event)) func([]byte) {
+	return func(text []byte) {
+		j.notifying.Lock()
+		defer j.notifying.Unlock()
+		if !j.detached {
+			notify(executors.Event{Output: text})
+		}
+	}
+}
+
+// detach ends the notifications.
+func (j *localJob) detach() {
+	j.notifying.Lock()
+	defer j.notifying.Unlock()
+	j.detached = true
 }
 
 // awaiter is one Await for a match.

@@ -36,22 +36,26 @@ func (l Local) Run(ctx context.Context, c Command) (Output, error) {
 	if ctx.Err() != nil {
 		return Output{}, context.Cause(ctx)
 	}
-	kept := newCapture(c.Limit)
-	prog := process.Program{Head: maxStreamBytes / 2, Tail: maxStreamBytes / 2, Split: true, Sink: kept.Add}
+	j := l.newJob(c)
+	prog := process.Program{Head: maxStreamBytes / 2, Tail: maxStreamBytes / 2, Split: true, Sink: j.write}
 	if c.Notify != nil {
-		prog.Live = func(text []byte) { c.Notify(executors.Event{Output: text}) }
+		prog.Live = j.live(c.Notify)
 	}
 	p, err := l.startShell(c, prog)
 	if err != nil {
 		return Output{}, err
 	}
-	_, err = p.Wait(ctx)
+	j.process = p
+	if _, err = p.Wait(ctx); errors.Is(err, ErrGoOn) {
+		j.detach()
+		return Output{Job: j}, nil
+	}
 	p.Release()
 	_, _, exit := p.Output()
 	if c.Notify != nil {
 		c.Notify(executors.Event{Exit: exit})
 	}
-	out := outputOf(kept)
+	out := outputOf(j.kept)
 	out.Stdout, out.Stderr, out.CutStreams = p.Streams()
 	out.ExitCode, out.Signal = exit.Code, exit.Signal
 	out.ReadOnly = c.ReadOnly && l.Confine != nil

@@ -219,7 +219,9 @@ func (l late) Run(ctx context.Context, c Command) (Output, error) {
 }
 
 func TestTimeoutKeepsTheOutput(t *testing.T) {
-	e := New(late{}, "/", setting.Default[Config]())
+	cfg := setting.Default[Config]()
+	cfg.OnTimeout = killLate
+	e := New(late{}, "/", cfg)
 	e.Timeout = time.Millisecond
 	got, err := e.Execute(t.Context(), bashCall("echo a; sleep 99; echo b"))
 	if err != nil || got.Category() != executors.Timeout || !strings.Contains(got.ForModel(), "stopped after 1ms") || !strings.HasSuffix(got.ForModel(), "\na\n") {

@@ -32,6 +32,7 @@ type Output struct {
 	ReadOnly   bool   // the kernel prevented writes and network access
 	ExitCode   *int   // nil if a signal ended the command, or if it is unknown
 	Signal     string // e.g. "SIGKILL"
+	Job        Job    // of Run: the command goes on
 	Terminal   string // id of the terminal at the client, to be shown before the text
 	Release    func() // if not nil, frees the terminal; after the final update was sent
 }

@@ -61,8 +61,9 @@ type Runner interface {
 
 	// Run runs one command to its end. When ctx ends first it stops the command
 	// with all its children and returns the output so far with the cause of ctx.
-	// Any other error means that the command did not start; an
-	// [executors.Failure] keeps its category.
+	// If that cause is ErrGoOn, the command keeps running instead, and the Job of the
+	// output is the command, with all of its output. Any other error means that the
+	// command did not start; an [executors.Failure] keeps its category.
 	Run(ctx context.Context, cmd Command) (Output, error)
 }
 
@@ -145,7 +146,7 @@ func (e *Executor) bindTools() executors.Registry {
 	// Internal, because they only reach commands that bash was allowed to start.
 	jobTool := func(name, act, text, claude string) executors.Tool {
 		return executors.Tool{
-			Name: name, Act: act, Description: text, Effect: executors.Internal, Kind: executors.KindExecute,
+			Name: name, With: Tool, Act: act, Description: text, Effect: executors.Internal, Kind: executors.KindExecute,
 			Names: executors.Names{Claude: claude}, IDs: `bg\d+`,
 		}
 	}
@@ -162,6 +163,9 @@ func (e *Executor) bindTools() executors.Registry {
 		Gain:        0.6,
 	}, e.prepare, e.execute)
 	maximum := func(timeout int) []byte { return fmt.Appendf(nil, `"maximum":%d`, timeout) }
+	if e.cfg.OnTimeout == killLate {
+		bash.Description = strings.Replace(bash.Description, goesOn, isLimited, 1)
+	}
 	bash.Schema = bytes.Replace(bash.Schema, maximum(setting.Default[Config]().MaxTimeout), maximum(e.cfg.MaxTimeout), 1)
 	return executors.Registry{
 		bash,
@@ -237,13 +241,19 @@ func (e *Executor) execute(ctx context.Context, call *executors.Call, in *bashIn
 func (e *Executor) run(
 	ctx context.Context, call *executors.Call, in *bashInput, snap *rollback.Snapshot, note string,
 ) (executors.Result, error) {
-	timeout := e.Timeout
-	if in.Timeout > 0 {
-		timeout = time.Duration(in.Timeout) * time.Second
-	}
-	cmdCtx, cancel := withTimeout(ctx, timeout)
+	timeout, goOn := e.timeLimit(call, in, snap != nil)
+	cmdCtx, cancel := withTimeout(ctx, timeout, goOn)
 	defer cancel()
-	out, err := e.Runner.Run(cmdCtx, e.command(call, in))
+	cmd, began := e.command(call, in), time.Now()
+	out, err := e.Runner.Run(cmdCtx, cmd)
+	var refused *executors.Failure
+	if out.Job != nil {
+		var res executors.Result
+		if res, refused, err = e.goOn(ctx, call, in, cmd, out.Job, began, note); refused == nil {
+			return res, err
+		}
+		out, err = e.endJob(ctx, out.Job), context.DeadlineExceeded
+	}
 	switch {
 	case ctx.Err() == nil:
 	case out.Text == "" && out.Full == nil:
@@ -251,9 +261,12 @@ func (e *Executor) run(
 	default: // the turn was cancelled: the output so far is shown
 		return out.result(ending{failed: true}, e.cfg.MaxOutputChars), context.Cause(ctx)
 	}
-	timedOut := err != nil && cmdCtx.Err() != nil && errors.Is(err, context.DeadlineExceeded)
+	timedOut := err != nil && (refused != nil || cmdCtx.Err() != nil && errors.Is(err, context.DeadlineExceeded))
 	if timedOut {
 		err = e.timeoutFailure(in, timeout)
+	}
+	if refused != nil {
+		note = executors.JoinLines(note, "[it could not go on in the background: "+refused.Message+"]")
 	}
 	if call.Plain != nil && call.Plain.ReadOnly {
 		note = executors.JoinLines(note, e.restricted.record(in.Command, out))
@@ -341,9 +354,13 @@ func (e *Executor) checkInput(call *executors.Call, in *bashInput) *executors.Fa
 	return nil
 }
 
-func withTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-	if d <= 0 {
+// withTimeout returns a context that ends after d, with ErrGoOn as its cause if the command goes on.
+func withTimeout(ctx context.Context, d time.Duration, goOn bool) (context.Context, context.CancelFunc) {
+	switch {
+	case d <= 0:
 		return context.WithCancel(ctx)
+	case goOn:
+		return context.WithTimeoutCause(ctx, d, ErrGoOn)
 	}
 	return context.WithTimeout(ctx, d)
 }

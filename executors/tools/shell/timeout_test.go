@@ -41,7 +41,9 @@ func TestTimeoutOfACall(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			root := t.TempDir()
 			synctest.Test(t, func(t *testing.T) {
-				e := New(slow{}, root, setting.Default[Config]())
+				cfg := setting.Default[Config]()
+				cfg.OnTimeout = killLate
+				e := New(slow{}, root, cfg)
 				e.Timeout = tt.timeout
 				start := time.Now()
 				got, err := executors.Chain(e, executors.Validate).Execute(t.Context(), call(Tool, tt.input))
