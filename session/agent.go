@@ -19,6 +19,10 @@ type Agent interface {
 	// Compact returns a shorter history with a summary of the given one. Focus
 	// names the most important topic.
 	Compact(ctx context.Context, history []llm.Message, focus string) ([]llm.Message, error)
+	// Check asks the model a question about the end of a conversation; see agent.Agent.
+	Check(ctx context.Context, history []llm.Message, instructions string, question func(work string) string, accept func(string) bool) (string, error)
+	// RunScript runs a script of the shell between two turns.
+	RunScript(ctx context.Context, words, script string) (agent.ScriptResult, error)
 	// Say shows the user a message that no model sees.
 	Say(ctx context.Context, text string) error
 	// CancelSubturn cancels the subturn of that caller id, if it runs.

@@ -14,6 +14,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text/line"
 	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 	"github.com/zeph-acp/zeph-acp/session/agent"
+	"github.com/zeph-acp/zeph-acp/session/goal"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/local"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
@@ -27,8 +28,10 @@ type command struct {
 	// reply is a message to the user.
 	run func(s *Session, ctx context.Context, rest string) (reply string, err error)
 	// prompt returns the prompt that the command stands for; "" means that rest is missing.
-	// Exactly one of run and prompt is set.
+	// Exactly one of run, prompt and turns is set.
 	prompt func(rest string) string
+	// turns carries out the command by turns of the model.
+	turns func(s *Session, ctx context.Context, in agent.Input, rest string) (acp.StopReason, error)
 }
 
 var (
@@ -39,7 +42,7 @@ var (
 )
 
 // menu has the built-in commands in the order in which clients show them. Others follow.
-var menu = strings.Fields("help clear steer compact rewind model mode tools mcp trust permissions why jobs hooks skills skill agents policy " +
+var menu = strings.Fields("help clear steer goal compact rewind model mode tools mcp trust permissions why jobs hooks skills skill agents policy " +
 	"status sessions fork review init")
 
 // builtins returns the built-in commands in the order of the menu.
@@ -48,6 +51,7 @@ func (s *Session) builtins() []command {
 		{name: "help", description: "Show the commands", run: (*Session).help},
 		{name: "clear", description: "Forget the conversation so far", run: (*Session).clear},
 		{name: steerCommand, description: "Add a message to the running turn", hint: "TEXT", prompt: func(rest string) string { return rest }},
+		{name: goalCommand, description: "Work until a goal is met, or show and control it", hint: goal.Hint, turns: (*Session).answerGoal},
 		{name: "compact", description: "Replace the conversation so far with a summary", hint: "[what to keep]", run: (*Session).compact},
 		{name: "rewind", description: "Show the turns, or go back to before one", hint: "[N files|conversation|both, or redo]", run: (*Session).rewind},
 		{name: "model", description: "Show the models, or pick one", hint: "[PROVIDER:MODEL]", run: (*Session).pickModel},
@@ -61,9 +65,9 @@ func (s *Session) builtins() []command {
 	}
 	if tools := s.toolState(); tools != nil {
 		for _, c := range tools.Builtins() {
-			all = append(all, command{c.Name, c.Description, c.Hint, func(_ *Session, ctx context.Context, rest string) (string, error) {
+			all = append(all, command{name: c.Name, description: c.Description, hint: c.Hint, run: func(_ *Session, ctx context.Context, rest string) (string, error) {
 				return c.Run(ctx, rest), nil
-			}, nil})
+			}})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b command) int { return cmp.Compare(place(a.name), place(b.name)) })

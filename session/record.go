@@ -26,10 +26,13 @@ func (s *Session) record(events ...transcript.Event) {
 			s.recordInitial()
 			s.mu.Unlock()
 			if !e.NoModel {
+				if state, ok := s.goalState(); ok {
+					events = append(events, state)
+				}
 				s.turnNumber++
 				s.files().Begin(s.turnNumber, e.MessageID)
 				if s.journal.title() == "" {
-					events = append(events, transcript.Title{Title: titleOf(e.Content)})
+					events = append(events, transcript.Title{Title: s.titleOf(e.Content)})
 				}
 			}
 		case transcript.Steer:
@@ -170,6 +173,11 @@ func IsUnattended(events []transcript.Event) bool {
 // addCost adds the cost of an answer and returns the total in its currency,
 // rounded to six decimals.
 func (s *Session) addCost(m llm.Model, u llm.Usage) *acp.Cost {
+	s.mu.Lock()
+	if g := s.tally.goal; g != nil {
+		g.Used.Tokens += u.Input + u.Output
+	}
+	s.mu.Unlock()
 	amount, currency, ok := llm.Cost(m, u)
 	if !ok {
 		return nil

@@ -42,6 +42,12 @@ func (a steered) Turn(ctx context.Context, history []llm.Message, in agent.Input
 func (steered) Compact(_ context.Context, history []llm.Message, _ string) ([]llm.Message, error) {
 	return history, agent.ErrNoModel
 }
+func (steered) Check(context.Context, []llm.Message, string, func(string) string, func(string) bool) (string, error) {
+	return "", agent.ErrNoModel
+}
+func (steered) RunScript(context.Context, string, string) (agent.ScriptResult, error) {
+	return agent.ScriptResult{}, nil
+}
 func (steered) Say(context.Context, string) error { return nil }
 func (steered) Tools() []llm.Tool                 { return nil }
 func (steered) CancelSubturn(string)              {}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/filter/text/texts"
+	"github.com/zeph-acp/zeph-acp/session/goal"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/store"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
@@ -38,6 +39,10 @@ type Sessions struct {
 	// no event.
 	Imported func() []transcript.Event
 	Modes    []acp.SessionMode
+	Goal     goal.Bounds // of a goal for which the user names none
+	// Followed, if not nil, is called with the state of a goal when a turn towards it begins, and
+	// when the work on it ends.
+	Followed func(goal.Goal)
 	// Unattended means that the client has no user whom it could ask.
 	Unattended bool
 	Store      *store.DB // nil stores nothing

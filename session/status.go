@@ -33,6 +33,9 @@ func (s *Session) status(context.Context, string) (string, error) {
 	if other := llm.Answering(s.settings.model).Name(); other != s.settings.model.Name() {
 		line("Answering", "%s, since the model failed recently", other)
 	}
+	if g := s.storedGoalLocked(); g.Text != "" {
+		line("Goal", "%s", g.State(false))
+	}
 	if s.settings.thought != "" {
 		line("Thinking", "%s", s.settings.thought)
 	}

@@ -18,6 +18,9 @@ const steerCommand = "steer"
 
 // Steer adds a text to the running turn, or to the one that runs next.
 func (s *Session) Steer(prompt []acp.ContentBlock) (acp.Steering, bool) {
+	if reply, ok := s.controlGoal(prompt); ok {
+		return goalReply{s, reply}, true
+	}
 	t := s.currentTurn()
 	if t == nil || s.isCommand(transcript.TypedText(prompt)) {
 		return nil, false
@@ -44,7 +47,7 @@ func (s *Session) currentTurn() *turn {
 	defer s.mu.Unlock()
 	var oldest *turn
 	for t := range s.turns {
-		if !t.withoutPrompt && t.ctx.Err() == nil && (oldest == nil || t.number < oldest.number) {
+		if !t.withoutPrompt && t.reply == "" && t.ctx.Err() == nil && (oldest == nil || t.number < oldest.number) {
 			oldest = t
 		}
 	}
@@ -98,7 +101,7 @@ func (s *Session) waitsAfter(running *turn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for t := range s.turns {
-		if t.number > running.number && t.added == nil && !t.reopens && t.ctx.Err() == nil {
+		if t.number > running.number && t.added == nil && t.reply == "" && !t.reopens && t.ctx.Err() == nil {
 			return true
 		}
 	}

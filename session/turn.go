@@ -22,6 +22,7 @@ type turn struct {
 	inbox         agent.Inbox         // the texts that the user adds
 	added         *agent.Addition     // the text that this prompt added to another turn; nil if it added no text
 	blocked       *agent.BlockedError // why a hook blocked that text; nil if none did
+	reply         string              // of a command about the goal of the running turn, which needs no turn; else empty
 	before        *turn               // the turn to wait for; nil for the first, and once it has ended
 	unrun         []acp.ContentBlock  // the prompt, if it was cancelled before it was recorded; nil once it is stored
 	ran           bool                // Run has returned; guarded by the mutex of the session
@@ -31,6 +32,9 @@ type turn struct {
 // Begin appends a turn to the queue. If the prompt is the command to steer, its text
 // joins the running turn immediately.
 func (s *Session) Begin(ctx context.Context, p acp.Prompt) acp.Turn {
+	if reply, ok := s.controlGoal(p.Content); ok {
+		return s.enqueue(ctx, &turn{reply: reply})
+	}
 	return s.enqueue(ctx, &turn{added: s.addSteering(p)})
 }
 
@@ -90,6 +94,12 @@ func (t *turn) Run(p acp.Prompt) (reason acp.StopReason, err error) {
 		t.ran = true
 		t.session.mu.Unlock()
 	}()
+	if t.reply != "" {
+		if p.Inserted != nil {
+			p.Inserted(t.session.sessions.NewID(), true)
+		}
+		return acp.StopEndTurn, t.session.say(t.ctx, t.reply)
+	}
 	if t.added != nil {
 		err := t.added.Wait(t.ctx)
 		if err == nil {
@@ -211,9 +221,12 @@ func (t *turn) answer(in agent.Input) (acp.StopReason, error) {
 }
 
 // answer answers the prompt by the agent or by a command.
-func (s *Session) answer(ctx context.Context, in agent.Input) (reason acp.StopReason, err error) {
+func (s *Session) answer(ctx context.Context, in agent.Input) (acp.StopReason, error) {
 	prompt := in.Content
 	if c, rest, ok := s.commandOf(prompt); ok {
+		if c.turns != nil {
+			return c.turns(s, ctx, in, rest)
+		}
 		if c.prompt != nil {
 			in.ModelText = c.prompt(rest)
 		}
@@ -233,6 +246,11 @@ func (s *Session) answer(ctx context.Context, in agent.Input) (reason acp.StopRe
 			in.ModelContent, in.Preamble, in.Commands, in.Bounds = e.Content, e.Preamble, e.Commands, e.Bounds
 		}
 	}
+	return s.modelTurn(ctx, in)
+}
+
+// modelTurn runs one turn of the model.
+func (s *Session) modelTurn(ctx context.Context, in agent.Input) (reason acp.StopReason, err error) {
 	s.history, reason, err = s.runner().Turn(ctx, s.history, in)
 	s.files().End(ctx)
 	return reason, err

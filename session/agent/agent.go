@@ -14,6 +14,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -208,6 +209,23 @@ type Input struct {
 	// Inbox has the texts that the user adds while the turn runs; nil means no texts.
 	Inbox  *Inbox
 	Caller acp.Trace // the client's span; empty if the prompt names none
+	// Words are what the user said, for a prompt with which the session itself continues; empty
+	// means the text of Content.
+	Words string
+	// Supervisor follows the turn; nil means that no one does.
+	Supervisor Supervisor
+}
+
+// Supervisor follows a turn that is one of several towards a goal. Its methods may be called
+// concurrently.
+type Supervisor interface {
+	// Next is called before each request to the model, instead of asking the user whether the
+	// turn continues. A stop reason ends the turn.
+	Next() acp.StopReason
+	// Ended is called with the message with which the agent itself, and not its model, ends the turn.
+	Ended(message string)
+	// Waits is called when a question to the user is opened, and when it is answered.
+	Waits(open bool)
 }
 
 // isCommand reports whether a command stands for the prompt.
@@ -229,7 +247,7 @@ const NoAnswer = "The model ended its turn without an answer."
 func (a *Agent) Turn(ctx context.Context, history []llm.Message, in Input) (_ []llm.Message, reason acp.StopReason, err error) {
 	ctx, span := a.startSpan(ctx, in.Caller)
 	defer func() { endTurn(ctx, span, reason, err) }()
-	typed := transcript.TypedText(in.Content)
+	typed := cmp.Or(in.Words, transcript.TypedText(in.Content))
 	if a.Ready != nil {
 		a.Ready(ctx, typed)
 	}
@@ -237,7 +255,7 @@ func (a *Agent) Turn(ctx context.Context, history []llm.Message, in Input) (_ []
 	known := forModel(tools)
 	t := &turn{
 		Agent: a, model: a.Model(), tools: tools, known: known, offered: known, history: history, typed: typed, inbox: in.Inbox, bounds: in.Bounds,
-		maskedTo: len(history),
+		maskedTo: len(history), supervisor: in.Supervisor,
 	}
 	prompt := transcript.Prompt{MessageID: a.NewID(), Content: in.Content, ModelText: in.ModelText, ModelContent: in.ModelContent}
 	if reply := t.unanswerable(in, typed); reply != "" {
@@ -262,8 +280,10 @@ func (a *Agent) Turn(ctx context.Context, history []llm.Message, in Input) (_ []
 	if a.Memory != nil && !prompt.OmitContent {
 		prompt.Memory = newMemoryLine(history, a.Memory())
 	}
-	if err := a.runPromptHooks(ctx, &prompt); err != nil {
-		return history, "", err
+	if len(in.Content) > 0 { // else it is not a prompt of the user
+		if err := a.runPromptHooks(ctx, &prompt); err != nil {
+			return history, "", err
+		}
 	}
 	if err := t.checkFits(prompt.Blocks(nil)); err != nil {
 		return history, "", err

@@ -297,6 +297,7 @@ func (r *runningCall) sendProgress(u acp.SessionUpdate) {
 // progressUpdate returns the update for an event, if the client is shown one.
 func (r *runningCall) progressUpdate(ev executors.Event) (acp.SessionUpdate, bool) {
 	if ev.Status == executors.QuestionOpen || ev.Status == executors.QuestionClosed {
+		r.waits(ev.Status == executors.QuestionOpen)
 		r.showAsked(ev.Status == executors.QuestionOpen)
 		return nil, false
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/filter/text/line"
+	"github.com/zeph-acp/zeph-acp/session/goal"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
@@ -80,7 +81,7 @@ func userText(m llm.Message) string {
 	for i, b := range m.Blocks {
 		text := b.Text
 		if i == 0 && transcript.HasModeLine(m) || i == memory ||
-			strings.HasPrefix(text, hookMark) || strings.HasPrefix(text, backgroundMark) {
+			strings.HasPrefix(text, hookMark) || strings.HasPrefix(text, backgroundMark) || strings.HasPrefix(text, goal.Mark) {
 			continue
 		}
 		if strings.HasPrefix(text, "[The user attached ") || strings.HasPrefix(text, "[The user refers to ") {

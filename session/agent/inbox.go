@@ -24,6 +24,7 @@ type Inbox struct {
 	current *Addition     // being added to the history
 	arrived chan struct{} // closed while a text waits; nil before the first call of Arrived
 	closed  error         // why no more texts are accepted
+	held    bool          // see Hold
 }
 
 // Addition is a text in an Inbox.
@@ -158,15 +159,35 @@ func (a *Addition) settle(err error) {
 	close(a.settled)
 }
 
-// closeIfEmpty closes the Inbox unless a text waits, and reports whether it is
-// closed. So no text can arrive between a turn's last check and its end.
+// Hold keeps the Inbox open at the end of a turn, for the turn that follows it. Release undoes
+// it and closes the Inbox unless a text waits. It reports whether the Inbox is closed.
+func (b *Inbox) Hold() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.held = true
+}
+
+// Release ends Hold.
+func (b *Inbox) Release() (closed bool) {
+	b.mu.Lock()
+	b.held = false
+	b.mu.Unlock()
+	return b.closeIfEmpty()
+}
+
+// closeIfEmpty closes the Inbox unless a text waits, and reports whether the turn may end: it is
+// closed, or held for the next turn. So no text can arrive between a turn's last check and its end.
 func (b *Inbox) closeIfEmpty() bool {
 	if b == nil {
 		return true
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if len(b.waiting) == 0 && b.closed == nil {
+	switch {
+	case len(b.waiting) > 0 || b.closed != nil:
+	case b.held:
+		return true
+	default:
 		b.closed = ErrNotAccepted
 	}
 	return b.closed != nil

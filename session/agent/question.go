@@ -26,9 +26,11 @@ func (r *runningCall) question(ctx context.Context, q executors.Question) (execu
 	r.questions.asked++
 	if r.Elicit != nil {
 		waited := r.call.Record.BeginWait()
+		r.waits(true)
 		form, err := r.Elicit(ctx, acp.ElicitRequest{
 			SessionID: r.Session, ToolCallID: r.call.ID, Message: "The agent asks:\n\n" + q.Text, Schema: formOf(q),
 		})
+		r.waits(false)
 		waited()
 		if ctx.Err() != nil {
 			return executors.Reply{}, context.Cause(ctx)

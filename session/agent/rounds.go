@@ -45,6 +45,10 @@ func (t *turn) roundLimitReason(ctx context.Context, rounds int) (why string, er
 	switch own := t.RoundLimit; {
 	case t.origin != executors.Model:
 		return "", nil
+	case t.supervisor != nil && rounds < hard:
+		return "", nil
+	case t.supervisor != nil:
+		return atHardLimit, nil
 	case own.Rounds > 0 && rounds >= own.Rounds:
 		return " (" + own.Name + ")", nil
 	case own.Rounds > 0 && rounds >= hard:

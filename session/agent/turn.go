@@ -23,17 +23,19 @@ const budgetPercent = 80
 // turn is one run of the loop.
 type turn struct {
 	*Agent
-	model   llm.Model // of the next call
-	direct  bool      // the user's own calls: the model stays Direct
-	origin  executors.Origin
-	phase   executors.Phase
-	typed   string // the text that the user typed
-	inbox   *Inbox
-	bounds  Bounds // see Input
-	tools   []executors.Tool
-	known   []llm.Tool // tools as models get them
-	offered []llm.Tool
-	history []llm.Message
+	model  llm.Model // of the next call
+	direct bool      // the user's own calls: the model stays Direct
+	origin executors.Origin
+	phase  executors.Phase
+	typed  string // the text that the user typed
+	inbox  *Inbox
+	bounds Bounds // see Input
+	// supervisor follows the turn; nil for a subturn, and where no one does.
+	supervisor Supervisor
+	tools      []executors.Tool
+	known      []llm.Tool // tools as models get them
+	offered    []llm.Tool
+	history    []llm.Message
 	// maskedTo is the number of messages whose texts are masked.
 	maskedTo int
 	message  message       // the message being sent
@@ -153,6 +155,12 @@ func (t *turn) atLimit(ctx context.Context, iteration int) (acp.StopReason, erro
 		return t.stop(ctx, acp.StopMaxTokens, "Stopped: the conversation takes about %d of %d tokens of context. "+
 			"Type /compact to make room, start a new session, or %s.", full, size, more)
 	}
+	if t.supervisor != nil {
+		if reason := t.supervisor.Next(); reason != "" {
+			t.message.end()
+			return reason, nil
+		}
+	}
 	why, err := t.roundLimitReason(ctx, iteration)
 	if err != nil || why == "" {
 		return "", err
@@ -223,7 +231,11 @@ func (t *turn) end(ctx context.Context, reason acp.StopReason, message string) (
 // model's, so it stays out of the history.
 func (t *turn) stop(ctx context.Context, reason acp.StopReason, format string, args ...any) (acp.StopReason, error) {
 	t.message.end()
-	return reason, t.Say(ctx, fmt.Sprintf(format, args...))
+	text := fmt.Sprintf(format, args...)
+	if t.supervisor != nil {
+		t.supervisor.Ended(text)
+	}
+	return reason, t.Say(ctx, text)
 }
 
 // promptAt returns the index of the message that began this turn.

@@ -133,9 +133,13 @@ type Result struct {
 	Shown  acp.ToolCall      `json:"shown"`
 	Exit   *acp.TerminalExit `json:"exit,omitempty"` // of the terminal that Shown embeds
 	// Link is the 1-based index of the part of the prompt that the result replaces, such as
-	// a resource link. It is 0 for a call of the model.
+	// a resource link. It is 0 for a call of the model, and NoPart for a call of the session itself,
+	// which is not a part of the conversation.
 	Link int `json:"link,omitempty"`
 }
+
+// NoPart is a value of Result.Link.
+const NoPart = -1
 
 // sharedFrom is the length from which share replaces a text, in bytes.
 const sharedFrom = 1 << 10

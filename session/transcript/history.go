@@ -103,8 +103,8 @@ func (h *historian) completeAnswer(e Answer) {
 // endCall adds the result of a call to the messages or, for a link, to the prompt.
 func (h *historian) endCall(e Result) {
 	h.steps = slices.DeleteFunc(h.steps, func(s Step) bool { return s.ID == e.Result.ID })
-	if e.Link > 0 {
-		if !e.Result.Failed {
+	if e.Link != 0 {
+		if e.Link > 0 && !e.Result.Failed {
 			h.replacePart(e.Link, e.Result.Text)
 		}
 		return

@@ -3,6 +3,8 @@ package transcript
 import (
 	"fmt"
 	"slices"
+
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
 )
 
 // The parts that a rewind can restore.
@@ -156,7 +158,7 @@ func isSetting(e Event) bool {
 type Turn struct {
 	Number    int // from 1, including the turns that were rewound
 	MessageID string
-	Text      string // the text that the user typed
+	Text      string // the text that the user typed, or the first line with which the session continued a goal
 }
 
 // Turns returns the turns of the conversation, except command turns.
@@ -165,7 +167,11 @@ func Turns(events []Event) []Turn {
 	var turns []Turn
 	for _, e := range Effective(events) {
 		if p, ok := e.(Prompt); ok && !p.NoModel {
-			turns = append(turns, Turn{numbers[p.MessageID], p.MessageID, TypedText(p.Content)})
+			text := TypedText(p.Content)
+			if len(p.Content) == 0 { // the session continued by itself
+				text = line.First(p.ModelText)
+			}
+			turns = append(turns, Turn{numbers[p.MessageID], p.MessageID, text})
 		}
 	}
 	return turns

@@ -36,6 +36,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/agent/toolset"
+	"github.com/zeph-acp/zeph-acp/session/goal"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/provider"
 	"github.com/zeph-acp/zeph-acp/session/store"
@@ -120,6 +121,7 @@ type Observers struct {
 	Watch    executors.Middleware       // sees every call
 	Recorded func(...transcript.Event)  // sees every event before the client does
 	Spent    func(llm.Model, llm.Usage) // sees the tokens of every answer of a model
+	Followed func(goal.Goal)            // sees the states of goals
 	Changed  func(paths []string)       // sees the files that a turn changed, at its end
 	// Background is called for each session with a function that returns its commands that
 	// run in the background.
@@ -313,7 +315,7 @@ func (a *App) Sessions() *session.Sessions {
 		Models: a.models, Selected: a.modelSelected,
 		Prepare:  func() { a.runner().Poll() },
 		Imported: importedLabels, Deleted: a.forgetFiles, Exit: a.exit,
-		Modes: a.modes(), Store: a.Store, NewID: a.NewID, Now: a.Now, Settle: a.Settle, Log: a.Log,
+		Modes: a.modes(), Goal: a.Config.Agent.Goal, Followed: a.Followed, Store: a.Store, NewID: a.NewID, Now: a.Now, Settle: a.Settle, Log: a.Log,
 	}
 }
 

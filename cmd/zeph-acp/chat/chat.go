@@ -134,7 +134,7 @@ func (c *Chat) onText(text string) {
 		c.offeredModels = c.session.models()
 		listed := c.offeredModels
 		c.work.Go(func() { c.listModels(listed) })
-	case c.running && steer != nil && !strings.HasPrefix(text, "/"):
+	case c.running && steer != nil && (!strings.HasPrefix(text, "/") || controlsGoal(text)):
 		c.work.Go(func() { c.steerTurn(steer, text) })
 	default:
 		if c.running {
@@ -143,6 +143,10 @@ func (c *Chat) onText(text string) {
 		c.enqueue(text)
 	}
 }
+
+// controlsGoal reports whether a text is a command that the agent answers during the turn of a goal.
+// During any other turn it answers that the text is a prompt.
+func controlsGoal(text string) bool { return text == "/goal" || strings.HasPrefix(text, "/goal ") }
 
 // enqueue queues a prompt. The caller holds mu.
 func (c *Chat) enqueue(text string) {

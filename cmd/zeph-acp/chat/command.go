@@ -23,8 +23,8 @@ func NewCommand(f *cli.Flags) *cobra.Command {
 		Long: `Talk with the agent in the terminal, without an editor. The terminal shows turns as
 "zeph-acp run" does, and a line below them takes the next prompt.
 
-While a turn runs, a text is added to it; a command waits as the next prompt. Tab
-completes /commands, and names of files after "@". Alt-Enter or a "\" at the end of
+While a turn runs, a text is added to it; a command waits as the next prompt, except
+for /goal. Tab completes /commands, and names of files after "@". Alt-Enter or a "\" at the end of
 the line begins a new line, and pasted text keeps its lines. The arrow keys and
 Ctrl-R go through the earlier prompts of the project.
 

@@ -40,6 +40,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/agent/skills"
 	"github.com/zeph-acp/zeph-acp/session/agent/subagent"
 	"github.com/zeph-acp/zeph-acp/session/agent/toolset"
+	"github.com/zeph-acp/zeph-acp/session/goal"
 	"github.com/zeph-acp/zeph-acp/session/llm/provider"
 )
 
@@ -60,6 +61,7 @@ type Config struct {
 // Agent is the table [agent].
 type Agent struct {
 	agent.Config
+	Goal       goal.Bounds    `toml:"goal"`
 	ToolFilter toolset.Filter `toml:"tool_filter"`
 }
 

@@ -32,6 +32,7 @@ type result struct {
 	Cost       *cost           `json:"cost"`   // null if unknown
 	Files      []string        `json:"filesChanged"`
 	Denied     []deniedCall    `json:"callsDenied"`
+	Goal       *goalResult     `json:"goal"` // null without a goal
 	Duration   int64           `json:"durationMs"`
 }
 
@@ -62,7 +63,7 @@ func (t *tally) result(reason acp.StopReason, failure error, schema *AnswerSchem
 	defer t.mu.Unlock()
 	r := result{
 		Type: "result", Session: t.session, Text: t.answerLocked(reason), Model: t.model, Rounds: t.rounds, Cost: t.cost(),
-		Files: append([]string{}, t.changedPaths()...), Denied: append([]deniedCall{}, t.denied...), Duration: time.Since(t.begun).Milliseconds(),
+		Files: append([]string{}, t.changedPaths()...), Denied: append([]deniedCall{}, t.denied...), Goal: t.goal, Duration: time.Since(t.begun).Milliseconds(),
 	}
 	if schema != nil && t.lastAnswer != nil {
 		r.Data, _ = schema.parse(r.Text)

@@ -40,6 +40,7 @@ type Flags struct {
 
 	roundsSet     bool   // --max-rounds was given
 	RoundsAdvice  string // how to continue after a limit of rounds, as a sentence
+	goalFlags
 	MCPProject    bool
 	HooksProject  bool
 	SkillsProject bool
@@ -74,6 +75,7 @@ pipe or a file gets the answer, and stderr the rest:
   zeph-acp run --json --quiet "fix the build" | jq .cost
   zeph-acp run --attach screen.png --timeout 5m "what is wrong here?"
   zeph-acp run --continue "and the tests"
+  zeph-acp run --yes --goal "make the tests pass" --until "go test ./..."
 
 A prompt such as "/bash make" exits with the command's status, and any other call of
 your own that fails, such as "/read missing.txt", with 1. Otherwise:
@@ -83,6 +85,7 @@ your own that fails, such as "/read missing.txt", with 1. Otherwise:
   2    a wrong command line
   3    the model refused or reached a limit, or every tool call was refused
   4    the answer does not fit --output-schema
+  5    the goal of --goal was not met
   130  Ctrl-C`,
 		RunE: func(cmd *cobra.Command, args []string) error { return runPrompt(cmd, f, r, args) },
 	}
@@ -94,6 +97,7 @@ your own that fails, such as "/read missing.txt", with 1. Otherwise:
 	fs.StringArrayVar(&r.attachFiles, "attach", nil, "attach the text or image in `FILE`; may be repeated")
 	cli.AddMaxRounds(fs, &r.MaxRounds, "stop after `N` rounds of tool calls; a terminal asks instead whether to continue, unless this is given")
 	fs.DurationVar(&r.Timeout, "timeout", 0, "stop the turn after `DURATION`, such as 90s or 10m")
+	r.goalFlags.add(fs)
 	fs.StringVar(&r.schemaFile, "output-schema", "", "ask for an answer in JSON that fits the JSON Schema in `FILE`, and print it alone")
 	fs.BoolVar(&r.MCPProject, "mcp-project", false, "ask about the MCP servers of the project's .mcp.json; with --yes, start them")
 	fs.BoolVar(&r.HooksProject, "hooks-project", false, "ask about the hooks of the project's .claude/settings.json and .zeph/hooks.json; with --yes, run them")
@@ -169,7 +173,11 @@ type Runner struct {
 
 // runPrompt acts as the editor for one turn of its own server.
 func runPrompt(cmd *cobra.Command, f *cli.Flags, r *Flags, args []string) error {
+	if err := r.goalFlags.check(args); err != nil {
+		return err
+	}
 	return WithRunner(cmd, f, r, func(ctx context.Context, run *Runner) error {
+		args := r.goalFlags.prompt(args, r)
 		if err := run.Open(ctx, f); err != nil {
 			return err
 		}
@@ -255,6 +263,7 @@ func (r *Runner) setApp(a *app.App) {
 	a.Watch = r.tally.middleware
 	a.Recorded = r.tally.recorded
 	a.Spent = r.tally.spent
+	a.Followed = r.tally.followed
 	a.Changed = r.tally.changed
 	a.Background = r.tally.background
 }
@@ -291,6 +300,7 @@ func (r *Runner) RunTurn(ctx context.Context, f *cli.Flags) error {
 	} else {
 		err = turnError(reason, err, context.Cause(ctx), lastMessage.Text(), r.tally.name())
 	}
+	err = r.tally.goalError(err, context.Cause(ctx))
 	if r.JSON {
 		if failed := r.tally.result(reason, err, r.AnswerSchema).write(r.out); failed != nil {
 			return &outputError{failed}

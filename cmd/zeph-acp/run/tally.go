@@ -42,6 +42,8 @@ type tally struct {
 	rounds         int             // of tool calls
 	answerHasCalls bool            // the answer that streams has calls
 
+	goal *goalResult // nil if the turn follows no goal
+
 	savedBytes int                // that filters removed before the model read them
 	usage      *llm.Usage         // nil if no model has reported any
 	costs      map[string]float64 // by currency
