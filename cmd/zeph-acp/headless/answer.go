@@ -24,6 +24,9 @@ type Answer struct {
 	IsUserCall func(toolCallID string) bool
 	// IsHelp reports whether a message says only that there is no answer, or how to get one.
 	IsHelp func(text string) bool
+	// Last returns the model's last message if calls of the session itself may follow it, such as the
+	// check of a goal; else "".
+	Last func() string
 
 	mu          sync.Mutex
 	held        *heldMessage
@@ -219,17 +222,29 @@ func (a *Answer) End(stop acp.StopReason, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	endedByItself := err == nil && stop == acp.StopEndTurn
-	if h := a.held; h != nil && !a.hasUserCall && (endedByItself || !h.isNote) && !a.IsHelp(h.text.String()) {
+	last := ""
+	if a.Last != nil && (a.held == nil || a.held.isNote) {
+		last = a.Last()
+	}
+	if h := a.held; last != "" {
+		a.drop()
+		a.printAnswer(last)
+	} else if h != nil && !a.hasUserCall && (endedByItself || !h.isNote) && !a.IsHelp(h.text.String()) {
 		a.held = nil
-		if s, ok := a.Rest.(*Screen); ok { // both may be shown in one terminal
-			s.EndLine()
-		}
-		text := strings.ReplaceAll(new(cleaner).clean(h.text.String()), "\r", "")
-		a.print(strings.Trim(text, "\n"))
-		a.breakLine()
+		a.printAnswer(h.text.String())
 	}
 	a.drop()
 	a.Rest.End(stop, err)
+}
+
+// printAnswer prints the answer of the turn.
+func (a *Answer) printAnswer(text string) {
+	if s, ok := a.Rest.(*Screen); ok { // both may be shown in one terminal
+		s.EndLine()
+	}
+	text = strings.ReplaceAll(new(cleaner).clean(text), "\r", "")
+	a.print(strings.Trim(text, "\n"))
+	a.breakLine()
 }
 
 // print writes a text to Out.

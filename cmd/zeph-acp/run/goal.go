@@ -63,6 +63,16 @@ func (t *tally) followed(g goal.Goal) {
 	}
 }
 
+// goalAnswer returns the model's last message in a turn that follows a goal; else "".
+func (t *tally) goalAnswer() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.goal == nil || t.lastAnswer == nil {
+		return ""
+	}
+	return t.lastAnswer.text
+}
+
 // goalError returns the error of a turn that ended with err, or the one about its goal if that was not
 // met. cause is the cause of the turn's cancellation, nil if it was not cancelled.
 func (t *tally) goalError(err, cause error) error {

@@ -38,8 +38,8 @@ type Flags struct {
 	JSON         bool
 	Quiet        bool
 
-	roundsSet     bool   // --max-rounds was given
-	RoundsAdvice  string // how to continue after a limit of rounds, as a sentence
+	roundsSet    bool   // --max-rounds was given
+	RoundsAdvice string // how to continue after a limit of rounds, as a sentence
 	goalFlags
 	MCPProject    bool
 	HooksProject  bool

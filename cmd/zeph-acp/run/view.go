@@ -65,7 +65,7 @@ func (r *Runner) screen(w io.Writer, f *os.File) *headless.Screen {
 // that must fit a schema is printed at the end.
 func (r *Runner) answer(rest headless.View) headless.View {
 	a := &headless.Answer{
-		Out: r.out, Rest: rest, IsNote: r.tally.isNote, IsUserCall: r.tally.isUserCall, IsHelp: noAnswer,
+		Out: r.out, Rest: rest, IsNote: r.tally.isNote, IsUserCall: r.tally.isUserCall, IsHelp: noAnswer, Last: r.tally.goalAnswer,
 	}
 	if r.AnswerSchema != nil {
 		a.Out = io.Discard
