@@ -89,7 +89,7 @@ func TestSDKClient(t *testing.T) {
 			write(t, filepath.Join(root, "work/a.txt"), "one\n")
 			write(t, filepath.Join(root, "work/.claude/commands/help/explain.md"), "---\ndescription: Explain a file\nallowed-tools: Read\n---\nExplain $1:\n\n@$1\n")
 			p := fakemodel.NewAnthropic(t, tt.model...)
-			got := sdkClient(t, sdk, root, p, tt.steps)
+			got := runSDKClient(t, root, p, "ACP_SDK="+sdk, []string{"node", testdata(t, "sdk_client.mjs")}, tt.steps)
 			want, err := os.ReadFile(filepath.Join("testdata/sdk_client", name+".txt"))
 			if diff := cmp.Diff(string(want), got); err != nil || diff != "" {
 				t.Errorf("%v: the client shows (-want +got)\n%s", err, diff)
@@ -104,22 +104,20 @@ func TestSDKClient(t *testing.T) {
 // varying matches the parts of the output that differ from run to run.
 var varying = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|20\d\d-\d\d-\d\d \d\d:\d\d \w+`)
 
-// sdkClient plays steps with the client, and returns what it prints.
-func sdkClient(t *testing.T, sdk, root string, p *fakemodel.Anthropic, steps []sdkStep) string {
+// runSDKClient plays steps with a client, and returns what it prints. argv is followed by the binary, the directory and
+// the steps.
+func runSDKClient(t *testing.T, root string, p *fakemodel.Anthropic, env string, argv []string, steps any) string {
 	t.Helper()
 	list, err := json.Marshal(steps)
 	if err != nil {
 		t.Fatal(err)
 	}
-	script, err := filepath.Abs("testdata/sdk_client.mjs")
-	if err != nil {
-		t.Fatal(err)
-	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "node", script, binary, filepath.Join(root, "work"), string(list))
+	args := append(slices.Clone(argv), binary, filepath.Join(root, "work"), string(list))
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Dir = root
-	cmd.Env = append(os.Environ(), append(p.Env(), "ACP_SDK="+sdk, "ZEPH_HOME="+filepath.Join(root, "zeph"), "ZEPH_MODEL=", "ZEPH_CONFIG=")...)
+	cmd.Env = append(os.Environ(), append(p.Env(), env, "ZEPH_HOME="+filepath.Join(root, "zeph"), "ZEPH_MODEL=", "ZEPH_CONFIG=")...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	fakeide.OwnGroup(cmd)
@@ -128,6 +126,16 @@ func sdkClient(t *testing.T, sdk, root string, p *fakemodel.Anthropic, steps []s
 		t.Fatalf("the client: %v\n%s\n%s", err, &stdout, &stderr)
 	}
 	return varying.ReplaceAllString(stdout.String(), "…")
+}
+
+// testdata returns the absolute path of a file in testdata.
+func testdata(t *testing.T, name string) string {
+	t.Helper()
+	path, err := filepath.Abs(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 // lastTexts returns the texts of the conversation in the last request.
