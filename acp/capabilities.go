@@ -23,6 +23,9 @@ type ClientCapabilities struct {
 	MetaTerminalAuth bool // _meta.terminal-auth: an older form of AuthTerminal
 	TerminalOutput   bool // _meta.terminal_output: shows terminals that the agent streams
 	OutputParts      bool // _meta.terminal_output_parts: keeps the whole output of a terminal, and returns it in parts
+	// BackgroundWork means that the client shows commands that go on after their turn, and can cancel them and
+	// single tool calls.
+	BackgroundWork bool
 	// SavedFilesOnly means that the version of the protocol gives the agent no access to the editor's
 	// buffers and terminals.
 	SavedFilesOnly bool

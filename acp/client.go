@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -191,6 +192,13 @@ func (c *Client) send(ctx context.Context, method string, params any) (openCall,
 	return call, err
 }
 
+// workEnded reports whether ctx was cancelled together with all the work that it belongs to, and not with a
+// single call.
+func workEnded(ctx context.Context) bool {
+	cause := context.Cause(ctx)
+	return errors.Is(cause, ErrTurnCancelled) || errors.Is(cause, ErrClosed)
+}
+
 // RequestPermission asks the user. A cancelled outcome is not an error here;
 // see [PermissionOutcome].
 func (c *Client) RequestPermission(ctx context.Context, p RequestPermissionRequest) (PermissionOutcome, error) {
@@ -213,7 +221,7 @@ func (c *Client) asking(ctx context.Context, session, call string) (done func(),
 	if err := f.live(ctx, func() { answered = c.dialect.asking(c, session, call) }); err != nil {
 		return nil, err
 	}
-	return func() { _ = f.live(context.Background(), func() { answered(ctx.Err() != nil) }) }, nil
+	return func() { _ = f.live(context.Background(), func() { answered(workEnded(ctx)) }) }, nil
 }
 
 // ReadTextFile returns the text of a file in the editor, unsaved changes

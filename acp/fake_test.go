@@ -136,6 +136,10 @@ func (fakeSteering) Answered()                        {}
 
 func (s *fakeSession) CancelChild(string) {}
 
+func (s *fakeSession) CallCancel(string) func() { return nil }
+
+func (s *fakeSession) TerminalCancel(string) func() { return nil }
+
 func (s *fakeSession) Commands() []Command { return []Command{{Name: "help", Description: "Help"}} }
 
 func (s *fakeSession) MessageID(string) (string, bool) { return "", false }

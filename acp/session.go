@@ -56,6 +56,12 @@ type Session interface {
 	// CancelChild ends the work of a child session, by its id. It has no effect if the
 	// child has no work.
 	CancelChild(id string)
+	// CallCancel returns the function that cancels a running tool call, by its id, while the turn goes on.
+	// It is nil if the call does not run.
+	CallCancel(id string) func()
+	// TerminalCancel returns the function that ends the command in the background whose terminal has that id.
+	// It is nil if there is none. The function may block for a short time.
+	TerminalCancel(id string) func()
 	// SetMode changes the mode for the following calls. The error is a
 	// *ParamsError if there is no such mode.
 	SetMode(id string) error

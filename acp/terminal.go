@@ -14,6 +14,9 @@ type TerminalUpdate struct {
 	Opens      bool   // it is the first update of the terminal, and comes with the announcement of its call
 	Command    string // for people; empty in logs of earlier versions
 	CWD        string // absolute
+	// Background says that the command goes on after its call, and may be cancelled. Only for clients with
+	// [ClientCapabilities].BackgroundWork.
+	Background bool
 	// Output is all output, as raw bytes that may not be UTF-8. It comes with the end of a replayed call.
 	Output *string
 	Exit   *TerminalExit // nil while the command runs

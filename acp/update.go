@@ -73,6 +73,9 @@ type ToolCall struct {
 	Locations  []ToolCallLocation `json:"locations,omitempty"`
 	RawInput   json.RawMessage    `json:"rawInput,omitempty"`
 	RawOutput  any                `json:"rawOutput,omitempty"`
+	// Cancel says whether the client may cancel the call from now on; nil changes nothing. The log and version 1 of
+	// the protocol do not have it.
+	Cancel *bool `json:"-"`
 	// Terminal is the state of the terminal that Content embeds. The log and version 1 of the protocol have it in
 	// _meta.
 	Terminal *TerminalUpdate `json:"_meta,omitempty"`

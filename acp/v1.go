@@ -19,6 +19,9 @@ func v1Update(u SessionUpdate) SessionUpdate {
 	case FileChanges, UserMessage:
 		return nil
 	case TerminalUpdate:
+		if u.Background {
+			return nil
+		}
 		return ToolCall{Update: UpdateToolCallPatch, ToolCallID: u.ToolCallID, Terminal: &u}
 	case TerminalChunk:
 		return ToolCall{

@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"cmp"
 	"encoding/base64"
 	"maps"
 	"slices"
@@ -115,19 +116,54 @@ func (d *version2) frames(session string, u SessionUpdate) []wireUpdate {
 		}
 		child := d.session(u.SessionID)
 		child.state = u.State.State
-		frames := append(s.all(bodies(u, false)), child.frame(childState(u)))
-		return append(frames, d.refresh(s)...)
+		return append(child.shownBy(s, u), d.refresh(s)...)
+	case TerminalUpdate:
+		return d.terminalFrames(s, u)
 	}
 	return s.all(bodies(u, false))
 }
 
-// childState returns the own state of a child session that its parent shows.
-func childState(u SubagentUpdate) wireState {
-	w := wireState{Update: updateState, State: u.State.State, StopReason: u.State.StopReason}
-	if u.State.Error != nil {
-		w.Error = u.State.Error
+// terminalFrames returns the frames of an update of a terminal, and the state of its session if the work
+// in the background has changed. The caller holds mu.
+func (d *version2) terminalFrames(s *shownSession, u TerminalUpdate) []wireUpdate {
+	w := wireTerminalOf(u, false)
+	listed := s.listed(u.TerminalID)
+	switch {
+	case u.Background && listed < 0:
+		announced := w
+		if call := s.calls[u.ToolCallID]; call != nil {
+			announced = call.terminal
+		}
+		s.background = append(s.background, announced)
+		s.reported = true
+	case u.Exit != nil && listed >= 0:
+		s.background = slices.Delete(s.background, listed, listed+1)
+		w.Capabilities = null
+	default:
+		return []wireUpdate{s.frame(w)}
 	}
-	return w
+	now := cmp.Or(s.state, stateIdle)
+	if root := d.session(rootOf(s.id)); root != s {
+		child := SubagentUpdate{Update: UpdateSubagent, SessionID: s.id, State: &SubagentState{State: now}}
+		return append([]wireUpdate{s.frame(w)}, s.shownBy(root, child)...)
+	}
+	return []wireUpdate{s.frame(w), s.frame(s.stateOf(now))}
+}
+
+// shownBy returns the frames of an update with the state of a child session: the parent's view, then the
+// child's own.
+func (s *shownSession) shownBy(parent *shownSession, u SubagentUpdate) []wireUpdate {
+	own := s.stateOf(u.State.State)
+	own.StopReason = u.State.StopReason
+	if u.State.Error != nil {
+		own.Error = u.State.Error
+	}
+	if own.Background == nil {
+		return []wireUpdate{parent.frame(u), s.frame(own)}
+	}
+	shown := own
+	shown.Update = ""
+	return []wireUpdate{parent.frame(wireSubagent{u, shown}), s.frame(own)}
 }
 
 // bodies returns an update in the form of version 2: nothing if there is no such update, and more than

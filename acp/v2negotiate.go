@@ -90,6 +90,7 @@ func (p *InitializeRequest) as2() error {
 		BooleanOptions: true, Notices: true, Compaction: true, Subagents: true, PlanOperations: true,
 		ElicitForm: isObject("elicitation", "form"), ElicitURL: isObject("elicitation", "url"),
 		AuthTerminal: isObject("auth", "terminal"), TerminalOutput: true, CancelRequest: true, DismissesQuestions: true, SavedFilesOnly: true,
+		BackgroundWork: true,
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ func (d *version2) replayed(c *Client, session string, u SessionUpdate) error {
 	if !ok {
 		return c.stream.writeUpdates(append(frames, s.all(bodies(u, true))...))
 	}
-	return c.stream.writeUpdates(append(frames, r.child(s, child)...))
+	return c.stream.writeUpdates(append(frames, r.child(s, d.session(child.SessionID), child)...))
 }
 
 // replayOf returns the replay of a session's family. The caller holds mu.
@@ -92,7 +92,7 @@ func (r *replay) flush() (frames []wireUpdate) {
 
 // child returns the frames of an update about a child session. The history of a child ends with its
 // last state: an earlier one would look like present work.
-func (r *replay) child(parent *shownSession, u SubagentUpdate) (frames []wireUpdate) {
+func (r *replay) child(parent, child *shownSession, u SubagentUpdate) (frames []wireUpdate) {
 	state := u.State
 	complete := state != nil && state.State == stateIdle
 	if !complete {
@@ -103,11 +103,11 @@ func (r *replay) child(parent *shownSession, u SubagentUpdate) (frames []wireUpd
 		frames = append(frames, wireUpdate{u.SessionID, replayComplete})
 	}
 	r.children[u.SessionID] = &replayedChild{parent.id, complete}
+	if complete {
+		return append(frames, child.shownBy(parent, u)...)
+	}
 	if !known || u != (SubagentUpdate{Update: u.Update, SessionID: u.SessionID}) {
 		frames = append(frames, parent.frame(u))
-	}
-	if complete {
-		frames = append(frames, wireUpdate{u.SessionID, childState(u)})
 	}
 	return frames
 }
@@ -124,24 +124,32 @@ func (d *version2) completeReplay(c *Client, session string) error {
 	frames := r.flush()
 	for _, id := range slices.Sorted(maps.Keys(r.children)) {
 		if child := r.children[id]; !child.complete {
-			now := wireState{State: cmp.Or(d.session(id).state, stateIdle)}
-			mirrored := SubagentUpdate{Update: UpdateSubagent, SessionID: id, State: &SubagentState{State: now.State}}
-			now.Update = updateState
-			frames = append(frames, wireUpdate{id, replayComplete}, wireUpdate{child.parent, mirrored}, wireUpdate{id, now})
+			s := d.session(id)
+			now := SubagentUpdate{Update: UpdateSubagent, SessionID: id, State: &SubagentState{State: cmp.Or(s.state, stateIdle)}}
+			frames = append(append(frames, s.frame(replayComplete)), s.shownBy(d.session(child.parent), now)...)
 		}
 	}
-	frames = append(frames, wireUpdate{session, replayComplete}, d.snapshot(session))
-	return c.stream.writeUpdates(frames)
+	frames = append(frames, wireUpdate{session, replayComplete})
+	return c.stream.writeUpdates(append(frames, d.snapshot(session)...))
 }
 
-// snapshot returns the present state of a session. The caller holds mu.
-func (d *version2) snapshot(session string) wireUpdate {
+// snapshot returns the present state of a session, after the commands in the background of its family. The
+// caller holds mu.
+func (d *version2) snapshot(session string) (frames []wireUpdate) {
+	for _, id := range slices.Sorted(maps.Keys(d.sessions)) {
+		if s := d.sessions[id]; rootOf(id) == session {
+			for _, t := range s.background {
+				t.ExitStatus, t.Capabilities = null, canCancel
+				frames = append(frames, s.frame(t))
+			}
+		}
+	}
 	s := d.session(session)
 	now := stateIdle
 	if s.working {
 		now = s.state
 	}
-	return s.frame(wireState{Update: updateState, State: now})
+	return append(frames, s.frame(s.stateOf(now)))
 }
 
 // showState shows the present state of a session that is resumed without its history.
@@ -149,7 +157,7 @@ func (d *version2) showState(c *Client, session string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.opened(session)
-	return c.stream.writeUpdates([]wireUpdate{d.snapshot(session)})
+	return c.stream.writeUpdates(d.snapshot(session))
 }
 
 func (d *version2) replayEnded(session string) {

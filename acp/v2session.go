@@ -204,12 +204,9 @@ func (p *cancelToolCallRequest) validate() error {
 	return p.sessionRequest.validate()
 }
 
-// cancelToolCall answers tool_call/cancel. No call offers it.
+// cancelToolCall answers tool_call/cancel.
 func (s *Server) cancelToolCall(_ context.Context, p cancelToolCallRequest) (secondPhase, error) {
-	if _, err := s.find(sessionRequest{new(rootOf(*p.SessionID))}); err != nil {
-		return secondPhase{}, err
-	}
-	return secondPhase{}, ParamsErrorf("toolCallId", "%q cannot be cancelled", *p.ToolCallID)
+	return s.cancelWork(p.sessionRequest, "toolCallId", *p.ToolCallID, "", Session.CallCancel)
 }
 
 type cancelTerminalRequest struct {
@@ -224,10 +221,23 @@ func (p *cancelTerminalRequest) validate() error {
 	return p.sessionRequest.validate()
 }
 
-// cancelTerminal answers terminal/cancel. No terminal offers it.
+// cancelTerminal answers terminal/cancel.
 func (s *Server) cancelTerminal(_ context.Context, p cancelTerminalRequest) (secondPhase, error) {
-	if _, err := s.find(sessionRequest{new(rootOf(*p.SessionID))}); err != nil {
+	return s.cancelWork(p.sessionRequest, "terminalId", "", *p.TerminalID, Session.TerminalCancel)
+}
+
+// cancelWork cancels a tool call or a terminal, if the client was offered that. Updates show the outcome.
+func (s *Server) cancelWork(p sessionRequest, field, call, terminal string, find func(Session, string) func()) (secondPhase, error) {
+	sess, err := s.find(sessionRequest{new(rootOf(*p.SessionID))})
+	if err != nil {
 		return secondPhase{}, err
 	}
-	return secondPhase{}, ParamsErrorf("terminalId", "%q cannot be cancelled", *p.TerminalID)
+	var cancel func()
+	if s.client.dialect.(*version2).offersCancel(*p.SessionID, call, terminal) {
+		cancel = find(sess, call+terminal)
+	}
+	if cancel == nil {
+		return secondPhase{}, ParamsErrorf(field, "%q cannot be cancelled", call+terminal)
+	}
+	return secondPhase{sent: func(context.Context) { cancel() }}, nil
 }

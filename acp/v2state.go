@@ -21,7 +21,11 @@ type shownSession struct {
 	state   string                // last sent; empty means idle
 	asking  int                   // open questions
 	calls   map[string]*shownCall // not ended, by id
-	replay  *replay               // nil unless the history is being sent; of a root only
+	// background are the terminals that go on without the foreground work, as they were announced; reported
+	// says that the client was ever shown one.
+	background []wireTerminal
+	reported   bool
+	replay     *replay // nil unless the history is being sent; of a root only
 }
 
 // shownPrompt is a prompt of the client whose work has not ended.
@@ -29,8 +33,37 @@ type shownPrompt struct{ session string }
 
 // shownCall is an open tool call.
 type shownCall struct {
-	asking bool   // a question about it is open
-	child  string // the child session that it waits for; may be empty
+	asking bool // a question about it is open
+	cancel bool // the client may cancel it
+	// terminal is the announcement of the terminal that shows its command.
+	terminal wireTerminal
+	child    string // the child session that it waits for; may be empty
+}
+
+// stateOf returns a state of the session with its work in the background.
+func (s *shownSession) stateOf(state string) wireState {
+	w := wireState{Update: updateState, State: state}
+	if s.reported {
+		list := []wireWork{}
+		for _, t := range s.background {
+			list = append(list, wireWork{"terminal", t.TerminalID})
+		}
+		w.Background = &list
+	}
+	return w
+}
+
+// offersCancel reports whether the client may cancel a tool call or a terminal of a session.
+func (d *version2) offersCancel(session, call, terminal string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s := d.session(session)
+	return s.calls[call] != nil && s.calls[call].cancel || s.listed(terminal) >= 0
+}
+
+// listed returns the index of a terminal in the background, -1 if it is not there.
+func (s *shownSession) listed(terminal string) int {
+	return slices.IndexFunc(s.background, func(t wireTerminal) bool { return t.TerminalID == terminal })
 }
 
 func (s *shownSession) frame(update any) wireUpdate { return wireUpdate{s.id, update} }
@@ -54,6 +87,12 @@ func (s *shownSession) see(u ToolCall) {
 		call = &shownCall{}
 		s.calls[u.ToolCallID] = call
 	}
+	if call != nil && u.Terminal != nil && u.Terminal.Opens {
+		call.terminal = wireTerminalOf(*u.Terminal, false)
+	}
+	if call != nil && u.Cancel != nil {
+		call.cancel = *u.Cancel
+	}
 	for _, c := range u.Content {
 		if c.Type == "session" && call != nil {
 			call.child = c.SessionID
@@ -74,7 +113,7 @@ func (d *version2) refresh(s *shownSession) []wireUpdate {
 		return nil
 	}
 	s.state = now
-	return []wireUpdate{s.frame(wireState{Update: updateState, State: now})}
+	return []wireUpdate{s.frame(s.stateOf(now))}
 }
 
 func (d *version2) isBlocked(s *shownSession) bool {
@@ -148,13 +187,15 @@ func (d *version2) begin(c *Client, session string) {
 
 // end shows that the work of a prompt has ended. err is its failure.
 func (d *version2) end(c *Client, session string, reason StopReason, err error) {
-	state := wireState{Update: updateState, State: stateIdle, StopReason: reason}
+	var fault any
 	if err != nil {
-		state.StopReason, state.Error = SubagentFailed, c.stream.maskedFault(session, err)
+		reason, fault = SubagentFailed, c.stream.maskedFault(session, err)
 	}
 	d.inOrder(c, session, func(s *shownSession) []wireUpdate {
 		s.working, s.ending, s.state = false, false, stateIdle
 		clear(s.calls)
+		state := s.stateOf(stateIdle)
+		state.StopReason, state.Error = reason, fault
 		return []wireUpdate{s.frame(state)}
 	})
 }

@@ -144,23 +144,45 @@ type wireState struct {
 	State      string     `json:"state"`
 	StopReason StopReason `json:"stopReason,omitempty"` // why it is idle
 	Error      any        `json:"error,omitempty"`      // with the stop reason error
+	// Background is the work that goes on beside it. Nil means that nothing was ever listed.
+	Background *[]wireWork `json:"background,omitempty"`
+}
+
+// wireWork is work in the background.
+type wireWork struct {
+	Type       string `json:"type"` // terminal
+	TerminalID string `json:"terminalId"`
+}
+
+// wireSubagent is a SubagentUpdate whose state lists work in the background.
+type wireSubagent struct {
+	SubagentUpdate
+	State wireState `json:"state"`
 }
 
 const updateState = "state_update"
 
+// wireCancel are the capabilities of a tool call or a terminal that the client may cancel.
+type wireCancel struct {
+	Cancel marker `json:"cancel"`
+}
+
+var canCancel = wireCancel{}
+
 // wireToolCall creates a tool call or changes it. A member that is nil stays unchanged, and null
 // clears it.
 type wireToolCall struct {
-	Update     string `json:"sessionUpdate,omitempty"` // UpdateToolCallPatch; empty in a question
-	ToolCallID string `json:"toolCallId"`
-	Name       any    `json:"name,omitempty"`
-	Title      any    `json:"title,omitempty"`
-	Kind       any    `json:"kind,omitempty"`
-	Status     any    `json:"status,omitempty"`
-	Content    any    `json:"content,omitempty"`
-	Locations  any    `json:"locations,omitempty"`
-	RawInput   any    `json:"rawInput,omitempty"`
-	RawOutput  any    `json:"rawOutput,omitempty"`
+	Update       string `json:"sessionUpdate,omitempty"` // UpdateToolCallPatch; empty in a question
+	ToolCallID   string `json:"toolCallId"`
+	Name         any    `json:"name,omitempty"`
+	Title        any    `json:"title,omitempty"`
+	Kind         any    `json:"kind,omitempty"`
+	Status       any    `json:"status,omitempty"`
+	Content      any    `json:"content,omitempty"`
+	Locations    any    `json:"locations,omitempty"`
+	RawInput     any    `json:"rawInput,omitempty"`
+	RawOutput    any    `json:"rawOutput,omitempty"`
+	Capabilities any    `json:"capabilities,omitempty"`
 }
 
 // wireToolCallOf returns a tool call. A whole one clears the members that it lacks: the client may
@@ -175,16 +197,21 @@ func wireToolCallOf(u ToolCall, whole bool) wireToolCall {
 		}
 		return nil
 	}
+	capabilities := member(canCancel, u.Cancel == nil || !*u.Cancel)
+	if u.Cancel != nil && !*u.Cancel {
+		capabilities = null
+	}
 	return wireToolCall{
-		ToolCallID: u.ToolCallID,
-		Name:       member(u.Name, u.Name == ""),
-		Title:      member(u.Title, u.Title == ""),
-		Kind:       member(u.Kind, u.Kind == ""),
-		Status:     member(u.Status, u.Status == ""),
-		Content:    member(wireContentOf(u.Content), len(u.Content) == 0),
-		Locations:  member(u.Locations, len(u.Locations) == 0),
-		RawInput:   member(u.RawInput, u.RawInput == nil),
-		RawOutput:  member(u.RawOutput, u.RawOutput == nil),
+		ToolCallID:   u.ToolCallID,
+		Capabilities: capabilities,
+		Name:         member(u.Name, u.Name == ""),
+		Title:        member(u.Title, u.Title == ""),
+		Kind:         member(u.Kind, u.Kind == ""),
+		Status:       member(u.Status, u.Status == ""),
+		Content:      member(wireContentOf(u.Content), len(u.Content) == 0),
+		Locations:    member(u.Locations, len(u.Locations) == 0),
+		RawInput:     member(u.RawInput, u.RawInput == nil),
+		RawOutput:    member(u.RawOutput, u.RawOutput == nil),
 	}
 }
 
@@ -233,12 +260,13 @@ func wireContentOf(content []ToolContent) (out []wireContent) {
 // wireTerminal shows a terminal of the agent, or changes it. A member that is nil stays unchanged,
 // and null clears it.
 type wireTerminal struct {
-	Update     string `json:"sessionUpdate"` // terminal_update
-	TerminalID string `json:"terminalId"`
-	Command    any    `json:"command,omitempty"`
-	CWD        any    `json:"cwd,omitempty"`
-	Output     any    `json:"output,omitempty"`
-	ExitStatus any    `json:"exitStatus,omitempty"`
+	Update       string `json:"sessionUpdate"` // terminal_update
+	TerminalID   string `json:"terminalId"`
+	Command      any    `json:"command,omitempty"`
+	CWD          any    `json:"cwd,omitempty"`
+	Output       any    `json:"output,omitempty"`
+	ExitStatus   any    `json:"exitStatus,omitempty"`
+	Capabilities any    `json:"capabilities,omitempty"`
 }
 
 const updateTerminal = "terminal_update"
@@ -269,7 +297,10 @@ func wireTerminalOf(t TerminalUpdate, replay bool) wireTerminal {
 		w.CWD = t.CWD
 	}
 	if t.Opens && replay {
-		w.Output, w.ExitStatus = null, null
+		w.Output, w.ExitStatus, w.Capabilities = null, null, null
+	}
+	if t.Background {
+		w.Capabilities = canCancel
 	}
 	if t.Output != nil {
 		w.Output = wireBytes{base64.StdEncoding.EncodeToString([]byte(*t.Output))}

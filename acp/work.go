@@ -142,8 +142,9 @@ func (i *shownItem) change(u ToolCall) {
 			i.terminal = &TerminalUpdate{TerminalID: t.TerminalID}
 		}
 		known := *i.terminal
+		known.Background = known.Background || t.Background
 		if t.Exit != nil {
-			known.Exit = t.Exit
+			known.Exit, known.Background = t.Exit, false
 		}
 		i.terminal = &known
 		if t.Output != nil {
@@ -170,6 +171,9 @@ func (i *shownItem) change(u ToolCall) {
 	}
 	if u.RawOutput != nil {
 		p.RawOutput = u.RawOutput
+	}
+	if u.Cancel != nil {
+		p.Cancel = u.Cancel
 	}
 }
 
@@ -227,7 +231,7 @@ func (i *shownItem) calls(announced ToolCall) []Shown {
 	}
 	patch := *i.patch
 	if opened := announced.Terminal != nil && announced.Terminal.Opens; opened {
-		patch.Terminal = &TerminalUpdate{TerminalID: announced.Terminal.TerminalID, Exit: i.terminal.Exit}
+		patch.Terminal = &TerminalUpdate{TerminalID: announced.Terminal.TerminalID, Exit: i.terminal.Exit, Background: i.terminal.Background}
 		if len(i.output) > 0 {
 			patch.Terminal.Output = new(string(lastOf(i.output, maxShownOutput)))
 		}

@@ -355,7 +355,10 @@ type Event struct {
 	Output   []byte // more output of a command that runs here, unchanged
 	Progress string // a line about how far the call has come
 	Exit     *Exit  // the command that runs here ended
-	Plan     *Plan  // the agent's plan from now on, or the plan that the user approved
+	// Background, if not nil, says that the command goes on after its call: its output and its exit follow.
+	// The function ends it, and waits a short time for the end.
+	Background func()
+	Plan       *Plan // the agent's plan from now on, or the plan that the user approved
 }
 
 // Exit is how a command ended: one of its fields is set.

@@ -23,6 +23,7 @@ type liveMask struct {
 	pending []byte             // the text after the last end of a line
 	writer  *redact.LineWriter // nil before the first line
 	out     bytes.Buffer       // masked text that is not passed on yet
+	goesOn  bool               // the command goes on after its call
 }
 
 // LiveMask returns a function that masks the pieces of a running program's output and
@@ -39,6 +40,7 @@ func (l *liveMask) notify(ev executors.Event) {
 		if ev.Exit != nil {
 			l.end()
 		}
+		l.goesOn = l.goesOn || ev.Background != nil
 		l.next(ev)
 		return
 	}
@@ -51,11 +53,13 @@ func (l *liveMask) notify(ev executors.Event) {
 	l.passOn()
 }
 
-// flush passes on the pending text.
+// flush passes on the pending text at the end of the call, unless the command goes on.
 func (l *liveMask) flush() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.end()
+	if !l.goesOn {
+		l.end()
+	}
 }
 
 func (l *liveMask) end() {

@@ -27,6 +27,10 @@ type Agent interface {
 	Say(ctx context.Context, text string) error
 	// CancelSubturn cancels the subturn of that caller id, if it runs.
 	CancelSubturn(caller string)
+	// CallCancel returns the function that cancels a tool call, and TerminalCancel the one that ends a
+	// command in the background, by the id of its terminal. Each is nil if there is no such work.
+	CallCancel(id string) func()
+	TerminalCancel(id string) func()
 	// Tools returns the tools that are offered to the model.
 	Tools() []llm.Tool
 	// Typed returns those tools that a user would call by a command.

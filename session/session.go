@@ -119,6 +119,12 @@ func (s *Session) CancelChild(id string) {
 	s.runner().CancelSubturn(id)
 }
 
+// CallCancel returns the function that cancels a tool call.
+func (s *Session) CallCancel(id string) func() { return s.runner().CallCancel(id) }
+
+// TerminalCancel returns the function that ends the command of a terminal.
+func (s *Session) TerminalCancel(id string) func() { return s.runner().TerminalCancel(id) }
+
 // errSessionClosed is the cause that cancels the queued turns of a closed
 // session.
 var errSessionClosed = fmt.Errorf("the session was closed: %w", acp.ErrTurnCancelled)

@@ -51,6 +51,8 @@ func (steered) RunScript(context.Context, string, string) (agent.ScriptResult, e
 func (steered) Say(context.Context, string) error { return nil }
 func (steered) Tools() []llm.Tool                 { return nil }
 func (steered) CancelSubturn(string)              {}
+func (steered) CallCancel(string) func()          { return nil }
+func (steered) TerminalCancel(string) func()      { return nil }
 func (steered) Typed() []llm.Tool                 { return nil }
 
 func newSessions(a Agent) *Sessions {

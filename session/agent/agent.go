@@ -72,8 +72,10 @@ type Agent struct {
 	cache llm.Cache // the encoded form of the conversation
 	// writesCache reports that the provider counted tokens that it wrote to its cache.
 	writesCache bool
-	subturns    subturns
-	rounds      roundQuestions
+	// These end parts of the work: subturns by their caller, calls and commands in the background by the id
+	// of the call.
+	subturns, calls, terminals cancels
+	rounds                     roundQuestions
 }
 
 // Client holds the client's functions and capabilities.
@@ -103,6 +105,8 @@ type Client struct {
 	// TitlesTerminals reports that the client takes the header of a terminal from the title of the next update of its
 	// call.
 	TitlesTerminals bool
+	// CancelsCalls reports that the client can cancel single tool calls.
+	CancelsCalls bool
 	// ShowsErrors reports that the client shows the error of a prompt. Otherwise the failure of a provider is also a
 	// message.
 	ShowsErrors bool

@@ -101,17 +101,20 @@ type runningCall struct {
 	id   string          // the provider's id of the call
 	link int             // the 1-based part of the prompt that the result replaces; 0 for a call of the model
 
-	original llm.ToolCall // the model's original call
-	outcome  outcome      // set once it ran
-	skipped  bool         // the call had only thoughts: it does not run
-	silent   bool         // the client is not shown the call, unless its user is asked about it
-	notes    string       // for the model, after the result
-	step     int          // of a subturn: the number of its line in the parent's steps; 0 if it has none
+	original    llm.ToolCall // the model's original call
+	outcome     outcome      // set once it ran
+	skipped     bool         // the call had only thoughts: it does not run
+	silent      bool         // the client is not shown the call, unless its user is asked about it
+	notes       string       // for the model, after the result
+	cancellable bool         // the client may cancel it while it runs
+	step        int          // of a subturn: the number of its line in the parent's steps; 0 if it has none
 
 	mu       sync.Mutex
 	terminal string // the id of the terminal that the call's content embeds: the client's, or one streamed to it
 	exit     *acp.TerminalExit
 	started  bool
+	// background reports that the command goes on after the call.
+	background bool
 	// check is copied from the record once the gates have decided: a running call may add to it.
 	judgement string
 	steps     []string // of the subturn that the call runs
@@ -199,13 +202,8 @@ func (r *runningCall) run(ctx context.Context) (*llm.ToolResult, error) {
 		r.notes = r.loops.nudge(r.outcome)
 		return r.finish(ctx, res, nil)
 	}
-	res, err := r.Chain.Execute(ctx, r.call)
-	res, err = r.repeatRewritten(ctx, res, err)
-	if err == nil && r.canReformat(res) {
-		res, err = r.repeatReformatted(ctx, res)
-		res, err = r.repeatRewritten(ctx, res, err)
-	}
-	if err == nil {
+	res, err := r.execute(ctx)
+	if err == nil || err == errCallCancelled {
 		r.outcome = outcomeOf(r.original, r.call.Spec, res)
 		r.notes = r.turn.notes[r.id] + r.reflection(res)
 		if r.call.Origin == executors.Model {
@@ -225,8 +223,11 @@ func (r *runningCall) finish(ctx context.Context, res executors.Result, err erro
 	if err != nil {
 		text := "[error] " + err.Error()
 		status = acp.ToolFailed
-		if cancelled(ctx, err) {
+		switch {
+		case cancelled(ctx, err):
 			status, text = acp.ToolCancelled, "[cancelled]"
+		case err == errCallCancelled:
+			status, text = acp.ToolCancelled, "[cancelled] The user cancelled this call. Do not repeat it unless they ask for it."
 		}
 		res.Below(text) // below the output of the command until then
 		res = executors.Result{
@@ -242,6 +243,9 @@ func (r *runningCall) finish(ctx context.Context, res executors.Result, err erro
 	if err == nil && len(images) == 0 {
 		text = r.again(ctx, r.original, res, text)
 	}
+	if err == errCallCancelled { // the turn goes on
+		err = nil
+	}
 	text += imageNotes + r.notes
 	result := llm.ToolResult{ID: r.id, Text: text, Failed: res.Failed, Images: images}
 	shown := acp.ToolCall{
@@ -255,8 +259,11 @@ func (r *runningCall) finish(ctx context.Context, res executors.Result, err erro
 	if title := r.ownTitle(); title != "" {
 		shown.Title = title
 	}
+	if r.cancellable && r.started {
+		shown.Cancel = new(false)
+	}
 	exit := r.exit
-	if r.StreamTerminals && r.terminal != "" && exit == nil { // the command never ran, or was abandoned
+	if r.StreamTerminals && r.terminal != "" && exit == nil && !r.background { // the command never ran, or was abandoned
 		shown.Terminal = &acp.TerminalUpdate{TerminalID: r.terminal, Exit: &acp.TerminalExit{TerminalID: r.terminal}}
 	}
 	r.mu.Unlock()
@@ -322,6 +329,9 @@ func (r *runningCall) progressUpdate(ev executors.Event) (acp.SessionUpdate, boo
 		r.started, r.judgement = true, r.call.Record.Judgement()
 		u.Status = acp.ToolInProgress
 		u.Title = r.ownTitle()
+		if r.cancellable {
+			u.Cancel = new(true)
+		}
 	case ev.Terminal != "" && r.sub != nil: // it belongs to the session, whose client does not see the call
 		return nil, false
 	case ev.Terminal != "":
@@ -331,7 +341,12 @@ func (r *runningCall) progressUpdate(ev executors.Event) (acp.SessionUpdate, boo
 		u.Content = append(r.contentLocked(nil), acp.BlockContent(acp.TextBlock(ev.Progress)))
 	case ev.Output != nil && r.StreamTerminals && r.terminal != "":
 		return acp.TerminalChunk{TerminalID: r.terminal, ToolCallID: r.call.ID, Data: string(ev.Output)}, !r.silent
+	case ev.Background != nil && r.StreamTerminals && r.terminal != "":
+		r.background = true
+		r.sessionTurn().terminals.add(r.terminal, ev.Background)
+		return acp.TerminalUpdate{TerminalID: r.terminal, ToolCallID: r.call.ID, Background: true}, !r.silent
 	case ev.Exit != nil && r.terminal != "":
+		r.sessionTurn().terminals.remove(r.terminal)
 		r.exit = &acp.TerminalExit{TerminalID: r.terminal, ExitCode: ev.Exit.Code}
 		if ev.Exit.Signal != "" {
 			r.exit.Signal = &ev.Exit.Signal

@@ -85,7 +85,7 @@ func (r *runningCall) delegate(ctx context.Context, d executors.Delegation) (exe
 		r.Learn(ctx, model)
 	}
 	t := r.newSubturn(d, model)
-	subCtx, end := r.Agent.subturns.begin(ctx, t.caller())
+	subCtx, end := r.Agent.beginSubturn(ctx, t.caller())
 	defer end()
 	if err := t.showStart(ctx, d); err != nil {
 		return executors.Report{}, err
@@ -147,7 +147,10 @@ func (r *runningCall) newSubturn(d executors.Delegation, model llm.Model) *turn 
 	}
 	a := &Agent{
 		Config: r.Config, Session: r.Session, Chain: toolSubset{r.Chain, d}, NewID: r.NewID, Log: r.Log,
-		Client: Client{Send: in.send(r.Send), Notices: r.Notices, StreamTerminals: r.StreamTerminals && r.SendAs != nil},
+		Client: Client{
+			Send: in.send(r.Send), Notices: r.Notices,
+			StreamTerminals: r.StreamTerminals && r.SendAs != nil, CancelsCalls: r.CancelsCalls && r.SendAs != nil,
+		},
 		State:  r.State, Workspace: r.Workspace, Overflow: r.Overflow, Helpers: r.Helpers,
 		System: func() string { return d.System }, Project: func() string { return d.Project },
 	}

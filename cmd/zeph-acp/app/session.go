@@ -222,6 +222,7 @@ func (b *sessionBuilder) client() agent.Client {
 		// The client's own terminals show their output themselves.
 		StreamTerminals: caps.TerminalOutput && !ideproxy.HasTerminals(b.session.Client),
 		ShowsErrors:     ideproxy.Ours(b.session.Client),
+		CancelsCalls:    caps.BackgroundWork,
 		TitlesTerminals: ideproxy.TitlesTerminals(b.session.Client),
 	}
 	if caps.Subagents {

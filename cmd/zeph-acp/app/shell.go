@@ -37,6 +37,7 @@ func (b *sessionBuilder) newShell(terminals *ideproxy.Terminals) *sessionShell {
 	sh.local = confinedShell(b.cfg, sh.walls, sh.box)
 	sh.local.Reaper = b.app.Reaper
 	tools := shell.New(sh.local, b.dirs.roots.Cwd(), b.cfg.Tools.Shell.Config)
+	tools.Follow = b.session.Client.Capabilities().BackgroundWork
 	tools.Roots, tools.Home, tools.UndoLimits = b.dirs.roots, b.dirs.home, b.cfg.Tools.Undo
 	if client := b.session.Client; client.Capabilities().Terminal && !sh.walls.Required() { // a sandbox does not reach the client's terminals
 		tools.Runner = &ideproxy.Terminal{

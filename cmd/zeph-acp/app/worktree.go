@@ -85,6 +85,7 @@ func (b *sessionBuilder) copyChain(host *copyHost, c *copies.Copy) (executors.Ex
 	}
 	bash := shell.New(local, dirs.roots.Cwd(), cfg.Tools.Shell.Config)
 	bash.Roots, bash.Home, bash.UndoLimits = dirs.roots, dirs.home, cfg.Tools.Undo
+	bash.Follow = b.session.Client.Capabilities().BackgroundWork
 	tools := executors.CompositeExecutor{
 		walls.Middleware(bash),
 		bash.Hold(files.New(files.Disk{Roots: dirs.files, MaxBytes: cfg.Tools.File.MaxFileBytes}, dirs.files, cfg.Tools.File, b.mask())),

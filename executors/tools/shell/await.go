@@ -152,6 +152,7 @@ func (e *Executor) StopJob(ctx context.Context, id string) error {
 	ctx, cancel := context.WithTimeout(ctx, stopTimeout)
 	defer cancel()
 	j.handle.Stop(ctx)
+	j.follower.awaitEnd(ctx)
 	return nil
 }
 

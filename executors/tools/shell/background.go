@@ -56,6 +56,7 @@ type job struct {
 	dir      string
 	begun    chan struct{} // closed when handle is set, or when the job did not start
 	reported bool          // Finished has reported its end
+	follower *follower     // set with handle; nil if the client does not follow the job
 	timer    *time.Timer   // of its limit of time; nil without one
 	overtime atomic.Int64  // the limit that stopped it, in nanoseconds; 0 if none did
 
@@ -133,20 +134,17 @@ func (e *Executor) Close() error {
 	b := &e.background
 	b.mu.Lock()
 	b.closed = true
-	var runs []Job
 	for _, j := range b.jobs {
 		j.stopTimer()
-		if j.handle != nil { // otherwise start sees that the session is closed
-			runs = append(runs, j.handle)
-		}
 	}
+	jobs := slices.DeleteFunc(b.jobs, func(j *job) bool { return j.handle == nil }) // of these start sees that the session is closed
 	b.jobs = nil
 	b.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
 	defer cancel()
 	var all sync.WaitGroup
-	for _, run := range runs {
-		all.Go(func() { discard(ctx, run) })
+	for _, j := range jobs {
+		all.Go(func() { j.discard(ctx) })
 	}
 	all.Wait()
 	b.starting.Wait()
@@ -154,11 +152,12 @@ func (e *Executor) Close() error {
 }
 
 // discard ends a job and releases its output.
-func discard(ctx context.Context, run Job) {
-	run.Stop(ctx)
+func (j *job) discard(ctx context.Context) {
+	j.handle.Stop(ctx)
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), discardTimeout)
 	defer cancel()
-	out, _ := run.ReadOutput(last)
+	j.follower.awaitEnd(last)
+	out, _ := j.handle.ReadOutput(last)
 	out.Full.Close()
 	if out.Release != nil {
 		out.Release()
@@ -189,11 +188,11 @@ func (b *background) reserve(cmd Command, line string, limit int, began time.Tim
 	return j, nil
 }
 
-// started sets the runner's job, and reports whether the session is still open.
-func (b *background) started(j *job, run Job) bool {
+// started sets the runner's job and its follower, and reports whether the session is still open.
+func (b *background) started(j *job, run Job, f *follower) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	j.handle = run
+	j.handle, j.follower = run, f
 	close(j.begun)
 	return !b.closed
 }
@@ -259,7 +258,7 @@ func (e *Executor) start(ctx context.Context, call *executors.Call, in *bashInpu
 		}
 		return asFailure(err).Result(), nil
 	}
-	sessionOpen := e.background.started(j, run)
+	sessionOpen := e.background.started(j, run, e.follow(call, run))
 	if sessionOpen {
 		select {
 		case <-run.Done():
@@ -268,17 +267,17 @@ func (e *Executor) start(ctx context.Context, call *executors.Call, in *bashInpu
 		}
 	}
 	if !sessionOpen || ctx.Err() != nil {
-		return e.abandon(ctx, j, run)
+		return e.abandon(ctx, j)
 	}
 	return e.readJob(ctx, call, j, readRequest{first: true, note: note})
 }
 
 // abandon ends a job whose id the model would not learn.
-func (e *Executor) abandon(ctx context.Context, j *job, run Job) (executors.Result, error) {
+func (e *Executor) abandon(ctx context.Context, j *job) (executors.Result, error) {
 	e.background.forget(j, "stopped before its id was returned")
 	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()
-	discard(stopping, run)
+	j.discard(stopping)
 	if ctx.Err() != nil {
 		return executors.Result{}, context.Cause(ctx)
 	}
@@ -367,6 +366,9 @@ func (e *Executor) readJob(ctx context.Context, call *executors.Call, j *job, re
 	if _, f := e.background.find(j.id); f != nil { // another call read the end
 		return f.Result(), nil
 	}
+	if req.first {
+		defer j.follower.reportBackground(j.handle)
+	}
 	began := time.Now()
 	waitResult, err := e.await(ctx, call, j, req)
 	if err != nil {
@@ -382,6 +384,7 @@ func (e *Executor) readJob(ctx context.Context, call *executors.Call, j *job, re
 	}
 	end := ending{note: j.runningNote(req, waitResult, e.cfg.MaxTimeout)}
 	if out.Ended {
+		j.follower.awaitEnd(ctx)
 		e.background.forget(j, j.state(out))
 		end = out.ending(nil)
 		end.note = "[" + j.state(out) + "]"

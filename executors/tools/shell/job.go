@@ -36,14 +36,18 @@ type Job interface {
 const burstTime = 50 * time.Millisecond
 
 // Background starts a command that runs until it ends or is stopped. Up to c.Limit
-// bytes of its output are kept until the next ReadOutput.
+// bytes of its output are kept until the next ReadOutput. With c.Follow it is also passed to c.Notify.
 func (l Local) Background(ctx context.Context, c Command) (Job, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
 	j := l.newJob(c)
 	var err error
-	if j.process, err = l.startShell(c, process.Program{Sink: j.write}); err != nil {
+	prog := process.Program{Sink: j.write}
+	if c.Follow {
+		prog.Live = j.live(c.Notify)
+	}
+	if j.process, err = l.startShell(c, prog); err != nil {
 		return nil, err
 	}
 	return j, nil

@@ -48,8 +48,8 @@ func (e *Executor) goOn(
 	}
 	defer e.background.starting.Done()
 	waited := time.Since(began)
-	if open := e.background.started(j, run); !open || ctx.Err() != nil {
-		res, err = e.abandon(ctx, j, run)
+	if open := e.background.started(j, run, e.follow(call, run)); !open || ctx.Err() != nil {
+		res, err = e.abandon(ctx, j)
 		return res, nil, err
 	}
 	e.background.limit(j, time.Duration(e.cfg.MaxTimeout)*time.Second)

@@ -47,7 +47,9 @@ func (l Local) Run(ctx context.Context, c Command) (Output, error) {
 	}
 	j.process = p
 	if _, err = p.Wait(ctx); errors.Is(err, ErrGoOn) {
-		j.detach()
+		if !c.Follow {
+			j.detach()
+		}
 		return Output{Job: j}, nil
 	}
 	p.Release()

@@ -83,6 +83,8 @@ type Command struct {
 	// Notify, if not nil, receives the terminal, or the output if there is no
 	// terminal, and the exit. It is not called after Run returned.
 	Notify func(executors.Event)
+	// Follow says that Notify also receives the output of a command in the background, as long as it runs.
+	Follow bool
 }
 
 // Args returns the arguments with which bash runs the script, or sh does. A read-only command takes
@@ -119,6 +121,9 @@ type Executor struct {
 	HasTerminal bool             // commands have a terminal, where a person may type
 	Roots       *workspace.Roots // where failed commands are undone; nil disables that
 	UndoLimits  undo.Limits      // of the copies that undo failed commands
+	// Follow says that the client shows commands in the background as long as they run: Call.Notify receives their
+	// output and exit, also after the call.
+	Follow bool
 
 	cfg        Config
 	tools      executors.Registry
@@ -284,6 +289,7 @@ func (e *Executor) run(
 func (e *Executor) command(call *executors.Call, in *bashInput) Command {
 	cmd := Command{
 		Line: in.Command, Dir: e.Root, Limit: e.cfg.MaxOutputBytes, Session: call.Session, Notify: call.Notify, Secrets: call.Env,
+		Follow: e.Follow,
 	}
 	if call.Plain != nil {
 		cmd.Line, cmd.ReadOnly = call.Plain.Script, call.Plain.ReadOnly
