@@ -151,7 +151,7 @@ func (r *runningCall) newSubturn(d executors.Delegation, model llm.Model) *turn 
 			Send: in.send(r.Send), Notices: r.Notices,
 			StreamTerminals: r.StreamTerminals && r.SendAs != nil, CancelsCalls: r.CancelsCalls && r.SendAs != nil,
 		},
-		State:  r.State, Workspace: r.Workspace, Overflow: r.Overflow, Helpers: r.Helpers,
+		State: r.State, Workspace: r.Workspace, Overflow: r.Overflow, Helpers: r.Helpers,
 		System: func() string { return d.System }, Project: func() string { return d.Project },
 	}
 	if d.Chain != nil { // its paths differ from the session's
