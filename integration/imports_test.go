@@ -36,6 +36,7 @@ var importTable = []struct {
 	{"session/llm/llmtest", []string{"session/llm"}},
 	{"session/llm/provider", []string{"session/llm", "session/llm/*"}},
 	{"session/llm/failover", []string{"session/llm"}},
+	{"session/llm/pricelist", []string{"session/llm"}},
 	{"session/llm/*", []string{"session/llm", "session/llm/wire", "session/llm/textcalls"}},
 	{"protocol-fixtures/...", []string{"protocol-fixtures/..."}},
 	{"executors/command/programs", nil},

@@ -61,9 +61,10 @@ type Host struct {
 	Update   func(ctx context.Context, id string, u acp.SessionUpdate) error
 	State    func(name string) json.RawMessage // the value of the last transcript.State of that name; nil if there is none
 	Spend    func(llm.Model, llm.Usage) *acp.Cost
-	Warn     func(text string) // queues a warning for the user
-	Withdraw func(text string) // drops a warning that no longer applies
-	Announce func()            // sends the commands again soon, if they have changed
+	Spent    func(ctx context.Context, store bool) agent.Spending // see agent.Watch
+	Warn     func(text string)                                    // queues a warning for the user
+	Withdraw func(text string)                                    // drops a warning that no longer applies
+	Announce func()                                               // sends the commands again soon, if they have changed
 }
 
 // AgentSession is the agent of a session with its settings and warnings.

@@ -121,7 +121,7 @@ type priced struct{ llm.Model }
 func (priced) Prices() llm.Price { return llm.Price{Input: 0.123, Output: 0.7} }
 
 func TestCostIsRounded(t *testing.T) {
-	s := &Session{tally: tally{costs: map[string]float64{}}}
+	s := new(Session)
 	var c *acp.Cost
 	for range 7 {
 		c = s.addCost(priced{}, llm.Usage{Input: 1, Output: 2})

@@ -29,7 +29,7 @@ func (s *Sessions) New(_ context.Context, client *acp.Client, p acp.NewSessionRe
 // session returns a new Session without an agent.
 func (s *Sessions) session(row store.Session) *Session {
 	sess := &Session{
-		id: row.ID, sessions: s, cwd: row.CWD, tally: tally{costs: map[string]float64{}},
+		id: row.ID, sessions: s, cwd: row.CWD,
 		queue: queue{turns: map[*turn]struct{}{}, ended: make(chan struct{})},
 	}
 	sess.journal = journal{
@@ -86,6 +86,7 @@ func (s *Session) prepare(client *acp.Client, p acp.NewSessionRequest, want sett
 		Update:       s.update,
 		State:        s.state,
 		Spend:        s.addCost,
+		Spent:        s.spentSoFar,
 		Warn:         s.warn,
 		Withdraw:     s.withdraw,
 		Announce:     s.renewCommands,
@@ -341,18 +342,14 @@ func (s *Session) rebuild(events []transcript.Event) (want settings) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	clear(s.costs)
+	s.restoreSpending(events)
 	for _, e := range events {
 		switch e := e.(type) {
 		case transcript.Setting:
 			want.set(e.ID, e.Value)
 		case transcript.Answer:
-			if e.Shown == nil {
-				continue
-			}
-			s.usage = *e.Shown
-			if c := e.Shown.Cost; c != nil {
-				s.costs[c.Currency] = c.Amount
+			if e.Shown != nil {
+				s.usage = *e.Shown
 			}
 		}
 	}

@@ -3,11 +3,9 @@ package session
 import (
 	"context"
 	"encoding/json"
-	"math"
 	"slices"
 
 	"github.com/zeph-acp/zeph-acp/acp"
-	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
@@ -168,22 +166,4 @@ func IsUnattended(events []transcript.Event) bool {
 		state, ok := e.(transcript.State)
 		return ok && state.Name == unattended.Name
 	})
-}
-
-// addCost adds the cost of an answer and returns the total in its currency,
-// rounded to six decimals.
-func (s *Session) addCost(m llm.Model, u llm.Usage) *acp.Cost {
-	s.mu.Lock()
-	if g := s.tally.goal; g != nil {
-		g.Used.Tokens += u.Input + u.Output
-	}
-	s.mu.Unlock()
-	amount, currency, ok := llm.Cost(m, u)
-	if !ok {
-		return nil
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.costs[currency] += amount
-	return &acp.Cost{Amount: math.Round(s.costs[currency]*1e6) / 1e6, Currency: currency}
 }

@@ -77,8 +77,8 @@ type opened struct {
 
 // tally is what turns have added up.
 type tally struct {
-	usage  acp.UsageUpdate            // the last one sent
-	costs  map[string]float64         // by currency
+	usage  acp.UsageUpdate // the last one sent
+	spent  spending
 	keyed  map[string]string          // the ids of messages by the client's keys
 	goal   *goalRun                   // the work on a goal in the running turn; nil if there is none
 	states map[string]json.RawMessage // the values of the last transcript.State, by name

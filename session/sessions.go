@@ -63,6 +63,7 @@ type Sessions struct {
 	closing map[string]*Session // closed sessions whose turns have not ended yet
 	loading sync.Mutex          // serializes loading, so that no session is opened twice
 	looking sync.Mutex          // serializes otherPaths
+	day     day                 // what was spent, if there is no store
 }
 
 func (s *Sessions) exit(session string) texts.Change {

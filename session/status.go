@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
@@ -57,8 +55,8 @@ func (s *Session) status(context.Context, string) (string, error) {
 	default:
 		line("Context", "about %s", quantity.Count(used, "token"))
 	}
-	for _, currency := range slices.Sorted(maps.Keys(s.costs)) {
-		line("Cost", "%.4f %s", s.costs[currency], currency)
+	if cost := s.spent.costLine(s.settings.modelName); cost != "" {
+		line("Cost", "%s", cost)
 	}
 	switch {
 	case s.sessions.Store == nil:

@@ -175,6 +175,7 @@ func (t *turn) hold(ctx context.Context, do func(end func(...transcript.Event)) 
 func (t *turn) run(in agent.Input, end func(...transcript.Event)) (acp.StopReason, error) {
 	s := t.session
 	s.prompted = false
+	s.beginSpending()
 	s.warnOfLoss()
 	s.recoverFiles(t.ctx)
 	s.showWarnings(t.ctx, "", "\n\n")
@@ -199,6 +200,7 @@ func (t *turn) run(in agent.Input, end func(...transcript.Event)) (acp.StopReaso
 	case err != nil:
 		last.Error = err.Error()
 	}
+	s.endSpending(t.ctx)
 	end(last)
 	if title := s.journal.title(); err == nil && title != s.sentTitle {
 		s.sentTitle = title

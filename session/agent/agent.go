@@ -134,6 +134,8 @@ type State struct {
 	// Spend counts an answer and returns the cost of the session so far; nil
 	// means that prices are unknown.
 	Spend func(llm.Model, llm.Usage) *acp.Cost
+	// Watch stops turns at their budget; nil if there is none.
+	Watch *Watch
 	// Suspected is called for each call with names that the model may have made
 	// up.
 	Suspected func()
@@ -276,6 +278,7 @@ func (a *Agent) Turn(ctx context.Context, history []llm.Message, in Input) (_ []
 	if a.Learn != nil && !t.direct {
 		a.Learn(ctx, t.model)
 	}
+	a.Watch.beginTurn()
 	if a.Mode != nil && !prompt.OmitContent {
 		if line := a.Mode(); line != statedMode(history) {
 			prompt.Mode = line

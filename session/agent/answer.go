@@ -201,13 +201,10 @@ func (a *Agent) showFailure(ctx context.Context, ev llm.Event) error {
 	case ev.Fallback != nil:
 		text = ev.Fallback.String()
 	}
-	switch {
-	case text == "":
+	if text == "" {
 		return nil
-	case a.Notices:
-		return a.Send(ctx, acp.Notice{Update: acp.UpdateNotice, Severity: "warning", Title: text})
 	}
-	return a.sayParagraph(ctx, text)
+	return a.warn(ctx, text)
 }
 
 // spendCut counts the tokens of an answer that broke off.

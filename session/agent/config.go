@@ -26,6 +26,7 @@ type Config struct {
 	// HallucinationDetection warns in the log, in /status and in the audit log.
 	HallucinationDetection  bool   `toml:"hallucination_detection" default:"false" tighten:"on" doc:"true: warn when a reasoning model names things that do not exist; see context.md"`
 	ReasoningModelDetection string `toml:"reasoning_model_detection" default:"auto" oneof:"auto,always,never" doc:"which models are reasoning models, auto by name or thoughts"`
+	Budget                  Budget `toml:"budget"`
 	MaxRulesBytes           int    `toml:"max_rules_bytes" default:"32KiB" range:"0..1MiB" zero:"none" tighten:"lower" unit:"bytes" doc:"of AGENTS.md, CLAUDE.md and .zeph/rules/*.md in the system prompt; see context.md"`
 }
 

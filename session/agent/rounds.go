@@ -4,18 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
-	"github.com/zeph-acp/zeph-acp/session/transcript"
-)
-
-// The answers to the question whether a turn continues. Each id is also the
-// option's kind, since some clients answer with the kind.
-const (
-	goOn        = "allow_once"
-	goOnUnasked = "allow_always"
-	stopHere    = "reject_once"
 )
 
 // RoundLimit ends a turn after a number of rounds of tool calls, without a question.
@@ -69,65 +59,32 @@ func (t *turn) roundLimitReason(ctx context.Context, rounds int) (why string, er
 	return "", nil
 }
 
-// askToContinue asks the user whether the turn continues, by a permission request for a
-// tool call of its own, which all clients can show.
+// askToContinue asks the user whether the turn continues.
 func (t *turn) askToContinue(ctx context.Context, rounds int) (why string, err error) {
 	if t.Ask == nil {
 		return atSoftLimit, nil
 	}
-	t.message.end()
-	question := acp.ToolCall{
-		Update: acp.UpdateToolCall, ToolCallID: t.NewID(), Status: acp.ToolPending, Kind: string(executors.KindOther),
-		Title: fmt.Sprintf("%s of tools so far. Continue?", quantity.Count(rounds, "round")),
-	}
-	t.Record(transcript.Question{Shown: question})
-	if err := t.Send(ctx, question); err != nil {
-		return "", err
-	}
-	question.Update = ""
-	answer, err := t.Ask(ctx, question, t.rounds.options())
-	status, text := acp.ToolCompleted, ""
-	switch {
-	case ctx.Err() != nil:
-		status, text, err = acp.ToolCancelled, "[cancelled]", context.Cause(ctx)
-	case err != nil:
-		t.Log.Debug("no answer whether to continue", "session", t.Session, "err", err)
-		status, text, why, err = acp.ToolFailed, "No one answered.", atSoftLimit, nil
-	case answer == "":
-		text, why = "The question was dismissed.", atSoftLimit
-	case answer == goOn:
-		text = "Continuing."
-	case answer == goOnUnasked:
-		text = "Continuing, without asking again in this session."
+	answer, err := t.askUser(ctx, fmt.Sprintf("%s of tools so far. Continue?", quantity.Count(rounds, "round")), t.rounds.choices())
+	switch answer {
+	case "":
+		return atSoftLimit, err
+	case stopHere:
+		return ", as you asked", err
+	case goOnUnasked:
 		t.rounds.over = true
-	default:
-		text, why = "Stopped.", ", as you asked"
 	}
-	return why, t.endQuestion(ctx, question.ToolCallID, status, text, err)
+	return "", err
 }
 
-// options returns the answers to the next question. A user who is asked again is first offered
+// choices returns the answers to the next question. A user who is asked again is first offered
 // not to be asked any more.
-func (q *roundQuestions) options() []acp.PermissionOption {
-	once := acp.PermissionOption{OptionID: goOn, Kind: goOn, Name: "Continue"}
-	always := acp.PermissionOption{OptionID: goOnUnasked, Kind: goOnUnasked, Name: "Continue without asking in this session"}
-	stop := acp.PermissionOption{OptionID: stopHere, Kind: stopHere, Name: "Stop"}
+func (q *roundQuestions) choices() []choice {
+	once := choice{goOn, "Continue", "Continuing."}
+	always := choice{goOnUnasked, "Continue without asking in this session", "Continuing, without asking again in this session."}
+	stop := choice{stopHere, "Stop", "Stopped."}
 	if q.asked {
-		return []acp.PermissionOption{always, once, stop}
+		return []choice{always, once, stop}
 	}
 	q.asked = true
-	return []acp.PermissionOption{once, always, stop}
-}
-
-// endQuestion shows the outcome of a question, even after a cancel, and returns
-// err.
-func (t *turn) endQuestion(ctx context.Context, id string, status acp.ToolStatus, text string, err error) error {
-	shown := acp.ToolCall{
-		Update: acp.UpdateToolCallPatch, ToolCallID: id, Status: status, Content: []acp.ToolContent{acp.BlockContent(acp.TextBlock(text))},
-	}
-	t.Record(transcript.Question{Shown: shown})
-	if sendErr := t.Send(ctx, shown); err == nil {
-		err = sendErr
-	}
-	return err
+	return []choice{once, always, stop}
 }

@@ -211,7 +211,7 @@ func endReason(reason acp.StopReason, rounds int) string {
 	case acp.StopCancelled:
 		return "the user cancelled it"
 	}
-	return fmt.Sprintf("it reached its limit of %s, or repeated itself", quantity.Count(rounds, "round"))
+	return fmt.Sprintf("it reached its limit of %s or its budget, or repeated itself", quantity.Count(rounds, "round"))
 }
 
 // isOffered reports whether a task is offered a tool.

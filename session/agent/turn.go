@@ -108,6 +108,9 @@ func (t *turn) run(ctx context.Context) (acp.StopReason, error) {
 			iteration = 0
 			t.resetLimits()
 		}
+		if reason, err := t.checkBudget(ctx); err != nil || reason != "" {
+			return reason, err
+		}
 		t.shrinkOld(ctx)
 		if err := t.makeRoom(ctx); err != nil {
 			return "", err

@@ -86,7 +86,7 @@ func (b *sessionBuilder) features(terminals *ideproxy.Terminals) *sessionFeature
 		{Name: "native", Tools: native.New()},
 		{Name: "question", Tools: question.New(b.cfg.Tools.AskUser)},
 		b.subAgentsFeature(copies),
-		suspicionFeature(),
+		suspicionFeature(), b.budgetFeature(),
 	}
 	tools.Set(toolsOf(s.list)...)
 	if !b.cfg.Tools.Enabled {

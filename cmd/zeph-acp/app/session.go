@@ -184,6 +184,19 @@ func (b *sessionBuilder) agent(f *sessionFeatures) *agent.Agent {
 	return a
 }
 
+// budgetFeature stops turns at their budget.
+func (b *sessionBuilder) budgetFeature() Feature {
+	w := agent.NewWatch(b.cfg.Agent.Budget, b.session.Spent)
+	if w == nil {
+		return Feature{Name: "budget"}
+	}
+	w.Unasked = b.app.Yes
+	return Feature{
+		Name: "budget", Turns: func(a *agent.Agent) { a.Watch = w },
+		Status: func() []string { return w.Status(context.Background()) },
+	}
+}
+
 // suspicionFeature counts the calls with values that the model may have made up.
 func suspicionFeature() Feature {
 	var suspected atomic.Int64

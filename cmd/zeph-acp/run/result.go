@@ -154,8 +154,11 @@ func (t *tally) facts() string {
 	if t.savedBytes >= 1000 {
 		parts = append(parts, fmt.Sprintf("%.1f kB saved", float64(t.savedBytes)/1000))
 	}
-	if c := t.cost(); c != nil {
+	switch c := t.cost(); {
+	case c != nil:
 		parts = append(parts, money(*c))
+	case t.unpriced:
+		parts = append(parts, "cost unknown")
 	}
 	return strings.Join(parts, " · ")
 }

@@ -47,6 +47,7 @@ type tally struct {
 	savedBytes int                // that filters removed before the model read them
 	usage      *llm.Usage         // nil if no model has reported any
 	costs      map[string]float64 // by currency
+	unpriced   bool               // a model was asked whose price is unknown
 	currency   string             // of the last cost
 
 	editedFiles   map[string]bool // by the calls of tools that change files
@@ -223,9 +224,12 @@ func (t *tally) spent(m llm.Model, u llm.Usage) {
 	t.usage.Output += u.Output
 	t.usage.CacheRead += u.CacheRead
 	t.usage.CacheWrite += u.CacheWrite
-	if priced {
+	switch {
+	case priced:
 		t.currency = currency
 		t.costs[currency] += amount
+	case !llm.Unpaid(m):
+		t.unpriced = true
 	}
 }
 

@@ -107,10 +107,6 @@ func (s *Story) numbers() *html.Node {
 	if n.Saved() > 0 {
 		saved = quantity.Bytes(n.Saved())
 	}
-	cost := ""
-	if n.Cost > 0 {
-		cost = page.Money(n.Cost, n.Currency)
-	}
 	return page.Section("numbers", "", "At a glance",
 		page.Figures(
 			page.Figure{Label: "Turns", Value: page.Count(turns), Note: page.Took(took)},
@@ -118,7 +114,7 @@ func (s *Story) numbers() *html.Node {
 			page.Figure{Label: "Files changed", Value: page.Count(len(s.Files))},
 			page.Figure{Label: "Input tokens", Value: page.Tokens(n.Input), Note: cached(n)},
 			page.Figure{Label: "Output tokens", Value: page.Tokens(n.Output)},
-			page.Figure{Label: "Cost", Value: cost},
+			page.Figure{Label: "Cost", Value: n.cost()},
 			page.Figure{Label: "Saved by filters", Value: saved, Note: "of " + quantity.Bytes(n.Before) + " of output"},
 		),
 		page.El("div", "charts", s.tokenChart(), s.costChart()), s.files())

@@ -45,8 +45,8 @@ func (s *Story) numbersLine() string {
 	add("files changed: %s", len(s.Files), page.Count(len(s.Files)))
 	add("input tokens: %s", s.Total.Input, page.Count(s.Total.Input))
 	add("output tokens: %s", s.Total.Output, page.Count(s.Total.Output))
-	if s.Total.Cost > 0 {
-		parts = append(parts, "cost: "+page.Money(s.Total.Cost, s.Total.Currency))
+	if cost := s.Total.cost(); cost != "" {
+		parts = append(parts, "cost: "+cost)
 	}
 	add("saved by filters: %s", int(s.Total.Saved()), quantity.Bytes(s.Total.Saved()))
 	return strings.Join(parts, "; ")

@@ -15,6 +15,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/audit"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/page"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/store"
 )
@@ -55,6 +56,17 @@ type Numbers struct {
 
 // Saved returns the bytes that no model had to read.
 func (n Numbers) Saved() int64 { return max(n.Before-n.After, 0) }
+
+// cost returns the cost for people: "unknown" if models were asked whose price is unknown, and "" if none were.
+func (n Numbers) cost() string {
+	switch {
+	case n.Currency != "":
+		return page.Money(n.Cost, n.Currency)
+	case n.Input+n.Output > 0:
+		return "unknown"
+	}
+	return ""
+}
 
 func (n *Numbers) add(more Numbers) {
 	n.Input, n.Output = n.Input+more.Input, n.Output+more.Output

@@ -191,10 +191,18 @@ func (p Provider) baseURL(getenv func(string) string) string {
 	return address
 }
 
+// host returns the name of the server, or "" if the address is not a URL.
+func (p Provider) host() string {
+	u, err := url.Parse(p.BaseURL)
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
+}
+
 // onThisMachine reports whether the configured address is on this machine.
 func (p Provider) onThisMachine() bool {
-	u, err := url.Parse(p.BaseURL)
-	return err == nil && wire.IsLoopback(u.Hostname())
+	return wire.IsLoopback(p.host())
 }
 
 // keyEnv returns the variable of the key, or "" if there is no key.

@@ -18,6 +18,7 @@ func TestCost(t *testing.T) {
 		{Name: "plain", Type: "claude", Price: llm.Price{Input: 2, Output: 10}},
 		{Name: "free", Type: "claude", Price: llm.Price{Currency: "credits"}},
 		{Name: "none", Type: "claude"},
+		{Name: "proxy", Type: "claude", BaseURL: "https://models.example.com"},
 		{Type: "script", Model: "testdata/text.jsonl", Price: full},
 		{Type: "openai", Price: full},
 		{Type: "gemini", Price: full},
@@ -37,7 +38,8 @@ func TestCost(t *testing.T) {
 		"claude:other":                     {usage, 0, "", false}, // the price belongs to the configured model
 		"plain":                            {usage, 3, "USD", true},
 		"free":                             {usage, 0, "credits", true},
-		"none":                             {usage, 0, "", false},
+		"none":                             {usage, 1.96, "USD", true},                               // the public price
+		"proxy":                            {usage, 0, "", false},                                    // what its owner wants is not known
 		"script":                           {llm.Usage{Input: 5, CacheRead: 9}, 2.7e-6, "EUR", true}, // more cached tokens than input tokens
 		"openai":                           {usage, 3.03, "EUR", true},
 		"openai:other":                     {usage, 0, "", false},
@@ -57,6 +59,22 @@ func TestCost(t *testing.T) {
 				t.Errorf("Cost: %g %s %t", amount, currency, ok)
 			}
 		})
+	}
+}
+
+// TestDefaultsHavePrices asks for the public price of the default models.
+func TestDefaultsHavePrices(t *testing.T) {
+	for _, k := range kinds {
+		if !k.public {
+			continue
+		}
+		m, err := Select(Config{Providers: []Provider{{Type: k.name}}}, func(string) string { return "" }, nil, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, ok := llm.Cost(m, llm.Usage{Input: 1}); !ok {
+			t.Errorf("%s is not in the list of prices", m.Name())
+		}
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/anthropic"
 	"github.com/zeph-acp/zeph-acp/session/llm/failover"
+	"github.com/zeph-acp/zeph-acp/session/llm/pricelist"
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
 )
 
@@ -77,6 +78,9 @@ func (p Provider) open(getenv func(string) string, memory *wire.Memory) (llm.Mod
 	o.Name, o.Model, o.APIKeyEnv, o.BaseURL = p.name(), p.model(), p.keyEnv(), p.baseURL(getenv)
 	if o.BaseURL != p.BaseURL && !k.bareAddress && !isWebAddress(o.BaseURL) {
 		return nil, fmt.Errorf("provider %q: %s must be an address such as %s", p.name(), k.addressEnv, k.address)
+	}
+	if o.Price == (llm.Price{}) {
+		o.Price = pricelist.Of(o.host(), o.Model)
 	}
 	m, err := k.open(o)
 	if err != nil || k.noModels {
