@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/zeph-acp/zeph-acp/protocol-fixtures/machine"
+	"github.com/zeph-acp/zeph-acp/protocol-fixtures/schema/editions"
 )
 
 var update = flag.Bool("update", false, "copy the schemas of the module again")
@@ -31,7 +32,7 @@ func TestCopies(t *testing.T) {
 			}
 			continue
 		}
-		if got, err := readCopy(name); err != nil || !bytes.Equal(got, want) {
+		if got, err := editions.Read(name); err != nil || !bytes.Equal(got, want) {
 			t.Errorf("the copy of %s differs from the module (%v): run the test with -update", name, err)
 		}
 	}

@@ -13,11 +13,8 @@
 package schema
 
 import (
-	"compress/gzip"
-	"embed"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,31 +22,27 @@ import (
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
-)
 
-// The copy lets the fixtures run where the module is not unpacked in the module cache:
-// their packages do not import it, so the go command need not fetch it for them.
-//
-//go:embed editions
-var copies embed.FS
+	"github.com/zeph-acp/zeph-acp/protocol-fixtures/schema/editions"
+)
 
 // Load returns a validator for one connection. The schemas are read once a
 // process; t fails if they are missing.
 func Load(t testing.TB) *Validator {
 	t.Helper()
-	all, err := editions()
+	all, err := available()
 	if err != nil {
 		t.Fatalf("schemas of the protocol: %v", err)
 	}
 	return &Validator{editions: all, openRequests: map[string]string{}, declared: map[string]any{}}
 }
 
-var editions = sync.OnceValues(func() ([]edition, error) {
-	sdk, err := readEdition(readCopy, "schema.json", "schema.unstable.json")
+var available = sync.OnceValues(func() ([]edition, error) {
+	sdk, err := readEdition(editions.Read, "schema.json", "schema.unstable.json")
 	if err != nil {
 		return nil, err
 	}
-	newest, err := readEdition(readCopy, "1.20.0/schema.json", "1.20.0/schema.unstable.json")
+	newest, err := readEdition(editions.Read, editions.V1, "1.20.0/schema.unstable.json")
 	if err != nil {
 		return nil, err
 	}
@@ -100,20 +93,6 @@ func readEdition(read func(path string) ([]byte, error), paths ...string) (editi
 		e = append(e, f)
 	}
 	return e, nil
-}
-
-// readCopy reads a schema of the module from its copy.
-func readCopy(name string) ([]byte, error) {
-	f, err := copies.Open("editions/" + name + ".gz")
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	r, err := gzip.NewReader(f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return io.ReadAll(r)
 }
 
 // variant is one form of an update, or of the content of a tool call.

@@ -3,12 +3,13 @@ package schema
 import (
 	"encoding/json"
 	"sync"
+
+	"github.com/zeph-acp/zeph-acp/protocol-fixtures/schema/editions"
 )
 
-// version2 returns the editions by which frames are checked once the agent has answered with version 2:
-// the one of the crate agent-client-protocol-schema 1.20.0 (of the ACP project, Apache-2.0).
+// version2 returns the editions by which frames are checked once the agent has answered with version 2.
 var version2 = sync.OnceValues(func() ([]edition, error) {
-	e, err := readEdition(readCopy, "2/schema.json")
+	e, err := readEdition(editions.Read, editions.V2)
 	return []edition{e}, err
 })
 
