@@ -230,7 +230,7 @@ func TestWireBadKey(t *testing.T) {
 			if w.KeyEnv == "" {
 				hint = "(name the variable of its key with api_key_env)"
 			}
-			if f.Code != -32603 || !strings.HasPrefix(f.Message, name+":") || !strings.Contains(f.Message, " answered 401: ") || !strings.HasSuffix(f.Message, hint) {
+			if f.Code != -32000 || !strings.HasPrefix(f.Message, name+":") || !strings.Contains(f.Message, " answered 401: ") || !strings.HasSuffix(f.Message, hint) {
 				t.Errorf("%d %q, want %s", f.Code, f.Message, hint)
 			}
 			if n := len(p.Requests()); n != 1 {

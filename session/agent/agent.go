@@ -310,12 +310,17 @@ func (a *Agent) Turn(ctx context.Context, history []llm.Message, in Input) (_ []
 				a.Log.Debug("failure", "err", sayErr)
 			}
 		}
-		if failed.Auth && failed.Status == 0 {
-			err = fmt.Errorf("%w: %w", acp.ErrAuthRequired, err)
+		if failed.Auth {
+			err = loginError{err}
 		}
 	}
 	return llm.Repair(t.history), reason, err
 }
+
+// loginError is a failure, in its own words, for which clients offer a login: a key is missing or refused.
+type loginError struct{ error }
+
+func (e loginError) Unwrap() []error { return []error{e.error, acp.ErrAuthRequired} }
 
 // unanswerable returns the reply to a prompt that neither a tool nor a model can answer,
 // or "".
