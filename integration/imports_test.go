@@ -157,7 +157,9 @@ var importTable = []struct {
 		"acp", "executors", "executors/workspace", "filter/redact", "protocol-fixtures",
 		"cmd/zeph-acp/app", "cmd/zeph-acp/config", "cmd/zeph-acp/config/toml", "cmd/zeph-acp/headless/...",
 	}},
-	{"cmd/zeph-acp/...", []string{"acp/...", "audit", "executors/...", "filter/...", "ideproxy", "protocol-fixtures", "session/...", "cmd/zeph-acp/..."}},
+	{"cmd/zeph-acp/...", []string{
+		"acp/...", "audit", "executors/...", "filter/...", "ideproxy", "protocol-fixtures", "protocol-fixtures/certify", "session/...", "cmd/zeph-acp/...",
+	}},
 }
 
 // forbidden lists packages for tests, which the binary must not contain.

@@ -41,6 +41,13 @@ func TestMain(m *testing.M) {
 		fakelsp.Serve(os.Args[2:])
 		return
 	}
+	if os.Getenv(certifiedClient) != "" {
+		if err := runCertifiedClient(os.Args[len(os.Args)-1]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	if os.Getenv(conformanceBinary) != "" {
 		if err := conformanceClient(os.Args[len(os.Args)-1]); err != nil {
 			fmt.Fprintln(os.Stderr, err)

@@ -27,9 +27,9 @@ var otherWords = map[string][]string{
 	"executors/process":   {"bash"},
 	"executors/sandbox":   {"bash"},
 	"filter":              {"bash", "grep", "fetch", "read", "write"}, // programs, strategies and words
-	"protocol-fixtures":   {"bash", "read"},
-	"session/llm/llmtest": {"bash", "read", "write", "web_scrape"}, // sample tools of requests to models
-	"ideproxy":            {"bash", "read", "write"},               // the shell, and operations on files
+	"protocol-fixtures":   {"bash", "read", "write", "edit", "fetch"}, // scenarios, and kinds of the protocol
+	"session/llm/llmtest": {"bash", "read", "write", "web_scrape"},    // sample tools of requests to models
+	"ideproxy":            {"bash", "read", "write"},                  // the shell, and operations on files
 
 	"cmd/zeph-acp/app/prompt.go":             {"bash"},                  // the shell that the system prompt names
 	"cmd/zeph-acp/completion.go":             {"bash"},                  // the shell to complete for

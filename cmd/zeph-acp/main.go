@@ -13,6 +13,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/audit"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/catalogue"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/certify"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/chat"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/cli"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/configure"
@@ -123,6 +124,7 @@ func addCommands(root *cobra.Command, f *cli.Flags) {
 		mcp.NewCommand(f),
 		schedule.NewCommand(f),
 		newReplay(),
+		certify.NewCommand(),
 		tools.NewCommand(catalogue.Tools),
 		filter.NewCommand(f),
 		doctor.NewCommand(f),

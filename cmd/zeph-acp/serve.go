@@ -7,25 +7,34 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/certify"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/cli"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/helper"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/schedule"
 )
 
 func newServe(f *cli.Flags) *cobra.Command {
+	var tester certify.Agent
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve ACP on stdin and stdout until stdin ends",
 		Args:  cli.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return serve(cmd, f) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if tester.Report != "" {
+				return serveTests(cmd, &tester)
+			}
+			return serve(cmd, f)
+		},
 	}
 	f.AddPolicyFlag(cmd)
 	f.AddProtocolFlag(cmd, cli.Serves)
+	tester.AddFlags(cmd)
 	return cmd
 }
 
@@ -68,6 +77,16 @@ func serve(cmd *cobra.Command, f *cli.Flags) error {
 		return fmt.Errorf("write to the client: %w", err)
 	}
 	return cli.SignalExit(ctx)
+}
+
+// serveTests tests the client that started this process.
+func serveTests(cmd *cobra.Command, a *certify.Agent) error {
+	signal.Ignore(syscall.SIGINT, syscall.SIGPIPE) // the first one is for the client, and reaches its whole session
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	in, restore := openStdin()
+	defer restore()
+	return a.Serve(ctx, in, stdout{}, cmd.Flag("protocol").Value.String(), app.Version)
 }
 
 // stdout is the stream to the client. A client that closes it ends the connection,

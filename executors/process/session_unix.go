@@ -48,3 +48,7 @@ var signals = map[syscall.Signal]string{
 	syscall.SIGTRAP: "SIGTRAP", syscall.SIGUSR1: "SIGUSR1", syscall.SIGUSR2: "SIGUSR2",
 	syscall.SIGVTALRM: "SIGVTALRM", syscall.SIGXCPU: "SIGXCPU", syscall.SIGXFSZ: "SIGXFSZ",
 }
+
+// Interrupt sends SIGINT to every process of the session, as Ctrl-C does in a terminal. Windows
+// has nothing like it.
+func (p *Process) Interrupt() { signalSession(p.cmd.Process.Pid, syscall.SIGINT) }

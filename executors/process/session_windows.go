@@ -69,3 +69,6 @@ func stopWaiting(files []*os.File) { closeAll(files) }
 
 // readBuffered reads nothing: the file is closed.
 func readBuffered(*os.File, []byte, func([]byte)) {}
+
+// Interrupt does nothing: a program without a console gets no Ctrl-C.
+func (p *Process) Interrupt() {}
