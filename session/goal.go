@@ -121,7 +121,7 @@ func (r *goalRun) ended(ctx context.Context, reason acp.StopReason, err error) (
 	case reason == acp.StopMaxTurnRequests && message == "":
 		return goal.Limit, exceeded
 	case reason == acp.StopMaxTurnRequests, reason == acp.StopMaxTokens:
-		return goal.Limit, message
+		return goal.Limit, strings.TrimPrefix(message, "Stopped: ")
 	case reason == acp.StopRefusal:
 		return goal.Failed, "the model refused to go on"
 	case message != "" && message != agent.NoAnswer: // a hook, or a question to the user

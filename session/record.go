@@ -56,7 +56,11 @@ func (s *Session) prepareInsertion(e *transcript.Prompt) func() {
 	s.inserting = insertion{}
 	e.Key = now.key
 	s.setKeyed(e.Key, e.MessageID)
-	show := func() { s.currentClient().ShowPrompt(s.id, e.MessageID, e.Content) }
+	show := func() {
+		if len(e.Content) > 0 { // else the session continued by itself
+			s.currentClient().ShowPrompt(s.id, e.MessageID, e.Content)
+		}
+	}
 	if now.inserted == nil {
 		return show
 	}

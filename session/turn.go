@@ -95,8 +95,9 @@ func (t *turn) Run(p acp.Prompt) (reason acp.StopReason, err error) {
 		t.session.mu.Unlock()
 	}()
 	if t.reply != "" {
-		if p.Inserted != nil {
-			p.Inserted(t.session.sessions.NewID(), true)
+		if id := t.session.sessions.NewID(); p.Inserted != nil {
+			t.session.currentClient().ShowPrompt(t.session.id, id, p.Content)
+			p.Inserted(id, true)
 		}
 		return acp.StopEndTurn, t.session.say(t.ctx, t.reply)
 	}

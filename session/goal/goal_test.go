@@ -86,7 +86,9 @@ func TestParseVerdict(t *testing.T) {
 			t.Errorf("ParseVerdict(%q) = %+v, %v, want %+v", answer, got, ok, want)
 		}
 	}
-	for _, answer := range []string{"", " \n", "yes", "MET in part", "METADATA", "NOT METADATA", "NOT MET", "BLOCKED", "The goal is MET", "It is done.\nWell done."} {
+	for _, answer := range []string{
+		"", " \n", "yes", "MET in part", "METADATA", "NOT METADATA", "NOT MET", "BLOCKED", "The goal is MET", "It is done.\nWell done.",
+	} {
 		if got, ok := ParseVerdict(answer); ok {
 			t.Errorf("ParseVerdict(%q) = %+v, want no verdict", answer, got)
 		}
