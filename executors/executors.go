@@ -244,7 +244,7 @@ type Card struct {
 	Source    string              // the one of Paths that the call only reads: the source of a copy; empty if it changes all of them or none
 	NoFollow  bool                // Paths are of entries of directories: a symlink stands for itself, not for its target
 	Changes   []filechange.Change // of files, as far as they are known; empty but not nil if the call would change nothing
-	Text      string              // Markdown that the client shows with the call, such as a plan; may be empty
+	Said      string              // Markdown that the agent says before the call, which then does not repeat it, such as a plan; may be empty
 	Asked     string              // Markdown that only a question about the call shows, such as the files that it deletes; may be empty
 	// Script is what a shell would run, parsed by the tool's Prepare; nil for other tools. Whoever
 	// checks, undoes or filters the command reads it here and does not parse it again.

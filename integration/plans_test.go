@@ -27,6 +27,9 @@ func TestPlanApproval(t *testing.T) {
 			s := a.open()
 			a.request("1", "session/prompt", promptParams(s, "plan it"))
 			asked := a.permissionRequest()
+			if n := strings.Count(a.lines(), "Move the parser"); n != 1 {
+				t.Errorf("the plan is shown %d times:\n%s", n, a.lines())
+			}
 			var q struct {
 				Params struct{ ToolCall struct{ ToolCallID string } }
 			}

@@ -12,6 +12,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/filechange"
+	"github.com/zeph-acp/zeph-acp/filter/text/visible"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
@@ -155,6 +156,11 @@ func (t *turn) announce(ctx context.Context, c llm.ToolCall) (*runningCall, erro
 	if r.silent = tool.Is(executors.ShowsPlan) || t.shownAsSteps(); r.silent { // the plan itself is shown
 		return r, nil
 	}
+	if said := call.Card.Said; said != "" {
+		if err := t.sayParagraph(ctx, "\n\n"+strings.Trim(visible.Text(executors.Shown(said)), "\n")); err != nil {
+			return nil, err
+		}
+	}
 	u := r.announcement()
 	if t.StreamTerminals && call.Card.Command() != "" {
 		r.terminal = call.ID
@@ -185,10 +191,14 @@ func (r *runningCall) announcement() acp.ToolCall {
 // card returns the call in the form shown before it runs.
 func (r *runningCall) card(update string) acp.ToolCall {
 	card := r.call.Card
-	return acp.ToolCall{
+	u := acp.ToolCall{
 		Update: update, ToolCallID: r.call.ID, Title: card.Title, Kind: string(cmp.Or(card.Kind, r.call.Spec.Kind, executors.KindOther)),
-		Content: r.content(nil), Locations: locations(card.Locations), RawInput: r.call.ShownInput(),
+		Content: r.content(nil), Locations: locations(card.Locations),
 	}
+	if card.Said == "" { // otherwise the input was said
+		u.RawInput = r.call.ShownInput()
+	}
+	return u
 }
 
 // onlyThoughts is the model's result of a call whose hidden fields were its only ones.
@@ -271,12 +281,12 @@ func (r *runningCall) finish(ctx context.Context, res executors.Result, err erro
 		r.Record(transcript.Result{Result: result, Shown: acp.ToolCall{Update: shown.Update, Status: shown.Status}})
 		return &result, err
 	}
+	if r.call.Card.Said != "" && !res.Failed { // the user has answered, and the result is for the model
+		shown.Content = shown.Content[:len(r.children)]
+	}
 	recorded := shown
 	recorded.Content = shown.Content[len(r.children):] // a replay adds them where they are shown
 	r.Record(transcript.Result{Result: result, Shown: recorded, Exit: exit, Link: r.link})
-	if r.call.Card.Text != "" && !res.Failed { // the user has answered: a client keeps what is left out, and some show it again otherwise
-		shown.Content = nil
-	}
 	return &result, errors.Join(err, r.Send(ctx, shown))
 }
 
@@ -395,7 +405,6 @@ func (r *runningCall) contentLocked(res *executors.Result) []acp.ToolContent {
 	}
 	addText(r.judgement)
 	addText(ShownSteps(r.steps))
-	addText(executors.Shown(r.call.Card.Text))
 	changes := r.call.Card.Changes
 	var images []*executors.Image
 	if res != nil {

@@ -25,7 +25,6 @@ func (b *sessionBuilder) exitPlan() *native.ExitPlan {
 			}
 			return ask(ctx, call, acp.ToolCall{
 				ToolCallID: call.ID, Name: call.Tool, Title: call.Card.Title, Kind: string(call.Card.Kind), Status: acp.ToolPending,
-				Content: []acp.ToolContent{acp.BlockContent(acp.TextBlock(executors.Shown(call.Card.Text)))}, RawInput: call.ShownInput(),
 			}, offered)
 		}
 	}

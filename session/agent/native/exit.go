@@ -98,7 +98,7 @@ func (e *ExitPlan) prepare(_ context.Context, _ *executors.Call, in *exitInput) 
 		return executors.Card{}, executors.Failuref(executors.InvalidParameters, "exit_plan: the plan has %s, too many for a question", quantity.Count(len(in.Plan), "byte")).
 			Hint("The user approves only a plan that can be shown whole: shorten it.")
 	}
-	return executors.Card{Title: "Carry out this plan?", Kind: executors.KindSwitchMode, Text: in.Plan}, nil
+	return executors.Card{Title: "Carry out this plan?", Kind: executors.KindSwitchMode, Said: in.Plan}, nil
 }
 
 // execute asks the user. After an approval it changes the mode, and the client may show the plan from then on.

@@ -82,7 +82,7 @@ func TestExitPlanLength(t *testing.T) {
 			t.Fatal(err)
 		}
 		card, err := new(ExitPlan).Prepare(t.Context(), &executors.Call{Tool: toolExit, Input: input})
-		if want == "" && (err != nil || card.Text != plan) || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+		if want == "" && (err != nil || card.Said != plan) || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("a plan of %d bytes: %v, want %q", len(plan), err, want)
 		}
 	}
