@@ -77,6 +77,16 @@ func (c *Client) EndWork(session string) {
 	_ = f.live(context.Background(), func() { f.work = nil })
 }
 
+// NextWork is called when one part of a long turn follows another: all updates so far were sent and all
+// events recorded, so that a history has them. logged is called in the same moment.
+func (c *Client) NextWork(session string, logged func()) {
+	f := c.family(session)
+	_ = f.live(context.Background(), func() {
+		f.work = &work{}
+		logged()
+	})
+}
+
 // Replay sends the history of a session to the client, in the midst of a turn too.
 type Replay struct {
 	client  *Client

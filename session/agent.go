@@ -20,7 +20,7 @@ type Agent interface {
 	// names the most important topic.
 	Compact(ctx context.Context, history []llm.Message, focus string) ([]llm.Message, error)
 	// Check asks the model a question about the end of a conversation; see agent.Agent.
-	Check(ctx context.Context, history []llm.Message, instructions string, question func(work string) string, accept func(string) bool) (string, error)
+	Check(ctx context.Context, history []llm.Message, c agent.Check) (answer string, reason acp.StopReason, err error)
 	// RunScript runs a script of the shell between two turns.
 	RunScript(ctx context.Context, words, script string) (agent.ScriptResult, error)
 	// Say shows the user a message that no model sees.

@@ -97,8 +97,9 @@ func (s *Session) followGoal(ctx context.Context, g goal.Goal, in agent.Input) (
 		if status != goal.Running {
 			return run.end(ctx, status, why, reason, err)
 		}
+		s.showWarnings(ctx, "\n\n", "\n\n")
 		s.record(transcript.TurnEnd{Reason: acp.StopEndTurn})
-		s.showWarnings(ctx, "\n\n", "")
+		s.currentClient().NextWork(s.id, s.journal.beginTurn)
 		in = agent.Input{ModelText: next, Inbox: in.Inbox, Caller: in.Caller}
 	}
 }
@@ -167,14 +168,20 @@ func (r *goalRun) check(ctx context.Context) (status goal.Status, why, next stri
 	}
 	var v goal.Verdict
 	form := true
-	answer, err := s.runner().Check(ctx, s.history, goal.CheckInstructions(),
-		func(work string) string { return g.Question(work, g.Until != "") },
-		func(answer string) bool { _, ok := goal.ParseVerdict(answer); return ok })
+	answer, reason, err := s.runner().Check(ctx, s.history, agent.Check{
+		Instructions: goal.CheckInstructions(),
+		Question:     func(work string) string { return g.Question(work, g.Until != "") },
+		Accept:       func(answer string) bool { _, ok := goal.ParseVerdict(answer); return ok },
+		Supervisor:   r,
+	})
 	switch {
 	case ctx.Err() != nil:
 		return goal.Paused, causeOf(ctx), ""
 	case err != nil:
 		return goal.Failed, "the check failed: " + err.Error(), ""
+	case reason != "":
+		status, why := r.ended(ctx, reason, nil)
+		return status, why, ""
 	}
 	if v, form = goal.ParseVerdict(answer); !form {
 		v = goal.Verdict{Why: "the check gave no clear answer"}

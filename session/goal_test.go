@@ -30,14 +30,13 @@ func (a *following) Turn(_ context.Context, history []llm.Message, in agent.Inpu
 	return history, reason, err
 }
 
-func (a *following) Check(
-	_ context.Context, _ []llm.Message, _ string, question func(string) string, accept func(string) bool,
-) (string, error) {
+func (a *following) Check(_ context.Context, _ []llm.Message, c agent.Check) (string, acp.StopReason, error) {
 	answer := a.check()
-	if question("the work") == "" || !accept(answer) {
-		return "", errors.New("the check has no form")
+	if c.Question("the work") == "" || !c.Accept(answer) {
+		c.Supervisor.Ended("Stopped: no money is left.")
+		return "", acp.StopMaxTurnRequests, nil
 	}
-	return answer, nil
+	return answer, "", nil
 }
 
 func (a *following) Say(_ context.Context, text string) error {
@@ -126,6 +125,10 @@ func TestGoalEnds(t *testing.T) {
 				return acp.StopEndTurn, nil
 			}, goal.Blocked, acp.StopEndTurn, "Goal paused, since it needs you: Stopped by a hook: enough (",
 		},
+		"a budget that permits no check": {
+			func(agent.Input) (acp.StopReason, error) { return acp.StopEndTurn, nil },
+			goal.Limit, acp.StopMaxTurnRequests, "Goal paused: no money is left (",
+		},
 		"no answer is checked": {
 			func(in agent.Input) (acp.StopReason, error) {
 				in.Supervisor.Ended(agent.NoAnswer)
@@ -134,7 +137,12 @@ func TestGoalEnds(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := &following{turn: tt.turn, check: func() string { return "MET" }}
+			a := &following{turn: tt.turn, check: func() string {
+				if tt.status == goal.Met {
+					return "MET"
+				}
+				return ""
+			}}
 			s, reason, err := follow(t, a, nil)
 			if reason != tt.reason || (err != nil) != (tt.reason == "") || len(a.said) != 1 || !strings.HasPrefix(a.said[0], tt.said) {
 				t.Errorf("%q, %v, said %q", reason, err, a.said)

@@ -42,8 +42,8 @@ func (a steered) Turn(ctx context.Context, history []llm.Message, in agent.Input
 func (steered) Compact(_ context.Context, history []llm.Message, _ string) ([]llm.Message, error) {
 	return history, agent.ErrNoModel
 }
-func (steered) Check(context.Context, []llm.Message, string, func(string) string, func(string) bool) (string, error) {
-	return "", agent.ErrNoModel
+func (steered) Check(context.Context, []llm.Message, agent.Check) (string, acp.StopReason, error) {
+	return "", "", agent.ErrNoModel
 }
 func (steered) RunScript(context.Context, string, string) (agent.ScriptResult, error) {
 	return agent.ScriptResult{}, nil

@@ -278,7 +278,9 @@ func (a *Agent) Turn(ctx context.Context, history []llm.Message, in Input) (_ []
 	if a.Learn != nil && !t.direct {
 		a.Learn(ctx, t.model)
 	}
-	a.Watch.beginTurn()
+	if len(in.Content) > 0 { // else the session continues a turn
+		a.Watch.beginTurn()
+	}
 	if a.Mode != nil && !prompt.OmitContent {
 		if line := a.Mode(); line != statedMode(history) {
 			prompt.Mode = line

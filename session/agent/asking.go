@@ -41,7 +41,9 @@ func (t *turn) askUser(ctx context.Context, title string, choices []choice) (ans
 	for i, c := range choices {
 		options[i] = acp.PermissionOption{OptionID: c.id, Kind: c.id, Name: c.name}
 	}
+	t.waits(true)
 	answer, err = t.Ask(ctx, question, options)
+	t.waits(false)
 	status, text := acp.ToolCompleted, "The question was dismissed."
 	i := slices.IndexFunc(choices, func(c choice) bool { return c.id == answer })
 	switch {

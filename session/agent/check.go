@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
@@ -18,18 +19,23 @@ const (
 	maxCheckedResult = 2 << 10
 )
 
-// Check asks the model a short question about the end of a conversation, outside of it. question
-// returns the question with a text of that end. A model whose answer is not accepted is asked once
-// more; Check returns its last answer.
-func (a *Agent) Check(
-	ctx context.Context, history []llm.Message, instructions string, question func(work string) string, accept func(answer string) bool,
-) (string, error) {
-	m := a.Model()
-	if isDirect(m) {
-		return "", ErrNoModel
+// Check is a short question about the end of a conversation, which is asked outside of it.
+type Check struct {
+	Instructions string
+	Question     func(work string) string // returns the question with a text of that end
+	Accept       func(answer string) bool // a model whose answer is not accepted is asked once more
+	Supervisor   Supervisor               // of the turns
+}
+
+// Check asks the model a question about the end of a conversation, and returns its last answer. A stop
+// reason means that the budget does not permit the question.
+func (a *Agent) Check(ctx context.Context, history []llm.Message, c Check) (answer string, reason acp.StopReason, err error) {
+	t := &turn{Agent: a, model: a.Model(), supervisor: c.Supervisor}
+	if isDirect(t.model) {
+		return "", "", ErrNoModel
 	}
 	limit := maxChecked
-	if w := m.Window(); w > 0 { // a third of it at the most
+	if w := t.model.Window(); w > 0 { // a third of it at the most
 		limit = min(limit, w)
 	}
 	history = history[max(0, len(history)-maxCheckedParts):]
@@ -37,16 +43,19 @@ func (a *Agent) Check(
 	if len(work) > limit {
 		work = "[…]\n" + strings.ToValidUTF8(work[len(work)-limit:], "")
 	}
-	asked := question(work)
+	question := c.Question(work)
 	for again := false; ; again = true {
-		got, err := askAside(ctx, m, 0, instructions, asked)
+		if reason, err := t.checkBudget(ctx); err != nil || reason != "" {
+			return "", reason, err
+		}
+		got, err := askAside(ctx, t.model, 0, c.Instructions, question)
 		if got.usage != nil {
 			a.Spend(got.model, *got.usage)
 		}
-		if err != nil || again || accept(got.text) {
-			return got.text, err
+		if err != nil || again || c.Accept(got.text) {
+			return got.text, "", err
 		}
-		asked += "\n\nYour answer had another form. Answer with that one line alone."
+		question += "\n\nYour answer had another form. Answer with that one line alone."
 	}
 }
 
