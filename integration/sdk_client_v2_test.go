@@ -16,12 +16,14 @@ type sdkStep2 struct {
 	Prompt string `json:"prompt,omitempty"`
 	Steer  string `json:"steer,omitempty"`
 	Cancel bool   `json:"cancel,omitempty"`
+	Stop   bool   `json:"stop,omitempty"`
 	Resume bool   `json:"resume,omitempty"`
 	Answer string `json:"answer,omitempty"`
 }
 
 // checkSDKClient2 plays a whole session of version 2 with a client of an SDK: tools, questions, a second prompt at work, a
-// cancel, a sub-agent and a resume. testdata/sdk_client/version2.txt is what a user sees with any SDK.
+// cancel, a sub-agent, a command in the background and a resume. testdata/sdk_client/version2.txt is what a user sees
+// with any SDK.
 func checkSDKClient2(t *testing.T, env string, argv ...string) {
 	t.Helper()
 	call := func(tool string, input map[string]any) fakemodel.Reply {
@@ -34,6 +36,7 @@ func checkSDKClient2(t *testing.T, env string, argv ...string) {
 		call("bash", map[string]any{"command": "until test -e steered; do sleep 0.05; done"}), said("I leave the tests alone."),
 		call("bash", map[string]any{"command": "sleep 60"}),
 		call("sub_agent", map[string]any{"type": "reader", "task": "Read a.txt."}), call("read", map[string]any{"path": "a.txt"}), said("It says two."), said("Two."),
+		call("bash", map[string]any{"command": "sleep 61", "background": true}), said("It runs."),
 	)
 	root := home(t)
 	write(t, filepath.Join(root, "work/a.txt"), "one\n")
@@ -44,6 +47,8 @@ func checkSDKClient2(t *testing.T, env string, argv ...string) {
 		{Prompt: "work", Answer: "allow_once", Steer: "Leave the tests alone"},
 		{Prompt: "wait", Cancel: true},
 		{Prompt: "ask the reader"},
+		{Prompt: "start it"},
+		{Stop: true},
 		{Resume: true},
 	})
 	want, err := os.ReadFile("testdata/sdk_client/version2.txt")

@@ -5,7 +5,7 @@
 // The SDK is looked up in the directory ACP_SDK. STEPS is a JSON list; testdata/sdk_client_v2 is the same client
 // with the SDK in Rust. {"prompt": TEXT} is a prompt and the work on it. With "steer": TEXT, a second prompt is sent at
 // the first tool call that runs, and then the file "steered" is created; with "cancel": true, the work is cancelled
-// there. {"resume": true} closes the session and opens it again with its history. {"answer": KIND} is the answer to the
+// there. {"stop": true} stops the terminals that run in the background. {"resume": true} closes the session and opens it again with its history. {"answer": KIND} is the answer to the
 // questions that follow, at first allow_once.
 
 import { spawn } from "node:child_process";
@@ -25,6 +25,7 @@ let answer = "allow_once";
 let session; // the id
 let onCall; // called once, when the next tool call runs
 let onIdle; // called when the session is idle
+let background = []; // the ids of the terminals
 let line = "";
 const calls = new Map();
 const terminals = new Map();
@@ -82,6 +83,8 @@ function update({ params: { sessionId: id, update: u } }) {
       return print(`${who(id)}replayed`);
     case "state_update":
       if (id !== session) return;
+      if (u.background && u.background.length !== background.length) print(`background: ${u.background.length}`);
+      background = (u.background ?? []).map((b) => b.terminalId);
       if (u.state !== "idle") return;
       print(`idle: ${u.stopReason ?? "no work"}`);
       onIdle?.();
@@ -107,6 +110,10 @@ await acp.client({ name: "sdk-client" })
     for (const step of JSON.parse(steps)) {
       if (step.answer) answer = step.answer;
       const idle = new Promise((resolve) => (onIdle = resolve));
+      if (step.stop) {
+        for (const terminalId of background) await ctx.request(acp.methods.agent.terminal.cancel, { sessionId: session, terminalId });
+        await idle;
+      }
       if (step.resume) {
         await ctx.request(acp.methods.agent.session.close, { sessionId: session });
         await ctx.request(acp.methods.agent.session.resume, { sessionId: session, cwd, mcpServers: [], replayFrom: { type: "start" } });

@@ -24,6 +24,7 @@ struct View {
     session: String,
     answer: String,
     line: String,
+    background: Vec<String>, // the ids of the terminals
     calls: HashMap<String, Map<String, Value>>,
     terminals: HashMap<String, Vec<u8>>,
 }
@@ -105,7 +106,15 @@ impl View {
                 self.print(&format!("child {}: {} {}", text(&u["title"]), text(&state["state"]), text(&state["stopReason"])));
             }
             "replay_complete" => self.print(&format!("{}replayed", self.who(id))),
-            "state_update" if id == self.session && u["state"] == "idle" => {
+            "state_update" if id == self.session => {
+                let running: Vec<String> = list(&u["background"]).iter().map(|b| text(&b["terminalId"]).to_owned()).collect();
+                if running.len() != self.background.len() {
+                    self.print(&format!("background: {}", running.len()));
+                }
+                self.background = running;
+                if u["state"] != "idle" {
+                    return Seen::Nothing;
+                }
                 self.print(&format!("idle: {}", u["stopReason"].as_str().unwrap_or("no work")));
                 return Seen::Idle;
             }
@@ -186,6 +195,14 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
             for step in steps {
                 if let Some(answer) = step["answer"].as_str() {
                     view.borrow_mut().answer = answer.to_owned();
+                }
+                if step["stop"] == true {
+                    let running = view.borrow().background.clone();
+                    for terminal in running {
+                        let request = schema::CancelTerminalRequest::new(session.session_id().clone(), terminal);
+                        connection.send_request(request).block_task().await?;
+                    }
+                    until_idle(&view, &mut events, || Ok(())).await?;
                 }
                 if step["resume"] == true {
                     session.close().block_task().await?;
