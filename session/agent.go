@@ -25,6 +25,8 @@ type Agent interface {
 	RunScript(ctx context.Context, words, script string) (agent.ScriptResult, error)
 	// Say shows the user a message that no model sees.
 	Say(ctx context.Context, text string) error
+	// Warn is Say for a warning about the session.
+	Warn(ctx context.Context, text string) error
 	// CancelSubturn cancels the subturn of that caller id, if it runs.
 	CancelSubturn(caller string)
 	// CallCancel returns the function that cancels a tool call, and TerminalCancel the one that ends a
@@ -75,6 +77,9 @@ type AgentSession struct {
 	Warnings   []string // for the user
 	Hint       string   // shown once by a new session to a client with notices; may be empty
 	BeforeTurn func()   // called before each turn; it may call Warn. May be nil
+	// AwaitStart waits, before the first turn shows its warnings, for what still starts, so that its
+	// failures are among them; nil waits for nothing.
+	AwaitStart func(context.Context)
 }
 
 // Tools is the state that a session's tools keep across turns.

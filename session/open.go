@@ -120,7 +120,7 @@ func (s *Session) install(made setup, want settings) {
 	}
 	s.adopt(want, made.model, made.Mode)
 	s.hint = made.Hint
-	s.warnings, s.beforeTurn = append(s.warnings, made.Warnings...), made.BeforeTurn
+	s.warnings, s.beforeTurn, s.awaitStart = append(s.warnings, made.Warnings...), made.BeforeTurn, made.AwaitStart
 	s.journal.setDirs(p.AdditionalDirectories)
 }
 

@@ -69,6 +69,7 @@ type opened struct {
 	agent        Agent
 	tools        Tools  // nil if the tools have no state
 	beforeTurn   func() // BeforeTurn of the AgentSession; may be nil
+	awaitStart   func(context.Context)
 	hint         string // see AgentSession; empty once it was shown
 	announced    bool   // the session was announced to the client
 	renewPlanned bool   // a timer will send the commands again

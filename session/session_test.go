@@ -48,12 +48,13 @@ func (steered) Check(context.Context, []llm.Message, agent.Check) (string, acp.S
 func (steered) RunScript(context.Context, string, string) (agent.ScriptResult, error) {
 	return agent.ScriptResult{}, nil
 }
-func (steered) Say(context.Context, string) error { return nil }
-func (steered) Tools() []llm.Tool                 { return nil }
-func (steered) CancelSubturn(string)              {}
-func (steered) CallCancel(string) func()          { return nil }
-func (steered) TerminalCancel(string) func()      { return nil }
-func (steered) Typed() []llm.Tool                 { return nil }
+func (steered) Say(context.Context, string) error  { return nil }
+func (steered) Warn(context.Context, string) error { return nil }
+func (steered) Tools() []llm.Tool                  { return nil }
+func (steered) CancelSubturn(string)               {}
+func (steered) CallCancel(string) func()           { return nil }
+func (steered) TerminalCancel(string) func()       { return nil }
+func (steered) Typed() []llm.Tool                  { return nil }
 
 func newSessions(a Agent) *Sessions {
 	n := 0

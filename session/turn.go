@@ -179,6 +179,9 @@ func (t *turn) run(in agent.Input, end func(...transcript.Event)) (acp.StopReaso
 	s.beginSpending()
 	s.warnOfLoss()
 	s.recoverFiles(t.ctx)
+	if s.awaitStart != nil {
+		s.awaitStart(t.ctx)
+	}
 	s.showWarnings(t.ctx, "", "\n\n")
 	reason, err := t.answer(in)
 	if err != nil && t.ctx.Err() != nil { // a failure after a cancel is a consequence of the cancel

@@ -53,7 +53,7 @@ func (s *Session) showWarnings(ctx context.Context, before, after string) {
 	for _, text := range s.takeWarnings() {
 		if s.supportsNotices() {
 			s.notice(ctx, text)
-		} else if err := s.runner().Say(ctx, before+"Warning: "+text+after); err != nil {
+		} else if err := s.runner().Warn(ctx, before+"Warning: "+text+after); err != nil {
 			s.sessions.Log.Debug("warning", "session", s.id, "err", err)
 		}
 	}

@@ -2,11 +2,13 @@ package main
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -45,7 +47,7 @@ func TestScript(t *testing.T) {
 			env.Setenv("DOCS", docs)
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "expand": expand, "page": page, "shows": shows},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"always": always, "exits": exits, "expand": expand, "page": page, "shows": shows},
 	})
 }
 
@@ -78,6 +80,29 @@ func shows(ts *testscript.TestScript, _ bool, args []string) {
 		}
 	}
 }
+
+var long = flag.Bool("long", false, "run a command ten times where its outcome must be the same each time, and not twice")
+
+// always N COMMAND... is exits, ten times with -long. All of them must write the same to stdout, except
+// ids and durations.
+func always(ts *testscript.TestScript, neg bool, args []string) {
+	first, times := "", 2
+	if *long {
+		times = 10
+	}
+	for n := range times {
+		exits(ts, neg, args)
+		got := varying.ReplaceAllString(ts.ReadFile("stdout"), "*")
+		switch {
+		case n == 0:
+			first = got
+		case got != first:
+			ts.Fatalf("run %d wrote\n%s\nthe first one\n%s", n+1, got, first)
+		}
+	}
+}
+
+var varying = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f-]{27}|"durationMs":\d+|"updatedAt":"[^"]*"`)
 
 // exits N COMMAND... runs the command, which must exit with that status.
 func exits(ts *testscript.TestScript, _ bool, args []string) {

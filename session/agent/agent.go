@@ -397,9 +397,17 @@ func (t *turn) unlisted() []llm.Tool {
 
 // Say shows the user a message of the agent that no model sees.
 func (a *Agent) Say(ctx context.Context, text string) error {
-	id := a.NewID()
-	a.Record(transcript.Note{MessageID: id, Text: text})
-	return a.Send(ctx, acp.MessageChunk{Update: acp.UpdateAgentMessage, Content: acp.TextBlock(text), MessageID: id})
+	return a.sendNote(ctx, transcript.Note{MessageID: a.NewID(), Text: text})
+}
+
+// Warn is Say for a warning about the session.
+func (a *Agent) Warn(ctx context.Context, text string) error {
+	return a.sendNote(ctx, transcript.Note{MessageID: a.NewID(), Text: text, Warning: true})
+}
+
+func (a *Agent) sendNote(ctx context.Context, n transcript.Note) error {
+	a.Record(n)
+	return a.Send(ctx, acp.MessageChunk{Update: acp.UpdateAgentMessage, Content: acp.TextBlock(n.Text), MessageID: n.MessageID})
 }
 
 // sayParagraph is Say for a message that other messages follow. Some clients join the messages of a

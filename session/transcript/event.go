@@ -114,6 +114,7 @@ type HookText struct {
 type Note struct {
 	MessageID string `json:"messageId"`
 	Text      string `json:"text"`
+	Warning   bool   `json:"warning,omitempty"` // about the session, at any time: it is no part of an answer
 }
 
 // Call is a tool call as announced to the client.

@@ -92,8 +92,8 @@ func TestReplayOrder(t *testing.T) {
 	}
 	var got []string
 	for _, c := range replayed(t,
-		Note{"w1", "warning"}, prompt("p1"), Note{"n1", "note"}, TurnEnd{Reason: acp.StopEndTurn},
-		Note{"w2", "warning"}, prompt("p2"), TurnEnd{Reason: acp.StopEndTurn}, Note{"w3", "warning"},
+		Note{"w1", "warning", true}, prompt("p1"), Note{"n1", "note", false}, TurnEnd{Reason: acp.StopEndTurn},
+		Note{"w2", "warning", true}, prompt("p2"), TurnEnd{Reason: acp.StopEndTurn}, Note{"w3", "warning", true},
 	) {
 		got = append(got, c.MessageID)
 	}

@@ -30,6 +30,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/permission/answers"
 	"github.com/zeph-acp/zeph-acp/executors/process"
 	"github.com/zeph-acp/zeph-acp/executors/tools/mcp"
+	"github.com/zeph-acp/zeph-acp/executors/tools/shell"
 	"github.com/zeph-acp/zeph-acp/executors/undo/copies"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/ideproxy"
@@ -106,14 +107,23 @@ type Processes struct {
 // User is whom sessions ask, and what they ask about. Each of the Project fields asks about a part of
 // the repository, and uses what the user approves; without it, the part is not used.
 type User struct {
-	Yes    bool // the user allows every call that the agent would ask about
-	NoUser bool // no user can be asked
+	Yes          bool // the user allows every call that the agent would ask about
+	NoUser       bool // no user can be asked
+	AwaitServers bool // the first turn of a session waits for its MCP servers before it shows its warnings
 	// RoundLimit limits a turn, in place of questions whether it continues.
 	RoundLimit     agent.RoundLimit
-	ProjectServers bool // the MCP servers of the repository
-	ProjectHooks   bool // its hooks
-	ProjectSkills  bool // its skills and commands
-	ProjectAgents  bool // its sub-agents
+	JobsEnd        string // tells the model when commands in the background end; may be empty
+	ProjectServers bool   // the MCP servers of the repository
+	ProjectHooks   bool   // its hooks
+	ProjectSkills  bool   // its skills and commands
+	ProjectAgents  bool   // its sub-agents
+}
+
+// Jobs are the commands of a session that run in the background.
+type Jobs interface {
+	Commands() []string           // those that run, shortened to one line each
+	AwaitAll(ctx context.Context) // waits until none runs, or ctx ends
+	Finished() []shell.Finished   // those that have ended, whose end no one has read
 }
 
 // Observers see what happens in every session; each may be nil.
@@ -123,9 +133,8 @@ type Observers struct {
 	Spent    func(llm.Model, llm.Usage) // sees the tokens of every answer of a model
 	Followed func(goal.Goal)            // sees the states of goals
 	Changed  func(paths []string)       // sees the files that a turn changed, at its end
-	// Background is called for each session with a function that returns its commands that
-	// run in the background.
-	Background func(running func() []string)
+	// Background is called for each session with its commands in the background.
+	Background func(Jobs)
 }
 
 // Fixture replaces facts of this machine while a recording is played.

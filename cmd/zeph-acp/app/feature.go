@@ -39,6 +39,7 @@ type Feature struct {
 	Status   func() []string // lines of /status
 
 	BeforeTurn func()                                            // begins a turn, even of a command
+	AwaitStart func(ctx context.Context)                         // see session.AgentSession
 	Ready      func(ctx context.Context, typed string)           // see agent.Agent
 	News       func(ctx context.Context, direct bool) agent.News // see agent.Agent
 	Turns      func(*agent.Agent)                                // sets the feature's part of the turn loop
@@ -185,6 +186,15 @@ func (s *sessionFeatures) Confirm(ctx context.Context, question, text string) bo
 func (s *sessionFeatures) Reset() { s.each(func(f Feature) { call(f.Reset) }) }
 
 func (s *sessionFeatures) beforeTurn() { s.each(func(f Feature) { call(f.BeforeTurn) }) }
+
+// awaitStart waits for what still starts.
+func (s *sessionFeatures) awaitStart(ctx context.Context) {
+	s.each(func(f Feature) {
+		if f.AwaitStart != nil {
+			f.AwaitStart(ctx)
+		}
+	})
+}
 
 // Close ends background commands, MCP servers and language servers, and stores the counters.
 func (s *sessionFeatures) Close() {

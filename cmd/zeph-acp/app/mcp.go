@@ -151,6 +151,7 @@ func (b *sessionBuilder) mcpFeature(s *mcp.Session, g gates, states func() []mcp
 		Expand: func(ctx context.Context, name, rest string) (session.Expansion, bool, error) {
 			return expandServer(ctx, s, g, name, rest)
 		},
+		AwaitStart: s.AwaitStart,
 		Ready: func(ctx context.Context, typed string) {
 			if command, ok := strings.CutPrefix(strings.TrimSpace(typed), "/"); ok {
 				s.Await(ctx, command)

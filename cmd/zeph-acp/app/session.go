@@ -79,10 +79,14 @@ func (a *App) newAgent(s session.Host, terminals *ideproxy.Terminals) (session.A
 	if s.Client.Capabilities().SavedFilesOnly && !s.Resumed {
 		hint = savedFilesOnly
 	}
+	var awaitStart func(context.Context)
+	if a.AwaitServers {
+		awaitStart = f.awaitStart
+	}
 	return session.AgentSession{
 		Hint:  hint,
 		Tools: f, Mode: b.cfg.Agent.Mode, Warnings: warnings, Agent: turns,
-		BeforeTurn: f.beforeTurn,
+		BeforeTurn: f.beforeTurn, AwaitStart: awaitStart,
 	}, nil
 }
 

@@ -49,8 +49,12 @@ func (b *sessionBuilder) newShell(terminals *ideproxy.Terminals) *sessionShell {
 			tools.HasTerminal = true
 		}
 	}
+	tools.JobsEnd = b.app.JobsEnd
+	if b.session.Unattended {
+		tools.JobsEnd = "It ends with this turn."
+	}
 	if b.app.Background != nil {
-		b.app.Background(tools.Commands)
+		b.app.Background(tools)
 	}
 	sh.Executor = tools
 	return sh

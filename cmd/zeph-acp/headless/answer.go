@@ -20,6 +20,8 @@ type Answer struct {
 	Rest View
 	// IsNote reports whether a message is from the agent itself, not from a model.
 	IsNote func(messageID string) bool
+	// IsWarning reports whether a message of the agent is a warning, which is never the answer. Nil means that there are none.
+	IsWarning func(messageID string) bool
 	// IsUserCall reports whether the user made a tool call.
 	IsUserCall func(toolCallID string) bool
 	// IsHelp reports whether a message says only that there is no answer, or how to get one.
@@ -82,6 +84,10 @@ func (a *Answer) message(params json.RawMessage) {
 		Update acp.MessageChunk `json:"update"`
 	}
 	if json.Unmarshal(params, &p) != nil || p.Update.Content.Text == nil {
+		return
+	}
+	if a.IsWarning != nil && a.IsWarning(p.Update.MessageID) {
+		a.Rest.Update(params)
 		return
 	}
 	if id := p.Update.MessageID; a.held == nil || a.held.id != id {

@@ -48,8 +48,8 @@ type Turn struct {
 	// Opened gets the state of the session, the result of session/new or session/resume,
 	// and a function that sends a request about it.
 	Opened func(state json.RawMessage, call Call)
-	// Ended is called after the last turn, before its processes are stopped.
-	Ended  func()
+	// Ended is called after the last turn with its end, before its processes are stopped.
+	Ended  func(ctx context.Context, stop acp.StopReason, err error)
 	Prompt []acp.ContentBlock
 	// Next returns the prompt after a turn that ended with stop or err; nil ends the
 	// conversation.
@@ -147,7 +147,7 @@ func (t *Turn) Run(ctx context.Context) (acp.StopReason, error) {
 
 	stop, err := c.turn(ctx, conn)
 	if t.Ended != nil {
-		t.Ended()
+		t.Ended(ctx, stop, err)
 	}
 	_ = toAgent.Close() // as an editor ends its agent
 	serving.Wait()

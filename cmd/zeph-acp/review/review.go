@@ -35,7 +35,7 @@ type flags struct {
 
 // NewCommand returns the command review.
 func NewCommand(f *cli.Flags) *cobra.Command {
-	r := &flags{Flags: run.Flags{Mode: "ask", RoundsAdvice: "Allow more rounds, or name the paths to review."}}
+	r := &flags{Flags: run.Flags{Mode: "ask", WaitJobs: run.DefaultWaitJobs, RoundsAdvice: "Allow more rounds, or name the paths to review."}}
 	cmd := &cobra.Command{
 		Use:   "review [flags] [PATH...]",
 		Short: "Review changes, and print the findings",
@@ -77,7 +77,7 @@ func review(cmd *cobra.Command, f *cli.Flags, r *flags, args []string) error {
 	}
 	r.Quiet = r.Quiet || r.JSON
 	return run.WithRunner(cmd, f, &r.Flags, func(ctx context.Context, runner *run.Runner) error {
-		runner.FailOnDenied = false // a refused call of the model is not a failure of the review
+		runner.Denials = 0 // a refused call of the model is not a failure of the review
 		change, err := findChange(ctx, runner, r.base, args)
 		if err != nil {
 			return err

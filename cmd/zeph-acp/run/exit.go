@@ -21,6 +21,7 @@ import (
 const (
 	exitStopped   = 3 // the model refused or reached a limit, or every call was refused
 	exitCancelled = 130
+	exitPipe      = 128 + 13 // SIGPIPE: the reader of stdout has gone
 )
 
 // timeoutError is the cause of a turn's cancellation after that time.
@@ -45,7 +46,7 @@ func turnError(reason acp.StopReason, err, cause error, lastMessage, model strin
 	refused, answered := errors.AsType[*jsonrpc2.Error](err)
 	switch {
 	case broken:
-		return unwritten
+		return unwritten.exit()
 	case signalled && reason != acp.StopEndTurn:
 		return &cli.ExitError{Code: 128 + int(got)}
 	case timeout && reason != acp.StopEndTurn:
@@ -104,10 +105,11 @@ func noAnswer(lastMessage string) bool {
 }
 
 // endError returns the error of a turn that ended by itself; nil if it succeeded.
-func (t *tally) endError(lastMessage string, failOnDenied bool) error {
+func (t *tally) endError(failOnDenied denials) error {
 	model := t.name()
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	lastMessage := strings.Trim(t.lastMessageLocked(), "\n")
 	unknown, _, _ := strings.Cut(strings.TrimPrefix(lastMessage, "There is no command "), ". ")
 	switch {
 	case local.ExplainsConnecting(lastMessage) && strings.HasPrefix(unknown, "/"):
@@ -118,11 +120,22 @@ func (t *tally) endError(lastMessage string, failOnDenied bool) error {
 		return errors.New(model + " gave no answer, even when asked again")
 	case t.callExit != 0:
 		return &cli.ExitError{Code: t.callExit, Cause: errors.New("the call failed")}
-	case failOnDenied && t.calls > 0 && t.refused == t.calls:
+	case failOnDenied == anyDenied && t.refused > 0:
+		return &cli.ExitError{Code: exitStopped, Cause: errors.New("a tool call of the turn was refused (--fail-on-denied)")}
+	case failOnDenied == allDenied && t.calls > 0 && t.refused == t.calls:
 		return &cli.ExitError{Code: exitStopped, Cause: errors.New("every tool call of the turn was refused (--fail-on-denied)")}
 	}
 	return nil
 }
+
+// denials say when a turn fails because calls of it were denied.
+type denials int
+
+const (
+	noDenials denials = iota // never
+	allDenied                // if all calls were
+	anyDenied                // if one was
+)
 
 // name returns the name of the model that answered last.
 func (t *tally) name() string {

@@ -63,7 +63,7 @@ func (t *tally) result(reason acp.StopReason, failure error, schema *AnswerSchem
 	defer t.mu.Unlock()
 	r := result{
 		Type: "result", Session: t.session, Text: t.answerLocked(reason), Model: t.model, Rounds: t.rounds, Cost: t.cost(),
-		Files: append([]string{}, t.changedPaths()...), Denied: append([]deniedCall{}, t.denied...), Goal: t.goal, Duration: time.Since(t.begun).Milliseconds(),
+		Files: append([]string{}, t.changedPaths()...), Denied: append([]deniedCall{}, t.deniedInOrder()...), Goal: t.goal, Duration: time.Since(t.begun).Milliseconds(),
 	}
 	if schema != nil && t.lastAnswer != nil {
 		r.Data, _ = schema.parse(r.Text)

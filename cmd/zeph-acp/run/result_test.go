@@ -9,6 +9,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/cli"
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/tools/shell"
+	"github.com/zeph-acp/zeph-acp/session/agent"
+	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
 
 // The page about the result has an example with exactly its members, and a row for each.
@@ -73,5 +80,38 @@ func TestFacts(t *testing.T) {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
 			}
 		})
+	}
+}
+
+// Denied calls are listed in the order of the model, whichever ended first. What a server refused is
+// no denial, and the order of a warning does not matter.
+func TestLosses(t *testing.T) {
+	tally := newTally()
+	for _, id := range []string{"a", "b", "c"} {
+		tally.recorded(transcript.Call{Shown: acp.ToolCall{ToolCallID: id}})
+	}
+	end := func(id string, res executors.Result) {
+		tally.end(&executors.Call{ID: id, Tool: "fetch", Card: executors.Card{Title: id}}, res)
+	}
+	end("c", executors.Failf(executors.PolicyBlocked, "blocked"))
+	end("b", executors.Failuref(executors.PolicyBlocked, "https://example.com answered with status 403 Forbidden").Outside().Result())
+	end("a", executors.Failf(executors.ConfirmationRequired, "it needs the user"))
+	end("d", executors.Result{Output: &executors.Output{Lost: true}})
+	tally.unreadJobs = []shell.Finished{{ID: "bg1", Line: "make", State: "exit 0"}, {ID: "bg2", Line: "go test", State: "exit 1"}}
+	tally.recorded(transcript.Note{MessageID: "1", Text: agent.NoAnswer}, transcript.Note{MessageID: "2", Text: "Warning: late", Warning: true})
+	var quiet, all strings.Builder
+	tally.printLosses(&quiet, false, true)
+	tally.printLosses(&all, true, false)
+	const lines = "zeph-acp: denied: fetch a: It needs the user.\nzeph-acp: denied: fetch c: blocked.\n"
+	const lost = "zeph-acp: a part of the output of d is lost\n"
+	const failed = "zeph-acp: bg2 ended in the background (exit 1): `go test`. The model has not seen its end.\n"
+	if got := quiet.String(); got != lines+lost+failed {
+		t.Errorf("quiet:\n%s", got)
+	}
+	if got := all.String(); !strings.HasPrefix(got, lost) || !strings.Contains(got, "bg1") || !strings.HasSuffix(got, failed) {
+		t.Errorf("below the cards:\n%s", got)
+	}
+	if err := tally.endError(anyDenied); err == nil || !strings.HasSuffix(err.Error(), "gave no answer, even when asked again") || cli.ExitCode(err) != 1 {
+		t.Errorf("ends with %v", err)
 	}
 }

@@ -4,6 +4,7 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -45,7 +46,9 @@ type Flags struct {
 	HooksProject  bool
 	SkillsProject bool
 	AgentsProject bool
-	FailOnDenied  bool
+	failOnDenied  bool
+	Denials       denials // the outcome of --fail-on-denied
+	WaitJobs      time.Duration
 }
 
 // NewCommand returns the command run.
@@ -83,7 +86,8 @@ your own that fails, such as "/read missing.txt", with 1. Otherwise:
   0    the model ended its turn, even if some tool calls failed
   1    a failure, or no model
   2    a wrong command line
-  3    the model refused or reached a limit, or every tool call was refused
+  3    the model refused or reached a limit, every tool call was refused, or a
+       command in the background had to be stopped
   4    the answer does not fit --output-schema
   5    the goal of --goal was not met
   130  Ctrl-C`,
@@ -103,7 +107,8 @@ your own that fails, such as "/read missing.txt", with 1. Otherwise:
 	fs.BoolVar(&r.HooksProject, "hooks-project", false, "ask about the hooks of the project's .claude/settings.json and .zeph/hooks.json; with --yes, run them")
 	fs.BoolVar(&r.SkillsProject, "skills-project", false, "ask about the skills and commands of the project in .zeph, .claude and .agents; with --yes, use them")
 	fs.BoolVar(&r.AgentsProject, "agents-project", false, "ask about the sub-agents of the project's .zeph/agents and .claude/agents; with --yes, offer them")
-	fs.BoolVar(&r.FailOnDenied, "fail-on-denied", false, "exit with 3 if every tool call was refused; the default unless stdout is a terminal")
+	fs.BoolVar(&r.failOnDenied, "fail-on-denied", false, "exit with 3 if a tool call was refused; without this flag, and unless stdout is a terminal, only if every call was")
+	fs.DurationVar(&r.WaitJobs, "wait-jobs", DefaultWaitJobs, "wait for commands in the background after the turn, at most for `DURATION`")
 	fs.BoolVarP(&r.Quiet, "quiet", "q", false, "print only the answer, and errors on stderr; with --json only the result")
 	fs.BoolVar(&r.JSON, "json", false, "print the session updates as JSON lines, then the result")
 	return cmd
@@ -129,6 +134,8 @@ func (r *Flags) check(cmd *cobra.Command, f *cli.Flags) error {
 		return cli.Usagef("want --continue or --resume, not both")
 	case fs.Changed("protocol") && r.protocol(cmd) != acp.Protocol1 && r.protocol(cmd) != acp.Protocol2:
 		return cli.Usagef("--protocol: want v1 or v2, not %q", r.protocol(cmd))
+	case r.WaitJobs < 0:
+		return cli.Usagef("--wait-jobs: want a duration, such as 90s or 10m, or 0")
 	case fs.Changed("timeout") && r.Timeout <= 0:
 		return cli.Usagef("--timeout: want a duration above 0, such as 90s or 10m")
 	}
@@ -140,11 +147,17 @@ func (r *Flags) check(cmd *cobra.Command, f *cli.Flags) error {
 		n := strconv.Itoa(r.MaxRounds)
 		f.Values = map[string]string{"agent.max_tool_iterations": n, "agent.max_tool_iterations_hard": n}
 	}
-	if !fs.Changed("fail-on-denied") {
-		r.FailOnDenied = !cli.IsTerminal(os.Stdout)
+	switch {
+	case r.failOnDenied:
+		r.Denials = anyDenied
+	case !fs.Changed("fail-on-denied") && !cli.IsTerminal(os.Stdout):
+		r.Denials = allDenied
 	}
 	return nil
 }
+
+// DefaultWaitJobs is the default of --wait-jobs.
+const DefaultWaitJobs = 10 * time.Minute
 
 // protocol returns the version that the client speaks; empty means its default. The configuration is for editors.
 func (r *Flags) protocol(cmd *cobra.Command) string {
@@ -289,21 +302,28 @@ func (r *Runner) RunTurn(ctx context.Context, f *cli.Flags) error {
 			defer s.Spin()()
 		}
 	}
-	lastMessage := &headless.LastMessage{View: r.Turn.View}
-	r.Turn.View = lastMessage
-	reason, err := r.Turn.Run(ctx)
-	if !r.Quiet {
-		r.PrintStopped("run")
-	}
-	if err == nil && reason == acp.StopEndTurn && context.Cause(ctx) == nil {
-		err = r.finishTurn(lastMessage.Text())
+	r.App.AwaitServers = true
+	if r.WaitJobs > 0 {
+		r.App.JobsEnd = fmt.Sprintf("It ends with this run, at most %s after your last answer.", r.WaitJobs)
 	} else {
-		err = turnError(reason, err, context.Cause(ctx), lastMessage.Text(), r.tally.name())
+		r.App.JobsEnd = "It ends with this run, right after your last answer."
+	}
+	reason, err := r.Turn.Run(ctx)
+	r.PrintStopped("run")
+	r.tally.printLosses(os.Stderr, cli.IsTerminal(os.Stdout) && !r.Quiet && !r.JSON, r.Quiet)
+	_, broken := errors.AsType[*outputError](context.Cause(ctx))
+	if err == nil && reason == acp.StopEndTurn && !broken {
+		err = r.finishTurn()
+	} else {
+		err = turnError(reason, err, context.Cause(ctx), r.tally.lastMessage(), r.tally.name())
+	}
+	if err == nil {
+		err = r.tally.jobsError(context.Cause(ctx))
 	}
 	err = r.tally.goalError(err, context.Cause(ctx))
 	if r.JSON {
 		if failed := r.tally.result(reason, err, r.AnswerSchema).write(r.out); failed != nil {
-			return &outputError{failed}
+			return (&outputError{failed}).exit()
 		}
 	}
 	return err
@@ -311,8 +331,8 @@ func (r *Runner) RunTurn(ctx context.Context, f *cli.Flags) error {
 
 // finishTurn returns the error of a turn that ended by itself. If the answer must fit a schema,
 // finishTurn prints it.
-func (r *Runner) finishTurn(lastMessage string) error {
-	if err := r.tally.endError(lastMessage, r.FailOnDenied); err != nil || r.AnswerSchema == nil {
+func (r *Runner) finishTurn() error {
+	if err := r.tally.endError(r.Denials); err != nil || r.AnswerSchema == nil {
 		return err
 	}
 	value, err := r.AnswerSchema.turnAnswer(r.tally)
@@ -330,7 +350,7 @@ func (r *Runner) finishTurn(lastMessage string) error {
 		return err
 	}
 	if _, failed := r.out.Write(text); failed != nil {
-		return &outputError{failed}
+		return (&outputError{failed}).exit()
 	}
 	return err
 }

@@ -41,7 +41,7 @@ func (r *Runner) Open(ctx context.Context, f *cli.Flags) error {
 	}
 	r.Turn = &headless.Turn{
 		Server: r.App.Server(), Dir: dir, Dirs: dirs, Resume: s.ID, Mode: r.Mode,
-		Reaper: r.App.Reaper, Env: f.Environ, Started: r.tally.started, Ended: r.tally.ended, Scan: r.App.Scanner(dir),
+		Reaper: r.App.Reaper, Env: f.Environ, Started: r.tally.started, Ended: r.endTurn, Scan: r.App.Scanner(dir),
 	}
 	if s.ID != "" {
 		r.Turn.Model = model

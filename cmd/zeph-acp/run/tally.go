@@ -2,8 +2,6 @@ package run
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"maps"
 	"math"
 	"slices"
@@ -11,9 +9,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/cli"
-	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/tools/shell"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/transcript"
 )
@@ -37,8 +36,10 @@ type tally struct {
 	callExit int
 
 	lastAnswer     *shownMessage   // of a model; nil if there is none
-	lastNote       *shownMessage   // of the agent itself; nil if there is none
-	noteIDs        map[string]bool // ids of the messages of the agent itself
+	lastNote       *shownMessage   // of the agent itself, except warnings; nil if there is none
+	last           *shownMessage   // the later one of both
+	noteIDs        map[string]bool // by the ids of the messages of the agent itself: it is a warning
+	callOrder      map[string]int  // by the id of a call: its place among the announced ones
 	rounds         int             // of tool calls
 	answerHasCalls bool            // the answer that streams has calls
 
@@ -54,8 +55,11 @@ type tally struct {
 	changedFiles  []string        // by the turn, as a comparison found them
 	filesCompared bool            // changedFiles is known
 
-	listBackground     []func() []string // see app.App.Background
-	backgroundCommands []string          // that ran at the end of the turn
+	lostOutput []string // the titles of the calls whose output is incomplete
+
+	jobs        []app.Jobs       // of the sessions
+	stoppedJobs []string         // the commands that ran at the end of the turn
+	unreadJobs  []shell.Finished // the commands that ended, but whose end the model has not seen
 }
 
 // shownMessage is a message of the turn.
@@ -71,7 +75,7 @@ type deniedCall struct {
 
 func newTally() *tally {
 	return &tally{
-		begun: time.Now(), userCalls: map[string]bool{}, noteIDs: map[string]bool{},
+		begun: time.Now(), userCalls: map[string]bool{}, noteIDs: map[string]bool{}, callOrder: map[string]int{},
 		costs: map[string]float64{}, editedFiles: map[string]bool{},
 	}
 }
@@ -112,6 +116,9 @@ func (t *tally) end(call *executors.Call, res executors.Result) {
 	t.calls++
 	if r := call.Record; r != nil && r.OutputBytes > 0 {
 		t.savedBytes += max(r.OutputBytes-len(res.ForModel()), 0)
+	}
+	if res.Output != nil && res.Output.Lost && call.Origin != executors.User { // the user's own output was printed as it came
+		t.lostOutput = append(t.lostOutput, executors.WholeLine(call.Card.Title))
 	}
 	switch {
 	case !res.Failed:
@@ -168,8 +175,13 @@ func (t *tally) recorded(events ...transcript.Event) {
 		case transcript.Block:
 			t.block(e)
 		case transcript.Note:
-			t.noteIDs[e.MessageID] = true
-			t.lastNote = &shownMessage{e.MessageID, e.Text}
+			t.noteIDs[e.MessageID] = e.Warning
+			if !e.Warning {
+				t.lastNote = &shownMessage{e.MessageID, e.Text}
+				t.last = t.lastNote
+			}
+		case transcript.Call:
+			t.callOrder[e.Shown.ToolCallID] = len(t.callOrder)
 		case transcript.Cut:
 			t.answerHasCalls = false
 		case transcript.Answer:
@@ -190,8 +202,10 @@ func (t *tally) block(b transcript.Block) {
 	case b.Block.Text == "":
 	case t.lastAnswer != nil && t.lastAnswer.id == b.MessageID:
 		t.lastAnswer.text += b.Block.Text
+		t.last = t.lastAnswer
 	default:
 		t.lastAnswer = &shownMessage{b.MessageID, b.Block.Text}
+		t.last = t.lastAnswer
 	}
 }
 
@@ -199,7 +213,29 @@ func (t *tally) block(b transcript.Block) {
 func (t *tally) isNote(messageID string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	_, ok := t.noteIDs[messageID]
+	return ok
+}
+
+// isWarning reports whether a message is a warning about the session.
+func (t *tally) isWarning(messageID string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	return t.noteIDs[messageID]
+}
+
+// lastMessage returns the last message of the turn, except warnings, which may come at any time.
+func (t *tally) lastMessage() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.lastMessageLocked()
+}
+
+func (t *tally) lastMessageLocked() string {
+	if t.last == nil {
+		return ""
+	}
+	return t.last.text
 }
 
 // isUserCall reports whether the user made a call.
@@ -255,30 +291,4 @@ func (t *tally) changedPaths() []string {
 		return slices.Compact(slices.Sorted(slices.Values(t.changedFiles)))
 	}
 	return slices.Sorted(maps.Keys(t.editedFiles))
-}
-
-// background keeps the function that returns the commands in the background of a session.
-func (t *tally) background(running func() []string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.listBackground = append(t.listBackground, running)
-}
-
-// ended records the commands that are in the background at the end of the turn.
-func (t *tally) ended() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, running := range t.listBackground {
-		t.backgroundCommands = append(t.backgroundCommands, running()...)
-	}
-}
-
-// printStopped prints a line for each command in the background that ended with the run or
-// chat.
-func (t *tally) printStopped(w io.Writer, with string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, c := range t.backgroundCommands {
-		fmt.Fprintf(w, "zeph-acp: the background command %s was stopped: it ends with the %s\n", headless.Visible(c), with)
-	}
 }

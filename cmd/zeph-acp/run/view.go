@@ -65,7 +65,7 @@ func (r *Runner) screen(w io.Writer, f *os.File) *headless.Screen {
 // that must fit a schema is printed at the end.
 func (r *Runner) answer(rest headless.View) headless.View {
 	a := &headless.Answer{
-		Out: r.out, Rest: rest, IsNote: r.tally.isNote, IsUserCall: r.tally.isUserCall, IsHelp: noAnswer, Last: r.tally.goalAnswer,
+		Out: r.out, Rest: rest, IsNote: r.tally.isNote, IsWarning: r.tally.isWarning, IsUserCall: r.tally.isUserCall, IsHelp: noAnswer, Last: r.tally.goalAnswer,
 	}
 	if r.AnswerSchema != nil {
 		a.Out = io.Discard
@@ -102,6 +102,15 @@ type outputError struct{ err error }
 
 func (e *outputError) Error() string { return "write the turn: " + e.err.Error() }
 func (e *outputError) Unwrap() error { return e.err }
+
+// exit returns the error with its exit status. Nothing is printed if the reader of a pipe has gone,
+// such as head: it has what it wanted.
+func (e *outputError) exit() error {
+	if errors.Is(e.err, syscall.EPIPE) {
+		return &cli.ExitError{Code: exitPipe}
+	}
+	return e
+}
 
 func (o *output) Write(p []byte) (int, error) {
 	o.mu.Lock()

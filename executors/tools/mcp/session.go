@@ -150,13 +150,7 @@ func (s *Session) warnFailed(i *instance, err error) {
 // server. Between two calls the tools stay the same.
 func (s *Session) Ready(ctx context.Context) {
 	s.askServers(ctx)
-	s.mu.Lock()
-	first := !s.startAwaited
-	s.startAwaited = true
-	s.mu.Unlock()
-	if first && s.wait > 0 {
-		s.awaitStart(ctx)
-	}
+	s.AwaitStart(ctx)
 	waiting, cancel := context.WithTimeout(ctx, s.wait)
 	s.logIn(waiting)
 	cancel()
@@ -176,6 +170,17 @@ func (s *Session) Ready(ctx context.Context) {
 		return o.withheldReason != ""
 	})
 	s.offered = s.mergeOffers(append(now, resources...))
+}
+
+// AwaitStart waits, once, for the servers that are starting, as Ready does.
+func (s *Session) AwaitStart(ctx context.Context) {
+	s.mu.Lock()
+	first := !s.startAwaited
+	s.startAwaited = true
+	s.mu.Unlock()
+	if first && s.wait > 0 {
+		s.awaitStart(ctx)
+	}
 }
 
 // Await waits until the server of a command, such as "SERVER__TOOL", has started, without a time

@@ -142,6 +142,33 @@ func (e *Executor) Finished() []Finished {
 	return ended
 }
 
+// AwaitAll waits until no command runs in the background, or ctx ends.
+func (e *Executor) AwaitAll(ctx context.Context) {
+	for {
+		j := e.background.anyRunning()
+		if j == nil {
+			return
+		}
+		select {
+		case <-j.ended():
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// anyRunning returns a job that runs; nil if there is none.
+func (b *background) anyRunning() *job {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, j := range b.jobs {
+		if j.running() {
+			return j
+		}
+	}
+	return nil
+}
+
 // StopJob ends the command with that id, for the user. The rest of its output stays for
 // bash_output.
 func (e *Executor) StopJob(ctx context.Context, id string) error {

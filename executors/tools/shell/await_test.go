@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"context"
 	"errors"
 	"regexp"
 	"strings"
@@ -121,6 +122,27 @@ func TestFinished(t *testing.T) {
 		}
 		if got := e.Jobs(); strings.Join(got, " ") != "bg2 bg3" {
 			t.Errorf("jobs %q", got)
+		}
+	})
+}
+
+func TestAwaitAll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{}
+		e := New(f, "/", setting.Default[Config]())
+		e.AwaitAll(t.Context()) // there is none
+		run(t, e, call(Tool, npm))
+		run(t, e, call(Tool, npm))
+		begin := time.Now()
+		time.AfterFunc(time.Minute, func() { f.jobs[1].end(0) })
+		time.AfterFunc(time.Hour, func() { f.jobs[0].end(0) })
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+		defer cancel()
+		if e.AwaitAll(ctx); time.Since(begin) != 10*time.Minute || len(e.Commands()) != 1 {
+			t.Errorf("after %s %q run", time.Since(begin), e.Commands())
+		}
+		if e.AwaitAll(t.Context()); time.Since(begin) != time.Hour || len(e.Commands()) != 0 {
+			t.Errorf("after %s %q run", time.Since(begin), e.Commands())
 		}
 	})
 }

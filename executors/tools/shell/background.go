@@ -383,6 +383,9 @@ func (e *Executor) readJob(ctx context.Context, call *executors.Call, j *job, re
 		return asFailure(fmt.Errorf("look at %s: %w", j.id, err)).Result(), nil
 	}
 	end := ending{note: j.runningNote(req, waitResult, e.cfg.MaxTimeout)}
+	if req.first && e.JobsEnd != "" {
+		end.note = executors.JoinLines(end.note, "["+e.JobsEnd+"]")
+	}
 	if out.Ended {
 		j.follower.awaitEnd(ctx)
 		e.background.forget(j, j.state(out))

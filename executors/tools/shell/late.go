@@ -47,7 +47,7 @@ func (e *Executor) goOn(
 		return res, f, nil
 	}
 	defer e.background.starting.Done()
-	waited := time.Since(began)
+	waited := time.Since(began).Round(time.Second)
 	if open := e.background.started(j, run, e.follow(call, run)); !open || ctx.Err() != nil {
 		res, err = e.abandon(ctx, j)
 		return res, nil, err

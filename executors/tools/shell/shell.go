@@ -118,6 +118,7 @@ type Executor struct {
 	Home        string           // absolute; empty means unknown
 	Timeout     time.Duration    // of each command; 0 means no limit
 	TimeoutKey  string           // the configuration key of Timeout, in messages for people
+	JobsEnd     string           // tells the model when commands in the background end, as a sentence; may be empty
 	HasTerminal bool             // commands have a terminal, where a person may type
 	Roots       *workspace.Roots // where failed commands are undone; nil disables that
 	UndoLimits  undo.Limits      // of the copies that undo failed commands
