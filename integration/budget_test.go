@@ -141,7 +141,8 @@ func TestBudgetQuestion(t *testing.T) {
 			titles = append(titles, string(f.line))
 		}
 	}
-	if len(titles) != 1 || !strings.Contains(titles[0], "The budget of this session is used up: 64 of 50 tokens. Continue?") || !strings.Contains(titles[0], "Continue with 50 tokens more") {
+	if len(titles) != 1 || !strings.Contains(titles[0], "The budget of this session is used up: 64 of 50 tokens. Continue?") ||
+		!strings.Contains(titles[0], "Continue with 50 tokens more") {
 		t.Errorf("asked %d times: %s", len(titles), strings.Join(titles, "\n"))
 	}
 	status := e.turnOf(s, "/status")

@@ -38,7 +38,8 @@ func main() {
 	findHome()
 	f := &cli.Flags{Environ: os.Environ(), Managed: managed()}
 	root := newServing(f)
-	if !onlyServes(os.Args[1:]) {
+	args := cli.Completed(os.Args[1:])
+	if !onlyServes(args) {
 		addCommands(root, f)
 	}
 	if addManual != nil {
@@ -47,7 +48,7 @@ func main() {
 	if completing(os.Args) {
 		addCompletions(root, f)
 	}
-	root.SetArgs(os.Args[1:])
+	root.SetArgs(args)
 	os.Exit(cli.PrintError(root.Execute(), os.Stderr))
 }
 

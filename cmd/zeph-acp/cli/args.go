@@ -30,7 +30,9 @@ func NoCommand(cmd *cobra.Command, args []string) error {
 		}
 	}
 	hint := fmt.Sprintf("try %q", cmd.CommandPath()+" --help")
-	switch near := nearest(args[0], names); {
+	switch near, habit := nearest(args[0], names), commandHabits[args[0]]; {
+	case habit != "" && !cmd.HasParent():
+		hint = fmt.Sprintf("did you mean %q?", cmd.Name()+" "+habit)
 	case near != "":
 		hint = fmt.Sprintf("did you mean %q?", near)
 	case cmd.HasParent():

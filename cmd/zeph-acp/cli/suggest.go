@@ -25,10 +25,18 @@ func FlagError(cmd *cobra.Command, err error) error {
 		text = before + ": want a duration such as 90s or 10m"
 	}
 	if name, unknown := strings.CutPrefix(text, "unknown flag: --"); unknown {
+		if ours, ok := habits[name]; ok {
+			return Usagef("%s: did you mean %q?", text, withFlag(cmd, ours))
+		}
 		if near := nearFlag(cmd, name); near != "" {
 			return Usagef("%s: did you mean --%s?", text, near)
 		}
 		if run, _, err := cmd.Find([]string{"run"}); err == nil && run != cmd && run.Flags().Lookup(name) != nil {
+			return Usagef("%s: write it after %q", text, run.CommandPath())
+		}
+	}
+	if name, unknown := strings.CutPrefix(text, "unknown shorthand flag: '"); unknown && !cmd.HasParent() {
+		if run, _, err := cmd.Find([]string{"run"}); err == nil && run != cmd && run.Flags().ShorthandLookup(name[:1]) != nil {
 			return Usagef("%s: write it after %q", text, run.CommandPath())
 		}
 	}

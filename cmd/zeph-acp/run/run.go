@@ -97,7 +97,7 @@ your own that fails, such as "/read missing.txt", with 1. Otherwise:
 	f.AddProtocolFlag(cmd, "speak `VERSION` v1 or v2 of the protocol with the agent (default: v1); see docs/protocol-v2.md")
 	fs := cmd.Flags()
 	r.AddSessionFlags(cmd)
-	fs.BoolVar(&r.yes, "yes", false, "allow every tool call that needs permission")
+	fs.BoolVarP(&r.yes, "yes", "y", false, "allow every tool call that needs permission")
 	fs.StringArrayVar(&r.attachFiles, "attach", nil, "attach the text or image in `FILE`; may be repeated")
 	cli.AddMaxRounds(fs, &r.MaxRounds, "stop after `N` rounds of tool calls; a terminal asks instead whether to continue, unless this is given")
 	fs.DurationVar(&r.Timeout, "timeout", 0, "stop the turn after `DURATION`, such as 90s or 10m")
@@ -111,6 +111,8 @@ your own that fails, such as "/read missing.txt", with 1. Otherwise:
 	fs.DurationVar(&r.WaitJobs, "wait-jobs", DefaultWaitJobs, "wait for commands in the background after the turn, at most for `DURATION`")
 	fs.BoolVarP(&r.Quiet, "quiet", "q", false, "print only the answer, and errors on stderr; with --json only the result")
 	fs.BoolVar(&r.JSON, "json", false, "print the session updates as JSON lines, then the result")
+	fs.BoolP("print", "p", false, "") // what others call a run
+	_ = fs.MarkHidden("print")
 	return cmd
 }
 
@@ -119,8 +121,8 @@ func (r *Flags) AddSessionFlags(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.StringVar(&r.Dir, "cwd", "", "work in `DIR` instead of the current directory")
 	fs.StringVar(&r.Mode, "mode", "", "begin in the session mode `MODE`: ask, architect, code, auto or auto-judge")
-	fs.StringVar(&r.Model, "model", "", "use the model `PROVIDER:MODEL`, or the configured one of PROVIDER")
-	fs.StringVar(&r.resume, "resume", "", "continue the stored session `ID`, in its directory")
+	fs.StringVarP(&r.Model, "model", "m", "", "use the model `PROVIDER:MODEL`, the configured one of PROVIDER, or one by a name such as opus")
+	fs.StringVar(&r.resume, "resume", "", "continue the stored session `ID`, in its directory; without ID, list the sessions")
 	fs.BoolVarP(&r.continueLast, "continue", "c", false, "continue the last session of this directory")
 	fs.StringArrayVar(&r.addDirs, "add-dir", nil, "also work in `DIR`; may be repeated")
 	fs.StringVar(&r.SystemAppend, "system-append", "", "add `TEXT` to the system prompt, for this time only")

@@ -3,6 +3,7 @@ package run
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/cli"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/sessions"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/store"
 )
@@ -66,6 +68,9 @@ func (r *Runner) session(ctx context.Context) (dir string, s store.Session, err 
 		s, err = r.lastSession(ctx, all, dir)
 		return dir, s, err
 	}
+	if r.resume == cli.ListSessions {
+		return "", s, listSessions(os.Stderr, all, dir)
+	}
 	if s, err = sessions.Find(all, r.resume); err != nil {
 		return "", s, fmt.Errorf("--resume: %w", err)
 	}
@@ -73,6 +78,27 @@ func (r *Runner) session(ctx context.Context) (dir string, s store.Session, err 
 		dir = s.CWD
 	}
 	return dir, s, nil
+}
+
+// maxListed is the number of sessions that --resume lists without an id.
+const maxListed = 10
+
+// listSessions prints the newest sessions of a directory, for a --resume without an id, and returns the error about that.
+func listSessions(out io.Writer, all []store.Session, dir string) error {
+	here, err := sessions.InDirectory(all, dir)
+	if err != nil {
+		return err
+	}
+	if len(here) == 0 {
+		return cli.Usagef("--resume: want the id of a session, but none of %s is stored", cli.OneLine(dir))
+	}
+	for _, s := range here[:min(len(here), maxListed)] {
+		fmt.Fprintf(out, "%s  %s  %s\n", s.ID[:min(len(s.ID), 8)], s.Updated.Local().Format("2006-01-02 15:04"), cli.OneLine(cmp.Or(s.Title, "no title")))
+	}
+	if more := len(here) - maxListed; more > 0 {
+		fmt.Fprintf(out, "and %s: zeph-acp sessions list\n", quantity.Count(more, "older one"))
+	}
+	return cli.Usagef("--resume: want the id of a session, such as --resume %s", here[0].ID[:min(len(here[0].ID), 8)])
 }
 
 // lastSession returns the newest session of a directory that a person began.

@@ -38,18 +38,16 @@ func NewCommand(f *cli.Flags) *cobra.Command {
 	s := &flags{}
 	cmd := &cobra.Command{
 		Use:   "schedule",
-		Short: "List, show, run or delete scheduled tasks",
-		Long: `List, show, run or delete scheduled tasks, even while an agent runs.
-
-A task is set in a session: ask the model for it, or type a call such as
-  /schedule_periodic {"name":"nightly","cron":"0 3 * * *","task":"/bash go test ./..."}
+		Short: "Set, list, show, run or delete scheduled tasks",
+		Long: `Set, list, show, run or delete scheduled tasks, even while an agent runs. You can also ask
+a model to set one.
 
 NAME is a task of the current directory, or else the only task of that name.`,
 		Args: cli.NoCommand,
 		RunE: cli.NeedsCommand,
 	}
 	cmd.PersistentFlags().StringVar(&s.dir, "cwd", "", "only tasks of the directory `DIR`")
-	cmd.AddCommand(newList(f, s), newShow(f, s), newRun(f, s), newDelete(f, s))
+	cmd.AddCommand(newAdd(f, s), newList(f, s), newShow(f, s), newRun(f, s), newDelete(f, s))
 	return cmd
 }
 

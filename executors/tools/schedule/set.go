@@ -32,15 +32,24 @@ type deferredInput struct {
 // permitted one.
 const comparedRuns = 100
 
-// taskInput is the input of both tools.
-type taskInput struct{ name, cron, at, task, mode string }
+// NewTask is a task to set, by Cron periodically or At a time once. An empty Mode means the default one.
+type NewTask struct{ Name, Cron, At, Task, Mode string }
 
-func (in periodicInput) wanted() taskInput {
-	return taskInput{name: in.Name, cron: in.Cron, task: in.Task, mode: in.Mode}
+func (in periodicInput) wanted() NewTask {
+	return NewTask{Name: in.Name, Cron: in.Cron, Task: in.Task, Mode: in.Mode}
 }
 
-func (in deferredInput) wanted() taskInput {
-	return taskInput{name: in.Name, at: in.RunAt, task: in.Task, mode: in.Mode}
+func (in deferredInput) wanted() NewTask {
+	return NewTask{Name: in.Name, At: in.RunAt, Task: in.Task, Mode: in.Mode}
+}
+
+// Add sets a task for the user, outside of a session, and returns a sentence about it.
+func (e *Executor) Add(ctx context.Context, in NewTask) (string, error) {
+	res, err := e.set(ctx, &executors.Call{Origin: executors.User}, in)
+	if err == nil && res.Failure != nil {
+		err = errors.New(res.Failure.Message)
+	}
+	return res.Text, err
 }
 
 func (e *Executor) preparePeriodic(_ context.Context, call *executors.Call, in *periodicInput) (executors.Card, error) {
@@ -60,8 +69,8 @@ func (e *Executor) deferred(ctx context.Context, call *executors.Call, in *defer
 }
 
 // prepare returns the card of a task, with all that the user has to check.
-func (e *Executor) prepare(call *executors.Call, in taskInput) (executors.Card, error) {
-	card := executors.Card{Title: "Schedule " + executors.Titled(executors.WholeLine(in.name)), Kind: executors.KindOther, Deferred: true}
+func (e *Executor) prepare(call *executors.Call, in NewTask) (executors.Card, error) {
+	card := executors.Card{Title: "Schedule " + executors.Titled(executors.WholeLine(in.Name)), Kind: executors.KindOther, Deferred: true}
 	t, err := e.task(call, in)
 	if err != nil {
 		return card, err
@@ -75,9 +84,9 @@ func (e *Executor) prepare(call *executors.Call, in taskInput) (executors.Card, 
 }
 
 // task returns the task that the input describes.
-func (e *Executor) task(call *executors.Call, in taskInput) (Task, error) {
+func (e *Executor) task(call *executors.Call, in NewTask) (Task, error) {
 	t := Task{
-		CWD: e.CWD, Name: clean(in.name), Session: e.Session, Prompt: clean(in.task),
+		CWD: e.CWD, Name: clean(in.Name), Session: e.Session, Prompt: clean(in.Task),
 		Typed: call.Origin == executors.User,
 	}
 	if t.Name == "" || strings.ContainsRune(t.Name, '\n') {
@@ -86,15 +95,15 @@ func (e *Executor) task(call *executors.Call, in taskInput) (Task, error) {
 	if t.Prompt == "" {
 		return t, executors.Failuref(executors.InvalidParameters, "task: want the prompt of the run")
 	}
-	mode, err := e.Mode(in.mode)
+	mode, err := e.Mode(in.Mode)
 	if err != nil {
 		return t, executors.Failuref(executors.InvalidParameters, "mode: %v", err)
 	}
 	t.Mode, t.Model = mode, e.Model()
-	if in.at != "" {
-		t.Next, err = parseTime(in.at, e.now())
+	if in.At != "" {
+		t.Next, err = parseTime(in.At, e.now())
 	} else {
-		t.Cron = line.Join(in.cron)
+		t.Cron = line.Join(in.Cron)
 		t.Next, err = e.firstRun(t.Cron)
 	}
 	if err != nil {
@@ -131,7 +140,7 @@ func (e *Executor) firstRun(expression string) (time.Time, error) {
 }
 
 // set stores the task of a call, in place of the one with its name.
-func (e *Executor) set(ctx context.Context, call *executors.Call, in taskInput) (executors.Result, error) {
+func (e *Executor) set(ctx context.Context, call *executors.Call, in NewTask) (executors.Result, error) {
 	t, err := e.task(call, in)
 	if err != nil {
 		return executors.FailWith(err), nil

@@ -7,6 +7,7 @@
 package provider
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -114,7 +115,7 @@ func availableProviders(cfg Config, getenv func(string) string) []Provider {
 }
 
 // chooseProvider returns the provider that want names: by its name, else by its type, else as a
-// type that needs no configuration.
+// type that needs no configuration, else by a name for one of its models.
 func chooseProvider(ps []Provider, want string) (Provider, error) {
 	if want == "" {
 		return ps[0], nil
@@ -132,6 +133,8 @@ func chooseProvider(ps []Provider, want string) (Provider, error) {
 	switch {
 	case i < 0 && k.needs["base_url"] != "":
 		return p, fmt.Errorf("model %q needs an address: name the server in [[llm.providers]] with type = %q and base_url", want, name)
+	case i < 0 && !known && !hasModel && nameOfModel(ps, want) != "":
+		return chooseProvider(ps, nameOfModel(ps, want))
 	case i < 0 && !known:
 		return p, fmt.Errorf("no provider %q for model %q; want PROVIDER:MODEL, such as %s", name, want, exampleNames(ps))
 	}
@@ -147,6 +150,36 @@ func chooseProvider(ps []Provider, want string) (Provider, error) {
 		p.Model = model
 	}
 	return p, nil
+}
+
+// nameOfModel returns PROVIDER:MODEL for the name of a model without its provider, such as "gpt-5.6", or for a word of
+// one that is configured or current, such as "opus"; "" if no model has that name.
+func nameOfModel(ps []Provider, want string) string {
+	all := slices.Clone(ps)
+	for _, k := range kinds {
+		if k.public && !slices.ContainsFunc(ps, func(p Provider) bool { return p.Type == k.name }) {
+			all = append(all, Provider{Type: k.name})
+		}
+	}
+	for _, p := range all {
+		k, _ := p.kind()
+		names := []string{p.model()}
+		if k.builtIn != nil {
+			names = append(names, k.builtIn(cmp.Or(p.BaseURL, k.address))...)
+		}
+		for _, model := range names {
+			if model == want || len(want) > 2 && slices.Contains(strings.Split(model, "-"), want) {
+				return p.name() + ":" + model
+			}
+		}
+	}
+	for _, p := range all {
+		k, _ := p.kind()
+		if pricelist.Of(Provider{BaseURL: cmp.Or(p.BaseURL, k.address)}.host(), want) != (llm.Price{}) {
+			return p.name() + ":" + want
+		}
+	}
+	return ""
 }
 
 // exampleNames returns names of models for an error message.
