@@ -161,9 +161,9 @@ func (r *goalRun) check(ctx context.Context) (status goal.Status, why, next stri
 			return goal.Failed, err.Error(), ""
 		case script.Refused != "":
 			why, _, _ := strings.Cut(script.Refused, ". ")
-			return goal.Blocked, fmt.Sprintf("the command %s did not run: %s", g.Until, why), ""
+			return goal.Blocked, fmt.Sprintf("the command `%s` did not run: %s", g.Until, why), ""
 		case script.Exit != nil && *script.Exit == 0:
-			return r.met(fmt.Sprintf("%s exits with 0", g.Until))
+			return r.met(fmt.Sprintf("`%s` exits with 0", g.Until))
 		}
 	}
 	var v goal.Verdict
@@ -192,7 +192,7 @@ func (r *goalRun) check(ctx context.Context) (status goal.Status, why, next stri
 	case v.Finding == goal.IsMet && g.Until == "":
 		return r.met("")
 	case v.Finding == goal.IsMet, g.Until != "" && !form:
-		v.Why = g.Until + " does not exit with 0"
+		v.Why = fmt.Sprintf("`%s` does not exit with 0", g.Until)
 	}
 	return r.notMet(ctx, v.Why, script)
 }

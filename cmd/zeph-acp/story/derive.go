@@ -159,7 +159,11 @@ func (t *builder) prompt(d session.Dated, p transcript.Prompt) {
 	}
 	t.story.Turns = append(t.story.Turns, t.turn)
 	t.turn.anchor = fmt.Sprintf("turn-%d", len(t.story.Turns))
-	t.turn.Items = append([]Item{t.message(p.Content)}, t.pendingItems...)
+	first := t.message(p.Content)
+	if len(p.Content) == 0 { // the session has begun the turn itself
+		first = Item{Speaker: Notice, Text: "The work on the goal goes on."}
+	}
+	t.turn.Items = append([]Item{first}, t.pendingItems...)
 	t.pendingItems = nil
 }
 

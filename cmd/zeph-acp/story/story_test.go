@@ -245,3 +245,12 @@ func FuzzStory(f *testing.F) {
 		}
 	})
 }
+
+// A turn that the session has begun itself, to follow a goal, has a notice in place of a prompt.
+func TestGoalGoesOn(t *testing.T) {
+	s := tell(nil, prompt("p1", "/goal tidy up"), says("One."), transcript.TurnEnd{Reason: acp.StopEndTurn},
+		transcript.Prompt{MessageID: "p2", ModelText: "[goal] Check 1: not met: two."}, says("Two."), transcript.TurnEnd{Reason: acp.StopEndTurn})
+	if len(s.Turns) != 2 || s.Turns[1].Number != 2 || s.Turns[1].Items[0].Speaker != story.Notice || s.Turns[1].Items[0].Text != "The work on the goal goes on." {
+		t.Errorf("the turns are %+v", s.Turns)
+	}
+}
