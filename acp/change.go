@@ -8,18 +8,15 @@ import (
 
 // FileChanges shows changes of files that no tool call has made, such as the changes of a rewind. Version 1 of the
 // protocol has no such update.
-type FileChanges struct {
-	ID, Title string // the ID is unique in the session
-	Changes   []filechange.Change
-}
+type FileChanges struct{ Call ToolCall } // completed, under an id of its own
 
-// call returns the changes as a completed tool call.
-func (f FileChanges) call() ToolCall {
-	u := ToolCall{ToolCallID: f.ID, Title: f.Title, Kind: "edit", Status: ToolCompleted}
-	for _, c := range f.Changes {
+// NewFileChanges returns the update that shows changes under an id, which is unique in the session.
+func NewFileChanges(id, title string, changes []filechange.Change) FileChanges {
+	u := ToolCall{Update: UpdateToolCall, ToolCallID: id, Title: title, Kind: "edit", Status: ToolCompleted}
+	for _, c := range changes {
 		u.Content = append(u.Content, ChangeContent(c))
 	}
-	return u
+	return FileChanges{u}
 }
 
 // ChangeContent returns a change as a part of a tool call.

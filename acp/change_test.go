@@ -89,9 +89,9 @@ func TestGitPatch(t *testing.T) {
 // Version 2 shows changes that no call has made as a completed call, and version 1 does not show them.
 func TestFileChanges(t *testing.T) {
 	text := func(s string) *string { return &s }
-	u := FileChanges{ID: "c", Title: "Rewind", Changes: []filechange.Change{
+	u := NewFileChanges("c", "Rewind", []filechange.Change{
 		{Op: filechange.Delete, Path: "/a", Old: text("x\n")}, {Op: filechange.Add, Path: "/d", Type: "directory"},
-	}}
+	})
 	if shown := v1Update(u); shown != nil {
 		t.Errorf("version 1 shows %+v", shown)
 	}

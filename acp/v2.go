@@ -190,7 +190,7 @@ func bodies(u SessionUpdate, replay bool) []any {
 		}
 		return updates
 	case FileChanges:
-		w := wireToolCallOf(u.call(), false)
+		w := wireToolCallOf(u.Call, replay)
 		w.Update = UpdateToolCallPatch
 		return []any{w}
 	case TerminalUpdate:

@@ -277,7 +277,9 @@ func (s *Session) carryOut(ctx context.Context, run *rewindRun, force bool) (out
 		return out, fmt.Errorf("complete the rewind: %w", err)
 	}
 	if len(out.Changes) > 0 {
-		s.send(ctx, acp.FileChanges{ID: s.sessions.NewID(), Title: run.title(), Changes: out.Changes})
+		changes := acp.NewFileChanges(s.sessions.NewID(), run.title(), out.Changes)
+		s.record(transcript.FilesRewound{Shown: changes.Call})
+		s.send(ctx, changes)
 	}
 	if run.event.Conversation() {
 		s.showUsageEstimate(ctx)

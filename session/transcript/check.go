@@ -81,6 +81,11 @@ func checkEvent(e Event) error {
 		return e.check()
 	case Rewound:
 		return e.check()
+	case FilesRewound:
+		if u := e.Shown; u.Update != acp.UpdateToolCall || u.ToolCallID == "" || u.Title == "" || u.Status != acp.ToolCompleted {
+			return errors.New("shown needs the update tool_call, an id, a title and the status completed")
+		}
+		return checkCall(e.Shown)
 	case TurnEnd:
 		if !slices.Contains(stopReasons, e.Reason) {
 			return fmt.Errorf("unknown reason %q", e.Reason)

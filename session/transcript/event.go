@@ -343,7 +343,7 @@ var kinds = func() map[string]reflect.Type {
 	for _, e := range []Event{
 		Prompt{}, Preamble{}, Block{}, Answer{}, Cut{}, HookText{}, Steer{}, Note{},
 		Call{}, Attachment{}, Correction{}, Result{}, Step{}, Child{}, ChildEnd{}, Question{}, Plan{}, ApprovedPlan{}, TurnEnd{},
-		Setting{}, Title{}, State{}, Cleared{}, Compaction{}, Rewound{},
+		Setting{}, Title{}, State{}, Cleared{}, Compaction{}, Rewound{}, FilesRewound{},
 	} {
 		types[e.Kind()] = reflect.TypeOf(e)
 	}

@@ -162,6 +162,8 @@ func (r *replayer) replay(e Event, earlier []Event) {
 		}
 	case Title:
 		r.title = e.Title
+	case FilesRewound:
+		r.update(acp.FileChanges{Call: e.Shown})
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/filter/text/line"
 )
 
@@ -43,6 +44,14 @@ func (r Rewound) check() error {
 	}
 	return nil
 }
+
+// FilesRewound shows the files that a rewind or its undoing changed, as a completed call.
+type FilesRewound struct {
+	Shown acp.ToolCall `json:"shown"`
+}
+
+// Kind returns the event's name in the store.
+func (FilesRewound) Kind() string { return "files_rewound" }
 
 // Effective returns the events except the events of rewound turns. Settings, titles and
 // states stay, since a rewind does not concern them.
