@@ -83,8 +83,8 @@ func FileParts(content []ToolContent) (parts []filechange.Change) {
 	return parts
 }
 
-// maxPatch bounds a patch, in bytes: a frame stays under 1 MiB.
-const maxPatch = 512 << 10
+// maxPatch bounds a patch, in bytes. The tools cut the texts of a call before.
+const maxPatch = 1 << 20
 
 // GitPatch returns the change of one file, whose parts [FileParts] returns, as a patch of git with absolute paths. It is
 // empty if there is none: for a directory, a symlink, a binary file, or a text that is not known, cut or too long.

@@ -2,6 +2,7 @@ package acp
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -102,5 +103,16 @@ func TestFileChanges(t *testing.T) {
 		`{"type":"diff","changes":[{"operation":"add","path":"/d","fileType":"directory"}]}]}]`
 	if err != nil || string(shown) != want {
 		t.Errorf("version 2 shows\n%s, want\n%s: %v", shown, want, err)
+	}
+}
+
+// A patch has at most 1 MiB.
+// Statements 347.
+func TestLargePatch(t *testing.T) {
+	for size, want := range map[int]bool{900 << 10: true, 1 << 20: false} {
+		text := strings.Repeat(strings.Repeat("x", 1023)+"\n", size>>10)
+		if got := GitPatch([]filechange.Change{{Op: filechange.Add, Path: "/a", New: &text}}) != ""; got != want {
+			t.Errorf("a file with %d bytes has a patch: %v, want %v", size, got, want)
+		}
 	}
 }

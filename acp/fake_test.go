@@ -21,6 +21,7 @@ type fakeSessions struct {
 	loud      bool            // Opened and Sync send updates
 	history   []SessionUpdate // what Load replays; nil is one chunk
 	replaying func()          // called by Load before it replays the running turn; may be nil
+	broken    error           // of Load, after the history
 	// steer is the error for each text of _session/steering; nil means that no turn runs.
 	steer func(ctx context.Context) error
 
@@ -68,7 +69,7 @@ func (f *fakeSessions) Load(ctx context.Context, r *Replay, p LoadSessionRequest
 	for _, u := range work {
 		err = cmp.Or(err, r.Send(ctx, u.Session, u.Update))
 	}
-	return s, err
+	return s, cmp.Or(err, f.broken)
 }
 
 func (f *fakeSessions) Resume(_ context.Context, _ *Client, p LoadSessionRequest) (Session, error) {

@@ -3,6 +3,7 @@ package acp
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -145,4 +146,25 @@ func TestReplayAtAnyMoment(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A history that cannot be read to its end gets an error, and is not shown as complete. Updates that waited
+// follow.
+// Statements 396.
+func TestReplayThatBreaksOff(t *testing.T) {
+	more, sent := make(chan struct{}), make(chan struct{})
+	w := serve2(t, &fakeSessions{
+		turn: func(ctx context.Context, c *Client, _ []ContentBlock) (StopReason, error) {
+			<-more
+			err := c.Update(ctx, "s1", MessageChunk{Update: UpdateAgentMessage, MessageID: "a1", Content: TextBlock("text")})
+			close(sent)
+			return StopEndTurn, err
+		},
+		replaying: func() { close(more); <-sent },
+		broken:    errors.New("disk"),
+	})
+	w.send(prompt2Frame)
+	w.expect(t, "user_message m1", "response 1", "state_update running")
+	w.send(replayFrames["version 2"])
+	w.expect(t, "user_message m", "user_message m1", "error 2", "agent_message_chunk a1", "state_update idle end_turn")
 }

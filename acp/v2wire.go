@@ -248,7 +248,9 @@ func wireContentOf(content []ToolContent) (out []wireContent) {
 			n = len(parts)
 			w.Changes = []wireChange{{parts[0].Op, parts[0].OldPath, parts[0].Path, parts[0].Type}}
 			if patch := GitPatch(parts); patch != "" {
-				w.Changes[0].FileType = "text"
+				if parts[0].Old != nil || parts[0].New != nil { // a move does not tell what is in the file
+					w.Changes[0].FileType = "text"
+				}
 				w.Patch = &wirePatch{"git_patch", patch}
 			}
 		}

@@ -3,6 +3,7 @@ package transcript
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/zeph-acp/zeph-acp/acp"
@@ -365,10 +366,19 @@ func (r *replayer) fit(u acp.ToolCall, exit *acp.TerminalExit) acp.ToolCall {
 	}
 	for _, c := range rest {
 		if c.Type == "content" && c.Content != nil && c.Content.Text != nil {
-			u.Terminal.Output = c.Content.Text
+			u.Terminal.Output = new(terminalText(*c.Content.Text, exit))
 		}
 	}
 	return u
+}
+
+// terminalText returns the output of a command from the text of its result. The exit code is shown by the
+// terminal itself.
+func terminalText(text string, exit *acp.TerminalExit) string {
+	if exit != nil && exit.ExitCode != nil {
+		return strings.TrimSuffix(text, fmt.Sprintf("[exit %d]", *exit.ExitCode))
+	}
+	return text
 }
 
 func isTerminal(c acp.ToolContent) bool { return c.Type == "terminal" }
