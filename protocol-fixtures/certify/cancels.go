@@ -23,6 +23,7 @@ func cancelQuestion(t *turn) {
 	answer := t.judge(r, got)
 	switch {
 	case answer == "":
+		t.notTried("the client chose nothing")
 	case answer != "cancelled":
 		t.notTried("the client chose %s", words(answer))
 	case !got.cancelled: // some clients answer first

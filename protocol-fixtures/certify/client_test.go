@@ -169,16 +169,21 @@ func (c *testClient) read(out *io.PipeReader) {
 			return
 		}
 		switch {
-		case f.Method == "" && f.Result != nil:
+		case f.Method == "" && string(f.ID) == c.awaited():
 			c.answered <- string(f.Result)
-		case f.Method == "" && f.Error != nil && string(f.ID) != "null":
-			c.answered <- ""
 		case f.Method == "session/update" && f.ID == nil:
 			c.updated(f.Params)
 		case f.Method != "" && f.ID != nil:
 			c.serve(f.Method, string(f.ID), f.Params)
 		}
 	}
+}
+
+// awaited returns the id of the last request of drive. Faults may send others.
+func (c *testClient) awaited() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return fmt.Sprint(c.lastID)
 }
 
 func (c *testClient) now() string {

@@ -93,14 +93,35 @@ func TestFaults(t *testing.T) {
 		"a form with a gap": {"form", "form-content", `"colour":"blue"`, &testClient{
 			answer: answers("elicitation/create", `RESULT{"action":"accept","content":{"name":"x","colour":"blue"}}`),
 		}},
+		"version 2, an id that is null": {"stream", "own-ids", `"id":null`, &testClient{
+			version: 2, before: sends("session/prompt", `{"jsonrpc":"2.0","id":null,"method":"session/list","params":{}}`),
+		}},
+		"version 2, a method of version 1": {"stream", "advertised", "session/set_mode", &testClient{
+			version: 2, before: sends("session/prompt", `{"jsonrpc":"2.0","id":"f","method":"session/set_mode","params":{"modeId":"code"}}`),
+		}},
+		"version 2, an untyped server": {"stream", "params", `"mcpServers":[{"name"`, &testClient{
+			version: 2, before: swaps("session/new", `"mcpServers":[`, `"mcpServers":[{"name":"s","command":"/bin/s"}`),
+		}},
+		"version 2, an invented option": {"one-option", "permission-options", "allow-always", &testClient{version: 2, answer: selects("certify-allow-always")}},
+		"version 2, an answer in a cancel": {"cancel-race", "permission-cancelled", "certify-allow-once", &testClient{
+			version: 2, answer: selects("certify-allow-once"),
+		}},
+		"version 2, a cursor of no kind": {"stream", "params", `"replayFrom":"start"`, &testClient{
+			version: 2, before: swaps("session/resume", `{"type":"start"}`, `"start"`),
+		}},
+		"version 2, ends in a turn": {"streamed-terminal", "stays", "_zeph/certify", &testClient{version: 2, ends: "_zeph/certify"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				c := tt.client
-				c.t, c.version = t, 1
-				if c.caps == "" {
+				c.t = t
+				switch {
+				case c.version == 2:
+					c.caps = everything2
+				case c.caps == "":
 					c.caps = everything
 				}
+				c.version = max(c.version, 1)
 				r := c.certify(tt.scenario)
 				var got []string
 				for _, f := range r.Broken {

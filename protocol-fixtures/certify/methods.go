@@ -125,7 +125,7 @@ func (a *agent) negotiate(p params) {
 		return
 	}
 	a.version, a.client = 1, p.ClientCapabilities
-	if p.ProtocolVersion >= 2 && p.Info != nil && a.config.Protocol != "v1" || a.config.Protocol == "v2" {
+	if p.ProtocolVersion >= 2 && a.config.Protocol != "v1" && (p.Info != nil || a.config.Protocol == "v2") {
 		a.version, a.client = 2, p.Capabilities
 	}
 	a.report.Protocol = a.version
@@ -144,6 +144,10 @@ func (a *agent) initialize(f frame, p params) {
 	a.changed()
 	a.mu.Unlock()
 	if a.config.Protocol == "v2" && p.ProtocolVersion < 2 {
+		a.mu.Lock()
+		a.version, a.report.began = 0, false // the client may try again
+		a.mu.Unlock()
+		a.close(f.ID)
 		a.send(map[string]any{"id": f.ID, "error": map[string]any{
 			"code": -32022, "message": "only version 2 is tested", "data": map[string]any{"requested": p.ProtocolVersion, "supported": []int{2}},
 		}})

@@ -154,6 +154,9 @@ func (r *Report) finish(client map[string]any) {
 	}
 	r.Statements = nil
 	for _, s := range statements {
+		if s.v1 && r.Protocol == 2 {
+			continue
+		}
 		result := NotTried
 		if r.broke(func(f Finding) bool { return f.Statement == s.name }) {
 			result = Broken

@@ -113,7 +113,7 @@ func shorten(message string) string {
 	if strings.Contains(message, "did not validate against any of") {
 		return "it has none of the allowed forms"
 	}
-	return clip(message, 300)
+	return clip(strings.ReplaceAll(message, "<invalid reflect.Value>", "the value"), 300)
 }
 
 // clip cuts a text to some bytes.

@@ -23,6 +23,7 @@ type turn struct {
 
 	scenario scenario
 	broken   bool   // guarded by agent.mu
+	mayEnd   bool   // the client was asked to cancel, and may end instead
 	why      string // why the scenario was not tried; "" if it was
 
 	once      sync.Once
@@ -230,7 +231,7 @@ func (t *turn) within(r *request, limit time.Duration) reply {
 		return got
 	}
 	if t.over() {
-		t.checked("stays", false, "the client ended instead of answering "+r.method, agentFrame(r.line))
+		t.checked("stays", t.mayEnd, "the client ended instead of answering "+r.method, agentFrame(r.line))
 	} else {
 		t.checked("answered-once", false, fmt.Sprintf("%s is not answered within %s", r.method, limit), agentFrame(r.line))
 	}
@@ -278,6 +279,7 @@ func (t *turn) waitForCancel() bool {
 
 // wants publishes what the scenario waits for.
 func (t *turn) wants(what string) {
+	t.mayEnd = true
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.report.Waiting = what
@@ -285,7 +287,7 @@ func (t *turn) wants(what string) {
 }
 
 // pingPatience limits the wait for the answer to an unknown method.
-const pingPatience = 5 * time.Second
+const pingPatience = 10 * time.Second
 
 // ping checks that the client has read all frames before and is alive: it must refuse an
 // unknown method.
@@ -293,17 +295,20 @@ func (t *turn) ping() {
 	t.mu.Lock()
 	mute := t.mute
 	t.mu.Unlock()
-	if t.over() && t.why == "" {
-		t.checked("stays", false, "the client ended in a turn")
-	}
-	if mute || t.over() {
+	switch {
+	case t.over() && t.why == "":
+		t.checked("stays", t.mayEnd, "the client ended in a turn")
+		t.notTried("the client ended first")
+		return
+	case mute || t.over():
 		return
 	}
 	r := t.ask("_zeph/certify", map[string]any{"sessionId": t.session})
 	got := t.wait(r, min(pingPatience, t.config.Patience))
 	switch {
 	case got.silent && t.over():
-		t.checked("stays", false, "the client ended in a turn", agentFrame(r.line))
+		t.checked("stays", t.mayEnd, "the client ended in a turn", agentFrame(r.line))
+		t.notTried("the client ended first")
 	case got.silent:
 		t.mu.Lock()
 		t.mute = true

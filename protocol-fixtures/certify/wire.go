@@ -179,7 +179,8 @@ func (a *agent) valid(statement, key string, data []byte, frames ...Frame) {
 	err := a.invalid(key, data)
 	what := ""
 	if err != nil {
-		what = fmt.Sprintf("%s does not fit the schema: %v", strings.TrimSuffix(key, " Response"), err)
+		method, _, _ := strings.Cut(key, " ")
+		what = fmt.Sprintf("%s does not fit the schema: %v", method, err)
 	}
 	a.note(statement, err == nil, what, frames...)
 }
