@@ -35,6 +35,7 @@ func cancelRace(t *turn) {
 	if !t.waitForCancel() {
 		return
 	}
+	t.crossed = true
 	r := t.question("A question that crosses the cancel", allKinds...)
 	t.judge(r, t.within(r, t.config.Patience))
 }

@@ -103,7 +103,7 @@ func TestFaults(t *testing.T) {
 			version: 2, before: swaps("session/new", `"mcpServers":[`, `"mcpServers":[{"name":"s","command":"/bin/s"}`),
 		}},
 		"version 2, an invented option": {"one-option", "permission-options", "allow-always", &testClient{version: 2, answer: selects("certify-allow-always")}},
-		"version 2, an answer in a cancel": {"cancel-race", "permission-cancelled", "certify-allow-once", &testClient{
+		"version 2, an answer after a cancel": {"cancel-race", "permission-crossed", "certify-allow-once", &testClient{
 			version: 2, answer: selects("certify-allow-once"),
 		}},
 		"version 2, a cursor of no kind": {"stream", "params", `"replayFrom":"start"`, &testClient{

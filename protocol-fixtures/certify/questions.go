@@ -77,8 +77,12 @@ func (t *turn) judge(r *request, got reply) string {
 	}
 	_ = json.Unmarshal(got.Result, &result) // the schema is checked elsewhere
 	if got.cancelled {
+		statement := "permission-cancelled"
+		if t.crossed {
+			statement = "permission-crossed"
+		}
 		done := result.Outcome.Outcome == "cancelled" || code == -32800
-		t.checked("permission-cancelled", done, "the question is not answered with cancelled", got.frames()...)
+		t.checked(statement, done, "the question is not answered with cancelled", got.frames()...)
 	}
 	if result.Outcome.Outcome != "selected" {
 		return "cancelled"

@@ -36,6 +36,7 @@ var statements = []statement{
 	{"late-frames", should, "Updates after the end of a turn, for an unknown call or an unknown session do not end the client.", false},
 	{"permission-options", must, "The selected option of a question is one of its options.", false},
 	{"permission-cancelled", must, "After session/cancel each open question is answered with `cancelled`.", false},
+	{"permission-crossed", should, "A question that crosses session/cancel is answered with `cancelled`.", false},
 	{"capabilities", must, "The methods of declared capabilities exist.", false},
 	{"undeclared", should, "A method of a capability that is not declared gets an error.", true},
 	{"file-content", must, "fs/read_text_file returns the file, or the lines that are asked for.", true},

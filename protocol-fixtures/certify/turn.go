@@ -23,6 +23,7 @@ type turn struct {
 
 	scenario scenario
 	broken   bool   // guarded by agent.mu
+	crossed  bool   // questions crossed session/cancel on the wire
 	mayEnd   bool   // the client was asked to cancel, and may end instead
 	why      string // why the scenario was not tried; "" if it was
 
