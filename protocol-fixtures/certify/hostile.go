@@ -69,6 +69,9 @@ func (t *turn) alive(statement, method string) reply {
 		t.checked(statement, false, "the client ended", got.frames()...)
 	default:
 		t.checked("unknown-methods", false, "an unknown method is not answered", got.frames()...)
+		t.mu.Lock()
+		t.mute = true
+		t.mu.Unlock()
 	}
 	if got.silent {
 		t.notTried("the client did not answer")

@@ -245,13 +245,23 @@ func (r *Report) Fails() bool {
 	return r.Protocol == 0 || r.broke(func(f Finding) bool { return f.Level == must })
 }
 
-// Late notes that the client had to be ended in a scenario.
+// Late notes that the client was ended in a scenario, because it took too long. The end of its
+// stream is then no fault.
 func (r *Report) Late(name string, limit time.Duration) {
-	for i, s := range r.Scenarios {
-		if s.Name == name && s.Result == NotTried {
-			r.Scenarios[i].Reason = fmt.Sprintf("the client did not end within %s", limit)
+	const stays = "stays"
+	r.Broken = slices.DeleteFunc(r.Broken, func(f Finding) bool { return f.Statement == stays })
+	for i, s := range r.Statements {
+		if s.Name == stays && s.Result == Broken {
+			r.Statements[i].Result = NotTried
 		}
 	}
+	blamed := r.broke(func(f Finding) bool { return slices.Contains(f.Scenarios, name) })
+	for i, s := range r.Scenarios {
+		if s.Name == name && !blamed && s.Result != Passed {
+			r.Scenarios[i].Result, r.Scenarios[i].Reason = NotTried, fmt.Sprintf("the client did not end within %s", limit)
+		}
+	}
+	r.judgeCapabilities()
 }
 
 // Skips reports whether a scenario needs no run: the client does not declare what it needs, or
