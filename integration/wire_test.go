@@ -218,6 +218,8 @@ func TestWireSwitch(t *testing.T) {
 }
 
 // TestWireBadKey refuses each key. The message names the key's variable.
+//
+// Statement 87.
 func TestWireBadKey(t *testing.T) {
 	for name, w := range fakemodel.Wires {
 		t.Run(name, func(t *testing.T) {
