@@ -365,6 +365,17 @@ func (s *Session) storedGoalLocked() (g goal.Goal) {
 	return g
 }
 
+// hintAtGoal makes the client of a session that was opened again show a goal that is not met yet.
+func (s *Session) hintAtGoal() {
+	g := s.storedGoal()
+	if !g.IsOpen() {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.hint = fmt.Sprintf("This session has a goal that is not met yet: %s. `/goal` shows its state, and `/goal resume` goes on.", goal.Reason(g.Text))
+}
+
 // controlGoal carries out a command about the goal that the running turn follows, without a turn of
 // its own. It returns false for any other prompt.
 func (s *Session) controlGoal(prompt []acp.ContentBlock) (reply string, ok bool) {

@@ -328,6 +328,7 @@ func (s *Sessions) restore(ctx context.Context, client *acp.Client, p acp.LoadSe
 	if err := sess.setUp(client, p.NewSessionRequest, want); err != nil {
 		return nil, nil, err
 	}
+	sess.hintAtGoal()
 	return sess, events, nil
 }
 
