@@ -23,6 +23,7 @@ type Validator struct {
 	openRequests map[string]string // methods of the client's requests that are not answered, by the id's JSON
 	declared     map[string]any    // the capabilities of the client
 	is2          bool              // the agent has answered with version 2
+	shown2       shown2            // by version 2
 }
 
 // kind selects the check of a frame.
@@ -108,6 +109,11 @@ func (v *Validator) Frame(side string, line []byte) error {
 		if k.update == "plan" && v.declares("plan") {
 			return errors.New("schema: the update plan, but the client declared plan operations")
 		}
+		if v.is2 {
+			if err := v.shown2.update(f.Params); err != nil {
+				return fmt.Errorf("rules of version 2: %w", err)
+			}
+		}
 	}
 	return v.check(k, f.Params)
 }
@@ -120,6 +126,7 @@ func (v *Validator) remember(line []byte) {
 		return
 	}
 	v.openRequests[string(plainjson.Canonical(f.ID))] = *f.Method
+	v.shown2.request(string(plainjson.Canonical(f.ID)), *f.Method, f.Params)
 	if *f.Method == "initialize" {
 		var p struct {
 			Capabilities map[string]any `json:"clientCapabilities"`
@@ -140,6 +147,7 @@ func (v *Validator) response(f frame) error {
 	}
 	method, ok := v.openRequests[id]
 	delete(v.openRequests, id)
+	v.shown2.response(id)
 	switch {
 	case !ok:
 		return fmt.Errorf("schema: a response to %s, but the client has no open request of that id", id)
