@@ -177,9 +177,11 @@ func TestLogin(t *testing.T) {
 		"nothing":     {"", false},
 		"blank":       {" \n", false},
 		"two of them": {"one\ntwo\n", false},
+		"a wrong key": {"wrong\n", false},
 	} {
 		status, out := a.subcommand(tt.key, login...)
-		if (status == 0) != tt.stored || strings.Contains(out, "jsonrpc") {
+		if (status == 0) != tt.stored || strings.Contains(out, "jsonrpc") ||
+			name == "a wrong key" && !strings.Contains(out, "no key was stored: claude refuses it: invalid x-api-key") {
 			t.Errorf("%s: exit status %d: %s", name, status, out)
 		}
 	}

@@ -95,8 +95,11 @@ func (p *Anthropic) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // the agent went away
 	}
-	switch r.URL.Path {
-	case "/props", "/v1/models", "/api/show": // Anthropic has no facts about a model of another name
+	switch key := r.Header.Get("X-Api-Key"); {
+	case r.URL.Path == "/v1/models" && key != "" && key != "test": // login checks a key
+		Refuse(http.StatusUnauthorized, "authentication_error", "invalid x-api-key")(w, r)
+		return
+	case slices.Contains([]string{"/props", "/v1/models", "/api/show"}, r.URL.Path): // Anthropic has no facts about a model of another name
 		w.WriteHeader(http.StatusNotFound)
 		return
 	}

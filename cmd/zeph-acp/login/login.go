@@ -3,6 +3,7 @@
 package login
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,12 +13,15 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/cli"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
+	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/provider"
 )
 
@@ -27,8 +31,9 @@ func NewCommand(f *cli.Flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "login",
 		Short: "Store the key of a provider",
-		Long: `Ask for a provider and its key, and store the key for you alone. A running agent uses it
-from its next session or prompt on. Without a terminal the key is read from stdin:
+		Long: `Ask for a provider and its key, and store the key for you alone, unless the provider refuses
+it. A running agent uses it from its next session or prompt on. Without a terminal the key is
+read from stdin:
 
   zeph-acp login
   pass anthropic | zeph-acp login --provider claude`,
@@ -92,10 +97,31 @@ func login(cmd *cobra.Command, f *cli.Flags, name string) error {
 	if err != nil {
 		return err
 	}
+	unchecked, err := checkKey(cmd.Context(), l, chosen, key)
+	if err != nil {
+		return err
+	}
 	if err := stored.Save(chosen.env, key); err != nil {
 		return fmt.Errorf("%w: %w", errNotStored, err)
 	}
+	if unchecked != nil {
+		fmt.Fprintf(cmd.ErrOrStderr(), "The key could not be checked: %s.\n", cli.OneLine(unchecked.Error()))
+	}
 	return printStored(cmd.OutOrStdout(), stored, chosen, l.Getenv(chosen.env) != "")
+}
+
+// checkTimeout limits the wait for the answer of a server that checks a key.
+const checkTimeout = 10 * time.Second
+
+// checkKey returns an error for a key that its provider refuses, or the reason why that is not known.
+func checkKey(ctx context.Context, l *config.Loaded, k *providerKey, key string) (unchecked, refused error) {
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
+	err := provider.CheckKey(ctx, l.Config.LLM, l.Getenv, k.providers[0], key)
+	if failed, ok := errors.AsType[*llm.Error](err); ok && failed.Auth {
+		return nil, fmt.Errorf("%w: %s refuses it: %s", errNotStored, k.providers[0], failed.Message)
+	}
+	return err, nil
 }
 
 // askKey reads a key, and if chosen is nil also whose key it is, from the terminal on stdin, or
