@@ -116,13 +116,15 @@ func decoded(t *testing.T, data any) string {
 
 // A client that knows nothing of a session, one that kept what it had seen, and one that has only followed the
 // work have the same view after a resume: the same ids, texts, calls, terminals, plans and child sessions. A
-// resume has no effect, and asks for nothing. What a child session says and gets from its calls is live only. Servers of the first client are not started again.
+// resume has no effect, and asks for nothing. What a child session says and gets
+// from its calls is live only. Servers of the first client are not started again.
 // Statements 385, 388, 389, 392.
 func TestSameViewAfterResume(t *testing.T) {
 	t.Parallel()
 	root := home(t)
 	script := filepath.Join(root, "script.jsonl")
-	a := connect2(t, root, scriptedModel(script)+"[[agents]]\nname = \"reader\"\ntools = [\"read\"]\n[[tools.permissions.bash]]\npattern = \"*\"\naction = \"allow\"\n")
+	a := connect2(t, root, scriptedModel(script)+"[[agents]]\nname = \"reader\"\ntools = [\"read\"]\n"+
+		"[[tools.permissions.bash]]\npattern = \"*\"\naction = \"allow\"\n")
 	a.file(script, strings.Join([]string{
 		`{"thought":"Hm."}`, `{"text":"I "}`, `{"text":"look."}`, `{"tool":"read","input":{"path":"a.txt"}}`,
 		`{"tool":"write","input":{"path":"b.txt","content":"b\n"}}`, `{"tool":"read","input":{"path":"missing"}}`, ``,
