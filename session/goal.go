@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -49,7 +50,7 @@ func (s *Session) answerGoal(ctx context.Context, in agent.Input, rest string) (
 	case r.Act == goal.Show:
 		return reply(g.Report(false))
 	case r.Act != goal.Set && !g.IsOpen():
-		return reply("There is no goal to " + rest + ".")
+		return reply(fmt.Sprintf("There is no goal to %s.", r.Act))
 	case r.Act == goal.Pause:
 		return reply("The goal is " + g.State(false) + ".")
 	case r.Act == goal.Stop:
@@ -122,7 +123,7 @@ func (r *goalRun) ended(ctx context.Context, reason acp.StopReason, err error) (
 	case reason == acp.StopMaxTurnRequests && message == "":
 		return goal.Limit, exceeded
 	case reason == acp.StopMaxTurnRequests, reason == acp.StopMaxTokens:
-		return goal.Limit, strings.TrimPrefix(message, "Stopped: ")
+		return goal.Limit, strings.TrimPrefix(cmp.Or(message, reason.Sentence()), "Stopped: ")
 	case reason == acp.StopRefusal:
 		return goal.Failed, "the model refused to go on"
 	case message != "" && message != agent.NoAnswer: // a hook, or a question to the user
@@ -141,95 +142,6 @@ func causeOf(ctx context.Context) string {
 	default:
 		return cause.Error()
 	}
-}
-
-// check checks whether the goal is met. If it is not, and the work goes on, next is the prompt for it.
-func (r *goalRun) check(ctx context.Context) (status goal.Status, why, next string) {
-	s := r.session
-	s.mu.Lock()
-	r.Checks++
-	s.mu.Unlock()
-	g := r.snapshot()
-	var script agent.ScriptResult
-	if g.Until != "" {
-		var err error
-		script, err = s.runner().RunScript(ctx, g.Text, g.Until)
-		switch {
-		case ctx.Err() != nil:
-			return goal.Paused, causeOf(ctx), ""
-		case err != nil:
-			return goal.Failed, err.Error(), ""
-		case script.Refused != "":
-			why, _, _ := strings.Cut(script.Refused, ". ")
-			return goal.Blocked, fmt.Sprintf("the command `%s` did not run: %s", g.Until, why), ""
-		case script.Exit != nil && *script.Exit == 0:
-			return r.met(fmt.Sprintf("`%s` exits with 0", g.Until))
-		}
-	}
-	var v goal.Verdict
-	form := true
-	answer, reason, err := s.runner().Check(ctx, s.history, agent.Check{
-		Instructions: goal.CheckInstructions(),
-		Question:     func(work string) string { return g.Question(work, g.Until != "") },
-		Accept:       func(answer string) bool { _, ok := goal.ParseVerdict(answer); return ok },
-		Supervisor:   r,
-	})
-	switch {
-	case ctx.Err() != nil:
-		return goal.Paused, causeOf(ctx), ""
-	case err != nil:
-		return goal.Failed, "the check failed: " + err.Error(), ""
-	case reason != "":
-		status, why := r.ended(ctx, reason, nil)
-		return status, why, ""
-	}
-	if v, form = goal.ParseVerdict(answer); !form {
-		v = goal.Verdict{Why: "the check gave no clear answer"}
-	}
-	switch {
-	case v.Finding == goal.IsBlocked:
-		return goal.Blocked, v.Why, ""
-	case v.Finding == goal.IsMet && g.Until == "":
-		return r.met("")
-	case v.Finding == goal.IsMet, g.Until != "" && !form:
-		v.Why = fmt.Sprintf("`%s` does not exit with 0", g.Until)
-	}
-	return r.notMet(ctx, v.Why, script)
-}
-
-// met returns the status of a goal that is met, unless the user has added a text meanwhile: the
-// model sees it first.
-func (r *goalRun) met(why string) (goal.Status, string, string) {
-	if !r.inbox.Release() {
-		r.inbox.Hold()
-		g := r.snapshot()
-		g.Reason = "the user has added a message"
-		return goal.Running, "", g.Next("")
-	}
-	return goal.Met, why, ""
-}
-
-// notMet says whether and how the work goes on after a check.
-func (r *goalRun) notMet(ctx context.Context, why string, script agent.ScriptResult) (status goal.Status, reason, next string) {
-	s := r.session
-	changed, err := s.files().Changed()
-	s.mu.Lock()
-	r.addTime()
-	progress := r.Checked(why, script.Stable, err == nil && changed[s.turnNumber] > 0)
-	exceeded, asked, g := r.Exceeded(), r.asked, r.Goal
-	s.mu.Unlock()
-	switch {
-	case asked != "":
-		return asked, "", ""
-	case !progress:
-		return goal.Stalled, why, ""
-	case exceeded != "":
-		return goal.Limit, exceeded, ""
-	}
-	if err := s.runner().Say(ctx, "\n\n"+g.CheckLine()+"\n\n"); err != nil {
-		return goal.Failed, err.Error(), ""
-	}
-	return goal.Running, "", g.Next(script.Text)
 }
 
 // end records the end of the work and tells the user. reason and err are of the last turn.

@@ -119,6 +119,10 @@ func TestGoalEnds(t *testing.T) {
 				return acp.StopMaxTokens, nil
 			}, goal.Limit, acp.StopMaxTokens, "Goal paused: the budget of this session is used up (",
 		},
+		"a limit after some words": {
+			func(agent.Input) (acp.StopReason, error) { return acp.StopMaxTokens, nil },
+			goal.Limit, acp.StopMaxTokens, "Goal paused: The answer reached the limit of the model (",
+		},
 		"a hook": {
 			func(in agent.Input) (acp.StopReason, error) {
 				in.Supervisor.Ended("Stopped by a hook: enough")
@@ -154,8 +158,15 @@ func TestGoalEnds(t *testing.T) {
 	}
 }
 
-// A text that the user adds while the check finds the goal met reaches the model in another turn.
+// A text that the user adds during the last check reaches the model in another turn, whatever the
+// check finds.
 func TestGoalSteeredAtItsEnd(t *testing.T) {
+	for _, answer := range []string{"MET", "BLOCKED: the password"} {
+		t.Run(answer, func(t *testing.T) { steeredAtItsEnd(t, answer) })
+	}
+}
+
+func steeredAtItsEnd(t *testing.T, answer string) {
 	a := &following{}
 	var s *Session
 	var prompts []string
@@ -172,7 +183,7 @@ func TestGoalSteeredAtItsEnd(t *testing.T) {
 		if added == nil {
 			added, _ = s.Steer([]acp.ContentBlock{acp.TextBlock("the docs too")})
 		}
-		return "MET"
+		return answer
 	}
 	if _, reason, err := follow(t, a, nil); reason != acp.StopEndTurn || err != nil {
 		t.Errorf("%s, %v", reason, err)

@@ -53,7 +53,8 @@ func TestSupervisor(t *testing.T) {
 					}
 				}
 			}
-			if reason != tt.reason || err != nil || rounds != tt.want || !strings.HasPrefix(strings.Join(s.ended, ""), tt.ended) || (tt.ended == "") != (s.ended == nil) {
+			ended := strings.Join(s.ended, "")
+			if reason != tt.reason || err != nil || rounds != tt.want || !strings.HasPrefix(ended, tt.ended) || (tt.ended == "") != (ended == "") {
 				t.Errorf("%s, %v after %d rounds, ended with %q", reason, err, rounds, s.ended)
 			}
 		})

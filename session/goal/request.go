@@ -19,6 +19,9 @@ const (
 	Stop
 )
 
+// String returns the word for an act on a goal.
+func (a Act) String() string { return [...]string{"show", "set", "pause", "resume", "stop"}[a] }
+
 // Request is a parsed command.
 type Request struct {
 	Act
