@@ -4,6 +4,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -155,7 +156,7 @@ func BenchmarkRoot(b *testing.B) {
 }
 
 // modelServer returns the address of a server that lists one model to the right key, by
-// the protocols of Anthropic and Ollama.
+// the protocols of Anthropic and Ollama. Below /silent it answers nothing.
 func modelServer(t *testing.T) string {
 	mux := http.NewServeMux()
 	reply := func(w http.ResponseWriter, status int, body string) {
@@ -169,6 +170,10 @@ func modelServer(t *testing.T) string {
 			return
 		}
 		reply(w, http.StatusOK, `{"data":[{"type":"model","id":"claude-test","display_name":"Test"}],"has_more":false}`)
+	})
+	mux.HandleFunc("/silent/", func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // otherwise the server does not see that the client leaves
+		<-r.Context().Done()
 	})
 	mux.HandleFunc("/api/tags", func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, http.StatusOK, `{"models":[{"name":"qwen3:8b"}]}`)

@@ -186,6 +186,9 @@ type Error struct {
 	// means none.
 	Retryable  bool
 	RetryAfter time.Duration
+	// Stalled reports that not even the first byte of an answer came in time: the request is sent
+	// only once more.
+	Stalled bool
 }
 
 // Error returns one sentence: provider, status, reason, what to do.

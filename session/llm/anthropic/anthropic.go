@@ -15,6 +15,7 @@ import (
 	"net/url"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
@@ -49,6 +50,8 @@ type Config struct {
 	Served   func() int
 	NoImages bool      // the model accepts no images
 	Price    llm.Price // the zero value means unknown
+
+	FirstByte time.Duration // see wire.Endpoint
 }
 
 // Model is a model behind Anthropic's Messages API. Only its Config decides the address
@@ -92,7 +95,7 @@ func New(cfg Config) *Model {
 	cfg.KeyEnv = cmp.Or(cfg.KeyEnv, KeyEnv)
 	return &Model{cfg: cfg, facts: factsOf(cfg.Model), client: wire.NewClient(cfg.BaseURL),
 		endpoint: wire.Endpoint{
-			Provider: cfg.Name, Model: cfg.Model, APIKey: cfg.APIKey, KeyEnv: cfg.KeyEnv, KeyOptional: cfg.KeyOptional,
+			Provider: cfg.Name, Model: cfg.Model, APIKey: cfg.APIKey, KeyEnv: cfg.KeyEnv, FirstByte: cfg.FirstByte, KeyOptional: cfg.KeyOptional,
 			Address: cfg.BaseURL, Kinds: statusOfKind,
 		},
 	}

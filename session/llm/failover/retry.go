@@ -26,6 +26,7 @@ func (r *retrier) Unwrap() llm.Model { return r.Model }
 func (r *retrier) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
 	return func(yield func(llm.Event, error) bool) {
 		var schedule *backoff.Schedule
+		stalls := 0
 		for try := 1; ; try++ {
 			e := relayAnswer(ctx, r.Model, req, yield, func(e *llm.Error) bool { return e.Retryable })
 			if e == nil {
@@ -35,11 +36,15 @@ func (r *retrier) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Eve
 				schedule = r.limits.Begin(r.clock)
 			}
 			wait, ok := schedule.Next(e.RetryAfter)
-			if try > r.limits.MaxAttempts || !ok {
+			of := r.limits.MaxAttempts + 1
+			if e.Stalled {
+				stalls, of = stalls+1, min(of, try+1)
+			}
+			if try > r.limits.MaxAttempts || !ok || stalls > 1 {
 				yield(llm.Event{}, exhausted(e, try))
 				return
 			}
-			if !yield(llm.Event{Wait: &llm.Wait{Failure: sentence(e), For: wait, Try: try + 1, Of: r.limits.MaxAttempts + 1}}, nil) {
+			if !yield(llm.Event{Wait: &llm.Wait{Failure: sentence(e), For: wait, Try: try + 1, Of: of}}, nil) {
 				return
 			}
 			if err := r.clock.Sleep(ctx, wait); err != nil {

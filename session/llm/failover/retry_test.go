@@ -94,6 +94,55 @@ const overloaded = `{"error": "Overloaded.", "status": 529, "again": true}` + "\
 
 var defaults = backoff.Limits{MaxAttempts: 4, BaseMS: 1000, MaxMS: 20_000, BudgetSecs: 60}
 
+// mute is a model whose server says nothing, a number of times.
+type mute struct {
+	llm.Model
+	left int
+}
+
+func (m *mute) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event, error] {
+	if m.left == 0 {
+		return m.Model.Stream(ctx, req)
+	}
+	m.left--
+	return func(yield func(llm.Event, error) bool) {
+		yield(llm.Event{}, &llm.Error{Provider: "a", Message: "sent nothing for 2 min", Hint: "try again", Retryable: true, Stalled: true})
+	}
+}
+
+// A server that says nothing is asked once more, whatever the number of attempts; then the next
+// model answers.
+func TestStalled(t *testing.T) {
+	for name, tt := range map[string]struct {
+		times  int
+		others bool
+		want   string
+	}{
+		"once":            {1, false, "[a: sent nothing for 2 min. Trying again in 1 s (2 of 2).] hi .end"},
+		"always":          {9, false, "[a: sent nothing for 2 min. Trying again in 1 s (2 of 2).] ! a: sent nothing for 2 min (tried 2 times; try again)"},
+		"with a fallback": {9, true, "[a: sent nothing for 2 min. Trying again in 1 s (2 of 2).] [a: sent nothing for 2 min. b:] hi .end"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			models := make([]llm.Model, 2)
+			for i := range models {
+				s, err := local.ParseScript("m", strings.NewReader(`{"text": "hi"}`))
+				if err != nil {
+					t.Fatal(err)
+				}
+				s.Provider = string(rune('a' + i))
+				models[i] = s
+			}
+			m := New(defaults, idleClock(&llmtest.IdleClock{}), &mute{models[0], tt.times})
+			if tt.others {
+				m = New(defaults, idleClock(&llmtest.IdleClock{}), &mute{models[0], tt.times}, models[1])
+			}
+			if got := describeAnswer(m, t.Context()); got != tt.want {
+				t.Errorf("got  %s\nwant %s", got, tt.want)
+			}
+		})
+	}
+}
+
 func TestRetry(t *testing.T) {
 	for name, tt := range map[string]struct {
 		script string

@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
@@ -34,6 +35,8 @@ type Config struct {
 	Window    int       // window to request; 0 means the one in the Modelfile, else at most 32,768
 	Images    string    // "yes" or "no"; otherwise the server's facts decide
 	Price     llm.Price // the zero value means unknown
+
+	FirstByte time.Duration // see wire.Endpoint
 
 	Memory *wire.Memory // of the server; nil means one of its own
 }
@@ -70,7 +73,7 @@ func New(cfg Config) *Model {
 	_, query := wire.SplitQuery(cfg.Address)
 	o := &Model{cfg: cfg, base: base, client: wire.NewClient(cfg.Address),
 		endpoint: wire.Endpoint{
-			Provider: cfg.Name, Model: cfg.Model, APIKey: cfg.APIKey, KeyEnv: cfg.KeyEnv, Address: base.String() + "?" + query,
+			Provider: cfg.Name, Model: cfg.Model, APIKey: cfg.APIKey, KeyEnv: cfg.KeyEnv, FirstByte: cfg.FirstByte, Address: base.String() + "?" + query,
 		},
 	}
 	o.endpoint.Advise = o.hintFor

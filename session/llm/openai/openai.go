@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
@@ -39,6 +40,8 @@ type Config struct {
 	Window    int       // tokens; 0 means the known window of the model, if any
 	NoImages  bool      // the model accepts no images
 	Price     llm.Price // the zero value means unknown
+
+	FirstByte time.Duration // see wire.Endpoint
 
 	// UsualWindow is the window of the model at its own provider, in tokens. It applies
 	// where no other is known.
@@ -94,7 +97,7 @@ func New(cfg Config) *Model {
 	}
 	o := &Model{cfg: cfg, base: baseOf(cfg), facts: factsOf(cfg.Type, cfg.Model), client: wire.NewClient(cfg.BaseURL),
 		endpoint: wire.Endpoint{
-			Provider: cfg.Name, Model: cfg.Model, APIKey: cfg.APIKey, KeyEnv: cfg.KeyEnv, KeyOptional: cfg.KeyOptional,
+			Provider: cfg.Name, Model: cfg.Model, APIKey: cfg.APIKey, KeyEnv: cfg.KeyEnv, FirstByte: cfg.FirstByte, KeyOptional: cfg.KeyOptional,
 			Address: cfg.BaseURL, Kinds: statusOfKind,
 		},
 	}

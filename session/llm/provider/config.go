@@ -46,7 +46,9 @@ type Provider struct {
 	MaxTokens int    `toml:"max_tokens" default:"0" range:"0.." zero:"the server's limit, for compatible the rest of the window, for claude at most 32,000 (64,000 at xhigh and max)" unit:"tokens" doc:"per answer, thoughts included"`
 	// ContextWindow of 0 is 200,000 for unknown models of claude, and no limit for others. An
 	// ollama is asked for that window; 0 means the one in the Modelfile, else at most 32,768.
-	ContextWindow  int    `toml:"context_window" default:"0" range:"0.." zero:"the known size of the model" unit:"tokens" doc:"of the context window; ollama gets this size"`
+	ContextWindow int `toml:"context_window" default:"0" range:"0.." zero:"the known size of the model" unit:"tokens" doc:"of the context window; ollama gets this size"`
+	// FirstByteSecs of 0 is 120, and an hour for a server on this machine or in the local network, which may read a long request for that long.
+	FirstByteSecs  int    `toml:"first_byte_secs" default:"0" range:"0..3600" zero:"120, for a server on this machine or in the local network 3600" unit:"seconds" doc:"without a byte of an answer, after which the request is sent once more"`
 	EmbeddingModel string `toml:"embedding_model" zero:"no embeddings" doc:"model for embeddings; models.md lists the types that have them"`
 	// EmbeddingPrefix stands before each text to embed.
 	EmbeddingPrefix string `toml:"embedding_prefix" default:"auto" doc:"words before each text to embed; auto: those that the model wants, by its name"`

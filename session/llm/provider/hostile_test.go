@@ -189,12 +189,12 @@ func TestKeptAlive(t *testing.T) {
 	}
 }
 
-// A server that says nothing fails after ten minutes, and one nearby after an hour: it may read a long request for that long, or work for
-// another session.
+// A server that says nothing fails after two minutes, and one nearby after an hour: it may read a long request for that long, or work for
+// another session. After the first byte of its answer it may say nothing for ten minutes.
 func TestSilence(t *testing.T) {
 	for address, want := range map[string]time.Duration{
-		"https://api.example.com/v1": 10 * time.Minute, "http://127.0.0.1:8080/v1": time.Hour, "http://localhost:8080": time.Hour,
-		"http://192.168.1.7:8000/v1": time.Hour,
+		"https://api.example.com/v1": 2 * time.Minute, "http://127.0.0.1:8080/v1": time.Hour, "http://localhost:8080": time.Hour,
+		"http://192.168.1.7:8000/v1": time.Hour, "http://gpu:8000/v1": 10 * time.Minute, "http://gpu.lan/v1": 10 * time.Minute,
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			began := time.Now()
@@ -208,9 +208,54 @@ func TestSilence(t *testing.T) {
 					t.Errorf("%s fails after %s with %v, want %s", address, took, err, want)
 				}
 			}
+			began = time.Now()
+			e.FirstByte = 7 * time.Second
+			for _, err := range e.Stream(t.Context(), silent, nil, nil) {
+				f, ok := errors.AsType[*llm.Error](err)
+				if took := time.Since(began); !ok || f.Message != "sent nothing for 7 s" || !f.Stalled || !f.Retryable || took != 7*time.Second {
+					t.Errorf("%s: %v after %s", address, err, took)
+				}
+			}
 		})
 	}
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		e := &wire.Endpoint{Provider: "p", Address: "https://api.example.com/v1"}
+		one := func(ctx context.Context) (*http.Response, error) {
+			time.Sleep(time.Minute)
+			return &http.Response{Body: &oneByte{ctx: ctx}}, nil
+		}
+		read := func(res *http.Response) iter.Seq2[[]byte, error] {
+			return func(yield func([]byte, error) bool) {
+				_, err := io.ReadAll(res.Body)
+				yield(nil, err)
+			}
+		}
+		for _, err := range e.Stream(t.Context(), one, read, pieces["claude"].begin) {
+			f, ok := errors.AsType[*llm.Error](err)
+			if took := time.Since(began); !ok || f.Stalled || took != 11*time.Minute {
+				t.Errorf("after the first byte: %v after %s", err, took)
+			}
+		}
+	})
 }
+
+// oneByte is a body with one byte and no end.
+type oneByte struct {
+	ctx  context.Context
+	read bool
+}
+
+func (b *oneByte) Read(p []byte) (int, error) {
+	if !b.read {
+		b.read = true
+		return copy(p, ":"), nil
+	}
+	<-b.ctx.Done()
+	return 0, context.Cause(b.ctx)
+}
+
+func (*oneByte) Close() error { return nil }
 
 // Endless arguments fail long before they fill the memory.
 func TestEndlessArguments(t *testing.T) {

@@ -3,6 +3,7 @@ package provider
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/anthropic"
@@ -29,10 +30,13 @@ func (p opening) key(env string) func() string {
 	return func() string { return p.getenv(env) }
 }
 
+// firstByte returns how long the server may send nothing before its answer begins; 0 means the default.
+func (p opening) firstByte() time.Duration { return time.Duration(p.FirstByteSecs) * time.Second }
+
 // openAnthropic returns the model of a provider of the type claude.
 func openAnthropic(p opening) (llm.Model, error) {
 	cfg := anthropic.Config{Name: p.Name, Model: p.Model, BaseURL: p.BaseURL, KeyEnv: p.APIKeyEnv, APIKey: p.key(p.APIKeyEnv), KeyOptional: p.keyOptional,
-		MaxTokens: p.MaxTokens, Window: p.ContextWindow, NoImages: p.Images == imagesNo, Price: p.Price}
+		FirstByte: p.firstByte(), MaxTokens: p.MaxTokens, Window: p.ContextWindow, NoImages: p.Images == imagesNo, Price: p.Price}
 	if !wire.IsNearby(p.BaseURL) || strings.HasPrefix(p.Model, "claude-") { // what is known about Claude holds behind a proxy too
 		return anthropic.New(cfg), nil
 	}
@@ -49,7 +53,7 @@ func openAnthropic(p opening) (llm.Model, error) {
 func openOpenAI(server string) func(p opening) (llm.Model, error) {
 	return func(p opening) (llm.Model, error) {
 		cfg := openai.Config{Type: server, Name: p.Name, Model: p.Model, API: p.API, BaseURL: p.BaseURL, KeyEnv: p.APIKeyEnv, APIKey: p.key(p.APIKeyEnv), KeyOptional: p.keyOptional,
-			Embedding: p.EmbeddingModel, EmbeddingPrefix: p.embeddingPrefix(), MaxTokens: p.MaxTokens, Window: p.ContextWindow, NoImages: p.Images == imagesNo, Price: p.Price, Memory: p.memory}
+			Embedding: p.EmbeddingModel, EmbeddingPrefix: p.embeddingPrefix(), FirstByte: p.firstByte(), MaxTokens: p.MaxTokens, Window: p.ContextWindow, NoImages: p.Images == imagesNo, Price: p.Price, Memory: p.memory}
 		if server == openai.ServerCompatible {
 			cfg.UsualWindow = usualWindow(cfg.Model)
 		}
@@ -63,7 +67,7 @@ func openOllama(p opening) (llm.Model, error) {
 		p.APIKeyEnv = ollamaKey // other servers must not see it
 	}
 	return ollama.New(ollama.Config{Name: p.Name, Model: p.Model, Address: p.BaseURL, KeyEnv: p.APIKeyEnv, APIKey: p.key(p.APIKeyEnv),
-		Embedding: p.EmbeddingModel, EmbeddingPrefix: p.embeddingPrefix(), MaxTokens: p.MaxTokens, Window: p.ContextWindow, Images: p.Images, Price: p.Price, Memory: p.memory}), nil
+		Embedding: p.EmbeddingModel, EmbeddingPrefix: p.embeddingPrefix(), FirstByte: p.firstByte(), MaxTokens: p.MaxTokens, Window: p.ContextWindow, Images: p.Images, Price: p.Price, Memory: p.memory}), nil
 }
 
 // Memory keeps the facts that were learned about model servers. The app has one for all

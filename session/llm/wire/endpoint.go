@@ -31,6 +31,9 @@ import (
 // waits for its turn, most servers send something to keep the connection alive.
 const maxSilence = 10 * time.Minute
 
+// defaultFirstByte is how long a server may send nothing before its answer begins.
+const defaultFirstByte = 2 * time.Minute
+
 // maxKeptAlive is how long a server may send keep-alive data only. Models that hide
 // their thoughts may think for most of it.
 const maxKeptAlive = time.Hour
@@ -47,6 +50,7 @@ type Endpoint struct {
 	Address     string         // as configured: it may hold a password, or a key in its query
 	Kinds       map[string]int // HTTP status of each kind of error in a stream
 	Silence     time.Duration  // how long the server may send nothing; 0 means maxSilence
+	FirstByte   time.Duration  // the same before its answer begins; 0 means defaultFirstByte, or Silence for a server nearby
 
 	// Advise adds the adapter's own hints to a failure; it may be nil.
 	Advise func(f *llm.Error, err error)
@@ -95,6 +99,28 @@ func (e *Endpoint) silence() time.Duration {
 	return maxSilence
 }
 
+// firstByte returns how long the server may send nothing before its answer begins. A server nearby may read a long
+// request for that long.
+func (e *Endpoint) firstByte() time.Duration {
+	switch {
+	case e.FirstByte > 0:
+		return e.FirstByte
+	case IsNearby(e.Address) || isLocalName(e.Address):
+		return e.silence()
+	}
+	return min(defaultFirstByte, e.silence())
+}
+
+// isLocalName reports whether the host of an address has a name of a local network.
+func isLocalName(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil || u.Hostname() == "" || strings.Contains(u.Hostname(), ":") {
+		return false
+	}
+	i := strings.LastIndexByte(u.Hostname(), '.')
+	return slices.Contains([]string{"local", "lan", "internal", "home", "arpa"}, u.Hostname()[i+1:]) || i < 0
+}
+
 // secrets returns the strings that no message may show: the key, and secrets in the
 // address.
 func (e *Endpoint) secrets() []string {
@@ -119,6 +145,7 @@ func (e *Endpoint) secrets() []string {
 
 // The causes of a request that was abandoned.
 var (
+	errNoByte    = errors.New("no byte")
 	errSilence   = errors.New("silence")
 	errKeptAlive = errors.New("kept alive")
 )
@@ -132,16 +159,19 @@ func (e *Endpoint) Stream(ctx context.Context, open func(context.Context) (*http
 			yield(llm.Event{}, err)
 			return
 		}
-		silence := e.silence()
+		silence, first := e.silence(), e.firstByte()
 		callCtx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
-		watch := time.AfterFunc(silence, func() { cancel(errSilence) })
+		unbegun := time.AfterFunc(first, func() { cancel(errNoByte) })
+		defer unbegun.Stop()
+		watch := time.AfterFunc(max(silence, first), func() { cancel(errSilence) })
 		defer watch.Stop()
 		progress := time.AfterFunc(maxKeptAlive, func() { cancel(errKeptAlive) })
 		defer progress.Stop()
 
 		listening := true
 		emit := func(ev llm.Event) bool {
+			unbegun.Stop()
 			listening = listening && yield(ev, nil)
 			if ev.IsContent() || ev.Progress != nil {
 				progress.Reset(maxKeptAlive)
@@ -155,15 +185,23 @@ func (e *Endpoint) Stream(ctx context.Context, open func(context.Context) (*http
 			}
 			defer res.Body.Close()
 			// Keep-alive data is not an event, so bytes are counted.
-			res.Body = &activityReader{res.Body, func() { watch.Reset(silence) }}
+			res.Body = &activityReader{res.Body, func() {
+				unbegun.Stop()
+				watch.Reset(silence)
+			}}
 			res.Body = &limitedBody{ReadCloser: res.Body, remaining: maxStream, limit: maxStream}
-			return readAnswer(chunks(res), begin(), emit, func() { progress.Reset(maxKeptAlive) })
+			return readAnswer(chunks(res), begin(), emit, func() {
+				unbegun.Stop()
+				progress.Reset(maxKeptAlive)
+			})
 		}()
 		switch {
 		case err == nil || !listening:
 			return
 		case ctx.Err() != nil:
 			err = context.Cause(ctx)
+		case context.Cause(callCtx) == errNoByte:
+			err = &llm.Error{Provider: e.Provider, Message: "sent nothing for " + llm.FormatDuration(first), Hint: "try again", Retryable: true, Stalled: true}
 		case context.Cause(callCtx) == errSilence:
 			err = &llm.Error{Provider: e.Provider, Message: "sent nothing for " + silence.String(), Hint: "try again", Retryable: true}
 		case context.Cause(callCtx) == errKeptAlive:
