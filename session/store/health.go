@@ -10,7 +10,10 @@ import (
 type Health struct {
 	Bytes    int64 // of the file and its write-ahead log
 	Sessions int
-	Outdated bool // the schema is of an older version; the next use migrates it
+	Events   int64 // bytes of the events of sessions
+	Outputs  int64 // bytes of stored outputs of tools
+	Free     int64 // bytes that deleted data has left
+	Outdated bool  // the schema is of an older version; the next use migrates it
 }
 
 // Check examines every page of the database at path and changes nothing. Without a file
@@ -54,6 +57,12 @@ func (s *Health) count(path string) error {
 	if err != nil || v == 0 { // an empty file
 		return err
 	}
+	if s.Free, err = h.freeBytes(); err != nil {
+		return err
+	}
 	s.Outdated = v < knownVersion()
-	return h.one([]any{&s.Sessions}, "SELECT count(*) FROM sessions")
+	if err := h.one([]any{&s.Sessions, &s.Events}, "SELECT (SELECT count(*) FROM sessions), (SELECT coalesce(sum(length(data)), 0) FROM events)"); err != nil || v < 2 {
+		return err
+	}
+	return h.one([]any{&s.Outputs}, "SELECT coalesce(sum(length(data)), 0) FROM tool_overflow_parts")
 }

@@ -31,12 +31,15 @@ func (e *examination) database(context.Context) []Finding {
 	if err != nil {
 		return []Finding{failure(err.Error(), "make the file and its directory readable")}
 	}
-	text := fmt.Sprintf("%s: %s, %.1f MB, intact", file, quantity.CountGrouped(h.Sessions, "session"), float64(h.Bytes)/1e6)
+	text := fmt.Sprintf("%s: %s, %.1f MB (conversations %.1f MB, outputs of tools %.1f MB, free %.1f MB), intact",
+		file, quantity.CountGrouped(h.Sessions, "session"), megabytes(h.Bytes), megabytes(h.Events), megabytes(h.Outputs), megabytes(h.Free))
 	if h.Outdated {
 		text += "; of an older version, which the next session converts"
 	}
 	return []Finding{passed(text)}
 }
+
+func megabytes(bytes int64) float64 { return float64(bytes) / 1e6 }
 
 // audit reports whether the audit log is intact.
 func (e *examination) audit(context.Context) []Finding {

@@ -84,13 +84,9 @@ func (p *pruneFlags) prune(cmd *cobra.Command, f *cli.Flags, l *config.Loaded, a
 	return deleteOld(cmd, l, a, old, before)
 }
 
-// deleteOld deletes sessions and prints the space that this freed.
+// deleteOld deletes sessions, shrinks the database, and prints the space that this freed.
 func deleteOld(cmd *cobra.Command, l *config.Loaded, a *app.App, old []store.Session, before time.Time) error {
 	ctx, kept := cmd.Context(), filepath.Join(l.Paths.Data, rewind.DirName)
-	free, err := a.Store.FreeBytes(ctx)
-	if err != nil {
-		return err
-	}
 	files, n, sessions := treeSize(kept), 0, a.Sessions()
 	for _, s := range old {
 		deleted, err := sessions.DeleteOld(ctx, s.ID, before)
@@ -103,11 +99,13 @@ func deleteOld(cmd *cobra.Command, l *config.Loaded, a *app.App, old []store.Ses
 		}
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s is in use and stays.\n", sessionName(s))
 	}
-	now, err := a.Store.FreeBytes(ctx)
-	if err != nil {
-		return err
+	text := "Deleted " + quantity.Count(n, "session")
+	freed, err := a.Store.Shrink(ctx)
+	if err == nil {
+		text += fmt.Sprintf(": the database is %s smaller", sizeText(freed))
+	} else {
+		text += fmt.Sprintf(": new sessions use their room first, since the database could not shrink (%v)", err)
 	}
-	text := fmt.Sprintf("Deleted %s: %s of the database are free for new sessions", quantity.Count(n, "session"), sizeText(now-free))
 	if freed := files - treeSize(kept); freed > 0 {
 		text += fmt.Sprintf(", and %s of files for /rewind were removed", sizeText(freed))
 	}
