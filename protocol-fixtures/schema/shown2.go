@@ -124,7 +124,8 @@ func (s *shown2) update(params json.RawMessage) error {
 // call checks an update of a tool call.
 func (s *session2) call(u update2, members map[string]json.RawMessage, replaying bool) error {
 	known := s.calls[u.ToolCallID]
-	if known == nil || replaying && u.Status == "pending" {
+	_, announced := members["name"] // a replay announces each call again, one that has ended by a single update
+	if known == nil || replaying && (announced || u.Status == "pending") {
 		known = &call2{}
 		s.calls[u.ToolCallID] = known
 	}

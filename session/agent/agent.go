@@ -149,9 +149,8 @@ type Workspace struct {
 	Exists func(path string) bool
 	// IsProgram reports whether a name is a known program's; nil knows none.
 	IsProgram func(name string) bool
-	// Attached is called with the URI of each resource that a prompt embeds; nil
-	// ignores them.
-	Attached func(uri string)
+	// Attached is called with each resource that a prompt embeds; nil ignores them.
+	Attached func(context.Context, *acp.Resource)
 	// Resource returns the call that reads a URI from an MCP server, or "" if no
 	// server has it; nil means no servers.
 	Resource func(uri string) (tool string, input map[string]string)

@@ -43,7 +43,7 @@ func (t *turn) shortenAttachments(ctx context.Context, prompt []acp.ContentBlock
 func (t *turn) shortForms(ctx context.Context, content []acp.ContentBlock) (short []transcript.Attachment) {
 	for i, c := range content {
 		if c.Type == "resource" && t.Attached != nil {
-			t.Attached(c.Resource.URI)
+			t.Attached(ctx, c.Resource)
 		}
 		if t.Shorten == nil || c.Type != "resource" || c.Resource.Text == nil {
 			continue

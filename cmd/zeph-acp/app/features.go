@@ -63,6 +63,7 @@ func (b *sessionBuilder) features(terminals *ideproxy.Terminals) *sessionFeature
 		b.flowFeature(gates.flow),
 		{Name: "anomaly", Link: gates.anomaly.Link(), OwnCalls: true, Reset: gates.anomaly.Reset},
 		{Name: "utility", Link: gates.utility.Link(), OwnCalls: true, BeforeTurn: gates.utility.Begin, Reset: gates.utility.Reset},
+		b.unsavedFeature(copies.fs), // before a question about a call that cannot run
 		b.permissionFeature(copies.permission),
 		{Name: "precondition", Link: executors.CheckPrecondition},
 		lspFeature(copies.servers),

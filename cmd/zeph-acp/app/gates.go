@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/gates/anomaly"
 	"github.com/zeph-acp/zeph-acp/executors/gates/flow"
@@ -75,7 +76,7 @@ func (b *sessionBuilder) flowFeature(f *flow.Flow) Feature {
 	return Feature{
 		Name: "information_flow", Link: f.Link(), OwnCalls: true, Status: f.Status, Reset: f.Reset,
 		BeforeTurn: func() { f.Restore(b.session.State(flow.Name)) },
-		Turns:      func(a *agent.Agent) { a.Attached = f.Attached },
+		Turns:      func(a *agent.Agent) { a.Attached = func(_ context.Context, r *acp.Resource) { f.Attached(r.URI) } },
 	}
 }
 

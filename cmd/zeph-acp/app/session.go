@@ -6,13 +6,16 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync/atomic"
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/executors/command/programs"
+	"github.com/zeph-acp/zeph-acp/executors/links/unsaved"
 	"github.com/zeph-acp/zeph-acp/executors/permission"
+	"github.com/zeph-acp/zeph-acp/executors/tools/files"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/filter/redact"
 	"github.com/zeph-acp/zeph-acp/filter/text/texts"
@@ -186,6 +189,29 @@ func (b *sessionBuilder) agent(f *sessionFeatures) *agent.Agent {
 		}
 	})
 	return a
+}
+
+// unsavedFeature keeps files of which the editor has newer text, if the tools do not see its buffers.
+func (b *sessionBuilder) unsavedFeature(fs files.FS) Feature {
+	if !b.session.Client.Capabilities().SavedFilesOnly {
+		return Feature{Name: "unsaved"}
+	}
+	f := &unsaved.Files{Read: fs.ReadFile}
+	return Feature{
+		Name: "unsaved", Link: f.Middleware, Turns: func(a *agent.Agent) {
+			others := a.Attached
+			a.Attached = func(ctx context.Context, r *acp.Resource) {
+				if others != nil {
+					others(ctx, r)
+				}
+				if path := transcript.LinkTarget(r.URI); r.Text != nil && filepath.IsAbs(path) {
+					if path, err := b.dirs.files.Resolve(path); err == nil {
+						f.Attached(ctx, path, *r.Text)
+					}
+				}
+			}
+		},
+	}
 }
 
 // budgetFeature stops turns at their budget.

@@ -145,7 +145,7 @@ func streamed(t *testing.T, begin func() wire.Answer, next func(minute int) []by
 			}
 		}
 	}
-	e := &wire.Endpoint{Provider: "p", Silence: 1000 * time.Hour}
+	e := &wire.Endpoint{Provider: "p", Silence: 1000 * time.Hour, FirstByte: 1000 * time.Hour} // the chunks do not come from the body
 	for _, err := range e.Stream(t.Context(), open, chunks, begin) {
 		if err != nil && !errors.As(err, &failed) {
 			t.Error(err)
