@@ -2,12 +2,14 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
 	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 	"github.com/zeph-acp/zeph-acp/filter/text/texts"
 	"github.com/zeph-acp/zeph-acp/session/llm"
@@ -221,6 +223,7 @@ func (w *compactionRun) replaceOlder(ctx context.Context, c transcript.Compactio
 		d.Prompts = boundPrompts(d.Prompts, w.bytesFor(w.room.messages/promptsShare))
 	}
 	d.Mode = statedMode(w.history[:cut])
+	d.Files = w.changedFiles(d.Files, old)
 	d.Plan = w.openPlan(w.history[first:], cut-first, d.Plan)
 	head := d.Message()
 	head.Count = w.newestCount(w.history)
@@ -288,6 +291,34 @@ func (w *compactionRun) firstKept(c transcript.Compaction, first, prompt int) in
 		}
 	}
 	return best
+}
+
+// maxChangedFiles is the number of files that a digest names.
+const maxChangedFiles = 100
+
+// changedFiles adds the files that calls in messages changed to those of earlier messages. The latest ones stay.
+func (t *turn) changedFiles(files []string, messages []llm.Message) []string {
+	tools := t.Chain.Tools()
+	files = slices.Clone(files)
+	for _, m := range messages {
+		for _, b := range m.Blocks {
+			if b.Call == nil {
+				continue
+			}
+			tool, ok := executors.Find(tools, b.Call.Name)
+			if !ok || !tool.ChangesFiles() {
+				continue
+			}
+			var input map[string]json.RawMessage
+			var path string
+			if json.Unmarshal(b.Call.Input, &input) != nil || json.Unmarshal(input[tool.Subject.Param], &path) != nil || path == "" {
+				continue
+			}
+			path = line.Truncate(line.Join(path), maxCallInput)
+			files = append(slices.DeleteFunc(files, func(other string) bool { return other == path }), path)
+		}
+	}
+	return files[max(0, len(files)-maxChangedFiles):]
 }
 
 // openPlan returns the unfinished part of the model's last plan, or "" if a

@@ -23,6 +23,7 @@ func TestLongConversation(t *testing.T) {
 	for name, m := range map[string]*fakeModel{
 		"short outputs":                  {window: 16_000, output: 500},
 		"long outputs":                   {window: 16_000, output: 4_000},
+		"many turns":                     {window: 16_000, output: 2_000},
 		"many rounds":                    {window: 16_000, output: 4_000, rounds: 8},
 		"outputs like a window":          {window: 16_000, output: 24_000, rounds: 2},
 		"more than a window":             {window: 16_000, output: 24_000, parallel: 4},
@@ -33,7 +34,11 @@ func TestLongConversation(t *testing.T) {
 			c := &client{}
 			a, _ := compacting(t, m, c)
 			var history []llm.Message
-			for i := range 40 {
+			turns := 40
+			if name == "many turns" {
+				turns = 200
+			}
+			for i := range turns {
 				prompt := fmt.Sprintf("prompt %d: look again", i)
 				if i == 0 {
 					prompt = "prompt 0: always answer in French"

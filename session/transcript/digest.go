@@ -17,6 +17,7 @@ type Digest struct {
 	Knowledge []string // summaries that the model asked for by compress_context, oldest first; none ever changes
 	Summary   string   // of all other compacted messages
 	Prompts   []string // the user's prompts among those messages, oldest first
+	Files     []string // the files that these messages changed, as the calls name them, the latest last
 	Plan      string   // the current plan, if it is open and in no later message
 }
 
@@ -25,6 +26,7 @@ const (
 	knowledgeHead = "[Knowledge: what was worked out before, in place of its messages]\n"
 	summaryHead   = "[Summary of the conversation so far, in place of its messages]\n"
 	promptsHead   = "[What the user said in it, word for word]\n"
+	filesHead     = "[Files that were changed in it]\n"
 	planHead      = "[The plan, as it is now]\n"
 )
 
@@ -49,6 +51,8 @@ func ReadDigest(history []llm.Message) (d Digest, ok bool) {
 			d.Summary = rest
 		case promptsHead:
 			d.Prompts = strings.Split(rest, PromptBreak)
+		case filesHead:
+			d.Files = strings.Split(rest, "\n")
 		case planHead:
 			d.Plan = rest
 		default:
@@ -73,6 +77,7 @@ func (d Digest) Message() llm.Message {
 	}
 	add(summaryHead, d.Summary)
 	add(promptsHead, strings.Join(d.Prompts, PromptBreak))
+	add(filesHead, strings.Join(d.Files, "\n"))
 	add(planHead, d.Plan)
 	return m
 }
