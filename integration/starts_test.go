@@ -33,6 +33,7 @@ var mayStart = map[string]string{
 	"executors/tools/lsp/client/client.go": "the same",
 	"executors/tools/mcp/connect.go":       "MCP servers of the user's configuration, or approved ones",
 	"executors/tools/mcp/stdio/stdio.go":   "the same",
+	"cmd/zeph-acp/certify/certify.go":      "the client that the user names, to test it",
 	"cmd/zeph-acp/headless/terminal.go":    "terminals of the client of run and chat, for commands of the tool bash",
 }
 

@@ -189,7 +189,7 @@ func TestStatusLeavesNoMarks(t *testing.T) {
 	s.key("C-c")
 	s.await(`\n\$$`)
 	for _, want := range []string{"│ begun\nbe quick\n│ ended\n", "\n\nAdded to the turn: be quick\n\n",
-		"│ second\n╰ failed · cancelled\n\ncancelled\n\nsession "} {
+		"│ second\n╰ failed · cancelled\n\nThe turn was cancelled.\n\nsession "} {
 		if !strings.Contains(s.last, want) {
 			t.Errorf("the terminal lacks %q", want)
 		}

@@ -2,12 +2,16 @@ package mcp
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"maps"
 	"net/http"
 	"net/url"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -38,10 +42,26 @@ func endsSoon(program *stdio.Server) bool {
 // exit.
 func withExit(err error, program *stdio.Server) error {
 	if endsSoon(program) {
-		err = fmt.Errorf("%w (%s)", err, exitText(program.Exit()))
+		err = &exitedError{exitText(program.Exit()), err}
 	}
 	return withLastLine(err, program)
 }
+
+// exitedError is the error of a request to a program that has ended.
+type exitedError struct {
+	exit  string
+	cause error
+}
+
+// Error leaves out which end of the pipe was noticed first, since that is chance.
+func (e *exitedError) Error() string {
+	if errors.Is(e.cause, io.EOF) || errors.Is(e.cause, syscall.EPIPE) || errors.Is(e.cause, fs.ErrClosed) {
+		return e.exit
+	}
+	return fmt.Sprintf("%v (%s)", e.cause, e.exit)
+}
+
+func (e *exitedError) Unwrap() error { return e.cause }
 
 // withLastLine adds the program's last line of stderr to an error.
 func withLastLine(err error, program *stdio.Server) error {

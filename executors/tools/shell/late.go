@@ -16,7 +16,7 @@ const killLate = "kill"
 
 // The sentences about time in the description of the tool, by on_timeout.
 const (
-	goesOn    = "After timeout (seconds) it goes on in the background, as with background (servers): an id for bash_output, bash_stop."
+	goesOn    = "After timeout (seconds), or with background, it goes on; bash_output, bash_stop take its id."
 	isLimited = "Time is limited (timeout: seconds). background (servers) returns an id for bash_output, bash_stop."
 )
 
