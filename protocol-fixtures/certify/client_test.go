@@ -35,6 +35,7 @@ type testClient struct {
 	done     chan struct{}
 	answered chan string // results of own requests
 	idle     chan struct{}
+	pinged   chan struct{} // the scenario late, which goes on after its turn, got an answer
 
 	mu        sync.Mutex
 	scenario  string
@@ -42,7 +43,6 @@ type testClient struct {
 	terminals map[string]*exec.Cmd
 	output    map[string]*strings.Builder
 	lastID    int
-	ended     bool
 }
 
 // agentParams are the params of the agent's requests.
@@ -61,6 +61,7 @@ func (c *testClient) certify(names ...string) *Report {
 	out, fromAgent := io.Pipe()
 	c.in, c.schema, c.dir = in, schema.Load(c.t), c.t.TempDir()
 	c.done, c.answered, c.idle = make(chan struct{}), make(chan string, 1), make(chan struct{}, 1)
+	c.pinged = make(chan struct{}, 2)
 	c.terminals, c.output = map[string]*exec.Cmd{}, map[string]*strings.Builder{}
 	config := Config{Protocol: "auto", Version: "1", Patience: 30 * time.Second}
 	if len(names) == 1 {
@@ -97,6 +98,14 @@ func (c *testClient) drive(names []string) {
 			case <-c.idle:
 			case <-c.done:
 				return
+			}
+		}
+		for range 2 * strings.Count(name, "late") { // before and after the end of the turn
+			select {
+			case <-c.pinged:
+			case <-c.done:
+				return
+			case <-time.After(time.Minute): // a client with a fault
 			}
 		}
 	}
@@ -224,6 +233,9 @@ func (c *testClient) serve(method, id string, p agentParams) {
 	result, ok := c.result(method, p)
 	if !ok {
 		c.write(`{"jsonrpc":"2.0","id":` + id + `,"error":{"code":-32601,"message":"unknown method"}}`)
+		if method == "_zeph/certify" && c.now() == "late" {
+			c.pinged <- struct{}{}
+		}
 		return
 	}
 	if failure, failed := strings.CutPrefix(result, "error "); failed {
