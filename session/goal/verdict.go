@@ -68,7 +68,7 @@ func parseLine(text string) (Verdict, bool) {
 			return Verdict{}, false
 		}
 		v := Verdict{Finding: f.Finding}
-		if f.Finding != IsMet {
+		if f.Finding != IsMet && strings.ContainsFunc(rest, unicode.IsLetter) { // small models copy the "…" of a form
 			v.Why = Reason(strings.Trim(rest, markup+":.,;!–—"))
 		}
 		return v, true
