@@ -109,7 +109,7 @@ func (r StopReason) Sentence() string {
 	case StopMaxTokens:
 		return "The answer reached the limit of the model."
 	case StopMaxTurnRequests:
-		return "The turn reached the limit of its rounds."
+		return "The turn reached a limit."
 	}
 	return "The turn ended: " + string(r)
 }

@@ -94,6 +94,9 @@ func (s *Session) followGoal(ctx context.Context, g goal.Goal, in agent.Input) (
 		next := ""
 		if status == goal.Running {
 			status, why, next = run.check(ctx)
+			if asked := run.askedFor(); asked != "" && status != goal.Met && ctx.Err() == nil {
+				status, why = asked, ""
+			}
 		}
 		if status != goal.Running {
 			return run.end(ctx, status, why, reason, err)
@@ -162,10 +165,19 @@ func (r *goalRun) end(ctx context.Context, status goal.Status, why string, reaso
 			err = errors.New(wrong.Reason)
 		}
 		return "", err
+	case reason == acp.StopEndTurn && status == goal.Failed:
+		return "", errors.New(why)
 	case reason == acp.StopEndTurn && (status == goal.Limit || status == goal.Stalled):
 		reason = acp.StopMaxTurnRequests
 	}
 	return reason, told
+}
+
+// askedFor returns Paused or Stopped if the user has asked for it.
+func (r *goalRun) askedFor() goal.Status {
+	r.session.mu.Lock()
+	defer r.session.mu.Unlock()
+	return r.asked
 }
 
 // snapshot returns the goal as it is now.

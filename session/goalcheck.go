@@ -48,6 +48,12 @@ func (r *goalRun) find(ctx context.Context) (status goal.Status, why, next strin
 			return goal.Met, fmt.Sprintf("`%s` exits with 0", g.Until), ""
 		}
 	}
+	s.mu.Lock()
+	exceeded := r.Exceeded()
+	s.mu.Unlock()
+	if exceeded != "" { // before another request to the model
+		return goal.Limit, exceeded, ""
+	}
 	answer, reason, err := s.runner().Check(ctx, s.history, agent.Check{
 		Instructions: goal.CheckInstructions(),
 		Question:     func(work string) string { return g.Question(work, g.Until != "") },
@@ -85,11 +91,9 @@ func (r *goalRun) notMet(ctx context.Context, why string, script agent.ScriptRes
 	s.mu.Lock()
 	r.addTime()
 	progress := r.Checked(why, script.Stable, err == nil && changed[s.turnNumber] > 0)
-	exceeded, asked, g := r.Exceeded(), r.asked, r.Goal
+	exceeded, g := r.Exceeded(), r.Goal
 	s.mu.Unlock()
 	switch {
-	case asked != "":
-		return asked, "", ""
 	case !progress:
 		return goal.Stalled, why, ""
 	case exceeded != "":

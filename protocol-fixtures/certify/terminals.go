@@ -3,6 +3,7 @@ package certify
 import (
 	"encoding/json"
 	"os/exec"
+	"path/filepath"
 	"strings"
 )
 
@@ -91,7 +92,7 @@ func terminalCommand(t *turn) {
 		return
 	}
 	lines := strings.Split(o.Output, "\n")
-	right := len(lines) > 2 && lines[0] == `a b|c"d||` && lines[1] == "x $y" && strings.HasSuffix(lines[2], "zeph-certify.tmp")
+	right := len(lines) > 2 && lines[0] == `a b|c"d||` && lines[1] == "x $y" && strings.HasSuffix(lines[2], filepath.Base(t.scratch()))
 	t.checked("terminal-command", right, "the output shows other arguments, another environment or directory", got.frames()...)
 	done := o.ExitStatus != nil && o.ExitStatus.ExitCode != nil && *o.ExitStatus.ExitCode == 3
 	t.checked("terminal-exit", done, "terminal/output has no exit code 3", got.frames()...)

@@ -17,6 +17,7 @@ type turn struct {
 	id       json.RawMessage // of the request
 	session  string
 	cwd      string
+	dir      string // see scratch; empty until it is used
 	text     string
 	prompt   []contentBlock
 	children []string // sessions of sub-agents
@@ -82,8 +83,10 @@ func (t *turn) run() {
 	} else if ok {
 		t.say(t.verdict())
 	}
-	_ = os.RemoveAll(t.scratch()) // nothing else can be done about it
-	t.record(ok)                  // first, since some clients kill the agent once they have the answer
+	if t.dir != "" {
+		_ = os.RemoveAll(t.dir) // nothing else can be done about it
+	}
+	t.record(ok) // first, since some clients kill the agent once they have the answer
 	t.finish(reason)
 	if ok && s.after != nil && t.why == "" {
 		s.after(t)
@@ -319,9 +322,17 @@ func (t *turn) ping() {
 	}
 }
 
-// scratch returns the directory of the scenario's files in the session's directory. It is
+// scratch returns the directory of the scenario's files in the session's directory, of a name that nobody has. It is
 // removed after the turn.
-func (t *turn) scratch() string { return filepath.Join(t.cwd, "zeph-certify.tmp") }
+func (t *turn) scratch() string {
+	for n := 1; t.dir == ""; n++ {
+		dir := filepath.Join(t.cwd, fmt.Sprintf("zeph-certify-%d.tmp", n))
+		if _, err := os.Lstat(dir); err != nil {
+			t.dir = dir
+		}
+	}
+	return t.dir
+}
 
 // file returns the path of a new file for the scenario; "" if it cannot be written.
 func (t *turn) file(name, text string) string {

@@ -72,7 +72,7 @@ type Watch struct {
 	mu       sync.Mutex         // held during a question, so that several sub-agents ask once
 	raised   map[string]float64 // the limits that the user has raised, by key
 	warned   map[string]bool    // by key
-	stopped  string             // the message with which the running turn was stopped; empty if it was not
+	stopped  string             // why the running turn was stopped; empty if it was not
 	unpriced bool               // the user was told of unknown prices
 }
 
@@ -160,9 +160,18 @@ func (b Budget) limitsCost() bool {
 	return b.Turn.MaxCost > 0 || b.Session.MaxCost > 0 || b.Day.MaxCost > 0
 }
 
-// checkBudget warns the user that the budget is nearly used up, and ends the turn once it is, unless the user
-// raises it. It is called before each request to a model.
+// checkBudget ends the turn once its budget is used up. It is called before each request to a model.
 func (t *turn) checkBudget(ctx context.Context) (acp.StopReason, error) {
+	why, err := t.budgetStop(ctx)
+	if err != nil || why == "" {
+		return "", err
+	}
+	return t.stop(ctx, acp.StopMaxTurnRequests, "Stopped: %s.", why)
+}
+
+// budgetStop warns the user that the budget is nearly used up. Once it is, it returns why no model may be asked,
+// unless the user raises the budget.
+func (t *turn) budgetStop(ctx context.Context) (why string, err error) {
 	w := t.Watch
 	if w == nil || t.direct {
 		return "", nil
@@ -187,7 +196,7 @@ func (t *turn) checkBudget(ctx context.Context) (acp.StopReason, error) {
 				return "", err
 			}
 			if why != "" {
-				w.stopped = fmt.Sprintf("Stopped: the budget of %s is used up, %s (agent.budget.%s)%s.", g.of, g, g.key, why)
+				w.stopped = fmt.Sprintf("the budget of %s is used up, %s (agent.budget.%s)%s", g.of, g, g.key, why)
 				continue
 			}
 			for w.raised[g.key] = g.limit; w.raised[g.key] <= g.used; {
@@ -201,10 +210,7 @@ func (t *turn) checkBudget(ctx context.Context) (acp.StopReason, error) {
 			}
 		}
 	}
-	if w.stopped != "" {
-		return t.stop(ctx, acp.StopMaxTurnRequests, "%s", w.stopped)
-	}
-	return "", nil
+	return w.stopped, nil
 }
 
 // askToSpend asks the user whether the turn goes on although a limit is reached. The reason is empty if it does.

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
 // TestBudget has models of which each answer costs 0.3 USD, 30 tokens and a minute.
@@ -93,5 +94,25 @@ func TestBudget(t *testing.T) {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
+	}
+}
+
+// A compaction asks a model too.
+func TestBudgetOfCompaction(t *testing.T) {
+	c := &client{}
+	a := newAgent(t, `{"text":"a summary"}`, c)
+	spent := int64(100)
+	a.Watch = NewWatch(Budget{Session: Limit{MaxTokens: 100}}, func(context.Context, bool) Spending { return Spending{Session: Amount{Tokens: spent}} })
+	history := []llm.Message{
+		{Role: llm.User, Blocks: []llm.Block{{Text: "hi"}}}, {Role: llm.Assistant, Blocks: []llm.Block{{Text: "hello"}}},
+		{Role: llm.User, Blocks: []llm.Block{{Text: "again"}}}, {Role: llm.Assistant, Blocks: []llm.Block{{Text: "hello again"}}},
+	}
+	_, err := a.Compact(t.Context(), history, "")
+	if want := "the budget of this session is used up, 100 of 100 tokens (agent.budget.session.max_tokens) and nobody is there to raise it"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	spent = 10
+	if _, err := a.Compact(t.Context(), history, ""); err != nil {
+		t.Error(err)
 	}
 }

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -72,6 +73,10 @@ func (t *turn) makeRoom(ctx context.Context) error {
 // important topic. With an error it returns the old history.
 func (a *Agent) Compact(ctx context.Context, history []llm.Message, focus string) ([]llm.Message, error) {
 	t := &turn{Agent: a, model: a.Model(), offered: a.offeredTools(a.Model()), history: history}
+	a.Watch.beginTurn()
+	if why, err := t.budgetStop(ctx); err != nil || why != "" {
+		return history, cmp.Or(err, errors.New(why))
+	}
 	err := t.compactNow(ctx, transcript.Manual, focus)
 	return t.history, err
 }

@@ -49,7 +49,7 @@ does not reach is "not tried".
 In COMMAND, a line of the shell, {agent} becomes the path of the agent, a program
 without arguments. The client must send one prompt; where a scenario waits for a cancel, the
 client gets SIGINT. It works in the current directory, where scenarios create and remove the
-directory zeph-certify.tmp.
+directory zeph-certify-1.tmp.
 
 An editor starts the agent itself: zeph-acp serve --certify REPORT. Each prompt then runs the next
 scenario, and "/certify NAME" runs one of them.

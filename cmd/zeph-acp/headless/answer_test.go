@@ -70,7 +70,7 @@ func TestAnswer(t *testing.T) {
 			[]string{readCall, readEnd, saying("note", "Stopped.")},
 			"max_turn_requests",
 			"",
-			"╭ read  a.txt\n│ 1 line\n╰ completed\n\nStopped.\n\nThe turn reached the limit of its rounds.\n",
+			"╭ read  a.txt\n│ 1 line\n╰ completed\n\nStopped.\n\nThe turn reached a limit.\n",
 		},
 		"cut off":            {[]string{saying("1", "and so on")}, "max_tokens", "and so on\n", "The answer reached the limit of the model.\n"},
 		"help":               {[]string{saying("1", "Connect a model.")}, "end_turn", "", "Connect a model.\n"},

@@ -66,7 +66,7 @@ func turnError(reason acp.StopReason, err, cause error, lastMessage, model strin
 	case acp.StopMaxTokens:
 		return limitError(lastMessage, ": the answer was cut off at the limit of tokens of "+model+" (max_tokens)")
 	case acp.StopMaxTurnRequests:
-		return limitError(lastMessage, " at a limit of its rounds (--max-rounds)")
+		return limitError(lastMessage, " at a limit")
 	}
 	return fmt.Errorf("the turn ended with the unknown stop reason %q", reason)
 }

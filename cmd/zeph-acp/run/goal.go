@@ -2,6 +2,7 @@ package run
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -23,11 +24,16 @@ func (g *goalFlags) add(fs *pflag.FlagSet) {
 	fs.StringVar(&g.until, "until", "", "with --goal: the goal is met when `COMMAND` exits with 0")
 }
 
-func (g *goalFlags) check(args []string) error {
+// check checks the flags. A blank value is a mistake: a script passes it if its variable is unset.
+func (g *goalFlags) check(fs *pflag.FlagSet, args []string) error {
 	switch {
-	case g.goal == "" && g.until != "":
+	case !fs.Changed("goal") && fs.Changed("until"):
 		return cli.Usagef("--until: want --goal too")
-	case g.goal != "" && len(args) > 0:
+	case fs.Changed("goal") && strings.TrimSpace(g.goal) == "":
+		return cli.Usagef("--goal: want the text of the goal")
+	case fs.Changed("until") && strings.TrimSpace(g.until) == "":
+		return cli.Usagef("--until: want a command")
+	case fs.Changed("goal") && len(args) > 0:
 		return cli.Usagef("want --goal or a prompt, not both")
 	}
 	return nil
@@ -81,8 +87,7 @@ func (t *tally) goalError(err, cause error) error {
 	if _, failed := errors.AsType[*agentError](err); t.goal == nil || failed || cause != nil {
 		return err
 	}
-	switch t.goal.Status {
-	case goal.Met, goal.Failed:
+	if t.goal.Status == goal.Met || t.goal.Status == goal.Failed && err != nil {
 		return err
 	}
 	why := "the goal was not met"

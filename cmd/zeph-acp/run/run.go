@@ -188,7 +188,7 @@ type Runner struct {
 
 // runPrompt acts as the editor for one turn of its own server.
 func runPrompt(cmd *cobra.Command, f *cli.Flags, r *Flags, args []string) error {
-	if err := r.goalFlags.check(args); err != nil {
+	if err := r.goalFlags.check(cmd.Flags(), args); err != nil {
 		return err
 	}
 	return WithRunner(cmd, f, r, func(ctx context.Context, run *Runner) error {
