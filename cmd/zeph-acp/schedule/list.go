@@ -190,7 +190,11 @@ func showTask(w io.Writer, t store.Task, model string, runs []store.Run, zone *t
 	fmt.Fprintf(&b, "runs       %s, next %s\n", cmp.Or(cli.OneLine(t.Cron), "once"), timeIn(zone, t.Next))
 	fmt.Fprintf(&b, "mode       %s\n", cli.OneLine(t.Mode))
 	fmt.Fprintf(&b, "model      %s\n", cmp.Or(cli.OneLine(model), "the default"))
-	fmt.Fprintf(&b, "set by     session %s\n\n%s\n", cli.OneLine(t.Session), cli.Indent(t.Prompt))
+	setBy := "you"
+	if t.Session != "" {
+		setBy = "session " + cli.OneLine(t.Session)
+	}
+	fmt.Fprintf(&b, "set by     %s\n\n%s\n", setBy, cli.Indent(t.Prompt))
 	for _, r := range runs {
 		fmt.Fprintf(&b, "\n%s  %s", timeIn(zone, r.Started), outcomeOf(r))
 		if r.Session != "" {
