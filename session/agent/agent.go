@@ -134,6 +134,8 @@ type State struct {
 	// Spend counts an answer and returns the cost of the session so far; nil
 	// means that prices are unknown.
 	Spend func(llm.Model, llm.Usage) *acp.Cost
+	// Background returns the commands in the background, one line each; nil means none.
+	Background func() []string
 	// Watch stops turns at their budget; nil if there is none.
 	Watch *Watch
 	// Suspected is called for each call with names that the model may have made

@@ -108,7 +108,8 @@ func TestBudgetOfCompaction(t *testing.T) {
 		{Role: llm.User, Blocks: []llm.Block{{Text: "again"}}}, {Role: llm.Assistant, Blocks: []llm.Block{{Text: "hello again"}}},
 	}
 	_, err := a.Compact(t.Context(), history, "")
-	if want := "the budget of this session is used up, 100 of 100 tokens (agent.budget.session.max_tokens) and nobody is there to raise it"; err == nil || err.Error() != want {
+	const want = "the budget of this session is used up, 100 of 100 tokens (agent.budget.session.max_tokens) and nobody is there to raise it"
+	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	spent = 10

@@ -229,6 +229,9 @@ func (w *compactionRun) replaceOlder(ctx context.Context, c transcript.Compactio
 	}
 	d.Mode = statedMode(w.history[:cut])
 	d.Files = w.changedFiles(d.Files, old)
+	if w.Background != nil {
+		d.Jobs = w.Background()
+	}
 	d.Plan = w.openPlan(w.history[first:], cut-first, d.Plan)
 	head := d.Message()
 	head.Count = w.newestCount(w.history)

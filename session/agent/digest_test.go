@@ -56,6 +56,26 @@ func TestChangedFilesStay(t *testing.T) {
 	compact(last...)
 }
 
+// A compaction names the commands in the background as they are then.
+func TestJobsStay(t *testing.T) {
+	c := &client{}
+	a, _ := compacting(t, &fakeModel{window: 100_000, output: 100}, c)
+	history := []llm.Message{{Role: llm.User, Blocks: []llm.Block{{Text: "begin"}}}, {Role: llm.Assistant, Blocks: []llm.Block{{Text: "yes"}}}}
+	for _, want := range [][]string{{"bg1: npm start, running", "bg2: make, exit 0"}, {"bg1: npm start, running"}, nil} {
+		a.Background = func() []string { return want }
+		history = append(history, llm.Message{Role: llm.User, Blocks: []llm.Block{{Text: "on"}}},
+			llm.Message{Role: llm.Assistant, Blocks: []llm.Block{{Text: "yes"}}})
+		var err error
+		if history, err = a.Compact(t.Context(), history, ""); err != nil {
+			t.Fatal(err)
+		}
+		d, ok := transcript.ReadDigest(history)
+		if diff := cmp.Diff(want, d.Jobs); diff != "" || !ok {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+	}
+}
+
 // fileTools also has a tool that reads a file and one that changes it.
 type fileTools struct{ executors.Executor }
 

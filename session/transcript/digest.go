@@ -18,6 +18,7 @@ type Digest struct {
 	Summary   string   // of all other compacted messages
 	Prompts   []string // the user's prompts among those messages, oldest first
 	Files     []string // the files that these messages changed, as the calls name them, the latest last
+	Jobs      []string // the commands in the background at that time, one line each
 	Plan      string   // the current plan, if it is open and in no later message
 }
 
@@ -27,6 +28,7 @@ const (
 	summaryHead   = "[Summary of the conversation so far, in place of its messages]\n"
 	promptsHead   = "[What the user said in it, word for word]\n"
 	filesHead     = "[Files that were changed in it]\n"
+	jobsHead      = "[Commands in the background, as they were then]\n"
 	planHead      = "[The plan, as it is now]\n"
 )
 
@@ -53,6 +55,8 @@ func ReadDigest(history []llm.Message) (d Digest, ok bool) {
 			d.Prompts = strings.Split(rest, PromptBreak)
 		case filesHead:
 			d.Files = strings.Split(rest, "\n")
+		case jobsHead:
+			d.Jobs = strings.Split(rest, "\n")
 		case planHead:
 			d.Plan = rest
 		default:
@@ -78,6 +82,7 @@ func (d Digest) Message() llm.Message {
 	add(summaryHead, d.Summary)
 	add(promptsHead, strings.Join(d.Prompts, PromptBreak))
 	add(filesHead, strings.Join(d.Files, "\n"))
+	add(jobsHead, strings.Join(d.Jobs, "\n"))
 	add(planHead, d.Plan)
 	return m
 }

@@ -67,6 +67,7 @@ func (b *sessionBuilder) shellFeature(sh *sessionShell) Feature {
 		Tools:    sh.walls.Middleware(sh.Executor),
 		Builtins: []session.Builtin{{Name: "jobs", Description: "Show the commands in the background, or stop them", Hint: "[stop ID | stop all]", Run: sh.jobs}},
 		News:     sh.news,
+		Turns:    func(a *agent.Agent) { a.Background = sh.Background },
 		Status: func() []string {
 			if jobs := sh.Background(); len(jobs) > 0 {
 				return []string{"Background: " + strings.Join(jobs, "; ")}
