@@ -87,7 +87,8 @@ func TestParseVerdict(t *testing.T) {
 		}
 	}
 	for _, answer := range []string{
-		"", " \n", "yes", "MET in part", "METADATA", "NOT METADATA", "NOT MET", "BLOCKED", "BLOCKED: …", "NOT MET: ...", "The goal is MET", "It is done.\nWell done.",
+		"", " \n", "yes", "MET in part", "METADATA", "NOT METADATA", "NOT MET", "BLOCKED", "BLOCKED: …", "NOT MET: ...",
+		"The goal is MET", "It is done.\nWell done.",
 	} {
 		if got, ok := ParseVerdict(answer); ok {
 			t.Errorf("ParseVerdict(%q) = %+v, want no verdict", answer, got)

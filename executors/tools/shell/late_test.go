@@ -70,12 +70,13 @@ func TestDoesNotGoOn(t *testing.T) {
 		want   string
 		took   time.Duration
 	}{
-		"on_timeout":     {func(c *Config, _ *executors.Call) { c.OnTimeout = killLate }, "stopped after 30s", 30 * time.Second},
-		"no background":  {func(c *Config, _ *executors.Call) { c.MaxBackground = 0 }, "stopped after 30s", 30 * time.Second},
-		"of the agent":   {func(_ *Config, c *executors.Call) { c.Origin = executors.Agent }, "stopped after 30s", 30 * time.Second},
-		"with secrets":   {func(_ *Config, c *executors.Call) { c.Env = []string{"KEY=x"} }, "stopped after 30s", 30 * time.Second},
-		"of the user":    {func(_ *Config, c *executors.Call) { c.Origin = executors.User }, "so far", time.Hour},
-		"no free place":  {func(c *Config, _ *executors.Call) { c.MaxBackground = 1 }, "it could not go on in the background: the limit of 1 command", 30 * time.Second},
+		"on_timeout":    {func(c *Config, _ *executors.Call) { c.OnTimeout = killLate }, "stopped after 30s", 30 * time.Second},
+		"no background": {func(c *Config, _ *executors.Call) { c.MaxBackground = 0 }, "stopped after 30s", 30 * time.Second},
+		"of the agent":  {func(_ *Config, c *executors.Call) { c.Origin = executors.Agent }, "stopped after 30s", 30 * time.Second},
+		"with secrets":  {func(_ *Config, c *executors.Call) { c.Env = []string{"KEY=x"} }, "stopped after 30s", 30 * time.Second},
+		"of the user":   {func(_ *Config, c *executors.Call) { c.Origin = executors.User }, "so far", time.Hour},
+		"no free place": {func(c *Config, _ *executors.Call) { c.MaxBackground = 1 },
+			"it could not go on in the background: the limit of 1 command", 30 * time.Second},
 		"of the session": {func(c *Config, _ *executors.Call) { c.MaxBackground = 2 }, "goes on in the background as bg2", 30 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
