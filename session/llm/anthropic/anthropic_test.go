@@ -179,7 +179,7 @@ func TestClaudeSilence(t *testing.T) {
 	m := modelAt(llmtest.ServeAnthropic(t, stalled(nil)).URL)
 	m.endpoint.Silence = time.Millisecond
 	_, err := llmtest.Collect(m, t.Context(), llmtest.Hello())
-	if e, ok := errors.AsType[*llm.Error](err); !ok || e.Message != "sent nothing for 1ms" || !e.Retryable {
+	if e, ok := errors.AsType[*llm.Error](err); !ok || e.Message != "sent nothing for 1 ms" || !e.Retryable {
 		t.Errorf("Stream: %v", err)
 	}
 }

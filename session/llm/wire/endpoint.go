@@ -203,7 +203,7 @@ func (e *Endpoint) Stream(ctx context.Context, open func(context.Context) (*http
 		case context.Cause(callCtx) == errNoByte:
 			err = &llm.Error{Provider: e.Provider, Message: "sent nothing for " + llm.FormatDuration(first), Hint: "try again", Retryable: true, Stalled: true}
 		case context.Cause(callCtx) == errSilence:
-			err = &llm.Error{Provider: e.Provider, Message: "sent nothing for " + silence.String(), Hint: "try again", Retryable: true}
+			err = &llm.Error{Provider: e.Provider, Message: "sent nothing for " + llm.FormatDuration(silence), Hint: "try again", Retryable: true}
 		case context.Cause(callCtx) == errKeptAlive:
 			message := "sent nothing of an answer for " + maxKeptAlive.String() + ", but kept the connection alive"
 			err = &llm.Error{Provider: e.Provider, Message: message, Hint: "try again", Retryable: true}
