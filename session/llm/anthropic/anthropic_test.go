@@ -177,9 +177,9 @@ func TestClaudeBase(t *testing.T) {
 
 func TestClaudeSilence(t *testing.T) {
 	m := modelAt(llmtest.ServeAnthropic(t, stalled(nil)).URL)
-	m.endpoint.Silence = time.Millisecond
+	m.endpoint.Silence = 200 * time.Millisecond // long enough for the server to read the request
 	_, err := llmtest.Collect(m, t.Context(), llmtest.Hello())
-	if e, ok := errors.AsType[*llm.Error](err); !ok || e.Message != "sent nothing for 1 ms" || !e.Retryable {
+	if e, ok := errors.AsType[*llm.Error](err); !ok || e.Message != "sent nothing for 200 ms" || !e.Retryable {
 		t.Errorf("Stream: %v", err)
 	}
 }
