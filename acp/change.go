@@ -83,7 +83,7 @@ func FileParts(content []ToolContent) (parts []filechange.Change) {
 	return parts
 }
 
-// maxPatch bounds a patch, in bytes. The tools cut the texts of a call before.
+// maxPatch is the longest patch that is sent, in bytes. Tools already shorten long texts.
 const maxPatch = 1 << 20
 
 // GitPatch returns the change of one file, whose parts [FileParts] returns, as a patch of git with absolute paths. It is

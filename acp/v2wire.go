@@ -144,7 +144,7 @@ type wireState struct {
 	State      string     `json:"state"`
 	StopReason StopReason `json:"stopReason,omitempty"` // why it is idle
 	Error      any        `json:"error,omitempty"`      // with the stop reason error
-	// Background is the work that goes on beside it. Nil means that nothing was ever listed.
+	// Background lists the work in the background. Nil means that there was none so far.
 	Background *[]wireWork `json:"background,omitempty"`
 }
 

@@ -72,7 +72,7 @@ func runCertifiedClient(agent string) error {
 func TestCertify(t *testing.T) {
 	t.Parallel()
 	if filepath.Separator != '/' {
-		t.Skip("the client is cancelled by SIGINT, which Windows lacks")
+		t.Skip("certify cancels a turn by sending SIGINT to the client, and Windows has no SIGINT")
 	}
 	client := certifiedClient + "=1 " + testBinary(t) + " {agent}"
 	r, status := certifyWith(t, t.TempDir(), client, "--scenario", "stream,read,write,allow-once,reject-once,cancel,malformed,notices")

@@ -12,9 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestRunInBothVersions runs the same turn with our own client in both versions of the protocol. Programs that read
-// "run --json" see the same: no name of version 2, the same calls, texts, diffs and plan, and the same result. The
-// recordings replay.
+// TestRunInBothVersions runs the same turn with our own client in both versions of the protocol. The output of
+// "run --json" is the same in both, without names of version 2, and both recordings can be replayed.
 func TestRunInBothVersions(t *testing.T) {
 	const model = `{"thought":"I look first."}
 {"text":"Reading."}

@@ -72,7 +72,7 @@ func TestRustSDKClient2(t *testing.T) {
 		t.Skip("builds the Rust SDK and its 140 dependencies, which takes more than a minute: go test -run RustSDKClient ./integration -long")
 	}
 	if _, err := exec.LookPath("cargo"); err != nil {
-		t.Skip("needs Rust to build the client (cargo is not in PATH) and the network: https://rustup.rs")
+		t.Skip("cargo is not in PATH: install Rust to build the client of its SDK")
 	}
 	dir := filepath.Join(t.TempDir(), "client") // a build writes beside the sources
 	if err := os.CopyFS(dir, os.DirFS("testdata/sdk_client_v2")); err != nil {

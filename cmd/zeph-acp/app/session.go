@@ -191,7 +191,7 @@ func (b *sessionBuilder) agent(f *sessionFeatures) *agent.Agent {
 	return a
 }
 
-// unsavedFeature keeps files of which the editor has newer text, if the tools do not see its buffers.
+// unsavedFeature protects files with unsaved changes in editors whose buffers the tools cannot see.
 func (b *sessionBuilder) unsavedFeature(fs files.FS) Feature {
 	if !b.session.Client.Capabilities().SavedFilesOnly {
 		return Feature{Name: "unsaved"}

@@ -6,8 +6,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// habits are flags of other agents, with the flag that has their effect here; an empty one means the prompt
-// without a flag.
+// habits maps flags of other agents to our flags that do the same. An empty value means that the prompt needs no flag.
 var habits = map[string]string{
 	"allow-all-tools":              "--yes",
 	"approve-all":                  "--yes",
@@ -32,7 +31,7 @@ var habits = map[string]string{
 	"session-id":                   "--resume ID",
 }
 
-// commandHabits are commands of other agents, with the one that has their effect here.
+// commandHabits maps commands of other agents to the commands of zeph-acp that do the same.
 var commandHabits = map[string]string{
 	"agent": "run", "ask": "run", "exec": "run", "print": "run", "prompt": "run", "auth": "login", "resume": "chat --resume ID",
 }

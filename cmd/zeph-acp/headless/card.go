@@ -315,8 +315,8 @@ func unified(d acp.ToolContent) []string {
 	return all
 }
 
-// shiftedHunk returns the header of a hunk with the lines of the file, of which the diff may show a part. It returns
-// other lines unchanged.
+// shiftedHunk corrects the line numbers in the header of a hunk if the diff begins in the middle of the file. Other
+// lines stay as they are.
 func shiftedHunk(line string, d acp.ToolContent) string {
 	var from, before, to, after int
 	if d.OldLine <= 1 && d.NewLine <= 1 {

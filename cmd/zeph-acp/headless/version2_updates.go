@@ -214,8 +214,8 @@ type content2 struct {
 	} `json:"patch"`
 }
 
-// contentOf returns the parts of a tool call. Version 1 shows a change as the texts before and after it, here of each
-// hunk, and no change without text.
+// contentOf converts the content of a tool call to version 1, which has the old and the new text of a change. Each hunk
+// becomes a change of its own. A change without text is left out.
 func contentOf(content []content2) (all []acp.ToolContent) {
 	for _, c := range content {
 		switch {

@@ -74,7 +74,7 @@ func (r *Runner) endTurn(ctx context.Context, stop acp.StopReason, err error) {
 	r.tally.recordJobs()
 }
 
-// say tells the person what the run does.
+// say prints a message on the screen, unless the output is quiet or for programs.
 func (r *Runner) say(text string) {
 	if s := r.user.Screen; s != nil && !r.Quiet && !r.JSON {
 		s.Say(text)

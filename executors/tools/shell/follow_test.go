@@ -9,8 +9,8 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
-// A client that follows commands in the background is told of one that goes on, and of its end: before the
-// result that shows the end, and once. A command that ends with its call does not go on.
+// A client that follows background commands hears once that a command goes on, and once that it has ended, before the
+// result that shows the end. It hears nothing about a command that ends with its call.
 func TestFollow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{}

@@ -20,10 +20,10 @@ const (
 	isLimited = "Time is limited (timeout: seconds). background (servers) returns an id for bash_output, bash_stop."
 )
 
-// timeLimit returns how long a call waits for its command; 0 means to its end. goOn reports whether
-// a command that takes longer keeps running, so that the call returns and the model can look at it
-// later: nobody could look at a command of the agent itself, at its end a snapshot would be out of
-// date, and a skill's secrets are for its calls alone.
+// timeLimit returns how long a call waits for its command; 0 means until it ends. goOn reports whether a
+// command that takes longer keeps running in the background. Some do not: a command of the agent itself,
+// whose output nobody could read later; one with a snapshot, which would be out of date; and one with
+// secrets of a skill, which only its own calls may have.
 func (e *Executor) timeLimit(call *executors.Call, in *bashInput, hasSnapshot bool) (limit time.Duration, goOn bool) {
 	switch {
 	case in.Timeout > 0:
