@@ -173,16 +173,13 @@ func TestStopAndContinue(t *testing.T) {
 	p.Then(fakemodel.Hang(began, fakemodel.Say("I think")))
 	a.request(`2`, "session/prompt", promptParams(s, "two"))
 	within(t, patience, "the model", began)
-	if err := a.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
-	ageLease(t, root)
+	db := openDatabase(t, root)
+	secondPrompt(t, db)
+	goOn := stopForLong(t, a.cmd.Process, db)
 	b.mustLoad(s)
 	p.Then(fakemodel.Answer(fakemodel.Say("Three.")))
 	b.runTurn(s, "three")
-	if err := a.cmd.Process.Signal(syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
+	goOn()
 	a.notify("session/cancel", `{"sessionId":`+quote(s)+`}`)
 	a.cancelledWithin(t, `2`)
 	p.Then(fakemodel.Answer(fakemodel.Say("Four.")))
@@ -196,25 +193,64 @@ func TestStopAndContinue(t *testing.T) {
 	}
 }
 
-// ageLease sets the last heartbeat of every lease to a minute ago, as if the process
-// had been stopped for that long.
-func ageLease(t testing.TB, root string) {
+// stopForLong stops the process of an agent and sets the last heartbeat of its lease to a
+// minute ago, as if the process had been stopped for that long. It stops no process in a
+// transaction, which would lock the database for everyone. The returned function continues
+// the process; the end of the test does so too.
+func stopForLong(t testing.TB, process *os.Process, db *sql.DB) (goOn func()) {
 	t.Helper()
-	db := openDatabase(t, root)
-	defer db.Close()
-	if _, err := db.Exec("UPDATE leases SET beat = beat - 60000000"); err != nil {
+	signal := func(s os.Signal) {
+		t.Helper()
+		if err := process.Signal(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() { _ = process.Signal(syscall.SIGCONT) }) // unless it has ended
+	if _, err := db.Exec("PRAGMA busy_timeout=100"); err != nil {
 		t.Fatal(err)
 	}
+	eventually(t, patience, "a stop outside a transaction", func() bool {
+		signal(syscall.SIGSTOP)
+		if err := unix.Waitid(unix.P_PID, process.Pid, nil, unix.WSTOPPED, nil); err != nil && err != unix.EINTR {
+			t.Fatal(err)
+		}
+		aged, err := db.Exec("UPDATE leases SET beat = beat - 60000000")
+		if err == nil {
+			if n, _ := aged.RowsAffected(); n != 1 {
+				t.Fatalf("%d leases", n)
+			}
+			return true
+		}
+		if !strings.Contains(err.Error(), "SQLITE_BUSY") {
+			t.Fatal(err)
+		}
+		signal(syscall.SIGCONT)
+		return false
+	})
+	return func() { signal(syscall.SIGCONT) }
 }
 
-// openDatabase opens the database of an agent.
+// openDatabase opens the database of an agent for the test, with one connection.
 func openDatabase(t testing.TB, root string) *sql.DB {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(root, "zeph", "zeph.db")+"?_busy_timeout=5000")
 	if err != nil {
 		t.Fatal(err)
 	}
+	db.SetMaxOpenConns(1)
+	t.Cleanup(func() { db.Close() })
 	return db
+}
+
+// secondPrompt waits until a second prompt is in the log. It is written while the model is
+// asked.
+func secondPrompt(t testing.TB, db *sql.DB) {
+	t.Helper()
+	eventually(t, patience, "the second prompt in the log", func() bool {
+		prompts := 0
+		err := db.QueryRow("SELECT count(*) FROM events WHERE kind = 'prompt'").Scan(&prompts)
+		return err == nil && prompts == 2
+	})
 }
 
 // TestNewerDatabase starts an agent on the database of a newer version. It says so,
@@ -293,11 +329,7 @@ func TestClockJumps(t *testing.T) {
 			a.request(`2`, "session/prompt", promptParams(s, "two"))
 			within(t, patience, "the model", began)
 			db := openDatabase(t, root)
-			eventually(t, patience, "the second prompt in the log", func() bool { // it is written while the model is asked
-				prompts := 0
-				err := db.QueryRow("SELECT count(*) FROM events WHERE kind = 'prompt'").Scan(&prompts)
-				return err == nil && prompts == 2
-			})
+			secondPrompt(t, db)
 			a.kill()
 			<-a.exited
 			for _, set := range []string{"UPDATE leases SET beat = beat + ?", "UPDATE events SET time = time + ?",
