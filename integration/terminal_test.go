@@ -199,15 +199,19 @@ func TestStatusLeavesNoMarks(t *testing.T) {
 	}
 }
 
-// TestPlainTerminal has neither escape sequences nor Markdown laid out.
+// A dumb terminal shows neither escape sequences nor Markdown laid out. NO_COLOR leaves out the
+// colours alone.
 func TestPlainTerminal(t *testing.T) {
-	s := openScreen(t, 60, "{\"text\": \"**bold** and a line that is longer than the sixty columns of it\"}\n", nil)
-	for _, variable := range []string{"NO_COLOR=1", "TERM=dumb"} {
-		s.enter("clear; " + variable + " zeph-acp run hi >/dev/tty; echo status $?")
+	s := openScreen(t, 60, "{\"text\": \"**bold** `code` and a line that is longer than the sixty columns\"}\n", nil)
+	colour := regexp.MustCompile("\x1b\\[[349][0-7]m")
+	for _, tt := range []struct{ variable, text, styled string }{
+		{"NO_COLOR=1", "bold `code` and a line that is longer than the sixty columns\n", "\x1b[1mbold\x1b[0m"},
+		{"TERM=dumb", "**bold** `code` and a line that is longer than the sixty\ncolumns\n", "**bold** `code`"},
+	} {
+		s.enter("clear; " + tt.variable + " zeph-acp run hi >/dev/tty; echo status $?")
 		s.await(`status 0\n\$$`)
-		if got := s.text(); !strings.Contains(got,
-			"**bold** and a line that is longer than the sixty columns of\nit\n") || strings.Contains(s.tmux("capture-pane", "-e", "-p"), "\x1b[") {
-			t.Errorf("%s: %s", variable, got)
+		if got := s.tmux("capture-pane", "-e", "-p"); !strings.Contains(s.text(), tt.text) || !strings.Contains(got, tt.styled) || colour.MatchString(got) {
+			t.Errorf("%s: %q", tt.variable, got)
 		}
 	}
 }

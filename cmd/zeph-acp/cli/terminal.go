@@ -3,11 +3,14 @@ package cli
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
+
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
 )
 
 func IsTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
@@ -23,9 +26,25 @@ func WidthOf(f *os.File) func() int {
 	}
 }
 
-// Colours reports whether f is a terminal that accepts escape sequences.
+// Styled reports whether f is a terminal that accepts escape sequences.
+func Styled(f *os.File, getenv func(string) string) bool {
+	return IsTerminal(f) && getenv("TERM") != "dumb"
+}
+
+// Colours reports whether f is a terminal that accepts escape sequences, and its user wants
+// colours: https://no-color.org
 func Colours(f *os.File, getenv func(string) string) bool {
-	return IsTerminal(f) && getenv("NO_COLOR") == "" && getenv("TERM") != "dumb"
+	return Styled(f, getenv) && getenv("NO_COLOR") == ""
+}
+
+// Screen returns a screen for turns on f, a terminal or a file, to which w writes.
+func Screen(w io.Writer, f *os.File, getenv func(string) string) *headless.Screen {
+	s := headless.NewScreen(w, Styled(f, getenv))
+	s.Colourless = !Colours(f, getenv)
+	if s.Full = !IsTerminal(f); !s.Full {
+		s.Columns = WidthOf(f)
+	}
+	return s
 }
 
 // Columns returns the width of the terminal on stdout.

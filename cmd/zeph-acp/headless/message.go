@@ -69,6 +69,7 @@ func (s *Screen) newMessage(c acp.MessageChunk) message {
 	default:
 		if columns := s.columns(); columns > 0 && s.styled {
 			m.layout = markdown.New(columns)
+			m.layout.Backquotes = s.Colourless
 		}
 	}
 	return m

@@ -2,6 +2,8 @@ package headless
 
 import (
 	"bytes"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless/layout"
@@ -23,10 +25,23 @@ const (
 
 // paint returns a text with the escape sequences of a style.
 func (s *Screen) paint(st style, text string) string {
+	if s.Colourless {
+		st = withoutColours(st)
+	}
 	if !s.styled || st == plainText || text == "" {
 		return text
 	}
 	return "\x1b[" + st + "m" + text + "\x1b[0m"
+}
+
+// withoutColours removes the colours from a style. Smaller parameters are not colours, but bold,
+// dim and the like.
+func withoutColours(st style) style {
+	rest := slices.DeleteFunc(strings.Split(st, ";"), func(parameter string) bool {
+		n, _ := strconv.Atoi(parameter)
+		return n >= 30
+	})
+	return strings.Join(rest, ";")
 }
 
 func (s *Screen) paintAll(spans []layout.Span) string {

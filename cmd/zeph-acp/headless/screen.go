@@ -20,6 +20,8 @@ type Screen struct {
 	// Full shows long texts and diffs in full. Otherwise the screen shows their
 	// beginning, and the tool's own notes at the end.
 	Full bool
+	// Colourless leaves the colours out of a styled screen. Bold and dim text stays.
+	Colourless bool
 	// Columns returns the width of the terminal. Nil, or 0 columns, is a stream: text
 	// appears as it comes, and lines are not wrapped.
 	Columns func() int

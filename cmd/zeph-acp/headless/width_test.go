@@ -63,6 +63,17 @@ func render(columns int, styled bool, steps []string) string {
 	return b.String()
 }
 
+// Without colours a terminal shows the same layout, with bold and dim text.
+func TestColourless(t *testing.T) {
+	var b strings.Builder
+	s := NewScreen(&b, true)
+	s.Colourless, s.Columns = true, func() int { return 80 }
+	for _, step := range turnSteps() {
+		play(s, step)
+	}
+	golden(t, "screen.80.colourless.txt", strings.ReplaceAll(b.String(), "\x1b", "␛"))
+}
+
 var sgr = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
 // A turn in a narrow, a usual and a wide terminal, with and without styles.

@@ -177,14 +177,14 @@ func (r *Runner) askPrompt(ctx context.Context) ([]string, error) {
 	return []string{strings.TrimSpace(line)}, nil
 }
 
-// ShowSession// Show shows the turns of the stored session that the chat continues.
+// ShowSession shows the turns of the stored session that the chat continues.
 func (r *Runner) ShowSession(ctx context.Context, screen *os.File) error {
 	s, events, _, err := r.App.Sessions().Stored(ctx, r.Turn.Resume)
 	if err != nil {
 		return err
 	}
 	var b bytes.Buffer
-	if err := sessions.Show(&b, s, events, cli.Colours(screen, r.Getenv)); err != nil {
+	if err := sessions.Show(&b, cli.Screen(&b, screen, r.Getenv), s, events); err != nil {
 		return err
 	}
 	_, err = b.WriteTo(screen)

@@ -54,9 +54,9 @@ func (r *Runner) view() headless.View {
 
 // screen returns a view for the terminal or file f, to which w writes.
 func (r *Runner) screen(w io.Writer, f *os.File) *headless.Screen {
-	s := headless.NewScreen(w, cli.Colours(f, r.Getenv))
-	if s.Full, s.Config = !cli.IsTerminal(f), r.File; !s.Full {
-		s.Columns, s.Footer = cli.WidthOf(f), r.footer
+	s := cli.Screen(w, f, r.Getenv)
+	if s.Config = r.File; !s.Full {
+		s.Footer = r.footer
 	}
 	return s
 }

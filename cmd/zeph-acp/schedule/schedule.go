@@ -17,7 +17,6 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/cli"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
-	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/helper"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
@@ -196,8 +195,7 @@ func tasksToRun(ctx context.Context, a *app.App, all []store.Task, names []strin
 func runTasks(cmd *cobra.Command, f *cli.Flags, a *app.App, chosen []store.Task) error {
 	ctx, stop := cli.StopOnSignal(cmd.Context(), func() {})
 	defer stop()
-	screen := headless.NewScreen(cmd.OutOrStdout(), cli.Colours(os.Stdout, f.Getenv))
-	screen.Full = !cli.IsTerminal(os.Stdout)
+	screen := cli.Screen(cmd.OutOrStdout(), os.Stdout, f.Getenv)
 	a.Reaper = helper.NewReaper()
 	a.RunTask = TaskRun{App: a, Environ: f.Environ, view: screen}.Run
 	runner := a.Tasks()

@@ -147,7 +147,7 @@ func TestShowKilled(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var b bytes.Buffer
-			if err := Show(&b, store.Session{ID: "s", CWD: "/w"}, tt.events, false); err != nil {
+			if err := Show(&b, headless.NewScreen(&b, false), store.Session{ID: "s", CWD: "/w"}, tt.events); err != nil {
 				t.Fatal(err)
 			}
 			rest := b.String()
@@ -188,7 +188,7 @@ func FuzzShow(f *testing.F) {
 			}
 		}
 		var screen, lines bytes.Buffer
-		if err := Show(&screen, store.Session{ID: doc.ID, CWD: doc.CWD, Title: doc.Title}, events, false); err != nil {
+		if err := Show(&screen, headless.NewScreen(&screen, false), store.Session{ID: doc.ID, CWD: doc.CWD, Title: doc.Title}, events); err != nil {
 			t.Errorf("the session cannot be shown: %v", err)
 		}
 		if err := replaySession(&headless.JSON{W: cli.JSONWriter{W: &lines}}, doc.ID, events); err != nil {

@@ -43,7 +43,7 @@ func newShow(f *cli.Flags) *cobra.Command {
 				if asJSON {
 					err = replaySession(&headless.JSON{W: cli.JSONWriter{W: &b}}, s.ID, events)
 				} else {
-					err = Show(&b, s, events, cli.Colours(os.Stdout, f.Getenv))
+					err = Show(&b, cli.Screen(&b, os.Stdout, f.Getenv), s, events)
 				}
 				if err != nil {
 					return err
@@ -57,14 +57,10 @@ func newShow(f *cli.Flags) *cobra.Command {
 	return cmd
 }
 
-// Show shows the turns, each with its outcome.
-func Show(b *bytes.Buffer, s store.Session, events []transcript.Event, coloured bool) error {
+// Show shows the turns on a screen that writes to b, each with its outcome.
+func Show(b *bytes.Buffer, screen *headless.Screen, s store.Session, events []transcript.Event) error {
 	created, updated := s.Created.Local().Format(cli.TimeLayout), s.Updated.Local().Format(cli.TimeLayout)
 	fmt.Fprintf(b, "%s\n%s, %s to %s\n\n", sessionName(s), cli.OneLine(s.CWD), created, updated)
-	screen := headless.NewScreen(b, coloured)
-	if screen.Full = !cli.IsTerminal(os.Stdout); !screen.Full {
-		screen.Columns = cli.WidthOf(os.Stdout)
-	}
 	all := splitTurns(events)
 	for i, turn := range all {
 		if err := replaySession(screen, s.ID, withReadableFindings(turn)); err != nil {

@@ -12,6 +12,7 @@
 package markdown
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless/layout"
@@ -34,6 +35,10 @@ const (
 
 // Stream lays out one message. It is not safe for concurrent use.
 type Stream struct {
+	// Backquotes keeps the backquotes of a code span, for a terminal without colours: nothing
+	// else would show that it is code.
+	Backquotes bool
+
 	columns int
 
 	rows    []Row
@@ -142,7 +147,7 @@ func (s *Stream) heading(line string) {
 	if len(m[1]) <= 2 {
 		style = heading
 	}
-	s.wrap(inline(m[2], style), "", "")
+	s.wrap(s.shown(inline(m[2], style)), "", "")
 	s.blank = true
 }
 
@@ -244,9 +249,19 @@ func (s *Stream) end() {
 			if i > 0 {
 				first = b.indent
 			}
-			s.wrapIn(b.quote, inline(part, ""), first, b.indent)
+			s.wrapIn(b.quote, s.shown(inline(part, "")), first, b.indent)
 		}
 	}
+}
+
+// shown returns a row with the backquotes of code spans if they are kept.
+func (s *Stream) shown(row Row) Row {
+	for i, span := range row {
+		if s.Backquotes && slices.Contains(strings.Split(span.Style, ";"), code) {
+			row[i].Text = "`" + span.Text + "`"
+		}
+	}
+	return row
 }
 
 // paragraphParts joins the lines of a paragraph, except at its hard line breaks.

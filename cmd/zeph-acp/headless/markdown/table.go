@@ -22,7 +22,11 @@ func (s *Stream) table(b block) {
 			if i == 0 {
 				style = bold
 			}
-			rows = append(rows, cells(line, style))
+			row := cells(line, style)
+			for j := range row {
+				row[j] = s.shown(row[j])
+			}
+			rows = append(rows, row)
 		}
 	}
 	n := len(rows[0])
