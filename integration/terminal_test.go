@@ -159,7 +159,7 @@ func TestRunInTerminal(t *testing.T) {
 			s.enter("n use git rm, please")
 			s.await(`edit(.|\n)*1-4:$`)
 			s.enter("maybe")
-			s.await(`maybe\n.*1-4:$`)
+			s.await(`maybe\n(.|\n)*\n.*1-4:$`)
 			s.enter("y")
 			s.await(`--continue\n\$$`)
 			s.golden("run." + strconv.Itoa(columns))

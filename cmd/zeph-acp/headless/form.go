@@ -73,6 +73,7 @@ func (u *User) fill(call acp.ToolCall, fields []field, read func(text string) (s
 				values[f.name] = value
 				break
 			}
+			u.Screen.details(call, noAnswer(line, f.possible()))
 		}
 	}
 	return acp.ElicitResult{Action: acp.ElicitAccept, Content: encoded(values)}
@@ -188,6 +189,23 @@ func (f field) hint() string {
 		return hint + ", Enter declines: "
 	}
 	return hint + ", Enter for none: "
+}
+
+// possible says what can be typed, for a person who has typed something else.
+func (f field) possible() string {
+	switch n := len(f.choices()); {
+	case f.Type == "array" && n > 1:
+		return numberOf(n) + ", or several with commas between"
+	case n > 0:
+		return numberOf(n)
+	case f.Type == "boolean":
+		return "y for yes, or n for no"
+	case f.Type == "integer":
+		return "a whole number"
+	case f.Type == "number":
+		return "a number"
+	}
+	return "an answer"
 }
 
 // value returns the value for a line; ok is false if the field cannot have it.

@@ -10,6 +10,8 @@ import (
 	"sync"
 
 	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/line"
 )
 
 // User answers permission requests on behalf of the user who started the turn. It
@@ -64,7 +66,7 @@ func (u *User) ask(ctx context.Context, p acp.RequestPermissionRequest) (Choice,
 	u.Screen.question(p)
 	for {
 		u.Screen.prompt(p.ToolCall, answers(p.Options))
-		line, err := u.Keyboard.line(ctx, question)
+		typed, err := u.Keyboard.line(ctx, question)
 		if err != nil {
 			if ctx.Err() != nil {
 				u.Screen.Interrupted()
@@ -74,12 +76,24 @@ func (u *User) ask(ctx context.Context, p acp.RequestPermissionRequest) (Choice,
 			u.Screen.answered(p.ToolCall, "no answer")
 			return Choice{}, err
 		}
-		u.Screen.entered(line)
-		if o, reason, ok := chooseOption(p.Options, line); ok {
+		u.Screen.entered(typed)
+		if o, reason, ok := chooseOption(p.Options, typed); ok {
 			u.Screen.answered(p.ToolCall, o.Name)
 			return Choice{o.OptionID, reason}, nil
 		}
+		u.Screen.details(p.ToolCall, noAnswer(typed, possible(p.Options)))
 	}
+}
+
+// maxQuotedAnswer bounds an answer in a message about it, in characters.
+const maxQuotedAnswer = 40
+
+// noAnswer says that a line does not answer the question, and what would.
+func noAnswer(typed, possible string) string {
+	if typed = executors.WholeLine(strings.TrimSpace(typed)); typed == "" {
+		return "An answer is needed: " + possible + "."
+	}
+	return fmt.Sprintf("%q is not an answer to this. Type %s.", line.TruncateRunes(typed, maxQuotedAnswer), possible)
 }
 
 // Listen passes the lines that the person types outside of a question to steer, and shows
@@ -101,19 +115,41 @@ func (u *User) Listen(steer Steer) (stop func()) {
 	return func() { end(); steering.Wait() }
 }
 
-// answers returns the answers that a person can type.
+// keys are the answers that a person can type besides numbers: how the prompt lists them, and what they mean.
+var keys = []struct{ kind, short, long string }{
+	{"allow_once", "y", "y for yes"},
+	{"allow_always", "a (always)", "a for always"},
+	{"reject_once", "n, n REASON", "n for no (a reason may follow)"},
+}
+
+// answers returns the answers that a person can type, as a prompt.
 func answers(options []acp.PermissionOption) string {
 	var words []string
-	for _, w := range []struct{ kind, words string }{
-		{"allow_once", "y"},
-		{"allow_always", "a (always)"},
-		{"reject_once", "n, n REASON"},
-	} {
-		if _, ok := firstOfKind(options, w.kind); ok {
-			words = append(words, w.words)
+	for _, k := range keys {
+		if _, ok := firstOfKind(options, k.kind); ok {
+			words = append(words, k.short)
 		}
 	}
 	return strings.Join(append(words, fmt.Sprintf("1-%d: ", len(options))), ", ")
+}
+
+// possible says what a person can type.
+func possible(options []acp.PermissionOption) string {
+	var words []string
+	for _, k := range keys {
+		if _, ok := firstOfKind(options, k.kind); ok {
+			words = append(words, k.long)
+		}
+	}
+	return strings.Join(append(words, "or "+numberOf(len(options))), ", ")
+}
+
+// numberOf asks for the number of one of n options.
+func numberOf(n int) string {
+	if n == 1 {
+		return "the number 1"
+	}
+	return fmt.Sprintf("a number from 1 to %d", n)
 }
 
 // chooseOption returns the option for a line: a number, yes or no for this one call, or

@@ -95,6 +95,14 @@ func TestApprove(t *testing.T) {
 					t.Errorf("screen: %s\nlacks %s", shown, want)
 				}
 			}
+			const possible = "y for yes, a for always, n for no (a reason may follow), or a number from 1 to 3.\n"
+			for typed, want := range map[string]string{
+				"yes please": "│ \"yes please\" is not an answer to this. Type " + possible, "\n": "│ An answer is needed: " + possible,
+			} {
+				if wrong := strings.Contains(tt.typed, typed); strings.Contains(shown, want) != wrong {
+					t.Errorf("%q is typed: %t, but the screen is %s", typed, wrong, shown)
+				}
+			}
 		})
 	}
 }

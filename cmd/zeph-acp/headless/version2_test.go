@@ -81,10 +81,10 @@ func TestFormFields(t *testing.T) {
 		"b":{"type":"boolean"},"n":{"type":"number"},"o":{"type":"string","oneOf":[{"const":"p","title":"P it"}]},
 		"l":{"type":"array","items":{"type":"string","enum":["x","y"]}},"t":{"type":"array","items":{"anyOf":[{"const":"u","title":"U it"}]}},
 		"s":{"type":"string"}}}`
-	var texts, hints []string
+	var texts, hints, possible []string
 	fields := map[string]field{}
 	for _, f := range fieldsOf(json.RawMessage(schema)) {
-		texts, hints = append(texts, f.text()), append(hints, f.hint())
+		texts, hints, possible = append(texts, f.text()), append(hints, f.hint()), append(possible, f.possible())
 		fields[f.name] = f
 	}
 	wantTexts := []string{"z\n  1  X it\n  2  Y it", "How many?", "b", "n", "o\n  1  P it", "l\n  1  x\n  2  y", "t\n  1  U it", "s"}
@@ -92,7 +92,11 @@ func TestFormFields(t *testing.T) {
 		"1-2, Enter for none: ", "a number, Enter for 3: ", "y, n, Enter for none: ", "a number, Enter for none: ", "1-1, Enter for none: ",
 		"numbers from 1 to 2, Enter for none: ", "numbers from 1 to 1, Enter for none: ", "an answer, Enter for none: ",
 	}
-	if diff := cmp.Diff(wantTexts, texts) + cmp.Diff(wantHints, hints); diff != "" {
+	wantPossible := []string{
+		"a number from 1 to 2", "a whole number", "y for yes, or n for no", "a number", "the number 1",
+		"a number from 1 to 2, or several with commas between", "the number 1", "an answer",
+	}
+	if diff := cmp.Diff(wantTexts, texts) + cmp.Diff(wantHints, hints) + cmp.Diff(wantPossible, possible); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	for _, tt := range []struct {
