@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless/highlight"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless/layout"
 	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
 )
@@ -58,6 +59,7 @@ type block struct {
 	isTable    bool
 	fence      string // the fence that ends a code block, "" outside of one
 	codeIndent int    // columns of the fence's indentation, removed from each line of code
+	code       *highlight.Lines
 }
 
 // maxParagraph bounds a paragraph of a terminal, in bytes: it must not wait for an end that
@@ -214,8 +216,12 @@ func (s *Stream) openFence(line string) {
 	s.closeLists(len(m[1]))
 	s.block.fence, s.block.codeIndent = m[2], len(m[1])
 	s.block.indent = strings.Repeat("  ", s.depth())
-	if language := strings.TrimSpace(m[3]); language != "" {
-		s.wrap(Row{{Text: "┄ " + language, Style: dim}}, s.block.indent, s.block.indent)
+	info := strings.TrimSpace(m[3])
+	if language := Language(info); !language.IsPlain() {
+		s.block.code = language.Lines()
+	}
+	if info != "" {
+		s.wrap(Row{{Text: "┄ " + info, Style: dim}}, s.block.indent, s.block.indent)
 	}
 }
 
@@ -230,7 +236,24 @@ func (s *Stream) codeLine(line string) {
 		return
 	}
 	line = line[min(len(line)-len(inner), s.block.codeIndent):]
-	s.wrap(Row{{Text: line, Style: code}}, s.block.indent+"  ", s.block.indent+"  ")
+	row := Row{{Text: line, Style: code}}
+	if s.block.code != nil {
+		row = highlight.Spans(s.block.code.Line(line))
+	}
+	s.wrap(row, s.block.indent+"  ", s.block.indent+"  ")
+}
+
+// Language returns the language of a code block by what is written after its fence, such as "go",
+// "go title=main.go" or "{.python}". It can be the name of a file.
+func Language(info string) highlight.Language {
+	word := strings.TrimLeft(info, "{. ")
+	if end := strings.IndexAny(word, " ,{}:"); end >= 0 {
+		word = word[:end]
+	}
+	if language := highlight.Named(word); !language.IsPlain() {
+		return language
+	}
+	return highlight.ForFile(word)
 }
 
 // end prints the open paragraph, list item or table.
