@@ -11,6 +11,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless/highlight"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless/layout"
 	"github.com/zeph-acp/zeph-acp/executors"
 )
@@ -204,7 +205,7 @@ func (c *card) preview(text []string, st style) {
 		if c.isCommand {
 			e = foldCommand
 		}
-		text = append(c.screen.folded(text[:len(text)-len(notes)], e), forPeople(notes)...)
+		text = append(foldLines(text[:len(text)-len(notes)], e, c.screen.leftOut), forPeople(notes)...)
 	}
 	for _, l := range text {
 		c.line(st, l)
@@ -261,14 +262,19 @@ func (c *card) end(how string, st style) {
 // showDiffs shows proposed or completed changes, unless they are already on the
 // screen.
 func (c *card) showDiffs(diffs []acp.ToolContent, folded bool) {
-	var lines []string
+	var lines []diffLine
+	all := ""
 	for _, d := range diffs {
+		text := unified(d)
 		if !strings.Contains(c.title, filepath.Base(d.Path)) {
-			lines = append(lines, executors.WholeLine(d.Path))
+			text = append([]string{executors.WholeLine(d.Path)}, text...)
 		}
-		lines = append(lines, unified(d)...)
+		language := highlight.ForFile(d.Path)
+		for _, l := range text {
+			lines = append(lines, diffLine{text: layout.ExpandTabs(l), language: language})
+			all += l + "\n"
+		}
 	}
-	all := strings.Join(lines, "\n")
 	isShown := all == c.shownDiffs && (folded || !c.diffsFolded)
 	if len(lines) == 0 || isShown {
 		return
@@ -276,14 +282,16 @@ func (c *card) showDiffs(diffs []acp.ToolContent, folded bool) {
 	c.shownDiffs = all
 	n := len(lines)
 	if folded {
-		lines = c.screen.folded(lines, foldDiff)
+		lines = foldLines(lines, foldDiff, func(missing int) diffLine { return diffLine{text: c.screen.leftOut(missing)} })
 	}
 	c.diffsFolded = len(lines) < n
-	for i, l := range lines {
-		lines[i] = layout.ExpandTabs(l)
-	}
-	for _, l := range diffSpans(lines) {
-		c.spans(l...)
+	for i, spans := range diffSpans(lines) {
+		edge := c.gutter.edge
+		if l := lines[i]; l.isCode() && l.text[0] != ' ' {
+			edge.Style = l.style()
+		}
+		c.breakLine()
+		c.out.WriteString(c.screen.rows(edge, edge, spans...))
 	}
 }
 

@@ -1,69 +1,19 @@
 package headless
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless/layout"
 )
 
 // maxWords limits the lines whose words are compared; the time grows with its square.
 const maxWords = 200
 
-// diffSpans lays out the lines of a diff. If as many lines were added as removed, the
-// words that differ are highlighted.
-func diffSpans(lines []string) [][]layout.Span {
-	all := make([][]layout.Span, len(lines))
-	for i, l := range lines {
-		all[i] = []layout.Span{{Text: l, Style: lineStyle(l)}}
-	}
-	for i := 0; i < len(lines); {
-		removed := signedLines(lines[i:], '-')
-		added := signedLines(lines[i+removed:], '+')
-		if removed == added {
-			highlightChanges(all[i:], lines[i:], removed)
-		}
-		i += max(removed+added, 1)
-	}
-	return all
-}
-
-// highlightChanges lays out n removed lines and the n added ones after them, which replace them.
-func highlightChanges(all [][]layout.Span, lines []string, n int) {
-	for k := range n {
-		if was, is, ok := changedWords(lines[k], lines[n+k]); ok {
-			all[k], all[n+k] = was, is
-		}
-	}
-}
-
-// lineStyle returns the style of a line of a diff.
-func lineStyle(line string) style {
-	switch {
-	case strings.HasPrefix(line, "+"):
-		return green
-	case strings.HasPrefix(line, "-"):
-		return red
-	case strings.HasPrefix(line, "@"):
-		return cyan
-	}
-	return plainText
-}
-
-// signedLines returns the number of lines at the beginning that start with a sign.
-func signedLines(lines []string, sign byte) int {
-	n := 0
-	for n < len(lines) && lines[n] != "" && lines[n][0] == sign {
-		n++
-	}
-	return n
-}
-
-// changedWords lays out two lines of a diff that replace each other. It reports false if
-// they have little in common.
-func changedWords(before, after string) (was, is []layout.Span, ok bool) {
-	a, b := words(before[1:]), words(after[1:])
+// changedWords reports which bytes of two texts, which replace each other, belong to words that
+// differ. It reports false if they have little in common.
+func changedWords(before, after string) (was, is []bool, ok bool) {
+	a, b := words(before), words(after)
 	if len(a) > maxWords || len(b) > maxWords {
 		return nil, nil, false
 	}
@@ -74,23 +24,18 @@ func changedWords(before, after string) (was, is []layout.Span, ok bool) {
 			same += len(w)
 		}
 	}
-	if same*3 < max(len(before), len(after))-1 {
+	if same*3 < max(len(before), len(after)) {
 		return nil, nil, false
 	}
-	return highlighted("-", a, inA, red), highlighted("+", b, inB, green), true
+	return changedBytes(a, inA), changedBytes(b, inB), true
 }
 
-// highlighted lays out the words of a line. Those that are not in the other line are reversed.
-func highlighted(sign string, words []string, same []bool, st style) []layout.Span {
-	line := []layout.Span{{Text: sign, Style: st}}
+// changedBytes reports which bytes belong to words that are not in the other line.
+func changedBytes(words []string, same []bool) (changed []bool) {
 	for i, w := range words {
-		if same[i] {
-			line = append(line, layout.Span{Text: w, Style: st})
-		} else {
-			line = append(line, layout.Span{Text: w, Style: st + ";" + reversed})
-		}
+		changed = append(changed, slices.Repeat([]bool{!same[i]}, len(w))...)
 	}
-	return line
+	return changed
 }
 
 // words divides a line into words, spaces and single other characters.

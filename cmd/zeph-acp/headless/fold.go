@@ -48,20 +48,15 @@ func (f *fold) rest() (missing int, last []string) {
 	return max(missing, 0), last
 }
 
-// folded returns the lines of a text as a terminal shows them.
-func (s *Screen) folded(text []string, e extent) []string {
-	f := fold{extent: e}
-	var all []string
-	for _, l := range text {
-		if f.add(l) {
-			all = append(all, l)
-		}
+// foldLines returns the lines of a text as a terminal shows them, with one in place of those that
+// are missing.
+func foldLines[T any](lines []T, e extent, leftOut func(missing int) T) []T {
+	missing := len(lines) - e.head - e.tail
+	if missing <= 1 { // "1 more line" would take as much space
+		return lines
 	}
-	missing, last := f.rest()
-	if missing > 0 {
-		all = append(all, s.leftOut(missing))
-	}
-	return append(all, last...)
+	all := append(slices.Clone(lines[:e.head]), leftOut(missing))
+	return append(all, lines[len(lines)-e.tail:]...)
 }
 
 // leftOut returns a line in place of a number of lines, with the command that shows them.

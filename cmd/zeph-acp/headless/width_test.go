@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless/highlight"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless/layout"
 )
 
@@ -174,7 +175,11 @@ func TestDiffSpans(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			for _, line := range diffSpans(strings.Split(tt.lines, "|")) {
+			var lines []diffLine
+			for l := range strings.SplitSeq(tt.lines, "|") {
+				lines = append(lines, diffLine{text: l, language: highlight.Language{}})
+			}
+			for _, line := range diffSpans(lines) {
 				text := ""
 				for _, s := range line {
 					if strings.HasSuffix(s.Style, reversed) {
@@ -184,6 +189,41 @@ func TestDiffSpans(t *testing.T) {
 					}
 				}
 				got = append(got, "<"+text+">")
+			}
+			if strings.Join(got, "|") != tt.want {
+				t.Errorf("got  %s\nwant %s", strings.Join(got, "|"), tt.want)
+			}
+		})
+	}
+}
+
+// Each side of a hunk is read in the language of its file. Other lines, and files whose language is
+// unknown, have the colour of their sign.
+func TestDiffCode(t *testing.T) {
+	for name, tt := range map[string]struct{ file, lines, want string }{
+		"a language": {
+			"a.go", "@@ -1 +1 @@| /* a|-b */ if x|+b| c */|+if y",
+			"<36:@@ -1 +1 @@>| <2:/* a>|<31:-><2:b */> <35:if> x|<32:+><2:b>| <2:c */>|<32:+><35:if> y",
+		},
+		"a word":  {"a.go", `-return "a"|+return "b"`, `<31:-><35:return> <33:"><31;7:a><33:">|<32:+><35:return> <33:"><32;7:b><33:">`},
+		"unknown": {"a.x", "-if a|+b", "<31:-><31:if a>|<32:+><32:b>"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var lines []diffLine
+			for l := range strings.SplitSeq(tt.lines, "|") {
+				lines = append(lines, diffLine{text: l, language: highlight.ForFile(tt.file)})
+			}
+			var got []string
+			for _, line := range diffSpans(lines) {
+				text := ""
+				for _, s := range line {
+					if s.Style == "" {
+						text += s.Text
+					} else {
+						text += "<" + s.Style + ":" + s.Text + ">"
+					}
+				}
+				got = append(got, text)
 			}
 			if strings.Join(got, "|") != tt.want {
 				t.Errorf("got  %s\nwant %s", strings.Join(got, "|"), tt.want)
