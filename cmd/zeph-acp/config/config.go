@@ -56,6 +56,7 @@ type Config struct {
 	ACP    acp.Config      `toml:"acp"`
 	Audit  audit.Config    `toml:"audit"`
 	Log    LogConfig       `toml:"log"`
+	Chat   ChatConfig      `toml:"chat"`
 }
 
 // Agent is the table [agent].
@@ -113,4 +114,11 @@ type LogConfig struct {
 	Level string `toml:"level" default:"error" oneof:"debug,info,warn,error" doc:"for stderr"`
 	// File always gets the warnings. A leading ~/ is the home directory.
 	File string `toml:"file" format:"file" doc:"a file for the same lines and all warnings; made 0600"`
+}
+
+// ChatConfig is the table [chat].
+type ChatConfig struct {
+	Keys   string `toml:"keys" default:"emacs" oneof:"emacs,vi" doc:"the keys that edit a prompt"`
+	Notify string `toml:"notify" default:"bell" oneof:"off,bell,osc9,osc777" doc:"how the terminal tells you, while you are elsewhere, that a turn has ended or asks"`
+	Mouse  bool   `toml:"mouse" default:"true" doc:"the wheel scrolls and a click chooses; false: the mouse is the terminal's, to select text"`
 }

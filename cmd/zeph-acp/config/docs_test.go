@@ -15,7 +15,7 @@ import (
 
 // settingsPages are the pages whose samples show every key.
 var settingsPages = func() (pages []string) {
-	for _, name := range strings.Fields("settings settings-tools settings-gates judge skills rewind agents memory schedule ask-user lsp goals costs") {
+	for _, name := range strings.Fields("settings settings-tools settings-gates judge skills rewind agents memory schedule ask-user lsp goals costs chat") {
 		pages = append(pages, "../../../docs/"+name+".md")
 	}
 	return pages

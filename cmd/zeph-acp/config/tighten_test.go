@@ -57,7 +57,7 @@ func TestTighten(t *testing.T) {
 		"mistakes hide nothing": {"modle = 1\n[agent]\nmode = 7\nmax_tool_iterations = 2\ncontext_budget_tokens = -1\n",
 			func(c *Config) { c.Agent.MaxToolIterations = 2 },
 			[]string{
-				`config.toml:1: key "modle": unknown key (known: agent, agents, llm, tools, mcp, lsp, acp, audit, log) (ignored)`,
+				`config.toml:1: key "modle": unknown key (known: agent, agents, llm, tools, mcp, lsp, acp, audit, log, chat) (ignored)`,
 				`config.toml:3: key "agent.mode": want a string, got a whole number: put it in quotes (ignored)`,
 				`config.toml:5: key "agent.context_budget_tokens": -1 is less than 0; 0: the model's window (ignored)`,
 			}},
