@@ -287,7 +287,7 @@ func (c *card) showDiffs(diffs []acp.ToolContent, folded bool) {
 	c.diffsFolded = len(lines) < n
 	for i, spans := range diffSpans(lines) {
 		edge := c.gutter.edge
-		if l := lines[i]; l.isCode() && l.text[0] != ' ' {
+		if l := lines[i]; highlight.IsDiffCode(l.text) && l.text[0] != ' ' {
 			edge.Style = l.style()
 		}
 		c.breakLine()

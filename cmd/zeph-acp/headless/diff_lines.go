@@ -16,9 +16,6 @@ type diffLine struct {
 	changed []bool            // the bytes of code that differ from the line that it replaces
 }
 
-// isCode reports whether a line belongs to the file, before or after the change.
-func (l *diffLine) isCode() bool { return l.text != "" && strings.IndexByte(" +-", l.text[0]) >= 0 }
-
 // style returns the style of a line's sign and edge, and of the whole line if nothing is known of its
 // language.
 func (l *diffLine) style() style {
@@ -37,12 +34,18 @@ func (l *diffLine) style() style {
 // were added as removed, the words that differ are reversed.
 func diffSpans(lines []diffLine) [][]layout.Span {
 	for from := 0; from < len(lines); {
-		n := 0
-		for from+n < len(lines) && lines[from+n].isCode() && lines[from+n].language == lines[from].language {
-			n++
+		var text []string
+		language := lines[from].language
+		for _, l := range lines[from:] {
+			if l.language != language {
+				break
+			}
+			text = append(text, l.text)
 		}
-		readHunk(lines[from : from+n])
-		from += max(n, 1)
+		for i, pieces := range language.Diff(text) {
+			lines[from+i].code = pieces
+		}
+		from += len(text)
 	}
 	for i := 0; i < len(lines); {
 		removed := signedLines(lines[i:], '-')
@@ -64,29 +67,10 @@ func diffSpans(lines []diffLine) [][]layout.Span {
 	return all
 }
 
-// readHunk reads the code of a hunk in its language, once as it was and once as it is.
-func readHunk(lines []diffLine) {
-	for _, signs := range []string{" -", " +"} {
-		var side []*diffLine
-		var text []string
-		for i := range lines {
-			if l := &lines[i]; strings.IndexByte(signs, l.text[0]) >= 0 {
-				side, text = append(side, l), append(text, l.text[1:])
-			}
-		}
-		if len(side) == 0 {
-			continue
-		}
-		for i, pieces := range side[0].language.Code(strings.Join(text, "\n")) {
-			side[i].code = pieces
-		}
-	}
-}
-
 // spans lays out a line.
 func (l *diffLine) spans() []layout.Span {
 	st := l.style()
-	if !l.isCode() {
+	if !highlight.IsDiffCode(l.text) {
 		return []layout.Span{{Text: l.text, Style: st}}
 	}
 	spans := []layout.Span{{Text: l.text[:1], Style: st}}
