@@ -41,13 +41,30 @@ func (c Chart) Node() *html.Node {
 	if largest == 0 || math.IsInf(largest, 1) {
 		return nil
 	}
-	return El("figure", "chart",
-		El("figcaption", "", El("span", "title", Text(c.Title)), c.legend()),
-		El("p", "scale", Text("most: "+c.Format(largest))),
+	title := El("figcaption", "", El("span", "title", Text(c.Title)), c.legend())
+	numbers := Fold("numbers", []*html.Node{Text("Show the numbers")}, c.table())
+	if len(c.Labels) == 1 {
+		if len(c.shown()) == 1 {
+			return nil // a bar without parts and without another one beside it says nothing
+		}
+		return El("figure", "chart", title, El("p", "scale", Text(c.Labels[0]+": "+c.Format(largest))), c.bar(largest), numbers)
+	}
+	return El("figure", "chart", title,
+		El("p", "scale", Text("Highest: "+c.Format(largest))),
 		c.bars(largest),
-		El("p", "axis", Span("", c.Labels[0]), Span("", lastLabel(c.Labels))),
-		Fold("numbers", []*html.Node{Text("The numbers")}, c.table()),
+		El("p", "axis", Span("", c.Labels[0]), Span("", c.Labels[len(c.Labels)-1])),
+		numbers,
 	)
+}
+
+// shown returns the numbers of the series that have a value.
+func (c Chart) shown() (series []int) {
+	for i, s := range c.Series {
+		if slices.ContainsFunc(s.Values, func(f float64) bool { return f > 0 }) {
+			series = append(series, i)
+		}
+	}
+	return series
 }
 
 // grouped returns the chart with at most maxBars bars.
@@ -76,14 +93,6 @@ func (c Chart) grouped() Chart {
 	return c
 }
 
-// lastLabel returns the label at the end of the axis; "" for a single bar.
-func lastLabel(labels []string) string {
-	if len(labels) == 1 {
-		return ""
-	}
-	return labels[len(labels)-1]
-}
-
 // sums returns the heights of the bars.
 func (c Chart) sums() []float64 {
 	sums := make([]float64, len(c.Labels))
@@ -95,25 +104,21 @@ func (c Chart) sums() []float64 {
 	return sums
 }
 
-// legend returns the names of the series; nil for a single series.
+// legend returns the names of the series that have a value; nil for a single series.
 func (c Chart) legend() *html.Node {
 	if len(c.Series) < 2 {
 		return nil
 	}
 	legend := El("span", "legend")
-	for i, s := range c.Series {
-		legend.AppendChild(El("span", "", With(El("span", fmt.Sprintf("swatch series%d", i+1)), "aria-hidden", "true"), Text(s.Name)))
+	for _, i := range c.shown() {
+		legend.AppendChild(El("span", "", With(El("span", fmt.Sprintf("swatch series%d", i+1)), "aria-hidden", "true"), Text(c.Series[i].Name)))
 	}
 	return legend
 }
 
 // bars returns the drawing, in which a bar of the largest sum fills the height.
 func (c Chart) bars(largest float64) *html.Node {
-	svg := El("svg", "")
-	With(svg, "viewBox", fmt.Sprintf("0 0 %g %g", chartWidth, chartHeight))
-	With(svg, "preserveAspectRatio", "none")
-	With(svg, "role", "img")
-	With(svg, "aria-label", c.Title+": a bar for each of "+fmt.Sprint(len(c.Labels))+"; the numbers are below")
+	svg := c.drawing("", "a bar for each of "+fmt.Sprint(len(c.Labels)))
 	step := chartWidth / float64(len(c.Labels))
 	width := min(step*0.72, 48)
 	for i := range c.Labels {
@@ -129,6 +134,28 @@ func (c Chart) bars(largest float64) *html.Node {
 		}
 	}
 	return svg
+}
+
+// bar returns the drawing of a single bar, which lies and fills the width.
+func (c Chart) bar(sum float64) *html.Node {
+	svg := c.drawing("lying", "one bar")
+	x := 0.0
+	for n, s := range c.Series {
+		if width := s.Values[0] / sum * chartWidth; width > 0 {
+			svg.AppendChild(rect(x, 0, width, chartHeight, fmt.Sprintf("series%d", n+1)))
+			x += width
+		}
+	}
+	return svg
+}
+
+// drawing returns an empty drawing with a description.
+func (c Chart) drawing(class, what string) *html.Node {
+	svg := El("svg", class)
+	With(svg, "viewBox", fmt.Sprintf("0 0 %g %g", chartWidth, chartHeight))
+	With(svg, "preserveAspectRatio", "none")
+	With(svg, "role", "img")
+	return With(svg, "aria-label", c.Title+": "+what+"; the numbers are below")
 }
 
 // rect returns a rectangle of a drawing.

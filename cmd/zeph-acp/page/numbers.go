@@ -40,6 +40,17 @@ func Short(f float64) string {
 	return strconv.FormatFloat(f, 'f', 0, 64) + unit
 }
 
+// worthSaying is the number of bytes from which on a page mentions that they were saved.
+const worthSaying = 1000
+
+// Saved formats a number of bytes that were saved; "" for a few.
+func Saved(n int64) string {
+	if n < worthSaying {
+		return ""
+	}
+	return quantity.Bytes(n)
+}
+
 // Money formats a cost; small amounts get more digits.
 func Money(amount float64, currency string) string {
 	digits := 2

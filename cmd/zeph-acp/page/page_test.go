@@ -106,6 +106,16 @@ func TestChart(t *testing.T) {
 		"<td role=\"cell\" data-label=\"Turn\">249 to 249</td><td class=\"number\" role=\"cell\" data-label=\"one\">1</td>") {
 		t.Errorf("%d bars, want 84, the last one named 249 to 249", n)
 	}
+	single := page.Chart{Title: "x", Labels: []string{"a"}, Format: page.Short, Series: []page.Series{
+		{Name: "one", Values: []float64{30}}, {Name: "none", Values: []float64{0}}, {Name: "two", Values: []float64{10}}}}
+	source, root = write(t, page.Document{Main: []*html.Node{single.Node()}})
+	if all := find(root, "rect"); len(all) != 2 || !strings.Contains(source, `x="450.00" y="0.00" width="150.00" height="120.00"`) ||
+		strings.Contains(source, "</span>none<") {
+		t.Errorf("a single bar does not lie in two parts:\n%s", source)
+	}
+	if single.Series = single.Series[:2]; single.Node() != nil {
+		t.Error("a single bar without parts is shown")
+	}
 	if (page.Chart{Labels: []string{"a"}, Series: []page.Series{{Values: []float64{math.MaxFloat64}}, {Values: []float64{math.MaxFloat64}}}}).Node() != nil {
 		t.Error("values whose sum is infinite have a chart")
 	}
@@ -118,6 +128,7 @@ func TestNumbers(t *testing.T) {
 	for want, got := range map[string]string{
 		"":           page.Count(0),
 		"12,345":     page.Count(12_345),
+		"5.0 kB":     page.Saved(5_000),
 		"84,120":     page.Tokens(84_120),
 		"1.3M":       page.Tokens(1_300_000),
 		"0 B":        quantity.Bytes(0),

@@ -10,14 +10,15 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/audit"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless/highlight"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/page"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/summary"
 	"github.com/zeph-acp/zeph-acp/filter/text/line"
 	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
-// node returns a call, folded.
-func (c *Card) node() *html.Node {
+// node returns a call, folded unless it changed a file.
+func (c *Card) node(p *painter) *html.Node {
 	title := page.Text(cmp.Or(c.titleLine(), "Tool call"))
 	if c.Kind == "execute" {
 		title = page.El("code", "", page.Text(c.titleLine()))
@@ -25,7 +26,7 @@ func (c *Card) node() *html.Node {
 	head := []*html.Node{page.El("span", "what", c.titleNodes(title)...), page.El("span", "state", c.facts()...)}
 	body := page.El("div", "body")
 	if c.Command != "" && strings.TrimSpace(c.Command) != c.Title {
-		body.AppendChild(page.El("pre", "", page.El("code", "", page.Text(c.Command))))
+		body.AppendChild(page.El("pre", "", page.El("code", "", p.code(highlight.Named("bash"), c.Command)...)))
 	}
 	if c.Record != nil {
 		if text := decided(c.Record); text != "" {
@@ -33,8 +34,10 @@ func (c *Card) node() *html.Node {
 		}
 	}
 	for _, d := range c.Diffs {
-		body.AppendChild(page.El("p", "path", page.El("code", "", page.Text(d.Path))))
-		body.AppendChild(d.node())
+		if d.Path != c.Title {
+			body.AppendChild(page.El("p", "path", page.El("code", "", page.Text(d.Path))))
+		}
+		body.AppendChild(p.diff(d))
 	}
 	for _, out := range c.Outputs {
 		body.AppendChild(page.El("pre", "", page.Text(strings.TrimSuffix(out, "\n"))))
@@ -42,7 +45,11 @@ func (c *Card) node() *html.Node {
 	if len(c.Diffs)+len(c.Outputs) == 0 {
 		body.AppendChild(page.El("p", "left", page.Text("No output.")))
 	}
-	return page.Fold("card", head, body)
+	fold := page.Fold("card", head, body)
+	if p.isOpen(c) {
+		page.With(fold, "open", "")
+	}
+	return fold
 }
 
 // titleNodes returns a title after the verb of its call.
@@ -78,8 +85,8 @@ func (c *Card) facts() []*html.Node {
 		if took := r.DurationMS - r.WaitedMS; took > 0 {
 			facts = append(facts, page.Text(" "+page.Took(time.Duration(took)*time.Millisecond)))
 		}
-		if saved := r.BytesBefore - r.BytesAfter; saved > 0 {
-			facts = append(facts, page.Text(" · "+quantity.Bytes(int64(saved))+" saved"))
+		if saved := page.Saved(int64(r.BytesBefore - r.BytesAfter)); saved != "" {
+			facts = append(facts, page.Text(" · "+saved+" saved"))
 		}
 	}
 	return facts
@@ -114,7 +121,7 @@ func decided(e *audit.Entry) string {
 	if e.WaitedMS > 0 {
 		text += fmt.Sprintf(" (after %s)", page.Took(time.Duration(e.WaitedMS)*time.Millisecond))
 	}
-	if len(e.Filters) > 0 && e.BytesBefore > e.BytesAfter {
+	if len(e.Filters) > 0 && page.Saved(int64(e.BytesBefore-e.BytesAfter)) != "" {
 		before, after := quantity.Bytes(int64(e.BytesBefore)), quantity.Bytes(int64(e.BytesAfter))
 		text += fmt.Sprintf(" · filtered by %s: %s of %s", strings.Join(e.Filters, ", "), after, before)
 	}
@@ -124,23 +131,4 @@ func decided(e *audit.Entry) string {
 // subject returns the command, the URL, the paths or the caller of a call on record.
 func subject(e *audit.Entry) string {
 	return cmp.Or(e.Command, e.URL, strings.Join(e.Paths, ", "), e.Caller)
-}
-
-// node returns the lines of a diff, each in its own element. The signs at their
-// beginnings stay, so that colours are not needed to read it.
-func (d Diff) node() *html.Node {
-	pre := page.El("pre", "diff")
-	for _, l := range d.Lines {
-		class := ""
-		switch {
-		case strings.HasPrefix(l, "+"):
-			class = "add"
-		case strings.HasPrefix(l, "-"):
-			class = "del"
-		case strings.HasPrefix(l, "@"):
-			class = "hunk"
-		}
-		pre.AppendChild(page.Span(class, l+"\n"))
-	}
-	return pre
 }

@@ -203,6 +203,9 @@ func (t *builder) add(i Item) {
 		t.pendingItems = append(t.pendingItems, i)
 		return
 	}
+	if n := len(t.turn.Items); i.Speaker == Notice && n > 0 && t.turn.Items[n-1].Speaker == Notice && t.turn.Items[n-1].Text == i.Text {
+		return // a setting and its note say the same
+	}
 	t.turn.Items = append(t.turn.Items, i)
 }
 

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless/highlight"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/page"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/summary"
 	"github.com/zeph-acp/zeph-acp/filter/text/line"
@@ -23,19 +24,12 @@ func (s *Story) HTML(w io.Writer, by string) error {
 		Foot: "Written by " + by + ". Credentials are redacted, long text is shortened, images are left out. " +
 			"Times are in " + zone(s.Session.Updated) + ".",
 	}
+	p := s.painter()
 	for _, t := range s.Turns {
-		d.Main = append(d.Main, t.article())
+		d.Main = append(d.Main, t.article(p))
 	}
 	d.Main = append(d.Main, s.decisions(), s.otherCalls())
 	return d.Write(w)
-}
-
-// heading returns the title of the session.
-func (s *Story) heading() string {
-	if s.Title == "" {
-		return "Session " + s.Session.ID
-	}
-	return s.Title
 }
 
 // when is the layout of dates.
@@ -56,8 +50,8 @@ func (s *Story) masthead() []*html.Node {
 		facts.AppendChild(page.El("div", "", page.El("dt", "", page.Text(label)), page.El("dd", "", value...)))
 	}
 	fact("Directory", page.Text(s.Dir))
-	fact("Begun", page.Time(s.Session.Created, when))
-	fact("Last change", page.Time(s.Session.Updated, when))
+	fact("Started", page.Time(s.Session.Created, when))
+	fact("Last activity", page.Time(s.Session.Updated, when))
 	if len(s.Models) > 0 {
 		fact("Model", page.Text(strings.Join(s.Models, ", ")))
 	}
@@ -72,7 +66,7 @@ func (s *Story) links() *html.Node {
 	}
 	links := [][2]string{{"numbers", "At a glance"}}
 	for _, t := range s.Turns {
-		links = append(links, [2]string{t.anchor, t.name() + ": " + firstLine(t.Items)})
+		links = append(links, [2]string{t.anchor, t.name() + ": " + t.firstLine()})
 	}
 	return page.Nav("On this page", append(links, [2]string{"decisions", "Decisions"})...)
 }
@@ -86,14 +80,9 @@ func (t *Turn) name() string {
 }
 
 // firstLine returns the beginning of the first text of the user.
-func firstLine(items []Item) string {
-	for _, i := range items {
-		if i.Speaker == User {
-			first := line.First(i.Text)
-			return first[:line.RuneOffset(first, 60)]
-		}
-	}
-	return ""
+func (t *Turn) firstLine() string {
+	first := line.First(t.prompt())
+	return first[:line.RuneOffset(first, 60)]
 }
 
 // numbers returns the section with the figures and charts.
@@ -103,10 +92,6 @@ func (s *Story) numbers() *html.Node {
 		turns += min(t.Number, 1)
 		took += t.took()
 	}
-	saved := ""
-	if n.Saved() > 0 {
-		saved = quantity.Bytes(n.Saved())
-	}
 	return page.Section("numbers", "", "At a glance",
 		page.Figures(
 			page.Figure{Label: "Turns", Value: page.Count(turns), Note: page.Took(took)},
@@ -115,7 +100,7 @@ func (s *Story) numbers() *html.Node {
 			page.Figure{Label: "Input tokens", Value: page.Tokens(n.Input), Note: cached(n)},
 			page.Figure{Label: "Output tokens", Value: page.Tokens(n.Output)},
 			page.Figure{Label: "Cost", Value: n.cost()},
-			page.Figure{Label: "Saved by filters", Value: saved, Note: "of " + quantity.Bytes(n.Before) + " of output"},
+			page.Figure{Label: "Saved by filters", Value: page.Saved(n.Saved()), Note: "of " + quantity.Bytes(n.Before) + " of output"},
 		),
 		page.El("div", "charts", s.tokenChart(), s.costChart()), s.files())
 }
@@ -187,25 +172,32 @@ func (t *Turn) took() time.Duration {
 	return max(t.End.Sub(t.Begun), 0)
 }
 
-// article returns a turn.
-func (t *Turn) article() *html.Node {
+// article returns a turn. A command that no model saw is folded.
+func (t *Turn) article(p *painter) *html.Node {
 	class := "turn"
 	if t.Rewound {
 		class = "turn rewound"
 	}
 	heading := page.With(page.El("h2", "", page.Text(t.name())), "id", t.anchor+"-title")
-	a := page.El("article", class, page.El("header", "", heading, page.El("p", "", t.facts()...)))
-	page.With(page.With(a, "id", t.anchor), "aria-labelledby", t.anchor+"-title")
+	head := page.El("header", "", heading, page.El("p", "", t.facts()...))
+	var parts []*html.Node
 	if t.Rewound {
-		a.AppendChild(page.El("p", "ending", page.Text("A rewind undid this turn: it no longer counts.")))
+		parts = append(parts, page.El("p", "ending", page.Text("A rewind undid this turn: it no longer counts.")))
 	}
 	for _, i := range t.Items {
-		a.AppendChild(i.node())
+		parts = append(parts, i.node(p))
 	}
 	if t.Ending != "" {
-		a.AppendChild(page.El("p", "ending", page.Text(t.Ending)))
+		parts = append(parts, page.El("p", "ending", page.Text(t.Ending)))
 	}
-	return a
+	var a *html.Node
+	if first := t.firstLine(); t.Number == 0 && first != "" {
+		heading.AppendChild(page.El("code", "", page.Text(first)))
+		a = page.El("article", "turn command", page.Fold("more", []*html.Node{head}, page.El("div", "body", parts...)))
+	} else {
+		a = page.El("article", class, append([]*html.Node{head}, parts...)...)
+	}
+	return page.With(page.With(a, "id", t.anchor), "aria-labelledby", t.anchor+"-title")
 }
 
 // facts returns time, duration, tokens and cost of the turn.
@@ -225,34 +217,34 @@ func (t *Turn) facts() []*html.Node {
 }
 
 // node returns an item as an element.
-func (i Item) node() *html.Node {
+func (i Item) node(p *painter) *html.Node {
 	switch {
 	case i.Card != nil:
-		return i.Card.node()
+		return i.Card.node(p)
 	case i.Plan != nil:
 		return planNode(i.Plan)
 	}
 	switch i.Speaker {
 	case User:
-		n := page.El("div", "said prompt", page.El("p", "label", page.Text("User")), prose(i.Text))
+		n := page.El("div", "said prompt", page.El("p", "label", page.Text("User")), p.prose(i.Text))
 		for _, a := range i.Attachments {
-			n.AppendChild(a.node())
+			n.AppendChild(a.node(p))
 		}
 		return n
 	case Thought:
-		return page.Fold("thought", []*html.Node{page.Text("Thought")}, page.El("div", "body", prose(i.Text)))
+		return page.Fold("thought", []*html.Node{page.Text("Thought")}, page.El("div", "body", p.prose(i.Text)))
 	case Notice:
-		return page.El("div", "notice", page.El("p", "", inline(strings.TrimSpace(i.Text))...))
+		return page.El("div", "notice", p.prose(strings.TrimSpace(i.Text)))
 	}
-	return page.El("div", "said", page.El("p", "label", page.Text("Agent")), prose(i.Text))
+	return page.El("div", "said", page.El("p", "label", page.Text("Agent")), p.prose(i.Text))
 }
 
-func (a Attachment) node() *html.Node {
+func (a Attachment) node(p *painter) *html.Node {
 	name := page.El("p", "path", page.Text("Attached: "), page.El("code", "", page.Text(a.Name)))
 	if a.Text == "" {
 		return name
 	}
-	return page.Fold("more", []*html.Node{page.Text("Attached: " + a.Name)}, page.El("div", "body", page.El("pre", "", page.Text(a.Text))))
+	return page.Fold("more", []*html.Node{page.Text("Attached: " + a.Name)}, page.El("div", "body", page.El("pre", "", p.code(highlight.ForFile(a.Name), a.Text)...)))
 }
 
 // planMark returns the mark of a step, and its state in a word.
@@ -297,7 +289,7 @@ func (s *Story) decisions() *html.Node {
 	}
 	section := page.Section("decisions", "", "Decisions")
 	if len(rows) > 0 {
-		section.AppendChild(page.Table("Calls that the user decided, or that were denied",
+		section.AppendChild(page.Table("Calls that the user decided, and calls that were denied",
 			[]page.Column{{Title: "Turn"}, {Title: "Call"}, {Title: "Decision"}, {Title: "Outcome"}}, rows))
 	}
 	section.AppendChild(page.El("p", "facts", page.Text(s.undecidedSentence(undecided, len(rows)))))
@@ -309,13 +301,13 @@ func (s *Story) decisions() *html.Node {
 func (s *Story) undecidedSentence(undecided, others int) string {
 	switch {
 	case !s.Audited:
-		return "The audit log has no line of this session, so it is unknown which rules decided."
+		return "The audit log has no entry for this session, so it is unknown who decided."
 	case undecided+others == 0:
 		return "No call needed a decision."
 	case others == 0:
-		return fmt.Sprintf("Rules and mode decided all calls without a question: %d.", undecided)
+		return "No one was asked: the rules and the mode decided " + quantity.Count(undecided, "call") + "."
 	}
-	return fmt.Sprintf("Rules and mode decided %s without a question. Each card names its rule.", quantity.Count(undecided, "other call"))
+	return "The rules and the mode decided " + quantity.Count(undecided, "other call") + " without a question. Each card names its rule."
 }
 
 // otherCalls lists the calls without a card: calls by sub-agents, hooks and links.
@@ -335,6 +327,6 @@ func (s *Story) otherCalls() *html.Node {
 		})
 	}
 	columns := []page.Column{{Title: "Time"}, {Title: "Tool"}, {Title: "Call"}, {Title: "Decision"}, {Title: "Outcome"}}
-	heading := page.Text(quantity.Count(len(s.Others), "further call") + " on record, by sub-agents, hooks and links")
-	return page.Fold("more", []*html.Node{heading}, page.El("div", "body", page.Table("Calls without a card", columns, rows)))
+	heading := page.Text(quantity.Count(len(s.Others), "more call") + " by sub-agents, by hooks and by zeph-acp itself")
+	return page.Fold("more", []*html.Node{heading}, page.El("div", "body", page.Table("Calls that are not shown above", columns, rows)))
 }

@@ -61,11 +61,11 @@ func blocks(text string) (out []block) {
 
 // prose returns the Markdown of a model or a person as elements. HTML in it stays text,
 // and links show their addresses.
-func prose(text string) *html.Node {
+func (p *painter) prose(text string) *html.Node {
 	words := page.El("div", "words")
 	for _, b := range blocks(text) {
 		if b.isCode {
-			words.AppendChild(page.El("pre", "", page.El("code", "", page.Text(b.text))))
+			words.AppendChild(page.El("pre", "", page.El("code", "", p.code(markdown.Language(b.info), b.text)...)))
 			continue
 		}
 		parts(words, strings.Split(b.text, "\n"))

@@ -20,7 +20,7 @@ func TestProse(t *testing.T) {
 			`more</span></li><li class="deep"><span class="mark">•</span><span>b</span></li><li><span class="mark">•</span><span>c</span></li></ul>`,
 		"2. a":                       `<ul class="list"><li><span class="mark">2.</span><span>a</span></li></ul>`,
 		"> a\n> b\nc":                "<blockquote><p>a\nb</p></blockquote><p>c</p>",
-		"```go\nx := 1\n\ny\n```\nz": "<pre><code>x := 1\n\ny</code></pre><p>z</p>",
+		"```go\nx := 1\n\ny\n```\nz": `<pre><code>x := <span class="hl-n">1</span>` + "\n\ny</code></pre><p>z</p>",
 		"- a\n  ```\n  b\n  ```":     `<ul class="list"><li><span class="mark">•</span><span>a</span></li></ul><pre><code>b</code></pre>`,
 		"```\nnot closed":            "<pre><code>not closed</code></pre>",
 		"~~~\n```\n~~~":              "<pre><code>```</code></pre>",
@@ -29,7 +29,7 @@ func TestProse(t *testing.T) {
 		"|a|b|\n|-|-|\n|c|d|e|\n":    tableOf(rowOf("c", "d")),
 	} {
 		var b strings.Builder
-		for n := range prose(text).ChildNodes() {
+		for n := range (&painter{left: maxPainted}).prose(text).ChildNodes() {
 			if err := html.Render(&b, n); err != nil {
 				t.Fatal(err)
 			}

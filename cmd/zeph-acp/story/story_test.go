@@ -226,7 +226,8 @@ func FuzzStory(f *testing.F) {
 			prompt("p1", words), says(words), transcript.Note{Text: output}, call,
 			ended("c1", acp.ToolCompleted, text(output), acp.ToolContent{Type: "diff", Path: title, NewText: &output}),
 			transcript.Plan{Entries: []acp.PlanEntry{{Content: words}}}, done,
-			prompt("p2", title), transcript.TurnEnd{Error: output})
+			prompt("p2", title), transcript.TurnEnd{Error: output},
+			transcript.Prompt{MessageID: "p3", NoModel: true, Content: []acp.ContentBlock{acp.TextBlock(title)}}, says("```html\n"+words), done)
 		var page, markdown strings.Builder
 		if err := s.HTML(&page, "test"); err != nil {
 			t.Fatal(err)

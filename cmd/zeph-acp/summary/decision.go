@@ -12,10 +12,13 @@ import (
 // or a mode. It is empty for a call about which nothing decided.
 func Decision(e *audit.Entry) string {
 	text := decider(e)
+	_, reason, _ := strings.Cut(e.Rule, ": ") // after the name of a gate
 	switch {
 	case text == "":
 		return e.Rule
 	case e.Rule == "" || strings.Contains(text, "("+e.Rule+")") || e.Answer != "" && strings.HasPrefix(e.Rule, "the user "):
+		return text
+	case reason != "" && strings.Contains(text, "("+reason+")"):
 		return text
 	}
 	return text + ": " + strings.TrimPrefix(e.Rule, "default: ")

@@ -20,15 +20,15 @@ import (
 // have a call, and [Counts.Finish] was called.
 func (r *Report) HTML(w io.Writer, by string) error {
 	nav := [][2]string{{"numbers", "At a glance"}, {"tools", "Tools"}}
-	d := page.Document{Title: "Report of tool calls", Head: r.masthead(), Main: []*html.Node{r.numbers(), r.tools()}}
+	d := page.Document{Title: r.heading(), Head: r.masthead(), Main: []*html.Node{r.numbers(), r.tools()}}
 	for _, s := range []struct {
 		id, title string
 		body      *html.Node
 	}{
-		{"denials", "Denials", r.denialTable()},
+		{"denials", "Denied calls", r.denialTable()},
 		{"answers", "Decisions", r.answerTable()},
-		{"failures", "Failures", r.failureTable()},
-		{"filters", "Savings", r.filterTable()},
+		{"failures", "Failed calls", r.failureTable()},
+		{"filters", "Saved by filters", r.filterTable()},
 	} {
 		nav = append(nav, [2]string{s.id, s.title})
 		d.Main = append(d.Main, page.Section(s.id, "", s.title, s.body))
@@ -48,6 +48,11 @@ func (s State) badge() *html.Node {
 	return page.Span("badge bad", "altered")
 }
 
+// heading returns the title of the page.
+func (r *Report) heading() string {
+	return fmt.Sprintf("The agent made %s in %s", quantity.Count(r.All.Calls, "tool call"), quantity.Count(r.Sessions, "session"))
+}
+
 func (r *Report) masthead() []*html.Node {
 	fact := func(label, value string) *html.Node {
 		return page.El("div", "", page.El("dt", "", page.Text(label)), page.El("dd", "", page.Text(value)))
@@ -56,7 +61,7 @@ func (r *Report) masthead() []*html.Node {
 	if !r.Since.IsZero() {
 		facts.AppendChild(fact("Since", r.Since.In(r.zone).Format("2 January 2006, 15:04")))
 	}
-	return []*html.Node{page.El("p", "label", page.Text("Audit log")), page.El("h1", "", page.Text("Report of tool calls")), facts}
+	return []*html.Node{page.El("p", "label", page.Text("Audit log")), page.El("h1", "", page.Text(r.heading())), facts}
 }
 
 // The outcomes that count as failed and as stopped.
@@ -75,9 +80,9 @@ func (r *Report) numbers() *html.Node {
 			page.Figure{Label: "Failed", Value: page.Count(failures), Note: share(failures)},
 			page.Figure{Label: "Denied", Value: page.Count(denials), Note: share(denials)},
 			page.Figure{Label: "Stopped", Value: page.Count(all.Sum(stopped...)), Note: "cancelled or interrupted"},
-			page.Figure{Label: "Time of calls", Value: took(all.Total), Note: "median " + took(all.Median)},
+			page.Figure{Label: "Running time", Value: took(all.Total), Note: "median " + took(all.Median)},
 			page.Figure{Label: "Waiting for you", Value: tookOrEmpty(all.Waited), Note: quantity.Count(sum(r.answers), "answer")},
-			page.Figure{Label: "Saved by filters", Value: bytesOrEmpty(saved), Note: "of " + quantity.Bytes(r.before)},
+			page.Figure{Label: "Saved by filters", Value: page.Saved(saved), Note: "of " + quantity.Bytes(r.before)},
 		), r.chart())
 }
 
@@ -90,14 +95,6 @@ func tookOrEmpty(ms int64) string {
 		return ""
 	}
 	return took(ms)
-}
-
-// bytesOrEmpty formats a number of bytes; "" for 0.
-func bytesOrEmpty(n int64) string {
-	if n == 0 {
-		return ""
-	}
-	return quantity.Bytes(n)
 }
 
 // sum returns the number of calls of all groups.
@@ -195,7 +192,7 @@ func (r *Report) denialTable() *html.Node {
 
 func (r *Report) answerTable() *html.Node {
 	if len(r.answers) == 0 {
-		return none("No one was asked.")
+		return none("You were not asked.")
 	}
 	columns := []page.Column{{Title: "Answer"}, {Title: "Tools"}, {Title: "Calls", Number: true}, {Title: "Waited", Number: true}}
 	return table("Answers to questions", columns, byCalls(r.answers), func(g *Group) []*html.Node {
@@ -207,8 +204,8 @@ func (r *Report) failureTable() *html.Node {
 	if len(r.failures) == 0 {
 		return none("No call failed.")
 	}
-	columns := []page.Column{{Title: "Category"}, {Title: "Tools"}, {Title: "Calls", Number: true}, {Title: "Last", Number: true}}
-	return table("Calls without success by category", columns, byCalls(r.failures), func(g *Group) []*html.Node {
+	columns := []page.Column{{Title: "Cause"}, {Title: "Tools"}, {Title: "Calls", Number: true}, {Title: "Last", Number: true}}
+	return table("Calls that failed, by cause", columns, byCalls(r.failures), func(g *Group) []*html.Node {
 		category, last := page.El("code", "", page.Text(g.Name)), page.Time(g.Last.In(r.zone), "2 Jan 15:04")
 		return []*html.Node{category, g.tools(), page.Text(page.Count(g.Calls)), last}
 	})
@@ -216,7 +213,7 @@ func (r *Report) failureTable() *html.Node {
 
 func (r *Report) filterTable() *html.Node {
 	if len(r.filters) == 0 {
-		return none("No rule shortened an output.")
+		return none("No filter shortened any output.")
 	}
 	columns := []page.Column{{Title: "Rule"}}
 	for _, title := range []string{"Calls", "Before", "After", "Saved"} {

@@ -24,6 +24,7 @@ func TestDecision(t *testing.T) {
 		"Allowed: it only reads": {Decision: "allow", Rule: "default: it only reads"},
 		"Denied: rule 3":         {Decision: "deny", Rule: "rule 3"},
 		"Denied by the gate trust (untrusted): trust: no": {Decision: "deny", Rule: "trust: no", Gates: gate},
+		"Denied by the gate trust (untrusted)":            {Decision: "deny", Rule: "trust: untrusted", Gates: gate},
 		"The user allowed it once":                        {Decision: "allow", Answer: "allow_once", Rule: "the user allowed it"},
 		"The user chose \"always reject\"":                {Decision: "deny", Answer: "reject_always", Rule: "the user rejected it"},
 		"The user answered default: x":                    {Decision: "allow", Answer: "default", Rule: "x"},
@@ -110,7 +111,7 @@ func textOf(n *html.Node) string {
 
 func TestReport(t *testing.T) {
 	figures, rows, source := report(t, calls())
-	want := map[string]string{"Calls": "5", "Failed": "1", "Denied": "2", "Time of calls": "7.0 s", "Waiting for you": "1 min 0 s", "Saved by filters": "9.0 kB"}
+	want := map[string]string{"Calls": "5", "Failed": "1", "Denied": "2", "Running time": "7.0 s", "Waiting for you": "1 min 0 s", "Saved by filters": "9.0 kB"}
 	if diff := cmp.Diff(want, figures); diff != "" {
 		t.Errorf("figures (-want +got)\n%s", diff)
 	}
@@ -120,7 +121,7 @@ func TestReport(t *testing.T) {
 		"bash | 3 | 1 | 1 | 1 | – | 1.0 s | 5.0 s", "edit | 1 | 1 | – | – | – | 1.0 s | 1.0 s", "read | 1 | – | – | 1 | – | 0 ms | 0 ms",
 		"Decision and rule | Tools | Calls | Last", "Denied: guard: [REDACTED] | bash, read | 2 | 22 Nov 12:00",
 		"Answer | Tools | Calls | Waited", "The user allowed it once | edit | 1 | 1 min 0 s",
-		"Category | Tools | Calls | Last", "timeout | bash | 1 | 22 Nov 13:00",
+		"Cause | Tools | Calls | Last", "timeout | bash | 1 | 22 Nov 13:00",
 		"Rule | Calls | Before | After | Saved", "go-test | 1 | 10 kB | 1.0 kB | 9.0 kB (90 %)",
 	}
 	if diff := cmp.Diff(wantRows, rows); diff != "" {

@@ -1,0 +1,112 @@
+package story
+
+import (
+	"strings"
+
+	"golang.org/x/net/html"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless/highlight"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/page"
+)
+
+const (
+	maxPainted   = 1 << 20 // bytes of code that are highlighted in a page
+	maxOpenLines = 200     // lines of all changes of a page, if they are open
+)
+
+// painter highlights the code of one page.
+type painter struct {
+	left      int  // bytes that may be highlighted
+	openEdits bool // the changes are open; else the reader opens them
+}
+
+func (s *Story) painter() *painter {
+	lines := 0
+	for _, t := range s.Turns {
+		for _, i := range t.Items {
+			if i.Card != nil {
+				for _, d := range i.Card.Diffs {
+					lines += len(d.Lines)
+				}
+			}
+		}
+	}
+	return &painter{left: maxPainted, openEdits: lines <= maxOpenLines}
+}
+
+// takes reports whether code of a size is highlighted.
+func (p *painter) takes(l highlight.Language, size int) bool {
+	if l.IsPlain() || size > p.left {
+		return false
+	}
+	p.left -= size
+	return true
+}
+
+// code returns code in its language.
+func (p *painter) code(l highlight.Language, text string) []*html.Node {
+	if !p.takes(l, len(text)) {
+		return []*html.Node{page.Text(text)}
+	}
+	var all []*html.Node
+	for i, line := range l.Code(text) {
+		if i > 0 {
+			all = append(all, page.Text("\n"))
+		}
+		all = append(all, painted(line)...)
+	}
+	return all
+}
+
+// painted returns pieces of code.
+func painted(pieces []highlight.Piece) (all []*html.Node) {
+	for _, p := range pieces {
+		if class := p.Class.HTML(); class != "" {
+			all = append(all, page.Span(class, p.Text))
+		} else {
+			all = append(all, page.Text(p.Text))
+		}
+	}
+	return all
+}
+
+// diff returns the lines of a diff, each in its own element. The signs at their beginnings stay, so
+// that colours are not needed to read it.
+func (p *painter) diff(d Diff) *html.Node {
+	size := 0
+	for _, l := range d.Lines {
+		size += len(l)
+	}
+	var code [][]highlight.Piece
+	if language := highlight.ForFile(d.Path); p.takes(language, size) {
+		code = language.Diff(d.Lines)
+	}
+	pre := page.El("pre", "diff")
+	for i, l := range d.Lines {
+		class := ""
+		switch {
+		case strings.HasPrefix(l, "+"):
+			class = "add"
+		case strings.HasPrefix(l, "-"):
+			class = "del"
+		case strings.HasPrefix(l, "@"):
+			class = "hunk"
+		}
+		if code == nil || !highlight.IsDiffCode(l) {
+			pre.AppendChild(page.Span(class, l+"\n"))
+			continue
+		}
+		row := page.El("span", strings.TrimSpace(class+" code"), page.Span("sign", l[:1]))
+		for _, n := range append(painted(code[i]), page.Text("\n")) {
+			row.AppendChild(n)
+		}
+		pre.AppendChild(row)
+	}
+	return pre
+}
+
+// isOpen reports whether a card is shown open: a change that was made.
+func (p *painter) isOpen(c *Card) bool {
+	return p.openEdits && len(c.Diffs) > 0 && c.Status == acp.ToolCompleted
+}
