@@ -68,7 +68,7 @@ func (e *Editor) Search() (query, found string, on bool) {
 		return "", "", false
 	}
 	if e.search.found {
-		found = e.history[e.search.at]
+		found = clean(e.history[e.search.at])
 	}
 	return e.search.query, found, true
 }

@@ -73,7 +73,9 @@ func (e *Editor) undo() {
 		d := e.done[i]
 		e.done, e.undone = e.done[:i], append(e.undone, d)
 		e.replace(d.at, d.at+len(d.inserted), d.removed)
-		e.cursor = d.before
+		if e.cursor = d.before; e.vi != nil && !e.vi.insert {
+			e.cursor = e.boundary(d.at)
+		}
 		if i == 0 || e.done[i-1].group != d.group {
 			return
 		}
@@ -87,7 +89,9 @@ func (e *Editor) redo() {
 		d := e.undone[i]
 		e.done, e.undone = append(e.done, d), e.undone[:i]
 		e.replace(d.at, d.at+len(d.removed), d.inserted)
-		e.cursor = d.after
+		if e.cursor = d.after; e.vi != nil && !e.vi.insert {
+			e.cursor = e.boundary(d.at)
+		}
 		if i == 0 || e.undone[i-1].group != d.group {
 			return
 		}

@@ -1,7 +1,6 @@
 package editor
 
 import (
-	"strings"
 	"unicode"
 
 	tea "charm.land/bubbletea/v2"
@@ -66,7 +65,8 @@ func (e *Editor) pressVi(k tea.KeyPressMsg) bool {
 
 // afterEscape returns the character of a key that was pressed with Alt.
 func afterEscape(k tea.KeyPressMsg) (tea.KeyPressMsg, bool) {
-	if k.Text != "" || k.Mod&^tea.ModShift != tea.ModAlt || !unicode.IsPrint(k.Code) {
+	const others = tea.ModCtrl | tea.ModMeta | tea.ModHyper | tea.ModSuper
+	if k.Text != "" || k.Mod&(tea.ModAlt|others) != tea.ModAlt || !unicode.IsPrint(k.Code) {
 		return k, false
 	}
 	r := k.Code
@@ -136,8 +136,8 @@ func (e *Editor) run(c command) {
 		}
 		e.execute(v.change.command)
 		if v.insert {
-			v.begun = v.change.command
 			e.play(v.change.events)
+			v.begun, v.recorded = v.change.command, v.change.events
 			e.toNormal()
 		}
 		return
@@ -160,15 +160,15 @@ func (e *Editor) toInsert() {
 // the last character.
 func (e *Editor) toNormal() {
 	v := e.vi
-	if v.begun.key == "" {
+	if v.begun.key == "" && len(v.recorded) > 0 {
 		v.begun.key = "i"
 	}
-	if events := v.recorded; len(events) > 0 || v.change.command != v.begun {
-		v.change = change{v.begun, events}
+	if v.begun.key != "" {
+		v.change = change{v.begun, v.recorded}
 	}
-	if strings.Contains("iaIA", v.begun.key) && v.begun.op == "" {
+	if v.begun.op == "" && one("iaIA", v.begun.key) {
 		for range max(v.begun.count, 1) - 1 {
-			e.play(v.change.events)
+			e.play(v.recorded)
 		}
 	}
 	v.insert = false
@@ -181,13 +181,13 @@ func (e *Editor) toNormal() {
 // endInsertion ends the change of an insertion, after which another one may begin.
 func (e *Editor) endInsertion() {
 	if v := e.vi; v != nil && !v.playing {
-		v.inserting, v.recorded, v.begun = false, nil, command{key: "i"}
+		v.inserting, v.recorded, v.begun = false, nil, command{}
 	}
 }
 
 // record remembers what was typed for ".".
 func (e *Editor) record(ev event) {
-	if v := e.vi; v != nil && v.insert && !v.playing {
+	if v := e.vi; v != nil && v.inserting && !v.playing {
 		v.recorded = append(v.recorded, ev)
 	}
 }

@@ -1,6 +1,10 @@
 package editor
 
-import "testing"
+import (
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+)
 
 func TestViKeys(t *testing.T) {
 	for name, tt := range map[string]struct{ text, keys, want string }{
@@ -83,6 +87,11 @@ func TestViKeys(t *testing.T) {
 		"dot repeats cw":             {"|a b c", "cwxy<esc>w.", "xy x|y c"},
 		"dot repeats A":              {"|a\nb", "Ax<esc>j.", "ax\nb|x"},
 		"dot repeats a paste":        {"|a", "A«xy»<esc>.", "axyx|y"},
+		"dot after an empty cw":      {"|a b c d", "cwx<esc>wcw<esc>w.", "x |  d"},
+		"no text for a count":        {"|a", "3ix<esc>3i<esc>", "x|xxa"},
+		"dot repeats a count":        {"|", "2ix<esc>A-<esc>.", "xx-|-"},
+		"dot keeps its text":         {"|", "ix<esc>..", "|xxx"},
+		"u returns to the change":    {`|a "b"`, `ci"x<esc>u`, `a "|b"`},
 		"diw":                        {"foo ba|r", "diw", "foo| "},
 		"daw":                        {"foo ba|r baz", "daw", "foo |baz"},
 		"daw at the end":             {"foo bar|", "daw", "fo|o"},
@@ -137,5 +146,14 @@ func TestViMode(t *testing.T) {
 	}
 	if got := New(false).Mode(); got != "" {
 		t.Errorf("emacs keys: mode %q", got)
+	}
+}
+
+func TestViAltWithNumLock(t *testing.T) {
+	e := New(true)
+	press(e, "ab")
+	e.Press(tea.KeyPressMsg{Code: 'x', Mod: tea.ModAlt | tea.ModNumLock})
+	if got := marked(e); got != "|a" {
+		t.Errorf("Alt-X with num lock: got %q, want Esc and x", got)
 	}
 }
