@@ -85,7 +85,7 @@ func fit(q []rune, query, candidate string) (match, bool) {
 		if m.span = span(q, c); m.span == 0 {
 			return match{}, false
 		}
-		if fitsWords(q, given) {
+		if fitsWords(q, lower, given) {
 			m.class = wordStarts
 		}
 	}
@@ -138,23 +138,22 @@ func span(q, c []rune) int {
 
 // fitsWords reports whether each character of q follows the one before it in a candidate, or
 // begins a word.
-func fitsWords(q []rune, given string) bool {
-	ends := make([]bool, 2*(len(given)+1)) // bytes where the part of q so far may end
-	ends, next := ends[:len(given)+1], ends[len(given)+1:]
+func fitsWords(q []rune, lower, given string) bool {
+	marks := make([]bool, 2*len(lower))
+	last, next := marks[:len(lower)], marks[len(lower):] // characters that may be the last of q so far
 	for i, r := range q {
-		after, found := i == 0, false // after: the part of q so far may end here or before
-		for at, size := 0, 0; at < len(given); at += size {
-			var have rune
-			have, size = utf8.DecodeRuneInString(given[at:])
-			after = after || ends[at]
-			if unicode.ToLower(have) == r && (ends[at] || after && startsWord(given, at)) {
-				next[at+size], found = true, true
+		after, follows, found := i == 0, false, false // after: the part of q so far may end before
+		for at, have := range lower {
+			if have == r && (follows || after && startsWord(given, at)) {
+				next[at], found = true, true
 			}
+			follows = last[at]
+			after = after || follows
 		}
 		if !found {
 			return false
 		}
-		ends, next = next, ends
+		last, next = next, last
 		clear(next)
 	}
 	return true
