@@ -184,8 +184,8 @@ func TestTwoProcessesInVersion2(t *testing.T) {
 	one.notify("session/cancel", fmt.Sprintf(`{"sessionId":%q}`, session))
 	one.idle(session, 1)
 	two.work2(session, "second prompt", 1)
-	two.request("3", "session/resume", fmt.Sprintf(`{"sessionId":%q,"cwd":%q,"replayFrom":{"type":"start"}}`, session, two.dir))
 	before := len(two.lines())
+	two.request("3", "session/resume", fmt.Sprintf(`{"sessionId":%q,"cwd":%q,"replayFrom":{"type":"start"}}`, session, two.dir))
 	two.answer("3")
 	two.checkContains(two.lines()[before:], "first prompt", "second prompt")
 }
