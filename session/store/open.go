@@ -349,11 +349,18 @@ func (h *handle) checkVersion() error {
 // migrate runs the missing migrations. If several processes try, one does it
 // and the others wait.
 func (h *handle) migrate() error {
+	v, err := h.version()
+	if err == nil && v == 0 {
+		err = h.setIncremental() // before there are pages
+	}
+	if err != nil {
+		return err
+	}
 	if err := h.useWAL(); err != nil {
 		return err
 	}
-	if v, err := h.version(); err != nil || v == knownVersion() {
-		return err
+	if v == knownVersion() {
+		return nil
 	}
 	ctx := context.Background()
 	tx, err := h.conn.BeginTx(ctx, nil)
@@ -364,8 +371,7 @@ func (h *handle) migrate() error {
 	if err := h.checkOwner(); err != nil { // now that no one else can change it
 		return err
 	}
-	v, err := h.version()
-	if err != nil {
+	if v, err = h.version(); err != nil {
 		return err
 	}
 	files, err := migrations.ReadDir("migrations") // sorted by name

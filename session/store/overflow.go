@@ -23,13 +23,6 @@ const (
 	// abandoned is the age at which an incomplete overflow certainly has no
 	// writer.
 	abandoned = time.Hour
-	// sweepEvery is the interval between removals of overflows older than
-	// Options.Retention.
-	sweepEvery = 24 * time.Hour
-	// sweepDelay delays a sweep so that it does not slow the first turn. sweepPause is
-	// the pause between two batches, in which other callers can run.
-	sweepDelay = 5 * time.Second
-	sweepPause = 100 * time.Millisecond
 )
 
 // selectEntry finds an overflow by both session and id, so that no session can read
@@ -197,73 +190,6 @@ func (db *DB) CopyOverflow(ctx context.Context, from, to, id string) error {
 	text.Close() // PutOverflow reads nothing if the text exists already
 	reading.Wait()
 	return err
-}
-
-// sweep removes overflows older than Options.Retention, once a day and in the
-// background. It is called after a commit, so that it opens no file by itself, and
-// begins later, so that it delays no start. Small batches let turns run in between.
-func (db *DB) sweep() {
-	now := db.now()
-	if db.retention <= 0 || now.Sub(db.swept) < sweepEvery && !db.swept.IsZero() {
-		return
-	}
-	db.swept, db.sweepPending = now, true
-	db.sweeping.Go(func() {
-		for wait := db.sweepDelay; ; wait = sweepPause {
-			select {
-			case <-db.closing:
-				return
-			case <-time.After(wait):
-			}
-			more := false
-			err := db.write(context.Background(), func(h *handle) (err error) {
-				more, err = h.expire(db.now(), db.retention)
-				db.sweepPending = more
-				return err
-			})
-			if err != nil {
-				db.log.Debug("remove old overflows", "err", err)
-			}
-			if !more || err != nil {
-				return
-			}
-		}
-	})
-}
-
-// sweepAtClose removes a batch of old overflows if a sweep has not ended, so that processes
-// which end soon remove some too. It does not wait for another process.
-func (db *DB) sweepAtClose() {
-	if db.h == nil || !db.sweepPending {
-		return
-	}
-	err := db.h.beginAtOnce()
-	if err == nil {
-		err = db.h.inTransaction(func(h *handle) error {
-			more, err := h.expire(db.now(), db.retention)
-			if more {
-				_, err = h.expire(db.now(), db.retention) // the entries of these parts
-			}
-			return err
-		})
-	}
-	if err != nil {
-		db.log.Debug("remove old overflows", "err", err)
-	}
-}
-
-// expire removes a batch of old overflows.
-func (h *handle) expire(now time.Time, retention time.Duration) (more bool, err error) {
-	if _, err := h.exec("UPDATE tool_overflow SET parts = 0 WHERE created < ? AND parts > 0", now.Add(-retention).UnixMicro()); err != nil {
-		return false, err
-	}
-	const old = "SELECT n FROM tool_overflow WHERE parts = 0 AND created < ?"
-	before := now.Add(-min(abandoned, retention)).UnixMicro()
-	if n, err := h.dropParts(old, before); err != nil || n > 0 {
-		return n > 0, err
-	}
-	_, err = h.exec("DELETE FROM tool_overflow WHERE n IN ("+old+")", before)
-	return false, err
 }
 
 // dropParts removes a batch of the parts of entries that a query selects.

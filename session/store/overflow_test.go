@@ -248,6 +248,28 @@ func TestRetentionOfShortProcesses(t *testing.T) {
 	checkKept(t, db, 0, 0)
 }
 
+// An agent that is only started removes what has expired.
+func TestRetentionAtStart(t *testing.T) {
+	path := newPath(t)
+	c := &clock{now: start}
+	o := Options{Now: c.Now, Retention: 24 * time.Hour}
+	first := New(path, o)
+	must(t, first, "s", true, "x")
+	keep(t, first, "s", "old", "x")
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	c.pass(48 * time.Hour)
+	db := New(path, o)
+	defer db.Close()
+	db.sweepDelay = 0
+	if err := db.Open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	db.sweeping.Wait()
+	checkKept(t, db, 0, 0)
+}
+
 // TestExpiredAgain checks that a text which has expired is stored again.
 func TestExpiredAgain(t *testing.T) {
 	c := &clock{now: start}

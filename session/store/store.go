@@ -125,8 +125,12 @@ func (db *DB) Open(ctx context.Context) error {
 			}
 		}
 		host()
-		if h.readOnly || walHasCommits(h.path) {
+		if h.readOnly {
 			return h.checkVersion() // compiles its query again: a migration changes the schema
+		}
+		db.sweep()
+		if walHasCommits(h.path) {
+			return h.checkVersion()
 		}
 		return h.startWAL()
 	})
@@ -194,6 +198,17 @@ func (db *DB) write(ctx context.Context, do func(*handle) error) error {
 		}
 		db.sweep()
 		return nil
+	})
+}
+
+// writeAtOnce is write for work that can be done later: it does not wait while another
+// process writes.
+func (db *DB) writeAtOnce(ctx context.Context, do func(*handle) error) error {
+	return db.read(ctx, func(h *handle) error {
+		if err := h.beginAtOnce(); err != nil {
+			return err
+		}
+		return h.inTransaction(do)
 	})
 }
 
