@@ -91,7 +91,7 @@ func TestCheckEqualsRunWithRules(t *testing.T) {
 			}
 			counts := map[executors.Decision]int{}
 			for i, script := range all {
-				if i%extent(7, 1) != 0 {
+				if i%extent(14, 1) != 0 {
 					continue
 				}
 				c := check(script)

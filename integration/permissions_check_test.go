@@ -86,9 +86,9 @@ func TestCheckEqualsRun(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newScriptRunner(t, pool, sdk.ClientCapabilities{}, tt.mode, tt.config)
-			f.compareRefused(extent(10, 1))
+			f.compareRefused(extent(20, 1))
 			for i, s := range append(hostile, daily...) {
-				if i%extent(150, 5) == 0 && !strings.Contains(s.Text, "\r") { // a typed prompt has no CR
+				if i%extent(300, 5) == 0 && !strings.Contains(s.Text, "\r") { // a typed prompt has no CR
 					f.compare(s.Tree, "bash", s.Text)
 				}
 			}

@@ -146,7 +146,7 @@ func TestHostileEffects(t *testing.T) {
 		t.Fatal(err)
 	}
 	pool := newPool(t)
-	runnerVariants(t, pool, func(t *testing.T, f *scriptRunner, n int) { f.harmless(list, 60, 15*n) })
+	runnerVariants(t, pool, func(t *testing.T, f *scriptRunner, n int) { f.harmless(list, extent(120, 60), 15*n) })
 	t.Run("gates", func(t *testing.T) {
 		f := newScriptRunner(t, pool, sdk.ClientCapabilities{}, "code", allowingGates(t, "direct"))
 		write(t, filepath.Join(f.home, "hooks.json"), allowingHook)
@@ -181,9 +181,9 @@ func (f *scriptRunner) harmless(list []commands.Script, n, from int) {
 	}
 }
 
-// TestDaily types everyday commands, each in one of the fields. None may ask, and the
-// client sees the output of a plain bash. The test of package permission checks each of
-// them in both modes.
+// TestDaily types everyday commands, half of them in one of the fields each. None may ask,
+// and the client sees the output of a plain bash. The test of package permission checks all
+// in both modes.
 func TestDaily(t *testing.T) {
 	list, err := commands.Daily(policyData)
 	if err != nil {
@@ -191,7 +191,7 @@ func TestDaily(t *testing.T) {
 	}
 	runnerVariants(t, newPool(t), func(t *testing.T, f *scriptRunner, n int) {
 		for i, s := range list {
-			if !*allEffects && i%4 != n {
+			if !*allEffects && i%extent(8, 4) != n {
 				continue
 			}
 			if slices.ContainsFunc(s.Needs, func(name string) bool { _, err := exec.LookPath(name); return err != nil }) {

@@ -22,10 +22,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/protocol-fixtures/commands"
 )
 
-var (
-	longRun    = flag.Bool("long", false, "let TestBoxDifferential judge 100,000 scripts")
-	boxScripts = flag.Int("boxscripts", 300, "how many generated scripts TestBoxDifferential judges")
-)
+var boxScripts = flag.Int("boxscripts", 300, "how many generated scripts TestBoxDifferential judges")
 
 // This binary is also the launcher of the box.
 func init() {

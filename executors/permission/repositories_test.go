@@ -3,7 +3,6 @@ package permission_test
 import (
 	"context"
 	"errors"
-	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,8 +18,6 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/protocol-fixtures/commands"
 )
-
-var allRepositories = flag.Bool("repositories", false, "run every command in every hostile repository, not a sixth of them")
 
 // runInBox runs a script as a command that runs without a question. ok is false if this system has
 // no box.
@@ -131,13 +128,13 @@ func TestHostileRepositories(t *testing.T) {
 	t.Setenv("SECRET_TOKEN", commands.Secret)
 	runs, asked := 0, 0
 	for i, tree := range trees {
-		if endless.MatchString(tree) || testing.Short() && i%5 != 0 { // the race detector makes checking several times as slow
+		if endless.MatchString(tree) || !runsToday(i) || testing.Short() && i%5 != 0 { // the race detector makes checking several times as slow
 			continue
 		}
 		td := take(t, pool, tree)
 		printed, refused := unasked(t, td)
 		asked += refused
-		if !*allRepositories { // another part for each tree
+		if !*longRun { // another part for each tree
 			const parts = 6
 			at := 0
 			printed = slices.DeleteFunc(printed, func(string) bool { at++; return (at+i)%parts != 0 })

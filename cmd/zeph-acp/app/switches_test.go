@@ -208,7 +208,7 @@ func (s choices) base(factors []factor) choices {
 }
 
 // share is the part of the fixtures that a row plays: one of so many, others each day.
-const share = 20
+const share = 40
 
 // isPlayed reports whether a row plays a fixture. The first fixture has the credentials.
 func isPlayed(row, fixture int, day int) bool {
