@@ -132,7 +132,7 @@ func goOn(t *testing.T, killed *agent, session string) *agent {
 	}
 	a.runTurn(session, "/goal")
 	a.runTurn(session, "/goal resume")
-	if said := a.lines(); !strings.Contains(said, "Goal met: ") && !strings.Contains(said, "There is no goal to resume.") {
+	if said := a.lines(); !strings.Contains(said, "Goal met: ") && !strings.Contains(said, "there is no goal to resume.") {
 		t.Errorf("the goal was not met: %s", a.tail())
 	}
 	return a

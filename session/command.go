@@ -41,6 +41,12 @@ var (
 	initPrompt string
 )
 
+// nothingChanged begins the reply to a typed command that is refused, here and in the tools.
+const nothingChanged = "Nothing was changed"
+
+// Refuses reports whether the reply to a typed command says that the command was refused.
+func Refuses(reply string) bool { return strings.HasPrefix(reply, nothingChanged) }
+
 // menu has the built-in commands in the order in which clients show them. Others follow.
 var menu = strings.Fields("help clear steer goal compact rewind model mode tools mcp trust permissions why jobs hooks skills skill agents policy " +
 	"status sessions fork review init")
@@ -235,7 +241,7 @@ func (s *Session) pickOption(ctx context.Context, id, value string, set func(str
 		if wrong, ok := errors.AsType[*acp.ParamsError](err); ok {
 			why = wrong.Reason
 		}
-		return fmt.Sprintf("Nothing was changed: %s.\n\n%s", why, optionValues(o)), nil
+		return fmt.Sprintf("%s: %s.\n\n%s", nothingChanged, why, optionValues(o)), nil
 	}
 	s.Sync(ctx)
 	return fmt.Sprintf("The %s is now %s.", id, now()), nil

@@ -41,7 +41,7 @@ func (s *Session) answerGoal(ctx context.Context, in agent.Input, rest string) (
 	}
 	r, err := goal.Parse(rest)
 	if err != nil {
-		return reply(fmt.Sprintf("Nothing was changed: %v.\n\n%s", err, goal.Usage))
+		return reply(fmt.Sprintf("%s: %v.\n\n%s", nothingChanged, err, goal.Usage))
 	}
 	g := s.storedGoal()
 	switch {
@@ -50,7 +50,7 @@ func (s *Session) answerGoal(ctx context.Context, in agent.Input, rest string) (
 	case r.Act == goal.Show:
 		return reply(g.Report(false))
 	case r.Act != goal.Set && !g.IsOpen():
-		return reply(fmt.Sprintf("There is no goal to %s.", r.Act))
+		return reply(fmt.Sprintf("%s: there is no goal to %s.", nothingChanged, r.Act))
 	case r.Act == goal.Pause:
 		return reply("The goal is " + g.State(false) + ".")
 	case r.Act == goal.Stop:

@@ -121,10 +121,10 @@ func (s *Session) rewind(ctx context.Context, rest string) (string, error) {
 	if errors.Is(err, ErrNoTurn) {
 		err = fmt.Errorf("the conversation has no turn %s", args[0])
 	} else if !errors.Is(err, errRewindUsage) {
-		return fmt.Sprintf("Nothing was changed: %v.", err), nil
+		return fmt.Sprintf("%s: %v.", nothingChanged, err), nil
 	}
 	list, listErr := s.listTurns(ctx)
-	return fmt.Sprintf("Nothing was changed: %v.\n\n%s", err, list), listErr
+	return fmt.Sprintf("%s: %v.\n\n%s", nothingChanged, err, list), listErr
 }
 
 var errRewindUsage = errors.New("`/rewind` takes the number of a turn and `files`, `conversation` or `both`; or `redo`")
@@ -237,7 +237,7 @@ func (s *Session) confirmRewind(ctx context.Context, run *rewindRun) (string, er
 		if ctx.Err() != nil {
 			return "", context.Cause(ctx)
 		}
-		return "Nothing was changed, because this needs your approval. It would do this:\n\n" + run.preview(), nil
+		return nothingChanged + ", because this needs your approval. It would do this:\n\n" + run.preview(), nil
 	}
 	force := false
 	if names := run.differing(); len(names) > 0 {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/cli"
+	"github.com/zeph-acp/zeph-acp/session"
 	"github.com/zeph-acp/zeph-acp/session/agent"
 	"github.com/zeph-acp/zeph-acp/session/llm/local"
 	"github.com/zeph-acp/zeph-acp/session/llm/provider"
@@ -118,12 +119,15 @@ func (t *tally) endError(failOnDenied denials) error {
 		return ErrNoModel
 	case lastMessage == agent.NoAnswer:
 		return errors.New(model + " gave no answer, even when asked again")
+	case t.last != nil && t.last == t.lastNote && session.Refuses(lastMessage), t.calls == 0 && local.RunsNothing(lastMessage):
+		first, _, _ := strings.Cut(lastMessage, "\n")
+		return errors.New("n" + strings.TrimPrefix(strings.TrimSuffix(first, "."), "N")) // both begin with "Nothing"
 	case t.callExit != 0:
 		return &cli.ExitError{Code: t.callExit, Cause: errors.New("the call failed")}
 	case failOnDenied == anyDenied && t.refused > 0:
 		return &cli.ExitError{Code: exitStopped, Cause: errors.New("a tool call of the turn was refused (--fail-on-denied)")}
 	case failOnDenied == allDenied && t.calls > 0 && t.refused == t.calls:
-		return &cli.ExitError{Code: exitStopped, Cause: errors.New("every tool call of the turn was refused (--fail-on-denied)")}
+		return &cli.ExitError{Code: exitStopped, Cause: errors.New("every tool call of the turn was refused")}
 	}
 	return nil
 }

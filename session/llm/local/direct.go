@@ -31,6 +31,12 @@ func ExplainsConnecting(answer string) bool {
 	return strings.HasSuffix(strings.TrimSpace(answer), strings.TrimSpace(connectHelp))
 }
 
+// nothingRun begins the answer to calls that are wrong.
+const nothingRun = "Nothing was run"
+
+// RunsNothing reports whether an answer of Direct says that the calls of the prompt are wrong.
+func RunsNothing(answer string) bool { return strings.HasPrefix(answer, nothingRun) }
+
 // Direct is the embedded model: it needs no network and no key. It makes the tool calls that the
 // user's last prompt spells out, as "/TOOL …" lines or as the fenced blocks of [textcalls.Find].
 // Each answer has one call; the last answer is a summary in one line. If one of them cannot be
@@ -139,9 +145,9 @@ func planCalls(prompt string, tools []llm.Tool) (calls []textcalls.Call, answer 
 	}
 	switch {
 	case len(problems) > 0 && len(calls) == 1:
-		return nil, upperFirst(problems[0])
+		return nil, nothingRun + ": " + problems[0]
 	case len(problems) > 0:
-		return nil, "Nothing was run.\n\n" + strings.Join(problems, "\n\n")
+		return nil, nothingRun + ".\n\n" + strings.Join(problems, "\n\n")
 	case len(calls) > 0:
 		return calls, ""
 	}
@@ -205,11 +211,6 @@ func failureReason(result string) string {
 		return ""
 	}
 	return text
-}
-
-// upperFirst capitalises the first letter.
-func upperFirst(s string) string {
-	return strings.ToUpper(s[:1]) + s[1:]
 }
 
 // imagesOf returns the images of a message.
