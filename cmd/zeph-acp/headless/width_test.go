@@ -203,9 +203,9 @@ func TestDiffCode(t *testing.T) {
 	for name, tt := range map[string]struct{ file, lines, want string }{
 		"a language": {
 			"a.go", "@@ -1 +1 @@| /* a|-b */ if x|+b| c */|+if y",
-			"<36:@@ -1 +1 @@>| <2:/* a>|<31:-><2:b */> <35:if> x|<32:+><2:b>| <2:c */>|<32:+><35:if> y",
+			"<36:@@ -1 +1 @@>| <2:/* a>|<31:-><2:b */> <1:if> x|<32:+><2:b>| <2:c */>|<32:+><1:if> y",
 		},
-		"a word":  {"a.go", `-return "a"|+return "b"`, `<31:-><35:return> <33:"><31;7:a><33:">|<32:+><35:return> <33:"><32;7:b><33:">`},
+		"a word":  {"a.go", `-return "a"|+return "b"`, `<31:-><1:return> <35:"><31;7:a><35:">|<32:+><1:return> <35:"><32;7:b><35:">`},
 		"unknown": {"a.x", "-if a|+b", "<31:-><31:if a>|<32:+><32:b>"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -17,9 +17,10 @@ const (
 	Removed // a line of a diff
 )
 
-// styles are the colours of a terminal, as parameters of SGR. Its theme makes these few readable
-// on a dark and on a light background. Red and green are those of diffs.
-var styles = [...]string{Keyword: "35", String: "33", Comment: "2", Number: "33", Name: "36", Added: "32", Removed: "31"}
+// styles are the styles in a terminal, as parameters of SGR: bold keywords, dim comments, and the two
+// colours that most themes make readable on a dark and on a light background. Red and green are for
+// diffs, and yellow is pale on white.
+var styles = [...]string{Keyword: "1", String: "35", Comment: "2", Number: "35", Name: "36", Added: "32", Removed: "31"}
 
 // Style returns the style in a terminal, as parameters of SGR.
 func (c Class) Style() string { return styles[c] }

@@ -125,13 +125,12 @@ func FuzzPieces(f *testing.F) {
 
 // Text that takes the rules of a language much time is plain after a while.
 func TestSlowText(t *testing.T) {
+	text := strings.Repeat("(<a \"\\", 20_000)
 	for _, l := range definitions().all {
-		for _, text := range []string{strings.Repeat("(", 50_000), strings.Repeat("<a \"\\", 20_000)} {
-			begun := time.Now()
-			l.read(rootStack, text, 10*time.Millisecond)
-			if took := time.Since(begun); took > 3*time.Second {
-				t.Errorf("%s takes %s for %s…", l.chroma.Config().Name, took, text[:10])
-			}
+		begun := time.Now()
+		l.read(rootStack, text, 5*time.Millisecond)
+		if took := time.Since(begun); took > 3*time.Second {
+			t.Errorf("%s takes %s", l.chroma.Config().Name, took)
 		}
 	}
 }
