@@ -91,6 +91,12 @@ func (s *Sessions) Tools(id string) (Tools, error) {
 	return sess.toolState(), nil
 }
 
+// HasTool reports whether an open session has a tool of that name.
+func (s *Sessions) HasTool(id, name string) bool {
+	sess, ok := s.find(id)
+	return ok && slices.ContainsFunc(sess.runner().Tools(), func(t llm.Tool) bool { return t.Name == name })
+}
+
 func (s *Sessions) find(id string) (*Session, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

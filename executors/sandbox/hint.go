@@ -21,7 +21,7 @@ const maxSearched = 64 << 10
 // hint returns advice for the model if the output of a failed command suggests
 // that the sandbox was the reason, else "".
 func (s *Sandbox) hint(output string) string {
-	if !s.on() {
+	if !s.On() {
 		return ""
 	}
 	output = output[max(0, len(output)-maxSearched):]

@@ -150,8 +150,8 @@ func (s *Sandbox) Close() error {
 	return s.removeTempDir()
 }
 
-// on reports whether commands run restricted.
-func (s *Sandbox) on() bool { return s != nil && s.abi > 0 }
+// On reports whether commands run restricted.
+func (s *Sandbox) On() bool { return s != nil && s.abi > 0 }
 
 // Required reports whether no command may run outside the sandbox, for example
 // in a terminal of the client.

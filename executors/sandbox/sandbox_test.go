@@ -38,8 +38,8 @@ func TestKernels(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := New(tt.cfg, Session{Roots: roots, Network: tt.network, Probe: probe(tt.abi, "none")})
-			if s.on() != tt.on || s.Required() != tt.required {
-				t.Errorf("on %v, required %v", s.on(), s.Required())
+			if s.On() != tt.on || s.Required() != tt.required {
+				t.Errorf("on %v, required %v", s.On(), s.Required())
 			}
 			if got := s.Warning(); !strings.Contains(got, tt.warning) || (got == "") != (tt.warning == "") {
 				t.Errorf("warning %q", got)

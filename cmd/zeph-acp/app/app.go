@@ -135,6 +135,8 @@ type Observers struct {
 	Changed  func(paths []string)       // sees the files that a turn changed, at its end
 	// Background is called for each session with its commands in the background.
 	Background func(Jobs)
+	// Confined is called for each session with whether a sandbox confines its commands.
+	Confined func(bool)
 }
 
 // Fixture replaces facts of this machine while a recording is played.

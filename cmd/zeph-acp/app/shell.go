@@ -56,6 +56,10 @@ func (b *sessionBuilder) newShell(terminals *ideproxy.Terminals) *sessionShell {
 	if b.app.Background != nil {
 		b.app.Background(tools)
 	}
+	if b.app.Confined != nil {
+		_, inTerminals := tools.Runner.(*ideproxy.Terminal)
+		b.app.Confined(sh.walls.On() && !inTerminals)
+	}
 	sh.Executor = tools
 	return sh
 }

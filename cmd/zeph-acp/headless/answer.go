@@ -161,7 +161,7 @@ func (a *Answer) writeOutput(t acp.ToolCall) acp.ToolCall {
 		case c.Type == "diff":
 			rest = append(rest, c)
 		case c.Content != nil:
-			texts = append(texts, blockText(*c.Content))
+			texts = append(texts, BlockText(*c.Content))
 		}
 	}
 	text := strings.Join(texts, "\n")

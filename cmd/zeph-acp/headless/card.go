@@ -60,8 +60,8 @@ type card struct {
 
 // newCard returns a card with the headline of a call.
 func newCard(s *Screen, t acp.ToolCall) *card {
-	c := &card{id: t.ToolCallID, title: executors.WholeLine(withoutCodeMarks(t.Title)), screen: s, gutter: s.gutter("│ ", dim)}
-	c.isCommand, c.fold.extent = t.Kind == "execute", foldCommand
+	c := &card{id: t.ToolCallID, title: PlainTitle(t.Title), screen: s, gutter: s.gutter("│ ", dim)}
+	c.isCommand, c.fold.extent = t.Kind == "execute", s.extent(foldCommand)
 	spans := []layout.Span{{Text: c.title, Style: bold}}
 	if kind := executors.WholeLine(t.Kind); kind != "" && kind != "other" && kind != "think" { // the title says more
 		spans = append([]layout.Span{{Text: kind, Style: cyan}, {Text: "  "}}, spans...)
@@ -96,7 +96,7 @@ func (c *card) update(t acp.ToolCall) {
 		case content.Type == "diff":
 			diffs = append(diffs, content)
 		case content.Content != nil:
-			texts = append(texts, blockText(*content.Content))
+			texts = append(texts, BlockText(*content.Content))
 		}
 	}
 	c.showDiffs(diffs, !c.screen.Full)
@@ -156,7 +156,7 @@ func (c *card) endOutput() {
 	for _, l := range last {
 		c.line(plainText, l)
 	}
-	c.fold = fold{extent: foldCommand}
+	c.fold = fold{extent: c.screen.extent(foldCommand)}
 }
 
 // print prints a text as it comes, after the gutter of each line.
@@ -205,7 +205,7 @@ func (c *card) preview(text []string, st style) {
 		if c.isCommand {
 			e = foldCommand
 		}
-		text = append(foldLines(text[:len(text)-len(notes)], e, c.screen.leftOut), forPeople(notes)...)
+		text = append(foldLines(text[:len(text)-len(notes)], c.screen.extent(e), c.screen.leftOut), forPeople(notes)...)
 	}
 	for _, l := range text {
 		c.line(st, l)
@@ -282,7 +282,7 @@ func (c *card) showDiffs(diffs []acp.ToolContent, folded bool) {
 	c.shownDiffs = all
 	n := len(lines)
 	if folded {
-		lines = foldLines(lines, foldDiff, func(missing int) diffLine { return diffLine{text: c.screen.leftOut(missing)} })
+		lines = foldLines(lines, c.screen.extent(foldDiff), func(missing int) diffLine { return diffLine{text: c.screen.leftOut(missing)} })
 	}
 	c.diffsFolded = len(lines) < n
 	for i, spans := range diffSpans(lines) {

@@ -61,8 +61,9 @@ func foldLines[T any](lines []T, e extent, leftOut func(missing int) T) []T {
 
 // leftOut returns a line in place of a number of lines, with the command that shows them.
 func (s *Screen) leftOut(lines int) string {
-	all := ""
-	if s.session != "" {
+	s.folded = true
+	all := s.More
+	if all == "" && s.session != "" {
 		all = ": zeph-acp sessions show " + s.session[:min(8, len(s.session))] + " | less"
 	}
 	return fmt.Sprintf("… %s more lines%s", thousands(lines), all)

@@ -27,7 +27,7 @@ type message struct {
 
 // chunk prints a piece of a message or a thought.
 func (s *Screen) chunk(c acp.MessageChunk) {
-	text := blockText(c.Content)
+	text := BlockText(c.Content)
 	if s.block != c.Update || c.MessageID != s.message.id {
 		if strings.Trim(text, "\r\n") == "" {
 			return // nothing yet
@@ -111,8 +111,8 @@ func (s *Screen) finish() {
 	m.partial, m.layout, m.id = "", nil, ""
 }
 
-// blockText returns the text of a content block, or a name in place of other content.
-func blockText(c acp.ContentBlock) string {
+// BlockText returns the text of a content block, or a name in place of other content.
+func BlockText(c acp.ContentBlock) string {
 	switch {
 	case c.Text != nil:
 		return *c.Text

@@ -22,6 +22,10 @@ type Screen struct {
 	Full bool
 	// Colourless leaves the colours out of a styled screen. Bold and dim text stays.
 	Colourless bool
+	// Unfolded shows long texts and diffs in full too, but laid out for the terminal, and without the notes for models.
+	Unfolded bool
+	// More tells the person where the rest of a folded text is; empty names the command that shows the session.
+	More string
 	// Columns returns the width of the terminal. Nil, or 0 columns, is a stream: text
 	// appears as it comes, and lines are not wrapped.
 	Columns func() int
@@ -48,6 +52,7 @@ type Screen struct {
 	terminals   map[string]*screenTerminal
 	status      status
 	idle        bool // no turn runs, see Idle
+	folded      bool // lines were left out
 	asking      bool // Below shows the hint of a question
 }
 
@@ -111,7 +116,7 @@ func (s *Screen) Update(params json.RawMessage) {
 	case acp.UpdateCompaction: // the first text reports the compaction, the next is the summary
 		var c acp.CompactionUpdate
 		if json.Unmarshal(p.Update, &c) == nil && c.Status == acp.CompactionCompleted && len(c.Summary) > 0 {
-			s.printOutcome(dim, blockText(c.Summary[0]))
+			s.printOutcome(dim, BlockText(c.Summary[0]))
 		}
 	}
 }

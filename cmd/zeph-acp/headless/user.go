@@ -38,7 +38,7 @@ func (u *User) Approve(ctx context.Context, p acp.RequestPermissionRequest) (Cho
 		return Choice{}, ctx.Err()
 	}
 	if u.Yes {
-		if o, ok := firstOfKind(p.Options, "allow_once"); ok {
+		if o, ok := OptionOfKind(p.Options, "allow_once"); ok {
 			u.note(p, "allowed once by --yes")
 			return Choice{OptionID: o.OptionID}, nil
 		}
@@ -126,7 +126,7 @@ var keys = []struct{ kind, short, long string }{
 func answers(options []acp.PermissionOption) string {
 	var words []string
 	for _, k := range keys {
-		if _, ok := firstOfKind(options, k.kind); ok {
+		if _, ok := OptionOfKind(options, k.kind); ok {
 			words = append(words, k.short)
 		}
 	}
@@ -137,7 +137,7 @@ func answers(options []acp.PermissionOption) string {
 func possible(options []acp.PermissionOption) string {
 	var words []string
 	for _, k := range keys {
-		if _, ok := firstOfKind(options, k.kind); ok {
+		if _, ok := OptionOfKind(options, k.kind); ok {
 			words = append(words, k.long)
 		}
 	}
@@ -157,7 +157,7 @@ func numberOf(n int) string {
 func chooseOption(options []acp.PermissionOption, line string) (chosen acp.PermissionOption, reason string, ok bool) {
 	word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 	if word = strings.ToLower(word); word == "n" || word == "no" {
-		chosen, ok = firstOfKind(options, "reject_once")
+		chosen, ok = OptionOfKind(options, "reject_once")
 		return chosen, strings.TrimSpace(rest), ok
 	}
 	if rest != "" {
@@ -165,9 +165,9 @@ func chooseOption(options []acp.PermissionOption, line string) (chosen acp.Permi
 	}
 	switch word {
 	case "y", "yes":
-		chosen, ok = firstOfKind(options, "allow_once")
+		chosen, ok = OptionOfKind(options, "allow_once")
 	case "a", "always":
-		chosen, ok = firstOfKind(options, "allow_always")
+		chosen, ok = OptionOfKind(options, "allow_always")
 	default:
 		if n, err := strconv.Atoi(word); err == nil && n >= 1 && n <= len(options) {
 			return options[n-1], "", true
@@ -176,7 +176,8 @@ func chooseOption(options []acp.PermissionOption, line string) (chosen acp.Permi
 	return chosen, "", ok
 }
 
-func firstOfKind(options []acp.PermissionOption, kind string) (acp.PermissionOption, bool) {
+// OptionOfKind returns the first option of a kind, such as "allow_once".
+func OptionOfKind(options []acp.PermissionOption, kind string) (acp.PermissionOption, bool) {
 	i := slices.IndexFunc(options, func(o acp.PermissionOption) bool { return o.Kind == kind })
 	if i < 0 {
 		return acp.PermissionOption{}, false

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -180,6 +181,7 @@ type Runner struct {
 	Turn         *headless.Turn
 	user         *headless.User
 	NoUser       bool // no one is asked
+	confined     atomic.Bool
 	stdinRead    bool // stdin was a part of the prompt, so the user's answers cannot come from it
 	// FormatAnswer returns the text to print for an answer that fits AnswerSchema, and an
 	// error with the exit status; nil prints the answer itself.
@@ -281,6 +283,7 @@ func (r *Runner) setApp(a *app.App) {
 	a.Followed = r.tally.followed
 	a.Changed = r.tally.changed
 	a.Background = r.tally.background
+	a.Confined = func(confined bool) { r.confined.Store(confined) }
 }
 
 // RunTurn runs the turn and returns its error, which has the exit status.

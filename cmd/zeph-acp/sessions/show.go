@@ -61,9 +61,20 @@ func newShow(f *cli.Flags) *cobra.Command {
 func Show(b *bytes.Buffer, screen *headless.Screen, s store.Session, events []transcript.Event) error {
 	created, updated := s.Created.Local().Format(cli.TimeLayout), s.Updated.Local().Format(cli.TimeLayout)
 	fmt.Fprintf(b, "%s\n%s, %s to %s\n\n", sessionName(s), cli.OneLine(s.CWD), created, updated)
+	return Replay(screen, s.ID, events)
+}
+
+// PastView shows past turns.
+type PastView interface {
+	headless.View
+	Ended(stop acp.StopReason, failure string) // how a turn ended
+}
+
+// Replay shows the turns of a stored session, each with its outcome.
+func Replay(view PastView, id string, events []transcript.Event) error {
 	all := splitTurns(events)
 	for i, turn := range all {
-		if err := replaySession(screen, s.ID, withReadableFindings(turn)); err != nil {
+		if err := replaySession(view, id, withReadableFindings(turn)); err != nil {
 			return err
 		}
 		if _, ok := turn[0].(transcript.Prompt); !ok {
@@ -78,7 +89,7 @@ func Show(b *bytes.Buffer, screen *headless.Screen, s store.Session, events []tr
 				end = e
 			}
 		}
-		screen.Ended(end.Reason, end.Error)
+		view.Ended(end.Reason, end.Error)
 	}
 	return nil
 }
