@@ -3,13 +3,32 @@ package integration
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 )
 
-// TestChatInTerminal talks in a narrow and a usual terminal: completion, pasted lines, a
-// question, the list of models, an answer in Markdown.
+// talk starts a conversation in a terminal, and waits until it can be typed in.
+func (s *screen) talk(arguments string) {
+	s.t.Helper()
+	s.enter("clear; stty -g >before; zeph-acp " + arguments)
+	s.await(`\n─+\n`)
+}
+
+// left waits until the shell is back, with the terminal as it was.
+func (s *screen) left() {
+	s.t.Helper()
+	s.await(`\n\$$`)
+	before := s.last
+	s.enter(`clear; stty -g | cmp before - && echo restored`)
+	s.await(`\Arestored\n\$$`)
+	s.last = before
+}
+
+// TestChatInTerminal talks in a narrow, a usual and a wide terminal: a menu, files, pasted lines, a question, a list, an
+// answer in Markdown. The conversation stays when it ends.
 func TestChatInTerminal(t *testing.T) {
 	const model = `{"text": "Hello! I can do this:\n\n- look at files\n- **change** them, which is a sentence of more than forty columns"}
 
@@ -17,64 +36,61 @@ func TestChatInTerminal(t *testing.T) {
 
 {"text": "Then I leave it."}
 `
-	for _, columns := range []int{40, 80} {
+	for _, columns := range []int{40, 100, 200} {
 		t.Run(strconv.Itoa(columns), func(t *testing.T) {
 			s := openScreen(t, columns, model, map[string]string{"greet.txt": "hi there, 世界\n", "src/greet.go": ""})
-			s.enter("clear; zeph-acp --record frames.txtar chat")
-			s.await(`›$`)
-			s.tmux("send-keys", "-l", "not this")
-			s.await(`not this$`)
-			s.key("C-c")
-			s.await(`\n›$`)
+			s.talk("--record frames.txtar chat")
 			s.tmux("send-keys", "-l", "世界 @sr")
+			s.await(`❯ src/greet\.go`)
 			s.key("Tab")
-			s.await(`@src/$`)
-			s.tmux("send-keys", "-l", "gr")
-			s.key("Tab")
-			s.await(`@src/greet\.go$`)
+			s.await(`› 世界 @src/greet\.go\n`)
 			s.tmux("set-buffer", "second line\n\x1b[31mthird")
 			s.key("M-Enter")
 			s.tmux("paste-buffer", "-p")
-			s.await(`th\s*ird$`)
+			s.await(`third\n`)
 			s.key("Enter")
-			s.await(`columns\n\n›$`) // the last word: a part of the answer already has a prompt line below it
+			s.await(`columns\n+─+\n›\n`)
 			s.enter("remove it")
-			s.await(`1-4:$`)
-			s.enter("n keep it")
-			s.await(`leave it.\n\n›$`)
-			s.enter("/model")
-			s.await(`no change\.\n›$`)
-			s.enter("1")
-			s.await(`The model is .*\n›$`)
-			s.tmux("send-keys", "-l", "/hel")
-			s.key("Tab")
-			s.await(`/help$`)
+			s.await(`1 to 4`)
+			s.key("n")
+			s.await(`Why not\?`)
+			s.enter("keep it")
+			s.await(`leave it\.\n+─+\n›\n`)
+			s.enter("/mode")
+			s.await(`❯ \d Code`)
+			s.key("Escape")
+			s.await(`\n›\n`)
+			s.tmux("send-keys", "-l", "/stat")
+			s.await(`❯ /status`)
 			s.key("C-c")
-			s.await(`/help\n›$`)
+			s.await(`\n›\n`)
 			s.key("C-c")
-			s.await(`leave\.\n›$`)
+			s.await(`Press Ctrl-C again to leave\.`)
 			s.key("C-c")
-			s.await(`--continue\n\$$`)
+			s.await(`--\s?continue\n\$$`)
 			s.golden("chat." + strconv.Itoa(columns))
+			s.left()
 
 			frames := read(t, filepath.Join(s.dir, "frames.txtar"))
 			for _, want := range []string{
 				`"prompt":[{"type":"text","text":"世界 @src/greet.go \nsecond line\n[31mthird"},{"type":"resource_link","uri":"file://`,
-				`"_meta":{"zeph-acp/reason":"keep it"}`, `"method":"session/set_config_option"`,
+				`"_meta":{"zeph-acp/reason":"keep it"}`,
 			} {
 				if !strings.Contains(frames, want) {
 					t.Errorf("the frames lack %s", want)
 				}
 			}
 
-			s.enter("clear; zeph-acp chat") // the history of the project
-			s.await(`›$`)
+			s.talk("chat") // the history of the project
 			s.key("Up")
-			s.key("Up")
-			s.await(`› remove it$`)
+			s.await(`› remove it\n`)
 			s.key("C-u")
+			s.await(`\n›`)
 			s.key("C-d")
-			s.await(`leaves\.\n+\$$`) // there is no session to go on with
+			s.left()
+			if strings.Contains(s.last, "--continue") {
+				t.Errorf("there is no session to go on with:\n%s", s.last)
+			}
 		})
 	}
 }
@@ -93,42 +109,28 @@ func TestChatWhileItWorks(t *testing.T) {
 {"error": "overloaded", "status": 400}
 `
 	s := openScreen(t, 80, model, nil)
-	s.enter("clear; zeph-acp chat")
-	s.await(`›$`)
-	s.enter("wait for me")
-	s.await(`1-4:$`)
-	s.enter("y")
-	s.await(`│ begun\n[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] +\d+ s .* ›$`)
+	s.talk("chat 'wait for me'")
+	s.await(`1 to 4`)
+	s.key("y")
+	s.await(`│ begun\n+[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] +\d+ s .*\n─+\n›`)
 	s.enter("be quick")
+	s.await(`After the running call: be quick`)
 	s.enter("/mode code")
-	s.await(`The next prompt: /mode code`)
+	s.await(`Next: /mode code`)
 	if err := os.WriteFile(filepath.Join(s.dir, "go"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	s.await(`Thanks\.(.|\n)*\n›$`)
-	s.await(`Added to the turn: be quick`)
+	s.await(`Added to the turn: be quick(.|\n)*Thanks\.(.|\n)*> /mode code(.|\n)*The mode is now code\.\n+─+\n›`)
 	s.enter("again")
-	s.await(`│ second\n[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] +\d+ s .* ›$`)
-	s.key("C-c")
-	s.await(`╰ failed · cancelled\n\nThe turn was cancelled\.\n\n›$`)
+	s.await(`│ second\n+[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] +\d+ s `)
+	s.key("Escape")
+	s.await(`cancelled\n\nThe turn was cancelled\.\n+─+\n›`)
 	s.enter("and now?")
-	s.await(`Where were we\?\n\n›$`)
-	text := s.text()
-	if before, _, _ := strings.Cut(text, "›"); strings.ContainsAny(before+strings.TrimSuffix(text, "›"), "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏") {
-		t.Errorf("the status left a mark:\n%s", text)
-	}
+	s.await(`Where were we\?\n+─+\n›`)
 	s.enter("and then?")
-	s.await(`overloaded\n\n›$`)
-	s.tmux("set-buffer", strings.Repeat("a long text\n", 500))
-	s.tmux("paste-buffer", "-p")
-	s.await(`› \[#1: 501 lines\]$`)
-	s.key("C-c")
+	s.await(`overloaded\n+─+\n›`)
 	s.key("C-d")
-	s.await(`--continue\n\$$`)
-	s.enter("clear; zeph-acp chat; echo status $?")
-	s.await(`›$`)
-	s.key("C-d")
-	s.await(`status 0\n\$$`)
+	s.left()
 }
 
 // TestChatStopsBackground leaves while a command runs in the background, and reads its name.
@@ -138,98 +140,157 @@ func TestChatStopsBackground(t *testing.T) {
 {"text": "It runs."}
 `
 	s := openScreen(t, 80, model, nil)
-	s.enter("clear; zeph-acp chat")
-	s.await(`›$`)
+	s.talk("chat")
 	s.enter("wait")
-	s.await(`It runs\.\n\n›$`)
+	s.await(`It runs\.\n+─+\n›.*\n.* · 1 job · no sandbox`)
 	s.key("C-d")
 	s.await(`--continue\nzeph-acp: the background command sleep 600 was stopped: it ends with the\s+chat\n\$$`)
+	s.left()
 }
 
-// TestChatLeaves presses Ctrl-D while a turn runs. No prompt stays between its output.
-func TestChatLeaves(t *testing.T) {
+// TestChatEnds ends the conversation in a turn: by Ctrl-D, by a signal, and by a second one. The terminal is as it was.
+func TestChatEnds(t *testing.T) {
 	const model = `{"tool": "bash", "input": {"command": "echo begun; sleep 600"}}
 `
-	s := openScreen(t, 80, model, nil)
-	s.enter("clear; zeph-acp chat; echo status $?")
-	s.await(`›$`)
-	s.enter("wait")
-	s.await(`│ begun\n[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] +\d+ s .* ›$`)
-	s.key("C-d")
-	s.await(`status 0\n\$$`)
-	if _, after, _ := strings.Cut(s.last, "begun"); strings.ContainsAny(after, "›⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏") {
-		t.Errorf("the line left a mark:\n%s", s.last)
+	for name, tt := range map[string]struct {
+		end    func(s *screen)
+		status string
+	}{
+		"Ctrl-D":  {func(s *screen) { s.key("C-d") }, "0"},
+		"SIGTERM": {func(s *screen) { s.signal(syscall.SIGTERM) }, "143"},
+		"SIGHUP":  {func(s *screen) { s.signal(syscall.SIGHUP) }, "129"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := openScreen(t, 80, model, nil)
+			s.enter("clear; stty -g >before; zeph-acp chat wait; echo status $?")
+			s.await(`│ begun\n+[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] +\d+ s `)
+			tt.end(s)
+			s.await(`status ` + tt.status + `\n\$$`)
+			s.left()
+		})
 	}
 }
 
-// TestChatNarrow has a hint and a typed text that are wider than the terminal. Neither
-// erases the output above it.
-func TestChatNarrow(t *testing.T) {
-	const model = `{"tool": "bash", "input": {"command": "rm -r x"}}
-
-{"tool": "bash", "input": {"command": "until [ -e go ]; do sleep 0.02; done; echo ended"}}
-
-{"text": "Well."}
-`
-	s := openScreen(t, 30, model, nil)
-	s.enter("clear; zeph-acp chat")
-	s.await(`›$`)
-	s.enter("clean up")
-	s.await("x`\n│ y, a .*…$")
-	s.enter("n")
-	s.await("ended(.|\n)*this command\n│ y, a .*…$")
-	s.enter("y")
-	s.await(`s until .*›$`)
-	s.tmux("send-keys", "-l", "a text that is wider than thirty columns")
-	s.await(`columns$`)
-	if err := os.WriteFile(filepath.Join(s.dir, "go"), nil, 0o644); err != nil {
-		t.Fatal(err)
+// signal sends a signal to the agent in the terminal.
+func (s *screen) signal(sig syscall.Signal) {
+	s.t.Helper()
+	pid, err := strconv.Atoi(strings.TrimSpace(s.tmux("display-message", "-p", "#{pane_pid}")))
+	if err != nil {
+		s.t.Fatal(err)
 	}
-	s.await(`Well\.\n\n.*a text\D*columns$`)
-	s.key("C-u")
-	s.await(`│ ended\n╰ completed\n\nWell\.\n\n›$`)
-	if want := "│ y, a (always), n, n REA… n\n│ You rejected this.\n╰ failed\n"; !strings.Contains(s.last, want) {
-		t.Errorf("the terminal lacks %q", want)
+	children := read(s.t, filepath.Join("/proc", strconv.Itoa(pid), "task", strconv.Itoa(pid), "children"))
+	child, err := strconv.Atoi(strings.Fields(children)[0])
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if err := syscall.Kill(child, sig); err != nil {
+		s.t.Fatal(err)
 	}
 }
 
-// TestChatShrinks makes the terminal narrower than the status, which then has several rows.
-// The next status replaces all of them, and no row of the output.
-func TestChatShrinks(t *testing.T) {
+// TestChatResized makes the terminal narrower and wider in a turn. Nothing of the old rows remains.
+func TestChatResized(t *testing.T) {
 	s := openScreen(t, 60, `{"wait": "cancel"}`, nil)
-	s.enter("seq 200; zeph-acp chat") // tmux moves rows out of a screen that is not full
-	s.await(`›$`)
-	s.enter("go")
-	s.await(`s waiting for the model ›$`)
-	s.tmux("resize-window", "-x", "14")
-	s.await(`s…+ ›$`)
-	if !strings.Contains(s.last, "leaves.\n\n› go\n") || strings.Contains(s.last, "waiting") {
-		t.Errorf("the terminal has\n%s", s.last)
+	s.talk("chat 'a prompt of more than fourteen columns'")
+	for _, columns := range []string{"14", "100", "30", "60"} {
+		s.tmux("resize-window", "-x", columns)
+		s.await(`s +wait.*\n─{` + columns + `}\n›\n`)
+		if n := strings.Count(s.last, " s  wait"); n != 1 || strings.Count(s.last, "›") != 1 {
+			t.Errorf("at %s columns the terminal has\n%s", columns, s.last)
+		}
 	}
 	s.key("C-c")
-	s.await(`The turn was\ncancelled\.\n\n›$`)
+	s.await(`The turn was\s+cancelled`)
+	s.key("C-d")
+	s.left()
 }
 
 // TestChatStopped stops the conversation with Ctrl-Z. After fg a pasted text is one prompt
-// again, although the shell has switched off the marks around it; and the terminal of the
-// shell is as it was.
+// again, although the shell has switched off the marks around it.
 func TestChatStopped(t *testing.T) {
 	s := openScreen(t, 80, `{"text": "Well."}`, nil)
-	s.enter("clear; stty -g >before; zeph-acp chat")
-	s.await(`›$`)
+	s.talk("chat")
 	s.tmux("send-keys", "-l", "typed ")
-	s.await(`› typed$`)
+	s.await(`› typed\n`)
 	s.key("C-z")
-	s.await(`\$$`)
+	s.await(`\n\$$`)
 	s.enter(`clear; printf '\033[?2004l'; fg`)
-	s.await(`› typed$`)
+	s.await(`› typed\n`)
 	s.tmux("set-buffer", "one\ntwo")
 	s.tmux("paste-buffer", "-p")
-	s.await(`› typed one⏎two$`)
+	s.await(`› typed one\n  two\n`)
 	s.key("Enter")
-	s.await(`Well\.\n\n›$`)
+	s.await(`Well\.\n+─+\n›`)
 	s.key("C-d")
-	s.await(`\$$`)
-	s.enter("clear; stty -g | cmp before && echo restored")
-	s.await(`\Arestored\n\$$`)
+	s.left()
+}
+
+// TestChatOutside writes the prompt in an editor, and goes on with a session from the list.
+func TestChatOutside(t *testing.T) {
+	s := openScreen(t, 80, `{"text": "Well."}`, map[string]string{"editor": "#!/bin/sh\nprintf 'from the editor\\n' >>\"$1\"\n"})
+	if err := os.Chmod(filepath.Join(s.dir, "editor"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s.enter("export EDITOR=./editor")
+	s.talk("chat")
+	s.tmux("send-keys", "-l", "begun, ")
+	s.await(`› begun,`)
+	s.key("C-g")
+	s.await(`› begun, from the editor\n`)
+	s.key("Enter")
+	s.await(`Well\.\n+─+\n›`)
+	s.key("C-d")
+	s.left()
+	s.enter("clear; zeph-acp chat --resume")
+	s.await(`Go on with a session\n❯ 1 begun, from the editor`)
+	s.key("1")
+	s.await(`> begun, from the editor\n\nWell\.\n+─+\n›`)
+	s.key("C-d")
+	s.left()
+}
+
+// TestChatPlain talks in plain lines: by the flag, and in a terminal that cannot move its cursor.
+func TestChatPlain(t *testing.T) {
+	const model = `{"tool": "bash", "input": {"command": "rm -f x"}}
+
+{"text": "Gone."}
+`
+	for name, command := range map[string]string{"--plain": "zeph-acp chat --plain", "TERM=dumb": "TERM=dumb zeph-acp chat"} {
+		t.Run(name, func(t *testing.T) {
+			s := openScreen(t, 80, model, nil)
+			s.enter("clear; stty -g >before; " + command)
+			s.await(`\n>$`)
+			s.enter("clean up")
+			s.await(`1-4:$`)
+			s.enter("y")
+			s.await(`Gone\.\n+>$`)
+			s.enter("/exit")
+			s.await(`--continue\n+\$$`)
+			if raw := s.tmux("capture-pane", "-p", "-e"); strings.Contains(raw, "\x1b[") {
+				t.Errorf("there are styles: %q", raw)
+			}
+			s.left()
+		})
+	}
+}
+
+// TestChatAlone begins a conversation without a command, without colours, and in ASCII.
+func TestChatAlone(t *testing.T) {
+	s := openScreen(t, 80, `{"text": "**Well**, `+"`x`"+`."}`, nil)
+	s.enter("clear; NO_COLOR=1 zeph-acp")
+	s.await(`\n›`)
+	s.enter("go")
+	s.await("Well, `x`")
+	if raw := s.tmux("capture-pane", "-p", "-e"); regexp.MustCompile(`\x1b\[3[0-7]`).MatchString(raw) || !strings.Contains(raw, "\x1b[1m") {
+		t.Errorf("there are colours, or no bold text: %q", raw)
+	}
+	s.key("C-d")
+	s.await(`\n\$$`)
+	s.enter("clear; LC_ALL=C zeph-acp")
+	s.await(`\n-+\n> Type a prompt`)
+	if strings.ContainsFunc(s.last, func(r rune) bool { return r > 0x7f }) {
+		t.Errorf("not all is ASCII:\n%s", s.last)
+	}
+	s.key("C-d")
+	s.await(`(\n|\A)\$$`)
 }

@@ -182,18 +182,16 @@ func TestChatPausesGoal(t *testing.T) {
 {"text": "MET"}
 `
 	s := openScreen(t, 80, model, nil)
-	s.enter("clear; zeph-acp chat")
-	s.await(`›$`)
-	s.enter("/goal wait for the file go")
-	s.await(`1-4:$`)
-	s.enter("y")
-	s.await(`│ begun\n[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] +\d+ s .* ›$`)
+	s.talk("chat '/goal wait for the file go'")
+	s.await(`1 to 4`)
+	s.key("y")
+	s.await(`│ begun\n+[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] +\d+ s .*\n─+\n›`)
 	s.enter("/goal pause")
 	s.await(`The goal will pause after the calls that run now\.`)
 	if err := os.WriteFile(filepath.Join(s.dir, "go"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	s.await(`Goal paused \(1 turn, 1 of 100 rounds, 0 of 120 minutes\)\.(.|\n)*\n›$`)
+	s.await(`Goal paused \(1 turn, 1 of 100 rounds, 0 of 120 minutes\)\.(.|\n)*\n›`)
 	s.enter("/goal resume")
-	s.await(`Goal met \(2 turns, 1 of 100 rounds, 0 of 120 minutes\)\.\n\n›$`)
+	s.await(`Goal met \(2 turns, 1 of 100 rounds, 0 of 120 minutes\)\.\n+─+\n›`)
 }

@@ -34,6 +34,7 @@ var mayStart = map[string]string{
 	"executors/tools/mcp/connect.go":       "MCP servers of the user's configuration, or approved ones",
 	"executors/tools/mcp/stdio/stdio.go":   "the same",
 	"cmd/zeph-acp/certify/certify.go":      "the client that the user names, to test it",
+	"cmd/zeph-acp/chat/outside.go":         "the user's own editor, at a key of the user",
 	"cmd/zeph-acp/headless/terminal.go":    "terminals of the client of run and chat, for commands of the tool bash",
 }
 

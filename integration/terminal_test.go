@@ -26,6 +26,9 @@ type screen struct {
 	last   string // the text that await has seen last
 }
 
+// screenRows is the height of a terminal.
+const screenRows = 100
+
 // openScreen opens a terminal of so many columns, in a workspace with the files. model is
 // the script of the model.
 func openScreen(t *testing.T, columns int, model string, files map[string]string) *screen {
@@ -72,7 +75,7 @@ func openScreen(t *testing.T, columns int, model string, files map[string]string
 		"env", "-i", "HOME=" + home, "ZEPH_HOME=" + home, "PATH=" + filepath.Join(root, "bin") + ":" + os.Getenv("PATH"),
 		"PS1=$ ", "TERM=screen-256color", "LC_ALL=C.UTF-8", "sh", "-c", "exec 9>" + lives + "; exec sh",
 	}
-	s.tmux(append([]string{"-u", "-f", "/dev/null", "new-session", "-d", "-x", strconv.Itoa(columns), "-y", "100", "-c", s.dir}, shell...)...)
+	s.tmux(append([]string{"-u", "-f", "/dev/null", "new-session", "-d", "-x", strconv.Itoa(columns), "-y", strconv.Itoa(screenRows), "-c", s.dir}, shell...)...)
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("the terminal:\n%s", s.last)

@@ -39,6 +39,9 @@ func main() {
 	f := &cli.Flags{Environ: os.Environ(), Managed: managed()}
 	root := newServing(f)
 	args := cli.Completed(os.Args[1:])
+	if len(args) == 0 && cli.IsTerminal(os.Stdin) && cli.IsTerminal(os.Stdout) { // an editor has a pipe
+		args = []string{"chat"}
+	}
 	if !onlyServes(args) {
 		addCommands(root, f)
 	}

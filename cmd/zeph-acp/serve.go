@@ -66,7 +66,7 @@ func serve(cmd *cobra.Command, f *cli.Flags) error {
 	}
 	defer stopRecord()
 	if cli.IsTerminal(os.Stdin) {
-		fmt.Fprintln(os.Stderr, `zeph-acp: waiting for an editor's JSON on stdin; Ctrl-C ends it. "zeph-acp chat" talks with you here, "zeph-acp setup" connects an editor.`)
+		fmt.Fprintln(os.Stderr, `zeph-acp: waiting for an editor's JSON on stdin; Ctrl-C ends it. "zeph-acp" alone talks with you here, "zeph-acp setup" connects an editor.`)
 	}
 
 	ctx, stop := cli.StopOnSignal(context.Background(), func() {})

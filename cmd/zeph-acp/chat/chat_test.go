@@ -1,183 +1,326 @@
 package chat
 
 import (
-	"encoding/json"
+	"context"
+	"flag"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
-	"testing/iotest"
+	"time"
 
-	"github.com/google/go-cmp/cmp"
+	tea "charm.land/bubbletea/v2"
 
-	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
+	"github.com/zeph-acp/zeph-acp/acp"
 )
 
-func TestPaste(t *testing.T) {
-	for name, tt := range map[string]struct{ in, want string }{
-		"keys":            {"a\x1b[A\t\x03\r", "a\x1b[A\t\x03\r"},
-		"pasted lines":    {"\x1b[200~a\r\nb\nc\rd\x1b[201~\r", "a⏎b⏎c⏎d\r"},
-		"pasted keys":     {"\x1b[200~\x03a\x1b[A\tb\x7f\x1b[201~\x03", "a[A    b\x03"},
-		"new lines typed": {"a\x1b\rb\nc\r", "a⏎b⏎c\r"},
-		"wide characters": {"\x1b[200~漢\n字\x1b[201~", "漢⏎字"},
-		"an open paste":   {"x\x1b[200~a\r", "x"},
-		"a long paste":    {"see \x1b[200~" + strings.Repeat("a\n", 600) + "\x1b[201~.", "see [#1: 601 lines]."},
+var long = flag.Bool("long", false, "press more keys")
+
+// TestAnswers answers questions by single keys.
+func TestAnswers(t *testing.T) {
+	for name, tt := range map[string]struct {
+		keys []string
+		want string
+	}{
+		"yes":                {[]string{"y"}, "once"},
+		"always":             {[]string{"a"}, "always"},
+		"a number":           {[]string{"4"}, "never"},
+		"arrows":             {[]string{"down", "down", "enter"}, "no"},
+		"arrows, around":     {[]string{"up", "enter"}, "never"},
+		"Enter":              {[]string{"enter"}, "once"},
+		"no":                 {[]string{"n", "enter"}, "no"},
+		"no with a reason":   {[]string{"n", "t", "o", "o", "space", "b", "i", "g", "enter"}, "no too big"},
+		"no, and back":       {[]string{"n", "x", "esc", "y"}, "once"},
+		"no, by deleting":    {[]string{"n", "x", "backspace", "backspace", "y"}, "once"},
+		"y in a reason":      {[]string{"n", "y", "enter"}, "no y"},
+		"another key":        {[]string{"x"}, ""},
+		"too large a number": {[]string{"5"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for how, in := range map[string]io.Reader{"at once": strings.NewReader(tt.in), "byte by byte": iotest.OneByteReader(strings.NewReader(tt.in))} {
-				got, err := io.ReadAll(&pasteReader{in: in, encode: new(pastedTexts).encode})
-				if string(got) != tt.want || err != nil {
-					t.Errorf("%s: got %q, %v, want %q", how, got, err, tt.want)
-				}
+			p := sit(t, nil)
+			q := p.ask("rm x")
+			p.wait(time.Second)
+			p.press(tt.keys...)
+			if got := q.given(); got != tt.want {
+				t.Errorf("answered %q, want %q", got, tt.want)
+			}
+			if tt.want == "" && !strings.Contains(p.screen(), "Press y, a for always, n and a reason, 1 to 4") {
+				t.Errorf("the screen does not say what is possible:\n%s", p.screen())
 			}
 		})
 	}
 }
 
-// A mark in a pasted text does not end it, as far as the rest has arrived.
-func TestPasteMark(t *testing.T) {
-	for in, want := range map[string]string{
-		"\x1b[200~a\x1b[201~\rrm x\r\x1b[201~":                   "a⏎rm x⏎",
-		"\x1b[200~a\x1b[201~\x1b[201~b\x1b[201~\r":               "ab\r",
-		"\x1b[200~a\x1b[201~\r\x1b[200~b\x1b[201~":               "a\rb",
-		"\x1b[200~a\x1b[201~\r" + strings.Repeat("x", 20) + "\r": "a\r" + strings.Repeat("x", 20) + "\r",
+// TestDraftIsKept has questions that appear while the person types.
+func TestDraftIsKept(t *testing.T) {
+	p := sit(t, nil)
+	p.write("list y")
+	q := p.ask("rm x")
+	p.write("our files y")
+	p.wait(readingTime)
+	p.write("n")
+	if got := q.given(); got != "" || p.m.editor.Text() != "list your files yn" {
+		t.Fatalf("answered %q, and the draft is %q", got, p.m.editor.Text())
+	}
+	p.update(tea.PasteMsg{Content: "y\n1\n"})
+	p.press("enter") // the person means the prompt, which waits
+	p.wait(time.Second)
+	if s := p.screen(); !strings.Contains(s, "y, a for always") || strings.Contains(s, "list your files") {
+		t.Errorf("the draft is not put aside:\n%s", s)
+	}
+	p.press("y")
+	if got := q.given(); got != "once" {
+		t.Errorf("answered %q", got)
+	}
+	if got := p.m.editor.Text(); got != "list your files yny\n1\n" || p.sent() != "" {
+		t.Errorf("the draft is %q", got)
+	}
+	next := p.ask("rm y")
+	p.press("y") // of the question before
+	p.wait(time.Second)
+	p.press("2")
+	if got := next.given(); got != "always" {
+		t.Errorf("answered %q", got)
+	}
+}
+
+// TestTwoQuestions asks two questions at once. A key that repeats answers one.
+func TestTwoQuestions(t *testing.T) {
+	p := sit(t, nil)
+	first, second := p.ask("rm x"), p.ask("rm y")
+	p.wait(time.Second)
+	p.press("y", "y", "y")
+	if a, b := first.given(), second.given(); a != "once" || b != "" || p.m.editor.Text() != "" {
+		t.Errorf("answered %q and %q, with the draft %q", a, b, p.m.editor.Text())
+	}
+	p.wait(time.Second)
+	p.press("y")
+	if got := second.given(); got != "once" {
+		t.Errorf("answered %q", got)
+	}
+}
+
+// TestWithdrawn has a question that the agent withdraws, and one behind it.
+func TestWithdrawn(t *testing.T) {
+	p := sit(t, nil)
+	first, second := p.ask("rm x"), p.ask("rm y")
+	p.wait(time.Second)
+	p.press("n", "b")
+	p.event(withdrawn{first})
+	p.press("y")
+	p.wait(time.Second)
+	p.press("y")
+	if got := second.given(); got != "once" || p.m.question != nil {
+		t.Errorf("answered %q", got)
+	}
+}
+
+// TestInterrupt presses Esc and Ctrl-C in the states that they act on.
+func TestInterrupt(t *testing.T) {
+	for name, tt := range map[string]struct {
+		keys        []string
+		running     bool
+		interrupted bool
+		left        bool
+		draft       string
+	}{
+		"Esc in a turn":                   {keys: []string{"esc"}, running: true, interrupted: true},
+		"Esc, then a text":                {keys: []string{"esc", "o", "k"}, running: true, interrupted: true, draft: "ok"},
+		"Esc and a key at once":           {keys: []string{"alt+x"}, running: true, interrupted: true, draft: "x"},
+		"Esc without a turn":              {keys: []string{"a", "esc", "b"}, draft: "ab"},
+		"Ctrl-C in a turn":                {keys: []string{"ctrl+c"}, running: true, interrupted: true},
+		"Ctrl-C clears the prompt":        {keys: []string{"a", "ctrl+c"}, running: true},
+		"Ctrl-C clears, and does not arm": {keys: []string{"a", "ctrl+c", "ctrl+c"}, running: true, interrupted: true},
+		"Ctrl-C twice leaves":             {keys: []string{"ctrl+c", "ctrl+c"}, left: true},
+		"twice in a turn leaves":          {keys: []string{"ctrl+c", "ctrl+c"}, running: true, interrupted: true, left: true},
+		"another key disarms":             {keys: []string{"ctrl+c", "x", "backspace", "ctrl+c"}},
+		"Ctrl-D leaves":                   {keys: []string{"ctrl+d"}, left: true},
+		"Ctrl-D deletes in a text":        {keys: []string{"a", "b", "home", "ctrl+d"}, draft: "b"},
+		"/exit leaves":                    {keys: []string{"/", "e", "x", "i", "t", "enter"}, left: true},
 	} {
-		got, err := io.ReadAll(&pasteReader{in: strings.NewReader(in), encode: new(pastedTexts).encode})
-		if string(got) != want || err != nil {
-			t.Errorf("%q: got %q, %v, want %q", in, got, err, want)
-		}
+		t.Run(name, func(t *testing.T) {
+			p := sit(t, nil)
+			if tt.running {
+				p.write("go")
+				p.press("enter")
+			}
+			p.press(tt.keys...)
+			interrupted := len(p.m.chat.interrupt) > 0
+			if interrupted != tt.interrupted || p.left != tt.left || p.m.editor.Text() != tt.draft {
+				t.Errorf("interrupted %v, left %v, the draft is %q; want %v, %v, %q", interrupted, p.left, p.m.editor.Text(), tt.interrupted, tt.left, tt.draft)
+			}
+		})
 	}
 }
 
-// Pasted text never has a key in it.
-func FuzzPaste(f *testing.F) {
-	f.Add("a\r\x1b[201\x03")
-	f.Fuzz(func(t *testing.T, text string) {
-		if strings.Contains(text, "\x1b[200~") || len(text) > 4000 && strings.Contains(text, "\x1b[201~") {
-			t.Skip("the terminal itself may have ended the paste")
-		}
-		got, err := io.ReadAll(&pasteReader{in: strings.NewReader("\x1b[200~" + text + "\x1b[201~"), encode: new(pastedTexts).encode})
-		if err != nil || strings.ContainsFunc(string(got), func(r rune) bool { return r < ' ' || r == 0x7f }) {
-			t.Errorf("got %q, %v, want no control character", got, err)
-		}
-	})
-}
-
-// A long text is one word in the line, and itself in the prompt.
-func TestPastedTexts(t *testing.T) {
-	var f pastedTexts
-	for _, text := range []string{"a", "a\nb", strings.Repeat("a\n", 50), strings.Repeat("x", 5000)} {
-		line := f.encode(text)
-		if len(line) > maxShownBytes || strings.Contains(line, "\n") || f.decode("see "+line+"!") != "see "+text+"!" {
-			t.Errorf("%q is shown as %q, want one short line that becomes the text again", text, line)
-		}
-	}
-	if got := f.decode("[#7: 3 lines] [#1: 50 lines]"); got != "[#7: 3 lines] [#1: 50 lines]" {
-		t.Errorf("another text became %q", got)
-	}
-}
-
-func TestComplete(t *testing.T) {
-	dir := t.TempDir()
-	for _, name := range []string{"main.go", "make.sh", ".hidden", "src/a.go", "src/b.go", "with space"} {
-		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	c := &Chat{Turn: &headless.Turn{Dir: dir}}
-	c.session.update(json.RawMessage(`{"sessionId":"s","modes":{"availableModes":[{"id":"ask"},{"id":"code"}]},
-		"configOptions":[{"id":"model","category":"model","type":"select","currentValue":"b","options":[{"value":"a","name":"A"},{"value":"b","name":"B"}]},
-			{"id":"yes","type":"boolean","currentValue":true}]}`))
-	c.session.update(json.RawMessage(`{"availableCommands":[{"name":"mode","description":"x"},{"name":"model","description":"y"},{"name":"rewind","description":"z"}]}`))
-	for line, want := range map[string][]string{
-		"":            nil,
-		"/m":          {"ode ", "odel "},
-		"/e":          {"xit "},
-		"/mode ":      {"ask ", "code "},
-		"/mode a":     {"sk "},
-		"/model ":     {"a ", "b "},
-		"see @ma":     {"in.go ", "ke.sh "},
-		"see @src/":   {"a.go ", "b.go "},
-		"@s":          {"rc/"},
-		"@.":          {"hidden "},
-		"@none/":      nil,
-		"mail a@b":    nil,
-		"a⏎@main":     {".go "},
-		"/rewind @ma": {"in.go ", "ke.sh "},
+// TestCommands types commands that exist, and one that does not.
+func TestCommands(t *testing.T) {
+	for text, tt := range map[string]struct{ sent, screen string }{
+		"/status":              {sent: "/status"},
+		"/mode ask":            {sent: "/mode ask"},
+		"/mdoel":               {screen: "There is no command /mdoel: did you mean /model?"},
+		"/xyzzy now":           {screen: "There is no command /xyzzy: /help lists them."},
+		"/usr/bin/go is old":   {sent: "/usr/bin/go is old"},
+		"!ls -l":               {sent: "/bash ls -l"},
+		"/bash ls":             {sent: "/bash ls"},
+		"/help":                {screen: "edit the prompt in $VISUAL or $EDITOR"},
+		"/model":               {screen: "❯ 2 B"},
+		"/mode":                {screen: "❯ 2 Code"},
+		"what is 1/2 + 1/4 ? ": {sent: "what is 1/2 + 1/4 ?"},
 	} {
-		var got []string
-		rests, _ := completer{c}.Do([]rune(line), len([]rune(line)))
-		for _, r := range rests {
-			got = append(got, string(r))
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%q (-want +got)\n%s", line, diff)
-		}
-	}
-	if got := c.session.models(); len(got) != 2 || got[0].Current || !got[1].Current || got[1].Option != "model" || c.session.id() != "s" {
-		t.Errorf("models %+v of %s", got, c.session.id())
-	}
-}
-
-func TestPromptBlocks(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "a b.go"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "a.go"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	c := &Chat{Turn: &headless.Turn{Dir: dir}}
-	for text, want := range map[string]string{
-		"see @a.go, @a.go and @none": "[text resource_link]",
-		"mail x@a.go":                "[text]",
-		"/explain @a.go":             "[text]", // the command reads it
-		"@.":                         "[text]",
-	} {
-		var types []string
-		for _, b := range c.promptBlocks(text) {
-			types = append(types, b.Type)
-		}
-		if got := fmt.Sprint(types); got != want {
-			t.Errorf("%q: %s, want %s", text, got, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			p := sit(t, func(c *Chat) { c.IsTool = func(_, name string) bool { return name == "bash" } })
+			p.update(tea.PasteMsg{Content: text})
+			p.press("esc", "enter")
+			if got := p.sent(); got != tt.sent {
+				t.Errorf("sent %q, want %q", got, tt.sent)
+			}
+			if s := p.screen(); !strings.Contains(s, tt.screen) {
+				t.Errorf("the screen lacks %q:\n%s", tt.screen, s)
+			}
+			if tt.sent == "" && strings.HasPrefix(tt.screen, "There") && p.m.editor.Text() != text {
+				t.Errorf("the text is lost: %q", p.m.editor.Text())
+			}
+		})
 	}
 }
 
-// The history keeps whole prompts without credentials, and is private.
-func TestHistory(t *testing.T) {
-	state := t.TempDir()
-	h := History{Path: HistoryPath(state, "/w"), Mask: func(text string) string { return strings.ReplaceAll(text, "hunter2", "[masked]") }}
-	if got := h.Load(); got != nil {
-		t.Errorf("a new history has %q", got)
+// TestWhileItWorks types while a turn runs: a text is added, a command waits, and an interrupted turn gives it back.
+func TestWhileItWorks(t *testing.T) {
+	p := sit(t, nil)
+	p.write("go")
+	p.press("enter")
+	if p.sent() != "go" {
+		t.Fatal("the first prompt is not sent")
 	}
-	h.Add("one\ntwo")
-	h.Add("the password is hunter2")
-	h.Add(strings.Repeat("x", maxEntry+1))
-	if got := h.Load(); !slices.Equal(got, []string{"one\ntwo", "the password is [masked]"}) {
-		t.Errorf("the history is %q, want the two short prompts, masked", got)
+	p.write("be quick")
+	p.press("enter")
+	p.m.chat.work.Wait()
+	p.update(eventsPending{})
+	p.wait(frameTime)
+	if s := p.screen(); !strings.Contains(s, "Added to the turn: be quick") {
+		t.Errorf("not added:\n%s", s)
 	}
-	if other := (History{Path: HistoryPath(state, "/other")}); other.Load() != nil {
-		t.Error("a project has the prompts of another")
+	p.write("/status")
+	p.press("enter")
+	if s := p.screen(); !strings.Contains(s, "Next: /status") || p.sent() != "" {
+		t.Errorf("the command does not wait:\n%s", s)
 	}
-	for i := range maxHistory + 10 {
-		h.Add(fmt.Sprint(i))
+	p.press("esc")
+	if p.m.editor.Text() != "/status" {
+		t.Errorf("the command that waited is lost: %q", p.m.editor.Text())
 	}
-	if got := h.Load(); len(got) != maxHistory || got[maxHistory-1] != fmt.Sprint(maxHistory+9) {
-		t.Errorf("%d prompts, the last %q", len(got), got[len(got)-1])
+	p.press("enter")
+	p.event(turnEnded{stop: acp.StopCancelled})
+	if got := p.sent(); got != "/status" {
+		t.Errorf("sent %q", got)
 	}
-	if data, err := os.ReadFile(h.Path); err != nil || strings.Count(string(data), "\n") != maxHistory {
-		t.Errorf("the file has %d lines, %v", strings.Count(string(data), "\n"), err)
+}
+
+// TestRandomKeys presses random keys while questions pop up at random. No key answers a question that the person could
+// not read, and no text is lost.
+func TestRandomKeys(t *testing.T) {
+	names := []string{"y", "n", "a", "1", "2", "x", "é", "世", "/", "@", "!", "space", "\\"}
+	for name := range keys {
+		if name != "ctrl+d" {
+			names = append(names, name)
+		}
 	}
-	(History{}).Add("nowhere")
-	if (History{}).Load() != nil || HistoryPath("", "/w") != "" {
-		t.Error("a history without a directory keeps prompts")
+	slices.Sort(names)
+	rounds := 2000
+	if *long {
+		rounds = 10_000
+	}
+	for seed := range uint64(rounds) {
+		if err := pressAtRandom(t, rand.New(rand.NewPCG(seed, 1)), names); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+	}
+}
+
+// pressAtRandom presses random keys in a new conversation.
+func pressAtRandom(t *testing.T, random *rand.Rand, names []string) error {
+	p := sit(t, func(c *Chat) { c.Vi = random.IntN(4) == 0 })
+	var open []*question
+	readable := map[*question]time.Time{}
+	var lastDraft time.Time
+	for range 40 {
+		switch n := random.IntN(20); {
+		case n == 0:
+			q := p.ask(fmt.Sprint("rm ", len(readable)))
+			open = append(open, q)
+		case n == 1 && len(open) > 0:
+			p.event(withdrawn{open[random.IntN(len(open))]})
+		case n == 2:
+			p.event(turnEnded{stop: acp.StopEndTurn})
+			p.sent()
+		case n == 3:
+			p.update(tea.WindowSizeMsg{Width: 1 + random.IntN(200), Height: 1 + random.IntN(60)})
+		case n == 4:
+			p.update(tea.PasteMsg{Content: "y\n1\x1b[201~y\n"})
+			if q := p.m.question; q == nil || !q.ready {
+				lastDraft = p.now
+			}
+		case n < 9:
+			p.wait(time.Duration(random.IntN(900)) * time.Millisecond)
+		default:
+			shown, draft := p.m.question, p.m.editor.Text()
+			if shown != nil && readable[shown].IsZero() {
+				readable[shown] = p.now
+			}
+			name := names[random.IntN(len(names))]
+			p.press(name)
+			if p.left {
+				if name != "ctrl+c" && name != "enter" {
+					return fmt.Errorf("%s has left", name)
+				}
+				return nil
+			}
+			if p.m.editor.Text() != draft {
+				if shown != nil && shown.ready && name != "ctrl+c" && name != "esc" {
+					return fmt.Errorf("%s at a question changes the draft %q to %q", name, draft, p.m.editor.Text())
+				}
+				lastDraft = p.now
+			}
+			p.sent()
+		}
+		if shown := p.m.question; shown != nil && readable[shown].IsZero() {
+			readable[shown] = p.now
+		}
+		open = slices.DeleteFunc(open, func(q *question) bool {
+			given := q.given()
+			if given != "" && (readable[q].IsZero() || p.now.Sub(readable[q]) < readingTime-frameTime) {
+				t.Fatalf("%q answers a question that was shown %s before", given, p.now.Sub(readable[q]))
+			}
+			if given != "" && p.now.Sub(lastDraft) < silence-frameTime && !lastDraft.Before(readable[q]) {
+				t.Fatalf("%q answers a question while the person types", given)
+			}
+			return given != ""
+		})
+		if rows := strings.Split(p.m.View().Content, "\n"); len(rows) > p.m.height {
+			return fmt.Errorf("%d rows in a terminal of %d", len(rows), p.m.height)
+		}
+	}
+	return nil
+}
+
+// TestApprove withdraws a question whose turn was cancelled.
+func TestApprove(t *testing.T) {
+	p := sit(t, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() {
+		_, err := p.m.chat.bridge.Approve(ctx, acp.RequestPermissionRequest{ToolCall: acp.ToolCall{Title: "rm x"}})
+		done <- err
+	}()
+	cancel()
+	if err := <-done; err == nil {
+		t.Error("a withdrawn question has an answer")
+	}
+	p.update(eventsPending{})
+	p.wait(frameTime)
+	if p.m.question != nil {
+		t.Error("the question is still shown")
 	}
 }

@@ -73,3 +73,8 @@ func (h History) Add(text string) {
 	_, _ = f.WriteString(quoted(h.Mask(text)) + "\n")
 	_ = f.Close()
 }
+
+func quoted(text string) string {
+	b, _ := json.Marshal(text) // a string has a form
+	return string(b)
+}

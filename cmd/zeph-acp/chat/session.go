@@ -2,145 +2,103 @@ package chat
 
 import (
 	"encoding/json"
-	"sync"
 
 	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config/toml"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
+	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
 )
 
-// session is the state of the session that the line completes from. Its methods are called
-// concurrently.
-type session struct {
-	mu    sync.Mutex
-	state state
-}
-
-// state is the result of session/new, session/resume and session/set_config_option, and the
+// state is the state of the session: the result of session/new, session/resume and session/set_config_option, and the
 // update that announces commands.
 type state struct {
 	ID    string `json:"sessionId"`
 	Modes struct {
+		Current   string            `json:"currentModeId"`
 		Available []acp.SessionMode `json:"availableModes"`
 	} `json:"modes"`
 	Options  []option      `json:"configOptions"`
 	Commands []acp.Command `json:"availableCommands"`
 }
 
+// option is a setting of the session that the person can change.
 type option struct {
 	ID       string          `json:"id"`
 	Category string          `json:"category"`
 	Current  json.RawMessage `json:"currentValue"`
-	Options  []choice        `json:"options"`
+	Options  []struct {
+		Value       string `json:"value"`
+		Name        string `json:"name"`
+		Description string `json:"description"`
+	} `json:"options"`
 }
 
-// choice is a value of an option.
-type choice struct {
-	Value string `json:"value"`
-	Name  string `json:"name"`
-
-	Option  string `json:"-"`
-	Current bool   `json:"-"`
-}
-
-// update copies the members that a message has.
-func (s *session) update(message json.RawMessage) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_ = json.Unmarshal(message, &s.state) // members that cannot be read are not completed
-}
-
-func (s *session) id() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.state.ID
-}
-
-// models returns the models that the session can have.
-func (s *session) models() []choice {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var all []choice
-	for _, o := range s.state.Options {
-		if o.Category != acp.CategoryModel {
+// optionItems returns the values that an option can have.
+func (s *state) optionItems(category string) (all []item) {
+	for _, o := range s.Options {
+		if o.Category != category {
 			continue
 		}
-		var current string
-		_ = json.Unmarshal(o.Current, &current)
 		for _, v := range o.Options {
-			v.Option, v.Current = o.ID, v.Value == current
-			all = append(all, v)
+			all = append(all, item{v.Value, headless.OneLine(v.Name), headless.OneLine(v.Description)})
 		}
 	}
 	return all
 }
 
-// modes returns the ids of the modes.
-func (s *session) modes() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var all []string
-	for _, m := range s.state.Modes.Available {
-		all = append(all, m.ID)
-	}
-	return all
-}
-
-// commands returns the names of the commands.
-func (s *session) commands() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var all []string
-	for _, c := range s.state.Commands {
-		all = append(all, c.Name)
-	}
-	return all
-}
-
-// onOpened stores the state of the session.
-func (c *Chat) onOpened(state json.RawMessage, call headless.Call) {
-	c.call = call
-	c.session.update(state)
-	if c.Turn.Resume != "" {
-		c.session.update(json.RawMessage(`{"sessionId":` + quoted(c.Turn.Resume) + `}`))
-	}
-}
-
-func quoted(text string) string {
-	b, _ := json.Marshal(text) // a string has a form
-	return string(b)
-}
-
-// view shows the conversation, and follows the state of the session.
-type view struct {
-	*headless.Screen
-	chat *Chat
-}
-
-// Update follows an update and shows it.
-func (v view) Update(params json.RawMessage) {
-	var p struct {
-		Update json.RawMessage `json:"update"`
-	}
-	var kind struct {
-		Update string `json:"sessionUpdate"`
-	}
-	if json.Unmarshal(params, &p) == nil && json.Unmarshal(p.Update, &kind) == nil {
-		switch kind.Update {
-		case acp.UpdateCommands, acp.UpdateOptions:
-			v.chat.session.update(p.Update)
+// current returns the value of an option.
+func (s *state) current(category string) (value string) {
+	for _, o := range s.Options {
+		if o.Category == category {
+			_ = json.Unmarshal(o.Current, &value) // a value that is no text is not shown
 		}
 	}
-	v.Screen.Update(params)
+	return value
 }
 
-// End shows the facts about the conversation.
-func (v view) End(acp.StopReason, error) {
-	v.Screen.Idle("", "")
-	c := v.chat
-	c.mu.Lock()
-	stored := c.stored || c.Turn.Resume != ""
-	c.mu.Unlock()
-	if c.Facts != nil && stored && c.session.id() != "" {
-		c.screen.Say(c.Facts(c.session.id()))
+// name returns the name of the value of an option.
+func (s *state) name(category string) string {
+	now := s.current(category)
+	for _, i := range s.optionItems(category) {
+		if i.value == now {
+			return i.name
+		}
 	}
+	return now
+}
+
+// modeItems returns the modes.
+func (s *state) modeItems() (all []item) {
+	for _, m := range s.Modes.Available {
+		all = append(all, item{m.ID, headless.OneLine(m.Name), headless.OneLine(m.Description)})
+	}
+	return all
+}
+
+// commandForm matches what a person types for a command. A path such as /usr/bin is none.
+var commandForm = lazyregexp.New(`^[A-Za-z][A-Za-z0-9_:.-]*$`)
+
+// unknownCommand reports whether a name is that of no command and no tool, and returns the command that resembles it.
+func (m *model) unknownCommand(name string) (near string, unknown bool) {
+	if !commandForm.MatchString(name) || m.call == nil || len(m.session.Commands) == 0 {
+		return "", false
+	}
+	var names []string
+	for _, c := range m.commands() {
+		if c.value == name {
+			return "", false
+		}
+		names = append(names, c.value)
+	}
+	if m.chat.IsTool != nil && m.chat.IsTool(m.session.ID, name) {
+		return "", false
+	}
+	return toml.Nearest(name, names), true
+}
+
+// sessionOf returns the id in the state of a new session.
+func sessionOf(data []byte) string {
+	var s state
+	_ = json.Unmarshal(data, &s) // the caller does without an id
+	return s.ID
 }

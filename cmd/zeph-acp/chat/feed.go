@@ -1,0 +1,298 @@
+package chat
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
+	"github.com/zeph-acp/zeph-acp/filter/text/plainjson"
+)
+
+// feed is what was said and done in the conversation, oldest first. Each entry is drawn by itself, so that a change
+// draws one entry again.
+type feed struct {
+	entries   []*entry
+	terminals map[string]*entry // the entries of the calls that own them
+	orphans   map[string]string // output of terminals that no call owns yet
+	paint     paint
+}
+
+// paint is how entries are drawn.
+type paint struct {
+	columns    int
+	styled     bool // with escape sequences
+	colourless bool
+	rules      string // the file for permission rules, which hints name
+}
+
+// entry is a message, a call, a plan, or a line of the client. It is drawn by a [headless.Screen] of its own, from the
+// updates that it consists of.
+type entry struct {
+	kind     string // of update, such as acp.UpdateAgentMessage; or one of the kinds below
+	id       string
+	session  string
+	text     strings.Builder   // of a message
+	updates  []json.RawMessage // of a call or a plan
+	output   []*printed        // of a call, by terminal
+	question *question         // that is open about a call, or of kindQuestion
+	failed   bool              // of kindOutcome
+	draw     func(p paint) string
+
+	unfolded bool // the person wants to see all of it
+	running  bool // a call that has no result yet
+
+	drawn   []string // as drawn with with; nil: to be drawn
+	with    paint
+	canFold bool // drawn is folded, or was before it was unfolded
+}
+
+// Kinds of entries that no update makes.
+const (
+	kindQuestion = "question"
+	kindOutcome  = "outcome" // of a turn or a question
+	kindOwn      = "own"     // drawn by draw
+)
+
+// maxOutput bounds the output of a terminal that an entry keeps, in bytes: its middle is dropped. The agent has all of it.
+const maxOutput = 1 << 20
+
+// add appends an entry.
+func (f *feed) add(e *entry) *entry {
+	f.entries = append(f.entries, e)
+	return e
+}
+
+// remove removes an entry.
+func (f *feed) remove(e *entry) {
+	f.entries = slices.DeleteFunc(f.entries, func(other *entry) bool { return other == e })
+}
+
+// say adds a line of the client.
+func (f *feed) say(text string, failed bool) {
+	e := f.add(&entry{kind: kindOutcome, failed: failed})
+	e.text.WriteString(text)
+}
+
+// last returns the last entry; nil if there is none.
+func (f *feed) last() *entry {
+	if len(f.entries) == 0 {
+		return nil
+	}
+	return f.entries[len(f.entries)-1]
+}
+
+// update adds a session/update, whose params these are.
+func (f *feed) update(params json.RawMessage) {
+	var p struct {
+		Session string          `json:"sessionId"`
+		Update  json.RawMessage `json:"update"`
+	}
+	var kind struct {
+		Update string `json:"sessionUpdate"`
+	}
+	if json.Unmarshal(params, &p) != nil || json.Unmarshal(p.Update, &kind) != nil {
+		return
+	}
+	switch kind.Update {
+	case acp.UpdateUserMessage, acp.UpdateAgentMessage, acp.UpdateAgentThought:
+		var m acp.MessageChunk
+		if json.Unmarshal(p.Update, &m) == nil {
+			f.chunk(m)
+		}
+	case acp.UpdateToolCall, acp.UpdateToolCallPatch:
+		var t acp.ToolCall
+		if json.Unmarshal(p.Update, &t) == nil {
+			f.call(p.Session, t, params)
+		}
+	case acp.UpdatePlan:
+		f.plan(params)
+	case acp.UpdateNotice, acp.UpdateCompaction:
+		f.add(&entry{kind: kind.Update, updates: []json.RawMessage{params}})
+	}
+}
+
+// chunk adds a piece of a message.
+func (f *feed) chunk(m acp.MessageChunk) {
+	text := headless.BlockText(m.Content)
+	e := f.last()
+	if e == nil || e.kind != m.Update || e.id != m.MessageID {
+		if strings.Trim(text, "\r\n") == "" {
+			return // nothing yet
+		}
+		e = f.add(&entry{kind: m.Update, id: m.MessageID})
+	}
+	e.text.WriteString(text)
+	e.drawn = nil
+}
+
+// call adds a call, or a change of one. A question about a call alone is no call.
+func (f *feed) call(session string, t acp.ToolCall, params json.RawMessage) {
+	e := f.callEntry(t.ToolCallID)
+	if e == nil {
+		if t.Update != acp.UpdateToolCall {
+			return
+		}
+		e = f.add(&entry{kind: acp.UpdateToolCall, id: t.ToolCallID, session: session, running: true})
+	}
+	e.updates, e.drawn = append(e.updates, params), nil
+	for _, c := range t.Content {
+		if c.Type == "terminal" && f.terminals[c.TerminalID] == nil {
+			if f.terminals == nil {
+				f.terminals = map[string]*entry{}
+			}
+			f.terminals[c.TerminalID] = e
+			e.print(c.TerminalID, f.orphans[c.TerminalID])
+			delete(f.orphans, c.TerminalID)
+		}
+	}
+	if t.Status == acp.ToolCompleted || t.Status == acp.ToolFailed {
+		e.running = false
+	}
+}
+
+// callEntry returns the entry of a call that has no result yet; nil if there is none.
+func (f *feed) callEntry(id string) *entry {
+	for _, e := range slices.Backward(f.entries) {
+		if e.kind == acp.UpdateToolCall && e.id == id && e.running {
+			return e
+		}
+	}
+	return nil
+}
+
+// print adds output of a terminal.
+func (f *feed) print(terminal, text string) {
+	if e := f.terminals[terminal]; e != nil {
+		e.print(terminal, text)
+		return
+	}
+	if f.orphans == nil {
+		f.orphans = map[string]string{}
+	}
+	f.orphans[terminal] = bounded(f.orphans[terminal] + text)
+}
+
+func (e *entry) print(terminal, text string) {
+	i := slices.IndexFunc(e.output, func(o *printed) bool { return o.terminal == terminal })
+	if i < 0 {
+		i, e.output = len(e.output), append(e.output, &printed{terminal: terminal})
+	}
+	o := e.output[i]
+	o.text, e.drawn = bounded(o.text+text), nil
+}
+
+// bounded drops the middle of an output that is too long.
+func bounded(text string) string {
+	if len(text) <= maxOutput {
+		return text
+	}
+	head, tail := text[:maxOutput/4], text[len(text)-maxOutput/2:]
+	return strings.ToValidUTF8(head[:strings.LastIndexByte(head, '\n')+1], "") + "…\n" +
+		strings.ToValidUTF8(tail[strings.IndexByte(tail, '\n')+1:], "")
+}
+
+// plan shows the current plan in the place of the last one of this turn.
+func (f *feed) plan(params json.RawMessage) {
+	for _, e := range slices.Backward(f.entries) {
+		switch e.kind {
+		case acp.UpdatePlan:
+			e.updates, e.drawn = []json.RawMessage{params}, nil
+			return
+		case acp.UpdateUserMessage:
+			f.add(&entry{kind: acp.UpdatePlan, updates: []json.RawMessage{params}})
+			return
+		}
+	}
+	f.add(&entry{kind: acp.UpdatePlan, updates: []json.RawMessage{params}})
+}
+
+// endTurn marks the calls without a result as ended.
+func (f *feed) endTurn() {
+	for _, e := range f.entries {
+		if e.running {
+			e.running, e.drawn = false, nil
+		}
+	}
+	f.orphans = nil
+}
+
+// running returns the calls that run.
+func (f *feed) running() (all []*entry) {
+	for _, e := range f.entries {
+		if e.running {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// title returns the title of a call.
+func (e *entry) title() string {
+	for _, u := range slices.Backward(e.updates) {
+		var p struct {
+			Update acp.ToolCall `json:"update"`
+		}
+		if json.Unmarshal(u, &p) == nil && p.Update.Title != "" {
+			return headless.PlainTitle(p.Update.Title)
+		}
+	}
+	return ""
+}
+
+// lines returns the rows of an entry.
+func (e *entry) lines(p paint) []string {
+	if e.drawn != nil && e.with == p {
+		return e.drawn
+	}
+	var b bytes.Buffer
+	s := headless.NewScreen(&b, p.styled)
+	s.Columns = func() int { return p.columns }
+	s.Unfolded, s.Config, s.More = e.unfolded, p.rules, " (Ctrl-O shows them)"
+	s.Colourless = p.colourless
+	e.show(s, &b, p)
+	e.canFold = e.unfolded && e.canFold || s.Folded()
+	text := strings.Trim(b.String(), "\n")
+	e.drawn, e.with = []string{}, p
+	for row := range strings.SplitSeq(text, "\n") {
+		if ansi.StringWidth(row) > p.columns {
+			e.drawn = append(e.drawn, strings.Split(ansi.Hardwrap(row, p.columns, true), "\n")...)
+			continue
+		}
+		e.drawn = append(e.drawn, row)
+	}
+	return e.drawn
+}
+
+// show draws the entry on a screen of its own.
+func (e *entry) show(s *headless.Screen, b *bytes.Buffer, p paint) {
+	switch e.kind {
+	case kindOwn:
+		b.WriteString(e.draw(p))
+	case kindOutcome:
+		s.Outcome(e.text.String(), e.failed)
+	case kindQuestion:
+		s.Question(e.question.request)
+	case acp.UpdateUserMessage, acp.UpdateAgentMessage, acp.UpdateAgentThought:
+		text := e.text.String()
+		params, _ := plainjson.Marshal(map[string]any{"update": acp.MessageChunk{Update: e.kind, MessageID: e.id, Content: acp.TextBlock(text)}})
+		s.Update(params)
+	default:
+		shown := 0 // outputs: each belongs after the update that names its terminal
+		for _, u := range e.updates {
+			s.Update(u)
+			for shown < len(e.output) && bytes.Contains(u, []byte(e.output[shown].terminal)) {
+				s.Output(e.output[shown].terminal, []byte(e.output[shown].text))
+				shown++
+			}
+		}
+		if e.question != nil {
+			s.Question(e.question.request)
+		}
+	}
+	s.Still()
+}

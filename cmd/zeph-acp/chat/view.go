@@ -1,0 +1,352 @@
+package chat
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"charm.land/bubbles/v2/spinner"
+	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
+)
+
+// styles paints text, unless the terminal has no styles. The terminal library leaves out the colours that a terminal
+// does not have, or that NO_COLOR forbids.
+type styles struct{ on bool }
+
+func (s styles) paint(st lipgloss.Style, text string) string {
+	if !s.on || text == "" {
+		return text
+	}
+	return st.Render(text)
+}
+
+func (s styles) bold(text string) string { return s.paint(lipgloss.NewStyle().Bold(true), text) }
+func (s styles) dim(text string) string  { return s.paint(lipgloss.NewStyle().Faint(true), text) }
+func (s styles) warn(text string) string {
+	return s.paint(lipgloss.NewStyle().Foreground(lipgloss.Yellow), text)
+}
+
+// cut returns the beginning of a text that fits in the columns.
+func cut(text string, columns int) string { return ansi.Truncate(text, max(columns, 0), "…") }
+
+// tail returns the end of a text that fits in the columns.
+func tail(text string, columns int) string {
+	if over := width(text) - columns; over > 0 {
+		return ansi.TruncateLeft(text, over+1, "…")
+	}
+	return text
+}
+
+func width(text string) int { return ansi.StringWidth(text) }
+
+// View implements [tea.Model].
+func (m *model) View() tea.View {
+	below, cursor := m.below()
+	if len(below) >= m.height { // a tiny terminal
+		drop := len(below) - m.height
+		below = below[drop:]
+		if cursor != nil {
+			cursor.Y -= drop
+		}
+	}
+	m.window.rows = max(m.height-len(below), 0)
+	rows, _ := m.window.visible()
+	for len(rows) < m.window.rows {
+		rows = append(rows, "")
+	}
+	for i, r := range below {
+		below[i] = cut(r, m.width)
+	}
+	v := tea.NewView(m.printable(strings.Join(append(rows, below...), "\n")))
+	v.AltScreen = true
+	v.ReportFocus = true
+	v.WindowTitle = m.windowTitle()
+	if m.chat.Mouse {
+		v.MouseMode = tea.MouseModeCellMotion
+	}
+	if cursor != nil && cursor.Y >= 0 {
+		v.Cursor = tea.NewCursor(min(cursor.X, m.width-1), m.window.rows+cursor.Y)
+		v.Cursor.Blink = false
+		if m.editor.Mode() == "insert" {
+			v.Cursor.Shape = tea.CursorBar
+		}
+	}
+	return v
+}
+
+// printable returns a text as the terminal can show it.
+func (m *model) printable(text string) string {
+	if !m.chat.ASCII {
+		return text
+	}
+	return strings.Map(func(r rune) rune {
+		if r < 0x80 {
+			return r
+		}
+		if i := slices.Index(drawn, r); i >= 0 {
+			return rune(drawnASCII[i])
+		}
+		return '?'
+	}, text)
+}
+
+// drawn are the characters that the screen is drawn with, and drawnASCII those in their place.
+var drawn = []rune("›❯─·…╭│╰┄┊↓⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
+
+const drawnASCII = ">>--.+|+-:v" + `|/-\|/-\|/`
+
+// windowTitle says in the terminal's title whether the turn waits for the person.
+func (m *model) windowTitle() string {
+	mark := ""
+	switch {
+	case m.question != nil:
+		mark = "? "
+	case m.running:
+		mark = "… "
+	}
+	if m.title != "" {
+		return mark + m.title
+	}
+	return mark + "zeph-acp · " + headless.OneLine(lastPart(m.chat.Dir))
+}
+
+// below returns the rows below the conversation, and the place of the cursor in them.
+func (m *model) below() (rows []string, cursor *tea.Position) {
+	most := max(m.height/2, 4)
+	if m.window.below() {
+		rows = append(rows, m.st.dim(cut("↓ more below (Ctrl-End)", m.width)))
+	}
+	for _, t := range m.steering {
+		rows = append(rows, m.st.dim(cut("After the running call: "+headless.OneLine(t), m.width)))
+	}
+	for _, q := range m.queue {
+		rows = append(rows, m.st.dim(cut("Next: "+headless.OneLine(q), m.width)))
+	}
+	if s := m.status(); s != "" {
+		rows = append(rows, s)
+	}
+	rows = append(rows, m.st.dim(strings.Repeat("─", m.width)))
+	at := func(c *tea.Position) {
+		if c != nil {
+			cursor = &tea.Position{X: c.X, Y: c.Y + len(rows)}
+		}
+	}
+	switch {
+	case m.picker != nil:
+		rows = append(rows, m.picker.view(m.width, most, m.st)...)
+	case m.question != nil && m.question.ready:
+		q, c := m.question.view(m.width, m.st)
+		at(c)
+		rows = append(rows, q...)
+		if m.editor.Text() != "" {
+			rows = append(rows, m.st.dim(cut("Your prompt is kept until you have answered.", m.width)))
+		}
+	default:
+		if m.question != nil {
+			q, _ := m.question.view(m.width, m.st)
+			rows = append(rows, q...)
+		}
+		prompt, c := m.promptRows(most)
+		at(c)
+		rows = append(rows, prompt...)
+		if m.menu.open() {
+			rows = append(rows, itemRows(m.menu.items, m.menu.selected, m.width, min(most, 10), false, m.st)...)
+		}
+	}
+	return append(rows, m.footer()), cursor
+}
+
+// promptRows returns the rows of the prompt, at most so many, and the place of the cursor.
+func (m *model) promptRows(most int) (rows []string, cursor *tea.Position) {
+	const mark = "› "
+	all, row, column := m.editor.Rows(max(m.width-width(mark)-1, 1))
+	first := min(max(row-most+1, 0), max(len(all)-most, 0))
+	for i, r := range all[first:min(first+most, len(all))] {
+		before := "  "
+		if first+i == 0 {
+			before = mark
+		}
+		rows = append(rows, before+r)
+	}
+	if m.editor.Text() == "" && !m.running && !m.hasTurns && m.question == nil {
+		rows[0] = mark + m.st.dim(cut("Type a prompt, / for commands, @ for files", m.width-width(mark)))
+	}
+	cursor = &tea.Position{X: width(mark) + column, Y: row - first}
+	if query, found, on := m.editor.Search(); on {
+		text := "Search: " + headless.OneLine(query)
+		if found == "" && query != "" {
+			text += " (nothing found)"
+		}
+		rows = append(rows, m.st.dim(cut(text+"   Ctrl-R goes further back, Enter takes it, Esc goes back", m.width)))
+	}
+	return rows, cursor
+}
+
+// status returns the row that says what the turn waits for; empty if no turn runs.
+func (m *model) status() string {
+	if !m.running || m.ended {
+		return ""
+	}
+	if m.question != nil {
+		return m.st.bold(cut("Waiting for you", m.width))
+	}
+	what := "waiting for the model"
+	if m.call == nil {
+		what = "opening the session"
+	}
+	if calls := m.feed.running(); len(calls) > 0 {
+		what = calls[0].title()
+		if n := len(calls) - 1; n > 0 {
+			what += " and " + quantity.Count(n, "other call")
+		}
+	} else if e := m.feed.last(); e != nil {
+		switch e.kind {
+		case acp.UpdateAgentMessage:
+			what = "writing"
+		case acp.UpdateAgentThought:
+			what = "thinking"
+		}
+	}
+	frames := spinner.MiniDot.Frames
+	text := fmt.Sprintf("%s %s  ", frames[m.frame%len(frames)], elapsed(m.now().Sub(m.began)))
+	end := "  Esc interrupts"
+	if m.width < 60 {
+		end = ""
+	}
+	return m.st.dim(text + cut(what, m.width-width(text)-width(end)) + end)
+}
+
+// elapsed returns a duration in few columns.
+func elapsed(d time.Duration) string {
+	if d < 100*time.Second {
+		return fmt.Sprintf("%d s", int(d.Seconds()))
+	}
+	return fmt.Sprintf("%d:%02d", int(d.Minutes()), int(d.Seconds())%60)
+}
+
+// footer returns the last row: the facts about the session, or a hint. In a narrow terminal the last facts are missing.
+func (m *model) footer() string {
+	if m.hint != "" {
+		return m.st.warn(cut(m.hint, m.width))
+	}
+	var facts []string
+	add := func(text string) {
+		if text != "" && width(strings.Join(append(facts, text), " · ")) <= m.width {
+			facts = append(facts, text)
+		}
+	}
+	add(m.editor.Mode())
+	add(m.session.Modes.Current)
+	add(cut(headless.OneLine(m.session.current("model")), max(m.width/3, 12)))
+	if u := m.usage; u.Size > 0 {
+		add(fmt.Sprintf("%d %% of %s", u.Used*100/u.Size, thousandsOf(u.Size)))
+	}
+	add(m.cost())
+	if m.chat.Jobs != nil {
+		if n := m.chat.Jobs(); n > 0 {
+			add(quantity.Count(n, "job"))
+		}
+	}
+	if m.chat.Sandbox != nil {
+		add(m.chat.Sandbox())
+	}
+	return m.st.dim(cut(strings.Join(facts, " · "), m.width))
+}
+
+// cost returns what the session has cost.
+func (m *model) cost() string {
+	switch {
+	case m.usage.Size == 0:
+		return ""
+	case m.usage.Cost == nil:
+		if m.chat.Unpriced != nil && m.chat.Unpriced() {
+			return "cost unknown"
+		}
+		return ""
+	case m.usage.Cost.Currency == "USD":
+		return fmt.Sprintf("$%.2f", m.usage.Cost.Amount)
+	}
+	return fmt.Sprintf("%.2f %s", m.usage.Cost.Amount, headless.OneLine(m.usage.Cost.Currency))
+}
+
+// thousandsOf returns a number of tokens in few columns.
+func thousandsOf(n int) string {
+	switch {
+	case n >= 1_000_000:
+		return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(n)/1e6), ".0") + "M"
+	case n >= 1000:
+		return fmt.Sprintf("%dk", n/1000)
+	}
+	return fmt.Sprint(n)
+}
+
+// banner draws the first lines of the conversation.
+func (m *model) banner(p paint) string {
+	st := m.st
+	facts := []string{m.chat.Version}
+	if model := m.session.current("model"); model != "" {
+		facts = append(facts, cut(headless.OneLine(model), max(p.columns/2, 12)), m.session.Modes.Current+" mode")
+	}
+	where := headless.OneLine(m.chat.DirName)
+	if m.chat.Branch != "" {
+		where += " on " + headless.OneLine(m.chat.Branch)
+	}
+	rows := []string{
+		st.bold("zeph-acp") + " " + cut(strings.Join(facts, " · "), p.columns-9),
+		cut(where, p.columns),
+	}
+	if m.chat.Hint != "" {
+		rows = append(rows, strings.Split(ansi.Wordwrap(m.chat.Hint, p.columns, ""), "\n")...)
+	}
+	return strings.Join(rows, "\n")
+}
+
+// help draws the commands and the keys.
+func (m *model) help(p paint) string {
+	rows := []string{m.st.bold("Commands")}
+	rows = append(rows, table(p.columns, m.commandHelp(), m.st)...)
+	rows = append(rows, "", m.st.bold("Keys"))
+	return strings.Join(append(rows, table(p.columns, keyHelp, m.st)...), "\n")
+}
+
+// commandHelp lists the commands.
+func (m *model) commandHelp() (all [][2]string) {
+	for _, c := range m.commands() {
+		name := c.name
+		for _, known := range m.session.Commands {
+			if known.Name == c.value && known.Input != nil {
+				name += " " + headless.OneLine(known.Input.Hint)
+			}
+		}
+		all = append(all, [2]string{name, c.about})
+	}
+	return all
+}
+
+// table returns rows of two columns; the second one is wrapped.
+func table(columns int, all [][2]string, st styles) (rows []string) {
+	left := 0
+	for _, r := range all {
+		left = max(left, width(r[0]))
+	}
+	left = min(left, columns*2/5)
+	for _, r := range all {
+		name := r[0]
+		if width(name) > left {
+			rows = append(rows, "  "+cut(name, columns-2))
+			name = ""
+		}
+		for _, line := range strings.Split(ansi.Wordwrap(r[1], max(columns-left-4, 10), ""), "\n") {
+			rows = append(rows, "  "+name+strings.Repeat(" ", left-width(name)+2)+st.dim(line))
+			name = ""
+		}
+	}
+	return rows
+}

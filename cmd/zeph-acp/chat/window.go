@@ -1,0 +1,106 @@
+package chat
+
+import "strings"
+
+// window is the part of the feed that the screen has room for. It draws the entries that it shows, and no others: a
+// long conversation costs no more than a short one.
+type window struct {
+	feed *feed
+	rows int // height
+	// The first row shown is this row of this entry. Nil means that the end of the feed is shown, and is followed.
+	top *entry
+	row int
+}
+
+// position is a row of an entry of the feed.
+type position struct{ entry, row int }
+
+// height returns the number of rows of an entry, with the empty row after it.
+func (w *window) height(i int) int { return len(w.feed.entries[i].lines(w.feed.paint)) + 1 }
+
+// start returns the position of the first row that is shown.
+func (w *window) start() position {
+	if w.top != nil {
+		for i, e := range w.feed.entries {
+			if e == w.top {
+				return position{i, min(w.row, w.height(i)-1)}
+			}
+		}
+		w.top = nil
+	}
+	return w.up(position{entry: len(w.feed.entries)}, w.rows+1) // the empty row after the last entry is not shown
+}
+
+// up returns the position so many rows above another one, or the first.
+func (w *window) up(p position, rows int) position {
+	for {
+		if p.row >= rows {
+			return position{p.entry, p.row - rows}
+		}
+		rows -= p.row
+		if p.entry == 0 {
+			return position{}
+		}
+		p = position{entry: p.entry - 1}
+		p.row = w.height(p.entry)
+	}
+}
+
+// down returns the position so many rows below another one. ok is false if the feed ends before.
+func (w *window) down(p position, rows int) (_ position, ok bool) {
+	for ; p.entry < len(w.feed.entries); p = (position{entry: p.entry + 1}) {
+		if left := w.height(p.entry) - p.row; rows >= left {
+			rows -= left
+			continue
+		}
+		return position{p.entry, p.row + rows}, true
+	}
+	return p, false
+}
+
+// scroll moves the window, up by a negative number of rows.
+func (w *window) scroll(rows int) {
+	if len(w.feed.entries) == 0 {
+		return
+	}
+	at := w.start()
+	if rows < 0 {
+		at = w.up(at, -rows)
+	} else if next, ok := w.down(at, rows); ok {
+		at = next
+	}
+	if _, more := w.down(at, w.rows); !more {
+		w.top = nil
+		return
+	}
+	w.top, w.row = w.feed.entries[at.entry], at.row
+}
+
+// visible returns the rows that are shown, and the entry of each; nil for an empty row.
+func (w *window) visible() (rows []string, of []*entry) {
+	for p := w.start(); p.entry < len(w.feed.entries) && len(rows) < w.rows; p = (position{entry: p.entry + 1}) {
+		e := w.feed.entries[p.entry]
+		lines := e.lines(w.feed.paint)
+		for _, l := range lines[min(p.row, len(lines)):] {
+			rows, of = append(rows, l), append(of, e)
+		}
+		rows, of = append(rows, ""), append(of, nil)
+	}
+	n := min(len(rows), w.rows)
+	return rows[:n], of[:n]
+}
+
+// below reports whether there are rows below the window.
+func (w *window) below() bool { return w.top != nil }
+
+// text returns the whole feed, for the terminal's own history.
+func (w *window) text() string {
+	var b strings.Builder
+	for i, e := range w.feed.entries {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(strings.Join(e.lines(w.feed.paint), "\n") + "\n")
+	}
+	return b.String()
+}
