@@ -11,18 +11,21 @@ import (
 // Decision returns in words who decided about a call, and why: the user, a gate, a rule
 // or a mode. It is empty for a call about which nothing decided.
 func Decision(e *audit.Entry) string {
-	text := decider(e)
-	_, reason, _ := strings.Cut(e.Rule, ": ") // after the name of a gate
+	text, rule := decider(e), e.Rule
+	if gate, rest, ok := strings.Cut(rule, ": "); ok && strings.HasPrefix(text, byGate+gate+" ") {
+		rule = rest // the text names the gate
+	}
 	switch {
 	case text == "":
-		return e.Rule
-	case e.Rule == "" || strings.Contains(text, "("+e.Rule+")") || e.Answer != "" && strings.HasPrefix(e.Rule, "the user "):
-		return text
-	case reason != "" && strings.Contains(text, "("+reason+")"):
+		return rule
+	case rule == "" || strings.Contains(text, "("+rule+")") || e.Answer != "" && strings.HasPrefix(rule, "the user "):
 		return text
 	}
-	return text + ": " + strings.TrimPrefix(e.Rule, "default: ")
+	return text + ": " + strings.TrimPrefix(rule, "default: ")
 }
+
+// byGate begins the words for a call that a gate denied.
+const byGate = "Denied by the gate "
 
 // decider returns in words who decided, or the decision of the rules.
 func decider(e *audit.Entry) string {
@@ -31,7 +34,7 @@ func decider(e *audit.Entry) string {
 	}
 	for _, v := range e.Gates {
 		if v.Decision == executors.Deny {
-			return "Denied by the gate " + v.Gate + reasonInParentheses(v)
+			return byGate + v.Gate + reasonInParentheses(v)
 		}
 	}
 	return decided(e.Decision)

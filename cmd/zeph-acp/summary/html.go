@@ -206,8 +206,8 @@ func (r *Report) failureTable() *html.Node {
 	}
 	columns := []page.Column{{Title: "Cause"}, {Title: "Tools"}, {Title: "Calls", Number: true}, {Title: "Last", Number: true}}
 	return table("Calls that failed, by cause", columns, byCalls(r.failures), func(g *Group) []*html.Node {
-		category, last := page.El("code", "", page.Text(g.Name)), page.Time(g.Last.In(r.zone), "2 Jan 15:04")
-		return []*html.Node{category, g.tools(), page.Text(page.Count(g.Calls)), last}
+		cause, last := page.Text(strings.ReplaceAll(g.Name, "_", " ")), page.Time(g.Last.In(r.zone), "2 Jan 15:04")
+		return []*html.Node{cause, g.tools(), page.Text(page.Count(g.Calls)), last}
 	})
 }
 

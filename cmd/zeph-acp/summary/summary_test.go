@@ -23,12 +23,12 @@ func TestDecision(t *testing.T) {
 		"quota":                  {Rule: "quota"},
 		"Allowed: it only reads": {Decision: "allow", Rule: "default: it only reads"},
 		"Denied: rule 3":         {Decision: "deny", Rule: "rule 3"},
-		"Denied by the gate trust (untrusted): trust: no": {Decision: "deny", Rule: "trust: no", Gates: gate},
-		"Denied by the gate trust (untrusted)":            {Decision: "deny", Rule: "trust: untrusted", Gates: gate},
-		"The user allowed it once":                        {Decision: "allow", Answer: "allow_once", Rule: "the user allowed it"},
-		"The user chose \"always reject\"":                {Decision: "deny", Answer: "reject_always", Rule: "the user rejected it"},
-		"The user answered default: x":                    {Decision: "allow", Answer: "default", Rule: "x"},
-		"Not allowed without an answer: r":                {Decision: "ask", Rule: "r"},
+		"Denied by the gate trust (untrusted): no": {Decision: "deny", Rule: "trust: no", Gates: gate},
+		"Denied by the gate trust (untrusted)":     {Decision: "deny", Rule: "trust: untrusted", Gates: gate},
+		"The user allowed it once":                 {Decision: "allow", Answer: "allow_once", Rule: "the user allowed it"},
+		"The user chose \"always reject\"":         {Decision: "deny", Answer: "reject_always", Rule: "the user rejected it"},
+		"The user answered default: x":             {Decision: "allow", Answer: "default", Rule: "x"},
+		"Not allowed without an answer: r":         {Decision: "ask", Rule: "r"},
 	} {
 		if got := summary.Decision(&e); got != want {
 			t.Errorf("Decision = %q, want %q", got, want)
