@@ -17,7 +17,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
-// node returns a call, folded unless it changed a file.
+// node returns a call, folded unless it made one of few small changes.
 func (c *Card) node(p *painter) *html.Node {
 	title := page.Text(cmp.Or(c.titleLine(), "Tool call"))
 	if c.Kind == "execute" {
@@ -46,7 +46,7 @@ func (c *Card) node(p *painter) *html.Node {
 		body.AppendChild(page.El("p", "left", page.Text("No output.")))
 	}
 	fold := page.Fold("card", head, body)
-	if p.isOpen(c) {
+	if p.openEdits && c.isSmallChange() {
 		page.With(fold, "open", "")
 	}
 	return fold

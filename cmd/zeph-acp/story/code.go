@@ -11,28 +11,40 @@ import (
 )
 
 const (
-	maxPainted   = 1 << 20 // bytes of code that are highlighted in a page
-	maxOpenLines = 200     // lines of all changes of a page, if they are open
+	maxPainted = 1 << 20 // bytes of code that are highlighted in a page
+	smallLines = 60      // lines of a small change
+	openLines  = 200     // lines of all small changes of a page, if they are open
 )
 
 // painter highlights the code of one page.
 type painter struct {
 	left      int  // bytes that may be highlighted
-	openEdits bool // the changes are open; else the reader opens them
+	openEdits bool // small changes are open; else the reader opens them
 }
 
 func (s *Story) painter() *painter {
 	lines := 0
 	for _, t := range s.Turns {
 		for _, i := range t.Items {
-			if i.Card != nil {
-				for _, d := range i.Card.Diffs {
-					lines += len(d.Lines)
-				}
+			if i.Card != nil && i.Card.isSmallChange() {
+				lines += i.Card.diffLines()
 			}
 		}
 	}
-	return &painter{left: maxPainted, openEdits: lines <= maxOpenLines}
+	return &painter{left: maxPainted, openEdits: lines <= openLines}
+}
+
+// isSmallChange reports whether a call has made a small change.
+func (c *Card) isSmallChange() bool {
+	return len(c.Diffs) > 0 && c.Status == acp.ToolCompleted && c.diffLines() <= smallLines
+}
+
+// diffLines returns the number of lines of the diffs.
+func (c *Card) diffLines() (n int) {
+	for _, d := range c.Diffs {
+		n += len(d.Lines)
+	}
+	return n
 }
 
 // takes reports whether code of a size is highlighted.
@@ -104,9 +116,4 @@ func (p *painter) diff(d Diff) *html.Node {
 		pre.AppendChild(row)
 	}
 	return pre
-}
-
-// isOpen reports whether a card is shown open: a change that was made.
-func (p *painter) isOpen(c *Card) bool {
-	return p.openEdits && len(c.Diffs) > 0 && c.Status == acp.ToolCompleted
 }

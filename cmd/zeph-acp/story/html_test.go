@@ -1,6 +1,7 @@
 package story_test
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -30,21 +31,28 @@ func edit(id, path string, lines int) []transcript.Event {
 	return []transcript.Event{announced(id, path), ended(id, acp.ToolCompleted, acp.ToolContent{Type: "diff", Path: path, OldText: &before, NewText: &after})}
 }
 
-// Few changes are open, and in the colours of their language.
+// Small changes are open if they are few.
 func TestOpenChanges(t *testing.T) {
-	for lines, want := range map[int]int{3: 2, 150: 0} {
-		events := append([]transcript.Event{prompt("p1", "hi")}, edit("c1", "/w/a.go", lines)...)
-		s := tell(nil, append(append(events, edit("c2", "/w/b.txt", lines)...), done)...)
-		if got := strings.Count(htmlOf(t, s), `<details class="card" open="">`); got != want {
-			t.Errorf("%d cards are open with %d lines in each of 2 changes, want %d", got, lines, want)
+	for name, tt := range map[string]struct{ changes, lines, want int }{"few": {2, 3, 2}, "many": {90, 3, 0}, "large": {1, 90, 0}} {
+		events := []transcript.Event{prompt("p1", "hi")}
+		for i := range tt.changes {
+			events = append(events, edit(fmt.Sprint("c", i), "/w/a.go", tt.lines)...)
 		}
-		for _, want := range []string{
-			`<span class="add code"><span class="sign">+</span>x := <span class="hl-s">&#34;a&#34;</span>` + "\n</span>",
-			`<span class="add">+x := &#34;a&#34;` + "\n</span>",
-		} {
-			if !strings.Contains(htmlOf(t, s), want) {
-				t.Errorf("the page has no %s", want)
-			}
+		if got := strings.Count(htmlOf(t, tell(nil, append(events, done)...)), `<details class="card" open="">`); got != tt.want {
+			t.Errorf("%s: %d changes are open, want %d", name, got, tt.want)
+		}
+	}
+}
+
+// Changes have the colours of their language.
+func TestColours(t *testing.T) {
+	for path, want := range map[string]string{
+		"/w/a.go":  `<span class="add code"><span class="sign">+</span>x := <span class="hl-s">&#34;a&#34;</span>`,
+		"/w/a.txt": `<span class="add">+x := &#34;a&#34;`,
+	} {
+		s := tell(nil, append(append([]transcript.Event{prompt("p1", "hi")}, edit("c1", path, 1)...), done)...)
+		if got := htmlOf(t, s); !strings.Contains(got, want+"\n</span>") {
+			t.Errorf("%s: the page has no %s", path, want)
 		}
 	}
 }
