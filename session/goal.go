@@ -141,7 +141,7 @@ func causeOf(ctx context.Context) string {
 	case errors.Is(cause, acp.ErrClosed), errors.Is(cause, errSessionClosed):
 		return "the session was closed"
 	case errors.Is(cause, acp.ErrTurnCancelled):
-		return "you cancelled the turn"
+		return "the turn was cancelled" // by you, a timeout or a signal: the client does not say
 	default:
 		return cause.Error()
 	}

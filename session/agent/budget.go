@@ -111,8 +111,15 @@ func (g gauge) String() string {
 	return fmt.Sprintf("%s of %s %s", number(g.used), number(g.limit), g.unit)
 }
 
-// number returns a number with as many as four decimals.
-func number(n float64) string { return strconv.FormatFloat(math.Round(n*1e4)/1e4, 'f', -1, 64) }
+// number returns a number with as many as four decimals; one that is smaller has one digit.
+func number(n float64) string {
+	text := strconv.FormatFloat(math.Round(n*1e4)/1e4, 'f', -1, 64)
+	if text == "0" && n > 0 {
+		digits := -int(math.Floor(math.Log10(n)))
+		text = strconv.FormatFloat(n, 'f', digits, 64)
+	}
+	return text
+}
 
 // spent returns what was spent so far.
 func (w *Watch) spent(ctx context.Context) Spending {

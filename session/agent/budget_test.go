@@ -33,6 +33,8 @@ func TestBudget(t *testing.T) {
 			[]string{"The budget of today is nearly used up: 10 of 12.5 minutes (agent.budget.day.max_minutes)."}},
 		"used up before": {Budget{Day: Limit{MaxMinutes: 5}}, nil,
 			"Stopped: the budget of today is used up, 10 of 5 minutes (agent.budget.day.max_minutes)" + nobody, nil},
+		"a tiny one": {Budget{Day: Limit{MaxMinutes: 0.00012 / 10}}, nil,
+			"Stopped: the budget of today is used up, 10 of 0.00001 minutes (agent.budget.day.max_minutes)" + nobody, nil},
 		"go on": {Budget{Turn: Limit{MaxTokens: 60}}, []string{goOn, goOn}, "done", []string{
 			"ask The budget of this turn is used up: 60 of 60 tokens. Continue?",
 			"ask The budget of this turn is used up: 120 of 120 tokens. Continue?",

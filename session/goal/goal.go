@@ -64,6 +64,7 @@ type Goal struct {
 	Text   string `json:"text"`
 	Until  string `json:"until,omitempty"` // a command of the shell that decides; may be empty
 	Bounds Bounds `json:"bounds"`
+	Asked  Bounds `json:"asked,omitzero"` // the bounds that the user has set for this goal
 	Status Status `json:"status"`
 	Reason string `json:"reason,omitempty"` // of the status, in one line
 	Turns  int    `json:"turns"`
@@ -78,7 +79,7 @@ type Goal struct {
 
 // New returns a goal that runs.
 func New(r Request, defaults Bounds) Goal {
-	return Goal{Text: r.Text, Until: r.Until, Bounds: defaults.over(r.Bounds), Status: Running}
+	return Goal{Text: r.Text, Until: r.Until, Bounds: defaults.over(r.Bounds), Asked: r.Bounds, Status: Running}
 }
 
 // IsOpen reports whether there is a goal that can be resumed.
@@ -86,23 +87,30 @@ func (g *Goal) IsOpen() bool { return g.Text != "" && g.Status != Met && g.Statu
 
 // Resume makes the goal run again. Its bounds count anew, and r may change them and the command.
 func (g *Goal) Resume(r Request) {
-	g.Bounds, g.Before = g.Bounds.over(r.Bounds), g.Used
+	g.Bounds, g.Asked, g.Before = g.Bounds.over(r.Bounds), g.Asked.over(r.Bounds), g.Used
 	if r.Until != "" {
 		g.Until = r.Until
 	}
 	g.Status, g.Reason, g.Print, g.Same = Running, "", "", 0
 }
 
-// Exceeded returns the bound that was reached, or "".
+// Exceeded returns the bound that was reached, with the flag or the key that has set it, or "".
 func (g *Goal) Exceeded() string {
 	rounds, tokens, spent := g.Used.Rounds-g.Before.Rounds, g.Used.Tokens-g.Before.Tokens, g.Used.Time-g.Before.Time
+	reached := func(bound string, asked int, name string) string {
+		set := "agent.goal.max_" + name
+		if asked > 0 {
+			set = "--max-" + name
+		}
+		return fmt.Sprintf("it has used its %s (%s)", bound, set)
+	}
 	switch b := g.Bounds; {
 	case rounds >= b.MaxRounds:
-		return fmt.Sprintf("it has used its %s (--max-rounds)", quantity.Count(b.MaxRounds, "round"))
+		return reached(quantity.Count(b.MaxRounds, "round"), g.Asked.MaxRounds, "rounds")
 	case b.MaxMinutes > 0 && spent >= time.Duration(b.MaxMinutes)*time.Minute:
-		return fmt.Sprintf("it has used its %s (--max-minutes)", quantity.Count(b.MaxMinutes, "minute"))
+		return reached(quantity.Count(b.MaxMinutes, "minute"), g.Asked.MaxMinutes, "minutes")
 	case b.MaxTokens > 0 && tokens >= b.MaxTokens:
-		return fmt.Sprintf("it has used its %s (--max-tokens)", quantity.CountGrouped(b.MaxTokens, "token"))
+		return reached(quantity.CountGrouped(b.MaxTokens, "token"), g.Asked.MaxTokens, "tokens")
 	}
 	return ""
 }

@@ -146,9 +146,9 @@ func TestExceeded(t *testing.T) {
 		want string
 	}{
 		{Used{9, 999, 4 * time.Minute}, ""},
-		{Used{10, 999, 4 * time.Minute}, "10 rounds (--max-rounds)"},
+		{Used{10, 999, 4 * time.Minute}, "10 rounds (agent.goal.max_rounds)"},
 		{Used{9, 999, 5 * time.Minute}, "5 minutes (--max-minutes)"},
-		{Used{9, 1000, 0}, "1,000 tokens (--max-tokens)"},
+		{Used{9, 1000, 0}, "1,000 tokens (agent.goal.max_tokens)"},
 	} {
 		g.Used = step.used
 		if got := g.Exceeded(); !strings.Contains(got, step.want) || (got == "") != (step.want == "") {
@@ -161,7 +161,8 @@ func TestExceeded(t *testing.T) {
 	if got := g.Exceeded(); got != "" || g.Status != Running {
 		t.Errorf("after a resume: %q, %s", got, g.Status)
 	}
-	if g.Used.Rounds++; g.Exceeded() == "" {
-		t.Error("the bound of the resume does not hold")
+	g.Used.Rounds++
+	if got := g.Exceeded(); !strings.Contains(got, "20 rounds (--max-rounds)") {
+		t.Errorf("the bound of the resume: %q", got)
 	}
 }
