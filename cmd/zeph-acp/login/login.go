@@ -105,7 +105,7 @@ func login(cmd *cobra.Command, f *cli.Flags, name string) error {
 		return fmt.Errorf("%w: %w", errNotStored, err)
 	}
 	if unchecked != nil {
-		fmt.Fprintf(cmd.ErrOrStderr(), "The key could not be checked: %s.\n", cli.OneLine(unchecked.Error()))
+		fmt.Fprintf(cmd.ErrOrStderr(), "The key could not be checked: %s. If it is wrong, your next prompt says so.\n", cli.OneLine(unchecked.Error()))
 	}
 	return printStored(cmd.OutOrStdout(), stored, chosen, l.Getenv(chosen.env) != "")
 }
@@ -120,6 +120,9 @@ func checkKey(ctx context.Context, l *config.Loaded, k *providerKey, key string)
 	err := provider.CheckKey(ctx, l.Config.LLM, l.Getenv, k.providers[0], key)
 	if failed, ok := errors.AsType[*llm.Error](err); ok && failed.Auth {
 		return nil, fmt.Errorf("%w: %s refuses it: %s", errNotStored, k.providers[0], failed.Message)
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("%s does not answer", k.providers[0])
 	}
 	return err, nil
 }
