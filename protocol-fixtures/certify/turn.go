@@ -164,6 +164,8 @@ func (t *turn) verdict() string {
 		return "\n\nBroken. The report has the frames."
 	case t.why != "":
 		return "\n\nNot tried: " + t.why + "."
+	case t.scenario.unprompted:
+		return "\n\nIt passes once you have done that."
 	}
 	return "\n\nPassed."
 }

@@ -3,8 +3,20 @@ package certify
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
+
+// A prompt about a scenario that the client reaches by other requests passes nothing yet.
+func TestVerdictOfUnprompted(t *testing.T) {
+	a := &agent{}
+	for _, s := range scenarios {
+		one := &turn{agent: a, scenario: s}
+		if got := strings.TrimSpace(one.verdict()); (got == "Passed.") == s.unprompted {
+			t.Errorf("%s: %q", s.name, got)
+		}
+	}
+}
 
 // The directory of a scenario is one that nobody has.
 func TestScratch(t *testing.T) {

@@ -99,7 +99,7 @@ func (o *options) check() error {
 
 // run starts the client for each scenario and prints the report.
 func run(cmd *cobra.Command, o options) error {
-	if err := o.check(); err != nil {
+	if err := cmp.Or(o.check(), cli.CheckNew(o.output)); err != nil {
 		return err
 	}
 	dir, err := os.MkdirTemp("", "zeph-certify-")
@@ -118,13 +118,13 @@ func run(cmd *cobra.Command, o options) error {
 			fmt.Fprintf(cmd.ErrOrStderr(), "certify: %s\n", name)
 		}
 		c := client{options: o, dir: dir, scenario: name}
-		r, printed, err := c.run(ctx)
+		r, ended, err := c.run(ctx)
 		if err = cmp.Or(cli.SignalExit(ctx), err); err != nil {
 			return err
 		}
 		whole.Add(r)
 		if whole.Protocol == 0 { // the command is wrong, so all runs would fail
-			return fmt.Errorf("the client sent no initialize; it printed: %s", cmp.Or(cli.OneLine(strings.TrimSpace(printed)), "nothing"))
+			return fmt.Errorf("the client sent no initialize; %s", ended)
 		}
 	}
 	if err := cli.WriteNew(cmd, o.output, "the report", func(w io.Writer) error { return write(w, whole, o.form()) }); err != nil {

@@ -1,10 +1,14 @@
 package certify
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/cli"
+	"github.com/zeph-acp/zeph-acp/executors/process"
 	"github.com/zeph-acp/zeph-acp/protocol-fixtures/certify"
 )
 
@@ -18,9 +22,8 @@ type client struct {
 // look is how often the report of a running agent is read.
 const look = 100 * time.Millisecond
 
-// run runs the client until it ends, and returns the agent's report and the end of the
-// client's output.
-func (c client) run(ctx context.Context) (*certify.Report, string, error) {
+// run runs the client until it ends, and returns the agent's report and how the client ended.
+func (c client) run(ctx context.Context) (r *certify.Report, ended string, err error) {
 	agent, err := c.launcher()
 	if err != nil {
 		return nil, "", err
@@ -51,13 +54,26 @@ func (c client) run(ctx context.Context) (*certify.Report, string, error) {
 			}
 		}
 	}
-	r, err := c.readReports()
+	r, err = c.readReports()
 	if err != nil {
 		return nil, "", err
 	}
 	if late {
 		r.Late(c.scenario, c.timeout)
 	}
-	out, _, _ := p.Output()
-	return r, out, nil
+	return r, describeEnd(p), nil
+}
+
+// describeEnd says how a process ended, with the end of its output.
+func describeEnd(p *process.Process) string {
+	how := "it ended"
+	out, _, exit := p.Output()
+	switch {
+	case exit == nil: // it was ended at the timeout
+	case exit.Signal != "":
+		how = "it was ended by " + exit.Signal
+	case exit.Code != nil:
+		how = fmt.Sprintf("it exited with %d", *exit.Code)
+	}
+	return how + " and printed: " + cmp.Or(cli.OneLine(strings.TrimSpace(out)), "nothing")
 }

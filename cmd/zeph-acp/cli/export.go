@@ -23,6 +23,18 @@ func MaskFunc(scan *redact.Scanner) func(string) string {
 	}
 }
 
+// CheckNew returns the error of [WriteNew] for a file that has content, before a long work begins.
+func CheckNew(file string) error {
+	if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
+		return notEmpty(file)
+	}
+	return nil
+}
+
+func notEmpty(file string) error {
+	return fmt.Errorf("export: %s is not empty: name a new file, or delete that one first", file)
+}
+
 // WriteNew writes to stdout; or to a new file, and reports that on stderr.
 func WriteNew(cmd *cobra.Command, file, name string, write func(io.Writer) error) error {
 	if file == "" || file == "-" {
@@ -55,7 +67,7 @@ func exportTo(file string, write func(io.Writer) error) error {
 	switch {
 	case err != nil || !info.Mode().IsRegular(): // such as /dev/stdout
 	case info.Size() > 0:
-		err = fmt.Errorf("export: %s is not empty: name a new file, or delete that one first", file)
+		err = notEmpty(file)
 	default:
 		err = w.Chmod(0o600)
 	}
