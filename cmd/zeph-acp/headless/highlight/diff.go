@@ -1,6 +1,9 @@
 package highlight
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // IsDiffCode reports whether a line of a unified diff belongs to the file, before or after the
 // change.
@@ -35,7 +38,26 @@ func (l Language) side(hunk []string, signs string, all [][]Piece) {
 	if len(text) == 0 {
 		return
 	}
-	for i, pieces := range l.Code(strings.Join(text, "\n")) {
+	code := strings.Join(text, "\n")
+	before := l.before(code)
+	for i, pieces := range l.Code(before + code)[strings.Count(before, "\n"):] {
 		all[numbers[i]] = pieces
 	}
+}
+
+// before returns a line that begins a comment, if a text ends one that it has not begun: a hunk may
+// begin inside a comment.
+func (l Language) before(text string) string {
+	for _, b := range brackets {
+		begin, end := b[0], b[1]
+		at := strings.Index(text, end)
+		if begin == end || at < 0 || strings.Contains(text[:at], begin) {
+			continue
+		}
+		comment := begin + "\n" + text[:at+len(end)]
+		if !slices.ContainsFunc(l.Code(comment), func(line []Piece) bool { return len(line) > 0 && line[0].Class != Comment }) {
+			return begin + "\n"
+		}
+	}
+	return ""
 }
