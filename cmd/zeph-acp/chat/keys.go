@@ -37,7 +37,9 @@ func (m *model) press(k tea.KeyPressMsg) tea.Cmd {
 		m.leaving = false
 	}
 	m.hint = ""
-	if _, _, searching := m.editor.Search(); searching && m.editor.Press(k) {
+	atQuestion := m.question != nil && m.question.ready
+	if _, _, searching := m.editor.Search(); searching && !atQuestion && m.picker == nil && m.editor.Press(k) {
+		m.drafted = m.now()
 		return nil
 	}
 	switch name {
@@ -64,7 +66,7 @@ func (m *model) press(k tea.KeyPressMsg) tea.Cmd {
 		return nil
 	}
 	switch {
-	case m.question != nil && m.question.ready:
+	case atQuestion:
 		if name == "esc" && m.question.reason == nil {
 			m.interruptTurn()
 			return nil
