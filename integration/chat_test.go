@@ -41,7 +41,9 @@ func TestChatInTerminal(t *testing.T) {
 			s := openScreen(t, columns, model, map[string]string{"greet.txt": "hi there, 世界\n", "src/greet.go": ""})
 			s.talk("--record frames.txtar chat")
 			s.tmux("send-keys", "-l", "世界 @sr")
-			s.await(`❯ src/greet\.go`)
+			s.await(`❯ src/\n`)
+			s.key("Tab")
+			s.await(`› 世界 @src/\n+❯ src/greet\.go`)
 			s.key("Tab")
 			s.await(`› 世界 @src/greet\.go\n`)
 			s.tmux("set-buffer", "second line\n\x1b[31mthird")
@@ -67,13 +69,13 @@ func TestChatInTerminal(t *testing.T) {
 			s.key("C-c")
 			s.await(`Press Ctrl-C again to leave\.`)
 			s.key("C-c")
-			s.await(`--\s?continue\n\$$`)
+			s.await(`--continue\n\$$`)
 			s.golden("chat." + strconv.Itoa(columns))
 			s.left()
 
 			frames := read(t, filepath.Join(s.dir, "frames.txtar"))
 			for _, want := range []string{
-				`"prompt":[{"type":"text","text":"世界 @src/greet.go \nsecond line\n[31mthird"},{"type":"resource_link","uri":"file://`,
+				`"prompt":[{"type":"text","text":"世界 @src/greet.go \nsecond line\nthird"},{"type":"resource_link","uri":"file://`,
 				`"_meta":{"zeph-acp/reason":"keep it"}`,
 			} {
 				if !strings.Contains(frames, want) {
@@ -82,6 +84,8 @@ func TestChatInTerminal(t *testing.T) {
 			}
 
 			s.talk("chat") // the history of the project
+			s.key("Up")
+			s.await(`› /mode\n`)
 			s.key("Up")
 			s.await(`› remove it\n`)
 			s.key("C-u")

@@ -120,10 +120,11 @@ func (s *screen) enter(line string) { s.tmux("send-keys", "-l", line); s.key("En
 
 func (s *screen) key(name string) { s.tmux("send-keys", name) }
 
-// golden compares the text of the terminal with a file. Ids differ from run to run.
+// golden compares the text of the terminal with a file. Ids and directories differ from run to run.
 func (s *screen) golden(name string) {
 	s.t.Helper()
 	got := regexp.MustCompile(`(session|show|--resume)(\s+)[0-9a-f]{8}`).ReplaceAllString(s.text(), "${1}${2}0123abcd") + "\n"
+	got = regexp.MustCompile(`\Azeph-acp .*\n/.*\n`).ReplaceAllString(got, "zeph-acp VERSION · MODEL · code mode\n/DIRECTORY\n")
 	path := filepath.Join("testdata", "terminal", name+".txt")
 	if *updateScreens {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 	"github.com/sourcegraph/jsonrpc2"
 
 	"github.com/zeph-acp/zeph-acp/acp"
@@ -112,7 +113,7 @@ func (c *Chat) Run(ctx context.Context) error {
 		_, _ = io.WriteString(c.Output, m.printable(m.window.text()))
 	}
 	if c.Facts != nil && m.session.ID != "" && m.hasTurns {
-		_, _ = io.WriteString(c.Output, m.printable("\n"+m.st.dim(c.Facts(m.session.ID))+"\n"))
+		_, _ = io.WriteString(c.Output, m.printable("\n"+m.st.dim(ansi.Wordwrap(c.Facts(m.session.ID), m.columns(), ""))+"\n"))
 	}
 	if err != nil && !errors.Is(err, tea.ErrProgramKilled) {
 		return err

@@ -2,6 +2,7 @@ package chat
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -89,6 +90,7 @@ func (m *model) pressInPrompt(k tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case m.editor.Press(k):
 		m.drafted = m.now()
+		m.browsing = slices.Contains([]string{"up", "down", "ctrl+p", "ctrl+n"}, name)
 		return m.fillMenu()
 	case name == "enter" && m.question != nil: // no prompt leaves before the question is read
 	case name == "enter":

@@ -52,7 +52,7 @@ func (m *model) fillMenu() tea.Cmd {
 	m.menu = menu{word: word}
 	var cmd tea.Cmd
 	switch {
-	case m.question != nil || m.picker != nil:
+	case m.question != nil || m.picker != nil || m.browsing:
 	case strings.HasPrefix(before, "/") && word == before:
 		m.menu.items = matching(word[1:], m.commands(), func(i item) string { return i.value })
 	case strings.HasPrefix(word, "@"):
@@ -119,7 +119,9 @@ func (m *model) fileItems(typed string) []item {
 		names = m.chat.entriesOf(typed)
 	} else {
 		for _, at := range pick.Match(typed, m.files) {
-			names = append(names, m.files[at])
+			if m.files[at] != typed { // nothing is left to complete
+				names = append(names, m.files[at])
+			}
 		}
 	}
 	var all []item

@@ -37,6 +37,7 @@ type model struct {
 	question  *question   // that is shown
 	questions []*question // that wait
 	menu      menu
+	browsing  bool    // the prompt is an earlier one, which needs no menu
 	picker    *picker // nil if nothing is picked
 	files     []string
 
