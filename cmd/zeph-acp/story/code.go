@@ -74,7 +74,11 @@ func (p *painter) code(l highlight.Language, text string) []*html.Node {
 // painted returns pieces of code.
 func painted(pieces []highlight.Piece) (all []*html.Node) {
 	for _, p := range pieces {
-		if class := p.Class.HTML(); class != "" {
+		class := p.Class.HTML()
+		if p.Changed {
+			class = "changed"
+		}
+		if class != "" {
 			all = append(all, page.Span(class, p.Text))
 		} else {
 			all = append(all, page.Text(p.Text))
@@ -90,10 +94,11 @@ func (p *painter) diff(d Diff) *html.Node {
 	for _, l := range d.Lines {
 		size += len(l)
 	}
-	var code [][]highlight.Piece
-	if language := highlight.ForFile(d.Path); p.takes(language, size) {
-		code = language.Diff(d.Lines)
+	language := highlight.ForFile(d.Path)
+	if !p.takes(language, size) {
+		language = highlight.Language{}
 	}
+	code := language.Diff(d.Lines)
 	pre := page.El("pre", "diff")
 	for i, l := range d.Lines {
 		class := ""
@@ -105,15 +110,14 @@ func (p *painter) diff(d Diff) *html.Node {
 		case strings.HasPrefix(l, "@"):
 			class = "hunk"
 		}
-		if code == nil || !highlight.IsDiffCode(l) {
-			pre.AppendChild(page.Span(class, l+"\n"))
-			continue
+		sign := page.Text(l[:min(len(l), 1)])
+		switch {
+		case !highlight.IsDiffCode(l):
+			sign.Data = l
+		case !language.IsPlain():
+			class, sign = strings.TrimSpace(class+" code"), page.Span("sign", l[:1])
 		}
-		row := page.El("span", strings.TrimSpace(class+" code"), page.Span("sign", l[:1]))
-		for _, n := range append(painted(code[i]), page.Text("\n")) {
-			row.AppendChild(n)
-		}
-		pre.AppendChild(row)
+		pre.AppendChild(page.El("span", class, append(append([]*html.Node{sign}, painted(code[i])...), page.Text("\n"))...))
 	}
 	return pre
 }

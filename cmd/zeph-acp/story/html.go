@@ -81,8 +81,7 @@ func (t *Turn) name() string {
 
 // firstLine returns the beginning of the first text of the user.
 func (t *Turn) firstLine() string {
-	first := line.First(t.prompt())
-	return first[:line.RuneOffset(first, 60)]
+	return line.TruncateRunes(line.First(t.prompt()), 60)
 }
 
 // numbers returns the section with the figures and charts.

@@ -57,6 +57,18 @@ func TestColours(t *testing.T) {
 	}
 }
 
+// Words that differ in lines that replace each other are marked.
+func TestChangedWords(t *testing.T) {
+	before, after := "x := old(1)\n", "x := new(1)\n"
+	for path, want := range map[string]string{"/w/a.go": `:= <span class="changed">new</span>(`, "/w/a.txt": `+x := <span class="changed">new</span>(1)`} {
+		diff := acp.ToolContent{Type: "diff", Path: path, OldText: &before, NewText: &after}
+		got := htmlOf(t, tell(nil, prompt("p1", "hi"), announced("c1", path), ended("c1", acp.ToolCompleted, diff), done))
+		if !strings.Contains(got, want) {
+			t.Errorf("%s: the page has no %s", path, want)
+		}
+	}
+}
+
 // A command that no model saw is folded, below its first line.
 func TestFoldedCommand(t *testing.T) {
 	command := transcript.Prompt{MessageID: "p1", NoModel: true, Content: []acp.ContentBlock{acp.TextBlock("/mode ask")}}

@@ -10,7 +10,8 @@ import (
 func IsDiffCode(line string) bool { return line != "" && strings.IndexByte(" +-", line[0]) >= 0 }
 
 // Diff returns the pieces of the lines of a unified diff, without their signs. Each side of a hunk
-// is read in the language of the file. Other lines have no pieces.
+// is read in the language of the file. In lines that replace each other the words that differ are
+// marked. Other lines have no pieces.
 func (l Language) Diff(lines []string) [][]Piece {
 	all := make([][]Piece, len(lines))
 	for from := 0; from < len(lines); {
@@ -23,6 +24,7 @@ func (l Language) Diff(lines []string) [][]Piece {
 		}
 		from += max(n, 1)
 	}
+	markChanged(lines, all)
 	return all
 }
 

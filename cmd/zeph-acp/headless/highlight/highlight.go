@@ -22,8 +22,9 @@ const MaxBytes = 256 << 10
 
 // Piece is a part of a text.
 type Piece struct {
-	Text  string
-	Class Class
+	Text    string
+	Class   Class
+	Changed bool // in a diff: it differs from the line that it replaces, or that replaces it
 }
 
 // Language is a language of code. The zero value is plain text.
@@ -65,7 +66,7 @@ func lines(pieces []Piece) [][]Piece {
 			}
 			if part != "" {
 				last := &all[len(all)-1]
-				*last = append(*last, Piece{part, p.Class})
+				*last = append(*last, Piece{Text: part, Class: p.Class})
 			}
 		}
 	}
@@ -100,7 +101,7 @@ func (b *builder) add(runes int, class Class) {
 	if last := len(b.pieces) - 1; last >= 0 && b.pieces[last].Class == class {
 		b.pieces[last].Text += b.text[:n]
 	} else {
-		b.pieces = append(b.pieces, Piece{b.text[:n], class})
+		b.pieces = append(b.pieces, Piece{Text: b.text[:n], Class: class})
 	}
 	b.text = b.text[n:]
 }

@@ -1,4 +1,4 @@
-package headless
+package highlight
 
 import (
 	"slices"
@@ -9,6 +9,47 @@ import (
 
 // maxWords limits the lines whose words are compared; the time grows with its square.
 const maxWords = 200
+
+// markChanged marks the words that differ between lines that replace each other: as many must have
+// been added as were removed before them.
+func markChanged(lines []string, pieces [][]Piece) {
+	for i := 0; i < len(lines); {
+		removed := signedLines(lines[i:], '-')
+		added := signedLines(lines[i+removed:], '+')
+		if removed == added {
+			for k := i; k < i+removed; k++ {
+				if was, is, ok := changedWords(lines[k][1:], lines[k+removed][1:]); ok {
+					pieces[k], pieces[k+removed] = withChanges(pieces[k], was), withChanges(pieces[k+removed], is)
+				}
+			}
+		}
+		i += max(removed+added, 1)
+	}
+}
+
+// signedLines returns the number of lines at the beginning that start with a sign.
+func signedLines(lines []string, sign byte) int {
+	n := 0
+	for n < len(lines) && lines[n] != "" && lines[n][0] == sign {
+		n++
+	}
+	return n
+}
+
+// withChanges divides pieces where a change begins or ends. It knows the bytes that have changed.
+func withChanges(pieces []Piece, changed []bool) (all []Piece) {
+	for _, p := range pieces {
+		for p.Text != "" {
+			n := 1
+			for n < len(p.Text) && changed[n] == changed[0] {
+				n++
+			}
+			all = append(all, Piece{Text: p.Text[:n], Class: p.Class, Changed: changed[0]})
+			p.Text, changed = p.Text[n:], changed[n:]
+		}
+	}
+	return all
+}
 
 // changedWords reports which bytes of two texts, which replace each other, belong to words that
 // differ. It reports false if they have little in common.
