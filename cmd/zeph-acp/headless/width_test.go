@@ -205,6 +205,8 @@ func TestDiffCode(t *testing.T) {
 			"a.go", "@@ -1 +1 @@| /* a|-b */ if x|+b| c */|+if y",
 			"<36:@@ -1 +1 @@>| <2:/* a>|<31:-><2:b */> <1:if> x|<32:+><2:b>| <2:c */>|<32:+><1:if> y",
 		},
+		"inside a string":  {"a.py", ` text| """|-if`, ` <35:text>| <35:""">|<31:-><1:if>`},
+		"before a string":  {"a.py", ` def f():| """|-if`, ` <1:def> <36:f>():| <35:""">|<31:-><35:if>`},
 		"inside a comment": {"a.go", " a| | b */ x|-if", " <2:a>| | <2:b */> x|<31:-><1:if>"},
 		"a word":           {"a.go", `-return "a"|+return "b"`, `<31:-><1:return> <35:"><31;7:a><35:">|<32:+><1:return> <35:"><32;7:b><35:">`},
 		"unknown":          {"a.x", "-if a|+b", "<31:-><31:if a>|<32:+><32:b>"},

@@ -47,19 +47,32 @@ func (l Language) side(hunk []string, signs string, all [][]Piece) {
 	}
 }
 
-// before returns a line that begins a comment, if a text ends one that it has not begun: a hunk may
-// begin inside a comment.
+// before returns a line that begins a comment or a string, if a text ends one that it has not
+// begun: a hunk may begin inside of it.
 func (l Language) before(text string) string {
 	for _, b := range brackets {
 		begin, end := b[0], b[1]
 		at := strings.Index(text, end)
-		if begin == end || at < 0 || strings.Contains(text[:at], begin) {
+		if at < 0 || begin != end && strings.Contains(text[:at], begin) || begin == end && !endsFirst(text, end) {
 			continue
 		}
-		comment := begin + "\n" + text[:at+len(end)]
-		if !slices.ContainsFunc(l.Code(comment), func(line []Piece) bool { return len(line) > 0 && line[0].Class != Comment }) {
+		whole := begin + "\n" + text[:at+len(end)]
+		if !slices.ContainsFunc(l.Code(whole), func(line []Piece) bool {
+			return len(line) > 0 && line[0].Class != Comment && line[0].Class != String
+		}) {
 			return begin + "\n"
 		}
 	}
 	return ""
+}
+
+// endsFirst reports whether the first quotes of a text end a string: they have no partner, and stand on a
+// line of their own that does not follow the head of a function.
+func endsFirst(text, quotes string) bool {
+	before, after, _ := strings.Cut(text, quotes)
+	end := strings.LastIndexByte(before, '\n') + 1
+	head, line := before[:end], before[end:]
+	rest, _, _ := strings.Cut(after, "\n")
+	return len(quotes) > 1 && strings.Count(text, quotes)%2 == 1 && strings.TrimSpace(line+rest) == "" &&
+		!strings.HasSuffix(strings.TrimSpace(head), ":")
 }
