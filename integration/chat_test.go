@@ -20,7 +20,7 @@ func (s *screen) talk(arguments string) {
 // left waits until the shell is back, with the terminal as it was.
 func (s *screen) left() {
 	s.t.Helper()
-	s.await(`\n\$$`)
+	s.await(`(\n|\A)\$$`)
 	before := s.last
 	s.enter(`clear; stty -g | cmp before - && echo restored`)
 	s.await(`\Arestored\n\$$`)
