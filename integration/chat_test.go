@@ -258,6 +258,8 @@ func TestChatPlain(t *testing.T) {
 	const model = `{"tool": "bash", "input": {"command": "rm -f x"}}
 
 {"text": "Gone."}
+
+{"wait": "cancel"}
 `
 	for name, command := range map[string]string{"--plain": "zeph-acp chat --plain", "TERM=dumb": "TERM=dumb zeph-acp chat"} {
 		t.Run(name, func(t *testing.T) {
@@ -268,6 +270,10 @@ func TestChatPlain(t *testing.T) {
 			s.await(`1-4:$`)
 			s.enter("y")
 			s.await(`Gone\.\n+>$`)
+			s.enter("wait")
+			s.await(`> wait$`)
+			s.key("C-c")
+			s.await(`The turn was cancelled\.\n+>$`)
 			s.enter("/exit")
 			s.await(`--continue\n+\$$`)
 			if raw := s.tmux("capture-pane", "-p", "-e"); strings.Contains(raw, "\x1b[") {

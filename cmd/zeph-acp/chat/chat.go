@@ -80,8 +80,9 @@ type Chat struct {
 	now       func() time.Time
 	later     func(time.Duration, tea.Msg) tea.Cmd
 
-	mu   sync.Mutex
-	turn *headless.Turn // that runs
+	mu    sync.Mutex
+	turn  *headless.Turn // that runs
+	plain *plain         // nil on a full screen
 }
 
 // Choice is a session or a turn to pick.

@@ -67,7 +67,7 @@ func runChat(cmd *cobra.Command, f *cli.Flags, r *run.Flags, first string, plain
 			return err
 		}
 		c.First = first
-		ctx, stop := cli.StopOnSignal(ctx, c.Abort)
+		ctx, stop := cli.StopOrInterrupt(ctx, c.Abort, c.interruptPlain)
 		defer stop()
 		if plain {
 			err = c.runPlain(ctx)

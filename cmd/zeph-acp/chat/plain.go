@@ -24,9 +24,11 @@ type plain struct {
 	mu      sync.Mutex
 	steer   headless.Steer
 	running bool
-	queue   []string
-	added   chan struct{} // receives after an addition to queue
-	ended   chan struct{} // closed at the end of the input
+	// interrupted is whether the person has interrupted the running turn.
+	interrupted bool
+	queue       []string
+	added       chan struct{} // receives after an addition to queue
+	ended       chan struct{} // closed at the end of the input
 }
 
 // runPlain runs the conversation in plain lines until the input or ctx ends.
@@ -34,6 +36,9 @@ func (c *Chat) runPlain(ctx context.Context) error {
 	c.init()
 	p := &plain{chat: c, screen: headless.NewScreen(c.Output, false), added: make(chan struct{}, 1), ended: make(chan struct{})}
 	p.screen.Config = c.Rules
+	c.mu.Lock()
+	c.plain = p
+	c.mu.Unlock()
 	if c.First != "" {
 		p.queue = append(p.queue, c.First)
 	}
@@ -90,6 +95,27 @@ func (c *Chat) runPlain(ctx context.Context) error {
 		return nil
 	}
 	return err
+}
+
+// interruptPlain cancels the running turn of a conversation in plain lines, once. It reports whether there was one.
+func (c *Chat) interruptPlain() bool {
+	c.mu.Lock()
+	p := c.plain
+	c.mu.Unlock()
+	if p == nil {
+		return false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.running || p.interrupted {
+		return false
+	}
+	p.interrupted, p.queue = true, nil
+	select {
+	case c.interrupt <- struct{}{}:
+	default:
+	}
+	return true
 }
 
 // errPick reports that a list cannot be shown.
@@ -150,7 +176,11 @@ func (p *plain) next(stop acp.StopReason, err error) []acp.ContentBlock {
 		p.mu.Lock()
 		if len(p.queue) > 0 {
 			text := p.queue[0]
-			p.queue, p.running = p.queue[1:], true
+			p.queue, p.running, p.interrupted = p.queue[1:], true, false
+			select {
+			case <-p.chat.interrupt: // of an earlier turn
+			default:
+			}
 			p.mu.Unlock()
 			p.screen.Busy(true)
 			blocks, problems := p.chat.promptBlocks(text)

@@ -31,6 +31,12 @@ const commandGrace = time.Second
 // ignored, so that the writer gets an error. Otherwise the runtime would end the
 // process while its children still run.
 func StopOnSignal(ctx context.Context, abort func()) (context.Context, func()) {
+	return StopOrInterrupt(ctx, abort, func() bool { return false })
+}
+
+// StopOrInterrupt is StopOnSignal for a program that may have something to interrupt by SIGINT. interrupt reports whether
+// it had: then the signal does not count.
+func StopOrInterrupt(ctx context.Context, abort func(), interrupt func() bool) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
@@ -46,6 +52,9 @@ func StopOnSignal(ctx context.Context, abort func()) (context.Context, func()) {
 			select {
 			case s := <-signals:
 				n, _ := s.(syscall.Signal)
+				if n == syscall.SIGINT && first.IsZero() && interrupt() {
+					continue
+				}
 				if !first.IsZero() {
 					abort()
 					time.Sleep(time.Until(first.Add(commandGrace)))
