@@ -141,8 +141,8 @@ func TestBudgetQuestion(t *testing.T) {
 			titles = append(titles, string(f.line))
 		}
 	}
-	if len(titles) != 1 || !strings.Contains(titles[0], "The budget of this session is used up: 64 of 50 tokens. Continue?") ||
-		!strings.Contains(titles[0], "Continue with 50 tokens more") {
+	if len(titles) != 1 || !strings.Contains(titles[0], "Raise the budget of this session to 100 tokens and go on?") ||
+		!strings.Contains(titles[0], "the budget of this session is used up, 64 of 50 tokens") {
 		t.Errorf("asked %d times: %s", len(titles), strings.Join(titles, "\n"))
 	}
 	status := e.turnOf(s, "/status")

@@ -31,7 +31,7 @@ func TestManyRoundsInEditor(t *testing.T) {
 	for _, q := range e.Questions() {
 		asked = append(asked, *q.ToolCall.Title+" "+q.Options[0].Name)
 	}
-	want := "10 rounds of tools so far. Continue? Continue\n20 rounds of tools so far. Continue? Continue without asking in this session"
+	want := "Go on for 10 more rounds? Go on\nGo on for 10 more rounds? Go on without asking in this session"
 	if got := strings.Join(asked, "\n"); got != want {
 		t.Errorf("asked:\n%s", got)
 	}

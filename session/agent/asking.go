@@ -25,12 +25,13 @@ type choice struct {
 }
 
 // askUser asks the user a question of the agent itself, by a permission request for a tool call of its own, which all
-// clients can show. It returns the id of a choice, or "" if the user dismissed the question or nobody answered.
+// clients can show. The title says what will happen, and why what has led to the question. It returns the id of a choice, or "" if the user dismissed the question or nobody answered.
 // The error is the cause of a cancel, or of a client that has gone.
-func (t *turn) askUser(ctx context.Context, title string, choices []choice) (answer string, err error) {
+func (t *turn) askUser(ctx context.Context, title, why string, choices []choice) (answer string, err error) {
 	t.message.end()
 	question := acp.ToolCall{
 		Update: acp.UpdateToolCall, ToolCallID: t.NewID(), Status: acp.ToolPending, Kind: string(executors.KindOther), Title: title,
+		Content: []acp.ToolContent{acp.BlockContent(acp.TextBlock("Why: " + why))},
 	}
 	t.Record(transcript.Question{Shown: question})
 	if err := t.Send(ctx, question); err != nil {

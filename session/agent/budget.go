@@ -111,6 +111,15 @@ func (g gauge) String() string {
 	return fmt.Sprintf("%s of %s %s", number(g.used), number(g.limit), g.unit)
 }
 
+// next returns the next limit, above what is used.
+func (g gauge) next() float64 {
+	limit := g.limit
+	for limit <= g.used {
+		limit += g.step
+	}
+	return limit
+}
+
 // number returns a number with as many as four decimals; one that is smaller has one digit.
 func number(n float64) string {
 	text := strconv.FormatFloat(math.Round(n*1e4)/1e4, 'f', -1, 64)
@@ -206,9 +215,7 @@ func (t *turn) budgetStop(ctx context.Context) (why string, err error) {
 				w.stopped = fmt.Sprintf("the budget of %s is used up, %s (agent.budget.%s)%s", g.of, g, g.key, why)
 				continue
 			}
-			for w.raised[g.key] = g.limit; w.raised[g.key] <= g.used; {
-				w.raised[g.key] += g.step
-			}
+			w.raised[g.key] = g.next()
 			w.warned[g.key] = false
 		case g.used*100 >= g.limit*warnPercent && !w.warned[g.key]:
 			w.warned[g.key] = true
@@ -225,8 +232,10 @@ func (t *turn) askToSpend(ctx context.Context, g gauge) (why string, err error) 
 	if t.Ask == nil || t.Watch.Unasked {
 		return " and nobody is there to raise it", nil
 	}
-	answer, err := t.askUser(ctx, fmt.Sprintf("The budget of %s is used up: %s. Continue?", g.of, g), []choice{
-		{goOn, fmt.Sprintf("Continue with %s %s more", number(g.step), g.unit), "Continuing."},
+	next := number(g.next()) + " " + g.unit
+	because := fmt.Sprintf("the budget of %s is used up, %s (agent.budget.%s).", g.of, g, g.key)
+	answer, err := t.askUser(ctx, fmt.Sprintf("Raise the budget of %s to %s and go on?", g.of, next), because, []choice{
+		{goOn, "Go on, up to " + next, "Going on."},
 		{stopHere, "Stop", "Stopped."},
 	})
 	switch answer {

@@ -36,25 +36,25 @@ func TestBudget(t *testing.T) {
 		"a tiny one": {Budget{Day: Limit{MaxMinutes: 0.00012 / 10}}, nil,
 			"Stopped: the budget of today is used up, 10 of 0.00001 minutes (agent.budget.day.max_minutes)" + nobody, nil},
 		"go on": {Budget{Turn: Limit{MaxTokens: 60}}, []string{goOn, goOn}, "done", []string{
-			"ask The budget of this turn is used up: 60 of 60 tokens. Continue?",
-			"ask The budget of this turn is used up: 120 of 120 tokens. Continue?",
+			"ask Raise the budget of this turn to 120 tokens and go on?",
+			"ask Raise the budget of this turn to 180 tokens and go on?",
 		}},
 		"go on, far above": {Budget{Session: Limit{MaxTokens: 300}}, []string{goOn}, "done", []string{
-			"ask The budget of this session is used up: 1000 of 300 tokens. Continue?",
+			"ask Raise the budget of this session to 1200 tokens and go on?",
 			"The budget of this session is nearly used up: 1030 of 1200 tokens (agent.budget.session.max_tokens).",
 		}},
 		"stop": {Budget{Turn: Limit{MaxTokens: 60}}, []string{stopHere},
 			"Stopped: the budget of this turn is used up, 60 of 60 tokens (agent.budget.turn.max_tokens), as you asked.", []string{
-				"ask The budget of this turn is used up: 60 of 60 tokens. Continue?",
+				"ask Raise the budget of this turn to 120 tokens and go on?",
 			}},
 		"dismissed": {Budget{Turn: Limit{MaxTokens: 60}}, []string{""},
 			"Stopped: the budget of this turn is used up, 60 of 60 tokens (agent.budget.turn.max_tokens) and nobody raised it.", []string{
-				"ask The budget of this turn is used up: 60 of 60 tokens. Continue?",
+				"ask Raise the budget of this turn to 120 tokens and go on?",
 			}},
 		"two limits at once": {Budget{Turn: Limit{MaxTokens: 60, MaxMinutes: 2}}, []string{goOn, stopHere},
 			"Stopped: the budget of this turn is used up, 2 of 2 minutes (agent.budget.turn.max_minutes), as you asked.", []string{
-				"ask The budget of this turn is used up: 60 of 60 tokens. Continue?",
-				"ask The budget of this turn is used up: 2 of 2 minutes. Continue?",
+				"ask Raise the budget of this turn to 120 tokens and go on?",
+				"ask Raise the budget of this turn to 4 minutes and go on?",
 			}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -64,7 +64,9 @@ func (t *turn) askToContinue(ctx context.Context, rounds int) (why string, err e
 	if t.Ask == nil {
 		return atSoftLimit, nil
 	}
-	answer, err := t.askUser(ctx, fmt.Sprintf("%s of tools so far. Continue?", quantity.Count(rounds, "round")), t.rounds.choices())
+	limit, hard := t.Config.MaxToolIterations, t.Config.hardCap()
+	answer, err := t.askUser(ctx, fmt.Sprintf("Go on for %s?", quantity.Count(min(limit, hard-rounds), "more round")),
+		fmt.Sprintf("the turn has had %s of tool calls%s.", quantity.Count(rounds, "round"), atSoftLimit), t.rounds.choices())
 	switch answer {
 	case "":
 		return atSoftLimit, err
@@ -79,8 +81,8 @@ func (t *turn) askToContinue(ctx context.Context, rounds int) (why string, err e
 // choices returns the answers to the next question. A user who is asked again is first offered
 // not to be asked any more.
 func (q *roundQuestions) choices() []choice {
-	once := choice{goOn, "Continue", "Continuing."}
-	always := choice{goOnUnasked, "Continue without asking in this session", "Continuing, without asking again in this session."}
+	once := choice{goOn, "Go on", "Going on."}
+	always := choice{goOnUnasked, "Go on without asking in this session", "Going on, without asking again in this session."}
 	stop := choice{stopHere, "Stop", "Stopped."}
 	if q.asked {
 		return []choice{always, once, stop}

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zeph-acp/zeph-acp/acp"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
 // manyRounds returns a script of rounds that differ.
@@ -35,13 +36,13 @@ func TestRounds(t *testing.T) {
 	}{
 		"go on, and again, then stop": {2, 200, []string{goOn, goOn, stopHere}, false, RoundLimit{}, 9, 6,
 			"Stopped after 6 rounds of tool calls, as you asked. Send another prompt to continue.",
-			[]string{`completed content="Continuing."`, `completed content="Continuing."`, `completed content="Stopped."`}},
-		"go on to the end": {2, 200, []string{goOn}, false, RoundLimit{}, 3, 3, "done", []string{`completed content="Continuing."`}},
+			[]string{`completed content="Going on."`, `completed content="Going on."`, `completed content="Stopped."`}},
+		"go on to the end": {2, 200, []string{goOn}, false, RoundLimit{}, 3, 3, "done", []string{`completed content="Going on."`}},
 		"without asking again": {2, 200, []string{goOnUnasked}, false, RoundLimit{}, 9, 9, "done",
-			[]string{`completed content="Continuing, without asking again in this session."`}},
+			[]string{`completed content="Going on, without asking again in this session."`}},
 		"without asking, to the cap": {2, 5, []string{goOnUnasked}, false, RoundLimit{}, 9, 5,
 			"Stopped after 5 rounds of tool calls (agent.max_tool_iterations_hard). Send another prompt to continue.",
-			[]string{`completed content="Continuing, without asking again in this session."`}},
+			[]string{`completed content="Going on, without asking again in this session."`}},
 		"nobody answers": {2, 200, []string{"!"}, false, RoundLimit{}, 9, 2,
 			"Stopped after 2 rounds of tool calls (agent.max_tool_iterations). Send another prompt to continue.",
 			[]string{`failed content="No one answered."`}},
@@ -54,12 +55,12 @@ func TestRounds(t *testing.T) {
 		"unasked, one round at a time": {1, 200, nil, true, RoundLimit{}, 40, 40, "done", nil},
 		"the cap holds for who says go on each time": {2, 5, []string{goOn, goOn}, false, RoundLimit{}, 9, 5,
 			"Stopped after 5 rounds of tool calls (agent.max_tool_iterations_hard). Send another prompt to continue.",
-			[]string{`completed content="Continuing."`, `completed content="Continuing."`}},
+			[]string{`completed content="Going on."`, `completed content="Going on."`}},
 		"both the same": {3, 3, []string{}, false, RoundLimit{}, 9, 3,
 			"Stopped after 3 rounds of tool calls (agent.max_tool_iterations). Send another prompt to continue.", nil},
 		"more than the default of the cap": {201, 200, []string{goOn}, false, RoundLimit{}, 500, 402,
 			"Stopped after 402 rounds of tool calls (agent.max_tool_iterations_hard). Send another prompt to continue.",
-			[]string{`completed content="Continuing."`}},
+			[]string{`completed content="Going on."`}},
 		"a limit of its own, unasked": {2, 200, []string{}, false, RoundLimit{Rounds: 120, Name: "--max-rounds", Next: "Go on."}, 130, 120,
 			"Stopped after 120 rounds of tool calls (--max-rounds). Go on.", nil},
 		"a lower cap than its own limit": {2, 5, []string{}, false, RoundLimit{Rounds: 100, Name: "--max-rounds"}, 9, 5,
@@ -75,9 +76,12 @@ func TestRounds(t *testing.T) {
 			if tt.answers != nil {
 				a.Ask = func(_ context.Context, u acp.ToolCall, options []acp.PermissionOption) (string, error) {
 					questions = append(questions, u.ToolCallID)
-					if want := fmt.Sprintf("%d rounds of tools so far. Continue?", len(questions)*tt.soft); u.Title != want || len(options) != 3 ||
+					asked := len(questions) * tt.soft
+					more := quantity.Count(min(tt.soft, Config{MaxToolIterations: tt.soft, MaxToolIterationsHard: tt.hard}.hardCap()-asked), "more round")
+					title, why := "Go on for "+more+"?", fmt.Sprintf("Why: the turn has had %d rounds of tool calls (agent.max_tool_iterations).", asked)
+					if got := *u.Content[0].Content.Text; u.Title != title || got != why || len(options) != 3 ||
 						(options[0].OptionID == goOnUnasked) != (len(questions) > 1) {
-						t.Errorf("question %d: asked %q with %v, want %q", len(questions), u.Title, options, want)
+						t.Errorf("question %d: asked %q, %q with %v, want %q, %q", len(questions), u.Title, got, options, title, why)
 					}
 					if answer := tt.answers[len(questions)-1]; answer != "!" {
 						return answer, nil

@@ -11,7 +11,6 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/gates/hooks"
-	"github.com/zeph-acp/zeph-acp/executors/permission/approval"
 	"github.com/zeph-acp/zeph-acp/executors/tools/shell"
 	"github.com/zeph-acp/zeph-acp/filter/text"
 	"github.com/zeph-acp/zeph-acp/session"
@@ -53,10 +52,8 @@ func (b *sessionBuilder) hooks(copies *copyHost) *hooks.Session {
 		Audit: audit.Middleware(b.app.Audit), Checking: b.app.checking != nil,
 		Names: copies.nameMappers,
 	}
-	if !b.noUser() && b.app.checking == nil {
-		o.Confirm = func(ctx context.Context, title string) bool {
-			return b.askUser(ctx, approval.Question{Title: title}, yesOrNo) == approveOnce
-		}
+	if !b.session.Unattended {
+		o.Confirm = b.confirm()
 	}
 	return hooks.New(o)
 }

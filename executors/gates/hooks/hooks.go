@@ -81,7 +81,7 @@ type Options struct {
 	Warn   func(string)        // queues a line for the user
 	// Confirm asks the user whether a prompt is sent although one of its hooks failed;
 	// nil means that there is no user.
-	Confirm func(ctx context.Context, title string) bool
+	Confirm func(ctx context.Context, question, why string) bool
 	NewID   func() string
 	// Names returns two functions on texts: the first replaces the real names of files by
 	// those that hooks before the call see, the second does the reverse. Nil, or nil

@@ -65,7 +65,7 @@ func open(t testing.TB, user, project string) *fixture {
 			defer f.mu.Unlock()
 			f.warned = append(f.warned, text)
 		},
-		Confirm: func(context.Context, string) bool { return f.confirms },
+		Confirm: func(context.Context, string, string) bool { return f.confirms },
 		Audit:   func(next executors.Executor) executors.Executor { return kept{next, f} },
 	})
 	f.Ready(t.Context())

@@ -86,7 +86,7 @@ func (s *Session) blockReason(ctx context.Context, a answer) string {
 	if a.failure == "" {
 		why = fmt.Sprintf("the hook %s asks: %s", a.name(), s.shorten(a.reason, maxReason))
 	}
-	if s.options.Confirm != nil && s.options.Confirm(ctx, "Send the prompt? "+why) {
+	if s.options.Confirm != nil && s.options.Confirm(ctx, "Send the prompt?", "Why: "+why) {
 		return ""
 	}
 	return "The prompt was not sent: " + why
