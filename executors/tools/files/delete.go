@@ -58,9 +58,14 @@ func (t *tools) prepareDelete(ctx context.Context, _ *executors.Call, in *delete
 	if err != nil {
 		return card, err
 	}
-	if c.dirs > 0 {
-		card.Title += fmt.Sprintf(" and everything in it (%s)", &c)
+	extent := c.String()
+	switch {
+	case c.dirs > 0:
+		card.Title += " and everything in it"
+	case c.mode&fs.ModeSymlink != 0:
+		extent = "a symlink"
 	}
+	card.Title += " (" + extent + ")"
 	if !c.mode.IsDir() { // a client opens the locations
 		card.Locations = []executors.Location{{Path: tg.client}}
 	}

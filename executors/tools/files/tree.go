@@ -146,7 +146,11 @@ func (c *census) String() string {
 	if c.files == 0 && c.dirs > 1 {
 		parts = append(parts, quantity.Count(c.dirs, "directory")+",")
 	}
-	return strings.Join(append(parts, quantity.Count(int(c.bytes), "byte")), " ")
+	size := quantity.Count(c.bytes, "byte")
+	if c.bytes >= 1000 {
+		size = quantity.Bytes(c.bytes)
+	}
+	return strings.Join(append(parts, size), " ")
 }
 
 // list returns the counted entries as Markdown: what they are in all, and the first names.

@@ -165,7 +165,7 @@ func TestTreeCards(t *testing.T) {
 		{"create_directory", in{"path": "n"}, "new directory n", executors.KindEdit, "n", "add directory n"},
 		{"create_directory", in{"path": "d"}, "new directory d", executors.KindEdit, "d", ""},
 		{"delete_path", in{"path": "d"}, "d and everything in it (4 files, 21 bytes)", executors.KindDelete, "d", "delete directory d"},
-		{"delete_path", in{"path": "out"}, "out", executors.KindDelete, "out", "delete symlink out"},
+		{"delete_path", in{"path": "out"}, "out (a symlink)", executors.KindDelete, "out", "delete symlink out"},
 		{"move_path", in{"source": "in", "destination": "p/q"}, "in → p/q", executors.KindMove, "in p/q", "move symlink in p/q"},
 		{"move_path", in{"source": "in", "destination": "d"}, "in → d", executors.KindMove, "in d", ""}, // with an error
 		{"copy_path", in{"source": "a", "destination": "b"}, "copy a → b", executors.KindEdit, "a b", "copy a b"},
