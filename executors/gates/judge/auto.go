@@ -27,7 +27,7 @@ type Auto struct {
 func (a *Auto) Decide(ctx context.Context, call *executors.Call, because string) (executors.Decision, string) {
 	m := a.Model()
 	if m == nil {
-		return executors.Ask, "no model can judge it: set provider in [tools.judge]"
+		return executors.Ask, "no model can decide about it: set provider in [tools.judge]"
 	}
 	question, cut, err := Question(call, because, a.Mask)
 	switch {
@@ -40,7 +40,7 @@ func (a *Auto) Decide(ctx context.Context, call *executors.Call, because string)
 	defer cancel()
 	answer, err := m.Judge(ctx, autoInstructions, question)
 	if err != nil {
-		return executors.Ask, fmt.Sprintf("the model did not judge it: %v", err)
+		return executors.Ask, fmt.Sprintf("the model could not decide about it: %v", err)
 	}
 	word, reason, ok := Parse(answer, allow, deny, ask)
 	if reason != "" {
@@ -50,9 +50,9 @@ func (a *Auto) Decide(ctx context.Context, call *executors.Call, because string)
 	case !ok:
 		return executors.Ask, "the model answered in another form"
 	case word == allow:
-		return executors.Allow, "a model judged it"
+		return executors.Allow, "a model decided so"
 	case word == deny:
-		return executors.Deny, "a model judged it" + reason
+		return executors.Deny, "a model decided so" + reason
 	}
 	return executors.Ask, "the model is unsure" + reason
 }

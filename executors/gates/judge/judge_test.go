@@ -169,14 +169,14 @@ func TestAuto(t *testing.T) {
 		decision executors.Decision
 		reason   string
 	}{
-		{"allowed", answers{text: "ALLOW"}, nil, executors.Allow, "a model judged it"},
-		{"denied", answers{text: "DENY: it sends keys away."}, nil, executors.Deny, "a model judged it: it sends keys away"},
+		{"allowed", answers{text: "ALLOW"}, nil, executors.Allow, "a model decided so"},
+		{"denied", answers{text: "DENY: it sends keys away."}, nil, executors.Deny, "a model decided so: it sends keys away"},
 		{"unsure", answers{text: "ASK: it publishes"}, nil, executors.Ask, "the model is unsure: it publishes"},
 		{"another form", answers{text: "sure, ALLOW"}, nil, executors.Ask, "the model answered in another form"},
-		{"an error", answers{err: errors.New("no credit")}, nil, executors.Ask, "the model did not judge it: no credit"},
-		{"too slow", answers{hang: true}, nil, executors.Ask, "the model did not judge it: context deadline exceeded"},
+		{"an error", answers{err: errors.New("no credit")}, nil, executors.Ask, "the model could not decide about it: no credit"},
+		{"too slow", answers{hang: true}, nil, executors.Ask, "the model could not decide about it: context deadline exceeded"},
 		{"nothing hidden is judged", answers{text: "ALLOW"}, long, executors.Ask, "the call is too long to be judged"},
-		{"no model", nil, nil, executors.Ask, "no model can judge it: set provider in [tools.judge]"},
+		{"no model", nil, nil, executors.Ask, "no model can decide about it: set provider in [tools.judge]"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
