@@ -155,8 +155,7 @@ func (r *Record) Judgement() string {
 func (r *Record) Explain() string {
 	var b strings.Builder
 	for i, v := range r.Verdicts {
-		known := v.Gate == PermissionGate && v.Decision == Ask && v.Rule == reasonsToAsk(r.Verdicts[:i], v.About)
-		if silent := v.Decision == Allow && v.Rule+v.Reason == ""; !known && !silent {
+		if silent := v.Decision == Allow && v.Rule+v.Reason == ""; !r.repeats(i) && !silent {
 			b.WriteString("- " + v.line() + "\n")
 		}
 	}
@@ -174,6 +173,12 @@ func (r *Record) Deciding() string {
 		}
 	}
 	return "no gate has decided"
+}
+
+// repeats reports whether verdict i is the permission link's question for no reason but those of the gates before it.
+func (r *Record) repeats(i int) bool {
+	v := r.Verdicts[i]
+	return v.Gate == PermissionGate && v.Decision == Ask && v.Rule == reasonsToAsk(r.Verdicts[:i], v.About)
 }
 
 // reasonsToAsk returns the reasons in [Call.Ask] that the gates before the permission link have
@@ -214,20 +219,27 @@ func (v Verdict) line() string {
 		}
 	} else {
 		verb := map[Decision]string{Allow: "allows", Ask: "asks", Deny: "denies"}[v.Decision]
-		text = strings.ReplaceAll(v.Gate, "_", " ") + " " + verb
+		text = v.gateInWords() + " " + verb
 		if why := v.why(); why != "" {
 			text += ": " + why
 		}
 	}
+	return WholeLine(v.about() + text + v.place(text))
+}
+
+// place returns the source of the verdict in parentheses, less what text says already.
+func (v Verdict) place(text string) string {
 	source := v.Source
 	if setting, place, placed := strings.Cut(source, ", "); placed && strings.Contains(text, setting) {
 		source = place
 	}
-	if source != "" && !strings.Contains(text, source) {
-		text += " (" + source + ")"
+	if source == "" || strings.Contains(text, source) {
+		return ""
 	}
-	return WholeLine(v.about() + text)
+	return " (" + source + ")"
 }
+
+func (v Verdict) gateInWords() string { return strings.ReplaceAll(v.Gate, "_", " ") }
 
 // why returns the rule or the reason: a rule that allows says enough, and so does the reason of a
 // gate that does not.

@@ -3,7 +3,6 @@ package executors
 import (
 	"cmp"
 	"context"
-	"strings"
 )
 
 // Gate returns the link of a gate. Its verdict can only tighten: "deny" ends the
@@ -76,7 +75,7 @@ func (g gate) verdict(ctx context.Context, call *Call, about string) (Verdict, e
 
 // reason returns the name of the gate and its reason, for people: "information flow: …".
 func (v Verdict) reason() string {
-	return strings.ReplaceAll(v.Gate, "_", " ") + ": " + cmp.Or(v.Reason, v.Rule)
+	return v.gateInWords() + ": " + cmp.Or(v.Reason, v.Rule)
 }
 
 // failure returns the result of a denied call. Its text for the model does not

@@ -31,16 +31,6 @@ func Titled(s string) string {
 	return s
 }
 
-// AskedTitle returns the title of a question about the call. It says what will happen to a user whose client shows
-// nothing else of the call.
-func (c *Call) AskedTitle() string {
-	if c.Spec.Act != "" {
-		return c.Spec.Act + " " + c.Card.Title
-	}
-	first, size := utf8.DecodeRuneInString(c.Card.Title)
-	return string(unicode.ToUpper(first)) + c.Card.Title[size:]
-}
-
 // unseen reports whether a character controls how a text is shown, or is itself not visible. The
 // Hangul fillers and the empty Braille pattern are letters and symbols for Unicode, and look like
 // spaces.

@@ -39,7 +39,7 @@ func (a *Approver) Approve(ctx context.Context, call *executors.Call, options []
 		offered = append(offered, acp.PermissionOption{OptionID: o.ID, Kind: o.Kind, Name: o.Name})
 	}
 	q := question(call)
-	if q.Title = call.AskedTitle(); quirksOf(a.Client.Info()).showsCall {
+	if quirksOf(a.Client.Info()).showsCall {
 		q.Title = call.Card.Title
 	}
 	if call.Record != nil {
@@ -107,17 +107,25 @@ func (a *Approver) ask(ctx context.Context, call acp.ToolCall, options []acp.Per
 // maxTitle is the longest title, in characters, that clients are expected to show whole.
 const maxTitle = 80
 
-// question describes the call: its title, which is the command, its diff, the
-// sub-agent that makes it, the model's description, and the reasons of gates. A
-// title has one line, so a long command, and one of several lines, is repeated below it.
+// question describes the call: its title, which says what will happen, the sub-agent or skill that asks, why the user is asked, and
+// then the details: diffs, the command, and what the agent says about it. A title has one line, so a long command,
+// and one of several lines, is repeated below it.
 func question(call *executors.Call) acp.ToolCall {
 	q := acp.ToolCall{
-		ToolCallID: call.ID, Name: call.Tool, Title: call.Card.Title, Kind: string(call.Card.Kind),
+		ToolCallID: call.ID, Name: call.Tool, Title: call.AskedTitle(), Kind: string(call.Card.Kind),
 		Status: acp.ToolPending, RawInput: call.ShownInput(),
 	}
-	text := func(s string) { q.Content = append(q.Content, acp.BlockContent(acp.TextBlock(s))) }
+	text := func(s string) {
+		if s != "" {
+			q.Content = append(q.Content, acp.BlockContent(acp.TextBlock(s)))
+		}
+	}
 	for _, l := range call.Card.Locations {
 		q.Locations = append(q.Locations, acp.ToolCallLocation{Path: l.Path, Line: l.Line})
+	}
+	text(call.AskedBy())
+	if call.Record != nil {
+		text(call.Record.WhyAsked())
 	}
 	for _, c := range call.Card.Changes {
 		q.Content = append(q.Content, acp.ChangeContent(c))
@@ -133,36 +141,14 @@ func question(call *executors.Call) acp.ToolCall {
 	if c := strings.TrimSpace(call.Card.Command()); strings.Contains(c, "\n") || utf8.RuneCountInString(c) > maxTitle {
 		text(fenced(c))
 	}
-	if call.Card.Asked != "" {
-		text(executors.Shown(call.Card.Asked))
-	}
-	if name, ok := call.InnerCaller(); ok {
-		text(callerSentence(call, name))
-	}
+	text(executors.Shown(call.Card.Asked))
 	if d := modelDescription(call.Input); d != "" {
-		text("The model's description: " + d)
+		text("The agent says: " + d)
 	}
 	if call.Record != nil {
-		if why := call.Record.Explain(); why != "" {
-			text(why)
-		}
+		text(call.Record.Unasked())
 	}
 	return q
-}
-
-// callerSentence returns a sentence about the skill or sub-agent that makes a call. For a
-// sub-agent it mentions the copy of the project in which it works.
-func callerSentence(call *executors.Call, name string) string {
-	skill, isSkill := strings.CutPrefix(name, "skill:") // no name of a sub-agent has a colon
-	switch {
-	case isSkill:
-		return "Called by the skill " + skill + "."
-	case call.InCopy:
-		return "Called by the sub-agent " + name + ", in its copy of the project."
-	case call.Precondition != nil:
-		return "Brings a change of the sub-agent " + name + " into the project."
-	}
-	return "Called by the sub-agent " + name + "."
 }
 
 // modelDescription returns the model's description of the call, or "".

@@ -509,17 +509,17 @@ func TestApprove(t *testing.T) {
 // The content of a question has the facts that its title and command do not
 // have.
 func TestQuestion(t *testing.T) {
-	const reason = "- permission asks: it is Monday\n- What changes it: nothing"
+	const why, unasked = "Why: it is Monday.", "To be asked less: wait."
 	record := &executors.Record{}
-	record.Add(executors.Verdict{Gate: executors.PermissionGate, Decision: executors.Ask, Rule: "it is Monday", Change: "nothing"})
+	record.Add(executors.Verdict{Gate: executors.PermissionGate, Decision: executors.Ask, Rule: "it is Monday", Change: "wait"})
 	for name, tt := range map[string]struct {
 		input, command string
 		want           []string
 	}{
-		"one line":    {`{"command":"make"}`, "make", []string{reason}},
-		"description": {`{"command":"make","description":" Build it "}`, "make", []string{"The model's description: Build it", reason}},
-		"other type":  {`{"command":"make","description":7}`, "make", []string{reason}},
-		"script":      {`{"command":"a\nb\n"}`, "a\nb\n", []string{"```sh\na\nb\n```", reason}},
+		"one line":    {`{"command":"make"}`, "make", []string{why, unasked}},
+		"description": {`{"command":"make","description":" Build it "}`, "make", []string{why, "The agent says: Build it", unasked}},
+		"other type":  {`{"command":"make","description":7}`, "make", []string{why, unasked}},
+		"script":      {`{"command":"a\nb\n"}`, "a\nb\n", []string{why, "```sh\na\nb\n```", unasked}},
 	} {
 		q := question(&executors.Call{Input: json.RawMessage(tt.input), Record: record, Card: executors.Card{Script: command.Parse(tt.command, command.Shell{})}})
 		var got []string

@@ -70,7 +70,7 @@ var clients = []struct {
 		name: "toad", quirks: quirks{arguments: argumentsKept},
 		source: "https://github.com/batrachianai/toad/blob/main/src/toad/widgets/terminal_tool.py", // shlex.join
 	},
-	{name: "zeph-acp-run", quirks: quirks{arguments: argumentsKept, ours: true, showsCall: true}, source: "cmd/zeph-acp/headless"},
+	{name: "zeph-acp-run", quirks: quirks{arguments: argumentsKept, ours: true}, source: "cmd/zeph-acp/headless"},
 	{name: "zeph-acp-replay", quirks: quirks{arguments: argumentsKept}, source: "protocol-fixtures"},
 }
 

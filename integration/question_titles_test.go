@@ -14,10 +14,10 @@ import (
 
 // questionTitles are calls and the beginnings of the titles of questions about them.
 var questionTitles = []struct{ tool, input, title, answer string }{
-	{"bash", `{"command":"go test ./..."}`, "Run `go test ./...`", ""},
+	{"bash", `{"command":"go test ./..."}`, "Run `go test ./...` in ", ""},
 	{"read", `{"path":"README.md"}`, "Read README.md", ""},
-	{"write", `{"path":"main_test.go","content":"x"}`, "Write main_test.go", ""},
-	{"edit", `{"path":"README.md","old_string":"a","new_string":"b"}`, "Edit README.md", ""},
+	{"write", `{"path":"main_test.go","content":"x"}`, "Write main_test.go (+1 −0)", ""},
+	{"edit", `{"path":"README.md","old_string":"a","new_string":"b"}`, "Edit README.md (+1 −1)", ""},
 	{"find_path", `{"pattern":"*.md"}`, "Find *.md", ""},
 	{"list_directory", `{"path":"docs"}`, "List docs/", ""},
 	{"create_directory", `{"path":"new"}`, "Create new directory new", ""},

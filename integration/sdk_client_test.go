@@ -125,7 +125,7 @@ func runSDKClient(t *testing.T, root string, p *fakemodel.Anthropic, env string,
 	if err := cmd.Run(); err != nil || stderr.Len() > 0 {
 		t.Fatalf("the client: %v\n%s\n%s", err, &stdout, &stderr)
 	}
-	return varying.ReplaceAllString(stdout.String(), "…")
+	return varying.ReplaceAllString(strings.ReplaceAll(stdout.String(), root, ""), "…")
 }
 
 // testdata returns the absolute path of a file in testdata.

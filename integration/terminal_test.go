@@ -125,6 +125,11 @@ func (s *screen) golden(name string) {
 	s.t.Helper()
 	got := regexp.MustCompile(`(session|show|--resume)(\s+)[0-9a-f]{8}`).ReplaceAllString(s.text(), "${1}${2}0123abcd") + "\n"
 	got = regexp.MustCompile(`\Azeph-acp .*\n/.*\n`).ReplaceAllString(got, "zeph-acp VERSION · MODEL · code mode\n/DIRECTORY\n")
+	dir := strings.Split(s.dir, "")
+	for i := range dir {
+		dir[i] = regexp.QuoteMeta(dir[i])
+	}
+	got = regexp.MustCompile(`\s(│\s)?`+strings.Join(dir, `(\n│ )?`)).ReplaceAllString(got, " /home/ann/site")
 	path := filepath.Join("testdata", "terminal", name+".txt")
 	if *updateScreens {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

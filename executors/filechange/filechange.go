@@ -4,6 +4,12 @@
 // Start with [Change].
 package filechange
 
+import (
+	"strings"
+
+	"github.com/rogpeppe/go-internal/diff"
+)
+
 // The operations of a [Change], as version 2 of the protocol names them.
 const (
 	Add    = "add"
@@ -41,4 +47,28 @@ func OpOfWrite(old *string) string {
 		return Add
 	}
 	return Modify
+}
+
+// Lines counts the lines that changes of texts add and remove. It reports false if there are none, or not all
+// are known.
+func Lines(changes []Change) (added, removed int, ok bool) {
+	for _, c := range changes {
+		if c.Cut || c.Type != "" || c.New == nil || c.Op != Add && c.Op != Modify {
+			return 0, 0, false
+		}
+		var before string
+		if c.Old != nil {
+			before = *c.Old
+		}
+		_, hunks, _ := strings.Cut(string(diff.Diff("a", []byte(before), "b", []byte(*c.New))), "\n@@") // after the names
+		for line := range strings.Lines(hunks) {
+			switch line[0] {
+			case '+':
+				added++
+			case '-':
+				removed++
+			}
+		}
+	}
+	return added, removed, added+removed > 0
 }

@@ -40,18 +40,23 @@ func (s *Screen) note(t acp.ToolCall, text string) {
 	s.flush()
 }
 
-// question prints the details that a person needs to check a call, and the options.
+// question prints what will happen, the details that a person needs to check a call, and the options.
 func (s *Screen) question(p acp.RequestPermissionRequest) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.cardFor(p.ToolCall)
 	s.focus(c)
+	if title := executors.WholeLine(p.ToolCall.Title); title != c.title {
+		c.spans(layout.Span{Text: title, Style: bold})
+	}
 	var diffs []acp.ToolContent
 	for _, content := range p.ToolCall.Content {
 		switch {
 		case content.Type == "diff":
 			diffs = append(diffs, content)
 		case content.Content != nil && content.Content.Text != nil:
+			c.showDiffs(diffs, false)
+			diffs = nil
 			c.showDetails(unfence(*content.Content.Text))
 		}
 	}
