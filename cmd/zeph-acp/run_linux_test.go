@@ -82,7 +82,7 @@ func TestResumeInTerminal(t *testing.T) {
 
 	p = startInTerminal(t, home, "run", "--quiet", "--yes", "/bash echo quiet $((40+2)); exit 3")
 	p.sees("quiet 42")
-	p.sees("the call failed")
+	p.sees("exit 3` failed")
 	p.ends(3)
 	if strings.Contains(p.screen.String(), "╭") {
 		t.Errorf("a card in %q", p.screen.String())

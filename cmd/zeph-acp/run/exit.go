@@ -123,7 +123,7 @@ func (t *tally) endError(failOnDenied denials) error {
 		first, _, _ := strings.Cut(lastMessage, "\n")
 		return errors.New("n" + strings.TrimPrefix(strings.TrimSuffix(first, "."), "N")) // both begin with "Nothing"
 	case t.callExit != 0:
-		return &cli.ExitError{Code: t.callExit, Cause: errors.New("the call failed")}
+		return &cli.ExitError{Code: t.callExit, Cause: errors.New(t.callFailed)}
 	case failOnDenied == anyDenied && t.refused > 0:
 		return &cli.ExitError{Code: exitStopped, Cause: errors.New("a tool call of the turn was refused (--fail-on-denied)")}
 	case failOnDenied == allDenied && t.calls > 0 && t.refused == t.calls:

@@ -33,7 +33,8 @@ type tally struct {
 	userOutputs []string        // the outputs of those calls
 	// callExit is the exit status of the user's first call that failed: of a command its own. 0
 	// means that no call failed.
-	callExit int
+	callExit   int
+	callFailed string // says which one failed
 
 	lastAnswer     *shownMessage   // of a model; nil if there is none
 	lastNote       *shownMessage   // of the agent itself, except warnings; nil if there is none
@@ -128,7 +129,7 @@ func (t *tally) end(call *executors.Call, res executors.Result) {
 		t.denied = append(t.denied, deniedCall{call.ID, call.Tool, executors.WholeLine(call.Card.Title), reasonOf(res.Failure)})
 		return
 	case call.Origin == executors.User && call.Phase != executors.PhasePlanner && t.callExit == 0:
-		t.callExit = cli.ExitFailure
+		t.callExit, t.callFailed = cli.ExitFailure, call.Failed()
 		if r := call.Record; r != nil && r.ExitCode != nil && *r.ExitCode != 0 {
 			t.callExit = *r.ExitCode
 		}

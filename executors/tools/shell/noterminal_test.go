@@ -61,11 +61,13 @@ func TestComplaint(t *testing.T) {
 // People are shown the key of the limit that stopped a command, unless the call set it.
 func TestLate(t *testing.T) {
 	e := New(nil, t.TempDir(), setting.Default[Config]())
-	got := e.timeoutFailure(&bashInput{}, e.Timeout).Result()
-	if want := "Stopped after 30s (tools.shell.timeout), before the command ended."; got.ForPeople() != want || strings.Contains(got.ForModel(), "tools.shell") {
+	got := e.timeoutFailure(&bashInput{Command: "go test ./..."}, e.Timeout).Result()
+	const want = "`go test ./...` was stopped after 30 s (tools.shell.timeout), before it ended."
+	if got.ForPeople() != want || strings.Contains(got.ForModel(), "tools.shell") {
 		t.Errorf("got %q for people", got.ForPeople())
 	}
-	if got := e.timeoutFailure(&bashInput{Timeout: 5}, 5*time.Second).Result().ForPeople(); got != "Stopped after 5s, before the command ended." {
+	got = e.timeoutFailure(&bashInput{Command: "make", Timeout: 5}, 5*time.Second).Result()
+	if got := got.ForPeople(); got != "`make` was stopped after 5 s, before it ended." {
 		t.Errorf("got %q for people", got)
 	}
 }

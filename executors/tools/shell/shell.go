@@ -323,14 +323,15 @@ func (e *Executor) checkDirectory() *executors.Failure {
 const maxCommandBytes = 64 << 10
 
 // timeoutFailure returns the failure of a command that did not end in time. People see
-// the key of the limit, unless the call set it.
+// the command, and the key of the limit, unless the call set it.
 func (e *Executor) timeoutFailure(in *bashInput, timeout time.Duration) *executors.Failure {
-	f := executors.Failuref(executors.Timeout, "stopped after %s, before the command ended", timeout).
-		Hint("%sSplit the work into shorter commands; run servers and watchers with background.", e.longerTimeoutHint(timeout))
+	key := ""
 	if in.Timeout == 0 {
-		f.UserText = fmt.Sprintf("Stopped after %s (%s), before the command ended.", timeout, e.TimeoutKey)
+		key = " (" + e.TimeoutKey + ")"
 	}
-	return f
+	return executors.Failuref(executors.Timeout, "stopped after %s, before the command ended", timeout).
+		Hint("%sSplit the work into shorter commands; run servers and watchers with background.", e.longerTimeoutHint(timeout)).
+		ForUser("%s was stopped after %s%s, before it ended.", executors.Quoted(brief(in.Command)), seconds(timeout), key)
 }
 
 // longerTimeoutHint returns the advice to allow a command more time, "" at the maximum.
