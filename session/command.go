@@ -44,8 +44,12 @@ var (
 // nothingChanged begins the reply to a typed command that is refused, here and in the tools.
 const nothingChanged = "Nothing was changed"
 
-// Refuses reports whether the reply to a typed command says that the command was refused.
-func Refuses(reply string) bool { return strings.HasPrefix(reply, nothingChanged) }
+// Refuses reports whether the reply to a typed command says that the command was refused. A
+// preview is none.
+func Refuses(reply string) bool {
+	rest, ok := strings.CutPrefix(reply, nothingChanged)
+	return ok && (strings.HasPrefix(rest, ":") || strings.HasPrefix(rest, "."))
+}
 
 // menu has the built-in commands in the order in which clients show them. Others follow.
 var menu = strings.Fields("help clear steer goal compact rewind model mode tools mcp trust permissions why jobs hooks skills skill agents policy " +
