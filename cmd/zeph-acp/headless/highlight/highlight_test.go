@@ -103,6 +103,7 @@ func FuzzPieces(f *testing.F) {
 		source, _ := os.ReadFile(name)
 		f.Add(string(source), uint8(i))
 	}
+	f.Add(" a\n-b\xff\n+c\n */\n@@\n+\"\"\"\n x", uint8(2))
 	f.Add("a\xff\r\n\x00`\u2028 /*", uint8(0))
 	f.Fuzz(func(t *testing.T, text string, language uint8) {
 		all := definitions().all
@@ -110,17 +111,31 @@ func FuzzPieces(f *testing.F) {
 		for _, lines := range [][][]Piece{l.Code(text), lineByLine(l, text)} {
 			var got []string
 			for _, line := range lines {
-				var b strings.Builder
-				for _, p := range line {
-					b.WriteString(p.Text)
-				}
-				got = append(got, b.String())
+				got = append(got, joined(line))
 			}
 			if joined := strings.Join(got, "\n"); joined != text {
 				t.Errorf("%s: got %q, want %q", nameOf(l), joined, text)
 			}
 		}
+		lines := strings.Split(text, "\n")
+		for i, pieces := range l.Diff(lines) {
+			want := ""
+			if IsDiffCode(lines[i]) {
+				want = lines[i][1:]
+			}
+			if got := joined(pieces); got != want {
+				t.Errorf("%s: a line of a diff is %q, want %q", nameOf(l), got, want)
+			}
+		}
 	})
+}
+
+func joined(pieces []Piece) string {
+	var b strings.Builder
+	for _, p := range pieces {
+		b.WriteString(p.Text)
+	}
+	return b.String()
 }
 
 // Text that takes the rules of a language much time is plain after a while.
