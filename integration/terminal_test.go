@@ -217,8 +217,8 @@ func TestPlainTerminal(t *testing.T) {
 		{"NO_COLOR=1", "bold `code` and a line that is longer than the sixty columns\n", "\x1b[1mbold\x1b[0m"},
 		{"TERM=dumb", "**bold** `code` and a line that is longer than the sixty\ncolumns\n", "**bold** `code`"},
 	} {
-		s.enter("clear; " + tt.variable + " zeph-acp run hi >/dev/tty; echo status $?")
-		s.await(`status 0\n\$$`)
+		s.enter("clear; " + tt.variable + " zeph-acp run hi >/dev/tty; echo status of " + tt.variable + " $?")
+		s.await("status of " + tt.variable + ` 0\n\$$`)
 		if got := s.tmux("capture-pane", "-e", "-p"); !strings.Contains(s.text(), tt.text) || !strings.Contains(got, tt.styled) || colour.MatchString(got) {
 			t.Errorf("%s: %q", tt.variable, got)
 		}
