@@ -165,8 +165,8 @@ func TestCommands(t *testing.T) {
 		"!ls -l":               {sent: "/bash ls -l"},
 		"/bash ls":             {sent: "/bash ls"},
 		"/help":                {screen: "edit the prompt in $VISUAL or $EDITOR"},
-		"/model":               {screen: "❯ 2 B"},
-		"/mode":                {screen: "❯ 2 Code"},
+		"/model":               {screen: "❯ 2 ✓ B"},
+		"/mode":                {screen: "❯ 2 ✓ Code"},
 		"what is 1/2 + 1/4 ? ": {sent: "what is 1/2 + 1/4 ?"},
 	} {
 		t.Run(text, func(t *testing.T) {

@@ -293,6 +293,9 @@ func (e *entry) show(s *headless.Screen, b *bytes.Buffer, p paint) {
 		if e.question != nil {
 			s.Question(e.question.request)
 		}
+		if !e.running {
+			s.Ended(acp.StopEndTurn, "") // a call without a result is not finished
+		}
 	}
 	s.Still()
 }

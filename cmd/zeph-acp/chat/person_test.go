@@ -59,9 +59,10 @@ func sit(t testing.TB, change func(c *Chat)) *person {
 	return p
 }
 
-// update gives the screen a message, and carries out what the screen wants.
+// update gives the screen a message, draws it, and carries out what the screen wants.
 func (p *person) update(msg tea.Msg) {
 	_, cmd := p.m.Update(msg)
+	p.m.View()
 	p.run(cmd)
 }
 

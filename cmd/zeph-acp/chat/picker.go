@@ -3,6 +3,7 @@ package chat
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -18,17 +19,14 @@ type picker struct {
 	typed    string
 	shown    []item // the items that fit to typed
 	selected int
+	current  string // the value in effect, which is marked; may be empty
 	pick     func(i item) tea.Cmd
 }
 
 // openPicker shows a list, with the current item selected.
 func (m *model) openPicker(title string, items []item, current string, pick func(i item) tea.Cmd) {
-	p := &picker{title: title, items: items, shown: items, pick: pick}
-	for i, it := range items {
-		if it.value == current {
-			p.selected = i
-		}
-	}
+	p := &picker{title: title, items: items, shown: items, current: current, pick: pick}
+	p.selected = max(slices.IndexFunc(items, func(i item) bool { return i.value == current }), 0)
 	m.picker = p
 }
 
@@ -71,49 +69,97 @@ func (p *picker) filter(typed string) {
 }
 
 // view returns the rows of the list, at most so many.
-func (p *picker) view(columns, most int, st styles) []string {
-	rows := []string{st.bold(cut(p.title+"  "+p.typed, columns))}
-	rows = append(rows, itemRows(p.shown, p.selected, columns, most-2, true, st)...)
-	if len(p.shown) == 0 {
-		rows = append(rows, st.dim("Nothing fits."))
+func (p *picker) view(columns, most int, st styles) (rows []string, cursor *tea.Position) {
+	title := cut(p.title, columns/2) + ": "
+	typed := tail(headless.OneLine(p.typed), max(columns-width(title)-1, 1))
+	rows = append(rows, st.bold(title)+typed)
+	rows = append(rows, list{p.shown, p.selected, p.typed == "", p.current}.rows(columns, most-2, st)...)
+	hint := []string{"Arrows, a number, or type a part of it. Enter picks, Esc goes back.", "Enter picks, Esc goes back."}
+	switch {
+	case len(p.shown) > 0 && p.typed != "":
+		hint[0] = "Arrows, or type more of it. Enter picks, Esc goes back."
+	case len(p.shown) == 0:
+		hint = []string{"Nothing matches. Backspace deletes, Esc goes back.", "Nothing matches. Esc goes back."}
 	}
-	return append(rows, st.dim(cut("Arrows or a number, or type a part of it. Enter picks, Esc goes back.", columns)))
+	return append(rows, st.dim(fitting(columns, hint...))), &tea.Position{X: width(title + typed)}
 }
 
-// itemRows returns the rows of items around the selected one.
-func itemRows(items []item, selected, columns, most int, numbered bool, st styles) (rows []string) {
+// list is a list of items of which one is selected.
+type list struct {
+	items    []item
+	selected int
+	numbered bool
+	current  string // the value in effect, which is marked; may be empty
+}
+
+// rows returns the rows around the selected item, at most so many.
+func (l list) rows(columns, most int, st styles) (rows []string) {
 	most = max(most, 1)
-	first := min(max(selected-most/2, 0), max(len(items)-most, 0))
-	names := 0
-	for _, i := range items[first:min(first+most, len(items))] {
-		names = max(names, width(i.name))
+	more := ""
+	if len(l.items) > most && most > 2 {
+		most--
+		more = st.dim(fmt.Sprintf("  %d of %d", l.selected+1, len(l.items)))
 	}
-	names = min(names, columns/2)
-	for n, i := range items[first:min(first+most, len(items))] {
-		mark := "  "
-		if first+n == selected {
-			mark = "❯ "
+	names, abouts := 0, 0
+	for _, i := range l.items {
+		names, abouts = max(names, width(i.name)), max(abouts, width(i.about))
+	}
+	room := columns - l.markWidth() - 2
+	if names > columns/2 && abouts <= columns/2 {
+		names = min(names, room-abouts)
+	}
+	names = min(names, max(columns/2, room-abouts))
+	first := min(max(l.selected-most/2, 0), max(len(l.items)-most, 0))
+	for n := first; n < min(first+most, len(l.items)); n++ {
+		i, mark, paint := l.items[n], l.mark(n), func(text string) string { return text }
+		if n == l.selected {
+			paint = st.bold
 		}
-		if numbered && first+n < 9 {
-			mark += fmt.Sprintf("%d ", first+n+1)
-		} else if numbered {
-			mark += "  "
+		rest := room - names
+		if i.about == "" || rest < 12 {
+			rows = append(rows, paint(mark+cut(i.name, max(columns-l.markWidth(), 1))))
+			continue
 		}
-		text := mark + cut(i.name, max(columns-width(mark), 1))
-		if first+n == selected {
-			text = st.bold(text)
-		}
-		if rest := columns - width(mark) - names - 2; i.about != "" && rest >= 12 {
-			pad := strings.Repeat(" ", max(names-width(i.name), 0)+2)
-			text = mark + cut(i.name, names)
-			if first+n == selected {
-				text = st.bold(text)
-			}
-			text += pad + st.dim(cut(i.about, rest))
-		}
-		rows = append(rows, text)
+		name := cut(i.name, names)
+		rows = append(rows, paint(mark+name)+strings.Repeat(" ", names-width(name)+2)+st.dim(cut(i.about, rest)))
+	}
+	if more != "" {
+		rows = append(rows, more)
 	}
 	return rows
+}
+
+// markWidth returns the columns of what stands before each item.
+func (l list) markWidth() int {
+	n := 2
+	if l.numbered {
+		n += 2
+	}
+	if l.current != "" {
+		n += 2
+	}
+	return n
+}
+
+// mark returns what stands before an item.
+func (l list) mark(n int) string {
+	mark := "  "
+	if n == l.selected {
+		mark = "❯ "
+	}
+	switch {
+	case l.numbered && n < 9:
+		mark += fmt.Sprintf("%d ", n+1)
+	case l.numbered:
+		mark += "  "
+	}
+	switch {
+	case l.current != "" && l.items[n].value == l.current:
+		mark += "✓ "
+	case l.current != "":
+		mark += "  "
+	}
+	return mark
 }
 
 // ownCommand carries out a command of the screen itself, and reports whether the text is one. A text that looks like a
@@ -127,7 +173,7 @@ func (m *model) ownCommand(text string) (cmd tea.Cmd, done bool) {
 	case "/exit", "/quit":
 		return m.leave(), true
 	case "/help":
-		m.feed.add(&entry{kind: kindOwn, draw: m.help})
+		m.window.show(m.feed.add(&entry{kind: kindOwn, draw: m.help}))
 		return nil, true
 	case "/resume":
 		if rest != "" {
@@ -146,7 +192,8 @@ func (m *model) ownCommand(text string) (cmd tea.Cmd, done bool) {
 			return nil, true
 		case name == "/rewind" && !m.running:
 			if turns := m.chat.turnItems(m.session.ID); len(turns) > 0 {
-				m.openPicker("Go back to before", turns, turns[len(turns)-1].value, func(i item) tea.Cmd { return m.begin("/rewind " + i.value) })
+				m.openPicker("Go back to before", turns, "", func(i item) tea.Cmd { return m.begin("/rewind " + i.value) })
+				m.picker.selected = len(turns) - 1
 				return nil, true
 			}
 		}

@@ -181,39 +181,51 @@ func (q *question) view(columns int, st styles) (rows []string, cursor *tea.Posi
 	}
 	rows = append(rows, st.bold(cut(title, columns)))
 	for i, o := range q.request.Options {
-		text := fmt.Sprintf("%d  %s", i+1, headless.OneLine(o.Name))
-		mark := "  "
+		mark, paint := "  ", func(text string) string { return text }
 		if i == q.selected && q.ready && q.reason == nil {
-			mark, text = "❯ ", st.bold(text)
+			mark, paint = "❯ ", st.bold
 		}
-		rows = append(rows, cut(mark+text, columns))
+		mark += fmt.Sprintf("%d  ", i+1)
+		for _, row := range wrapped(headless.OneLine(o.Name), columns-width(mark), maxOptionRows) {
+			rows = append(rows, paint(mark+row))
+			mark = strings.Repeat(" ", width(mark))
+		}
 	}
 	switch {
 	case !q.ready:
-		rows = append(rows, st.dim(cut("Answer when you have stopped typing. What you type now goes into your prompt.", columns)))
+		rows = append(rows, st.dim(fitting(columns, "Answer when you have stopped typing. What you type now goes into your prompt.", "Stop typing to answer.")))
 	case q.reason != nil:
-		prompt := "Why not? (Enter sends the no, Esc goes back) "
-		if columns < 70 {
-			prompt = "Why not? "
-		}
-		shown := tail(prompt+*q.reason, columns-1)
-		rows = append(rows, shown)
-		cursor = &tea.Position{X: width(shown), Y: len(rows) - 1}
+		const prompt = "Why not? "
+		shown := prompt + tail(*q.reason, max(columns-width(prompt)-1, 1))
+		rows = append(rows, shown, st.dim(fitting(columns, "Enter sends the no with the reason, which may be empty. Esc goes back.", "Enter sends the no, Esc goes back.")))
+		cursor = &tea.Position{X: width(shown), Y: len(rows) - 2}
 	case q.wrong:
-		rows = append(rows, st.warn(cut("Press "+q.keys()+". Esc interrupts the turn.", columns)))
+		rows = append(rows, st.warn(fitting(columns, "Press "+q.keys(true)+". Esc interrupts the turn.", "Press "+q.keys(true)+".", "Press "+q.keys(false)+".")))
 	default:
-		rows = append(rows, st.dim(cut(q.keys()+" · Esc interrupts", columns)))
+		rows = append(rows, st.dim(fitting(columns, q.keys(true)+" · Esc interrupts", q.keys(false)+" · Esc interrupts", q.keys(false))))
 	}
 	return rows, cursor
 }
 
-// keys names the keys that answer.
-func (q *question) keys() string {
+// maxOptionRows is the number of rows that the name of an option may have.
+const maxOptionRows = 4
+
+// keys names the keys that answer, in many words or few.
+func (q *question) keys(many bool) string {
 	var all []string
-	for _, w := range []struct{ kind, words string }{{"allow_once", "y"}, {"allow_always", "a for always"}, {"reject_once", "n and a reason"}} {
-		if _, ok := headless.OptionOfKind(q.request.Options, w.kind); ok {
-			all = append(all, w.words)
+	for _, w := range []struct{ kind, words, few string }{
+		{"allow_once", "y", "y"}, {"allow_always", "a for always", "a always"}, {"reject_once", "n and a reason", "n no"},
+	} {
+		if _, ok := headless.OptionOfKind(q.request.Options, w.kind); !ok {
+			continue
 		}
+		if !many {
+			w.words = w.few
+		}
+		all = append(all, w.words)
 	}
-	return strings.Join(append(all, fmt.Sprintf("1 to %d", len(q.request.Options)), "the arrows and Enter"), ", ")
+	if many || len(all) == 0 {
+		all = append(all, fmt.Sprintf("1 to %d", len(q.request.Options)), "the arrows and Enter")
+	}
+	return strings.Join(all, ", ")
 }

@@ -46,9 +46,32 @@ func tail(text string, columns int) string {
 
 func width(text string) int { return ansi.StringWidth(text) }
 
+// fitting returns the first of the texts that fits in the columns, else the beginning of the last one.
+func fitting(columns int, texts ...string) string {
+	for _, t := range texts {
+		if width(t) <= columns {
+			return t
+		}
+	}
+	return cut(texts[len(texts)-1], columns)
+}
+
+// wrapped returns a text in rows of so many columns; the last of most rows ends with "…" if there are more.
+func wrapped(text string, columns, most int) []string {
+	rows := strings.Split(ansi.Wrap(text, max(columns, 1), " "), "\n")
+	if len(rows) > most {
+		rows = append(rows[:most-1], cut(strings.Join(rows[most-1:], " "), columns))
+	}
+	return rows
+}
+
 // View implements [tea.Model].
 func (m *model) View() tea.View {
 	below, cursor := m.below()
+	m.window.rows = max(m.height-len(below), 0)
+	if m.question != nil {
+		below, cursor = m.below() // again, since it is known now whether the question begins above the window
+	}
 	if len(below) >= m.height { // a tiny terminal
 		drop := len(below) - m.height
 		below = below[drop:]
@@ -86,21 +109,24 @@ func (m *model) printable(text string) string {
 	if !m.chat.ASCII {
 		return text
 	}
-	return strings.Map(func(r rune) rune {
-		if r < 0x80 {
-			return r
-		}
+	var b strings.Builder
+	for _, r := range text {
 		if i := slices.Index(drawn, r); i >= 0 {
-			return rune(drawnASCII[i])
+			r = rune(drawnASCII[i])
 		}
-		return '?'
-	}, text)
+		if r < 0x80 {
+			b.WriteRune(r)
+			continue
+		}
+		b.WriteString(strings.Repeat("?", width(string(r)))) // as wide, so that the cursor is where it should be
+	}
+	return b.String()
 }
 
 // drawn are the characters that the screen is drawn with, and drawnASCII those in their place.
-var drawn = []rune("›❯─·…╭│╰┄┊↓⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
+var drawn = []rune("›❯✓─·…╭│╰┄┊↓↑⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
 
-const drawnASCII = ">>--.+|+-:v" + `|/-\|/-\|/`
+const drawnASCII = ">>*--.+|+-:v^" + `|/-\|/-\|/`
 
 // windowTitle says in the terminal's title whether the turn waits for the person.
 func (m *model) windowTitle() string {
@@ -140,13 +166,15 @@ func (m *model) below() (rows []string, cursor *tea.Position) {
 	}
 	switch {
 	case m.picker != nil:
-		rows = append(rows, m.picker.view(m.width, most, m.st)...)
+		p, c := m.picker.view(m.width, most, m.st)
+		at(c)
+		rows = append(rows, p...)
 	case m.question != nil && m.question.ready:
 		q, c := m.question.view(m.width, m.st)
 		at(c)
 		rows = append(rows, q...)
 		if m.editor.Text() != "" {
-			rows = append(rows, m.st.dim(cut("Your prompt is kept until you have answered.", m.width)))
+			rows = append(rows, m.st.dim(fitting(m.width, "Your prompt is kept until you have answered.", "Your prompt is kept.")))
 		}
 	default:
 		if m.question != nil {
@@ -157,36 +185,53 @@ func (m *model) below() (rows []string, cursor *tea.Position) {
 		at(c)
 		rows = append(rows, prompt...)
 		if m.menu.open() {
-			rows = append(rows, itemRows(m.menu.items, m.menu.selected, m.width, min(most, 10), false, m.st)...)
+			rows = append(rows, list{items: m.menu.items, selected: m.menu.selected}.rows(m.width, min(most, 10), m.st)...)
 		}
 	}
-	return append(rows, m.footer()), cursor
+	return append(rows, m.footer()...), cursor
 }
 
 // promptRows returns the rows of the prompt, at most so many, and the place of the cursor.
 func (m *model) promptRows(most int) (rows []string, cursor *tea.Position) {
 	const mark = "› "
+	if query, found, on := m.editor.Search(); on {
+		return m.searchRows(query, found, most)
+	}
 	all, row, column := m.editor.Rows(max(m.width-width(mark)-1, 1))
 	first := min(max(row-most+1, 0), max(len(all)-most, 0))
 	for i, r := range all[first:min(first+most, len(all))] {
 		before := "  "
-		if first+i == 0 {
+		switch {
+		case first+i == 0:
 			before = mark
+		case i == 0:
+			before = "… "
 		}
 		rows = append(rows, before+r)
 	}
 	if m.editor.Text() == "" && !m.running && !m.hasTurns && m.question == nil {
-		rows[0] = mark + m.st.dim(cut("Type a prompt, / for commands, @ for files", m.width-width(mark)))
+		rows[0] = mark + m.st.dim(fitting(m.width-width(mark), "Type a prompt, / for commands, @ for files", "Type a prompt, or / for commands", "Type a prompt"))
 	}
 	cursor = &tea.Position{X: width(mark) + column, Y: row - first}
-	if query, found, on := m.editor.Search(); on {
-		text := "Search: " + headless.OneLine(query)
-		if found == "" && query != "" {
-			text += " (nothing found)"
-		}
-		rows = append(rows, m.st.dim(cut(text+"   Ctrl-R goes further back, Enter takes it, Esc goes back", m.width)))
-	}
 	return rows, cursor
+}
+
+// searchRows returns the rows of a search in the earlier prompts: what is found, and what is searched.
+func (m *model) searchRows(query, found string, most int) (rows []string, cursor *tea.Position) {
+	mark := "› "
+	for _, row := range wrapped(headless.OneLine(found), m.width-width(mark), max(most-1, 1)) {
+		rows = append(rows, mark+row)
+		mark = "  "
+	}
+	search := "Search: " + tail(headless.OneLine(query), max(m.width-width("Search: ")-1, 1))
+	cursor = &tea.Position{X: width(search), Y: len(rows)}
+	switch {
+	case found != "":
+		search += m.st.dim(fitting(m.width-width(search), "   Ctrl-R goes further back, Enter takes it, Esc goes back", "   Enter takes it, Esc goes back", "  Enter, Esc", ""))
+	case query != "":
+		search += m.st.dim(fitting(m.width-width(search), "   nothing found, Esc goes back", "  nothing found", ""))
+	}
+	return append(rows, search), cursor
 }
 
 // status returns the row that says what the turn waits for; empty if no turn runs.
@@ -195,16 +240,20 @@ func (m *model) status() string {
 		return ""
 	}
 	if m.question != nil {
-		return m.st.bold(cut("Waiting for you", m.width))
+		const waiting = "Waiting for you"
+		if m.window.beginsAbove(m.question) {
+			return m.st.bold(waiting) + m.st.dim("  ↑ more above (PgUp)")
+		}
+		return m.st.bold(waiting)
 	}
-	what := "waiting for the model"
+	what, others := "waiting for the model", ""
 	if m.call == nil {
 		what = "opening the session"
 	}
 	if calls := m.feed.running(); len(calls) > 0 {
 		what = calls[0].title()
 		if n := len(calls) - 1; n > 0 {
-			what += " and " + quantity.Count(n, "other call")
+			others = " and " + quantity.Count(n, "other call")
 		}
 	} else if e := m.feed.last(); e != nil {
 		switch e.kind {
@@ -217,10 +266,10 @@ func (m *model) status() string {
 	frames := spinner.MiniDot.Frames
 	text := fmt.Sprintf("%s %s  ", frames[m.frame%len(frames)], elapsed(m.now().Sub(m.began)))
 	end := "  Esc interrupts"
-	if m.width < 60 {
+	if width(text+what+others+end) > m.width && m.width < 60 {
 		end = ""
 	}
-	return m.st.dim(text + cut(what, m.width-width(text)-width(end)) + end)
+	return m.st.dim(cut(text+cut(what, m.width-width(text+others+end))+others+end, m.width))
 }
 
 // elapsed returns a duration in few columns.
@@ -231,75 +280,22 @@ func elapsed(d time.Duration) string {
 	return fmt.Sprintf("%d:%02d", int(d.Minutes()), int(d.Seconds())%60)
 }
 
-// footer returns the last row: the facts about the session, or a hint. In a narrow terminal the last facts are missing.
-func (m *model) footer() string {
-	if m.hint != "" {
-		return m.st.warn(cut(m.hint, m.width))
-	}
-	var facts []string
-	add := func(text string) {
-		if text != "" && width(strings.Join(append(facts, text), " · ")) <= m.width {
-			facts = append(facts, text)
-		}
-	}
-	add(m.editor.Mode())
-	add(m.session.Modes.Current)
-	add(cut(headless.OneLine(m.session.current("model")), max(m.width/3, 12)))
-	if u := m.usage; u.Size > 0 {
-		add(fmt.Sprintf("%d %% of %s", u.Used*100/u.Size, thousandsOf(u.Size)))
-	}
-	add(m.cost())
-	if m.chat.Jobs != nil {
-		if n := m.chat.Jobs(); n > 0 {
-			add(quantity.Count(n, "job"))
-		}
-	}
-	if m.chat.Sandbox != nil {
-		add(m.chat.Sandbox())
-	}
-	return m.st.dim(cut(strings.Join(facts, " · "), m.width))
-}
-
-// cost returns what the session has cost.
-func (m *model) cost() string {
-	switch {
-	case m.usage.Size == 0:
-		return ""
-	case m.usage.Cost == nil:
-		if m.chat.Unpriced != nil && m.chat.Unpriced() {
-			return "cost unknown"
-		}
-		return ""
-	case m.usage.Cost.Currency == "USD":
-		return fmt.Sprintf("$%.2f", m.usage.Cost.Amount)
-	}
-	return fmt.Sprintf("%.2f %s", m.usage.Cost.Amount, headless.OneLine(m.usage.Cost.Currency))
-}
-
-// thousandsOf returns a number of tokens in few columns.
-func thousandsOf(n int) string {
-	switch {
-	case n >= 1_000_000:
-		return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(n)/1e6), ".0") + "M"
-	case n >= 1000:
-		return fmt.Sprintf("%dk", n/1000)
-	}
-	return fmt.Sprint(n)
-}
-
 // banner draws the first lines of the conversation.
 func (m *model) banner(p paint) string {
 	st := m.st
-	facts := []string{m.chat.Version}
+	about := m.chat.Version
 	if model := m.session.current("model"); model != "" {
-		facts = append(facts, cut(headless.OneLine(model), max(p.columns/2, 12)), m.session.Modes.Current+" mode")
+		about += factSeparator + fittingModel(headless.OneLine(model), p.columns-width("zeph-acp "+about+factSeparator))
+		if mode := factSeparator + m.session.Modes.Current + " mode"; width("zeph-acp "+about+mode) <= p.columns {
+			about += mode
+		}
 	}
 	where := headless.OneLine(m.chat.DirName)
 	if m.chat.Branch != "" {
 		where += " on " + headless.OneLine(m.chat.Branch)
 	}
 	rows := []string{
-		st.bold("zeph-acp") + " " + cut(strings.Join(facts, " · "), p.columns-9),
+		st.bold("zeph-acp") + " " + cut(about, p.columns-9),
 		cut(where, p.columns),
 	}
 	if m.chat.Hint != "" {

@@ -12,6 +12,9 @@ type window struct {
 	row int
 }
 
+// roomy is the number of rows from which there is room for an empty row after the last entry.
+const roomy = 8
+
 // position is a row of an entry of the feed.
 type position struct{ entry, row int }
 
@@ -28,7 +31,11 @@ func (w *window) start() position {
 		}
 		w.top = nil
 	}
-	return w.up(position{entry: len(w.feed.entries)}, w.rows+1) // the empty row after the last entry is not shown
+	rows := w.rows
+	if rows < roomy {
+		rows++ // without the empty row after the last entry
+	}
+	return w.up(position{entry: len(w.feed.entries)}, rows)
 }
 
 // up returns the position so many rows above another one, or the first.
@@ -76,6 +83,12 @@ func (w *window) scroll(rows int) {
 	w.top, w.row = w.feed.entries[at.entry], at.row
 }
 
+// show shows an entry at the end of the feed from its first row on.
+func (w *window) show(e *entry) {
+	w.top, w.row = e, 0
+	w.scroll(0)
+}
+
 // visible returns the rows that are shown, and the entry of each; nil for an empty row.
 func (w *window) visible() (rows []string, of []*entry) {
 	for p := w.start(); p.entry < len(w.feed.entries) && len(rows) < w.rows; p = (position{entry: p.entry + 1}) {
@@ -88,6 +101,12 @@ func (w *window) visible() (rows []string, of []*entry) {
 	}
 	n := min(len(rows), w.rows)
 	return rows[:n], of[:n]
+}
+
+// beginsAbove reports whether the entry of a question begins above the window.
+func (w *window) beginsAbove(q *question) bool {
+	at := w.start()
+	return at.entry < len(w.feed.entries) && at.row > 0 && w.feed.entries[at.entry].question == q
 }
 
 // below reports whether there are rows below the window.

@@ -61,7 +61,7 @@ func (s *Screen) question(p acp.RequestPermissionRequest) {
 		}
 	}
 	c.showDiffs(diffs, false)
-	if !strings.HasSuffix(c.title, "?") { // else the title is the question
+	if len(p.Options) > 0 && !strings.HasSuffix(c.title, "?") { // else the title is the question
 		c.line(bold, "Allow this?")
 	}
 	for i, o := range p.Options {
