@@ -2,7 +2,6 @@ package command
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -10,6 +9,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors/command/plain"
 	"github.com/zeph-acp/zeph-acp/executors/command/programs"
+	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
 	"github.com/zeph-acp/zeph-acp/filter/text/line"
 )
 
@@ -232,7 +232,7 @@ const (
 )
 
 // lineRange matches the script of sed -n that prints lines by their numbers.
-var lineRange = regexp.MustCompile(`^(\d+(,[+~]?(\d+|\$))?p;? ?)+(\d+q)?$`)
+var lineRange = lazyregexp.New(`^(\d+(,[+~]?(\d+|\$))?p;? ?)+(\d+q)?$`)
 
 func cutOf(words []string) cut {
 	switch gnuName(baseName(words[0])) {

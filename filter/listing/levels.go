@@ -71,7 +71,7 @@ func (p *listingPass) treeEntries(asked int) ([]treeEntry, error) {
 		if !e.isDir && level == asked && bytes.IndexByte(name, '.') < 0 {
 			likely = append(likely, len(entries))
 		}
-		if noiseDirs[treeName(name)] {
+		if noiseDirs()[treeName(name)] {
 			e.noise = -1
 		}
 		for i := e.parent; e.inNoise; i = entries[i].parent {

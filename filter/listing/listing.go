@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/zeph-acp/zeph-acp/filter/strategy"
 	"github.com/zeph-acp/zeph-acp/filter/text"
@@ -116,24 +117,28 @@ var buildDirs = setOf(
 	"target", "dist", "build", "out", "_build", "obj", "vendor", "coverage", "third_party",
 )
 
-func setOf(names ...string) map[string]bool {
-	set := make(map[string]bool, len(names))
-	for _, name := range names {
-		set[name] = true
-	}
-	return set
+// setOf returns a function that returns the set of names, which it makes at the first call.
+func setOf(names ...string) func() map[string]bool {
+	return sync.OnceValue(func() map[string]bool {
+		set := make(map[string]bool, len(names))
+		for _, name := range names {
+			set[name] = true
+		}
+		return set
+	})
 }
 
 // noiseNameLengths holds the lengths of these names as bits, by the first byte of the
 // names. The quick test excludes most names.
-var noiseNameLengths = func() (table [256]uint32) {
-	for _, names := range []map[string]bool{noiseDirs, buildDirs} {
+var noiseNameLengths = sync.OnceValue(func() *[256]uint32 {
+	var table [256]uint32
+	for _, names := range []map[string]bool{noiseDirs(), buildDirs()} {
 		for name := range names {
 			table[name[0]] |= 1 << len(name)
 		}
 	}
-	return table
-}()
+	return &table
+})
 
 // noisePath returns the end of a path's first directory of noise that the command does
 // not name, or 0.
@@ -157,10 +162,10 @@ func (p *listingPass) noiseEnd(path []byte) (end int) {
 		}
 		name := path[at : at+to]
 		at += to + 1
-		if to == 0 || to > 31 || noiseNameLengths[name[0]]&(1<<to) == 0 {
+		if to == 0 || to > 31 || noiseNameLengths()[name[0]]&(1<<to) == 0 {
 			continue
 		}
-		if (noiseDirs[string(name)] || p.buildIsNoise && buildDirs[string(name)]) && !p.isNamedByCommand(string(name), at) {
+		if (noiseDirs()[string(name)] || p.buildIsNoise && buildDirs()[string(name)]) && !p.isNamedByCommand(string(name), at) {
 			return at
 		}
 	}

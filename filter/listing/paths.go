@@ -68,7 +68,7 @@ func (p *listingPass) countPaths() (c pathCount, err error) {
 		}
 	})
 	for path, n := range c.inNoise.counts() {
-		if n < minNoisePaths || n < minBuildPaths && buildDirs[pathBase(path)] {
+		if n < minNoisePaths || n < minBuildPaths && buildDirs()[pathBase(path)] {
 			delete(c.inNoise.count, path)
 			continue
 		}

@@ -155,7 +155,7 @@ func (t *tablePass) df() string {
 		}
 		rows++
 		kind := string(fields[0])
-		if pseudoFileSystems[string(fields[1])] {
+		if pseudoFileSystems()[string(fields[1])] {
 			kind = string(fields[1])
 		}
 		loop := bytes.HasPrefix(fields[0], []byte("/dev/loop")) || kind == "squashfs" || strings.HasPrefix(kind, "fuse.")
@@ -175,7 +175,7 @@ func (t *tablePass) df() string {
 			bytes.HasPrefix(mount, []byte("/snap/"))
 		if loop && inContainer ||
 			loop && bytes.HasPrefix(mount, []byte("/var/lib/snapd")) ||
-			pseudoFileSystems[kind] && string(mount) != "/" && (inContainer || !full || loop) {
+			pseudoFileSystems()[kind] && string(mount) != "/" && (inContainer || !full || loop) {
 			omitted++
 			return
 		}

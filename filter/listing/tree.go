@@ -112,7 +112,7 @@ func (t *treeWriter) line(l []byte) {
 		t.level = level
 	}
 	line := append(bytes.Repeat([]byte{' '}, level), name...)
-	if base := treeName(name); level >= t.deepest || noiseDirs[base] {
+	if base := treeName(name); level >= t.deepest || noiseDirs()[base] {
 		t.runs.flushUnlessContinued(line)
 		t.foldedLevel, t.foldedDir = level, line
 		return

@@ -20,7 +20,9 @@ var importantWords = NewWords(
 // Words finds any of several words in a line, ignoring the case of ASCII
 // letters.
 type Words struct {
-	table func() *wordTable
+	list  []string
+	once  sync.Once
+	built *wordTable
 }
 
 // wordTable indexes the words by their first three bytes, five bits each, which
@@ -33,18 +35,24 @@ type wordTable struct {
 func pairIndex(a, b byte) int { return int(a&31)<<5 | int(b&31) }
 
 // NewWords makes a set of words of at least three bytes each. It builds the
-// table when it is first needed, since a process uses few of the sets.
-func NewWords(list ...string) *Words {
-	return &Words{table: sync.OnceValue(func() *wordTable {
-		t := &wordTable{}
-		for _, text := range list {
-			lower := bytes.ToLower([]byte(text))
-			at := pairIndex(lower[0], lower[1])
-			t.thirdBytes[at] |= 1 << (lower[2] & 31)
-			t.words[at] = append(t.words[at], lower)
-		}
-		return t
-	})}
+// table when it is first needed, since a process uses few of the sets: a set costs
+// nothing at the start of the program, since the compiler puts it into the data section.
+func NewWords(list ...string) *Words { return &Words{list: list} }
+
+// table returns the index of the words.
+func (w *Words) table() *wordTable {
+	w.once.Do(w.build)
+	return w.built
+}
+
+func (w *Words) build() {
+	w.built = &wordTable{}
+	for _, text := range w.list {
+		lower := bytes.ToLower([]byte(text))
+		at := pairIndex(lower[0], lower[1])
+		w.built.thirdBytes[at] |= 1 << (lower[2] & 31)
+		w.built.words[at] = append(w.built.words[at], lower)
+	}
 }
 
 // Find reports whether any of the words occurs in the line.

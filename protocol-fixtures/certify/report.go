@@ -85,9 +85,9 @@ func agentFrame(line []byte) Frame  { return Frame{"agent", clip(string(line), m
 func clientFrame(line []byte) Frame { return Frame{"client", clip(string(line), maxFrame)} }
 
 func newReport() *Report {
-	r := &Report{all: scenarios, results: map[string]*Scenario{}, observed: map[string]int{}}
+	r := &Report{all: scenarios(), results: map[string]*Scenario{}, observed: map[string]int{}}
 	r.result(connection, NotTried, "the client sent no initialize")
-	for _, s := range scenarios {
+	for _, s := range scenarios() {
 		reason := notRun
 		if s.unprompted {
 			reason = "the client did not ask for it"
@@ -274,7 +274,7 @@ func (r *Report) Skips(name string) bool {
 // Names returns the names of the scenarios that a client without a user can run: one start each.
 func Names() []string {
 	var names []string
-	for _, s := range scenarios {
+	for _, s := range scenarios() {
 		if !s.unprompted {
 			names = append(names, s.name)
 		}

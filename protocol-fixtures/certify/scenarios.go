@@ -25,29 +25,32 @@ type scenario struct {
 
 func (s scenario) in(version int) bool { return s.only == 0 || s.only == version }
 
-var scenarios = slices.Concat([]scenario{
-	{name: "stream", about: "Text and thoughts in many chunks, usage, a title and commands.", run: stream},
-	{name: "large", about: "One update of 900 KiB.", run: large},
-	{name: "tools", about: "Tool calls of every kind, with locations, input and output.", run: tools},
-	{name: "diffs", about: "A changed and a new file.", run: diffs},
-	{name: "plan", about: "A plan whose steps are done one after the other.", run: planSteps},
-	{name: "plan-operations", about: "Two plans, a document, and the removal of a plan.", needs: "plan", run: planOperations},
-	{name: "options", about: "The agent changes the mode and an option.", run: options},
-	{name: "boolean-option", about: "An option that is on or off.", needs: "session.configOptions.boolean", run: options},
-	{name: "notices", about: "Notices of each severity.", needs: "session.notices", run: notices},
-	{name: "compaction", about: "A compaction of the conversation.", needs: "session.compaction", run: compaction},
-	{name: "sub-agents", about: "A sub-agent with its own session, which asks a question.", ask: "Answer it as you like.", needs: "subagents", run: subagents},
-}, questionScenarios, cancelScenarios, fileScenarios, terminalScenarios, hostileScenarios, []scenario{
-	{
-		name: "load", about: "An earlier session is opened again.", ask: "Close this session, and open it again from the list of sessions.",
-		unprompted: true, run: unprompted,
-	},
-	{name: "list", about: "The sessions are listed.", ask: "Open the list of sessions.", unprompted: true, run: unprompted},
-	{
-		name: "options-set", about: "The user changes the mode or an option.", ask: "Choose another mode, or another value of an option.", unprompted: true,
-		run: unprompted,
-	},
-})
+// scenarios returns all scenarios.
+func scenarios() []scenario {
+	return slices.Concat([]scenario{
+		{name: "stream", about: "Text and thoughts in many chunks, usage, a title and commands.", run: stream},
+		{name: "large", about: "One update of 900 KiB.", run: large},
+		{name: "tools", about: "Tool calls of every kind, with locations, input and output.", run: tools},
+		{name: "diffs", about: "A changed and a new file.", run: diffs},
+		{name: "plan", about: "A plan whose steps are done one after the other.", run: planSteps},
+		{name: "plan-operations", about: "Two plans, a document, and the removal of a plan.", needs: "plan", run: planOperations},
+		{name: "options", about: "The agent changes the mode and an option.", run: options},
+		{name: "boolean-option", about: "An option that is on or off.", needs: "session.configOptions.boolean", run: options},
+		{name: "notices", about: "Notices of each severity.", needs: "session.notices", run: notices},
+		{name: "compaction", about: "A compaction of the conversation.", needs: "session.compaction", run: compaction},
+		{name: "sub-agents", about: "A sub-agent with its own session, which asks a question.", ask: "Answer it as you like.", needs: "subagents", run: subagents},
+	}, questionScenarios, cancelScenarios, fileScenarios, terminalScenarios, hostileScenarios, []scenario{
+		{
+			name: "load", about: "An earlier session is opened again.", ask: "Close this session, and open it again from the list of sessions.",
+			unprompted: true, run: unprompted,
+		},
+		{name: "list", about: "The sessions are listed.", ask: "Open the list of sessions.", unprompted: true, run: unprompted},
+		{
+			name: "options-set", about: "The user changes the mode or an option.", ask: "Choose another mode, or another value of an option.", unprompted: true,
+			run: unprompted,
+		},
+	})
+}
 
 func unprompted(*turn) {}
 

@@ -103,7 +103,7 @@ func (t *turn) choose() (scenario, bool) {
 	if _, after, ok := strings.Cut(t.text, "/certify "); ok && len(strings.Fields(after)) > 0 {
 		name, named = strings.Fields(after)[0], true
 	}
-	for _, s := range scenarios {
+	for _, s := range scenarios() {
 		switch {
 		case named && s.name != name, !named && (t.config.Only != "" || t.seen[s.name] || s.unprompted):
 		case !s.in(t.version):

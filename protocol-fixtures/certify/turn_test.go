@@ -10,7 +10,7 @@ import (
 // A prompt about a scenario that the client reaches by other requests passes nothing yet.
 func TestVerdictOfUnprompted(t *testing.T) {
 	a := &agent{}
-	for _, s := range scenarios {
+	for _, s := range scenarios() {
 		one := &turn{agent: a, scenario: s}
 		if got := strings.TrimSpace(one.verdict()); (got == "Passed.") == s.unprompted {
 			t.Errorf("%s: %q", s.name, got)

@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"sync"
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/session/llm"
@@ -338,7 +339,7 @@ func (State) Kind() string { return "state" }
 func (Cleared) Kind() string { return "cleared" }
 
 // kinds maps the name of each kind to its type.
-var kinds = func() map[string]reflect.Type {
+var kinds = sync.OnceValue(func() map[string]reflect.Type {
 	types := map[string]reflect.Type{}
 	for _, e := range []Event{
 		Prompt{}, Preamble{}, Block{}, Answer{}, Cut{}, HookText{}, Steer{}, Note{},
@@ -348,7 +349,7 @@ var kinds = func() map[string]reflect.Type {
 		types[e.Kind()] = reflect.TypeOf(e)
 	}
 	return types
-}()
+})
 
 // unmarshal is json.Unmarshal with an error that names the field in the words of JSON.
 func unmarshal(data []byte, event any) error {
@@ -362,7 +363,7 @@ func unmarshal(data []byte, event any) error {
 // Decode is the inverse of Encode. It returns nil for an unknown kind, which is of a later
 // version.
 func Decode(kind string, data []byte) (Event, error) {
-	eventType, ok := kinds[kind]
+	eventType, ok := kinds()[kind]
 	if !ok {
 		return nil, nil
 	}

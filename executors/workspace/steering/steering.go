@@ -43,11 +43,11 @@ func Of(rel string, dir bool) Kind {
 	}
 	last := names[len(names)-1]
 	switch {
-	case matchesAny(instructionFiles, last), slices.ContainsFunc(names, in(instructionDirs)), matchesPath(instructionPaths, names, dir):
+	case matchesAny(instructionFiles(), last), slices.ContainsFunc(names, in(instructionDirs)), matchesPath(instructionPaths, names, dir):
 		return Instructions
-	case matchesAny(programFiles, last), slices.ContainsFunc(names, in(programDirs)), matchesPath(programPaths, names, dir), inShort(names):
+	case matchesAny(programFiles(), last), slices.ContainsFunc(names, in(programDirs())), matchesPath(programPaths, names, dir), inShort(names):
 		return Programs
-	case strings.HasPrefix(names[0], ".") && (dir || len(names) > 1) && !slices.Contains(harmlessDirs, names[0]) && !matchesPath(harmlessPaths, names, false):
+	case strings.HasPrefix(names[0], ".") && (dir || len(names) > 1) && !slices.Contains(harmlessDirs(), names[0]) && !matchesPath(harmlessPaths, names, false):
 		return Programs
 	}
 	return Nothing
@@ -94,7 +94,7 @@ func inShort(names []string) bool {
 			return false
 		}
 		short := func(dir string) bool { return isShort(name, dir) }
-		return slices.ContainsFunc(programDirs, short) || slices.ContainsFunc(instructionDirs, short)
+		return slices.ContainsFunc(programDirs(), short) || slices.ContainsFunc(instructionDirs, short)
 	})
 }
 

@@ -1,6 +1,9 @@
 package steering
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // All names are in lower case. A new tool gets a line here, and nothing else.
 
@@ -9,7 +12,7 @@ var controlDirs = []string{".git", ".hg", ".jj", ".svn", ".bzr", ".pijul", "_dar
 
 // programDirs are directories of settings from which programs start, at any depth. Those at the top
 // whose names begin with a dot need no line.
-var programDirs = strings.Fields(`
+var programDirs = fields(`
 	.agents .amazonq .augment .bundle .cargo .circleci .claude .claude-plugin .cline .codeium .codex .config .continue .crush
 	.cursor .devbox .devcontainer .direnv .emacs.d .factory .fleet .gemini .git-hooks .githooks .goose .gradle .helix .husky
 	.idea .idx .junie .kilo .kilocode .kiro .mise .mvn .nova .nvim .opencode .openhands .qodo .qwen .roo .run .settings .ssh
@@ -17,7 +20,7 @@ var programDirs = strings.Fields(`
 
 // programFiles match the names of files of the same kind. Shells read some of them at each start, and
 // others when a person enters the directory; editors and package managers read the rest.
-var programFiles = strings.Fields(`
+var programFiles = fields(`
 	.autoenv .autoenv.zsh .envrc .env.fish .in .bash_aliases .bash_login .bash_logout .bash_profile .*shenv .*shrc .inputrc .login .logout .profile
 	.zlogin .zlogout .zprofile .xinitrc .xprofile .xsession .tmux.conf .screenrc
 	.gitconfig .gitmodules .mise.toml .mise.*.toml mise.toml mise.*.toml .rtx.toml .tool-versions .sdkmanrc .nvmrc .*-version
@@ -44,7 +47,7 @@ var programPaths = []string{
 }
 
 // instructionFiles match files that agents read as instructions, at any depth.
-var instructionFiles = strings.Fields(`
+var instructionFiles = fields(`
 	agents.md agents.*.md agent.md claude.md claude.*.md gemini.md qwen.md codex.md crush.md jules.md warp.md replit.md skill.md copilot-instructions.md
 	.cursorrules .windsurfrules .clinerules .roorules* .roomodes .kilocodemodes .kilocoderules* .goosehints .rules .continuerules .traerules .voidrules .augment-guidelines
 	.aider*.md *.instructions.md *.prompt.md *.chatmode.md *.agent.md *.mdc`)
@@ -59,7 +62,7 @@ var instructionPaths = []string{
 
 // harmlessDirs are directories at the top whose names begin with a dot and that hold ordinary files
 // of a project, or caches.
-var harmlessDirs = strings.Fields(`
+var harmlessDirs = fields(`
 	.cache .changes .changeset .coverage .docs .mypy_cache .next .nuxt .nyc_output .output .parcel-cache .pytest_cache .reuse .ruff_cache
 	.storybook .svelte-kit .temp .tmp .turbo .vitepress .vuepress .well-known`)
 
@@ -67,4 +70,9 @@ var harmlessDirs = strings.Fields(`
 var harmlessPaths = []string{
 	"/.github/*.md", "/.github/issue_template", "/.github/pull_request_template", "/.github/discussion_template", "/.github/funding.yml",
 	"/.gitlab/issue_templates", "/.gitlab/merge_request_templates",
+}
+
+// fields returns a function that returns the words of a text, which it splits at the first call.
+func fields(words string) func() []string {
+	return sync.OnceValue(func() []string { return strings.Fields(words) })
 }
