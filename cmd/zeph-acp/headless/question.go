@@ -46,6 +46,18 @@ func (s *Screen) question(p acp.RequestPermissionRequest) {
 	defer s.mu.Unlock()
 	c := s.cardFor(p.ToolCall)
 	s.focus(c)
+	s.showQuestion(c, p)
+	if !strings.HasSuffix(c.title, "?") { // else the title is the question
+		c.line(bold, "Allow this?")
+	}
+	for i, o := range p.Options {
+		c.line(plainText, fmt.Sprintf("  %d  %s", i+1, executors.WholeLine(o.Name)))
+	}
+	s.flush()
+}
+
+// showQuestion prints what will happen, and the details.
+func (s *Screen) showQuestion(c *card, p acp.RequestPermissionRequest) {
 	if title := executors.WholeLine(p.ToolCall.Title); title != c.title {
 		c.spans(layout.Span{Text: title, Style: bold})
 	}
@@ -61,13 +73,6 @@ func (s *Screen) question(p acp.RequestPermissionRequest) {
 		}
 	}
 	c.showDiffs(diffs, false)
-	if len(p.Options) > 0 && !strings.HasSuffix(c.title, "?") { // else the title is the question
-		c.line(bold, "Allow this?")
-	}
-	for i, o := range p.Options {
-		c.line(plainText, fmt.Sprintf("  %d  %s", i+1, executors.WholeLine(o.Name)))
-	}
-	s.flush()
 }
 
 // details prints a text of a question.

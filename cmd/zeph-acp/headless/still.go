@@ -31,10 +31,15 @@ func (s *Screen) Folded() bool {
 	return s.folded
 }
 
-// Question shows what a person needs to know to answer a permission request, without the options.
+// Question shows the details that a person needs to answer a permission request. What will happen and the options are left
+// to the caller.
 func (s *Screen) Question(p acp.RequestPermissionRequest) {
-	p.Options = nil
-	s.question(p)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.cardFor(p.ToolCall)
+	c.title = executors.WholeLine(p.ToolCall.Title)
+	s.showQuestion(c, p)
+	s.flush()
 }
 
 // Outcome shows a line of the client about the end of a turn or of a question.
