@@ -26,7 +26,7 @@ func (c *Card) node(p *painter) *html.Node {
 	head := []*html.Node{page.El("span", "what", c.titleNodes(title)...), page.El("span", "state", c.facts()...)}
 	body := page.El("div", "body")
 	if c.Command != "" && strings.TrimSpace(c.Command) != c.Title {
-		body.AppendChild(page.El("pre", "", page.El("code", "", p.code(highlight.Named("bash"), c.Command)...)))
+		body.AppendChild(page.El("pre", "", page.El("code", "", p.code(highlight.Named("sh"), c.Command)...)))
 	}
 	if c.Record != nil {
 		if text := decided(c.Record); text != "" {
