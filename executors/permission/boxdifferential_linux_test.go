@@ -42,6 +42,7 @@ const reaperArg = "__reap"
 // nothing but what the box grants is opened, run or written, as the kernel saw it. A script that the
 // box refuses nothing prints the same on both sides.
 func TestBoxDifferential(t *testing.T) {
+	t.Parallel()
 	needBox(t)
 	strace, err := exec.LookPath("strace")
 	if err != nil {

@@ -192,6 +192,7 @@ func unasked(t *testing.T, td *commands.TestDir) (printed []string, asked int) {
 // A named pipe or a huge file as a configuration of git, go or rg does not keep an unasked command
 // from its end.
 func TestEndlessConfiguration(t *testing.T) {
+	t.Parallel()
 	needBox(t)
 	pool := newPool(t)
 	for _, tree := range commands.Sample(hostileTrees(pool)) {

@@ -25,7 +25,7 @@ import (
 )
 
 // outputLimits are the limits with which the tests below run: small, the default, and large.
-var outputLimits = map[string]int{"max_output_chars = 2000": 2000, "": 50_000, "max_output_chars = 200000": 200_000}
+var outputLimits = map[string]int{"max_output_chars = 2000": 2000, "": 50_000, "max_output_chars = 80000": 80_000}
 
 // limitedSession is a session in a directory, whose calls are all allowed.
 type limitedSession struct {
