@@ -115,6 +115,7 @@ func inputsWith(tool offeredTool) (calls []modelCall) {
 // frames to the client, in the requests to the model, on stderr, in the database, in the logs, and
 // in what the commands on sessions print.
 func TestExits(t *testing.T) {
+	t.Parallel()
 	root := home(t)
 	work, zeph := filepath.Join(root, "work"), filepath.Join(root, "zeph")
 	p := fakemodel.NewAnthropic(t)

@@ -82,6 +82,7 @@ var judgedCalls = [][2]string{
 // who approves nothing. No file runs a program, and none makes a decision about a call
 // weaker.
 func TestHostileRepository(t *testing.T) {
+	t.Parallel()
 	clean := decisions(t, launch(t, start{root: farHome(t)}))
 	rank := map[string]int{"allow": 1, "ask": 2, "deny": 3}
 	for kind, files := range hostileFiles {

@@ -320,6 +320,7 @@ func TestHostileCommands(t *testing.T) {
 // TestHostileCommandsHeadless runs the same commands with no one to ask. A command
 // that would ask does not run.
 func TestHostileCommandsHeadless(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, denied, "", sdk.ClientCapabilities{})
 	var calls []modelCall
 	for _, c := range askedCommands {
@@ -331,19 +332,6 @@ func TestHostileCommandsHeadless(t *testing.T) {
 		}
 	}
 	w.untouched()
-}
-
-// untouched checks that the project itself is as it was.
-func (w *world) untouched() {
-	w.t.Helper()
-	for path, want := range map[string]string{
-		"a.txt": "alpha\nbeta\n", "b.txt": "beta\n", ".git/HEAD": "ref: refs/heads/main\n", ".git/config": "[core]\n\tbare = false\n",
-		".env": treasure, "secrets/key.pem": treasure, "sub/deeper/file.txt": "deep\n", "src/main.go": "package main\n\nfunc main() {}\n",
-	} {
-		if got := w.content(path); got != want {
-			w.t.Errorf("%s is now %q", path, got)
-		}
-	}
 }
 
 // harmlessCommands resemble hostile ones. The quiet ones do not even ask.
@@ -438,6 +426,7 @@ var harmlessCommands = []struct {
 // TestHarmlessCommands runs commands that only look hostile. None is blocked, and
 // read-only ones do not ask.
 func TestHarmlessCommands(t *testing.T) {
+	t.Parallel()
 	if n := len(harmlessCommands); n < 60 {
 		t.Errorf("only %d commands", n)
 	}

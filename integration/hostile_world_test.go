@@ -288,3 +288,16 @@ func excerptAround(text, what string) string {
 	at := strings.Index(text, what)
 	return text[max(0, at-300):min(len(text), at+300)]
 }
+
+// untouched checks that the project itself is as it was.
+func (w *world) untouched() {
+	w.t.Helper()
+	for path, want := range map[string]string{
+		"a.txt": "alpha\nbeta\n", "b.txt": "beta\n", ".git/HEAD": "ref: refs/heads/main\n", ".git/config": "[core]\n\tbare = false\n",
+		".env": treasure, "secrets/key.pem": treasure, "sub/deeper/file.txt": "deep\n", "src/main.go": "package main\n\nfunc main() {}\n",
+	} {
+		if got := w.content(path); got != want {
+			w.t.Errorf("%s is now %q", path, got)
+		}
+	}
+}
