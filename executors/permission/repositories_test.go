@@ -215,6 +215,9 @@ func TestEndlessConfiguration(t *testing.T) {
 
 // The trees do harm outside of the box, else they prove nothing.
 func TestHostileRepositoriesAreHostile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("git alone does the work: nothing for the race detector")
+	}
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip(err)
 	}
