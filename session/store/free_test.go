@@ -152,8 +152,10 @@ func TestSweepShrinks(t *testing.T) {
 func TestSweepIsPatient(t *testing.T) {
 	path := newPath(t)
 	db, _ := openAt(t, path)
-	filledTwice(t, db, 2*slack)
 	db.sweepDelay = 0
+	must(t, db, "first", true, "x") // sweeps for the first time
+	db.sweeping.Wait()
+	filledTwice(t, db, 2*slack)
 	writer := raw(t, path)
 	run(t, writer, "BEGIN IMMEDIATE")
 	db.swept = time.Time{}

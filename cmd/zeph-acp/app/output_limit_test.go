@@ -129,6 +129,9 @@ func (l longTools) Execute(context.Context, *executors.Call) (executors.Result, 
 // TestOutputLimitOfEveryTool checks that one limit holds for the text of every tool, whatever the tool
 // returns, and that a text has as much as the limit allows.
 func TestOutputLimitOfEveryTool(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a thousand long texts on one goroutine: nothing for the race detector")
+	}
 	for config, limit := range outputLimits {
 		s := newLimitedSession(t, t.TempDir(), config)
 		results := longResults(limit * 5 / 4)
