@@ -160,7 +160,7 @@ func TestSweepIsPatient(t *testing.T) {
 	run(t, writer, "BEGIN IMMEDIATE")
 	db.swept = time.Time{}
 	began := time.Now()
-	for range 1000 { // reads, between which the sweep tries to write
+	for range 100 { // reads, between which the sweep tries to write
 		if err := db.Open(t.Context()); err != nil {
 			t.Fatal(err)
 		}
