@@ -99,7 +99,7 @@ func (c *Chat) Run(ctx context.Context) error {
 	c.init()
 	m := newModel(c)
 	program := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(c.Input), tea.WithOutput(c.Output), tea.WithEnvironment(c.Environ),
-		tea.WithoutSignalHandler(), tea.WithFPS(30))
+		tea.WithoutSignalHandler(), tea.WithFPS(60))
 	c.bridge.send = program.Send
 	var talking sync.WaitGroup
 	talking.Go(func() { c.bridge.add(conversationEnded{c.talk(ctx)}) })
