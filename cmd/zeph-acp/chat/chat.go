@@ -138,7 +138,6 @@ func (c *Chat) talk(ctx context.Context) error {
 	if c.Pick {
 		select {
 		case id = <-c.switched:
-		case <-c.prompts: // cannot be: the person picks first
 		case <-ctx.Done():
 			return nil
 		}
@@ -203,7 +202,7 @@ func (c *Chat) talkIn(ctx context.Context, id string) (next string, err error) {
 	return next, err
 }
 
-// switchTo goes on with another session.
+// switchTo goes on with another session; with a new one if id is empty, which only the first session can be.
 func (c *Chat) switchTo(id string) {
 	select {
 	case <-c.switched:

@@ -154,6 +154,47 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
+// TestPickFirst begins with the list of sessions. A first prompt waits for the session.
+func TestPickFirst(t *testing.T) {
+	for name, tt := range map[string]struct {
+		stored int
+		keys   []string
+		want   string // the session; empty for a new one
+	}{
+		"picks":           {2, []string{"2"}, "s2"},
+		"picks none":      {2, []string{"esc"}, ""},
+		"closes the list": {2, []string{"ctrl+c"}, ""},
+		"none is stored":  {0, nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := &person{t: t}
+			c := &Chat{Pick: true, First: "hi", Sessions: func() ([]Choice, error) {
+				return []Choice{{ID: "s1", Title: "one"}, {ID: "s2", Title: "two"}}[:tt.stored], nil
+			}}
+			c.init()
+			c.bridge.send = func(tea.Msg) {}
+			p.m = newModel(c)
+			p.run(p.m.Init())
+			p.press(tt.keys...)
+			select {
+			case got := <-c.switched:
+				if got != tt.want {
+					t.Errorf("goes on with %q, want %q", got, tt.want)
+				}
+			default:
+				t.Fatal("no session is opened")
+			}
+			if got := p.sent(); got != "" {
+				t.Errorf("sent %q before a session is open", got)
+			}
+			p.m.event(opened{id: tt.want})
+			if got := p.sent(); got != "hi" {
+				t.Errorf("sent %q", got)
+			}
+		})
+	}
+}
+
 // TestCommands types commands that exist, and one that does not.
 func TestCommands(t *testing.T) {
 	for text, tt := range map[string]struct{ sent, screen string }{

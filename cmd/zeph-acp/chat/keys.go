@@ -125,7 +125,7 @@ func (m *model) interruptOrLeave() tea.Cmd {
 		m.question.reason = nil
 		return nil
 	case m.picker != nil:
-		m.picker = nil
+		m.closePicker()
 		return nil
 	case m.editor.Text() != "" && m.question == nil:
 		m.editor.SetText("")

@@ -78,14 +78,16 @@ func newModel(c *Chat) *model {
 
 // Init implements [tea.Model].
 func (m *model) Init() tea.Cmd {
-	var first tea.Cmd
 	if m.chat.Pick {
 		m.openSessions()
+		if m.picker == nil {
+			m.chat.switchTo("")
+			return nil
+		}
+		m.picker.unpicked = func() { m.chat.switchTo("") }
+		return nil
 	}
-	if m.chat.First != "" {
-		first = m.submit(m.chat.First)
-	}
-	return first
+	return m.submit(m.chat.First)
 }
 
 // Update implements [tea.Model].
@@ -164,6 +166,10 @@ func (m *model) event(e any) tea.Cmd {
 		}
 		m.call = e.call
 		m.redrawOwn()
+		if first := m.chat.First; m.chat.Pick && first != "" {
+			m.chat.First = ""
+			return m.submit(first)
+		}
 	case listening:
 		m.steer = e.steer
 	case steered:

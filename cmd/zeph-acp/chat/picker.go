@@ -21,6 +21,7 @@ type picker struct {
 	selected int
 	current  string // the value in effect, which is marked; may be empty
 	pick     func(i item) tea.Cmd
+	unpicked func() // what happens if the person picks none; may be nil
 }
 
 // openPicker shows a list, with the current item selected.
@@ -40,7 +41,7 @@ func (m *model) pressAtPicker(k tea.KeyPressMsg) tea.Cmd {
 	case name == "down" || name == "ctrl+n" || name == "tab":
 		p.selected = (p.selected + 1) % n
 	case name == "esc" || name == "ctrl+g":
-		m.picker = nil
+		m.closePicker()
 	case name == "enter":
 		if p.selected < len(p.shown) {
 			m.picker = nil
@@ -57,6 +58,15 @@ func (m *model) pressAtPicker(k tea.KeyPressMsg) tea.Cmd {
 		p.filter(p.typed + k.Text)
 	}
 	return nil
+}
+
+// closePicker closes the list without a choice.
+func (m *model) closePicker() {
+	unpicked := m.picker.unpicked
+	m.picker = nil
+	if unpicked != nil {
+		unpicked()
+	}
 }
 
 // filter shows the items that fit to a text.
