@@ -170,10 +170,13 @@ func (t *terminal) await(pattern string) (string, error) {
 			continue
 		}
 		text, err := t.tmux("capture-pane", "-p", "-e")
-		return session.ReplaceAllString(text, "${1}bd375f81"), err
+		return directory.ReplaceAllString(session.ReplaceAllString(text, "${1}bd375f81"), "~/greeter"), err
 	}
 	return "", fmt.Errorf("the terminal did not show %s:\n%s", pattern, plain)
 }
+
+// directory matches the directory of the session, which differs from run to run.
+var directory = regexp.MustCompile(`\S*/zeph-recording-[0-9]+/greeter`)
 
 // session matches the id of the session, which differs from run to run.
 var session = regexp.MustCompile(`((?:session|show|--resume) )[0-9a-f]{8}`)
