@@ -35,6 +35,9 @@ func TestAnswers(t *testing.T) {
 		"no, by deleting":    {[]string{"n", "x", "backspace", "backspace", "y"}, "once"},
 		"y in a reason":      {[]string{"n", "y", "enter"}, "no y"},
 		"another key":        {[]string{"x"}, ""},
+		"Esc":                {[]string{"esc", "y", "enter"}, ""},
+		"a text":             {[]string{"t", "r", "y", "1", "enter"}, ""},
+		"arrows after that":  {[]string{"x", "down", "enter"}, "always"},
 		"too large a number": {[]string{"5"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -45,7 +48,7 @@ func TestAnswers(t *testing.T) {
 			if got := q.given(); got != tt.want {
 				t.Errorf("answered %q, want %q", got, tt.want)
 			}
-			if tt.want == "" && !strings.Contains(p.screen(), "Press y, a for always, n and a reason, 1 to 4") {
+			if tt.want == "" && tt.keys[0] != "esc" && !strings.Contains(p.screen(), "Press y, a for always, n and a reason, 1 to 4") {
 				t.Errorf("the screen does not say what is possible:\n%s", p.screen())
 			}
 		})

@@ -69,8 +69,7 @@ func (m *model) press(k tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case atQuestion:
 		if name == "esc" && m.question.reason == nil {
-			m.interruptTurn()
-			return nil
+			return m.interruptAtQuestion()
 		}
 		m.answered = m.now()
 		return m.pressAtQuestion(k)

@@ -22,8 +22,9 @@ type question struct {
 
 	ready    bool
 	selected int
-	reason   *string // that the person types after a no; nil: none is typed
-	wrong    bool    // the last key was none of the possible ones
+	reason   *string   // that the person types after a no; nil: none is typed
+	wrong    bool      // the last key was none of the possible ones
+	mistyped time.Time // that key
 }
 
 const (
@@ -107,6 +108,10 @@ func (m *model) pressAtQuestion(k tea.KeyPressMsg) tea.Cmd {
 	if q.reason != nil {
 		return m.pressAtReason(k)
 	}
+	if q.wrong && m.now().Sub(q.mistyped) < silence && (k.Text != "" || k.String() == "enter") {
+		q.mistyped = m.now() // the person types a text, in which a y is no answer
+		return nil
+	}
 	q.wrong = false
 	kind := ""
 	switch name := k.String(); name {
@@ -137,8 +142,16 @@ func (m *model) pressAtQuestion(k tea.KeyPressMsg) tea.Cmd {
 	if o, ok := headless.OptionOfKind(options, kind); ok && kind != "" {
 		return m.choose(o, "")
 	}
-	q.wrong = true
+	q.wrong, q.mistyped = true, m.now()
 	return nil
+}
+
+// interruptAtQuestion cancels the turn that asks. No further key answers the question, which the agent withdraws in a moment.
+func (m *model) interruptAtQuestion() tea.Cmd {
+	m.interruptTurn()
+	q := m.question
+	q.ready = false
+	return m.later(silence, questionReady{q})
 }
 
 // pressAtReason acts on a key while the person types the reason for a no.
