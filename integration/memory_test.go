@@ -116,7 +116,8 @@ func TestMemoryOfAnotherProject(t *testing.T) {
 	}
 	for _, query := range []string{"password vault", "shop Bitwarden", `" OR 1 --`, "*", "NEAR(shop vault)", "text: vault", "-vault", "../shop", "{shop}"} {
 		out, err := commandIn(a, "run", "--cwd", a.root+"/blog", "/memory_search "+query).CombinedOutput()
-		if err != nil || strings.Contains(string(out), "Bitwarden.") || strings.Contains(string(out), "look at the shop") || strings.Contains(string(out),
+		wrong := query == "{shop}" // no JSON: the call is refused
+		if (err != nil) != wrong || strings.Contains(string(out), "Bitwarden.") || strings.Contains(string(out), "look at the shop") || strings.Contains(string(out),
 			"cannot be used") {
 			t.Errorf("%s: %v\n%s", query, err, out)
 		}
