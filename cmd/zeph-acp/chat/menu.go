@@ -44,7 +44,7 @@ type filesFound struct{ names []string }
 // fillMenu offers what fits to the word before the cursor.
 func (m *model) fillMenu() tea.Cmd {
 	before := m.editor.Before()
-	word := before[strings.LastIndexAny(before, " \n\t")+1:]
+	word := lastWord(before)
 	if word == m.menu.closed && word != "" {
 		return nil
 	}
@@ -56,11 +56,10 @@ func (m *model) fillMenu() tea.Cmd {
 	case strings.HasPrefix(before, "/") && word == before:
 		m.menu.items = matching(word[1:], m.commands(), func(i item) string { return i.value })
 	case strings.HasPrefix(word, "@"):
-		if m.files == nil {
-			m.files = []string{}
+		if !strings.HasPrefix(was.word, "@") { // the turns change the files
 			cmd = m.findFiles
 		}
-		m.menu.items = m.fileItems(word[1:])
+		m.menu.items = m.fileItems(mentioned(word))
 	case strings.HasPrefix(before, "/model ") && word == before[len("/model "):]:
 		m.menu.items = matching(word, m.session.optionItems("model"), func(i item) string { return i.value + " " + i.name })
 	case strings.HasPrefix(before, "/mode ") && word == before[len("/mode "):]:
@@ -76,7 +75,24 @@ func (m *model) fillMenu() tea.Cmd {
 }
 
 // completed reports whether a word is the whole of an item.
-func completed(i item, word string) bool { return strings.TrimLeft(word, "/@") == i.value }
+func completed(i item, word string) bool {
+	return word == "/"+i.value || word == i.value || strings.HasPrefix(word, "@") && mentioned(word) == i.value
+}
+
+// lastWord returns the word at the end of a text. A mention that begins with a quote goes on to the next one.
+func lastWord(text string) string {
+	line := text[strings.LastIndexByte(text, '\n')+1:]
+	i := strings.LastIndex(line, `@"`)
+	if i == 0 || i > 0 && strings.ContainsRune(" \t", rune(line[i-1])) {
+		if !strings.Contains(line[i+len(`@"`):], `"`) {
+			return line[i:]
+		}
+	}
+	return line[strings.LastIndexAny(line, " \t")+1:]
+}
+
+// mentioned returns the name of a file, or its beginning, after "@".
+func mentioned(word string) string { return strings.TrimPrefix(word[1:], `"`) }
 
 // matching returns the items that fit to what was typed, best first.
 func matching(typed string, all []item, text func(item) string) []item {
@@ -177,7 +193,9 @@ func (m *model) complete(i item) {
 		text = "/" + text + " "
 	case strings.HasPrefix(m.menu.word, "@"):
 		text = "@" + quotedName(text)
-		if !strings.HasSuffix(i.value, "/") {
+		if strings.HasSuffix(i.value, "/") {
+			text = strings.TrimSuffix(text, `"`) // the name goes on
+		} else {
 			text += " "
 		}
 	}

@@ -13,6 +13,9 @@ import (
 // mention matches "@" and a name at the beginning of a word: to the end of the word, or in quotes.
 var mention = lazyregexp.New(`(?:^|\s)@(?:"([^"\n]+)"|(\S+))`)
 
+// trailing are the characters after a mention that do not belong to it.
+const trailing = ".,;:!?)"
+
 // imageNames are the endings of the names of images that models accept.
 var imageNames = []string{".png", ".jpg", ".jpeg", ".gif", ".webp"}
 
@@ -30,7 +33,7 @@ func (c *Chat) promptBlocks(text string) (all []acp.ContentBlock, problems []str
 	for _, found := range mention.FindAllStringSubmatch(text, -1) {
 		name := found[1]
 		if name == "" {
-			name = strings.TrimRight(found[2], ".,;:!?)")
+			name = strings.TrimRight(found[2], trailing)
 		}
 		path := c.path(name)
 		if name == "" || !isFile(path) || slices.Contains(seen, path) {
@@ -71,7 +74,7 @@ func isFile(path string) bool {
 
 // quotedName returns a name as it is written after "@".
 func quotedName(name string) string {
-	if strings.ContainsAny(name, " \t") {
+	if strings.Contains(name, " ") || strings.TrimRight(name, trailing) != name {
 		return `"` + name + `"`
 	}
 	return name

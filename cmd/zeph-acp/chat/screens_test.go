@@ -43,12 +43,12 @@ var scenes = map[string]scene{
 	"menu-narrow":  {play: func(p *person) { p.write("/mo") }},
 	"menu-nothing": {play: func(p *person) { p.write("/zzz") }},
 	"menu-files": {play: func(p *person) {
-		p.update(filesFound{projectFiles})
 		p.write("look at @")
+		p.update(filesFound{projectFiles})
 	}},
 	"menu-files-narrow": {play: func(p *person) {
-		p.update(filesFound{projectFiles})
 		p.write("look at @chvi")
+		p.update(filesFound{projectFiles})
 	}},
 	"pick-mode":  {play: func(p *person) { p.enter("/mode") }},
 	"pick-model": {play: func(p *person) { p.enter("/model") }},

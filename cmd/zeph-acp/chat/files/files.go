@@ -20,7 +20,7 @@ const (
 
 // Names returns the files and directories below a directory that ignore files such as .gitignore
 // do not exclude, in order. Paths are relative, with slashes; a directory ends in one. It leaves
-// out names with spaces or control characters, which a mention with "@" cannot have. A large
+// out names that a mention with "@" cannot have: with control characters, or a space and a quote. A large
 // project is listed in part: 50,000 names, and what was found within 200 ms.
 func Names(ctx context.Context, dir string) ([]string, error) {
 	return list(ctx, dir, maxNames, maxTime)
@@ -51,10 +51,11 @@ func name(e walk.Entry, _ func() bool) (string, bool, error) {
 	if e.Type.IsDir() {
 		path += "/"
 	}
-	return path, !strings.ContainsFunc(path, cannotMention), nil
+	quoted := strings.Contains(path, " ") && strings.Contains(path, `"`)
+	return path, !quoted && !strings.ContainsFunc(path, cannotMention), nil
 }
 
 // cannotMention reports whether a name with a character cannot be mentioned or shown.
 func cannotMention(r rune) bool {
-	return unicode.IsSpace(r) || unicode.IsControl(r) || r == unicode.ReplacementChar || unicode.Is(unicode.Bidi_Control, r)
+	return unicode.IsSpace(r) && r != ' ' || unicode.IsControl(r) || r == unicode.ReplacementChar || unicode.Is(unicode.Bidi_Control, r)
 }

@@ -17,7 +17,8 @@ func project(t *testing.T) string {
 	dir := t.TempDir()
 	t.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(dir, "none"))
 	for name, text := range map[string]string{
-		".gitignore": "*.log\nbuild/\n", "main.go": "", "a.log": "", "build/out": "", "docs/a b.md": "", "docs/a.md": "", "docs/deep/b.md": "", ".git/config": "",
+		".gitignore": "*.log\nbuild/\n", "main.go": "", "a.log": "", "build/out": "", "docs/a b.md": "", "docs/a \"b\".md": "", "docs/a.md": "",
+		"docs/deep/b.md": "", ".git/config": "",
 	} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -33,7 +34,7 @@ func project(t *testing.T) string {
 func TestNames(t *testing.T) {
 	dir := project(t)
 	got, err := Names(t.Context(), dir)
-	want := []string{".gitignore", "docs/", "docs/a.md", "docs/deep/", "docs/deep/b.md", "main.go"}
+	want := []string{".gitignore", "docs/", "docs/a b.md", "docs/a.md", "docs/deep/", "docs/deep/b.md", "main.go"}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("Names: %v, (-want +got)\n%s", err, diff)
 	}
