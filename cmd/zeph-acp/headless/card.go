@@ -70,6 +70,14 @@ func newCard(s *Screen, t acp.ToolCall) *card {
 	return c
 }
 
+// clone returns a copy of a card on another screen.
+func (c *card) clone(s *Screen) *card {
+	other := *c
+	other.screen, other.out = s, *bytes.NewBuffer(slices.Clone(c.out.Bytes()))
+	other.fold.kept = slices.Clone(c.fold.kept)
+	return &other
+}
+
 // withoutCodeMarks removes the code span marks at the beginning of a title: a
 // terminal shows no Markdown.
 func withoutCodeMarks(title string) string {

@@ -2,6 +2,7 @@ package headless
 
 import (
 	"math"
+	"strings"
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless/layout"
@@ -22,6 +23,25 @@ func (s *Screen) Still() {
 	}
 	s.finish()
 	s.breakLine()
+}
+
+// Rest returns what Still would print, and whether lines were left out so far or there. The screen stays as it is, so that
+// updates may follow.
+func (s *Screen) Rest() (text string, folded bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var b strings.Builder
+	still := NewScreen(&b, s.styled)
+	still.Full, still.Colourless, still.Unfolded, still.More, still.Columns, still.Config = s.Full, s.Colourless, s.Unfolded, s.More, s.Columns, s.Config
+	still.session, still.block, still.midLine, still.folded, still.message = s.session, s.block, s.midLine, s.folded, s.message
+	if s.message.layout != nil {
+		still.message.layout = s.message.layout.Clone()
+	}
+	for _, c := range s.cards {
+		still.cards = append(still.cards, c.clone(still))
+	}
+	still.Still()
+	return b.String(), still.folded
 }
 
 // Folded reports whether lines were left out that an unfolded screen shows.

@@ -25,6 +25,12 @@ type Lines struct {
 // Lines returns the state before the first line of a text.
 func (l Language) Lines() *Lines { return &Lines{lexer: l.lexer, stack: rootStack} }
 
+// Clone returns a copy, which reads other lines than the original.
+func (l *Lines) Clone() *Lines {
+	other := *l
+	return &other
+}
+
 // Line returns the pieces of the next line, which comes without its end.
 //
 // In some languages one rule reads a comment or a string of several lines, and matches only if its

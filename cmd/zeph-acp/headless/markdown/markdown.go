@@ -69,6 +69,16 @@ const maxParagraph = 16 << 10
 // New returns a Stream for rows of at most so many columns.
 func New(columns int) *Stream { return &Stream{columns: max(columns, 10)} }
 
+// Clone returns a copy of a Stream, to see the rows that End would return.
+func (s *Stream) Clone() *Stream {
+	other := *s
+	other.rows, other.lists, other.block.text = slices.Clone(s.rows), slices.Clone(s.lists), slices.Clone(s.block.text)
+	if s.block.code != nil {
+		other.block.code = s.block.code.Clone()
+	}
+	return &other
+}
+
 // Line returns the rows that are complete after one more line of the source.
 func (s *Stream) Line(line string) []Row {
 	s.line(layout.ExpandTabs(strings.TrimRight(line, "\r\n")))
