@@ -6,11 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/charmbracelet/x/ansi"
-
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
-	"github.com/zeph-acp/zeph-acp/filter/text/plainjson"
 )
 
 // feed is what was said and done in the conversation, oldest first. Each entry is drawn by itself, so that a change
@@ -36,11 +33,12 @@ type entry struct {
 	kind     string // of update, such as acp.UpdateAgentMessage; or one of the kinds below
 	id       string
 	session  string
-	text     strings.Builder   // of a message
-	updates  []json.RawMessage // of a call or a plan
-	output   []*printed        // of a call, by terminal
-	question *question         // that is open about a call, or of kindQuestion
-	failed   bool              // of kindOutcome
+	text     strings.Builder // of a message
+	parts    []*part         // of a call or a plan
+	title    string          // of a call
+	printed  int             // bytes of output in parts
+	question *question       // that is open about a call, or of kindQuestion
+	failed   bool            // of kindOutcome
 	draw     func(p paint) string
 
 	unfolded bool // the person wants to see all of it
@@ -48,7 +46,15 @@ type entry struct {
 
 	drawn   []string // as drawn with with; nil: to be drawn
 	with    paint
-	canFold bool // drawn is folded, or was before it was unfolded
+	canFold bool     // drawn is folded, or was before it was unfolded
+	picture *picture // that grows with the entry; nil: begins anew
+}
+
+// part is an update of a call, or output of its terminal.
+type part struct {
+	update   json.RawMessage // nil for output
+	terminal string
+	output   []byte
 }
 
 // Kinds of entries that no update makes.
@@ -58,7 +64,7 @@ const (
 	kindOwn      = "own"     // drawn by draw
 )
 
-// maxOutput bounds the output of a terminal that an entry keeps, in bytes: its middle is dropped. The agent has all of it.
+// maxOutput bounds the output that an entry keeps, in bytes: its middle is dropped. The agent has all of it.
 const maxOutput = 1 << 20
 
 // add appends an entry.
@@ -112,7 +118,7 @@ func (f *feed) update(params json.RawMessage) {
 	case acp.UpdatePlan:
 		f.plan(params)
 	case acp.UpdateNotice, acp.UpdateCompaction:
-		f.add(&entry{kind: kind.Update, updates: []json.RawMessage{params}})
+		f.add(&entry{kind: kind.Update, parts: []*part{{update: params}}})
 	}
 }
 
@@ -139,7 +145,10 @@ func (f *feed) call(session string, t acp.ToolCall, params json.RawMessage) {
 		}
 		e = f.add(&entry{kind: acp.UpdateToolCall, id: t.ToolCallID, session: session, running: true})
 	}
-	e.updates, e.drawn = append(e.updates, params), nil
+	e.parts, e.drawn = append(e.parts, &part{update: params}), nil
+	if t.Title != "" {
+		e.title = headless.PlainTitle(t.Title)
+	}
 	for _, c := range t.Content {
 		if c.Type == "terminal" && f.terminals[c.TerminalID] == nil {
 			if f.terminals == nil {
@@ -177,13 +186,48 @@ func (f *feed) print(terminal, text string) {
 	f.orphans[terminal] = bounded(f.orphans[terminal] + text)
 }
 
+// print adds output of a terminal of a call. What is too long is shortened now and then, since that draws it anew.
 func (e *entry) print(terminal, text string) {
-	i := slices.IndexFunc(e.output, func(o *printed) bool { return o.terminal == terminal })
-	if i < 0 {
-		i, e.output = len(e.output), append(e.output, &printed{terminal: terminal})
+	if text == "" {
+		return
 	}
-	o := e.output[i]
-	o.text, e.drawn = bounded(o.text+text), nil
+	var last *part
+	if n := len(e.parts); n > 0 {
+		last = e.parts[n-1]
+	}
+	if last == nil || last.update != nil || last.terminal != terminal {
+		last = &part{terminal: terminal}
+		e.parts = append(e.parts, last)
+	}
+	last.output = append(last.output, text...)
+	e.printed += len(text)
+	e.drawn = nil
+	if e.printed > 2*maxOutput {
+		e.shorten()
+	}
+}
+
+// shorten drops the middle of all output of a call.
+func (e *entry) shorten() {
+	at, from, to := 0, maxOutput/4, e.printed-maxOutput/2 // what is dropped
+	e.printed, e.picture = 0, nil
+	for _, p := range e.parts {
+		n := len(p.output)
+		head, tail := p.output[:min(max(from-at, 0), n)], p.output[min(max(to-at, 0), n):]
+		if len(head)+len(tail) < n {
+			kept := append([]byte{}, head[:bytes.LastIndexByte(head, '\n')+1]...)
+			if at <= from {
+				kept = append(kept, "…\n"...)
+			}
+			if len(tail) > 0 {
+				kept = append(kept, tail[bytes.IndexByte(tail, '\n')+1:]...)
+			}
+			p.output = kept
+		}
+		at += n
+		e.printed += len(p.output)
+	}
+	e.parts = slices.DeleteFunc(e.parts, func(p *part) bool { return p.update == nil && len(p.output) == 0 })
 }
 
 // bounded drops the middle of an output that is too long.
@@ -201,14 +245,14 @@ func (f *feed) plan(params json.RawMessage) {
 	for _, e := range slices.Backward(f.entries) {
 		switch e.kind {
 		case acp.UpdatePlan:
-			e.updates, e.drawn = []json.RawMessage{params}, nil
+			e.parts, e.drawn, e.picture = []*part{{update: params}}, nil, nil
 			return
 		case acp.UpdateUserMessage:
-			f.add(&entry{kind: acp.UpdatePlan, updates: []json.RawMessage{params}})
+			f.add(&entry{kind: acp.UpdatePlan, parts: []*part{{update: params}}})
 			return
 		}
 	}
-	f.add(&entry{kind: acp.UpdatePlan, updates: []json.RawMessage{params}})
+	f.add(&entry{kind: acp.UpdatePlan, parts: []*part{{update: params}}})
 }
 
 // endTurn marks the calls without a result as ended.
@@ -229,73 +273,4 @@ func (f *feed) running() (all []*entry) {
 		}
 	}
 	return all
-}
-
-// title returns the title of a call.
-func (e *entry) title() string {
-	for _, u := range slices.Backward(e.updates) {
-		var p struct {
-			Update acp.ToolCall `json:"update"`
-		}
-		if json.Unmarshal(u, &p) == nil && p.Update.Title != "" {
-			return headless.PlainTitle(p.Update.Title)
-		}
-	}
-	return ""
-}
-
-// lines returns the rows of an entry.
-func (e *entry) lines(p paint) []string {
-	if e.drawn != nil && e.with == p {
-		return e.drawn
-	}
-	var b bytes.Buffer
-	s := headless.NewScreen(&b, p.styled)
-	s.Columns = func() int { return p.columns }
-	s.Unfolded, s.Config, s.More = e.unfolded, p.rules, " (Ctrl-O shows them)"
-	s.Colourless = p.colourless
-	e.show(s, &b, p)
-	e.canFold = e.unfolded && e.canFold || s.Folded()
-	text := strings.Trim(b.String(), "\n")
-	e.drawn, e.with = []string{}, p
-	for row := range strings.SplitSeq(text, "\n") {
-		if ansi.StringWidth(row) > p.columns {
-			e.drawn = append(e.drawn, strings.Split(ansi.Hardwrap(row, p.columns, true), "\n")...)
-			continue
-		}
-		e.drawn = append(e.drawn, row)
-	}
-	return e.drawn
-}
-
-// show draws the entry on a screen of its own.
-func (e *entry) show(s *headless.Screen, b *bytes.Buffer, p paint) {
-	switch e.kind {
-	case kindOwn:
-		b.WriteString(e.draw(p))
-	case kindOutcome:
-		s.Outcome(e.text.String(), e.failed)
-	case kindQuestion:
-		s.Question(e.question.request)
-	case acp.UpdateUserMessage, acp.UpdateAgentMessage, acp.UpdateAgentThought:
-		text := e.text.String()
-		params, _ := plainjson.Marshal(map[string]any{"update": acp.MessageChunk{Update: e.kind, MessageID: e.id, Content: acp.TextBlock(text)}})
-		s.Update(params)
-	default:
-		shown := 0 // outputs: each belongs after the update that names its terminal
-		for _, u := range e.updates {
-			s.Update(u)
-			for shown < len(e.output) && bytes.Contains(u, []byte(e.output[shown].terminal)) {
-				s.Output(e.output[shown].terminal, []byte(e.output[shown].text))
-				shown++
-			}
-		}
-		if e.question != nil {
-			s.Question(e.question.request)
-		}
-		if !e.running {
-			s.Ended(acp.StopEndTurn, "") // a call without a result is not finished
-		}
-	}
-	s.Still()
 }

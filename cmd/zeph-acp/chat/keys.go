@@ -181,7 +181,7 @@ func (m *model) click(msg tea.MouseClickMsg) {
 // toggle unfolds or folds an entry.
 func (e *entry) toggle() {
 	if e.canFold && e.question == nil {
-		e.unfolded, e.drawn = !e.unfolded, nil
+		e.unfolded, e.drawn, e.picture = !e.unfolded, nil, nil
 	}
 }
 

@@ -113,11 +113,16 @@ func (p *person) event(e any) {
 
 // shown lets the agent send an update.
 func (p *person) shown(update any) {
+	p.event(updated{updateOf(update)})
+}
+
+// updateOf returns the params of a session/update.
+func updateOf(update any) json.RawMessage {
 	params, err := plainjson.Marshal(map[string]any{"sessionId": "s1", "update": update})
 	if err != nil {
-		p.t.Fatal(err)
+		panic(err)
 	}
-	p.event(updated{params})
+	return params
 }
 
 // keys has the keys that type none of their own name.

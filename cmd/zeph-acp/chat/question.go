@@ -45,7 +45,7 @@ func (m *model) askNext() tea.Cmd {
 	m.menu = menu{}
 	m.window.top = nil
 	if e := m.feed.callEntry(q.request.ToolCall.ToolCallID); e != nil {
-		e.question, e.drawn, e.unfolded = q, nil, true
+		e.question, e.drawn, e.picture, e.unfolded = q, nil, nil, true
 		m.feed.remove(e) // what is asked stands last
 		m.feed.add(e)
 	} else {
@@ -77,7 +77,7 @@ func (m *model) endQuestion(how string, failed bool) tea.Cmd {
 		if e.question != q {
 			continue
 		}
-		e.question, e.drawn, e.unfolded = nil, nil, false
+		e.question, e.drawn, e.picture, e.unfolded = nil, nil, nil, false
 		if e.kind == kindQuestion {
 			e.kind, e.failed = kindOutcome, failed
 			e.text.WriteString(q.title() + ": " + how)

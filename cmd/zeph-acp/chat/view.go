@@ -251,7 +251,7 @@ func (m *model) status() string {
 		what = "opening the session"
 	}
 	if calls := m.feed.running(); len(calls) > 0 {
-		what = calls[0].title()
+		what = calls[0].title
 		if n := len(calls) - 1; n > 0 {
 			others = " and " + quantity.Count(n, "other call")
 		}
