@@ -252,9 +252,11 @@ func TestWhileItWorks(t *testing.T) {
 		t.Errorf("the command does not wait:\n%s", s)
 	}
 	p.press("esc")
-	if p.m.editor.Text() != "/status" {
-		t.Errorf("the command that waited is lost: %q", p.m.editor.Text())
+	p.event(steered{text: "and careful", outcome: "Not added (cancelled)"})
+	if got := p.m.editor.Text(); got != "and careful\n/status" {
+		t.Errorf("what waited is lost: %q", got)
 	}
+	p.m.editor.SetText("/status")
 	p.press("enter")
 	p.event(turnEnded{stop: acp.StopCancelled})
 	if got := p.sent(); got != "/status" {

@@ -315,6 +315,9 @@ func (m *model) showSteered(e steered) tea.Cmd {
 	}
 	if !e.isPrompt {
 		m.feed.say(e.outcome+": "+e.text, !headless.Added(e.outcome))
+		if !headless.Added(e.outcome) {
+			m.giveBack(e.text)
+		}
 		return nil
 	}
 	if m.running {
@@ -342,17 +345,21 @@ func (m *model) interruptTurn() {
 		return
 	}
 	if len(m.queue) > 0 {
-		waiting := strings.Join(m.queue, "\n")
-		if text := m.editor.Text(); text != "" {
-			waiting += "\n" + text
-		}
-		m.editor.SetText(waiting)
+		m.giveBack(strings.Join(m.queue, "\n"))
 		m.queue = nil
 	}
 	select {
 	case m.chat.interrupt <- struct{}{}:
 	default:
 	}
+}
+
+// giveBack puts a text that was not sent before the prompt again.
+func (m *model) giveBack(text string) {
+	if draft := m.editor.Text(); draft != "" {
+		text += "\n" + draft
+	}
+	m.editor.SetText(text)
 }
 
 // showEnd shows how a turn ended, unless the model ended it by itself.
