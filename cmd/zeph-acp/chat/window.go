@@ -1,6 +1,9 @@
 package chat
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // window is the part of the feed that the screen has room for. It draws the entries that it shows, and no others: a
 // long conversation costs no more than a short one.
@@ -18,19 +21,30 @@ const roomy = 8
 // position is a row of an entry of the feed.
 type position struct{ entry, row int }
 
+func (p position) before(other position) bool {
+	return p.entry < other.entry || p.entry == other.entry && p.row < other.row
+}
+
 // height returns the number of rows of an entry, with the empty row after it.
 func (w *window) height(i int) int { return len(w.feed.entries[i].lines(w.feed.paint)) + 1 }
 
-// start returns the position of the first row that is shown.
+// start returns the position of the first row that is shown. A window that has come to the end follows it.
 func (w *window) start() position {
-	if w.top != nil {
-		for i, e := range w.feed.entries {
-			if e == w.top {
-				return position{i, min(w.row, w.height(i)-1)}
-			}
-		}
-		w.top = nil
+	end := w.end()
+	if w.top == nil {
+		return end
 	}
+	if i := slices.Index(w.feed.entries, w.top); i >= 0 {
+		if p := (position{i, min(w.row, w.height(i)-1)}); p.before(end) {
+			return p
+		}
+	}
+	w.top = nil
+	return end
+}
+
+// end returns the position of the first row that is shown if the last one is.
+func (w *window) end() position {
 	rows := w.rows
 	if rows < roomy {
 		rows++ // without the empty row after the last entry
@@ -53,16 +67,17 @@ func (w *window) up(p position, rows int) position {
 	}
 }
 
-// down returns the position so many rows below another one. ok is false if the feed ends before.
-func (w *window) down(p position, rows int) (_ position, ok bool) {
-	for ; p.entry < len(w.feed.entries); p = (position{entry: p.entry + 1}) {
-		if left := w.height(p.entry) - p.row; rows >= left {
-			rows -= left
-			continue
+// down returns the position so many rows below another one, or the one after the last.
+func (w *window) down(p position, rows int) position {
+	for p.entry < len(w.feed.entries) {
+		left := w.height(p.entry) - p.row
+		if rows < left {
+			return position{p.entry, p.row + rows}
 		}
-		return position{p.entry, p.row + rows}, true
+		rows -= left
+		p = position{entry: p.entry + 1}
 	}
-	return p, false
+	return p
 }
 
 // scroll moves the window, up by a negative number of rows.
@@ -73,14 +88,13 @@ func (w *window) scroll(rows int) {
 	at := w.start()
 	if rows < 0 {
 		at = w.up(at, -rows)
-	} else if next, ok := w.down(at, rows); ok {
-		at = next
+	} else {
+		at = w.down(at, rows)
 	}
-	if _, more := w.down(at, w.rows); !more {
-		w.top = nil
-		return
+	w.top = nil
+	if at.before(w.end()) {
+		w.top, w.row = w.feed.entries[at.entry], at.row
 	}
-	w.top, w.row = w.feed.entries[at.entry], at.row
 }
 
 // show shows an entry at the end of the feed from its first row on.
