@@ -2,6 +2,8 @@ package chat
 
 import (
 	"bytes"
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -9,6 +11,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/headless"
 	"github.com/zeph-acp/zeph-acp/filter/text/plainjson"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
 // picture is an entry on a screen of its own. It grows with the entry: what was shown once is not shown again, so that a
@@ -53,7 +56,25 @@ func (e *entry) lines(p paint) []string {
 	e.canFold = e.unfolded && e.canFold || folded
 	pic.rows = append(pic.rows, rowsOf(pic.takeRows(), p.columns)...)
 	e.drawn, e.with = trimmed(append(pic.rows[:len(pic.rows):len(pic.rows)], rowsOf(pic.out.String()+rest, p.columns)...)), p
+	if e.kind == acp.UpdateUserMessage {
+		e.foldPrompt()
+	}
 	return e.drawn
+}
+
+// maxPromptRows is the number of rows of a prompt that are shown: of a longer one, which is mostly pasted, the beginning
+// and the end.
+const maxPromptRows = 30
+
+// foldPrompt folds what is drawn of a long prompt.
+func (e *entry) foldPrompt() {
+	if e.canFold = len(e.drawn) > maxPromptRows; !e.canFold || e.unfolded {
+		return
+	}
+	const head, tail = maxPromptRows * 2 / 3, maxPromptRows / 3
+	more := fmt.Sprintf("… %s more lines (Ctrl-O shows them)", quantity.Grouped(int64(len(e.drawn)-head-tail)))
+	more = styles{e.with.styled}.dim(cut(more, e.with.columns))
+	e.drawn = slices.Concat(e.drawn[:head], []string{more}, e.drawn[len(e.drawn)-tail:])
 }
 
 // grows reports whether more may follow what is shown of an entry now.

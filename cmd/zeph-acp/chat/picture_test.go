@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/zeph-acp/zeph-acp/acp"
@@ -75,5 +76,25 @@ func TestPicturesGrow(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestLongPrompt sends a pasted text, and unfolds it.
+func TestLongPrompt(t *testing.T) {
+	p := sit(t, nil)
+	p.update(tea.PasteMsg{Content: strings.Repeat("row\n", 5000) + "end"})
+	p.press("enter")
+	e := p.m.feed.last()
+	rows := e.lines(p.m.feed.paint)
+	if want := "… 4,971 more lines (Ctrl-O shows them)"; len(rows) != maxPromptRows+1 || rows[20] != want || rows[30] != "> end" {
+		t.Errorf("%d rows, with %q and %q; want %q", len(rows), rows[20], rows[len(rows)-1], want)
+	}
+	p.press("ctrl+o")
+	if rows := e.lines(p.m.feed.paint); len(rows) != 5001 {
+		t.Errorf("unfolded, %d rows", len(rows))
+	}
+	p.press("ctrl+o")
+	if rows := e.lines(p.m.feed.paint); len(rows) != maxPromptRows+1 {
+		t.Errorf("folded again, %d rows", len(rows))
 	}
 }
