@@ -186,20 +186,28 @@ func withoutLast(text string) string {
 	return string(all[:max(len(all)-1, 0)])
 }
 
-// view returns the rows with the options.
-func (q *question) view(columns int, st styles) (rows []string, cursor *tea.Position) {
+// view returns the rows with the options, if possible at most so many. What the question is about must have room above
+// them, so long names are cut in a small terminal, and in a tiny one only some options are shown.
+func (q *question) view(columns, most int, st styles) (rows []string, cursor *tea.Position) {
 	title := q.title()
 	if !strings.HasSuffix(title, "?") {
 		title += "?"
 	}
-	rows = append(rows, st.bold(cut(title, columns)))
-	for i, o := range q.request.Options {
+	options := q.request.Options
+	n := len(options)
+	if most >= n+2 { // else what stands above says it
+		rows = append(rows, st.bold(cut(title, columns)))
+	}
+	room := max(most-len(rows)-1, 1)
+	first := min(max(q.selected-room/2, 0), max(n-room, 0))
+	for i, o := range options[first:min(first+room, n)] {
+		i += first
 		mark, paint := "  ", func(text string) string { return text }
 		if i == q.selected && q.ready && q.reason == nil {
 			mark, paint = "❯ ", st.bold
 		}
 		mark += fmt.Sprintf("%d  ", i+1)
-		for _, row := range wrapped(headless.OneLine(o.Name), columns-width(mark), maxOptionRows) {
+		for _, row := range wrapped(headless.OneLine(o.Name), columns-width(mark), min(max(room/n, 1), maxOptionRows)) {
 			rows = append(rows, paint(mark+row))
 			mark = strings.Repeat(" ", width(mark))
 		}

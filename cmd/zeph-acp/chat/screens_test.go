@@ -177,6 +177,21 @@ func TestSizes(t *testing.T) {
 	}
 }
 
+// TestQuestionInSmallTerminals has a question about a short command, which the person can see above its options.
+func TestQuestionInSmallTerminals(t *testing.T) {
+	for _, size := range [][2]int{{30, 5}, {20, 6}, {33, 8}, {33, 10}, {40, 12}, {80, 24}} {
+		p := sit(t, func(c *Chat) { c.Styled = true })
+		p.update(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
+		p.begin()
+		p.question(acp.ToolCall{ToolCallID: "c1", Title: "Run `make`", Kind: "execute"}, strings.Repeat("`make everything`, ", 9)+"`make`")
+		p.wait(time.Second)
+		p.press("down", "down")
+		if s := p.screen(); !strings.Contains(s, "╭ execute  Run") || !strings.Contains(s, "❯ 3  Reject") || !strings.Contains(s, "\ny, a") {
+			t.Errorf("the screen of %d columns and %d rows does not show the question:\n%s", size[0], size[1], s)
+		}
+	}
+}
+
 // at plays a scene in a terminal of a size.
 func (s scene) at(t *testing.T, columns, rows int, change func(c *Chat)) *person {
 	t.Helper()

@@ -143,6 +143,9 @@ func (m *model) windowTitle() string {
 	return mark + "zeph-acp · " + headless.OneLine(lastPart(m.chat.Dir))
 }
 
+// small is the number of rows under which a terminal has room for the most necessary only.
+const small = 8
+
 // below returns the rows below the conversation, and the place of the cursor in them.
 func (m *model) below() (rows []string, cursor *tea.Position) {
 	most := max(m.height/2, 4)
@@ -155,7 +158,7 @@ func (m *model) below() (rows []string, cursor *tea.Position) {
 	for _, q := range m.queue {
 		rows = append(rows, m.st.dim(cut("Next: "+headless.OneLine(q), m.width)))
 	}
-	if s := m.status(); s != "" {
+	if s := m.status(); s != "" && (m.question == nil || m.height >= small) {
 		rows = append(rows, s)
 	}
 	rows = append(rows, m.st.dim(strings.Repeat("─", m.width)))
@@ -170,15 +173,15 @@ func (m *model) below() (rows []string, cursor *tea.Position) {
 		at(c)
 		rows = append(rows, p...)
 	case m.question != nil && m.question.ready:
-		q, c := m.question.view(m.width, m.st)
+		q, c := m.question.view(m.width, max(min(m.height/2, m.height-4), 2), m.st)
 		at(c)
 		rows = append(rows, q...)
-		if m.editor.Text() != "" {
+		if m.editor.Text() != "" && m.height >= small {
 			rows = append(rows, m.st.dim(fitting(m.width, "Your prompt is kept until you have answered.", "Your prompt is kept.")))
 		}
 	default:
 		if m.question != nil {
-			q, _ := m.question.view(m.width, m.st)
+			q, _ := m.question.view(m.width, max(min(m.height/2, m.height-4), 2), m.st)
 			rows = append(rows, q...)
 		}
 		prompt, c := m.promptRows(most)
