@@ -230,6 +230,16 @@ func TestCommands(t *testing.T) {
 	}
 }
 
+// TestLeavesList has an Esc and a key that arrive together while a list is shown: the key goes into the prompt.
+func TestLeavesList(t *testing.T) {
+	p := sit(t, nil)
+	p.enter("/mode")
+	p.press("alt+x", "y")
+	if p.m.picker != nil || p.m.editor.Text() != "xy" {
+		t.Errorf("the prompt is %q:\n%s", p.m.editor.Text(), p.screen())
+	}
+}
+
 // TestWhileItWorks types while a turn runs: a text is added, a command waits, and an interrupted turn gives it back.
 func TestWhileItWorks(t *testing.T) {
 	p := sit(t, nil)

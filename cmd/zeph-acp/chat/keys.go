@@ -107,12 +107,20 @@ func (m *model) pressInPrompt(k tea.KeyPressMsg) tea.Cmd {
 		if m.editor.Text() == "" {
 			return m.leave()
 		}
-	case k.Mod == tea.ModAlt && k.Code >= ' ' && k.Code < 0x7f: // an Esc and a key that arrived together
+	case isAfterEsc(k):
 		m.interruptTurn()
-		k.Mod, k.Text = 0, string(k.Code)
-		return m.pressInPrompt(k)
+		return m.pressInPrompt(withoutEsc(k))
 	}
 	return nil
+}
+
+// isAfterEsc reports whether a key may be an Esc and a key that arrived together: terminals send the same for Alt.
+func isAfterEsc(k tea.KeyPressMsg) bool { return k.Mod == tea.ModAlt && k.Code >= ' ' && k.Code < 0x7f }
+
+// withoutEsc returns the key after an Esc.
+func withoutEsc(k tea.KeyPressMsg) tea.KeyPressMsg {
+	k.Mod, k.Text = 0, string(k.Code)
+	return k
 }
 
 // interruptOrLeave acts on Ctrl-C.

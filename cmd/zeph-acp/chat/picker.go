@@ -42,6 +42,9 @@ func (m *model) pressAtPicker(k tea.KeyPressMsg) tea.Cmd {
 		p.selected = (p.selected + 1) % n
 	case name == "esc" || name == "ctrl+g":
 		m.closePicker()
+	case isAfterEsc(k):
+		m.closePicker()
+		return m.press(withoutEsc(k))
 	case name == "enter":
 		if p.selected < len(p.shown) {
 			m.picker = nil
