@@ -290,7 +290,7 @@ enabled = true
 	if len(questions) != 1 {
 		t.Fatalf("%d questions in\n%s", len(questions), text)
 	}
-	a.checkContains(questions[0].line, "- hooks asks: ", "look twice", "it sends data", "- trust asks: tool:bash is untrusted",
+	a.checkContains(questions[0].line, "asks. look twice (/hooks)", "it sends data", "- tool:bash is untrusted",
 		"the file .env (private) and the file bug.eml (untrusted)")
 	lines := gateLines(t, a.home)
 	const want = "bash policy:allow authorization:allow hooks:ask adversarial_policy:ask trust:ask information_flow:ask utility:allow permission:ask " +
