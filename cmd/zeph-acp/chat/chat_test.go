@@ -2,6 +2,7 @@ package chat
 
 import (
 	"context"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -284,7 +285,7 @@ func TestRandomKeys(t *testing.T) {
 		}
 	}
 	slices.Sort(names)
-	rounds := 2000
+	rounds := 500
 	if *long {
 		rounds = 10_000
 	}
@@ -359,6 +360,20 @@ func pressAtRandom(t *testing.T, random *rand.Rand, names []string) error {
 		}
 	}
 	return nil
+}
+
+// TestSubagent has the updates of a sub-agent. Its calls are shown, and its state is not that of the session.
+func TestSubagent(t *testing.T) {
+	p := sit(t, nil)
+	for _, update := range []string{
+		`{"sessionUpdate":"current_mode_update","currentModeId":"ask"}`, `{"sessionUpdate":"usage_update","used":5,"size":10}`,
+		`{"sessionUpdate":"tool_call","toolCallId":"c","title":"x.go","kind":"read","status":"in_progress"}`,
+	} {
+		p.event(updated{json.RawMessage(`{"sessionId":"child","update":` + update + `}`)})
+	}
+	if s := p.screen(); !strings.Contains(s, "read  x.go") || strings.Contains(s, "50 %") || !strings.Contains(s, "code · ") {
+		t.Errorf("the screen has\n%s", s)
+	}
 }
 
 // TestApprove withdraws a question whose turn was cancelled.

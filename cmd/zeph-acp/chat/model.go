@@ -199,7 +199,8 @@ func (m *model) event(e any) tea.Cmd {
 // update shows a session/update, and follows the state of the session.
 func (m *model) update(params json.RawMessage) {
 	var p struct {
-		Update json.RawMessage `json:"update"`
+		Session string          `json:"sessionId"`
+		Update  json.RawMessage `json:"update"`
 	}
 	var kind struct {
 		Update string `json:"sessionUpdate"`
@@ -207,6 +208,10 @@ func (m *model) update(params json.RawMessage) {
 		Title  string `json:"title"`
 	}
 	if json.Unmarshal(params, &p) != nil || json.Unmarshal(p.Update, &kind) != nil {
+		return
+	}
+	if m.session.ID != "" && p.Session != m.session.ID { // of a sub-agent, whose state is its own
+		m.feed.update(params)
 		return
 	}
 	switch kind.Update {
