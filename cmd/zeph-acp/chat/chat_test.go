@@ -395,3 +395,16 @@ func TestApprove(t *testing.T) {
 		t.Error("the question is still shown")
 	}
 }
+
+// TestASCII draws for a locale that is not UTF-8.
+func TestASCII(t *testing.T) {
+	p := sit(t, func(c *Chat) { c.ASCII = true })
+	if len(drawn) != len(drawnASCII) {
+		t.Fatalf("%d characters have %d in their place", len(drawn), len(drawnASCII))
+	}
+	for text, want := range map[string]string{"“a” – it’s −1 • b → c…": `"a" - it's -1 * b > c.`, "é 世界 🎉": "? ???? ??"} {
+		if got := p.m.printable(text); got != want {
+			t.Errorf("%q is shown as %q, want %q", text, got, want)
+		}
+	}
+}

@@ -123,10 +123,11 @@ func (m *model) printable(text string) string {
 	return b.String()
 }
 
-// drawn are the characters that the screen is drawn with, and drawnASCII those in their place.
-var drawn = []rune("›❯✓─·…╭│╰┄┊↓↑⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
+// drawn are the characters that the screen is drawn with, and those that texts are often written with. drawnASCII are
+// those in their place.
+var drawn = []rune("›❯✓─·…╭│╰┄┊↓↑⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏" + "−‐‑‒–—‘’‚“”„•◦▪▸▏→×☑☐○")
 
-const drawnASCII = ">>*--.+|+-:v^" + `|/-\|/-\|/`
+const drawnASCII = ">>*--.+|+-:v^" + `|/-\|/-\|/` + `------'',"""***>|>x*-o`
 
 // windowTitle says in the terminal's title whether the turn waits for the person.
 func (m *model) windowTitle() string {
