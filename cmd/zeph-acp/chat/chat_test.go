@@ -362,6 +362,31 @@ func pressAtRandom(t *testing.T, random *rand.Rand, names []string) error {
 	return nil
 }
 
+// TestQuestionAtList asks while the person picks from a list. The question waits until the list is closed.
+func TestQuestionAtList(t *testing.T) {
+	for _, end := range []string{"enter", "esc", "1", "ctrl+c"} {
+		p := sit(t, nil)
+		p.write("/mode")
+		p.press("enter")
+		q := p.ask("rm x")
+		p.wait(time.Second)
+		if s := p.screen(); !strings.Contains(s, "Code") || p.m.question != nil {
+			t.Errorf("the list is not shown:\n%s", s)
+		}
+		p.press(end)
+		p.m.chat.work.Wait()
+		if got := q.given(); got != "" || p.m.question != q {
+			t.Errorf("after %s the question is answered %q, or not shown", end, got)
+		}
+		p.press("enter") // a moment too late for the list
+		p.wait(time.Second)
+		p.press("y")
+		if got := q.given(); got != "once" {
+			t.Errorf("after %s answered %q", end, got)
+		}
+	}
+}
+
 // TestSubagent has the updates of a sub-agent. Its calls are shown, and its state is not that of the session.
 func TestSubagent(t *testing.T) {
 	p := sit(t, nil)

@@ -132,8 +132,7 @@ func (m *model) interruptOrLeave() tea.Cmd {
 		m.question.reason = nil
 		return nil
 	case m.picker != nil:
-		m.closePicker()
-		return nil
+		return m.closePicker()
 	case m.editor.Text() != "" && m.question == nil:
 		m.editor.SetText("")
 		m.menu = menu{}

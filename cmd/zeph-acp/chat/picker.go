@@ -41,21 +41,18 @@ func (m *model) pressAtPicker(k tea.KeyPressMsg) tea.Cmd {
 	case name == "down" || name == "ctrl+n" || name == "tab":
 		p.selected = (p.selected + 1) % n
 	case name == "esc" || name == "ctrl+g":
-		m.closePicker()
+		return m.closePicker()
 	case isAfterEsc(k):
-		m.closePicker()
-		return m.press(withoutEsc(k))
+		return tea.Batch(m.closePicker(), m.press(withoutEsc(k)))
 	case name == "enter":
 		if p.selected < len(p.shown) {
-			m.picker = nil
-			return p.pick(p.shown[p.selected])
+			return m.pick(p.shown[p.selected])
 		}
 	case name == "backspace":
 		p.filter(withoutLast(p.typed))
 	case p.typed == "" && k.Text >= "1" && k.Text <= "9" && len(k.Text) == 1:
 		if i := int(k.Text[0] - '1'); i < len(p.shown) {
-			m.picker = nil
-			return p.pick(p.shown[i])
+			return m.pick(p.shown[i])
 		}
 	default:
 		p.filter(p.typed + k.Text)
@@ -63,13 +60,21 @@ func (m *model) pressAtPicker(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
+// pick acts on the choice from the list.
+func (m *model) pick(i item) tea.Cmd {
+	p := m.picker
+	m.picker = nil
+	return tea.Batch(p.pick(i), m.askNext())
+}
+
 // closePicker closes the list without a choice.
-func (m *model) closePicker() {
+func (m *model) closePicker() tea.Cmd {
 	unpicked := m.picker.unpicked
 	m.picker = nil
 	if unpicked != nil {
 		unpicked()
 	}
+	return m.askNext()
 }
 
 // filter shows the items that fit to a text.

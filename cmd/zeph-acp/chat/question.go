@@ -35,9 +35,10 @@ const (
 // questionReady is sent when a question may be ready.
 type questionReady struct{ question *question }
 
-// askNext shows the next question, unless one is shown.
+// askNext shows the next question, unless one is shown. While the person picks from a list, it waits: a key for the list
+// must not answer it.
 func (m *model) askNext() tea.Cmd {
-	if m.question != nil || len(m.questions) == 0 {
+	if m.question != nil || len(m.questions) == 0 || m.picker != nil {
 		return nil
 	}
 	m.question, m.questions = m.questions[0], m.questions[1:]

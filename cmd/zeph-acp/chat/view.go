@@ -250,6 +250,9 @@ func (m *model) status() string {
 		}
 		return m.st.bold(waiting)
 	}
+	if len(m.questions) > 0 {
+		return m.st.bold(cut("A question waits until the list is closed", m.width))
+	}
 	what, others := "waiting for the model", ""
 	if m.call == nil {
 		what = "opening the session"
