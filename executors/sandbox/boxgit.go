@@ -3,11 +3,9 @@ package sandbox
 import (
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
-	"github.com/zeph-acp/zeph-acp/filter/text/pathname"
 )
 
 // maxGitFiles bounds the files that git's settings include.
@@ -83,7 +81,7 @@ func (w gitWalk) around(root string) {
 			w.repository(dotGit)
 		case info.Mode().IsRegular():
 			w.stamp(dotGit)
-			w.repository(linkedRepository(dir))
+			w.repository(workspace.LinkedRepository(dir))
 		}
 		for at := root; at != dir; {
 			at = filepath.Dir(at)
@@ -95,51 +93,8 @@ func (w gitWalk) around(root string) {
 	}
 }
 
-// linkedRepository returns the directory of the repository that a file .git in dir names, "" if
-// that does not belong to dir. Whoever wrote the file could name any repository. So the other
-// repository must name dir as its worktree.
-func linkedRepository(dir string) string {
-	git, ok := strings.CutPrefix(readShort(filepath.Join(dir, ".git")), "gitdir: ")
-	if !ok {
-		return ""
-	}
-	git, err := filepath.EvalSymlinks(pathname.From(dir, git))
-	if err != nil {
-		return ""
-	}
-	if worktrees := filepath.Dir(git); filepath.Base(worktrees) == "worktrees" {
-		common := filepath.Dir(worktrees)
-		back := pathname.From(git, readShort(filepath.Join(git, "gitdir")))
-		if real, err := filepath.EvalSymlinks(back); err == nil && real == filepath.Join(dir, ".git") &&
-			pathname.From(git, readShort(filepath.Join(git, "commondir"))) == common {
-			return common
-		}
-		return ""
-	}
-	m := worktreeSetting.FindStringSubmatch(readShort(filepath.Join(git, "config"))) // of a submodule
-	if m == nil {
-		return ""
-	}
-	if real, err := filepath.EvalSymlinks(pathname.From(git, m[1])); err != nil || real != dir {
-		return ""
-	}
-	return git
-}
-
-var worktreeSetting = lazyregexp.New(`(?m)^\s*worktree\s*=\s*"?([^"\n]+?)"?\s*$`)
-
 // maxConfigFile is the size of the largest configuration file, in bytes.
 const maxConfigFile = 1 << 20
-
-// readShort returns the content of a small regular file without space around it, else "".
-func readShort(path string) string {
-	info, err := os.Lstat(path)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxConfigFile {
-		return ""
-	}
-	text, _ := os.ReadFile(path)
-	return strings.TrimSpace(string(text))
-}
 
 func isFile(path string) bool {
 	info, err := os.Stat(path)

@@ -183,7 +183,7 @@ func (w *seatbeltWalk) file(path string) (text string) {
 		return ""
 	}
 	info, err := os.Lstat(real)
-	text = readShort(real)
+	text = workspace.ReadSmall(real)
 	if err != nil || !info.Mode().IsRegular() || text == "" && info.Size() > 0 || holdsSecret(text) {
 		return ""
 	}

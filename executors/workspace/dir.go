@@ -53,7 +53,7 @@ func (r *Roots) MakeDir(abs string) (*Dir, error) {
 // caller closes the directory.
 func (r *Roots) Parent(abs string) (dir *Dir, name string, err error) {
 	at, name := split(abs)
-	if _, ok := r.top(at); !ok {
+	if _, ok := r.Top(at); !ok {
 		at, name = abs, "."
 	}
 	dir, err = r.Dir(at)
@@ -71,7 +71,7 @@ func split(abs string) (at, name string) {
 // descend opens the directory abs, one name after the other, from its root. each, which may be
 // nil, is called before every step. step opens the next directory.
 func (r *Roots) descend(abs string, each func(*Dir, string), step func(*Dir, string) (*Dir, error)) (*Dir, error) {
-	top, ok := r.top(abs)
+	top, ok := r.Top(abs)
 	if !ok {
 		return nil, &OutsideError{Path: abs, Given: abs, Roots: r.Dirs()}
 	}

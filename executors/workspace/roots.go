@@ -135,9 +135,9 @@ func (r *Roots) root(abs string) (dir string, ok bool) {
 	return dir, ok
 }
 
-// top returns the directory to open for abs: its outermost root, or the topmost
+// Top returns the directory to open for abs: its outermost root, or the topmost
 // directory that may be read outside the roots.
-func (r *Roots) top(abs string) (dir string, ok bool) {
+func (r *Roots) Top(abs string) (dir string, ok bool) {
 	if dir, ok = r.root(abs); ok {
 		return dir, true
 	}

@@ -26,7 +26,7 @@ type watch struct {
 	start    target
 	ignoring bool
 	began    time.Time
-	excludes string // the user's own ignore file
+	outside  string // the ignore files outside the roots
 
 	unusable atomic.Bool // too many paths, or one that cannot be watched
 	mu       sync.Mutex
@@ -37,7 +37,7 @@ type watch struct {
 func (t *tools) watch(tg target, ignoring bool) *watch {
 	w := &watch{tools: t, start: tg, ignoring: ignoring, began: time.Now()}
 	if ignoring {
-		w.excludes = walk.UserExcludes(t.roots)
+		w.outside = walk.Outside(t.roots, tg.abs)
 	}
 	w.directory(tg.abs)
 	for dir := tg.abs; ignoring && !slices.Contains(t.roots.Dirs(), dir) && t.roots.Contains(filepath.Dir(dir)); {
@@ -75,8 +75,16 @@ func (w *watch) directory(abs string) {
 			w.add(filepath.Join(abs, name))
 		}
 	}
-	if _, err := os.Lstat(filepath.Join(abs, walk.GitDir)); err == nil {
-		w.add(filepath.Join(abs, walk.GitDir, "info", "exclude"))
+	git := filepath.Join(abs, walk.GitDir)
+	switch info, err := os.Lstat(git); {
+	case err != nil:
+	case info.IsDir():
+		w.add(filepath.Join(git, "info", "exclude"))
+	default: // it names another repository
+		w.add(git)
+		if exclude := walk.LinkedExclude(abs); exclude != "" {
+			w.add(exclude)
+		}
 	}
 }
 
@@ -109,7 +117,7 @@ func (w *watch) valid() (unchanged func() bool, size int) {
 		return nil, 0
 	}
 	states := make([]pathState, len(w.paths))
-	size = len(w.excludes)
+	size = len(w.outside)
 	for i, path := range w.paths {
 		info, err := os.Lstat(path)
 		switch {
@@ -125,9 +133,9 @@ func (w *watch) valid() (unchanged func() bool, size int) {
 	return func() bool { return w.unchanged(states) }, size
 }
 
-// unchanged reports whether all paths, and the user's excludes, are as the walk saw them.
+// unchanged reports whether all paths, and the ignore files outside the roots, are as the walk saw them.
 func (w *watch) unchanged(states []pathState) bool {
-	if w.ignoring && walk.UserExcludes(w.tools.roots) != w.excludes {
+	if w.ignoring && walk.Outside(w.tools.roots, w.start.abs) != w.outside {
 		return false
 	}
 	for _, s := range states {

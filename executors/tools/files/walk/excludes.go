@@ -1,22 +1,24 @@
 package walk
 
 import (
-	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
+	"github.com/zeph-acp/zeph-acp/filter/text/pathname"
 )
 
-// UserExcludes returns the text of the user's own excludes for all repositories,
-// "" if there are none. Do reads them at the start of a walk with Tree.Ignore.
+// userExcludes returns the text of the user's own excludes for all repositories,
+// "" if there are none.
 //
-// The file is the one that core.excludesFile in the user's configuration of git
-// names, else git/ignore in the user's configuration directory. The configuration
-// of a repository does not count, since it could name any file.
-func UserExcludes(roots *workspace.Roots) string {
+// The file is the one that core.excludesFile in the user's configuration of git, or
+// in the configuration of the machine, names, else git/ignore in the user's
+// configuration directory. The configuration of a repository does not count, since it
+// could name any file.
+func userExcludes(roots *workspace.Roots) string {
 	home, err := os.UserHomeDir()
 	if err != nil {
 		return ""
@@ -30,16 +32,34 @@ func UserExcludes(roots *workspace.Roots) string {
 	if own, ok := os.LookupEnv("GIT_CONFIG_GLOBAL"); ok {
 		settings = []string{own}
 	}
+	if machine := systemSettings(); machine != "" {
+		settings = append([]string{machine}, settings...)
+	}
+	c := gitSettings{home: home, read: func(name string) string { return readUser(roots, name) }}
 	file := filepath.Join(config, filepath.FromSlash("git/ignore"))
 	for _, name := range settings {
-		if value, ok := excludesFile(readUser(roots, name)); ok {
-			file = value
-			if rest, ok := strings.CutPrefix(value, "~/"); ok {
-				file = filepath.Join(home, rest)
-			}
+		if value, ok := c.excludesFile(name, 0); ok {
+			file = c.expand(value)
 		}
 	}
 	return readUser(roots, file)
+}
+
+// systemSettings returns the configuration file of git for all users of the machine, "" if it
+// is not used or unknown.
+func systemSettings() string {
+	switch strings.ToLower(os.Getenv("GIT_CONFIG_NOSYSTEM")) {
+	case "", "0", "false", "no", "off":
+	default:
+		return ""
+	}
+	if own, ok := os.LookupEnv("GIT_CONFIG_SYSTEM"); ok {
+		return own
+	}
+	if runtime.GOOS == "windows" {
+		return ""
+	}
+	return "/etc/gitconfig"
 }
 
 // readUser reads a small regular file of the user, and follows links. It
@@ -52,32 +72,50 @@ func readUser(roots *workspace.Roots, name string) string {
 	if err != nil {
 		return ""
 	}
-	f, err := roots.Hidden().Open(real)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxIgnore+1))
-	if err != nil || len(text) > maxIgnore {
-		return ""
-	}
-	return string(text)
+	return readPlain(roots.Hidden(), real)
 }
 
-// excludesFile returns core.excludesFile of a configuration of git:
-// https://git-scm.com/docs/git-config#_syntax. It does not follow includes or join continued lines.
-func excludesFile(config string) (value string, ok bool) {
-	core := false
-	for line := range strings.Lines(strings.TrimPrefix(config, executors.ByteOrderMark)) {
+// gitSettings reads configuration files of git.
+type gitSettings struct {
+	home string
+	read func(name string) string // returns "" for a file that cannot be read
+}
+
+// maxIncludes is how deep configuration files include each other, as in git.
+const maxIncludes = 10
+
+// expand returns a path with the home directory for a leading "~/".
+func (c gitSettings) expand(path string) string {
+	if rest, ok := strings.CutPrefix(path, "~/"); ok {
+		return filepath.Join(c.home, rest)
+	}
+	return path
+}
+
+// excludesFile returns core.excludesFile of a configuration file and of the files that it
+// includes: https://git-scm.com/docs/git-config#_syntax. It does not follow conditional
+// includes or join continued lines. depth is how many files include this one.
+func (c gitSettings) excludesFile(name string, depth int) (value string, ok bool) {
+	if depth > maxIncludes {
+		return "", false
+	}
+	section := ""
+	for line := range strings.Lines(strings.TrimPrefix(c.read(name), executors.ByteOrderMark)) {
 		line = strings.TrimSpace(line)
 		if strings.HasPrefix(line, "[") {
-			section, rest, _ := strings.Cut(line[1:], "]")
-			core = strings.EqualFold(strings.TrimSpace(section), "core")
+			head, rest, _ := strings.Cut(line[1:], "]")
+			section = strings.ToLower(strings.TrimSpace(head))
 			line = strings.TrimSpace(rest)
 		}
 		key, v, _ := strings.Cut(line, "=")
-		if core && strings.EqualFold(strings.TrimSpace(key), "excludesfile") {
+		switch section + "." + strings.ToLower(strings.TrimSpace(key)) {
+		case "core.excludesfile":
 			value, ok = configValue(v), true
+		case "include.path":
+			included := pathname.From(filepath.Dir(name), c.expand(configValue(v)))
+			if v, isSet := c.excludesFile(included, depth+1); isSet {
+				value, ok = v, true
+			}
 		}
 	}
 	return value, ok

@@ -1,7 +1,7 @@
 package walk
 
 import (
-	"path"
+	"path/filepath"
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
@@ -22,16 +22,33 @@ const (
 // pattern decides, and in it the last matching pattern.
 //
 // A .gitignore also applies outside a repository, but not to a repository
-// nested below it. The other files of git apply only in a repository. Files
-// above the session's roots do not apply. A nil ignore excludes nothing.
+// nested below it. The other files of git apply only in a repository. Of the
+// directories above the session's roots those in the same repository count. A
+// nil ignore excludes nothing.
 type ignore struct {
+	*origin
 	above          *ignore
-	dir            string // path of the directory from the root, "" or ending in "/"
+	dir            string // path of the directory from the top of origin, "" or ending in "/"
 	ignoreRules    *rules // .ignore
 	gitignoreRules *rules // .gitignore
 	excludeRules   *rules // .git/info/exclude
 	isRepo         bool   // a repository begins here
-	userRules      *rules // the user's own; set only at the top
+}
+
+// origin is what all directories of a walk share.
+type origin struct {
+	root      string // the outermost root, absolute
+	base      string // path of root from the top of its repository, "" or ending in "/"
+	hidden    *workspace.HiddenFiles
+	userRules *rules // the user's own
+}
+
+// path returns the path of a directory from the top: rel is its path from the root.
+func (i *ignore) path(rel string) string {
+	if i == nil {
+		return prefix(rel)
+	}
+	return i.base + prefix(rel)
 }
 
 // load returns i with the pattern files of the directory b, which has these
@@ -40,7 +57,7 @@ func (i *ignore) load(b *workspace.Branch, entries []workspace.Entry) *ignore {
 	if i == nil {
 		return nil
 	}
-	next := &ignore{above: i, dir: prefix(b.Rel())}
+	next := &ignore{origin: i.origin, above: i, dir: i.path(b.Rel())}
 	for _, e := range entries {
 		if e.Name[0] != '.' {
 			continue
@@ -52,8 +69,11 @@ func (i *ignore) load(b *workspace.Branch, entries []workspace.Entry) *ignore {
 			next.gitignoreRules = readRules(b, e.Name)
 		case e.Name == GitDir:
 			next.isRepo = true
-			if e.Type.IsDir() {
+			switch {
+			case e.Type.IsDir():
 				next.excludeRules = readExclude(b)
+			case e.Type.IsRegular():
+				next.excludeRules = parseRules(readLinkedExclude(i.hidden, filepath.Join(i.root, filepath.FromSlash(b.Rel()))))
 			}
 		}
 	}
@@ -104,14 +124,20 @@ func (i *ignore) descend(dir *workspace.Dir, name string) *ignore {
 		i = i.load(b, entries)
 		b.Close()
 	}
-	if name == GitDir || i.match(prefix(dir.Rel()), name, true) {
-		return &ignore{dir: prefix(path.Join(dir.Rel(), name))}
+	return i.enter(i.path(dir.Rel()), name)
+}
+
+// enter returns the patterns of i that apply in the directory name of dir, a path
+// from the top, since the walk starts there or below.
+func (i *ignore) enter(dir, name string) *ignore {
+	if name == GitDir || i.match(dir, name, true) {
+		return &ignore{origin: i.origin, dir: dir + name + "/"}
 	}
 	return i
 }
 
 // match reports whether the entry name of the directory at dir, a path from the
-// root that is "" or ends in "/", is excluded.
+// top that is "" or ends in "/", is excluded.
 func (i *ignore) match(dir, name string, isDir bool) bool {
 	for at := i; at != nil; at = at.above {
 		if v := at.ignoreRules.match(dir, len(at.dir), name, isDir); v != 0 {
@@ -136,11 +162,7 @@ func (i *ignore) match(dir, name string, isDir bool) bool {
 	if v := repo.excludeRules.match(dir, len(repo.dir), name, isDir); v != 0 {
 		return v == excluded
 	}
-	top := repo
-	for top.above != nil {
-		top = top.above
-	}
-	return top.userRules.match(dir, len(repo.dir), name, isDir) == excluded
+	return repo.userRules.match(dir, len(repo.dir), name, isDir) == excluded
 }
 
 // verdict is the decision of one pattern file on an entry; 0 means that no

@@ -62,9 +62,17 @@ func TestExcludesFile(t *testing.T) {
 		"[core]\nexcludesfile=/a\n": "/a", "[core]excludesFile = /a": "/a", "[CORE]\n\tExcludesFile=\"/a b\"\n": "/a b", "[core]\nexcludesFile = /a ; x": "/a",
 		"[core \"x\"]\nexcludesFile=/a": "", "[user]\nexcludesFile=/a": "", "[core]\n;excludesFile=/a": "",
 		"[core]\nexcludesFile=/a\n[x]\n[core]\nexcludesfile=/b": "/b",
+
+		"[include]\npath = other\n": "/o", "[include]\npath=~/other\n[core]\nexcludesFile=/a": "/a",
+		"[core]\nexcludesFile=/a\n[include]path=~/other": "/o",
+		"[core]\nexcludesFile=/a\n[include]\npath=none":  "/a", "[include]\npath=loop": "/l", "[includeIf \"gitdir:/\"]\npath=other": "",
 		"[core]\nexcludesFile": "", "[core]\nexcludesFile=a\\\\b\\\"": `a\b"`, "[core": "", "": "",
 	} {
-		if got, _ := excludesFile(config); got != want {
+		files := map[string]string{
+			"/home/u/.gitconfig": config, "/home/u/other": "[core]\nexcludesFile=/o", "/home/u/loop": "[include]\npath=loop\n[core]\nexcludesFile=/l",
+		}
+		c := gitSettings{home: "/home/u", read: func(name string) string { return files[filepath.ToSlash(name)] }}
+		if got, _ := c.excludesFile("/home/u/.gitconfig", 0); got != want {
 			t.Errorf("%q returns %q, want %q", config, got, want)
 		}
 	}

@@ -48,7 +48,7 @@ type folder struct {
 	up     *folder
 	name   string            // in up
 	rel    string            // the path from the start of the walk: "" or ending in "/"
-	full   string            // the path from the outermost root
+	full   string            // the path from the outermost root, or from the top of the repository around it
 	ignore *ignore           // the patterns that hold in it
 	branch *workspace.Branch // nil: closed, because too many are open
 	users  int               // jobs in it; guarded by the walker
@@ -96,8 +96,8 @@ var errTooDeep = errors.New("the path is too long")
 // run walks the tree below top, and closes top. Only top must be readable.
 func (w *walker) run(ctx context.Context, top *workspace.Branch, ign *ignore, newVisit func() visit) (Unseen, error) {
 	defer top.Close()
-	defer context.AfterFunc(ctx, w.halt)()                                    // before list, which already visits files
-	f := &folder{full: prefix(top.Rel()), branch: top, users: 1, ignore: ign} // one reference more than its jobs have: they never close it
+	defer context.AfterFunc(ctx, w.halt)()                                      // before list, which already visits files
+	f := &folder{full: ign.path(top.Rel()), branch: top, users: 1, ignore: ign} // one reference more than its jobs have: they never close it
 	first := &job{folder: f}
 	kids, err := w.list(ctx, first, f, newVisit())
 	if err != nil {

@@ -76,7 +76,7 @@ func Do[T any](ctx context.Context, tree Tree, newVisit func() Visit[T], size fu
 func (w *walker) walk(ctx context.Context, tree Tree, newVisit func() visit) (Unseen, error) {
 	var ign *ignore
 	if tree.Ignore {
-		ign = &ignore{userRules: parseRules(UserExcludes(tree.Roots))}
+		ign = newIgnore(tree.Roots, tree.Dir)
 	}
 	dir, err := tree.Roots.Descend(tree.Dir, func(above *workspace.Dir, next string) { ign = ign.descend(above, next) })
 	if err != nil {
