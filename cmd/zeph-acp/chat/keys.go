@@ -180,8 +180,8 @@ func (m *model) wheel(msg tea.MouseWheelMsg) {
 // click unfolds or folds the entry under the mouse.
 func (m *model) click(msg tea.MouseClickMsg) {
 	_, of := m.window.visible()
-	if msg.Button == tea.MouseLeft && msg.Y >= 0 && msg.Y < len(of) && of[msg.Y] != nil {
-		of[msg.Y].toggle()
+	if msg.Button == tea.MouseLeft && msg.Y >= 0 && msg.Y < len(of) && of[msg.Y] != nil && of[msg.Y].canFold {
+		m.unfold(of[msg.Y])
 	}
 }
 
@@ -190,6 +190,14 @@ func (e *entry) toggle() {
 	if e.canFold && e.question == nil {
 		e.unfolded, e.drawn, e.picture = !e.unfolded, nil, nil
 	}
+}
+
+// unfold unfolds or folds an entry. What is above stays where it is.
+func (m *model) unfold(e *entry) {
+	at := m.window.start()
+	m.window.top, m.window.row = m.feed.entries[at.entry], at.row
+	e.toggle()
+	m.window.scroll(0)
 }
 
 // unfoldLast unfolds the last folded entry that is visible, or folds the last unfolded one.
@@ -205,10 +213,7 @@ func (m *model) unfoldLast() {
 		m.hint = "Nothing here is folded."
 		return
 	}
-	at := m.window.start() // what is above stays where it is
-	m.window.top, m.window.row = m.feed.entries[at.entry], at.row
-	last.toggle()
-	m.window.scroll(0)
+	m.unfold(last)
 }
 
 // nextMode selects the mode after the current one.

@@ -2,6 +2,7 @@ package chat
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -86,12 +87,24 @@ func TestLongPrompt(t *testing.T) {
 	p.press("enter")
 	e := p.m.feed.last()
 	rows := e.lines(p.m.feed.paint)
-	if want := "… 4,971 more lines (Ctrl-O shows them)"; len(rows) != maxPromptRows+1 || rows[20] != want || rows[30] != "> end" {
+	want := "… 4,971 more lines (Ctrl-O shows them)"
+	if len(rows) != maxPromptRows+1 || rows[20] != want || rows[30] != "> end" {
 		t.Errorf("%d rows, with %q and %q; want %q", len(rows), rows[20], rows[len(rows)-1], want)
 	}
 	p.press("ctrl+o")
 	if rows := e.lines(p.m.feed.paint); len(rows) != 5001 {
 		t.Errorf("unfolded, %d rows", len(rows))
+	}
+	p.press("ctrl+o")
+	before := p.screen()
+	_, of := p.m.window.visible()
+	at := slices.Index(strings.Split(before, "\n"), want)
+	if at < 0 || of[at] != e {
+		t.Fatalf("the mark is not on the screen:\n%s", before)
+	}
+	p.update(tea.MouseClickMsg{Button: tea.MouseLeft, X: 4, Y: at})
+	if after := p.screen(); strings.Split(after, "\n")[at-1] != strings.Split(before, "\n")[at-1] || !strings.Contains(after, "more below") {
+		t.Errorf("a click moves the window:\n%s", after)
 	}
 	p.press("ctrl+o")
 	if rows := e.lines(p.m.feed.paint); len(rows) != maxPromptRows+1 {

@@ -120,5 +120,5 @@ type LogConfig struct {
 type ChatConfig struct {
 	Keys   string `toml:"keys" default:"emacs" oneof:"emacs,vi" doc:"the keys that edit a prompt"`
 	Notify string `toml:"notify" default:"bell" oneof:"off,bell,osc9,osc777" doc:"how the terminal tells you, while you are elsewhere, that a turn has ended or asks"`
-	Mouse  bool   `toml:"mouse" default:"true" doc:"the wheel scrolls and a click chooses; false: the mouse is the terminal's, to select text"`
+	Mouse  bool   `toml:"mouse" default:"true" doc:"the wheel scrolls and a click unfolds; false: the mouse is the terminal's, to select text"`
 }
