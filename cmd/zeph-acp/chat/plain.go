@@ -49,7 +49,9 @@ func (c *Chat) runPlain(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	c.mu.Lock()
 	c.turn = t
+	c.mu.Unlock()
 	if t.Resume != "" && c.Replay != nil {
 		if err := c.Replay(ctx, t.Resume, p.screen); err != nil {
 			return err
