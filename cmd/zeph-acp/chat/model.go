@@ -124,6 +124,9 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 	case edited:
 		m.editedOutside(msg)
+		return m, m.readAgain()
+	case tea.ResumeMsg:
+		return m, m.readAgain()
 	case filesFound:
 		m.files = msg.names
 		m.fillMenu()

@@ -63,6 +63,9 @@ func (m *model) becomeReady(q *question) tea.Cmd {
 	if q != m.question || q.ready {
 		return nil
 	}
+	if m.picker != nil { // is in its place
+		return m.later(readingTime, questionReady{q})
+	}
 	if rest := silence - m.now().Sub(m.drafted); rest > 0 {
 		return m.later(rest, questionReady{q})
 	}
@@ -150,7 +153,15 @@ func (m *model) pressAtQuestion(k tea.KeyPressMsg) tea.Cmd {
 // interruptAtQuestion cancels the turn that asks. No further key answers the question, which the agent withdraws in a moment.
 func (m *model) interruptAtQuestion() tea.Cmd {
 	m.interruptTurn()
+	return m.readAgain()
+}
+
+// readAgain lets the person read the question that is shown before a key answers it.
+func (m *model) readAgain() tea.Cmd {
 	q := m.question
+	if q == nil {
+		return nil
+	}
 	q.ready = false
 	return m.later(silence, questionReady{q})
 }
