@@ -59,7 +59,7 @@ func (r *Reader) read(path string) (State, error) {
 	if err != nil {
 		return State{}, err
 	}
-	state := State{Mode: modeOf(info)}
+	state := State{Mode: modeOf(info), Linked: workspace.LinkID(info)}
 	switch {
 	case info.Mode()&fs.ModeSymlink != 0:
 		state.Target, err = dir.Readlink(name)

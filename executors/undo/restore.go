@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"syscall"
@@ -133,11 +134,67 @@ func (r *Restorer) restore(ctx context.Context, step Step) error {
 			return r.throughEditor(ctx, step, string(data))
 		}
 	}
+	if from.IsFile() && to.Linked != "" && to.Linked == r.linkID(step.Path) {
+		return r.overwrite(step)
+	}
 	content, err := r.Store.Open(to.Hash)
 	if err != nil {
 		return err
 	}
-	return r.replace(step.Path, func(dir *workspace.Dir, temp string) error { return write(dir, temp, content, to) })
+	err = r.replace(step.Path, func(dir *workspace.Dir, temp string) error { return write(dir, temp, content, to) })
+	if from.IsFile() && workspace.Irreplaceable(err) {
+		return r.overwrite(step)
+	}
+	return err
+}
+
+// linkID returns the present LinkID of a file.
+func (r *Restorer) linkID(path string) string {
+	info, err := r.Roots.Writing().Lstat(path)
+	if err != nil {
+		return ""
+	}
+	return workspace.LinkID(info)
+}
+
+// overwrite restores the content of a file that must stay the same file: it has had the same
+// other names before the change, or it cannot be replaced.
+func (r *Restorer) overwrite(step Step) error {
+	content, err := r.Store.Open(step.To.Hash)
+	if err != nil {
+		return err
+	}
+	spool, err := os.CreateTemp("", "zeph-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(spool.Name())
+	defer spool.Close()
+	sum := sha256.New()
+	size, err := io.Copy(io.MultiWriter(spool, sum), content)
+	if err == nil && nameOf(sum) != step.To.Hash {
+		err = errDamaged
+	}
+	if err != nil {
+		return err
+	}
+	if step.From.Perm()&0o200 == 0 {
+		if err := r.Roots.Writing().Chmod(step.Path, step.From.Perm()|0o200); err != nil {
+			return err
+		}
+	}
+	dir, name, err := r.Roots.Writing().Parent(step.Path)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	if err := dir.Overwrite(name, spool, size); err != nil {
+		return err
+	}
+	if info, err := dir.Lstat(name); err == nil && modeOf(info) == step.To.Mode {
+		return nil // whoever does not own the file cannot set its mode
+	}
+	return r.chmod(step)
 }
 
 // throughEditor restores a text through the editor, so that its buffer follows.

@@ -15,6 +15,7 @@ type State struct {
 	Hash   string      `json:"hash,omitempty"` // of a file's content; empty if that was not read
 	Size   int64       `json:"size,omitempty"`
 	Target string      `json:"target,omitempty"` // of a link
+	Linked string      `json:"linked,omitempty"` // the LinkID of a file
 	// NotKept says why the content of a file is not kept; empty if it is.
 	NotKept string `json:"left,omitempty"`
 }

@@ -120,6 +120,7 @@ func visitor(dir string, began time.Time) walk.Visit[*listed] {
 
 func newEntry(info fs.FileInfo, began time.Time) (e Entry) {
 	e.Mode, e.Changed, e.Stamped = modeOf(info), info.ModTime().UnixNano(), inodeChanged(info)
+	e.Linked = workspace.LinkID(info)
 	e.Recent = began.UnixNano()-max(e.Changed, e.Stamped) < int64(stableAge)
 	if e.IsFile() {
 		e.Size = info.Size()

@@ -3,6 +3,7 @@
 package workspace
 
 import (
+	"fmt"
 	"io/fs"
 	"syscall"
 )
@@ -11,6 +12,16 @@ import (
 const nonblock = syscall.O_NONBLOCK
 
 func sameName(a, b string) bool { return a == b }
+
+// LinkID identifies a file that has more than one hard link: its names have the same LinkID. It
+// is "" for any other file.
+func LinkID(info fs.FileInfo) string {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok || !linked(info) {
+		return ""
+	}
+	return fmt.Sprintf("%d:%d", st.Dev, st.Ino)
+}
 
 // linked reports whether a file has more than one hard link. A directory's link count only
 // reflects its subdirectories.

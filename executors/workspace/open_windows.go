@@ -12,5 +12,8 @@ const nonblock = 0
 // of drive letters.
 func sameName(a, b string) bool { return strings.EqualFold(a, b) }
 
+// LinkID returns "": fs.FileInfo does not contain the number of links here.
+func LinkID(fs.FileInfo) string { return "" }
+
 // linked returns false: fs.FileInfo does not contain the number of links here.
 func linked(fs.FileInfo) bool { return false }

@@ -32,8 +32,9 @@ func TestHardLinks(t *testing.T) {
 	}
 }
 
-// inNamespace runs the test again with the privilege to mount.
-func inNamespace(t *testing.T) (inside bool) {
+// inNamespace runs the test again as another user in a namespace: 0 has the privilege to mount, any
+// other user no privileges.
+func inNamespace(t *testing.T, uid int) (inside bool) {
 	t.Helper()
 	if os.Getenv("IN_NAMESPACE") == t.Name() {
 		return true
@@ -42,8 +43,8 @@ func inNamespace(t *testing.T) (inside bool) {
 	cmd.Env = append(os.Environ(), "IN_NAMESPACE="+t.Name())
 	cmd.SysProcAttr = &syscall.SysProcAttr{
 		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,
-		UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}},
-		GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}},
+		UidMappings: []syscall.SysProcIDMap{{ContainerID: uid, HostID: os.Getuid(), Size: 1}},
+		GidMappings: []syscall.SysProcIDMap{{ContainerID: uid, HostID: os.Getgid(), Size: 1}},
 	}
 	out, err := cmd.CombinedOutput()
 	if _, failed := err.(*exec.ExitError); err != nil && !failed {
@@ -69,7 +70,7 @@ func mount(t *testing.T, source, target, kind string, flags uintptr, data string
 // TestMountedFile checks that a file that is a mount point can be changed, and so can one in
 // a read-only directory.
 func TestMountedFile(t *testing.T) {
-	if !inNamespace(t) {
+	if !inNamespace(t, 0) {
 		return
 	}
 	b := newBench(t, map[string]string{"f": "old\n", "source": "old\n", "ro/f": "old\n"})
@@ -91,9 +92,41 @@ func TestMountedFile(t *testing.T) {
 	}
 }
 
+// TestUnwritableDirectory checks that a file can be changed if its directory cannot be written, and
+// that its mode stays.
+func TestUnwritableDirectory(t *testing.T) {
+	if !inNamespace(t, 1000) { // modes do not limit root
+		return
+	}
+	b := newBench(t, map[string]string{"d/f": "old\n", "d/g": "old\n"})
+	must(t, os.Chmod(b.path("d/f"), 0o640))
+	must(t, os.Chmod(b.path("d"), 0o555))
+	t.Cleanup(func() { _ = os.Chmod(b.path("d"), 0o755) })
+	if f, err := os.Create(b.path("d/new")); err == nil {
+		f.Close()
+		t.Skip("this user may write into any directory")
+	}
+	if res := b.run("edit", in{"path": "d/f", "old_string": "old", "new_string": "new"}); res.Failed || b.content("d/f") != "new\n" {
+		t.Errorf("edit: %s, and the file is %q", res.ForModel(), b.content("d/f"))
+	}
+	b.run("read", in{"path": "d/g"})
+	if res := b.run("write", in{"path": "d/g", "content": "longer than before\n"}); res.Failed || b.content("d/g") != "longer than before\n" {
+		t.Errorf("write: %s, and the file is %q", res.ForModel(), b.content("d/g"))
+	}
+	if info, err := os.Stat(b.path("d/f")); err != nil || info.Mode() != 0o640 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+	if res := b.run("write", in{"path": "d/new", "content": "x\n"}); !res.Failed || !strings.Contains(res.ForModel(), "permission denied") {
+		t.Errorf("a new file: %s", res.ForModel())
+	}
+	if entries, _ := os.ReadDir(b.path("d")); len(entries) != 2 {
+		t.Errorf("left in the directory: %v", entries)
+	}
+}
+
 // TestFullDisk checks that a file keeps its content if the new one does not fit.
 func TestFullDisk(t *testing.T) {
-	if !inNamespace(t) {
+	if !inNamespace(t, 0) {
 		return
 	}
 	b := newBench(t, map[string]string{"d/f": "", "other": "old\n"})
