@@ -246,9 +246,37 @@ func TestChatOutside(t *testing.T) {
 	s.key("C-d")
 	s.left()
 	s.enter("clear; zeph-acp chat --resume")
-	s.await(`Go on with a session\n❯ 1 begun, from the editor`)
+	s.await(`Go on with a session:\n❯ 1 begun, from the editor`)
 	s.key("1")
 	s.await(`> begun, from the editor\n\nWell\.\n+─+\n›`)
+	s.key("C-d")
+	s.left()
+}
+
+// TestChatWhileEdited opens an editor that waits for what the turn does.
+func TestChatWhileEdited(t *testing.T) {
+	const model = `{"tool": "bash", "input": {"command": "until [ -e open ]; do sleep 0.02; done"}}
+
+{"tool": "write", "input": {"path": "first", "content": "1\n"}}
+
+{"tool": "write", "input": {"path": "second", "content": "2\n"}}
+
+{"text": "Well."}
+`
+	s := openScreen(t, 80, model, map[string]string{"editor": "#!/bin/sh\ntouch open\nuntil [ -e second ]; do sleep 0.02; done\n"})
+	if err := os.Chmod(filepath.Join(s.dir, "editor"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s.enter("export EDITOR=./editor")
+	s.talk("chat")
+	s.enter("/mode auto")
+	s.await(`\nauto · `)
+	s.enter("go")
+	s.await(`y, `)
+	s.key("y")
+	s.await(`Esc interrupts\n─+\n›\n`)
+	s.key("C-g")
+	s.await(`Well\.\n+─+\n›`)
 	s.key("C-d")
 	s.left()
 }

@@ -100,7 +100,9 @@ func (c *Chat) Run(ctx context.Context) error {
 	m := newModel(c)
 	program := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(c.Input), tea.WithOutput(c.Output), tea.WithEnvironment(c.Environ),
 		tea.WithoutSignalHandler(), tea.WithFPS(60))
-	c.bridge.send = program.Send
+	c.bridge.send = func(msg tea.Msg) {
+		c.work.Go(func() { program.Send(msg) }) // waits while the person's editor has the terminal; the turn goes on
+	}
 	var talking sync.WaitGroup
 	talking.Go(func() { c.bridge.add(conversationEnded{c.talk(ctx)}) })
 	_, err := program.Run()
