@@ -63,9 +63,6 @@ func (m *model) becomeReady(q *question) tea.Cmd {
 	if q != m.question || q.ready {
 		return nil
 	}
-	if m.picker != nil { // is in its place
-		return m.later(readingTime, questionReady{q})
-	}
 	if rest := silence - m.now().Sub(m.drafted); rest > 0 {
 		return m.later(rest, questionReady{q})
 	}
