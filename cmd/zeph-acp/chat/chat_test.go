@@ -286,6 +286,9 @@ func TestRandomKeys(t *testing.T) {
 	}
 	slices.Sort(names)
 	rounds := 500
+	if testing.Short() {
+		rounds = 50
+	}
 	if *long {
 		rounds = 10_000
 	}

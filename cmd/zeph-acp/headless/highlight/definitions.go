@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"time"
 
 	// The definitions of chroma cover all common languages, in a form that can be read one by one.
 	"github.com/alecthomas/chroma/v2"
@@ -45,7 +44,7 @@ type languages struct {
 }
 
 var definitions = sync.OnceValue(func() *languages {
-	regexp2.SetTimeoutCheckPeriod(maxMatch / 4)
+	regexp2.SetTimeoutCheckPeriod(limits.match / 4)
 	files, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
 	if err != nil {
 		panic(err)
@@ -125,10 +124,6 @@ func newLexer(d definition, files *zip.Reader, registry *chroma.LexerRegistry) *
 	})}
 }
 
-// maxMatch limits one match of one rule, some of which take a time that grows with the square of
-// the text or worse.
-const maxMatch = 20 * time.Millisecond
-
 // ruleFinder is a rule that finds the compiled rules of its language and limits their time.
 type ruleFinder struct{ rules chroma.CompiledRules }
 
@@ -137,7 +132,7 @@ func (f *ruleFinder) MutateLexer(rules chroma.CompiledRules, state string, _ int
 	delete(rules, state)
 	for _, all := range rules {
 		for _, r := range all {
-			r.Regexp.MatchTimeout = maxMatch
+			r.Regexp.MatchTimeout = limits.match
 		}
 	}
 	f.rules = rules

@@ -51,7 +51,7 @@ func (l Language) IsPlain() bool { return l.lexer == nil }
 func (l Language) Code(text string) [][]Piece {
 	all := []Piece{{Text: text}}
 	if l.lexer != nil && len(text) <= MaxBytes {
-		all = l.lexer.read(rootStack, text, maxTime).pieces
+		all = l.lexer.read(rootStack, text, limits.text).pieces
 	}
 	return lines(all)
 }

@@ -138,14 +138,13 @@ func joined(pieces []Piece) string {
 	return b.String()
 }
 
-// Text that takes the rules of a language much time is plain after a while.
+// Text that takes the rules of a language much time is plain after a while: without the limit this test does not end.
 func TestSlowText(t *testing.T) {
 	text := strings.Repeat("(<a \"\\", 20_000)
 	for _, l := range definitions().all {
-		begun := time.Now()
-		l.read(rootStack, text, 5*time.Millisecond)
-		if took := time.Since(begun); took > 3*time.Second {
-			t.Errorf("%s takes %s", l.chroma.Config().Name, took)
+		r := l.read(rootStack, text, 5*time.Millisecond)
+		if got := joined(r.pieces); got != text {
+			t.Errorf("%s changes the text", l.chroma.Config().Name)
 		}
 	}
 }

@@ -10,8 +10,7 @@ import (
 )
 
 const (
-	root    = "root" // the first state of every language
-	maxTime = time.Second
+	root = "root" // the first state of every language
 	// maxIdle is how many rules in a row may match nothing, before they are taken for a loop.
 	maxIdle = 100
 )

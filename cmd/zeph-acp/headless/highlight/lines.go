@@ -8,11 +8,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
 )
 
-const (
-	maxOpen      = 16 << 10               // bytes of the lines that are read again with the next one
-	maxLineTime  = 100 * time.Millisecond // for one line
-	maxTotalTime = 2 * time.Second        // for all lines
-)
+const maxOpen = 16 << 10 // bytes of the lines that are read again with the next one
 
 // Lines divides code that comes line by line. It is not safe for concurrent use.
 type Lines struct {
@@ -37,7 +33,7 @@ func (l *Lines) Clone() *Lines {
 // end is there. So a line is read twice if it, or one before it, may begin such a text: as it is, and
 // with an end. If that changes how it is read, the end is still to come.
 func (l *Lines) Line(line string) []Piece {
-	if l.lexer == nil || l.spent > maxTotalTime {
+	if l.lexer == nil || l.spent > limits.lines {
 		return []Piece{{Text: line}}
 	}
 	begun := time.Now()
@@ -50,9 +46,9 @@ func (l *Lines) Line(line string) []Piece {
 	if len(text) > maxOpen {
 		return []Piece{{Text: line}}
 	}
-	is := l.lexer.read(l.stack, text, maxLineTime)
+	is := l.lexer.read(l.stack, text, limits.line)
 	for _, end := range ends(text) {
-		with := l.lexer.read(l.stack, text+end, maxLineTime)
+		with := l.lexer.read(l.stack, text+end, limits.line)
 		if all := from(with.pieces, 0, len(text)); !slices.Equal(is.pieces, all) || is.broken && !with.broken {
 			l.open = text
 			return from(all, len(before), len(line))
