@@ -160,3 +160,12 @@ func BenchmarkHostile(b *testing.B) {
 		}
 	})
 }
+
+// TestAlignment aligns the columns of a table as its delimiters say.
+func TestAlignment(t *testing.T) {
+	const source = "| n | size | both |\n|---|--:|:-:|\n| a | 12 | x |\n| b | 1,000 | |\n| c | | long |\n"
+	const want = "n   size  both\n─  ─────  ────\na     12  x\nb  1,000\nc         long\n"
+	if diff := cmp.Diff(want, render(source, 40, false)); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}

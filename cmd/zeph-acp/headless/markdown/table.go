@@ -42,8 +42,9 @@ func (s *Stream) table(b block) {
 		s.records(b, rows)
 		return
 	}
+	right := rightAligned(b.text[1])
 	for i, r := range rows {
-		s.tableRow(b, r, widths)
+		s.tableRow(b, r, widths, right)
 		if i == 0 {
 			var rule []string
 			for _, w := range widths {
@@ -112,8 +113,17 @@ func length(row Row) int {
 	return n
 }
 
+// rightAligned reports which columns the delimiters of a table align right.
+func rightAligned(line string) (all []bool) {
+	for _, c := range strings.Split(strings.Trim(line, " |"), "|") {
+		c = strings.TrimSpace(c)
+		all = append(all, strings.HasSuffix(c, ":") && !strings.HasPrefix(c, ":"))
+	}
+	return all
+}
+
 // tableRow prints one row of a table.
-func (s *Stream) tableRow(b block, cells []Row, widths []int) {
+func (s *Stream) tableRow(b block, cells []Row, widths []int, right []bool) {
 	var wrapped [][]Row
 	height := 0
 	for i, c := range cells {
@@ -128,11 +138,15 @@ func (s *Stream) tableRow(b block, cells []Row, widths []int) {
 			if line < len(cell) {
 				part = cell[line]
 			}
+			after := widths[i] - length(part)
+			if i < len(right) && right[i] {
+				pad, after = pad+max(after, 0), 0
+			}
 			if len(part) > 0 {
 				row = append(append(row, layout.Span{Text: strings.Repeat(" ", pad)}), part...)
 				pad = 0
 			}
-			pad += widths[i] - length(part) + gap
+			pad += after + gap
 		}
 		s.printIn(b.quote, row)
 	}
