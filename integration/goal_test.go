@@ -183,7 +183,7 @@ func TestChatPausesGoal(t *testing.T) {
 `
 	s := openScreen(t, 80, model, nil)
 	s.talk("chat '/goal wait for the file go'")
-	s.await(`1 to 4`)
+	s.await(`❯ 1  Allow once`)
 	s.key("y")
 	s.await(`│ begun\n+[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] +\d+ s .*\n─+\n›`)
 	s.enter("/goal pause")

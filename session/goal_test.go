@@ -88,7 +88,7 @@ func TestGoalTime(t *testing.T) {
 	if reason != acp.StopMaxTurnRequests || err != nil || asked[0] != "" || asked[1] != "" || asked[2] != acp.StopMaxTurnRequests {
 		t.Errorf("%s, %v; before each request: %q", reason, err, asked)
 	}
-	want := "Goal paused: it has used its 120 minutes (--max-minutes) (1 turn, 2 of 100 rounds, 120 of 120 minutes). `/goal resume` goes on."
+	want := "Goal paused: it has used its 120 minutes (agent.goal.max_minutes) (1 turn, 2 of 100 rounds, 120 of 120 minutes). `/goal resume` goes on."
 	if len(a.said) != 1 || a.said[0] != want {
 		t.Errorf("said %q, want %q", a.said, want)
 	}

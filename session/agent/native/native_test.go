@@ -171,7 +171,7 @@ func TestPlanTypedByTheUser(t *testing.T) {
 	for prompt, want := range map[string]string{
 		"/update_plan {\"entries\": [{\"content\": \"a\"},\n {\"content\": \"b\"}]}": "Update the plan (2 steps)",
 		`/update_plan {"entries": []}`: "Clear the plan",
-		"/update_plan":                 "/update_plan needs entries: write JSON.\nUsage: /update_plan {\"entries\": […]}\n  entries (array)",
+		"/update_plan":                 "Nothing was run: /update_plan needs entries: write JSON.\nUsage: /update_plan {\"entries\": […]}\n  entries (array)",
 	} {
 		got := ""
 		for ev, err := range (local.Direct{}).Stream(t.Context(), llm.Request{
