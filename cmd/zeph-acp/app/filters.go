@@ -72,10 +72,8 @@ func (f *filters) learnKeys(cfg config.Config, getenv func(string) string) (warn
 	for _, k := range provider.Keys(cfg.LLM) {
 		f.learn(getenv(k.Env))
 	}
-	for _, p := range cfg.LLM.Providers {
-		if p.APIKeyEnv != "" {
-			f.learn(getenv(p.APIKeyEnv))
-		}
+	for _, name := range cfg.KeyVariables() {
+		f.learn(getenv(name))
 	}
 	if cfg.Tools.Filters.Enabled {
 		_, warnings = f.rules()

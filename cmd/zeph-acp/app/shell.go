@@ -88,16 +88,10 @@ func (b *sessionBuilder) shellFeature(sh *sessionShell) Feature {
 // localShell returns the shell of this machine, with secrets removed from its
 // environment.
 func localShell(cfg config.Config) shell.Local {
-	local := shell.Local{
-		Block: slices.Concat(cfg.Tools.Shell.EnvBlocklist, trace.SecretVariables),
+	return shell.Local{
+		Block: slices.Concat(cfg.Tools.Shell.EnvBlocklist, trace.SecretVariables, cfg.KeyVariables()),
 		Extra: command.GitSafeEnv(),
 	}
-	for _, p := range cfg.LLM.Providers {
-		if p.APIKeyEnv != "" {
-			local.Block = append(local.Block, p.APIKeyEnv)
-		}
-	}
-	return local
 }
 
 // confinedShell returns the shell of this machine for one session. walls confines the commands

@@ -8,6 +8,8 @@
 package config
 
 import (
+	"slices"
+
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/audit"
 	"github.com/zeph-acp/zeph-acp/executors/gates/adversarial"
@@ -99,6 +101,16 @@ type Tools struct {
 	Offer                                  // enabled, summarize_output, summarize_provider, max_output_chars, result_budget
 	quota.Limits                           // max_tool_calls_per_session
 	permission.Config                      // [[tools.permissions.TOOL]]
+}
+
+// KeyVariables returns the variables of the keys that the configuration names. No command and no
+// result may show them.
+func (c Config) KeyVariables() []string {
+	var names []string
+	for _, p := range c.LLM.Providers {
+		names = append(names, p.APIKeyEnv)
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
 }
 
 // Shell is the table [tools.shell]: how commands run, and which commands may

@@ -178,8 +178,12 @@ func (e *examination) scanner() *redact.Scanner {
 	if err != nil { // config.Load has refused these patterns
 		s = &redact.Scanner{}
 	}
+	names := cfg.KeyVariables()
 	for _, k := range provider.Keys(cfg.LLM) {
-		if key := getenv(k.Env); key != "" {
+		names = append(names, k.Env)
+	}
+	for _, name := range names {
+		if key := getenv(name); key != "" {
 			s.Learn(key)
 		}
 	}
