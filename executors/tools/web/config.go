@@ -63,6 +63,23 @@ func (c Config) domainProblem(host string, isAddress bool) string {
 	return ""
 }
 
+// Excludes reports whether the lists exclude a host, such as the host of a search result.
+func (c Config) Excludes(name string) bool {
+	h, err := parseHost(name)
+	if err != nil { // no page that could be read; the lists still count
+		h.name = strings.ToLower(name)
+	}
+	return c.domainProblem(h.name, err != nil || h.addr.IsValid()) != ""
+}
+
+// Denies reports whether DeniedDomains include a host.
+func (c Config) Denies(name string) bool {
+	if h, err := parseHost(name); err == nil {
+		name = h.name
+	}
+	return matches(c.DeniedDomains, strings.ToLower(name))
+}
+
 // matches reports whether a list of domains includes a host.
 func matches(list []string, host string) bool {
 	for _, d := range list {

@@ -282,3 +282,22 @@ func TestDialPublic(t *testing.T) {
 		}
 	}
 }
+
+// The lists also decide about hosts that are not contacted, such as those of search results.
+func TestExcludes(t *testing.T) {
+	denying, allowing := Config{DeniedDomains: []string{"evil.org", "*.ads.example.com"}}, Config{AllowedDomains: []string{"*.go.dev"}}
+	for host, want := range map[string][3]bool{ // denied, excluded by the denied domains, excluded by the allowed ones
+		"evil.org":          {true, true, true},
+		"EVIL.org.":         {true, true, true},
+		"www.evil.org":      {false, false, true},
+		"x.ads.example.com": {true, true, true},
+		"pkg.go.dev":        {false, false, false},
+		"localhost":         {false, false, true},
+		"127.0.0.1":         {false, false, true},
+		"a_b":               {false, false, true},
+	} {
+		if got := [3]bool{denying.Denies(host), denying.Excludes(host), allowing.Excludes(host)}; got != want {
+			t.Errorf("%s: got %v, want %v", host, got, want)
+		}
+	}
+}
