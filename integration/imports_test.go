@@ -95,6 +95,7 @@ var importTable = []struct {
 	{"executors/gates/flow", []string{"executors", "executors/command", "executors/command/follow", "executors/command/programs", "executors/workspace"}},
 	{"filter/text/*", nil},
 	{"executors/tools/schedule/cron", nil},
+	{"executors/tools/websearch", []string{"executors", "executors/tools/web"}},
 	{"executors/tools/schedule", []string{"executors", "executors/tools/schedule/cron"}},
 	{"executors/undo/rewind", []string{"executors", "executors/command", "executors/undo", "executors/workspace"}},
 	{"executors/links/trace/otlp", nil},

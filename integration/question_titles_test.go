@@ -28,6 +28,7 @@ var questionTitles = []struct{ tool, input, title, answer string }{
 	{"search_code", `{"query":"main"}`, "Search for main", ""},
 	{"fetch", `{"url":"https://docs.example.org"}`, "Fetch docs.example.org", ""},
 	{"web_scrape", `{"url":"https://docs.example.org","select":"p"}`, "Fetch docs.example.org", ""},
+	{"web_search", `{"query":"range over func"}`, "Search the web for “range over func” with SearXNG", ""},
 	{"diagnostics", `{}`, "Run `go build -o /dev/null ./...; go vet -json ./...`", ""},
 	{"memory_save", `{"content":"Likes tea."}`, "Save to memory: Likes tea.", "allow_once"},
 	{"memory_search", `{"query":"tea"}`, "Search the memory for `tea`", ""},
@@ -43,6 +44,7 @@ var unasked = strings.Fields("bash_output bash_stop read_overflow update_plan co
 // person can tell what will happen. Afterwards the call has its own title again.
 func TestQuestionTitles(t *testing.T) {
 	var config strings.Builder
+	config.WriteString("[tools.web_search]\nbackend = \"searxng\"\nurl = \"http://127.0.0.1:1\"\n")
 	for _, tt := range questionTitles {
 		config.WriteString("[[tools.permissions." + tt.tool + "]]\npattern = \"*\"\naction = \"ask\"\n")
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/tools/files"
 	"github.com/zeph-acp/zeph-acp/executors/tools/memory"
 	"github.com/zeph-acp/zeph-acp/executors/tools/web"
+	"github.com/zeph-acp/zeph-acp/executors/tools/websearch"
 	"github.com/zeph-acp/zeph-acp/ideproxy"
 	"github.com/zeph-acp/zeph-acp/session/agent/native"
 	"github.com/zeph-acp/zeph-acp/session/agent/question"
@@ -80,6 +81,7 @@ func (b *sessionBuilder) features(terminals *ideproxy.Terminals) *sessionFeature
 		b.shellFeature(sh),
 		{Name: "files", Tools: sh.Hold(files.New(copies.fs, b.dirs.files, b.cfg.Tools.File, b.mask()))},
 		{Name: "web", Tools: web.New(b.cfg.Tools.Scrape)},
+		{Name: "web search", Tools: websearch.New(b.cfg.Tools.WebSearch, b.cfg.Tools.Scrape, b.app.Getenv)},
 		{Name: diagnostics.Tool, Tools: diagnostics.New(sh.local, b.dirs.roots, b.cfg.Tools.Diagnostics)},
 		b.overflowFeature(long),
 		b.filterFeature(output),

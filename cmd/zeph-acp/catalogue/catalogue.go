@@ -17,6 +17,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/tools/schedule"
 	"github.com/zeph-acp/zeph-acp/executors/tools/shell"
 	"github.com/zeph-acp/zeph-acp/executors/tools/web"
+	"github.com/zeph-acp/zeph-acp/executors/tools/websearch"
 	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 	"github.com/zeph-acp/zeph-acp/session/agent/native"
 	"github.com/zeph-acp/zeph-acp/session/agent/question"
@@ -31,6 +32,7 @@ var Tools = sync.OnceValue(func() []executors.Tool {
 		shell.New(shell.Local{}, "", setting.Default[shell.Config]()),
 		files.New(nil, nil, setting.Default[files.Config](), nil),
 		web.New(setting.Default[web.Config]()),
+		websearch.Catalogue(),
 		diagnostics.New(shell.Local{}, nil, setting.Default[diagnostics.Config]()),
 		(&overflow.Overflow{}).Tools(),
 		native.New(),

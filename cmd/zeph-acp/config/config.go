@@ -34,6 +34,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/tools/schedule"
 	"github.com/zeph-acp/zeph-acp/executors/tools/shell"
 	"github.com/zeph-acp/zeph-acp/executors/tools/web"
+	"github.com/zeph-acp/zeph-acp/executors/tools/websearch"
 	"github.com/zeph-acp/zeph-acp/executors/undo"
 	"github.com/zeph-acp/zeph-acp/executors/undo/rewind"
 	"github.com/zeph-acp/zeph-acp/filter"
@@ -73,6 +74,7 @@ type Tools struct {
 	Shell             Shell                `toml:"shell"`
 	File              files.Config         `toml:"file"`
 	Scrape            web.Config           `toml:"scrape"`
+	WebSearch         websearch.Config     `toml:"web_search"`
 	Diagnostics       diagnostics.Config   `toml:"diagnostics"`
 	LSP               lsp.Config           `toml:"lsp"`
 	Sandbox           sandbox.Config       `toml:"sandbox"`
@@ -110,6 +112,7 @@ func (c Config) KeyVariables() []string {
 	for _, p := range c.LLM.Providers {
 		names = append(names, p.APIKeyEnv)
 	}
+	names = append(names, c.Tools.WebSearch.KeyVariable())
 	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
 }
 

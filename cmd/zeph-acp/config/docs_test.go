@@ -15,7 +15,9 @@ import (
 
 // settingsPages are the pages whose samples show every key.
 var settingsPages = func() (pages []string) {
-	for _, name := range strings.Fields("settings settings-tools settings-gates judge skills rewind agents memory schedule ask-user lsp goals costs chat") {
+	const names = "settings settings-tools settings-gates judge skills rewind agents memory schedule ask-user lsp goals costs chat " +
+		"web-search"
+	for _, name := range strings.Fields(names) {
 		pages = append(pages, "../../../docs/"+name+".md")
 	}
 	return pages

@@ -22,6 +22,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/app"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/executors/process/program"
+	"github.com/zeph-acp/zeph-acp/executors/tools/websearch"
 	"github.com/zeph-acp/zeph-acp/filter/redact"
 	"github.com/zeph-acp/zeph-acp/filter/text/line"
 	"github.com/zeph-acp/zeph-acp/filter/text/setting"
@@ -84,6 +85,7 @@ func (d *Doctor) Examine(ctx context.Context) []Finding {
 			check{"model", e.models},
 			check{"mcp", e.servers},
 			check{"lsp", e.languages},
+			check{websearch.Name, e.webSearch},
 			check{"sandbox", e.sandbox},
 		)
 	}
