@@ -25,7 +25,13 @@ func (r *Roots) ResolveEntry(path string) (string, error) {
 		return "", fmt.Errorf("resolve %s: %w", path, err)
 	}
 	if filepath.Dir(abs) != abs {
-		abs = filepath.Join(dir, filepath.Base(abs))
+		name := filepath.Base(abs)
+		if _, err := r.stats.Lstat(filepath.Join(dir, name)); Missing(err) {
+			if name, err = r.stats.twin(dir, name); err != nil {
+				return "", fmt.Errorf("resolve %s: %w", path, err)
+			}
+		}
+		abs = filepath.Join(dir, name)
 	}
 	if err := r.check(abs, path); err != nil {
 		return "", err

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"golang.org/x/text/unicode/norm" // names in another Unicode form
 )
 
 // OutsideError reports that a path leads outside the roots.
@@ -33,7 +35,8 @@ const maxLinks = 255
 // home directory, a relative path starts from the cwd, and "." and ".." are removed first. The path
 // need not exist; symlinks are followed even if their target does not exist. The error is an
 // *OutsideError for a path outside the roots, and a *AgentFileError for one of zeph-acp's own files.
-// It is a *DeniedError for a file that must not be read.
+// It is a *DeniedError for a file that must not be read. A name that does not exist stands for the
+// same name in another Unicode form, if that exists.
 func (r *Roots) Resolve(path string) (string, error) {
 	abs, err := r.absolute(path)
 	if err != nil {
@@ -117,6 +120,14 @@ func (c *StatCache) follow(path string) (string, error) {
 		info, err := c.Lstat(next)
 		switch {
 		case Missing(err):
+			twin, err := c.twin(done, name)
+			if err != nil {
+				return "", err
+			}
+			if twin != name {
+				todo = append([]string{twin}, todo...)
+				continue
+			}
 			done = next
 			continue
 		case err != nil: // a path with an unknown target may lead out of the roots
@@ -141,6 +152,28 @@ func (c *StatCache) follow(path string) (string, error) {
 		todo = append(head, todo...)
 	}
 	return done, nil
+}
+
+// twin returns the entry of dir with the missing name in another Unicode form, NFC or NFD; name if
+// there is none. File systems of macOS take all forms for the same name, others do not.
+func (c *StatCache) twin(dir, name string) (string, error) {
+	var found []string
+	for _, form := range []norm.Form{norm.NFC, norm.NFD} {
+		if form.IsNormalString(name) {
+			continue
+		}
+		other := form.String(name)
+		if _, err := c.Lstat(filepath.Join(dir, other)); err == nil {
+			found = append(found, other)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return name, nil
+	case 1:
+		return found[0], nil
+	}
+	return "", fmt.Errorf("%+q could be %+q or %+q, two names in other Unicode forms", name, found[0], found[1])
 }
 
 // splitRoot splits an absolute path into its root directory and the names below.

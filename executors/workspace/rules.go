@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/zeph-acp/zeph-acp/filter/text/pathname"
 )
@@ -306,8 +307,9 @@ func slashWithin(dir, path string) bool {
 	return strings.HasPrefix(path, dir) && (len(path) == len(dir) || path[len(dir)] == '/')
 }
 
-// foldPattern returns a pattern with the letter case and separators that the rules use.
+// foldPattern returns a pattern with the letter case, Unicode form and separators that the rules use.
 func (r *Readable) foldPattern(pattern string) string {
+	pattern = norm.NFC.String(pattern)
 	if !r.foldCase {
 		return pattern
 	}
@@ -316,7 +318,7 @@ func (r *Readable) foldPattern(pattern string) string {
 
 // pathInRules returns an absolute path in the form that the rules use.
 func (r *Readable) pathInRules(abs string) string {
-	abs = filepath.ToSlash(abs)
+	abs = norm.NFC.String(filepath.ToSlash(abs))
 	if !r.foldCase {
 		return abs
 	}
@@ -332,5 +334,5 @@ func (r *Readable) foldName(name string) string {
 	if !r.foldCase || len(name) == 2 && name[1] == ':' { // a volume
 		return r.foldPattern(name)
 	}
-	return fold(name)
+	return fold(norm.NFC.String(name))
 }

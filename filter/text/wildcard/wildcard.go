@@ -2,7 +2,7 @@
 //
 // Start with [Compile], and with [CompileWords] for the restricting rules of commands. "*" matches any text, including "/" and line ends; "?"
 // matches one character, "[a-z]" one of these and "[!a-z]" any other. Letter case
-// does not matter. Matching takes linear time.
+// and Unicode form (NFC, NFD) do not matter. Matching takes linear time.
 package wildcard
 
 import (
@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
@@ -23,7 +25,27 @@ const maxPattern = 4 << 10
 
 // Compile returns the regular expression of a pattern. It matches whole texts.
 func Compile(pattern string) (*regexp.Regexp, error) {
-	return compile(pattern, func() (string, error) { return translate(pattern, nil) })
+	return compile(pattern, func() (string, error) { return translateForms(pattern, nil) })
+}
+
+// translateForms returns the source for a pattern in all its Unicode forms, since a file may be
+// named in each of them. A pattern with a bracket has one form, as a set is one of characters.
+func translateForms(pattern string, instead func(pattern string, i int) string) (string, error) {
+	source, err := translate(pattern, instead)
+	if err != nil || strings.Contains(pattern, "[") {
+		return source, err
+	}
+	for _, form := range []norm.Form{norm.NFC, norm.NFD} {
+		if form.IsNormalString(pattern) {
+			continue
+		}
+		other, err := translate(form.String(pattern), instead)
+		if err != nil {
+			return "", err
+		}
+		source += "|" + other
+	}
+	return source, nil
 }
 
 // Word gaps of [CompileWords], in place of one space of the pattern.
@@ -41,7 +63,7 @@ const (
 // of the text are separated by single spaces, and contain none.
 func CompileWords(pattern string) (*regexp.Regexp, error) {
 	return compile("\x00"+pattern, func() (string, error) {
-		near, err := translate(pattern, func(pattern string, i int) string {
+		near, err := translateForms(pattern, func(pattern string, i int) string {
 			if pattern[i] == ' ' {
 				return optionsBetween
 			}
@@ -50,7 +72,7 @@ func CompileWords(pattern string) (*regexp.Regexp, error) {
 		if err != nil {
 			return "", err
 		}
-		far, err := translate(pattern, func(pattern string, i int) string {
+		far, err := translateForms(pattern, func(pattern string, i int) string {
 			switch {
 			case pattern[i] == ' ':
 				return wordsBetween

@@ -21,6 +21,9 @@ func TestCompile(t *testing.T) {
 		{"[!a-c]x", "bx", false},
 		{"[x", "[x", true},
 		{"a.c", "abc", false},
+		{"*/caf\u00e9", "/w/cafe\u0301", true},
+		{"*/cafe\u0301", "/w/caf\u00e9", true},
+		{"*/cafe\u0301", "/w/cafe", false},
 	} {
 		re, err := Compile(tt.pattern)
 		if err != nil {

@@ -6,12 +6,24 @@ import (
 	"unicode/utf8"
 
 	"github.com/bmatcuk/doublestar/v4"
+	"golang.org/x/text/unicode/norm"
 )
 
 // PathMatcher compiles a valid glob of package doublestar into a function that reports
 // whether it matches the path of an entry. Most entries are decided by their names alone,
-// and most patterns do so without the glob.
+// and most patterns do so without the glob. The Unicode forms of a name are equal.
 func PathMatcher(pattern string) func(Entry) bool {
+	match := pathMatcher(norm.NFC.String(pattern))
+	if norm.NFC.IsNormalString(pattern) && norm.NFD.IsNormalString(pattern) {
+		return match // it has no other form
+	}
+	return func(e Entry) bool {
+		e.Name, e.In = norm.NFC.String(e.Name), norm.NFC.String(e.In)
+		return match(e)
+	}
+}
+
+func pathMatcher(pattern string) func(Entry) bool {
 	dirs, last := "", pattern
 	if i := strings.LastIndexByte(pattern, '/'); i >= 0 {
 		dirs, last = pattern[:i], pattern[i+1:]
