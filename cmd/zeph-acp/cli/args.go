@@ -38,7 +38,7 @@ func NoCommand(cmd *cobra.Command, args []string) error {
 	case cmd.HasParent():
 		hint = "want " + strings.Join(names, ", ")
 	case len(args) > 1 || strings.Contains(args[0], " "):
-		hint = fmt.Sprintf("a prompt needs %q before it", cmd.Name()+" run")
+		hint = fmt.Sprintf("a prompt needs %q or %q before it", cmd.Name()+" chat", cmd.Name()+" run")
 	}
 	return Usagef("unknown command %q: %s", args[0], hint)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -31,16 +32,27 @@ func FlagError(cmd *cobra.Command, err error) error {
 		if near := nearFlag(cmd, name); near != "" {
 			return Usagef("%s: did you mean --%s?", text, near)
 		}
-		if run, _, err := cmd.Find([]string{"run"}); err == nil && run != cmd && run.Flags().Lookup(name) != nil {
-			return Usagef("%s: write it after %q", text, run.CommandPath())
+		if with := commandsWith(cmd, func(f *pflag.FlagSet) bool { return f.Lookup(name) != nil }); with != "" {
+			return Usagef("%s: write it after %s", text, with)
 		}
 	}
 	if name, unknown := strings.CutPrefix(text, "unknown shorthand flag: '"); unknown && !cmd.HasParent() {
-		if run, _, err := cmd.Find([]string{"run"}); err == nil && run != cmd && run.Flags().ShorthandLookup(name[:1]) != nil {
-			return Usagef("%s: write it after %q", text, run.CommandPath())
+		if with := commandsWith(cmd, func(f *pflag.FlagSet) bool { return f.ShorthandLookup(name[:1]) != nil }); with != "" {
+			return Usagef("%s: write it after %s", text, with)
 		}
 	}
 	return Usagef("%s: try %q", text, cmd.CommandPath()+" --help")
+}
+
+// commandsWith names those of the commands chat and run, if they are below a command, that have a flag.
+func commandsWith(cmd *cobra.Command, has func(*pflag.FlagSet) bool) string {
+	var all []string
+	for _, name := range []string{"chat", "run"} {
+		if c, _, err := cmd.Find([]string{name}); err == nil && c != cmd && has(c.Flags()) {
+			all = append(all, strconv.Quote(c.CommandPath()))
+		}
+	}
+	return strings.Join(all, " or ")
 }
 
 // FlagErrorBeforeCommand is FlagError for a command that has another command line as its
