@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 )
 
@@ -150,46 +149,6 @@ func TestChatStopsBackground(t *testing.T) {
 	s.key("C-d")
 	s.await(`--continue\nzeph-acp: the background command sleep 600 was stopped: it ends with the\s+chat\n\$$`)
 	s.left()
-}
-
-// TestChatEnds ends the conversation in a turn: by Ctrl-D, by a signal, and by a second one. The terminal is as it was.
-func TestChatEnds(t *testing.T) {
-	const model = `{"tool": "bash", "input": {"command": "echo begun; sleep 600"}}
-`
-	for name, tt := range map[string]struct {
-		end    func(s *screen)
-		status string
-	}{
-		"Ctrl-D":  {func(s *screen) { s.key("C-d") }, "0"},
-		"SIGTERM": {func(s *screen) { s.signal(syscall.SIGTERM) }, "143"},
-		"SIGHUP":  {func(s *screen) { s.signal(syscall.SIGHUP) }, "129"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := openScreen(t, 80, model, nil)
-			s.enter("clear; stty -g >before; zeph-acp chat wait; echo status $?")
-			s.await(`│ begun\n+[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] +\d+ s `)
-			tt.end(s)
-			s.await(`status ` + tt.status + `\n\$$`)
-			s.left()
-		})
-	}
-}
-
-// signal sends a signal to the agent in the terminal.
-func (s *screen) signal(sig syscall.Signal) {
-	s.t.Helper()
-	pid, err := strconv.Atoi(strings.TrimSpace(s.tmux("display-message", "-p", "#{pane_pid}")))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	children := read(s.t, filepath.Join("/proc", strconv.Itoa(pid), "task", strconv.Itoa(pid), "children"))
-	child, err := strconv.Atoi(strings.Fields(children)[0])
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	if err := syscall.Kill(child, sig); err != nil {
-		s.t.Fatal(err)
-	}
 }
 
 // TestChatResized makes the terminal narrower and wider in a turn. Nothing of the old rows remains.

@@ -144,13 +144,11 @@ func (p *picture) show(e *entry) {
 
 // showParts shows the new parts of a call or a plan.
 func (p *picture) showParts(e *entry) {
-	for p.parts > 0 && p.parts <= len(e.parts) { // the last output may have grown
-		last := e.parts[p.parts-1]
-		if last.update == nil {
+	if p.parts > 0 && p.parts <= len(e.parts) {
+		if last := e.parts[p.parts-1]; last.update == nil { // the last output may have grown
 			p.screen.Output(last.terminal, last.output[p.output:])
 			p.output = len(last.output)
 		}
-		break
 	}
 	for _, part := range e.parts[p.parts:] {
 		if p.parts, p.output = p.parts+1, len(part.output); part.update != nil {
