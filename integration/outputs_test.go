@@ -29,7 +29,7 @@ func TestShortenedResults(t *testing.T) {
 		"bash":           {{tool: "bash", input: map[string]any{"command": "cat lines"}}},
 	}
 	// Tested in their packages, where network and compilers can be replaced.
-	elsewhere := []string{"fetch", "web_scrape", "diagnostics", "read_overflow"}
+	elsewhere := []string{"fetch", "web_scrape", "web_search", "diagnostics", "read_overflow"}
 	// Their results have a constant size.
 	short := []string{"write", "edit", "create_directory", "delete_path", "move_path", "copy_path", "bash_stop", "update_plan", "compress_context",
 		"memory_save", "exit_plan", "schedule_periodic", "schedule_deferred", "cancel_task"}

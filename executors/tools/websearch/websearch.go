@@ -25,6 +25,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors/tools/web"
 	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
 	"github.com/zeph-acp/zeph-acp/filter/text/line"
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 	"github.com/zeph-acp/zeph-acp/filter/text/visible"
 )
 
@@ -122,7 +123,7 @@ func (c *client) query(in *input) (query, error) {
 		return q, err
 	}
 	if n := utf8.RuneCountInString(q.withOperators()); n > maxQuery {
-		return q, executors.Failuref(executors.InvalidParameters, "query: has %d characters with its domains, over the limit of %d", n, maxQuery).
+		return q, executors.Failuref(executors.InvalidParameters, "query: has %s with its domains, over the limit of %d", quantity.Count(n, "character"), maxQuery).
 			Hint("Search with a few words, and name fewer domains.")
 	}
 	if in.TimeRange != "" {
@@ -138,7 +139,7 @@ func (c *client) query(in *input) (query, error) {
 // domains returns the domains of a parameter in lower case.
 func domains(param string, list []string) ([]string, error) {
 	if len(list) > maxDomains {
-		return nil, executors.Failuref(executors.InvalidParameters, "%s: has %d domains, over the limit of %d", param, len(list), maxDomains)
+		return nil, executors.Failuref(executors.InvalidParameters, "%s: has %s, over the limit of %d", param, quantity.Count(len(list), "domain"), maxDomains)
 	}
 	var out []string
 	for _, d := range list {
