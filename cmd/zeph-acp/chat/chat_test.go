@@ -285,14 +285,11 @@ func TestRandomKeys(t *testing.T) {
 		}
 	}
 	slices.Sort(names)
-	rounds := 500
-	if testing.Short() {
-		rounds = 50
-	}
+	n := rounds(500)
 	if *long {
-		rounds = 10_000
+		n = 10_000
 	}
-	for seed := range uint64(rounds) {
+	for seed := range n {
 		if err := pressAtRandom(t, rand.New(rand.NewPCG(seed, 1)), names); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}

@@ -14,6 +14,14 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text/plainjson"
 )
 
+// rounds returns how often a test with random numbers runs: a tenth of n with -short.
+func rounds(n uint64) uint64 {
+	if testing.Short() {
+		return n / 10
+	}
+	return n
+}
+
 // person is a person at a screen, with a clock that only the test moves.
 type person struct {
 	t      testing.TB

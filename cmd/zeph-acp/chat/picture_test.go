@@ -48,7 +48,7 @@ func TestShorten(t *testing.T) {
 
 // TestPicturesGrow streams messages and output in random pieces. The rows are always those of a picture that is drawn at once.
 func TestPicturesGrow(t *testing.T) {
-	for seed := range uint64(150) {
+	for seed := range rounds(150) {
 		random := rand.New(rand.NewPCG(seed, 2))
 		p := sit(t, func(c *Chat) { c.Styled = random.IntN(2) == 0 })
 		p.begin()

@@ -132,6 +132,9 @@ var scenes = map[string]scene{
 
 // TestScreens compares the screens of a conversation with those in testdata/screens. The last line says where the cursor is.
 func TestScreens(t *testing.T) {
+	if testing.Short() {
+		t.Skip("draws on one goroutine, which the tests without -short do too")
+	}
 	for name, s := range scenes {
 		for _, columns := range []int{40, 100, 200} {
 			t.Run(fmt.Sprintf("%s/%d", name, columns), func(t *testing.T) {
@@ -157,6 +160,9 @@ func TestStyledScreens(t *testing.T) {
 // TestSizes looks at each scene in terminals of many sizes: no row is too long, there are as many rows as the terminal
 // has, and the cursor stands in the screen.
 func TestSizes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("draws on one goroutine, which the tests without -short do too")
+	}
 	for name, s := range scenes {
 		for _, size := range [][2]int{{1, 1}, {4, 2}, {10, 3}, {20, 6}, {33, 10}, {80, 24}, {300, 80}} {
 			p := s.at(t, size[0], size[1], nil)

@@ -118,7 +118,7 @@ func TestWindow(t *testing.T) {
 // TestRandomWindow changes a feed at random. The rows shown are always a part of the whole, as many as there is room for;
 // and what the person has scrolled to stays where it is, unless it changes itself.
 func TestRandomWindow(t *testing.T) {
-	for seed := range uint64(1000) {
+	for seed := range rounds(1000) {
 		random := rand.New(rand.NewPCG(seed, 3))
 		p := newPaper(1 + random.IntN(30))
 		p.add(2)
