@@ -42,6 +42,21 @@ func Ready(m Model) error {
 	return nil
 }
 
+// KeyAtHand reports whether a request to the model would run no command of the user for its key.
+func KeyAtHand(m Model) bool {
+	k, ok := As[interface{ KeyAtHand() bool }](m)
+	return !ok || k.KeyAtHand()
+}
+
+// FetchKey runs the command of the user that gives the model's key, if there is one and the key is not at hand. The
+// error of the command is an *Error with Auth.
+func FetchKey(ctx context.Context, m Model) error {
+	if k, ok := As[interface{ FetchKey(context.Context) error }](m); ok {
+		return k.FetchKey(ctx)
+	}
+	return nil
+}
+
 // Unpaid reports whether nobody pays for the model's input: its server runs on this machine. What its cache
 // holds then costs nothing at all.
 func Unpaid(m Model) bool {

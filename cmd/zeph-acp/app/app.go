@@ -74,8 +74,10 @@ type App struct {
 type ModelAccess struct {
 	Model  string              // the model that the user chose, "provider:model"; empty means the configured one
 	Getenv func(string) string // looks up the environment, then the saved keys
-	Logout func() error        // removes the saved keys
+	Logout func() error        // removes the saved keys, and forgets those of commands
 	Locked func() error        // returns the reason why the saved keys cannot be used, or nil
+	// KeyCommands runs the commands that give keys.
+	KeyCommands *provider.KeyCommands
 	// SystemAppend is a text of the user at the end of the system prompt; empty adds nothing.
 	SystemAppend string
 }
@@ -186,7 +188,6 @@ func New(l *config.Loaded, log *slog.Logger) *App {
 		Config: l.Config, Warnings: slices.Concat(l.Warnings, traceWarnings), Log: log, NewID: uuid.NewString, Now: time.Now, Settle: settle,
 		ModelAccess: ModelAccess{
 			Model: l.Getenv("ZEPH_MODEL"), Locked: saved.Err,
-			Logout: func() error { _, err := saved.RemoveAll(); return err },
 		},
 		Storage: Storage{Overflow: overflow.NewMemory(overflowMemory), AgentFiles: agentFiles(l.Paths)},
 		facts: facts{
@@ -203,6 +204,13 @@ func New(l *config.Loaded, log *slog.Logger) *App {
 	a.Log = a.maskedLog(log)
 	log = a.Log
 	a.Getenv = a.environment(l, saved)
+	a.KeyCommands = a.newKeyCommands()
+	a.servers.Keys = a.KeyCommands
+	a.Logout = func() error {
+		a.KeyCommands.Forget()
+		_, err := saved.RemoveAll()
+		return err
+	}
 	a.catalogue = a.newCatalogue(l)
 	a.Answers = &answers.Store{Read: keys.ReadPrivate, Edit: keys.EditFile}
 	if l.Paths.Config != "" {
@@ -262,6 +270,7 @@ func (a *App) openStore() {
 func (a *App) Close() error {
 	a.worktrees.close()
 	a.opening.Wait()
+	a.KeyCommands.Close()
 	a.catalogue.Close()
 	a.Reaper.Close()
 	for _, s := range a.allSessions() {

@@ -89,7 +89,7 @@ func (b *sessionBuilder) features(terminals *ideproxy.Terminals) *sessionFeature
 		{Name: "native", Tools: native.New()},
 		{Name: "question", Tools: question.New(b.cfg.Tools.AskUser)},
 		b.subAgentsFeature(copies),
-		suspicionFeature(), b.budgetFeature(),
+		suspicionFeature(), b.keyFeature(), b.budgetFeature(),
 	}
 	tools.Set(toolsOf(s.list)...)
 	if !b.cfg.Tools.Enabled {

@@ -4,7 +4,8 @@
 // Start with [Doctor.Examine]. It promises that all checks together end within
 // [Doctor.Timeout], without a network too. No finding contains a key. It creates
 // neither a database nor a directory. It does start the configured MCP servers and
-// asks each provider for its list of models, unless Offline is set.
+// asks each provider for its list of models, unless Offline is set. Where a command
+// gives the key of a provider, it runs the command for that.
 //
 // Why does a broken configuration not stop the checks? Those that do not depend on it
 // still run, since a machine with one fault often has others.
@@ -188,6 +189,9 @@ func (e *examination) scanner() *redact.Scanner {
 		if key := getenv(name); key != "" {
 			s.Learn(key)
 		}
+	}
+	if e.app != nil {
+		s.Learn(e.app.KeyCommands.Known()...)
 	}
 	for _, server := range cfg.MCP.Servers {
 		for _, value := range slices.Concat(slices.Collect(maps.Values(server.Env)), slices.Collect(maps.Values(server.Headers))) {

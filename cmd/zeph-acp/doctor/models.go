@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 	"github.com/zeph-acp/zeph-acp/session/llm"
@@ -14,7 +15,7 @@ import (
 // models reports whether each provider can be reached, accepts its key, and has its
 // model. Only the model of new sessions is a failure; the others are warnings.
 func (e *examination) models(ctx context.Context) []Finding {
-	probes, err := provider.Probes(ctx, e.app.Config.LLM, e.app.Getenv, e.app.Model, !e.Offline)
+	probes, err := provider.Probes(ctx, e.app.Config.LLM, e.app.Getenv, e.app.KeyCommands, e.app.Model, !e.Offline)
 	if err != nil {
 		return []Finding{failure(err.Error(), "correct ZEPH_MODEL or [[llm.providers]]")}
 	}
@@ -64,6 +65,9 @@ func (e *examination) modelFinding(ctx context.Context, p provider.Probe) Findin
 	} else if p.Address != "" {
 		text += " was not asked"
 	}
+	if len(p.Command) > 0 {
+		text += ", key from the command " + filepath.Base(p.Command[0])
+	}
 	if p.Window > 0 {
 		text += ", window " + quantity.CountGrouped(p.Window, "token")
 	}
@@ -79,6 +83,10 @@ func unusableModel(ctx context.Context, p provider.Probe) Finding {
 	f := failure(p.Name+": "+p.Err.Error(), "check [[llm.providers]]")
 	if ctx.Err() != nil {
 		f.Text, f.Fix = fmt.Sprintf("%s: %s did not answer in time", p.Name, cmp.Or(p.Address, "the provider")), "check the network and base_url"
+	}
+	if ctx.Err() != nil && len(p.Command) > 0 {
+		f.Text = fmt.Sprintf("%s: the command %s for its key, or %s, did not answer in time", p.Name, filepath.Base(p.Command[0]), p.Address)
+		f.Fix = "run the command of api_key_cmd in a terminal"
 	}
 	known, ok := errors.AsType[*llm.Error](p.Err)
 	if !ok {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -77,8 +78,14 @@ func login(cmd *cobra.Command, f *cli.Flags, name string) error {
 	}
 	cli.PrintWarnings(cmd, l.Warnings)
 	known := keysByVariable(l.Config.LLM)
+	if err := givenByCommand(l.Config.LLM, name); err != nil {
+		return err
+	}
 	if len(known) == 0 {
-		return errors.New("no provider of this configuration needs a key")
+		return errors.New("no provider of this configuration needs a stored key")
+	}
+	if names := provider.WithKeyCommand(l.Config.LLM); len(names) > 0 && name == "" {
+		fmt.Fprintf(cmd.ErrOrStderr(), "A command gives the key of %s, so there is none to store.\n", strings.Join(names, ", "))
 	}
 	stored := l.Keys()
 	if err := stored.Err(); err != nil { // before the user types a key
@@ -108,6 +115,14 @@ func login(cmd *cobra.Command, f *cli.Flags, name string) error {
 		fmt.Fprintf(cmd.ErrOrStderr(), "The key could not be checked: %s. If it is wrong, your next prompt says so.\n", cli.OneLine(unchecked.Error()))
 	}
 	return printStored(cmd.OutOrStdout(), stored, chosen, l.Getenv(chosen.env) != "")
+}
+
+// givenByCommand returns an error if the named provider has its key from a command.
+func givenByCommand(cfg provider.Config, name string) error {
+	if command := provider.KeyCommand(cfg, name); name != "" && len(command) > 0 {
+		return cli.Usagef("--provider: the command %s gives the key of %s, by api_key_cmd: there is none to store or remove", filepath.Base(command[0]), name)
+	}
+	return nil
 }
 
 // checkTimeout limits the wait for the answer of a server that checks a key.

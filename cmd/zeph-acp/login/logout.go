@@ -32,6 +32,9 @@ func logout(cmd *cobra.Command, f *cli.Flags, name string) error {
 	}
 	cli.PrintWarnings(cmd, l.Warnings)
 	keys, known := l.Keys(), keysByVariable(l.Config.LLM)
+	if err := givenByCommand(l.Config.LLM, name); err != nil {
+		return err
+	}
 	var removed []string
 	if name == "" {
 		removed, err = keys.RemoveAll()

@@ -6,6 +6,9 @@
 // and toolchains, writes only what the Command names, and has no network. Output and time are
 // bounded.
 //
+// The command in api_key_cmd is the user's own program, which asks an agent or a server for a key. Its
+// Runner has the whole environment and no box.
+//
 // Servers, hooks and commands that the user has approved are not the business of this package:
 // they start in package process.
 package program
@@ -40,7 +43,7 @@ const (
 type Runner struct {
 	Env []string // NAME=value; the whole environment, without keys
 	// Confine returns the program as it runs in the box, where it reads and writes the
-	// named files and directories. If it is nil, there is no box on this system.
+	// named files and directories. If it is nil, there is no box on this system, or none for these programs.
 	Confine func(p process.Program, read, write []string) (process.Program, error)
 	Reaper  *process.Reaper // ends the programs if this process dies; may be nil
 }
@@ -64,14 +67,17 @@ type ExitError struct {
 	Name    string // of the program
 	Exit    executors.Exit
 	Message string // the first line of stderr that is not a warning; may be empty
+	Last    string // the last line of stderr that is not empty; may be empty
 }
 
-func (e *ExitError) Error() string {
-	how := "it was ended by " + e.Exit.Signal
-	if e.Exit.Code != nil {
-		how = fmt.Sprintf("exit status %d", *e.Exit.Code)
+func (e *ExitError) Error() string { return e.Name + ": " + cmp.Or(e.Message, e.How()) }
+
+// How returns the exit status or the signal, in words.
+func (e *ExitError) How() string {
+	if e.Exit.Code == nil {
+		return "it was ended by " + e.Exit.Signal
 	}
-	return e.Name + ": " + cmp.Or(e.Message, how)
+	return fmt.Sprintf("exit status %d", *e.Exit.Code)
 }
 
 // ExitedWith reports whether err is an ExitError with this exit status.
@@ -138,7 +144,7 @@ func (r *Runner) Run(ctx context.Context, c Command) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w", c.Name, ErrTooLong)
 	}
 	if exit := p.Exit(); exit.Code == nil || *exit.Code != 0 {
-		return out.Bytes(), &ExitError{c.Name, exit, reason(message.String())}
+		return out.Bytes(), &ExitError{c.Name, exit, reason(message.String()), lastLine(message.String())}
 	}
 	return out.Bytes(), nil
 }
@@ -152,6 +158,12 @@ func reason(messages string) string {
 		}
 	}
 	return lines[0]
+}
+
+// lastLine returns the last line of a program's messages that is not empty.
+func lastLine(messages string) string {
+	messages = strings.TrimSpace(strings.ToValidUTF8(messages, "\uFFFD"))
+	return strings.TrimSpace(messages[strings.LastIndexByte(messages, '\n')+1:])
 }
 
 // program returns the program of a command as it starts.

@@ -42,6 +42,8 @@ type Config struct {
 	APIKey  func() string // called before each request, so that a later login takes effect
 	KeyEnv  string        // the environment variable named in messages
 
+	KeyCommand *wire.KeyCommand // gives the key instead of APIKey; it may be nil
+
 	KeyOptional bool // the server may need no key
 
 	MaxTokens int // of one answer; 0 means 32,000, 64,000 at the levels xhigh and max, or less where the model allows less
@@ -93,12 +95,14 @@ func New(cfg Config) *Model {
 	cfg.Name = cmp.Or(cfg.Name, "claude")
 	cfg.Model = cmp.Or(cfg.Model, DefaultModel)
 	cfg.KeyEnv = cmp.Or(cfg.KeyEnv, KeyEnv)
-	return &Model{cfg: cfg, facts: factsOf(cfg.Model), client: wire.NewClient(cfg.BaseURL),
+	c := &Model{cfg: cfg, facts: factsOf(cfg.Model),
 		endpoint: wire.Endpoint{
 			Provider: cfg.Name, Model: cfg.Model, APIKey: cfg.APIKey, KeyEnv: cfg.KeyEnv, FirstByte: cfg.FirstByte, KeyOptional: cfg.KeyOptional,
-			Address: cfg.BaseURL, Kinds: statusOfKind,
+			KeyCommand: cfg.KeyCommand, KeyHeader: "X-Api-Key", Address: cfg.BaseURL, Kinds: statusOfKind,
 		},
 	}
+	c.client = c.endpoint.Client()
+	return c
 }
 
 // Name returns "provider:model".
@@ -106,6 +110,10 @@ func (c *Model) Name() string { return c.endpoint.Name() }
 
 // Ready returns an *Error with Auth if there is no key where one is needed.
 func (c *Model) Ready() error { return c.endpoint.Ready() }
+
+// KeyAtHand and FetchKey are those of [wire.Endpoint].
+func (c *Model) KeyAtHand() bool                    { return c.endpoint.KeyAtHand() }
+func (c *Model) FetchKey(ctx context.Context) error { return c.endpoint.FetchKey(ctx) }
 
 // Window returns the configured window, else the server's, else the model's.
 func (c *Model) Window() int {
@@ -145,9 +153,6 @@ const apiVersion = "2023-06-01"
 // send sends a request to a path below the address.
 func (c *Model) send(ctx context.Context, method, path string, body wire.Body) (*http.Response, error) {
 	header := http.Header{"Accept": {"application/json"}, "Anthropic-Version": {apiVersion}}
-	if key := c.endpoint.Key(); key != "" {
-		header.Set("X-Api-Key", key)
-	}
 	return c.client.Send(ctx, method, c.base()+path, header, body...)
 }
 

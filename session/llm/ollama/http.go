@@ -16,7 +16,7 @@ import (
 
 // send sends a request to a path below the address.
 func (o *Model) send(ctx context.Context, method, path, accept string, body ...[]byte) (*http.Response, error) {
-	return o.client.Send(ctx, method, o.base.JoinPath(path).String(), o.endpoint.Header(accept), body...)
+	return o.client.Send(ctx, method, o.base.JoinPath(path).String(), http.Header{"Accept": {accept}}, body...)
 }
 
 // call sends a request whose answer is one JSON object. In is the body; nil means no

@@ -28,6 +28,8 @@ type Config struct {
 	APIKey  func() string // called before each request; nil means that there is no key
 	KeyEnv  string        // the environment variable of the key; empty means that no key is needed
 
+	KeyCommand *wire.KeyCommand // gives the key instead of APIKey; it may be nil
+
 	Embedding       string // the model for embeddings; empty means that there is none
 	EmbeddingPrefix string // before each text to embed
 
@@ -71,11 +73,13 @@ func New(cfg Config) *Model {
 	cfg.Memory = cmp.Or(cfg.Memory, new(wire.Memory))
 	base := ParseAddress(cfg.Address)
 	_, query := wire.SplitQuery(cfg.Address)
-	o := &Model{cfg: cfg, base: base, client: wire.NewClient(cfg.Address),
+	o := &Model{cfg: cfg, base: base,
 		endpoint: wire.Endpoint{
-			Provider: cfg.Name, Model: cfg.Model, APIKey: cfg.APIKey, KeyEnv: cfg.KeyEnv, FirstByte: cfg.FirstByte, Address: base.String() + "?" + query,
+			Provider: cfg.Name, Model: cfg.Model, APIKey: cfg.APIKey, KeyEnv: cfg.KeyEnv, FirstByte: cfg.FirstByte, KeyCommand: cfg.KeyCommand,
+			Address: base.String() + "?" + query,
 		},
 	}
+	o.client = o.endpoint.Client()
 	o.endpoint.Advise = o.hintFor
 	return o
 }
@@ -90,6 +94,10 @@ func (o *Model) Name() string {
 
 // Ready returns an *Error with Auth if there is no key where one is needed.
 func (o *Model) Ready() error { return o.endpoint.Ready() }
+
+// KeyAtHand and FetchKey are those of [wire.Endpoint].
+func (o *Model) KeyAtHand() bool                    { return o.endpoint.KeyAtHand() }
+func (o *Model) FetchKey(ctx context.Context) error { return o.endpoint.FetchKey(ctx) }
 
 // Window returns the window that the server is asked for, at most the model's own.
 func (o *Model) Window() int {

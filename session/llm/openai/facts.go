@@ -156,7 +156,7 @@ func (o *Model) askFor(ctx context.Context, method, address string, body []byte,
 	if body != nil {
 		parts = append(parts, body)
 	}
-	res, err := o.client.Send(ctx, method, address, o.endpoint.Header("application/json"), parts...)
+	res, err := o.client.Send(ctx, method, address, http.Header{"Accept": {"application/json"}}, parts...)
 	if err != nil {
 		return err
 	}

@@ -31,6 +31,8 @@ type Config struct {
 	APIKey  func() string // called before each request, so that a later login takes effect; nil means that there is no key
 	KeyEnv  string        // the environment variable named in messages; empty means that no key is needed
 
+	KeyCommand *wire.KeyCommand // gives the key instead of APIKey; it may be nil
+
 	KeyOptional bool // the server may need no key
 
 	Embedding       string // the model for embeddings; empty means that there is none
@@ -95,12 +97,13 @@ func New(cfg Config) *Model {
 			cfg.API = APIResponses
 		}
 	}
-	o := &Model{cfg: cfg, base: baseOf(cfg), facts: factsOf(cfg.Type, cfg.Model), client: wire.NewClient(cfg.BaseURL),
+	o := &Model{cfg: cfg, base: baseOf(cfg), facts: factsOf(cfg.Type, cfg.Model),
 		endpoint: wire.Endpoint{
 			Provider: cfg.Name, Model: cfg.Model, APIKey: cfg.APIKey, KeyEnv: cfg.KeyEnv, FirstByte: cfg.FirstByte, KeyOptional: cfg.KeyOptional,
-			Address: cfg.BaseURL, Kinds: statusOfKind,
+			KeyCommand: cfg.KeyCommand, Address: cfg.BaseURL, Kinds: statusOfKind,
 		},
 	}
+	o.client = o.endpoint.Client()
 	o.endpoint.Advise = func(f *llm.Error, _ error) { o.learnWindow(f) }
 	return o
 }
@@ -132,6 +135,10 @@ func (o *Model) Name() string { return o.endpoint.Name() }
 
 // Ready returns an *Error with Auth if there is no key where one is needed.
 func (o *Model) Ready() error { return o.endpoint.Ready() }
+
+// KeyAtHand and FetchKey are those of [wire.Endpoint].
+func (o *Model) KeyAtHand() bool                    { return o.endpoint.KeyAtHand() }
+func (o *Model) FetchKey(ctx context.Context) error { return o.endpoint.FetchKey(ctx) }
 
 // Window returns the configured window, else the server's, else the known or usual one
 // of the model.
@@ -238,5 +245,5 @@ func (o *Model) post(ctx context.Context, body wire.Body) (*http.Response, error
 
 // send sends a request to a path below the address.
 func (o *Model) send(ctx context.Context, method, path string, body ...[]byte) (*http.Response, error) {
-	return o.client.Send(ctx, method, o.base+path, o.endpoint.Header("application/json"), body...)
+	return o.client.Send(ctx, method, o.base+path, http.Header{"Accept": {"application/json"}}, body...)
 }

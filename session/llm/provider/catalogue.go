@@ -92,7 +92,7 @@ func (c *Catalogue) listed(p Provider, getenv func(string) string) []llm.Choice 
 	return choices
 }
 
-// Refresh requests old lists again, in the background.
+// Refresh requests old lists again, in the background. It runs no command for a key.
 func (c *Catalogue) Refresh(cfg Config, getenv func(string) string) {
 	if c == nil {
 		return
@@ -102,7 +102,7 @@ func (c *Catalogue) Refresh(cfg Config, getenv func(string) string) {
 			continue
 		}
 		m, err := p.open(getenv, c.Memory)
-		if err != nil || llm.Ready(m) != nil {
+		if err != nil || llm.Ready(m) != nil || !llm.KeyAtHand(m) {
 			continue
 		}
 		if l, ok := llm.As[modelLister](m); ok {

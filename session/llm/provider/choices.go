@@ -129,9 +129,29 @@ func Keys(cfg Config) []Key {
 			continue
 		}
 		named := func(key Key) bool { return key.Provider == k.name }
-		if p, err := chooseProvider(ps, k.name); err == nil && p.Type == k.name && !slices.ContainsFunc(keys, named) {
+		if p, err := chooseProvider(ps, k.name); err == nil && p.Type == k.name && p.keyEnv() != "" && !slices.ContainsFunc(keys, named) {
 			keys = append(keys, Key{k.name, p.keyEnv()})
 		}
 	}
 	return keys
+}
+
+// KeyCommand returns the command that gives the key of a provider or model, by a name as for Select; nil if
+// there is none.
+func KeyCommand(cfg Config, name string) []string {
+	p, err := chooseProvider(availableProviders(cfg, func(string) string { return "" }), name)
+	if err != nil {
+		return nil
+	}
+	return p.APIKeyCmd
+}
+
+// WithKeyCommand returns the names of the providers whose keys commands give.
+func WithKeyCommand(cfg Config) (names []string) {
+	for _, p := range cfg.Providers {
+		if len(p.APIKeyCmd) > 0 {
+			names = append(names, p.name())
+		}
+	}
+	return names
 }

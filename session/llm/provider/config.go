@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -43,7 +44,10 @@ type Provider struct {
 	// APIKeyEnv defaults to the type's variable, OLLAMA_API_KEY at ollama.com, and none for
 	// other servers.
 	APIKeyEnv string `toml:"api_key_env" doc:"the variable with the key"`
-	MaxTokens int    `toml:"max_tokens" default:"0" range:"0.." zero:"the server's limit, for compatible the rest of the window, for claude at most 32,000 (64,000 at xhigh and max)" unit:"tokens" doc:"per answer, thoughts included"`
+	// APIKeyCmd runs without a shell, when a request needs the key.
+	APIKeyCmd        []string `toml:"api_key_cmd" zero:"none" doc:"the program, and its arguments, that prints the key; instead of api_key_env"`
+	APIKeyCmdTTLSecs int      `toml:"api_key_cmd_ttl_secs" default:"0" range:"0..86400" zero:"300" unit:"seconds" doc:"for which the printed key is used, unless the provider refuses it"`
+	MaxTokens        int      `toml:"max_tokens" default:"0" range:"0.." zero:"the server's limit, for compatible the rest of the window, for claude at most 32,000 (64,000 at xhigh and max)" unit:"tokens" doc:"per answer, thoughts included"`
 	// ContextWindow of 0 is 200,000 for unknown models of claude, and no limit for others. An
 	// ollama is asked for that window; 0 means the one in the Modelfile, else at most 32,768.
 	ContextWindow int `toml:"context_window" default:"0" range:"0.." zero:"the known size of the model" unit:"tokens" doc:"of the context window; ollama gets this size"`
@@ -140,11 +144,38 @@ func (p Provider) Validate() map[string]string {
 	// Do not show the value: people put the key itself here.
 	check(p.APIKeyEnv == "" || envName.MatchString(p.APIKeyEnv), "api_key_env",
 		`must be the name of an environment variable, not the key itself, which "zeph-acp login" stores`)
+	if text := p.keyCmdFault(); text != "" {
+		wrong["api_key_cmd"] = text
+	}
 	check(p.ContextWindow <= 0 || p.MaxTokens < p.ContextWindow, "max_tokens", "must be less than context_window")
 	check(p.EmbeddingModel == "" || k.embeds, "embedding_model", "type %q has no embeddings", p.Type)
 	check(!k.noModels || p.Images != imagesYes, "images", "direct takes none")
 	check(!k.noModels || p.Price == llm.Price{}, "price", "direct costs nothing")
 	return wrong
+}
+
+// keyCmdFault returns what is wrong with the command of the key, or "". It quotes nothing, since people put the key itself there.
+func (p Provider) keyCmdFault() string {
+	if len(p.APIKeyCmd) == 0 {
+		return ""
+	}
+	name := p.APIKeyCmd[0]
+	words := strings.Fields(name)
+	switch k, _ := p.kind(); {
+	case p.APIKeyEnv != "":
+		return "has no effect with api_key_env: remove one of them"
+	case k.offline:
+		return fmt.Sprintf("type %q needs no key", p.Type)
+	case len(words) == 0:
+		return "must begin with the name of a program"
+	case slices.ContainsFunc(p.APIKeyCmd, func(word string) bool { return strings.ContainsRune(word, 0) }):
+		return "a word contains NUL"
+	case len(p.APIKeyCmd) == 1 && len(words) > 1 && !strings.ContainsAny(words[0], `/\`):
+		return `must be a list of words, such as ["op", "read", "op://Work/key"]: no shell splits it`
+	case strings.ContainsAny(name, `/\`) && !filepath.IsAbs(name) && !strings.HasPrefix(name, "~/"):
+		return "must begin with a program in PATH, an absolute path, or one that begins with ~/"
+	}
+	return ""
 }
 
 // isWebAddress reports whether text is the URL of a server.
@@ -207,8 +238,11 @@ func (p Provider) onThisMachine() bool {
 	return wire.IsLoopback(p.host())
 }
 
-// keyEnv returns the variable of the key, or "" if there is no key.
+// keyEnv returns the variable of the key, or "" if there is no key, or a command gives it.
 func (p Provider) keyEnv() string {
+	if len(p.APIKeyCmd) > 0 {
+		return ""
+	}
 	if p.Type == TypeOllama && p.APIKeyEnv == "" && p.BaseURL != "" && ollama.IsHosted(ollama.ParseAddress(p.BaseURL)) {
 		return ollamaKey
 	}

@@ -13,11 +13,12 @@ import (
 
 // Probe reports whether a provider's model can be used.
 type Probe struct {
-	Name    string // of the model: "provider:model"
-	Type    string // of the provider
-	Address string // of the server, without user and password; empty for direct and script
-	Key     string // the variable of the key; empty means that no key is needed
-	Window  int    // in tokens; 0 means unknown
+	Name    string   // of the model: "provider:model"
+	Type    string   // of the provider
+	Address string   // of the server, without user and password; empty for direct and script
+	Key     string   // the variable of the key; empty means that no key is needed
+	Command []string // gives the key instead; empty means none
+	Window  int      // in tokens; 0 means unknown
 	// Asked says that the provider has listed its models; Listed, that the model is
 	// among them. Some providers accept names that they do not list.
 	Asked, Listed bool
@@ -25,8 +26,8 @@ type Probe struct {
 }
 
 // Probes checks all providers concurrently. The first result is about the model that
-// Select returns; want is as for Select. If ask is false, no connection is made.
-func Probes(ctx context.Context, cfg Config, getenv func(string) string, want string, ask bool) ([]Probe, error) {
+// Select returns; want is as for Select. If ask is false, no connection is made, and no command runs.
+func Probes(ctx context.Context, cfg Config, getenv func(string) string, keys *KeyCommands, want string, ask bool) ([]Probe, error) {
 	ps := availableProviders(cfg, getenv)
 	first, err := chooseProvider(ps, want)
 	if err != nil {
@@ -37,16 +38,16 @@ func Probes(ctx context.Context, cfg Config, getenv func(string) string, want st
 	probes := make([]Probe, len(ps))
 	var all sync.WaitGroup
 	for i, p := range ps {
-		all.Go(func() { probes[i] = p.probe(ctx, getenv, ask) })
+		all.Go(func() { probes[i] = p.probe(ctx, getenv, keys, ask) })
 	}
 	all.Wait()
 	return probes, nil
 }
 
 // probe checks one provider.
-func (p Provider) probe(ctx context.Context, getenv func(string) string, ask bool) Probe {
-	out := Probe{Name: p.id(), Type: p.Type, Address: p.address(getenv), Key: p.keyEnv()}
-	m, err := p.open(getenv, new(wire.Memory))
+func (p Provider) probe(ctx context.Context, getenv func(string) string, keys *KeyCommands, ask bool) Probe {
+	out := Probe{Name: p.id(), Type: p.Type, Address: p.address(getenv), Key: p.keyEnv(), Command: p.APIKeyCmd}
+	m, err := p.open(getenv, &wire.Memory{Keys: keys})
 	if err == nil {
 		err = llm.Ready(m)
 	}
@@ -55,6 +56,10 @@ func (p Provider) probe(ctx context.Context, getenv func(string) string, ask boo
 		return out
 	}
 	if l, ok := llm.As[modelLister](m); ok && ask {
+		if err := llm.FetchKey(ctx, m); err != nil {
+			out.Err = err
+			return out
+		}
 		choices, err := l.List(ctx)
 		if err != nil {
 			out.Err = err

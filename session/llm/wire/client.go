@@ -37,15 +37,23 @@ func TrimEndpoint(address string) (base string, whole bool) {
 // Client sends requests. Any response but success becomes a *StatusError.
 type Client struct {
 	*http.Client
-	query string // added to each request
+	query    string    // added to each request
+	endpoint *Endpoint // whose key each request has; nil means none
 }
 
-// NewClient returns a client for an address. Each request has the query of that address.
+// Client returns a client for requests with the key of the endpoint, which must not change.
+func (e *Endpoint) Client() Client {
+	c := NewClient(e.Address)
+	c.endpoint = e
+	return c
+}
+
+// NewClient returns a client for an address, without a key. Each request has the query of that address.
 func NewClient(address string) Client {
 	_, query := SplitQuery(address)
 	// A redirect would send key and conversation to an address that is not configured.
 	refuse := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return Client{&http.Client{Transport: transport(), CheckRedirect: refuse}, query}
+	return Client{Client: &http.Client{Transport: transport(), CheckRedirect: refuse}, query: query}
 }
 
 // transport returns the transport of all clients, so that they share its connections.

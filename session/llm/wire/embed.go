@@ -51,6 +51,9 @@ func (e Embedder) Embed(ctx context.Context, texts []string) ([][]float32, error
 	if err := e.Endpoint.Ready(); err != nil {
 		return nil, err
 	}
+	if err := e.Endpoint.FetchKey(ctx); err != nil {
+		return nil, err
+	}
 	vectors, err := e.all(ctx, texts)
 	if err = e.Endpoint.Outcome(ctx, err); err != nil {
 		if f, ok := errors.AsType[*llm.Error](err); ok && f.Status == http.StatusNotFound {

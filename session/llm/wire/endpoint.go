@@ -45,6 +45,10 @@ type Endpoint struct {
 	Model    string        // the provider's name for it
 	APIKey   func() string // called before each request; nil means that there is no key
 	KeyEnv   string        // the environment variable named in messages; empty means that no key is needed
+	// KeyCommand gives the key instead of APIKey; it may be nil.
+	KeyCommand *KeyCommand
+	// KeyHeader is the header with the key; empty means a bearer token.
+	KeyHeader string
 	// KeyOptional sends the request without a key if there is none, since the server may need none.
 	KeyOptional bool
 	Address     string         // as configured: it may hold a password, or a key in its query
@@ -70,16 +74,45 @@ func IsNearby(address string) bool {
 	return err == nil && (IsLoopback(u.Hostname()) || net.ParseIP(u.Hostname()).IsPrivate())
 }
 
-// Ready returns an *llm.Error with Auth if a key is needed and missing.
+// Ready returns an *llm.Error with Auth if a key is needed and missing. It runs no command that gives one.
 func (e *Endpoint) Ready() error {
-	if e.KeyEnv != "" && !e.KeyOptional && e.Key() == "" {
+	if e.KeyCommand == nil && e.KeyEnv != "" && !e.KeyOptional && e.Key() == "" {
 		return &llm.Error{Provider: e.Provider, Message: "there is no API key", Auth: true,
 			Hint: "run zeph-acp login, or set " + e.KeyEnv + " in the environment that starts the agent"}
 	}
 	return nil
 }
 
-// Key returns the key, or "".
+// KeyAtHand reports whether a request would run no command for its key.
+func (e *Endpoint) KeyAtHand() bool { return e.KeyCommand == nil || e.KeyCommand.isAtHand() }
+
+// FetchKey runs the command that gives the key, if the key is not at hand. The error is an *llm.Error, or ctx's
+// cause after ctx is done.
+func (e *Endpoint) FetchKey(ctx context.Context) error {
+	_, err := e.keyFor(ctx)
+	return e.Outcome(ctx, err)
+}
+
+// keyFor returns the key of a request, or "". A nil Endpoint has none.
+func (e *Endpoint) keyFor(ctx context.Context) (string, error) {
+	switch {
+	case e == nil:
+		return "", nil
+	case e.KeyCommand != nil:
+		return e.KeyCommand.key(ctx)
+	}
+	return e.Key(), nil
+}
+
+// anotherKey returns the key with which a failed request is sent again, or "".
+func (e *Endpoint) anotherKey(ctx context.Context, refused string, err error) (string, error) {
+	if e == nil || e.KeyCommand == nil || !refusesKey(err) {
+		return "", nil
+	}
+	return e.KeyCommand.another(ctx, refused)
+}
+
+// Key returns the key that is not given by a command, or "".
 func (e *Endpoint) Key() string {
 	if e.APIKey == nil {
 		return ""
@@ -125,6 +158,9 @@ func isLocalName(address string) bool {
 // address.
 func (e *Endpoint) secrets() []string {
 	all := []string{e.Key()}
+	if e.KeyCommand != nil {
+		all = e.KeyCommand.known()
+	}
 	if u, err := url.Parse(e.Address); err == nil {
 		if u.User != nil {
 			name := u.User.Username()
@@ -156,6 +192,10 @@ func (e *Endpoint) Stream(ctx context.Context, open func(context.Context) (*http
 	chunks func(*http.Response) iter.Seq2[[]byte, error], begin func() Answer) iter.Seq2[llm.Event, error] {
 	return func(yield func(llm.Event, error) bool) {
 		if err := e.Ready(); err != nil {
+			yield(llm.Event{}, err)
+			return
+		}
+		if err := e.FetchKey(ctx); err != nil { // before the limits of the server's time
 			yield(llm.Event{}, err)
 			return
 		}

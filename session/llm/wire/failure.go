@@ -98,9 +98,7 @@ func (e *Endpoint) Failure(err error) error {
 	if outOfCredit(kind) {
 		f.Hint, f.Retryable = "check the credit of the account", false
 	}
-	// Google answers 400 to an invalid key.
-	badKey := strings.HasPrefix(f.Message, "API key not valid")
-	f.Auth, f.TooLong = IsAuth(f.Status) || badKey, IsTooLong(f.Status, kind, f.Message)
+	f.Auth, f.TooLong = f.Auth || IsAuth(f.Status) || isBadKey(f.Message), IsTooLong(f.Status, kind, f.Message)
 	f.Retryable = f.Retryable && !f.TooLong // whatever its status
 	if f.TooLong {
 		f.Prompt, f.Window = sizesIn(f.Message)
@@ -125,6 +123,11 @@ func (e *Endpoint) Failure(err error) error {
 // err. kind is the provider's name for the kind of failure, "" if it has none.
 func (e *Endpoint) classify(err error) (f *llm.Error, kind string) {
 	f = &llm.Error{Provider: e.Provider, Message: err.Error()}
+	if _, ok := errors.AsType[*keyError](err); ok {
+		f.Auth, f.Message = true, "no key from api_key_cmd: "+err.Error()
+		f.Hint = "run the command in a terminal; the next prompt runs it again"
+		return f, ""
+	}
 	if s, ok := errors.AsType[*StatusError](err); ok {
 		f.Status, f.Message, f.RetryAfter = s.Status, s.Message, s.wait
 		f.Retryable = isRetryable(s.Status) && s.retry != "false" || s.retry == "true"
@@ -200,11 +203,22 @@ func IsAuth(status int) bool {
 	return status == http.StatusUnauthorized || status == http.StatusForbidden
 }
 
+// isBadKey reports whether a message says that the key is wrong. Google answers 400 to an invalid key.
+func isBadKey(message string) bool { return strings.HasPrefix(message, "API key not valid") }
+
+// refusesKey reports whether another key may be accepted where this one failed.
+func refusesKey(err error) bool {
+	s, ok := errors.AsType[*StatusError](err)
+	return ok && (s.Status == http.StatusUnauthorized || isBadKey(s.Message))
+}
+
 // hint returns a sentence of advice on a failure, for the user.
 func (e *Endpoint) hint(f *llm.Error) string {
 	switch status := f.Status; {
 	case status == http.StatusBadRequest && wantsTLS.MatchString(f.Message):
 		return "begin base_url with https://"
+	case f.Auth && e.KeyCommand != nil:
+		return "check the key that " + e.KeyCommand.Program() + " prints, the command in api_key_cmd"
 	case f.Auth && e.KeyEnv == "":
 		return "name the variable of its key with api_key_env"
 	case f.Auth:

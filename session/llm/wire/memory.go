@@ -7,7 +7,10 @@ import (
 // Memory keeps the facts that the process has learned about servers and their models,
 // so that no session asks for them again. The zero value is empty and ready for use,
 // even concurrently.
-type Memory struct{ entries sync.Map }
+type Memory struct {
+	Keys    *KeyCommands // gives the keys that commands print; nil runs none
+	entries sync.Map
+}
 
 type memoryKey[T any] struct{ address, model string }
 

@@ -13,12 +13,41 @@ const userAgent = "zeph-acp (+https://github.com/zeph-acp/zeph-acp)"
 
 // Send sends a request whose body is the parts of one JSON text, or empty. Nothing
 // else may write to the header or to the parts until the response arrives.
+//
+// If the server refuses the key that a command gave, and the command gives another one,
+// the request is sent once more.
 func (c Client) Send(ctx context.Context, method, address string, header http.Header, parts ...[]byte) (*http.Response, error) {
+	key, err := c.endpoint.keyFor(ctx)
+	if err != nil {
+		return nil, err
+	}
+	res, err := c.sendWith(ctx, key, method, address, header, parts)
+	if err == nil {
+		return res, nil
+	}
+	switch another, keyErr := c.endpoint.anotherKey(ctx, key, err); {
+	case keyErr != nil:
+		return nil, keyErr
+	case another != "":
+		return c.sendWith(ctx, another, method, address, header.Clone(), parts)
+	}
+	return nil, err
+}
+
+// sendWith sends a request with a key, which may be empty.
+func (c Client) sendWith(ctx context.Context, key, method, address string, header http.Header, parts [][]byte) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, address, nil)
 	if err != nil {
 		return nil, err
 	}
 	req.Header = header
+	switch {
+	case key == "":
+	case c.endpoint.KeyHeader != "":
+		header.Set(c.endpoint.KeyHeader, key)
+	default:
+		header.Set("Authorization", "Bearer "+key)
+	}
 	req.Header.Set("User-Agent", userAgent)
 	if len(parts) > 0 {
 		req.Header.Set("Content-Type", "application/json")
@@ -41,14 +70,4 @@ func ReadJSON(res *http.Response, out any) error {
 		return fmt.Errorf("reading its answer: %w", err)
 	}
 	return nil
-}
-
-// Header returns the header of a request for a type of content, with the key as a
-// bearer token if there is one.
-func (e *Endpoint) Header(accept string) http.Header {
-	header := http.Header{"Accept": {accept}}
-	if key := e.Key(); key != "" {
-		header.Set("Authorization", "Bearer "+key)
-	}
-	return header
 }

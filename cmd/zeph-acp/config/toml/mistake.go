@@ -111,8 +111,9 @@ func Nearest(s string, names []string) string {
 		}
 	}
 	if best == "" && len(s) >= 3 {
-		for _, n := range names { // api_key for api_key_env, rather than for api
-			if strings.HasPrefix(n, s) || best == "" && strings.HasPrefix(s, n) {
+		for _, n := range names { // api_key for api_key_env, rather than for api or for api_key_cmd_ttl_secs
+			longer := strings.HasPrefix(n, s)
+			if longer && (!strings.HasPrefix(best, s) || len(n) < len(best)) || best == "" && strings.HasPrefix(s, n) {
 				best = n
 			}
 		}
