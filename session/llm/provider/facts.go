@@ -29,7 +29,7 @@ type toolUser interface {
 // Learn recalls the kept facts about a model, and asks for unknown ones in the background; see
 // [llm.Learn]. A server on this machine is always asked, since it may have been started anew.
 func (c *Catalogue) Learn(cfg Config, getenv func(string) string, m llm.Model) {
-	if c == nil || llm.Ready(m) != nil || !llm.KeyAtHand(m) {
+	if c == nil || llm.Ready(m) != nil {
 		return
 	}
 	c.recallToolUse(cfg, getenv, m)
@@ -39,7 +39,7 @@ func (c *Catalogue) Learn(cfg Config, getenv func(string) string, m llm.Model) {
 	fresh := c.recall(cfg, getenv, m)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if fresh {
+	if fresh || !llm.KeyAtHand(m) { // no command runs before a prompt
 		return
 	}
 	c.background(func(ctx context.Context) bool {
