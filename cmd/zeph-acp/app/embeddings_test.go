@@ -78,7 +78,7 @@ func TestMemoryByMeaning(t *testing.T) {
 		t.Fatal(err)
 	}
 	saved := &memory.Memory{Store: memories{db}, Config: setting.Default[memory.Config](), Session: "s", Project: roots.Cwd(), Roots: roots,
-		Now: time.Now, Embedder: func() (string, rank.Embedder) { return e.Name(), e }}
+		Now: time.Now, Embedder: func() (string, rank.Embedder) { return e.Name(), e }, EmbedTimeout: time.Hour}
 	texts := map[string]string{}
 	for _, row := range embeddingRows(t, "entries.txt") {
 		texts[row[0]] = row[1]

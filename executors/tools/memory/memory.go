@@ -111,6 +111,8 @@ type Memory struct {
 	// Embedder returns the embedder of the session's model and the model's name; nil, or
 	// a nil embedder, means that words are compared.
 	Embedder func() (model string, e rank.Embedder)
+	// EmbedTimeout limits the time that embeddings add to a search; 0 means 5 s.
+	EmbedTimeout time.Duration
 	// Secret describes the credentials in a text; "" means that it has none. Nil finds
 	// none.
 	Secret func(text string) string

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"time"
@@ -14,7 +15,7 @@ const (
 	// wordsShare is the part of a score that words have; meaning has the rest. nearShare is how near to the most similar entry, from the mean
 	// on, a hit without such a score by words must be.
 	wordsShare, nearShare = 0.3, 0.4
-	// embedTimeout limits the time that embeddings add to a search.
+	// embedTimeout is the default of EmbedTimeout.
 	embedTimeout = 5 * time.Second
 )
 
@@ -38,7 +39,7 @@ func (m *Memory) similarities(ctx context.Context, query string, all []Entry, re
 	if embedder == nil || m.failures.Load() >= rank.MaxFailures {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, embedTimeout)
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(m.EmbedTimeout, embedTimeout))
 	defer cancel()
 	var queried []float32
 	err := rank.Embed(ctx, embedder, []string{query}, func(_ int, vectors [][]float32) error { queried = vectors[0]; return nil })
