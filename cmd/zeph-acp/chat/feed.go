@@ -94,31 +94,25 @@ func (f *feed) last() *entry {
 
 // update adds a session/update, whose params these are.
 func (f *feed) update(params json.RawMessage) {
-	var p struct {
-		Session string          `json:"sessionId"`
-		Update  json.RawMessage `json:"update"`
-	}
-	var kind struct {
-		Update string `json:"sessionUpdate"`
-	}
-	if json.Unmarshal(params, &p) != nil || json.Unmarshal(p.Update, &kind) != nil {
+	session, kind, update, ok := headless.Parts(params)
+	if !ok {
 		return
 	}
-	switch kind.Update {
+	switch kind {
 	case acp.UpdateUserMessage, acp.UpdateAgentMessage, acp.UpdateAgentThought:
 		var m acp.MessageChunk
-		if json.Unmarshal(p.Update, &m) == nil {
+		if json.Unmarshal(update, &m) == nil {
 			f.chunk(m)
 		}
 	case acp.UpdateToolCall, acp.UpdateToolCallPatch:
 		var t acp.ToolCall
-		if json.Unmarshal(p.Update, &t) == nil {
-			f.call(p.Session, t, params)
+		if json.Unmarshal(update, &t) == nil {
+			f.call(session, t, params)
 		}
 	case acp.UpdatePlan:
 		f.plan(params)
 	case acp.UpdateNotice, acp.UpdateCompaction:
-		f.add(&entry{kind: kind.Update, parts: []*part{{update: params}}})
+		f.add(&entry{kind: kind, parts: []*part{{update: params}}})
 	}
 }
 

@@ -201,35 +201,32 @@ func (m *model) event(e any) tea.Cmd {
 
 // update shows a session/update, and follows the state of the session.
 func (m *model) update(params json.RawMessage) {
-	var p struct {
-		Session string          `json:"sessionId"`
-		Update  json.RawMessage `json:"update"`
-	}
-	var kind struct {
-		Update string `json:"sessionUpdate"`
-		Mode   string `json:"currentModeId"`
-		Title  string `json:"title"`
-	}
-	if json.Unmarshal(params, &p) != nil || json.Unmarshal(p.Update, &kind) != nil {
+	session, kind, update, ok := headless.Parts(params)
+	if !ok {
 		return
 	}
-	if m.session.ID != "" && p.Session != m.session.ID { // of a sub-agent, whose state is its own
+	var changed struct {
+		Mode  string `json:"currentModeId"`
+		Title string `json:"title"`
+	}
+	_ = json.Unmarshal(update, &changed)               // updates of other kinds have neither
+	if m.session.ID != "" && session != m.session.ID { // of a sub-agent, whose state is its own
 		m.feed.update(params)
 		return
 	}
-	switch kind.Update {
+	switch kind {
 	case acp.UpdateCommands, acp.UpdateOptions:
-		_ = json.Unmarshal(p.Update, &m.session)
+		_ = json.Unmarshal(update, &m.session)
 		m.redrawOwn()
 		m.fillMenu()
 	case acp.UpdateMode:
-		m.session.Modes.Current = kind.Mode
+		m.session.Modes.Current = changed.Mode
 	case acp.UpdateUsage:
 		m.usage = acp.UsageUpdate{}
-		_ = json.Unmarshal(p.Update, &m.usage)
+		_ = json.Unmarshal(update, &m.usage)
 	case acp.UpdateInfo:
-		if kind.Title != "" {
-			m.title = headless.OneLine(kind.Title)
+		if changed.Title != "" {
+			m.title = headless.OneLine(changed.Title)
 		}
 	default:
 		m.feed.update(params)

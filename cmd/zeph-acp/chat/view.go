@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"charm.land/bubbles/v2/spinner"
 	tea "charm.land/bubbletea/v2"
@@ -271,20 +270,12 @@ func (m *model) status() string {
 		}
 	}
 	frames := spinner.MiniDot.Frames
-	text := fmt.Sprintf("%s %s  ", frames[m.frame%len(frames)], elapsed(m.now().Sub(m.began)))
+	text := fmt.Sprintf("%s %s  ", frames[m.frame%len(frames)], headless.Elapsed(m.now().Sub(m.began)))
 	end := "  Esc interrupts"
 	if width(text+what+others+end) > m.width && m.width < 60 {
 		end = ""
 	}
 	return m.st.dim(cut(text+cut(what, m.width-width(text+others+end))+others+end, m.width))
-}
-
-// elapsed returns a duration in few columns.
-func elapsed(d time.Duration) string {
-	if d < 100*time.Second {
-		return fmt.Sprintf("%d s", int(d.Seconds()))
-	}
-	return fmt.Sprintf("%d:%02d", int(d.Minutes()), int(d.Seconds())%60)
 }
 
 // banner draws the first lines of the conversation.

@@ -111,12 +111,6 @@ func (s *Screen) prompt(t acp.ToolCall, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.cardFor(t)
-	if s.Below != nil {
-		s.focus(c)
-		s.asking = true
-		s.Below(BelowLine{Text: text, Asks: true})
-		return
-	}
 	c.print(bold, text)
 	s.focus(c)
 }
@@ -139,10 +133,6 @@ func (s *Screen) answered(t acp.ToolCall, how string) {
 	defer s.mu.Unlock()
 	s.breakLine()
 	s.status.phase = "" // the call begins now
-	if s.Below != nil {
-		s.asking = false
-		s.Below(BelowLine{})
-	}
 	if c := s.cardFor(t); c.onlyAsked {
 		c.end(how, dim)
 		s.flush()
@@ -163,8 +153,6 @@ func (s *Screen) Interrupted() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.Below != nil:
-		return
 	case s.interrupted:
 	case s.status.columns > 0:
 		s.eraseStatus()

@@ -32,9 +32,6 @@ type Screen struct {
 	// Config is the file for the user's permission rules; empty means that
 	// hints do not name it.
 	Config string
-	// Below shows a line below the output, where the user types; the zero value removes it.
-	// If Below is nil, the screen itself writes the line.
-	Below func(BelowLine)
 	// Footer returns a line about the turn that ended, shown in place of the stop reason
 	// "end_turn"; nil if there is none.
 	Footer func() string
@@ -53,13 +50,6 @@ type Screen struct {
 	status      status
 	idle        bool // no turn runs, see Idle
 	folded      bool // lines were left out
-	asking      bool // Below shows the hint of a question
-}
-
-// BelowLine is the line below the output.
-type BelowLine struct {
-	Text string
-	Asks bool // the text is the hint of a question; else it is the status
 }
 
 // NewScreen returns a Screen that prints to w; a styled one uses escape sequences.
@@ -77,45 +67,39 @@ type screenTerminal struct {
 
 // Update shows a session/update. It ignores unknown kinds.
 func (s *Screen) Update(params json.RawMessage) {
-	var p struct {
-		Session string          `json:"sessionId"`
-		Update  json.RawMessage `json:"update"`
-	}
-	var kind struct {
-		Update string `json:"sessionUpdate"`
-	}
-	if json.Unmarshal(params, &p) != nil || json.Unmarshal(p.Update, &kind) != nil {
+	session, kind, update, ok := Parts(params)
+	if !ok {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.session = p.Session
-	switch kind.Update {
+	s.session = session
+	switch kind {
 	case acp.UpdateUserMessage, acp.UpdateAgentMessage, acp.UpdateAgentThought:
 		var m acp.MessageChunk
-		if json.Unmarshal(p.Update, &m) == nil {
+		if json.Unmarshal(update, &m) == nil {
 			s.chunk(m)
 		}
 	case acp.UpdateToolCall, acp.UpdateToolCallPatch:
 		var t acp.ToolCall
-		if json.Unmarshal(p.Update, &t) == nil {
+		if json.Unmarshal(update, &t) == nil {
 			s.toolCall(t)
 		}
 	case acp.UpdatePlan:
 		var plan struct {
 			Entries []acp.PlanEntry `json:"entries"`
 		}
-		if json.Unmarshal(p.Update, &plan) == nil {
+		if json.Unmarshal(update, &plan) == nil {
 			s.plan(plan.Entries)
 		}
 	case acp.UpdateNotice:
 		var n acp.Notice
-		if json.Unmarshal(p.Update, &n) == nil && n.Severity != "info" { // hints are for editors
+		if json.Unmarshal(update, &n) == nil && n.Severity != "info" { // hints are for editors
 			s.printOutcome(yellow, n.Title)
 		}
 	case acp.UpdateCompaction: // the first text reports the compaction, the next is the summary
 		var c acp.CompactionUpdate
-		if json.Unmarshal(p.Update, &c) == nil && c.Status == acp.CompactionCompleted && len(c.Summary) > 0 {
+		if json.Unmarshal(update, &c) == nil && c.Status == acp.CompactionCompleted && len(c.Summary) > 0 {
 			s.printOutcome(dim, BlockText(c.Summary[0]))
 		}
 	}
@@ -210,9 +194,6 @@ func (s *Screen) Idle(stop acp.StopReason, failure string) {
 		s.write("\n")
 	}
 	s.block, s.idle = "", true // the next output needs no empty line before it
-	if s.Below != nil {
-		s.Below(BelowLine{})
-	}
 }
 
 // Busy shows that a prompt was sent, which the user may have just typed.

@@ -68,13 +68,11 @@ func (s *Screen) tick(now time.Time) {
 	if phase != st.phase || st.since.IsZero() {
 		st.phase, st.since = phase, now
 	}
-	if s.midLine || s.idle || s.asking || s.interrupted || now.Sub(st.wrote) < quiet && s.Below == nil {
+	if s.midLine || s.idle || s.interrupted || now.Sub(st.wrote) < quiet {
 		return
 	}
-	if st.frame = (st.frame + 1) % len(frames); s.Below != nil { // an editor draws the line again
-		st.frame = int(now.Sub(st.since).Seconds()) % len(frames)
-	}
-	text := fmt.Sprintf("%c %s ", frames[st.frame], elapsed(now.Sub(st.since)))
+	st.frame = (st.frame + 1) % len(frames)
+	text := fmt.Sprintf("%c %4s ", frames[st.frame], Elapsed(now.Sub(st.since)))
 	if detail != "" {
 		text += layout.Cut(phase, s.columns()/3) + " · " + detail
 	} else {
@@ -104,10 +102,10 @@ func (s *Screen) waitsFor() (phase, detail string) {
 	return "waiting for the model", ""
 }
 
-// elapsed returns a duration in few columns, always as many below a quarter of an hour.
-func elapsed(d time.Duration) string {
+// Elapsed returns a duration in few columns.
+func Elapsed(d time.Duration) string {
 	if d < 100*time.Second {
-		return fmt.Sprintf("%2d s", int(d.Seconds()))
+		return fmt.Sprintf("%d s", int(d.Seconds()))
 	}
 	return fmt.Sprintf("%d:%02d", int(d.Minutes()), int(d.Seconds())%60)
 }
@@ -115,10 +113,6 @@ func elapsed(d time.Duration) string {
 // drawStatus shows a text below the output. If the user has begun to type after it, the
 // typed text stays.
 func (s *Screen) drawStatus(text string) {
-	if s.Below != nil {
-		s.Below(BelowLine{Text: layout.Cut(text, s.columns()/2)})
-		return
-	}
 	if s.status.columns >= s.columns() { // the terminal has become narrower
 		s.eraseStatus()
 	}

@@ -44,13 +44,6 @@ func (s *Screen) Rest() (text string, folded bool) {
 	return b.String(), still.folded
 }
 
-// Folded reports whether lines were left out that an unfolded screen shows.
-func (s *Screen) Folded() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.folded
-}
-
 // Question shows the details that a person needs to answer a permission request. What will happen and the options are left
 // to the caller.
 func (s *Screen) Question(p acp.RequestPermissionRequest) {
