@@ -83,7 +83,7 @@ func FileParts(content []ToolContent) (parts []filechange.Change) {
 	return parts
 }
 
-// maxPatch is the longest patch that is sent, in bytes. Tools already shorten long texts.
+// maxPatch is the size of the largest patch that is sent, in bytes. The tools have shortened long texts by then.
 const maxPatch = 1 << 20
 
 // GitPatch returns the change of one file, whose parts [FileParts] returns, as a patch of git with absolute paths. It is

@@ -216,7 +216,7 @@ func TestEndlessConfiguration(t *testing.T) {
 // The trees do harm outside of the box, else they prove nothing.
 func TestHostileRepositoriesAreHostile(t *testing.T) {
 	if testing.Short() {
-		t.Skip("git alone does the work: nothing for the race detector")
+		t.Skip("-short is for the race detector, and here git does all the work: run it without -short")
 	}
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip(err)

@@ -66,7 +66,7 @@ var strictness = map[executors.Decision]int{executors.Allow: 1, executors.Ask: 2
 // with every gate on. No gate makes a decision weaker.
 func TestGatesOnlyTighten(t *testing.T) {
 	if testing.Short() {
-		t.Skip("on one goroutine: TestAllowingGatesOnlyTighten asks the hook and the model")
+		t.Skip("-short is for the race detector, and this test has one goroutine: run it without -short; TestAllowingGatesOnlyTighten has the concurrent gates")
 	}
 	const data = "../../../executors/permission/testdata"
 	list, err := commands.Hostile(data)

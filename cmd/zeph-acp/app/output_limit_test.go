@@ -130,7 +130,7 @@ func (l longTools) Execute(context.Context, *executors.Call) (executors.Result, 
 // returns, and that a text has as much as the limit allows.
 func TestOutputLimitOfEveryTool(t *testing.T) {
 	if testing.Short() {
-		t.Skip("a thousand long texts on one goroutine: nothing for the race detector")
+		t.Skip("-short is for the race detector, and this test has a thousand texts on one goroutine: run it without -short")
 	}
 	for config, limit := range outputLimits {
 		s := newLimitedSession(t, t.TempDir(), config)

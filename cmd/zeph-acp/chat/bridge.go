@@ -23,7 +23,7 @@ type bridge struct {
 	woken   bool // the screen knows that events are pending
 }
 
-// eventsPending tells the screen to take the events.
+// eventsPending is sent when there are events to show.
 type eventsPending struct{}
 
 // The events of a conversation.

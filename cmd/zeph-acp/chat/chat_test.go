@@ -387,7 +387,7 @@ func TestQuestionAtList(t *testing.T) {
 	}
 }
 
-// TestSubagent has the updates of a sub-agent. Its calls are shown, and its state is not that of the session.
+// TestSubagent sends updates of a sub-agent. Its calls appear, but its mode and usage do not replace those of the session.
 func TestSubagent(t *testing.T) {
 	p := sit(t, nil)
 	for _, update := range []string{

@@ -136,7 +136,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-// takeEvents takes the events some time after they arrived.
+// takeEvents is sent when it is time for the next picture.
 type takeEvents struct{}
 
 // leave ends the program.

@@ -36,7 +36,7 @@ type edited struct {
 	err  error
 }
 
-// editedOutside takes the prompt from the person's editor.
+// editedOutside replaces the prompt by what the person's editor has saved.
 func (m *model) editedOutside(e edited) {
 	data, err := os.ReadFile(e.path)
 	_ = os.Remove(e.path)

@@ -67,7 +67,7 @@ func sit(t testing.TB, change func(c *Chat)) *person {
 	return p
 }
 
-// update gives the screen a message, draws it, and carries out what the screen wants.
+// update sends the screen a message, draws the screen, and runs the commands that it returns.
 func (p *person) update(msg tea.Msg) {
 	_, cmd := p.m.Update(msg)
 	p.m.View()

@@ -102,7 +102,7 @@ func (p *picker) view(columns, most int, st styles) (rows []string, cursor *tea.
 	return append(rows, st.dim(fitting(columns, hint...))), &tea.Position{X: width(title + typed)}
 }
 
-// list is a list of items of which one is selected.
+// list has items, one of them selected.
 type list struct {
 	items    []item
 	selected int

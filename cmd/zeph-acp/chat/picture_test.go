@@ -46,7 +46,7 @@ func TestShorten(t *testing.T) {
 	}
 }
 
-// TestPicturesGrow streams messages and output in random pieces. The rows are always those of a picture that is drawn at once.
+// TestPicturesGrow streams messages and output in random pieces. After each piece the rows equal a picture that is drawn from scratch.
 func TestPicturesGrow(t *testing.T) {
 	for seed := range rounds(150) {
 		random := rand.New(rand.NewPCG(seed, 2))

@@ -133,7 +133,7 @@ var scenes = map[string]scene{
 // TestScreens compares the screens of a conversation with those in testdata/screens. The last line says where the cursor is.
 func TestScreens(t *testing.T) {
 	if testing.Short() {
-		t.Skip("draws on one goroutine, which the tests without -short do too")
+		t.Skip("-short is for the race detector, and this test has one goroutine: run it without -short")
 	}
 	for name, s := range scenes {
 		for _, columns := range []int{40, 100, 200} {
@@ -161,7 +161,7 @@ func TestStyledScreens(t *testing.T) {
 // has, and the cursor stands in the screen.
 func TestSizes(t *testing.T) {
 	if testing.Short() {
-		t.Skip("draws on one goroutine, which the tests without -short do too")
+		t.Skip("-short is for the race detector, and this test has one goroutine: run it without -short")
 	}
 	for name, s := range scenes {
 		for _, size := range [][2]int{{1, 1}, {4, 2}, {10, 3}, {20, 6}, {33, 10}, {80, 24}, {300, 80}} {

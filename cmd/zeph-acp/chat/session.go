@@ -78,7 +78,7 @@ func (s *state) modeItems() (all []item) {
 // commandForm matches what a person types for a command. A path such as /usr/bin is none.
 var commandForm = lazyregexp.New(`^[A-Za-z][A-Za-z0-9_:.-]*$`)
 
-// unknownCommand reports whether a name is that of no command and no tool, and returns the command that resembles it.
+// unknownCommand reports whether no command and no tool has a name, and returns the most similar command.
 func (m *model) unknownCommand(name string) (near string, unknown bool) {
 	if !commandForm.MatchString(name) || m.call == nil || len(m.session.Commands) == 0 {
 		return "", false

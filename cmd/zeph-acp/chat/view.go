@@ -45,7 +45,7 @@ func tail(text string, columns int) string {
 
 func width(text string) int { return ansi.StringWidth(text) }
 
-// fitting returns the first of the texts that fits in the columns, else the beginning of the last one.
+// fitting returns the first text that fits in the columns. If none does, it cuts the last one.
 func fitting(columns int, texts ...string) string {
 	for _, t := range texts {
 		if width(t) <= columns {

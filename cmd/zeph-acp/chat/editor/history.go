@@ -110,7 +110,7 @@ func (e *Editor) pressInSearch(k tea.KeyPressMsg) bool {
 	return true
 }
 
-// accept takes the entry that was found into the editor.
+// accept ends the search and edits the prompt that it has found.
 func (e *Editor) accept() {
 	at, found := e.search.at, e.search.found
 	e.endSearch()

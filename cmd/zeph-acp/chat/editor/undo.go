@@ -66,7 +66,7 @@ func (c *changes) noteCursor(cursor int) {
 	}
 }
 
-// undo takes the last change back.
+// undo reverts the last change.
 func (e *Editor) undo() {
 	e.endInsertion()
 	for i := len(e.done) - 1; i >= 0; i-- {
