@@ -170,31 +170,6 @@ func shortDir(dir string) string {
 	return dir
 }
 
-// branch returns the branch of the repository that a directory is in; empty if there is none.
-func branch(dir string) string {
-	for at := dir; ; at = filepath.Dir(at) {
-		git := filepath.Join(at, ".git")
-		if info, err := os.Stat(git); err == nil {
-			if !info.IsDir() { // of a linked worktree
-				text, _ := cli.ReadBounded(git, maxHead)
-				git = filepath.FromSlash(strings.TrimSpace(strings.TrimPrefix(string(text), "gitdir: ")))
-				if !filepath.IsAbs(git) {
-					git = filepath.Join(at, git)
-				}
-			}
-			head, _ := cli.ReadBounded(filepath.Join(git, "HEAD"), maxHead)
-			name, _ := strings.CutPrefix(strings.TrimSpace(string(head)), "ref: refs/heads/")
-			return name[:min(len(name), maxHead)]
-		}
-		if at == filepath.Dir(at) {
-			return ""
-		}
-	}
-}
-
-// maxHead bounds the file that names the branch, in bytes.
-const maxHead = 4 << 10
-
 // chatHint returns the line that says how to begin.
 func chatHint(r *run.Runner) string {
 	if r.App.IsDirect("") {
