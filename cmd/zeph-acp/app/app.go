@@ -76,8 +76,8 @@ type ModelAccess struct {
 	Getenv func(string) string // looks up the environment, then the saved keys
 	Logout func() error        // removes the saved keys, and forgets those of commands
 	Locked func() error        // returns the reason why the saved keys cannot be used, or nil
-	// KeyCommands runs the commands that give keys.
-	KeyCommands *provider.KeyCommands
+	// Credentials fetches the credentials of providers.
+	Credentials *provider.Credentials
 	// SystemAppend is a text of the user at the end of the system prompt; empty adds nothing.
 	SystemAppend string
 }
@@ -204,10 +204,10 @@ func New(l *config.Loaded, log *slog.Logger) *App {
 	a.Log = a.maskedLog(log)
 	log = a.Log
 	a.Getenv = a.environment(l, saved)
-	a.KeyCommands = a.newKeyCommands()
-	a.servers.Keys = a.KeyCommands
+	a.Credentials = a.newCredentials()
+	a.servers.Credentials = a.Credentials
 	a.Logout = func() error {
-		a.KeyCommands.Forget()
+		a.Credentials.Forget()
 		_, err := saved.RemoveAll()
 		return err
 	}
@@ -270,7 +270,7 @@ func (a *App) openStore() {
 func (a *App) Close() error {
 	a.worktrees.close()
 	a.opening.Wait()
-	a.KeyCommands.Close()
+	a.Credentials.Close()
 	a.catalogue.Close()
 	a.Reaper.Close()
 	for _, s := range a.allSessions() {

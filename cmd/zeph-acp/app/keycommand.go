@@ -22,18 +22,22 @@ const (
 	keyCommandOutput  = 64 << 10 // bytes
 )
 
-// newKeyCommands returns what runs the commands in api_key_cmd, for all sessions.
-func (a *App) newKeyCommands() *provider.KeyCommands {
-	return &provider.KeyCommands{
+// newCredentials returns the credentials of providers, for all sessions. They are masked from their first use on.
+func (a *App) newCredentials() *provider.Credentials {
+	return &provider.Credentials{
 		Run: func(ctx context.Context, command []string) (string, error) {
 			return a.runKeyCommand(ctx, keyCommandTimeout, command)
+		},
+		Learn: func(secrets ...string) {
+			for _, s := range secrets {
+				a.filters.learn(s)
+			}
 		},
 		Given: func() { a.catalogue.Refresh(a.Config.LLM, a.Getenv) }, // which starts no command itself
 	}
 }
 
-// runKeyCommand runs a command of the user and returns the key in its first line, which is masked
-// from then on. The program is the user's own, and may ask an agent or a server for the key: it has
+// runKeyCommand runs a command of the user and returns the key in its first line, . The program is the user's own, and may ask an agent or a server for the key: it has
 // the whole environment and runs outside of the box, as no other program of [program.Runner] does.
 // Its directory is the user's, so that no file of a project decides anything.
 func (a *App) runKeyCommand(ctx context.Context, timeout time.Duration, command []string) (string, error) {
@@ -57,7 +61,6 @@ func (a *App) runKeyCommand(ctx context.Context, timeout time.Duration, command 
 	if err != nil {
 		return "", fmt.Errorf("%s: the first line of its output: %w", shown, err)
 	}
-	a.filters.learn(key)
 	return key, nil
 }
 

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
+	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/provider"
 )
 
 // A helper has the whole environment and the user's directory. Only the first line of its output counts, and
@@ -68,6 +70,17 @@ func TestKeyCommand(t *testing.T) {
 				t.Errorf("the error shows a secret: %v", err)
 			}
 		})
+	}
+	if err := os.WriteFile(filepath.Join(home, "helper"), []byte("#!/bin/sh\necho "+key+"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	cfg := provider.Config{Providers: []provider.Provider{{Type: provider.TypeClaude, APIKeyCmd: []string{"~/helper"}}}}
+	m, err := provider.Select(cfg, a.Getenv, &a.servers, "")
+	if err == nil {
+		err = llm.FetchKey(t.Context(), m)
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 	if masked := a.filters.mask(l.Config.Tools.Filters.Security)("x " + key + " y"); strings.Contains(masked, key) {
 		t.Errorf("the key is not masked: %s", masked)

@@ -67,7 +67,7 @@ func newReplayed(l *config.Loaded) *App {
 	a.Scripted = true
 	a.BoxState = func() string { return "" } // it differs between machines
 	a.FindServer = fixtureServer
-	a.KeyCommands.Run = nil // a recording starts nothing of the user's
+	a.Credentials.Run = nil // a recording starts nothing of the user's
 	a.Getenv = keys.NewKeys(l.Paths.Config, provider.Keys(l.Config.LLM), func(string) string { return "" }).Getenv
 	return a
 }

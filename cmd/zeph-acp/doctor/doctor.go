@@ -191,7 +191,7 @@ func (e *examination) scanner() *redact.Scanner {
 		}
 	}
 	if e.app != nil {
-		s.Learn(e.app.KeyCommands.Known()...)
+		s.Learn(e.app.Credentials.Known()...)
 	}
 	for _, server := range cfg.MCP.Servers {
 		for _, value := range slices.Concat(slices.Collect(maps.Values(server.Env)), slices.Collect(maps.Values(server.Headers))) {

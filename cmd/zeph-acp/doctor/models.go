@@ -15,7 +15,7 @@ import (
 // models reports whether each provider can be reached, accepts its key, and has its
 // model. Only the model of new sessions is a failure; the others are warnings.
 func (e *examination) models(ctx context.Context) []Finding {
-	probes, err := provider.Probes(ctx, e.app.Config.LLM, e.app.Getenv, e.app.KeyCommands, e.app.Model, !e.Offline)
+	probes, err := provider.Probes(ctx, e.app.Config.LLM, e.app.Getenv, e.app.Credentials, e.app.Model, !e.Offline)
 	if err != nil {
 		return []Finding{failure(err.Error(), "correct ZEPH_MODEL or [[llm.providers]]")}
 	}

@@ -42,7 +42,7 @@ type Config struct {
 	APIKey  func() string // called before each request, so that a later login takes effect
 	KeyEnv  string        // the environment variable named in messages
 
-	KeyCommand *wire.KeyCommand // gives the key instead of APIKey; it may be nil
+	Source *wire.Source // of the credential, instead of APIKey; it may be nil
 
 	KeyOptional bool // the server may need no key
 
@@ -98,7 +98,7 @@ func New(cfg Config) *Model {
 	c := &Model{cfg: cfg, facts: factsOf(cfg.Model),
 		endpoint: wire.Endpoint{
 			Provider: cfg.Name, Model: cfg.Model, APIKey: cfg.APIKey, KeyEnv: cfg.KeyEnv, FirstByte: cfg.FirstByte, KeyOptional: cfg.KeyOptional,
-			KeyCommand: cfg.KeyCommand, KeyHeader: "X-Api-Key", Address: cfg.BaseURL, Kinds: statusOfKind,
+			Source: cfg.Source, KeyHeader: "X-Api-Key", Address: cfg.BaseURL, Kinds: statusOfKind,
 		},
 	}
 	c.client = c.endpoint.Client()

@@ -39,7 +39,7 @@ func (o *Model) hintFor(f *llm.Error, err error) {
 	case f.Status == http.StatusNotFound && model != "" && strings.Contains(message, "not found") &&
 		strings.Contains(message, "model") && !IsHosted(o.base):
 		f.Hint = "run: ollama pull " + model
-	case wire.IsAuth(f.Status) && o.endpoint.KeyEnv == "" && o.endpoint.KeyCommand == nil:
+	case wire.IsAuth(f.Status) && o.endpoint.KeyEnv == "" && o.endpoint.Source == nil:
 		f.Hint = "run: ollama signin, or name the variable of a key with api_key_env"
 	}
 }

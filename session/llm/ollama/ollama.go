@@ -28,7 +28,7 @@ type Config struct {
 	APIKey  func() string // called before each request; nil means that there is no key
 	KeyEnv  string        // the environment variable of the key; empty means that no key is needed
 
-	KeyCommand *wire.KeyCommand // gives the key instead of APIKey; it may be nil
+	Source *wire.Source // of the credential, instead of APIKey; it may be nil
 
 	Embedding       string // the model for embeddings; empty means that there is none
 	EmbeddingPrefix string // before each text to embed
@@ -75,7 +75,7 @@ func New(cfg Config) *Model {
 	_, query := wire.SplitQuery(cfg.Address)
 	o := &Model{cfg: cfg, base: base,
 		endpoint: wire.Endpoint{
-			Provider: cfg.Name, Model: cfg.Model, APIKey: cfg.APIKey, KeyEnv: cfg.KeyEnv, FirstByte: cfg.FirstByte, KeyCommand: cfg.KeyCommand,
+			Provider: cfg.Name, Model: cfg.Model, APIKey: cfg.APIKey, KeyEnv: cfg.KeyEnv, FirstByte: cfg.FirstByte, Source: cfg.Source,
 			Address: base.String() + "?" + query,
 		},
 	}

@@ -31,7 +31,7 @@ type Config struct {
 	APIKey  func() string // called before each request, so that a later login takes effect; nil means that there is no key
 	KeyEnv  string        // the environment variable named in messages; empty means that no key is needed
 
-	KeyCommand *wire.KeyCommand // gives the key instead of APIKey; it may be nil
+	Source *wire.Source // of the credential, instead of APIKey; it may be nil
 
 	KeyOptional bool // the server may need no key
 
@@ -100,7 +100,7 @@ func New(cfg Config) *Model {
 	o := &Model{cfg: cfg, base: baseOf(cfg), facts: factsOf(cfg.Type, cfg.Model),
 		endpoint: wire.Endpoint{
 			Provider: cfg.Name, Model: cfg.Model, APIKey: cfg.APIKey, KeyEnv: cfg.KeyEnv, FirstByte: cfg.FirstByte, KeyOptional: cfg.KeyOptional,
-			KeyCommand: cfg.KeyCommand, Address: cfg.BaseURL, Kinds: statusOfKind,
+			Source: cfg.Source, Address: cfg.BaseURL, Kinds: statusOfKind,
 		},
 	}
 	o.client = o.endpoint.Client()

@@ -16,9 +16,9 @@ import (
 )
 
 // printing returns commands that print "KEY-1", "KEY-2" and so on.
-func printing(key string) *KeyCommands {
+func printing(key string) *Credentials {
 	runs := 0
-	return &KeyCommands{Run: func(context.Context, []string) (string, error) {
+	return &Credentials{Run: func(context.Context, []string) (string, error) {
 		runs++
 		return key + "-" + string(rune('0'+runs)), nil
 	}}
@@ -58,7 +58,7 @@ func TestKeyCommandHeaders(t *testing.T) {
 	})
 	for _, kind := range []string{TypeClaude, TypeOpenAI, TypeGemini, TypeOllama, TypeCompatible} {
 		p := Provider{Name: "p", Type: kind, Model: "m", BaseURL: s.URL, APIKeyCmd: []string{"op"}}
-		m, err := Select(Config{Providers: []Provider{p}}, func(string) string { return "of-the-environment" }, &Memory{Keys: printing("printed-key")}, "")
+		m, err := Select(Config{Providers: []Provider{p}}, func(string) string { return "of-the-environment" }, &Memory{Credentials: printing("printed-key")}, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +106,7 @@ func TestNoKeyCommandInBackground(t *testing.T) {
 	keys := printing("k")
 	cfg := Config{Providers: []Provider{{Name: "p", Type: TypeCompatible, Model: "m", BaseURL: s.URL, APIKeyCmd: []string{"op"}}}}
 	listed := make(chan struct{}, 1)
-	c := &Catalogue{Memory: &wire.Memory{Keys: keys}, Now: time.Now, Changed: func() { listed <- struct{}{} }}
+	c := &Catalogue{Memory: &wire.Memory{Credentials: keys}, Now: time.Now, Changed: func() { listed <- struct{}{} }}
 	defer c.Close()
 	getenv := func(string) string { return "" }
 	m, err := Select(cfg, getenv, c.Memory, "")

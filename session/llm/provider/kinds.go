@@ -10,6 +10,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/local"
 	"github.com/zeph-acp/zeph-acp/session/llm/ollama"
 	"github.com/zeph-acp/zeph-acp/session/llm/openai"
+	"github.com/zeph-acp/zeph-acp/session/llm/wire"
 )
 
 // The provider types that a Provider can have.
@@ -42,7 +43,9 @@ type kind struct {
 	// describe returns the title and the description of the model in a menu; nil means the name
 	// of the model.
 	describe func(model string) (title, about string)
-	builtIn  func(address string) []string // the models that are known without asking
+	// source returns the source of the credential where no command prints a key. It may be nil, and return nil.
+	source  func(p opening) *wire.Source
+	builtIn func(address string) []string // the models that are known without asking
 }
 
 // kinds are all types, in the order of messages; those that are public, in the order in

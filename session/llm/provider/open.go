@@ -21,6 +21,7 @@ type opening struct {
 	memory *wire.Memory
 	// keyOptional means that the server is asked without a key if there is none.
 	keyOptional bool
+	typeSource  func(opening) *wire.Source // of the kind; may be nil
 }
 
 // key returns a function that looks up the key.
@@ -34,9 +35,13 @@ func (p opening) key(env string) func() string {
 // usualKeyTTL is how long the key of a command is used, in seconds.
 const usualKeyTTL = 300
 
-// keyCommand returns the command that gives the key, or nil.
-func (p opening) keyCommand() *wire.KeyCommand {
-	return p.memory.Keys.Command(p.APIKeyCmd, time.Duration(cmp.Or(p.APIKeyCmdTTLSecs, usualKeyTTL))*time.Second)
+// source returns the source of the credential: the command of the key, else the type's own; nil if a variable holds
+// the key.
+func (p opening) source() *wire.Source {
+	if len(p.APIKeyCmd) == 0 && p.typeSource != nil {
+		return p.typeSource(p)
+	}
+	return p.memory.Credentials.Command(p.APIKeyCmd, time.Duration(cmp.Or(p.APIKeyCmdTTLSecs, usualKeyTTL))*time.Second)
 }
 
 // firstByte returns how long the server may send nothing before its answer begins; 0 means the default.
@@ -44,12 +49,12 @@ func (p opening) firstByte() time.Duration { return time.Duration(p.FirstByteSec
 
 // openAnthropic returns the model of a provider of the type claude.
 func openAnthropic(p opening) (llm.Model, error) {
-	cfg := anthropic.Config{Name: p.Name, Model: p.Model, BaseURL: p.BaseURL, KeyEnv: p.APIKeyEnv, APIKey: p.key(p.APIKeyEnv), KeyCommand: p.keyCommand(), KeyOptional: p.keyOptional,
+	cfg := anthropic.Config{Name: p.Name, Model: p.Model, BaseURL: p.BaseURL, KeyEnv: p.APIKeyEnv, APIKey: p.key(p.APIKeyEnv), Source: p.source(), KeyOptional: p.keyOptional,
 		FirstByte: p.firstByte(), MaxTokens: p.MaxTokens, Window: p.ContextWindow, NoImages: p.Images == imagesNo, Price: p.Price}
 	if !wire.IsNearby(p.BaseURL) || strings.HasPrefix(p.Model, "claude-") { // what is known about Claude holds behind a proxy too
 		return anthropic.New(cfg), nil
 	}
-	asked := openai.New(openai.Config{Type: openai.ServerCompatible, Name: p.Name, Model: p.Model, BaseURL: p.BaseURL, APIKey: cfg.APIKey, KeyCommand: cfg.KeyCommand, KeyOptional: true, Memory: p.memory})
+	asked := openai.New(openai.Config{Type: openai.ServerCompatible, Name: p.Name, Model: p.Model, BaseURL: p.BaseURL, APIKey: cfg.APIKey, Source: cfg.Source, KeyOptional: true, Memory: p.memory})
 	cfg.Served = func() int {
 		f, _ := asked.Facts()
 		return f.Window
@@ -61,7 +66,7 @@ func openAnthropic(p opening) (llm.Model, error) {
 // at a kind of server such as [openai.ServerCompatible].
 func openOpenAI(server string) func(p opening) (llm.Model, error) {
 	return func(p opening) (llm.Model, error) {
-		cfg := openai.Config{Type: server, Name: p.Name, Model: p.Model, API: p.API, BaseURL: p.BaseURL, KeyEnv: p.APIKeyEnv, APIKey: p.key(p.APIKeyEnv), KeyCommand: p.keyCommand(), KeyOptional: p.keyOptional,
+		cfg := openai.Config{Type: server, Name: p.Name, Model: p.Model, API: p.API, BaseURL: p.BaseURL, KeyEnv: p.APIKeyEnv, APIKey: p.key(p.APIKeyEnv), Source: p.source(), KeyOptional: p.keyOptional,
 			Embedding: p.EmbeddingModel, EmbeddingPrefix: p.embeddingPrefix(), FirstByte: p.firstByte(), MaxTokens: p.MaxTokens, Window: p.ContextWindow, NoImages: p.Images == imagesNo, Price: p.Price, Memory: p.memory}
 		if server == openai.ServerCompatible {
 			cfg.UsualWindow = usualWindow(cfg.Model)
@@ -75,7 +80,7 @@ func openOllama(p opening) (llm.Model, error) {
 	if p.APIKeyEnv == "" && len(p.APIKeyCmd) == 0 && ollama.IsHosted(ollama.ParseAddress(p.BaseURL)) {
 		p.APIKeyEnv = ollamaKey // other servers must not see it
 	}
-	return ollama.New(ollama.Config{Name: p.Name, Model: p.Model, Address: p.BaseURL, KeyEnv: p.APIKeyEnv, APIKey: p.key(p.APIKeyEnv), KeyCommand: p.keyCommand(),
+	return ollama.New(ollama.Config{Name: p.Name, Model: p.Model, Address: p.BaseURL, KeyEnv: p.APIKeyEnv, APIKey: p.key(p.APIKeyEnv), Source: p.source(),
 		Embedding: p.EmbeddingModel, EmbeddingPrefix: p.embeddingPrefix(), FirstByte: p.firstByte(), MaxTokens: p.MaxTokens, Window: p.ContextWindow, Images: p.Images, Price: p.Price, Memory: p.memory}), nil
 }
 
@@ -83,8 +88,8 @@ func openOllama(p opening) (llm.Model, error) {
 // sessions.
 type Memory = wire.Memory
 
-// KeyCommands runs the commands that give keys. The app has one for all sessions.
-type KeyCommands = wire.KeyCommands
+// Credentials fetches the credentials of providers. The app has one for all sessions.
+type Credentials = wire.Credentials
 
 // DefaultOllama is the address at which an Ollama is looked for.
 const DefaultOllama = ollama.DefaultAddress

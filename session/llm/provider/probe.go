@@ -27,7 +27,7 @@ type Probe struct {
 
 // Probes checks all providers concurrently. The first result is about the model that
 // Select returns; want is as for Select. If ask is false, no connection is made, and no command runs.
-func Probes(ctx context.Context, cfg Config, getenv func(string) string, keys *KeyCommands, want string, ask bool) ([]Probe, error) {
+func Probes(ctx context.Context, cfg Config, getenv func(string) string, keys *Credentials, want string, ask bool) ([]Probe, error) {
 	ps := availableProviders(cfg, getenv)
 	first, err := chooseProvider(ps, want)
 	if err != nil {
@@ -45,9 +45,9 @@ func Probes(ctx context.Context, cfg Config, getenv func(string) string, keys *K
 }
 
 // probe checks one provider.
-func (p Provider) probe(ctx context.Context, getenv func(string) string, keys *KeyCommands, ask bool) Probe {
+func (p Provider) probe(ctx context.Context, getenv func(string) string, keys *Credentials, ask bool) Probe {
 	out := Probe{Name: p.id(), Type: p.Type, Address: p.address(getenv), Key: p.keyEnv(), Command: p.APIKeyCmd}
-	m, err := p.open(getenv, &wire.Memory{Keys: keys})
+	m, err := p.open(getenv, &wire.Memory{Credentials: keys})
 	if err == nil {
 		err = llm.Ready(m)
 	}

@@ -75,7 +75,7 @@ func (p Provider) open(getenv func(string) string, memory *wire.Memory) (llm.Mod
 	if !ok {
 		return nil, fmt.Errorf("provider %q: type %q is not known; the types are %s", p.name(), p.Type, kindNames(anyKind))
 	}
-	o := opening{p, getenv, memory, p.onThisMachine() && p.APIKeyEnv == ""}
+	o := opening{p, getenv, memory, p.onThisMachine() && p.APIKeyEnv == "", k.source}
 	o.Name, o.Model, o.APIKeyEnv, o.BaseURL = p.name(), p.model(), p.keyEnv(), p.baseURL(getenv)
 	if o.BaseURL != p.BaseURL && !k.bareAddress && !isWebAddress(o.BaseURL) {
 		return nil, fmt.Errorf("provider %q: %s must be an address such as %s", p.name(), k.addressEnv, k.address)

@@ -37,8 +37,8 @@ func TrimEndpoint(address string) (base string, whole bool) {
 // Client sends requests. Any response but success becomes a *StatusError.
 type Client struct {
 	*http.Client
-	query    string    // added to each request
-	endpoint *Endpoint // whose key each request has; nil means none
+	query    string    // added to each request of Send
+	endpoint *Endpoint // whose credential each request of Send has; nil means none
 }
 
 // Client returns a client for requests with the key of the endpoint, which must not change.
@@ -48,7 +48,7 @@ func (e *Endpoint) Client() Client {
 	return c
 }
 
-// NewClient returns a client for an address, without a key. Each request has the query of that address.
+// NewClient returns a client for an address, without a key. Each request of Send has the query of that address.
 func NewClient(address string) Client {
 	_, query := SplitQuery(address)
 	// A redirect would send key and conversation to an address that is not configured.
@@ -99,9 +99,6 @@ const maxRefusal = 64 << 10
 
 // Do is http.Client.Do, except that any status but success is an error.
 func (c Client) Do(req *http.Request) (*http.Response, error) {
-	if c.query != "" {
-		req.URL.RawQuery = strings.TrimSuffix(c.query+"&"+req.URL.RawQuery, "&")
-	}
 	res, err := c.Client.Do(req)
 	if err != nil && c.usesProxy(req) {
 		return nil, &proxyError{err}

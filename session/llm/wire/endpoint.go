@@ -45,8 +45,8 @@ type Endpoint struct {
 	Model    string        // the provider's name for it
 	APIKey   func() string // called before each request; nil means that there is no key
 	KeyEnv   string        // the environment variable named in messages; empty means that no key is needed
-	// KeyCommand gives the key instead of APIKey; it may be nil.
-	KeyCommand *KeyCommand
+	// Source returns the credential of requests instead of APIKey; it may be nil.
+	Source *Source
 	// KeyHeader is the header with the key; empty means a bearer token.
 	KeyHeader string
 	// KeyOptional sends the request without a key if there is none, since the server may need none.
@@ -74,45 +74,45 @@ func IsNearby(address string) bool {
 	return err == nil && (IsLoopback(u.Hostname()) || net.ParseIP(u.Hostname()).IsPrivate())
 }
 
-// Ready returns an *llm.Error with Auth if a key is needed and missing. It runs no command that gives one.
+// Ready returns an *llm.Error with Auth if a key is needed and missing. It asks no Source.
 func (e *Endpoint) Ready() error {
-	if e.KeyCommand == nil && e.KeyEnv != "" && !e.KeyOptional && e.Key() == "" {
+	if e.Source == nil && e.KeyEnv != "" && !e.KeyOptional && e.Key() == "" {
 		return &llm.Error{Provider: e.Provider, Message: "there is no API key", Auth: true,
 			Hint: "run zeph-acp login, or set " + e.KeyEnv + " in the environment that starts the agent"}
 	}
 	return nil
 }
 
-// KeyAtHand reports whether a request would run no command for its key.
-func (e *Endpoint) KeyAtHand() bool { return e.KeyCommand == nil || e.KeyCommand.isAtHand() }
+// KeyAtHand reports whether a request would ask no Source for its credential.
+func (e *Endpoint) KeyAtHand() bool { return e.Source == nil || e.Source.isAtHand() }
 
-// FetchKey runs the command that gives the key, if the key is not at hand. The error is an *llm.Error, or ctx's
+// FetchKey asks the Source for the credential, if it is not at hand. The error is an *llm.Error, or ctx's
 // cause after ctx is done.
 func (e *Endpoint) FetchKey(ctx context.Context) error {
-	_, err := e.keyFor(ctx)
+	_, err := e.credential(ctx)
 	return e.Outcome(ctx, err)
 }
 
-// keyFor returns the key of a request, or "". A nil Endpoint has none.
-func (e *Endpoint) keyFor(ctx context.Context) (string, error) {
+// credential returns the credential of a request. A nil Endpoint has an empty one.
+func (e *Endpoint) credential(ctx context.Context) (*Credential, error) {
 	switch {
 	case e == nil:
-		return "", nil
-	case e.KeyCommand != nil:
-		return e.KeyCommand.key(ctx)
+		return &Credential{}, nil
+	case e.Source != nil:
+		return e.Source.credential(ctx)
 	}
-	return e.Key(), nil
+	return &Credential{Key: e.Key()}, nil
 }
 
-// anotherKey returns the key with which a failed request is sent again, or "".
-func (e *Endpoint) anotherKey(ctx context.Context, refused string, err error) (string, error) {
-	if e == nil || e.KeyCommand == nil || !refusesKey(err) {
-		return "", nil
+// anotherCredential returns the credential with which a failed request is sent again, or nil.
+func (e *Endpoint) anotherCredential(ctx context.Context, refused *Credential, err error) (*Credential, error) {
+	if e == nil || e.Source == nil || !e.Source.refuses(err) {
+		return nil, nil
 	}
-	return e.KeyCommand.another(ctx, refused)
+	return e.Source.another(ctx, refused)
 }
 
-// Key returns the key that is not given by a command, or "".
+// Key returns the key that no Source returns, or "".
 func (e *Endpoint) Key() string {
 	if e.APIKey == nil {
 		return ""
@@ -158,8 +158,8 @@ func isLocalName(address string) bool {
 // address.
 func (e *Endpoint) secrets() []string {
 	all := []string{e.Key()}
-	if e.KeyCommand != nil {
-		all = e.KeyCommand.known()
+	if e.Source != nil {
+		all = e.Source.known()
 	}
 	if u, err := url.Parse(e.Address); err == nil {
 		if u.User != nil {

@@ -123,10 +123,8 @@ func (e *Endpoint) Failure(err error) error {
 // err. kind is the provider's name for the kind of failure, "" if it has none.
 func (e *Endpoint) classify(err error) (f *llm.Error, kind string) {
 	f = &llm.Error{Provider: e.Provider, Message: err.Error()}
-	if _, ok := errors.AsType[*keyError](err); ok {
-		f.Auth, f.Message = true, "no key from api_key_cmd: "+err.Error()
-		f.Hint = "run the command in a terminal; the next prompt runs it again"
-		return f, ""
+	if failed, ok := errors.AsType[*fetchError](err); ok {
+		return e.classifyFetch(failed), ""
 	}
 	if s, ok := errors.AsType[*StatusError](err); ok {
 		f.Status, f.Message, f.RetryAfter = s.Status, s.Message, s.wait
@@ -170,6 +168,19 @@ func (e *Endpoint) classify(err error) (f *llm.Error, kind string) {
 	return f, ""
 }
 
+// classifyFetch returns the failure to get a credential. Its status is not the provider's, so it is not among the fields.
+func (e *Endpoint) classifyFetch(failed *fetchError) *llm.Error {
+	_, answered := errors.AsType[*StatusError](failed.error)
+	_, unreachable := errors.AsType[*url.Error](failed.error)
+	f := &llm.Error{Provider: e.Provider, Message: failed.Error()}
+	if answered || unreachable {
+		f, _ = e.classify(failed.error)
+	}
+	f.Status, f.Auth, f.Message = 0, !f.Retryable, "no "+failed.source.What+": "+f.Message
+	f.Hint = failed.hint()
+	return f
+}
+
 // isMisconfigured reports whether requests to an address always fail: its certificate is
 // not trusted, or the server speaks another protocol.
 func isMisconfigured(u *url.Error) bool {
@@ -207,9 +218,8 @@ func IsAuth(status int) bool {
 func isBadKey(message string) bool { return strings.HasPrefix(message, "API key not valid") }
 
 // refusesKey reports whether another key may be accepted where this one failed.
-func refusesKey(err error) bool {
-	s, ok := errors.AsType[*StatusError](err)
-	return ok && (s.Status == http.StatusUnauthorized || isBadKey(s.Message))
+func refusesKey(e *StatusError) bool {
+	return e.Status == http.StatusUnauthorized || isBadKey(e.Message)
 }
 
 // hint returns a sentence of advice on a failure, for the user.
@@ -217,8 +227,8 @@ func (e *Endpoint) hint(f *llm.Error) string {
 	switch status := f.Status; {
 	case status == http.StatusBadRequest && wantsTLS.MatchString(f.Message):
 		return "begin base_url with https://"
-	case f.Auth && e.KeyCommand != nil:
-		return "check the key that " + e.KeyCommand.Program() + " prints, the command in api_key_cmd"
+	case f.Auth && e.Source != nil:
+		return e.Source.Check
 	case f.Auth && e.KeyEnv == "":
 		return "name the variable of its key with api_key_env"
 	case f.Auth:

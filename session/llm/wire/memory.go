@@ -8,8 +8,8 @@ import (
 // so that no session asks for them again. The zero value is empty and ready for use,
 // even concurrently.
 type Memory struct {
-	Keys    *KeyCommands // gives the keys that commands print; nil runs none
-	entries sync.Map
+	Credentials *Credentials // fetches the credentials of the servers; nil runs no command for one
+	entries     sync.Map
 }
 
 type memoryKey[T any] struct{ address, model string }

@@ -60,7 +60,7 @@ func plainText(res *http.Response, body []byte) string {
 
 // ParseRefusal reads the body of an error: {"error": {"type": …, "code": …, "message":
 // …}} of Anthropic and OpenAI, the same in a list of Gemini's, {"error": "…"} of
-// Ollama, and message or detail alone of servers built on FastAPI.
+// Ollama, {"error": kind, "error_description": "…"} of OAuth, and message or detail alone of servers built on FastAPI.
 func ParseRefusal(body []byte) (kind, message string) {
 	type fault struct {
 		Type     any `json:"type"`
@@ -74,6 +74,7 @@ func ParseRefusal(body []byte) (kind, message string) {
 	var whole struct {
 		Error  json.RawMessage `json:"error"`
 		Errors any             `json:"errors"`
+		Reason any             `json:"error_description"`
 		Detail any             `json:"detail"`
 		fault
 	}
@@ -101,6 +102,9 @@ func ParseRefusal(body []byte) (kind, message string) {
 	kind, _ = f.Code.(string)
 	if word, ok := f.Type.(string); ok && kind == "" {
 		kind = word
+	}
+	if reason := messageOf(whole.Reason); reason != "" {
+		return alone, reason
 	}
 	message = text(alone, f.Message, f.Msg, whole.Detail, whole.Errors)
 	if raw := f.Metadata.Raw; raw != "" { // the message of the provider that OpenRouter asked

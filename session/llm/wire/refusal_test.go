@@ -14,6 +14,7 @@ func TestRefusal(t *testing.T) {
 		`{"error":{"message":"busy","code":429,"type":"rate_limit"}}`:                                        {"rate_limit", "busy"},
 		`[{"error":{"code":400,"message":"API key not valid.","status":"INVALID_ARGUMENT"}}]`:                {"", "API key not valid."},
 		`{"error":"model 'x' not found"}`:                                                                    {"", "model 'x' not found"},
+		`{"error":"invalid_client","error_description":"AADSTS7000215: …"}`:                                  {"invalid_client", "AADSTS7000215: …"},
 		`{"object":"error","message":"too long","type":"BadRequestError","code":400}`:                        {"BadRequestError", "too long"},
 		`{"detail":"Not Found"}`:        {"", "Not Found"},
 		`{"detail":[{"loc":["body"]}]}`: {},
