@@ -28,14 +28,14 @@ func newMemoryLine(history []llm.Message, line string) string {
 }
 
 // shortenAttachments records the short forms of the embedded resources of a prompt. It returns
-// the texts that replace them for the model, by index.
-func (t *turn) shortenAttachments(ctx context.Context, prompt []acp.ContentBlock) map[int]string {
-	texts := map[int]string{}
+// their replacements for the model, by index.
+func (t *turn) shortenAttachments(ctx context.Context, prompt []acp.ContentBlock) map[int]transcript.Replacement {
+	instead := map[int]transcript.Replacement{}
 	for _, a := range t.shortForms(ctx, prompt) {
 		t.Record(a)
-		texts[a.Index-1] = a.Text
+		instead[a.Index-1] = transcript.Replacement{Text: a.Text}
 	}
-	return texts
+	return instead
 }
 
 // shortForms passes the embedded resources to Attached, and stores the long ones by Shorten. It

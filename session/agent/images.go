@@ -2,6 +2,7 @@ package agent
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
@@ -10,10 +11,13 @@ import (
 )
 
 // modelImages returns the images of a result for the model, and a line below the text for each that
-// it cannot see. A model without vision gets no images and no lines: the text names the images. The
-// client gets them unchanged.
+// it cannot see. A model without vision gets no images, and one line that says so. The client gets them
+// unchanged.
 func (t *turn) modelImages(res executors.Result) (images []llm.Image, notes string) {
 	if !llm.AcceptsImages(t.model) {
+		if slices.ContainsFunc(res.Content, func(c executors.Content) bool { return c.Image != nil }) {
+			return nil, fmt.Sprintf("\n[only the user sees the image: %s takes no images]", t.model.Name())
+		}
 		return nil, ""
 	}
 	var lines strings.Builder

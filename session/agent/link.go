@@ -49,11 +49,11 @@ func (t *turn) opener(trait executors.Trait, target string) (tool string, input 
 }
 
 // readLinks reads resource links by calls of the user: they are announced and pass
-// the same gates as all calls. It returns their texts by the index of the link.
+// the same gates as all calls. It returns their contents by the index of the link.
 // A link that cannot be read is not a failure: the model gets its address and
 // may read it itself.
-func (t *turn) readLinks(ctx context.Context, prompt []acp.ContentBlock) (map[int]string, error) {
-	texts, tried := map[int]string{}, 0
+func (t *turn) readLinks(ctx context.Context, prompt []acp.ContentBlock) (map[int]transcript.Replacement, error) {
+	contents, tried := map[int]transcript.Replacement{}, 0
 	t.origin, t.phase = executors.User, executors.PhasePlanner
 	defer func() { t.origin, t.phase = executors.Model, executors.PhaseExecutor }()
 	for i, c := range prompt {
@@ -65,16 +65,16 @@ func (t *turn) readLinks(ctx context.Context, prompt []acp.ContentBlock) (map[in
 			continue
 		}
 		tried++
-		if err := t.runForPart(ctx, texts, i, tool, args); err != nil {
-			return texts, err
+		if err := t.runForPart(ctx, contents, i, tool, args); err != nil {
+			return contents, err
 		}
 	}
-	return texts, nil
+	return contents, nil
 }
 
 // runCommands runs commands of the shell in the order of their parts of the prompt, and adds
-// their outputs to texts. The part of a command that was denied or failed stays unchanged.
-func (t *turn) runCommands(ctx context.Context, commands, texts map[int]string) error {
+// their outputs to outputs. The part of a command that was denied or failed stays unchanged.
+func (t *turn) runCommands(ctx context.Context, commands map[int]string, outputs map[int]transcript.Replacement) error {
 	shell, ok := executors.FindBy(t.tools, executors.Tool.RunsScripts)
 	if !ok {
 		return nil
@@ -82,7 +82,7 @@ func (t *turn) runCommands(ctx context.Context, commands, texts map[int]string) 
 	t.origin, t.phase = executors.Agent, executors.PhasePlanner
 	defer func() { t.origin, t.phase = executors.Model, executors.PhaseExecutor }()
 	for _, i := range slices.Sorted(maps.Keys(commands)) {
-		if err := t.runForPart(ctx, texts, i, shell.Name, map[string]string{shell.Subject.Param: commands[i]}); err != nil {
+		if err := t.runForPart(ctx, outputs, i, shell.Name, map[string]string{shell.Subject.Param: commands[i]}); err != nil {
 			return err
 		}
 	}
@@ -90,8 +90,8 @@ func (t *turn) runCommands(ctx context.Context, commands, texts map[int]string) 
 }
 
 // runForPart announces and runs a call whose result replaces a part of the prompt, and adds the
-// result to texts unless the call fails.
-func (t *turn) runForPart(ctx context.Context, texts map[int]string, part int, tool string, args map[string]string) error {
+// result to results unless the call fails.
+func (t *turn) runForPart(ctx context.Context, results map[int]transcript.Replacement, part int, tool string, args map[string]string) error {
 	input, err := json.Marshal(args)
 	if err != nil {
 		return err
@@ -103,7 +103,7 @@ func (t *turn) runForPart(ctx context.Context, texts map[int]string, part int, t
 	r.link = part + 1
 	result, err := r.run(ctx)
 	if err == nil && !result.Failed {
-		texts[part] = result.Text
+		results[part] = transcript.Replacement{Text: result.Text, Images: result.Images}
 	}
 	return err
 }

@@ -33,12 +33,12 @@ func History(events []Event) []llm.Message {
 // historian rebuilds a history event by event.
 type historian struct {
 	messages   []llm.Message
-	meter      llm.Meter      // of messages
-	openAnswer []llm.Block    // the blocks of the answer that is not complete yet
-	turnStart  int            // the index of this turn's first message
-	prompt     Prompt         // of this turn
-	instead    map[int]string // the argument of Prompt.Blocks
-	steps      []Step         // of the calls without a result
+	meter      llm.Meter           // of messages
+	openAnswer []llm.Block         // the blocks of the answer that is not complete yet
+	turnStart  int                 // the index of this turn's first message
+	prompt     Prompt              // of this turn
+	instead    map[int]Replacement // the argument of Prompt.Blocks
+	steps      []Step              // of the calls without a result
 }
 
 // add adds the messages of an event, or changes the earlier ones.
@@ -46,7 +46,7 @@ func (h *historian) add(e Event) {
 	switch e := e.(type) {
 	case Prompt:
 		h.endBroken()
-		h.turnStart, h.prompt, h.instead = len(h.messages), e, map[int]string{}
+		h.turnStart, h.prompt, h.instead = len(h.messages), e, map[int]Replacement{}
 		if !e.NoModel {
 			h.addMessage(llm.User, e.Blocks(nil))
 		}
@@ -55,7 +55,7 @@ func (h *historian) add(e Event) {
 		m := e.Message()
 		h.addMessage(m.Role, m.Blocks)
 	case Attachment:
-		h.replacePart(e.Index, e.Text)
+		h.replacePart(e.Index, Replacement{Text: e.Text})
 	case Block:
 		h.openAnswer = append(h.openAnswer, e.Block)
 	case Answer:
@@ -105,7 +105,7 @@ func (h *historian) endCall(e Result) {
 	h.steps = slices.DeleteFunc(h.steps, func(s Step) bool { return s.ID == e.Result.ID })
 	if e.Link != 0 {
 		if e.Link > 0 && !e.Result.Failed {
-			h.replacePart(e.Link, e.Result.Text)
+			h.replacePart(e.Link, Replacement{e.Result.Text, e.Result.Images})
 		}
 		return
 	}
@@ -138,10 +138,10 @@ func (h *historian) addResult(r *llm.ToolResult) {
 	}
 }
 
-// replacePart replaces a part of the prompt by a text for the model; index is 1-based.
-func (h *historian) replacePart(index int, text string) {
+// replacePart replaces a part of the prompt for the model; index is 1-based.
+func (h *historian) replacePart(index int, by Replacement) {
 	if len(h.messages) > h.turnStart {
-		h.instead[index-1] = text
+		h.instead[index-1] = by
 		h.messages[h.turnStart].Blocks = h.prompt.Blocks(h.instead)
 	}
 }

@@ -20,10 +20,16 @@ import (
 // the rest is not kept elsewhere. A larger text is truncated, with a note.
 const maxEmbedded = 200 << 10
 
-// Blocks translates a prompt for the model. Instead holds, by index, the texts of the files that
-// resource links name, and the short forms of long embedded resources. Content that the model
-// cannot read becomes a line of text, so that nothing is dropped silently.
-func (p Prompt) Blocks(instead map[int]string) []llm.Block {
+// Replacement is what the model gets in place of a part of a prompt: the content of the file that a
+// resource link names, or the short form of a long embedded resource.
+type Replacement struct {
+	Text   string
+	Images []llm.Image // which belong below Text
+}
+
+// Blocks translates a prompt for the model. Instead holds the replacements of parts, by index. Content that
+// the model cannot read becomes a line of text, so that nothing is dropped silently.
+func (p Prompt) Blocks(instead map[int]Replacement) []llm.Block {
 	var blocks []llm.Block
 	if p.Mode != "" {
 		blocks = append(blocks, llm.Block{Text: p.Mode})
@@ -38,8 +44,11 @@ func (p Prompt) Blocks(instead map[int]string) []llm.Block {
 		if p.OmitContent || p.ModelText != "" && c.Type == "text" {
 			continue
 		}
-		if b := promptBlock(c, instead[i]); b.Text != "" || b.Image != nil {
+		if b := promptBlock(c, instead[i].Text); b.Text != "" || b.Image != nil {
 			blocks = append(blocks, b)
+		}
+		for _, image := range instead[i].Images {
+			blocks = append(blocks, llm.Block{Image: &image})
 		}
 	}
 	if p.Context != "" && !p.OmitContent {

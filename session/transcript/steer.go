@@ -24,9 +24,9 @@ const steerMark = "[The user adds, while you work:]"
 
 // Message returns the message for the model.
 func (s Steer) Message() llm.Message {
-	instead := map[int]string{}
+	instead := map[int]Replacement{}
 	for _, a := range s.Attachments {
-		instead[a.Index-1] = a.Text
+		instead[a.Index-1] = Replacement{Text: a.Text}
 	}
 	blocks := Prompt{Content: s.Content, Context: s.Context}.Blocks(instead)
 	return llm.Message{Role: llm.User, Blocks: append([]llm.Block{{Text: steerMark}}, blocks...)}

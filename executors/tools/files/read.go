@@ -46,6 +46,9 @@ func (t *tools) read(ctx context.Context, _ *executors.Call, in *readInput) (exe
 	if err != nil {
 		return fail(ctx, err)
 	}
+	if form, head := t.formAt(at, false); form != nil {
+		return t.readForm(ctx, form, formed{at, in, head})
+	}
 	limit := t.cfg.MaxReadLines
 	if in.Limit > 0 {
 		limit = min(limit, in.Limit)
@@ -57,7 +60,10 @@ func (t *tools) read(ctx context.Context, _ *executors.Call, in *readInput) (exe
 	p := pager{name: at.display, skip: in.Offset, limit: limit, room: t.cfg.pageChars()}
 	full, err := t.page(ctx, at, &p)
 	if err != nil {
-		return fail(ctx, t.explain(err, "read", at.target))
+		if form, head := t.formAt(at, true); form != nil { // its name does not say so
+			return t.readForm(ctx, form, formed{at, in, head})
+		}
+		return fail(ctx, t.explain(t.explainUnread(err, at), "read", at.target))
 	}
 	if p.shown == 0 && len(card.Locations) > 0 { // the page begins after the end
 		card.Locations[0].Line = max(1, p.seen)
