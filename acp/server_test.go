@@ -30,7 +30,7 @@ func canonical(t testing.TB, line string) any {
 
 const alive = `{"jsonrpc":"2.0","id":"alive","method":"authenticate","params":{"methodId":"api-key"}}`
 
-// Each line gets the answer that JSON-RPC and docs/decisions.md state, and the
+// Each line gets the answer that JSON-RPC and docs/architecture.md state, and the
 // server continues.
 func TestFrames(t *testing.T) {
 	const parse = `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"not JSON: one message per line is expected"}}`

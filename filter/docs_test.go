@@ -13,7 +13,7 @@ import (
 
 // The documentation lists every strategy and every kind of credential.
 func TestDocs(t *testing.T) {
-	strategyDoc, masking := readDoc(t, "filter-strategies.md"), readDoc(t, "masking.md")
+	strategyDoc, masking := readDoc(t, "reference/filter-strategies.md"), readDoc(t, "security.md")
 	for _, name := range slices.Sorted(maps.Keys(strategies)) {
 		if !strings.Contains(strategyDoc, "\n| `"+name+"` | ") {
 			t.Errorf("no row of the strategy %s", name)

@@ -18,7 +18,7 @@ var (
 	inline   = regexp.MustCompile("`[^`\n]*`")
 	mdLink   = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	mdHead   = regexp.MustCompile(`(?m)^#{1,6} +(.+?) *$`)
-	pageCite = regexp.MustCompile(`(?:^|[^\w/.-])(docs/[\w-]+\.md)(#[\w-]+)?`)
+	pageCite = regexp.MustCompile(`(?:^|[^\w/.-])(docs/(?:reference/)?[\w-]+\.md)(#[\w-]+)?`)
 	pageName = regexp.MustCompile(`\bsee ([\w-]+\.md)`) // in the samples of docs/
 )
 
@@ -36,7 +36,7 @@ func TestDocuments(t *testing.T) {
 	}
 	for _, page := range pages {
 		for _, name := range pageName.FindAllStringSubmatch(readText(t, page), -1) {
-			if target := filepath.Join(filepath.Dir(page), name[1]); headings[target] == nil {
+			if target := filepath.Join("docs", name[1]); headings[target] == nil {
 				t.Errorf("%s: there is no page %s", page, name[1])
 			}
 		}
@@ -103,6 +103,17 @@ func repositoryFiles(t *testing.T) (pages, sources []string) {
 func readText(t *testing.T, file string) string {
 	t.Helper()
 	return read(t, filepath.Join("..", file))
+}
+
+// section returns the part of a page from a heading to the next one of its level.
+func section(t *testing.T, file, heading string) string {
+	t.Helper()
+	_, rest, ok := strings.Cut(readText(t, file), "\n## "+heading+"\n")
+	if !ok {
+		t.Fatalf("%s has no section %q", file, heading)
+	}
+	text, _, _ := strings.Cut(rest, "\n## ")
+	return text
 }
 
 // comments returns the comments of a Go file.

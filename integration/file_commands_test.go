@@ -11,10 +11,10 @@ import (
 	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
-// TestFileCommandsPage types the command of docs/file-commands.md in a project that has it.
+// TestFileCommandsPage types the command of docs/commands.md in a project that has it.
 func TestFileCommandsPage(t *testing.T) {
 	t.Parallel()
-	blocks := strings.Split(readText(t, "docs/file-commands.md"), "```\n")
+	blocks := strings.Split(section(t, "docs/commands.md", "Your own commands: Markdown files"), "```\n")
 	if len(blocks) < 5 {
 		t.Fatalf("the page has %d blocks", len(blocks))
 	}

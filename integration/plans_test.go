@@ -9,10 +9,10 @@ import (
 	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
-// TestPlanApproval plays the question of docs/plans.md. The answer changes the mode in the
+// TestPlanApproval plays the question of docs/goals.md. The answer changes the mode in the
 // same turn, and the audit log has it.
 func TestPlanApproval(t *testing.T) {
-	shown := regexp.MustCompile("(?s)```json\n(.*?)\n```").FindStringSubmatch(readText(t, "docs/plans.md"))
+	shown := regexp.MustCompile("(?s)```json\n(.*?)\n```").FindStringSubmatch(section(t, "docs/goals.md", "Plan first, then do"))
 	if shown == nil {
 		t.Fatal("the page has no frame")
 	}

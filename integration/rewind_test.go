@@ -170,9 +170,9 @@ func TestKilledRewindInTheEditor(t *testing.T) {
 	}
 }
 
-// TestRewindDocumented runs the example of docs/rewind.md, and compares what it prints.
+// TestRewindDocumented runs the example of docs/undo.md, and compares what it prints.
 func TestRewindDocumented(t *testing.T) {
-	page := readText(t, "docs/rewind.md")
+	page := readText(t, "docs/undo.md")
 	_, example, ok := strings.Cut(page, "```\n$ zeph-acp run --resume ID --yes '/rewind 2 files'\n")
 	if !ok {
 		t.Fatal("the page has no example")

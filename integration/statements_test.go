@@ -13,7 +13,7 @@ import (
 const version2From = 201
 
 // protocolPages list the numbered statements about the protocol.
-const protocolPages = "../docs/protocol-*.md"
+const protocolPages = "../docs/reference/statements*.md"
 
 // A statement is a numbered line. The line below it names its proofs, which are
 // fixtures and tests, or says why it is not proved yet.

@@ -10,10 +10,10 @@ import (
 	"github.com/zeph-acp/zeph-acp/integration/fakemodel"
 )
 
-// TestSteeringDocumented plays the frames of docs/steering.md: what the page shows is sent
+// TestSteeringDocumented plays the frames of docs/chat.md: what the page shows is sent
 // and answered.
 func TestSteeringDocumented(t *testing.T) {
-	playDocument(t, "steering.md", `_session/steering`, func(fakemodel.Request) fakemodel.Reply {
+	playDocument(t, "chat.md", `_session/steering`, func(fakemodel.Request) fakemodel.Reply {
 		return fakemodel.Answer(fakemodel.Say("Done."))
 	})
 }

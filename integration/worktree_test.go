@@ -181,7 +181,7 @@ func TestWorktreeRewind(t *testing.T) {
 // TestWorktreeExample runs the example of the documentation.
 func TestWorktreeExample(t *testing.T) {
 	t.Parallel()
-	blocks := strings.Split(readText(t, "docs/worktrees.md"), "```")
+	blocks := strings.Split(section(t, "docs/agents.md", "Worktrees"), "```")
 	config, result := strings.TrimPrefix(blocks[1], "toml\n"), strings.Split(strings.TrimPrefix(blocks[3], "text\n"), "\n")
 	p := delegating(t, []task{{"task 1", "fixer"}}, func(_ string, n int) (fakemodel.Block, bool) {
 		return fakemodel.Call("c", "write", map[string]string{"path": []string{"calc.go", "calc_test.go", ""}[n], "content": "package calc\n"}), n < 2

@@ -4,7 +4,7 @@
 // files below w/, model.jsonl), and frames.jsonl, the frames of client and agent in
 // the order of the wire. [Parse] reads a fixture. [Play] plays the client's part
 // against a server and compares the agent's frames. [Rewrite] updates the agent's
-// part, and [Recorder] creates a fixture from a live connection. docs/fixtures.md
+// part, and [Recorder] creates a fixture from a live connection. protocol-fixtures/README.md
 // describes the format.
 //
 // A fixture that plays contains every frame of the agent. A missing or extra frame,

@@ -20,14 +20,14 @@ type Config struct {
 	MaxToolIterationsHard int     `toml:"max_tool_iterations_hard" default:"200" range:"1..10000" unit:"rounds" doc:"after which a turn always ends; at least max_tool_iterations"`
 	ContextBudgetTokens   int     `toml:"context_budget_tokens" default:"0" range:"0.." zero:"the model's window" tighten:"limit" unit:"tokens" doc:"that a turn may fill"`
 	CompactAt             float64 `toml:"compact_at" default:"0.75" range:"0|0.1..0.8" zero:"never automatically" doc:"share of that budget at which older messages are summarized"`
-	ShrinkAfter           int     `toml:"shrink_after" default:"3" range:"0..1000" zero:"as long as there is room" unit:"requests" doc:"that have a long result whole before it may become a reference; see conversations.md"`
+	ShrinkAfter           int     `toml:"shrink_after" default:"3" range:"0..1000" zero:"as long as there is room" unit:"requests" doc:"that have a long result whole before it may become a reference; see sessions.md"`
 	CompressProvider      string  `toml:"compress_provider" format:"model" zero:"the session's model" doc:"the model that writes the summary, provider or provider:model"`
 	Mode                  string  `toml:"mode" default:"code" oneof:"ask,architect,code,auto,auto-judge" tighten:"earlier" doc:"mode of new sessions"`
 	// HallucinationDetection warns in the log, in /status and in the audit log.
-	HallucinationDetection  bool   `toml:"hallucination_detection" default:"false" tighten:"on" doc:"true: warn when a reasoning model names things that do not exist; see context.md"`
+	HallucinationDetection  bool   `toml:"hallucination_detection" default:"false" tighten:"on" doc:"true: warn when a reasoning model names things that do not exist; see instructions.md"`
 	ReasoningModelDetection string `toml:"reasoning_model_detection" default:"auto" oneof:"auto,always,never" doc:"which models are reasoning models, auto by name or thoughts"`
 	Budget                  Budget `toml:"budget"`
-	MaxRulesBytes           int    `toml:"max_rules_bytes" default:"32KiB" range:"0..1MiB" zero:"none" tighten:"lower" unit:"bytes" doc:"of AGENTS.md, CLAUDE.md and .zeph/rules/*.md in the system prompt; see context.md"`
+	MaxRulesBytes           int    `toml:"max_rules_bytes" default:"32KiB" range:"0..1MiB" zero:"none" tighten:"lower" unit:"bytes" doc:"of AGENTS.md, CLAUDE.md and .zeph/rules/*.md in the system prompt; see instructions.md"`
 }
 
 // defaultHardCap is the default of MaxToolIterationsHard.

@@ -63,9 +63,9 @@ func TestQuestionEndsTurn(t *testing.T) {
 	}
 }
 
-// TestQuestionPage runs the example of docs/ask-user.md.
+// TestQuestionPage runs the example of docs/commands.md.
 func TestQuestionPage(t *testing.T) {
-	page, err := os.ReadFile("../../docs/ask-user.md")
+	page, err := os.ReadFile("../../docs/commands.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session"
 )
 
-// extensions returns the methods beyond the protocol; docs/extensions.md describes
+// extensions returns the methods beyond the protocol; docs/client-authors.md describes
 // them.
 func extensions(sessions *session.Sessions) map[string]acp.Extension {
 	return map[string]acp.Extension{

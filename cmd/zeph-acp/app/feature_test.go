@@ -51,8 +51,8 @@ func TestDocumentedLinks(t *testing.T) {
 		t.Errorf("outside of audit are %q of %q", outer, want)
 	}
 	for file, links := range map[string]*regexp.Regexp{
-		"../../../docs/design.md":  regexp.MustCompile(`(?s)\| link \| job \|\n\|---\|---\|\n(.*?)\n\| tools \|`),
-		"../../../CONTRIBUTING.md": regexp.MustCompile(`(?s)features\.go\n(.*?)→ DynExecutor`),
+		"../../../docs/architecture.md": regexp.MustCompile(`(?s)\| link \| job \|\n\|---\|---\|\n(.*?)\n\| tools \|`),
+		"../../../CONTRIBUTING.md":      regexp.MustCompile(`(?s)features\.go\n(.*?)→ DynExecutor`),
 	} {
 		text, err := os.ReadFile(file)
 		if err != nil {

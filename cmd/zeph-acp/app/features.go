@@ -20,7 +20,7 @@ import (
 //
 // The order is the order of the chain, outermost first. A call that cannot run is refused before any
 // link checks it. Links that deny come before the question to the user. No "always" bypasses a gate.
-// docs/design.md explains the order. In the same order models see the tools, features ask the user
+// docs/architecture.md explains the order. In the same order models see the tools, features ask the user
 // before a turn, and /status shows their lines. A feature without a link stands where these need it.
 func (b *sessionBuilder) features(terminals *ideproxy.Terminals) *sessionFeatures {
 	tools := executors.NewDynExecutor() // set below

@@ -223,7 +223,7 @@ func isPlayed(row, fixture int, day int) bool {
 
 // TestSwitches plays the prompts of all fixtures under the rows of a covering array: each pair of
 // values of two switches occurs in one of them. It checks what must hold whatever the switches
-// are. docs/fixtures.md describes it.
+// are. protocol-fixtures/README.md describes it.
 func TestSwitches(t *testing.T) {
 	all := switchFixtures(t)
 	schema.Load(t) // runs the go command, which needs the environment

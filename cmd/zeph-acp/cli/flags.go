@@ -96,11 +96,11 @@ func (f *Flags) Register(root *cobra.Command) {
 
 // AddPolicyFlag adds --policy-file to a command.
 func (f *Flags) AddPolicyFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.policy, "policy-file", "", "check every call by the rules in `FILE`; see docs/policy.md")
+	cmd.Flags().StringVar(&f.policy, "policy-file", "", "check every call by the rules in `FILE`; see docs/gates.md")
 }
 
 // Serves describes --protocol for a command that serves an editor.
-const Serves = "serve the `VERSIONS` of the protocol: v1, auto or v2; see docs/protocol-v2.md"
+const Serves = "serve the `VERSIONS` of the protocol: v1, auto or v2; see docs/protocol.md"
 
 // AddProtocolFlag adds --protocol to a command.
 func (f *Flags) AddProtocolFlag(cmd *cobra.Command, usage string) {

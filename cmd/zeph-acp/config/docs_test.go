@@ -3,7 +3,9 @@ package config
 import (
 	"maps"
 	"os"
+	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -13,47 +15,61 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// settingsPages are the pages whose samples show every key.
-var settingsPages = func() (pages []string) {
-	const names = "settings settings-tools settings-gates judge skills rewind agents memory schedule ask-user lsp goals costs chat " +
-		"web-search"
-	for _, name := range strings.Fields(names) {
-		pages = append(pages, "../../../docs/"+name+".md")
+// The samples that are generated: those marked "defaults" show all keys of their tables, and those
+// marked "example" only have the sentences.
+var generated = regexp.MustCompile("(?s)```toml (defaults|example)\n(.*?)```")
+
+// settingsPages are the pages with such samples.
+func settingsPages(t *testing.T) (pages []string) {
+	t.Helper()
+	for _, dir := range []string{"../../../docs", "../../../docs/reference"} {
+		all, err := filepath.Glob(dir + "/*.md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, page := range all {
+			if text, err := os.ReadFile(page); err == nil && generated.Match(text) {
+				pages = append(pages, page)
+			}
+		}
+	}
+	if len(pages) == 0 {
+		t.Fatal("no page of docs has samples of settings")
 	}
 	return pages
-}()
+}
 
-// samples returns the TOML of the settings pages. The first sample of each page
-// has keys with their defaults; all others are examples.
+// samples returns the samples of the settings pages: those of all keys with their defaults, and examples.
 func samples(t *testing.T) (defaults, examples []string) {
 	t.Helper()
-	for _, page := range settingsPages {
+	for _, page := range settingsPages(t) {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
 		}
-		all := strings.Split(string(text), "```toml\n")[1:]
-		for i := range all {
-			all[i], _, _ = strings.Cut(all[i], "```")
+		for _, m := range generated.FindAllStringSubmatch(string(text), -1) {
+			if m[1] == "defaults" {
+				defaults = append(defaults, m[2])
+			} else {
+				examples = append(examples, m[2])
+			}
 		}
-		defaults, examples = append(defaults, all[0]), append(examples, all[1:]...)
 	}
 	return defaults, examples
 }
 
-// regenerate returns a page with the tables of its samples written from the tags: in the first
-// sample the keys, their defaults and sentences, in all others the sentences.
+// regenerate returns a page with the tables of its samples written from the tags: in samples of defaults
+// the keys, their defaults and sentences, in examples the sentences.
 func regenerate(page string) string {
-	parts := strings.Split(page, "```toml\n")
-	for i := 1; i < len(parts); i++ {
-		sample, after, _ := strings.Cut(parts[i], "```")
+	return generated.ReplaceAllStringFunc(page, func(block string) string {
+		m := generated.FindStringSubmatch(block)
 		var out []string
 		seen := map[string]bool{}
-		for _, table := range strings.Split(strings.TrimSpace(sample), "\n\n") {
+		for _, table := range strings.Split(strings.TrimSpace(m[2]), "\n\n") {
 			header, lines, _ := strings.Cut(table, "\n")
 			v := tableAt(reflect.ValueOf(setting.Default[Config]()), strings.Split(strings.Trim(header, "[]"), "."))
 			switch {
-			case i == 1 && !strings.HasPrefix(header, "[["):
+			case m[1] == "defaults" && !strings.HasPrefix(header, "[["):
 				out = append(out, header+"\n"+keysOf(v))
 			case v.Kind() == reflect.Struct:
 				out = append(out, header+"\n"+withSentences(v.Type(), lines, seen))
@@ -61,9 +77,8 @@ func regenerate(page string) string {
 				out = append(out, table+"\n")
 			}
 		}
-		parts[i] = strings.Join(out, "\n") + "```" + after
-	}
-	return strings.Join(parts, "```toml\n")
+		return "```toml " + m[1] + "\n" + strings.Join(out, "\n") + "```"
+	})
 }
 
 // tableAt returns the table at a path, or an element of the array or map of tables there.
@@ -103,7 +118,7 @@ func withSentences(t reflect.Type, lines string, seen map[string]bool) string {
 
 // The tables of the pages are generated from the tags. Run with -update to write them again.
 func TestTables(t *testing.T) {
-	for _, file := range settingsPages {
+	for _, file := range settingsPages(t) {
 		page, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -139,7 +154,7 @@ func TestDocs(t *testing.T) {
 	}
 	for _, path := range slices.Sorted(maps.Keys(settable(new(Config)))) {
 		if l.origins[path] == "" {
-			t.Errorf("%s is on no page: write the header of a new table, [TABLE], into the first sample of one of settingsPages, "+
+			t.Errorf("%s is on no page: write the header of a new table, [TABLE], into a sample that is marked \"toml defaults\", "+
 				"then write the keys with -update, as in TestTables", path)
 		}
 	}
@@ -157,7 +172,7 @@ func TestDocs(t *testing.T) {
 	} {
 		for _, f := range setting.Fields(typ) {
 			if !strings.Contains(elements, "\n"+f.Key+" = ") {
-				t.Errorf("%s of %v is in no example: add it to a later sample of one of settingsPages", f.Key, typ)
+				t.Errorf("%s of %v is in no example: add it to a sample that is marked \"toml example\"", f.Key, typ)
 			}
 		}
 	}

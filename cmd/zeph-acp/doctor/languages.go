@@ -29,7 +29,7 @@ func (e *examination) languages(context.Context) []Finding {
 	if len(installed) > 0 {
 		out = append(out, passed("installed: "+strings.Join(installed, ", ")))
 	} else if len(out) == 0 {
-		out = append(out, passed("none is installed; docs/lsp.md lists those that help"))
+		out = append(out, passed("none is installed; docs/code.md lists those that help"))
 	}
 	return out
 }

@@ -26,7 +26,7 @@ func TestExplainPanic(t *testing.T) {
 
 // The list describes each strategy, and the documentation has the same strategies.
 func TestStrategyDescriptions(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/filter-strategies.md")
+	page, err := os.ReadFile("../../../docs/reference/filter-strategies.md")
 	if err != nil {
 		t.Fatal(err)
 	}

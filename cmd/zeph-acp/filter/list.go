@@ -13,7 +13,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter"
 )
 
-// strategyDescriptions describes the strategies, as docs/filter-strategies.md does.
+// strategyDescriptions describes the strategies, as docs/reference/filter-strategies.md does.
 var strategyDescriptions = map[string]string{
 	"strip_noise":     "drops matching lines",
 	"truncate":        "keeps head and tail of a long output",

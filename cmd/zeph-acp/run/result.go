@@ -17,7 +17,7 @@ import (
 )
 
 // result is the last line of "run --json". All members are always there:
-// docs/run-json.md promises their names.
+// docs/run.md promises their names.
 type result struct {
 	Type       string          `json:"type"` // "result"
 	Session    string          `json:"sessionId"`

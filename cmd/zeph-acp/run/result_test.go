@@ -20,11 +20,12 @@ import (
 
 // The page about the result has an example with exactly its members, and a row for each.
 func TestResultPage(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/run-json.md")
+	page, err := os.ReadFile("../../../docs/run.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, example, _ := strings.Cut(string(page), "```json\n")
+	_, programs, _ := strings.Cut(string(page), "\n## `run` for programs\n")
+	_, example, _ := strings.Cut(programs, "```json\n")
 	example, _, _ = strings.Cut(example, "```")
 	members := func(text string) []string {
 		var all map[string]json.RawMessage

@@ -95,7 +95,7 @@ your own that fails, such as "/read missing.txt", with 1. Otherwise:
 		RunE: func(cmd *cobra.Command, args []string) error { return runPrompt(cmd, f, r, args) },
 	}
 	f.AddPolicyFlag(cmd)
-	f.AddProtocolFlag(cmd, "speak `VERSION` v1 or v2 of the protocol with the agent (default: v1); see docs/protocol-v2.md")
+	f.AddProtocolFlag(cmd, "speak `VERSION` v1 or v2 of the protocol with the agent (default: v1); see docs/protocol.md")
 	fs := cmd.Flags()
 	r.AddSessionFlags(cmd)
 	fs.BoolVarP(&r.yes, "yes", "y", false, "allow every tool call that needs permission")

@@ -11,9 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "rewrite docs/commands-known.md")
+var update = flag.Bool("update", false, "rewrite docs/reference/programs.md")
 
-const page = "../../../docs/commands-known.md"
+const page = "../../../docs/reference/programs.md"
 
 // The page of the documentation says what the table says.
 func TestPage(t *testing.T) {
@@ -25,16 +25,16 @@ func TestPage(t *testing.T) {
 	}
 	got, err := os.ReadFile(page)
 	if diff := cmp.Diff(want, string(got)); err != nil || diff != "" {
-		t.Errorf("%v: docs/commands-known.md is not what the table says; run this test with -update (-table +page)\n%s", err, diff)
+		t.Errorf("%v: docs/reference/programs.md is not what the table says; run this test with -update (-table +page)\n%s", err, diff)
 	}
 }
 
 func pageText() string {
 	var b strings.Builder
-	b.WriteString(`# Commands that zeph-acp knows
+	b.WriteString(`# Programs that zeph-acp knows
 
-This page is generated from [programs.toml](../executors/command/programs/programs.toml), which also has the options of each command.
-[permissions.md](permissions.md) says what follows from it. An unknown program asks, and its words may be files.
+This page is generated from [programs.toml](../../executors/command/programs/programs.toml), which also has the options of each command.
+[permissions.md](../permissions.md) says what follows from it. An unknown program asks, and its words may be files.
 
 ## Only read
 
@@ -117,7 +117,7 @@ A rule that names the option covers the command: ` + "`git push --force*`, but n
 		func(f *Facts) bool { return f.Destructive })
 	section("Run another command", "The command that they run is checked on its own.", func(f *Facts) bool { return f.Wraps != nil && !f.Wraps.OutputOnly })
 	section("Run code", "The code in their words or their input may do anything.", func(f *Facts) bool { return f.Code || f.Shell || f.RunsText || f.RunsInput })
-	section("Exchange data with other machines", "[gates.md](gates.md) has the labels that follow.", func(f *Facts) bool { return f.Flow == "both" })
+	section("Exchange data with other machines", "[gates.md](../gates.md) has the labels that follow.", func(f *Facts) bool { return f.Flow == "both" })
 	section("Send data", "Likewise.", func(f *Facts) bool { return f.Flow == "sends" })
 	b.WriteString("\nOf these programs, some words send data:\n\n| program | words |\n|---|---|\n")
 	for _, words := range Words() {

@@ -36,7 +36,7 @@ func (r *Rule) SetPosition(position string) { r.position = position }
 
 // Config is the table [tools.policy].
 type Config struct {
-	Enabled       bool               `toml:"enabled" default:"false" doc:"true: check every call by rules; see policy.md"`
+	Enabled       bool               `toml:"enabled" default:"false" doc:"true: check every call by rules; see gates.md"`
 	DefaultEffect executors.Decision `toml:"default_effect" default:"deny" oneof:"allow,deny" doc:"for calls that no rule matches"`
 	// PolicyFile is absolute, begins with ~/, or is relative to the configuration file.
 	PolicyFile string `toml:"policy_file" format:"file" doc:"a file with [[rules]] that replace the configured rules"`

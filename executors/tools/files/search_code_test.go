@@ -16,9 +16,9 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text/setting"
 )
 
-// TestSearchCodePage runs the example of docs/search-code.md.
+// TestSearchCodePage runs the example of docs/code.md.
 func TestSearchCodePage(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/search-code.md")
+	page, err := os.ReadFile("../../../docs/code.md")
 	must(t, err)
 	block := func(kind string) string {
 		_, rest, _ := strings.Cut(string(page), "```"+kind+"\n")

@@ -351,7 +351,7 @@ func TestApproval(t *testing.T) {
 		warned, at string
 	}{
 		"refused": {func(context.Context, approval.Question) approval.Answer { return approval.No }, "", "is off: you did not allow it"},
-		"no user": {nil, "The language server fake was not started, since no user could be asked whether it may run in this project; docs/lsp.md describes " +
+		"no user": {nil, "The language server fake was not started, since no user could be asked whether it may run in this project; docs/code.md describes " +
 			"the approval.",
 			"is off: no user could be asked whether it may run"},
 	} {

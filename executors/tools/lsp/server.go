@@ -113,7 +113,7 @@ func (s *Session) start(ctx context.Context, srv *server) {
 	subject := s.subject(srv)
 	if s.options.Desk.Ask == nil && s.options.Desk.State(subject) != approval.Approved {
 		s.disable(srv, "no user could be asked whether it may run")
-		s.options.Warn(fmt.Sprintf("The language server %s was not started, since no user could be asked whether it may run in this project; docs/lsp.md describes the approval.", name))
+		s.options.Warn(fmt.Sprintf("The language server %s was not started, since no user could be asked whether it may run in this project; docs/code.md describes the approval.", name))
 		return
 	}
 	if !s.options.Desk.Allowed(ctx, subject) {

@@ -220,9 +220,9 @@ func TestLine(t *testing.T) {
 	}
 }
 
-// docs/memory.md shows a result and the line as they are.
+// docs/instructions.md shows a result and the line as they are.
 func TestPage(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/memory.md")
+	page, err := os.ReadFile("../../../docs/instructions.md")
 	if err != nil {
 		t.Fatal(err)
 	}

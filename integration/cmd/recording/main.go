@@ -26,7 +26,7 @@ const (
 // prompt is what the person types.
 const prompt = `zeph-acp run "greet people politely"`
 
-// model is the script of the model: see docs/scripts.md.
+// model is the script of the model: see docs/client-authors.md.
 const model = `{"text": "I look at the greeting first."}
 {"tool": "read", "input": {"path": "greet.go"}}
 

@@ -9,7 +9,7 @@ import (
 
 // TAFC is the table [tools.tafc]: think-augmented function calling.
 type TAFC struct {
-	Enabled bool `toml:"enabled" default:"false" doc:"true: let the model think inside its calls of complex tools; see toolset.md"`
+	Enabled bool `toml:"enabled" default:"false" doc:"true: let the model think inside its calls of complex tools; see outputs.md"`
 	// ComplexityThreshold below 0 or above 1 is treated as that limit, with a warning, and NaN
 	// as the default: see complexity in tafc.go.
 	ComplexityThreshold float64 `toml:"complexity_threshold" default:"0.6" needs:"enabled" doc:"score from which a tool is complex, 0 to 1"`
@@ -58,7 +58,7 @@ type Filter struct {
 	// If Enabled is true, the model is offered only the tools that fit the prompt. With
 	// "auto", the model gets tool_search instead of the tools that few tasks need, and instead of
 	// the tools of MCP servers when all tools take more than a tenth of its window.
-	Enabled Choice `toml:"enabled" default:"auto" doc:"true: offer what fits the prompt; auto: see toolset.md"`
+	Enabled Choice `toml:"enabled" default:"auto" doc:"true: offer what fits the prompt; auto: see outputs.md"`
 	// TopK does not count tools that are offered for other reasons.
 	TopK int `toml:"top_k" default:"10" range:"0.." needs:"enabled" zero:"all" doc:"tools offered by their rank"`
 	// MinDescriptionWords is because a short description does not show whether the tool fits.
@@ -68,7 +68,7 @@ type Filter struct {
 
 // Dependencies is the table [tools.dependencies].
 type Dependencies struct {
-	Enabled       bool            `toml:"enabled" default:"false" doc:"true: let tools wait for others, by [tools.dependencies.rules.TOOL]; see toolset.md"`
+	Enabled       bool            `toml:"enabled" default:"false" doc:"true: let tools wait for others, by [tools.dependencies.rules.TOOL]; see outputs.md"`
 	BoostPerDep   float64         `toml:"boost_per_dep" default:"0.15" range:"0..1" needs:"enabled" doc:"added to a tool's score (0 to 1) for each completed tool of prefers"`
 	MaxTotalBoost float64         `toml:"max_total_boost" default:"0.2" range:"0..1" needs:"enabled" doc:"limit of the sum"`
 	Rules         map[string]Rule `toml:"rules" doc:"the rules by tool"`

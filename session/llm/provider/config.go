@@ -25,7 +25,7 @@ type Config struct {
 	FindOllama bool       `toml:"find_ollama" default:"true" doc:"without configured providers, use an Ollama that answers on this machine"`
 	ListModels bool       `toml:"list_models" default:"true" doc:"ask the providers for their models, at most once a day"`
 	// Fallback answer in turn: the first one that has its key and a large enough window.
-	Fallback []string `toml:"fallback" doc:"models that answer when the chosen one has failed, provider or provider:model; see failover.md"`
+	Fallback []string `toml:"fallback" doc:"models that answer when the chosen one has failed, provider or provider:model; see keys.md"`
 	// Retry limits the attempts before that.
 	Retry backoff.Limits `toml:"retry" default:"max_attempts=4 base_ms=1000 max_ms=20000 budget_secs=60"`
 }

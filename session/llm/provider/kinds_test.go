@@ -29,7 +29,7 @@ func TestKindsDocumented(t *testing.T) {
 		if !strings.Contains(types, k.name) {
 			t.Errorf("docs/configuration.md has %q, want %s too", types, k.name)
 		}
-		for _, file := range []string{"../../../README.md", "../../../docs/settings.md", "../local/direct.md"} {
+		for _, file := range []string{"../../../README.md", "../../../docs/reference/settings.md", "../local/direct.md"} {
 			if k.public && !strings.Contains(read(file), k.keyEnv) {
 				t.Errorf("%s lists the variables of keys without %s", file, k.keyEnv)
 			}
