@@ -158,6 +158,8 @@ var importTable = []struct {
 		"acp", "executors", "executors/workspace", "filter/redact", "protocol-fixtures",
 		"cmd/zeph-acp/app", "cmd/zeph-acp/config", "cmd/zeph-acp/config/toml", "cmd/zeph-acp/headless/...",
 	}},
+	{"docs", nil},
+	{"cmd/zeph-acp/topic", []string{"cmd/zeph-acp/cli", "docs", "filter/text/rank"}},
 	{"cmd/zeph-acp/...", []string{
 		"acp/...", "audit", "executors/...", "filter/...", "ideproxy", "protocol-fixtures", "protocol-fixtures/certify", "session/...", "cmd/zeph-acp/...",
 	}},

@@ -30,6 +30,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/sessions"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/setup"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/tools"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/topic"
 )
 
 func main() {
@@ -95,25 +96,11 @@ func newServing(f *cli.Flags) *cobra.Command {
 	return root
 }
 
-// newHelp returns the command help. Unlike cobra's own, it rejects an unknown command.
-func newHelp() *cobra.Command {
-	return &cobra.Command{
-		Use:   "help [COMMAND...]",
-		Short: "Print the help of a command",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			wanted, rest, _ := cmd.Root().Find(args) // its error has fewer hints
-			if len(rest) > 0 && wanted.HasAvailableSubCommands() {
-				return cli.NoCommand(wanted, rest)
-			}
-			return wanted.Help()
-		},
-		ValidArgsFunction: helpChoices,
-	}
-}
-
 // addCommands adds the commands that people and scripts start.
 func addCommands(root *cobra.Command, f *cli.Flags) {
-	root.SetHelpCommand(newHelp())
+	help := topic.NewCommand(f)
+	help.ValidArgsFunction = helpChoices
+	root.SetHelpCommand(help)
 	root.AddCommand(
 		run.NewCommand(f),
 		chat.NewCommand(f),

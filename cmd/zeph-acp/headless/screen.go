@@ -216,6 +216,15 @@ func (s *Screen) Say(text string) {
 	}
 }
 
+// Markdown shows a document, laid out like an answer of the model.
+func (s *Screen) Markdown(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.chunk(acp.MessageChunk{Update: acp.UpdateAgentMessage, Content: acp.TextBlock(text)})
+	s.finish()
+	s.breakLine()
+}
+
 // Ended shows how a past turn ended: by a stop reason, unless the model ended it by itself,
 // or with an error. Unlike after End, more turns may follow.
 func (s *Screen) Ended(stop acp.StopReason, failure string) {

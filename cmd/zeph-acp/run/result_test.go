@@ -24,7 +24,7 @@ func TestResultPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, programs, _ := strings.Cut(string(page), "\n## `run` for programs\n")
+	_, programs, _ := strings.Cut(string(page), "\n## `run` for programs: output as JSON\n")
 	_, example, _ := strings.Cut(programs, "```json\n")
 	example, _, _ = strings.Cut(example, "```")
 	members := func(text string) []string {

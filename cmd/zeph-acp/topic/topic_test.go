@@ -1,0 +1,105 @@
+package topic
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/zeph-acp/zeph-acp/docs"
+)
+
+// questions are questions as people type them, each with the page or section that answers it.
+var questions = [][2]string{
+	// Start
+	{"connect zed", "editors.md#zed"},
+	{"intellij goland setup", "editors.md#jetbrains-ides"},
+	{"use it in vscode", "editors.md#vs-code"},
+	{"neovim codecompanion config", "editors.md#neovim"},
+	{"emacs agent-shell", "editors.md#emacs"},
+	{"where do I put my api key", "keys.md"},
+	{"api key from 1password or another command", "keys.md#keys-from-a-command"},
+	{"two accounts of one provider", "keys.md#several-accounts"},
+	{"which models can I use", "models.md"},
+	{"openrouter or lm studio", "local-models.md#lm-studio-vllm-openrouter-llamacpp-and-others"},
+	{"run with ollama", "local-models.md"},
+	{"what happens if the provider is rate limited", "keys.md#when-a-provider-fails-or-a-quota-is-used-up"},
+	{"no model answers", "troubleshooting.md#no-model-answers"},
+	{"doctor", "troubleshooting.md#examine-an-installation-zeph-acp-doctor"},
+	// Use
+	{"chat in the terminal", "chat.md"},
+	{"keyboard shortcuts", "chat.md#keys"},
+	{"say something while it is working", "chat.md#steer-a-running-turn-say-something-while-it-works"},
+	{"use it in a script", "run.md"},
+	{"exit code", "run.md#exit-codes"},
+	{"json output", "run.md#run-for-programs-output-as-json"},
+	{"github actions", "ci.md#in-ci"},
+	{"review my pull request", "ci.md"},
+	{"list of slash commands", "commands.md"},
+	{"write my own slash command", "commands.md#your-own-commands-markdown-files"},
+	{"agents.md", "instructions.md"},
+	{"project instructions", "instructions.md#project-rules"},
+	{"remember something for the next session", "instructions.md#memory-facts-to-remember-for-the-next-session"},
+	{"undo what the agent did", "undo.md"},
+	{"go back to before a turn", "undo.md"},
+	{"continue yesterday's session", "sessions.md"},
+	{"the conversation is too long", "sessions.md#long-conversations"},
+	{"export a session as html", "sessions.md#export-as-a-page-or-as-markdown"},
+	{"delete old sessions", "sessions.md"},
+	{"work until the tests pass", "goals.md"},
+	{"plan before coding", "goals.md#plan-first-then-do"},
+	{"run a task every night", "goals.md#scheduled-tasks"},
+	{"how much does it cost", "costs.md"},
+	{"limit what I spend", "costs.md"},
+	{"subagents in git worktrees", "agents.md#worktrees"},
+	{"skills", "skills.md"},
+	{"read a pdf", "file-formats.md"},
+	{"language server errors after an edit", "code.md#errors-after-an-edit"},
+	{"command keeps running in the background", "shell.md#in-the-background"},
+	{"search the web", "web-search.md"},
+	// Configure
+	{"where is the config file", "configuration.md#where-the-file-is"},
+	{"all settings", "reference/settings.md"},
+	{"add an mcp server", "mcp.md"},
+	{"hooks", "hooks.md"},
+	{"why is the output of my command shortened", "filters.md"},
+	// Trust
+	{"why was I asked", "asked.md"},
+	{"stop asking me for permission", "permissions.md"},
+	{"allow a command forever", "asked.md#the-answer-always-allow-a-command-forever"},
+	{"auto mode", "permissions.md#modes"},
+	{"is my code sent anywhere, what does it protect", "security.md"},
+	{"are secrets hidden from the model", "security.md#masking-of-credentials-secrets-hidden-from-the-model"},
+	{"sandbox", "sandbox.md"},
+	{"what did the agent do, audit log", "audit.md"},
+	{"settings of an administrator", "audit.md#managed-configuration-settings-of-an-administrator"},
+	// Build on it
+	{"write an editor extension", "client-authors.md"},
+	{"acp version 2", "protocol.md#version-2-of-the-protocol"},
+	{"how is it built", "architecture.md"},
+	{"crash or full disk", "reliability.md"},
+}
+
+// TestQuestions searches for each question: the answer is one of the first three hits.
+func TestQuestions(t *testing.T) {
+	library, err := Read(docs.Pages)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(questions) < 60 {
+		t.Fatalf("only %d questions", len(questions))
+	}
+	for _, q := range questions {
+		var names []string
+		answered := false
+		for _, s := range library.Find(q[0], 3) {
+			names = append(names, s.Name())
+			// A page answers if any of its sections is found; a section, if it or its page is.
+			answered = answered || s.Name() == q[1] || !strings.Contains(q[1], "#") && s.Page == q[1] || s.Name() == strings.Split(q[1], "#")[0]
+		}
+		if !answered {
+			t.Errorf("%q finds %q, not %s", q[0], names, q[1])
+		}
+		if library.Named(q[1]) == nil {
+			t.Errorf("there is no section %s", q[1])
+		}
+	}
+}
