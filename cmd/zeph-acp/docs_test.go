@@ -19,7 +19,7 @@ import (
 )
 
 var (
-	block      = regexp.MustCompile("(?ms)^```(\\w*)\n(.*?)^```$")
+	block      = regexp.MustCompile("(?ms)^```(\\w*)[^\n]*\n(.*?)^```$")
 	inlineCode = regexp.MustCompile("`([^`\n]+)`")
 )
 
