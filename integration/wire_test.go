@@ -51,6 +51,7 @@ func callsIn(t testing.TB, body string) []toolCall {
 				Function struct{ Name, Arguments string }
 			} `json:"tool_calls"`
 		}
+		Contents []struct{ Parts []geminiPart }
 	}
 	if err := json.Unmarshal([]byte(body), &r); err != nil {
 		t.Fatalf("%v: %s", err, body)
@@ -110,8 +111,32 @@ func callsIn(t testing.TB, body string) []toolCall {
 			call(c.ID, c.Function.Name, c.Function.Arguments)
 		}
 	}
+	for _, c := range r.Contents {
+		for _, p := range c.Parts {
+			switch {
+			case p.FunctionCall != nil:
+				call(p.FunctionCall.ID, p.FunctionCall.Name, string(p.FunctionCall.Args))
+			case p.FunctionResponse != nil:
+				result(p.FunctionResponse.ID, p.FunctionResponse.Response)
+			default:
+				other()
+			}
+		}
+	}
 	other()
 	return all
+}
+
+// geminiPart is a part of a message to Gemini.
+type geminiPart struct {
+	FunctionCall *struct {
+		ID, Name string
+		Args     json.RawMessage
+	}
+	FunctionResponse *struct {
+		ID       string
+		Response json.RawMessage
+	}
 }
 
 // ending returns the end of a request, which differs from the others: they all begin

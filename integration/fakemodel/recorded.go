@@ -19,15 +19,16 @@ import (
 // Wire is a kind of provider as a user configures it. Its server answers with
 // the recordings under session/llm/provider/testdata/wire.
 type Wire struct {
-	recorded string   // directory of the recordings
-	Settings string   // of the provider, without the address
-	Model    string   // the name of the provider's model in the option
-	KeyEnv   string   // the variable of the key; empty if there is none
-	base     string   // the end of the API's address
-	path     string   // after base, where answers are asked for
-	models   string   // a list of models as the service sends it
-	Listed   []string // values of the option that come from this list
-	Thoughts string   // part of the thoughts that the next request to the same model has; empty if none
+	recorded  string   // directory of the recordings
+	Settings  string   // of the provider, without the address
+	Model     string   // the name of the provider's model in the option
+	KeyEnv    string   // the variable of the key; empty if there is none
+	keyHeader string   // the header with the key; empty means a bearer token
+	base      string   // the end of the API's address
+	path      string   // after base, where answers are asked for
+	models    string   // a list of models as the service sends it
+	Listed    []string // values of the option that come from this list
+	Thoughts  string   // part of the thoughts that the next request to the same model has; empty if none
 }
 
 // openAIList is a list of models as OpenAI sends it, with one that holds no
@@ -38,12 +39,13 @@ const openAIList = `{"object":"list","data":[{"id":"gpt-6-luna","object":"model"
 // Wires are the kinds of providers by name.
 var Wires = map[string]Wire{
 	"claude": {
-		recorded: "claude",
-		Settings: `type = "claude"`,
-		Model:    "claude:claude-sonnet-5-5",
-		KeyEnv:   "ANTHROPIC_API_KEY",
-		base:     "/v1/",
-		path:     "messages",
+		recorded:  "claude",
+		Settings:  `type = "claude"`,
+		Model:     "claude:claude-sonnet-5-5",
+		KeyEnv:    "ANTHROPIC_API_KEY",
+		keyHeader: "X-Api-Key",
+		base:      "/v1/",
+		path:      "messages",
 		models: `{"data":[{"type":"model","id":"claude-wire-1","display_name":"Claude Wire 1","created_at":"2026-02-17T00:00:00Z"}],` +
 			`"has_more":false,"first_id":"claude-wire-1","last_id":"claude-wire-1"}`,
 		Listed:   []string{"claude:claude-wire-1"},
@@ -80,15 +82,28 @@ var Wires = map[string]Wire{
 		Listed:   []string{"lab:devstral"},
 	},
 	"gemini": {
-		recorded: "gemini",
-		Settings: `type = "gemini"`,
-		Model:    "gemini:gemini-3.8-flash",
+		recorded:  "gemini",
+		Settings:  `type = "gemini"`,
+		Model:     "gemini:gemini-3.8-flash",
+		KeyEnv:    "GEMINI_API_KEY",
+		keyHeader: "X-Goog-Api-Key",
+		base:      "/v1beta/",
+		path:      "models/gemini-3.8-flash:streamGenerateContent",
+		models: `{"models":[{"name":"models/gemini-3-pro-preview","displayName":"Gemini 3 Pro Preview","inputTokenLimit":1048576,` +
+			`"supportedGenerationMethods":["generateContent","countTokens"]},{"name":"models/gemini-embedding-001","supportedGenerationMethods":["embedContent"]}]}`,
+		Listed:   []string{"gemini:gemini-3-pro-preview"},
+		Thoughts: "CiQBjz1rX2b0wq9cUeT4nM7Hk3sd",
+	},
+	"gemini-chat": {
+		recorded: "gemini-chat",
+		Settings: `type = "gemini"` + "\n" + `api = "chat"`,
+		Model:    "gemini-chat:gemini-3.8-flash",
 		KeyEnv:   "GEMINI_API_KEY",
 		base:     "/v1beta/openai/",
 		path:     "chat/completions",
 		models: `{"object":"list","data":[{"id":"models/gemini-3-pro-preview","object":"model","owned_by":"google"},` +
 			`{"id":"models/gemini-embedding-001","object":"model","owned_by":"google"}]}`,
-		Listed: []string{"gemini:gemini-3-pro-preview"},
+		Listed: []string{"gemini-chat:gemini-3-pro-preview"},
 	},
 }
 
@@ -125,8 +140,8 @@ func (s *Recorded) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if s.KeyEnv != "" {
 		want = "Bearer " + Key(s.KeyEnv)
 	}
-	if s.KeyEnv == "ANTHROPIC_API_KEY" {
-		got = "Bearer " + r.Header.Get("X-Api-Key")
+	if s.keyHeader != "" {
+		got = "Bearer " + r.Header.Get(s.keyHeader)
 	}
 	if got != want {
 		s.t.Errorf("%s %s with %q, want %q", r.Method, r.URL.Path, got, want)

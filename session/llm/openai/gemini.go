@@ -3,7 +3,8 @@ package openai
 import (
 	"encoding/json"
 	"slices"
-	"strings"
+
+	"github.com/zeph-acp/zeph-acp/session/llm/gemini/models"
 )
 
 // geminiBody is Google's addition to Chat Completions.
@@ -20,10 +21,6 @@ type thinkingConfig struct {
 	ThinkingBudget  *int   `json:"thinking_budget,omitempty"`
 }
 
-// geminiBudgets are the budgets of levels for models before the third generation, in
-// tokens, as Google maps OpenAI's efforts.
-var geminiBudgets = map[string]int{"none": 0, "low": 1_024, "medium": 8_192, "high": 24_576}
-
 // thinkingConfig asks for summaries of the thoughts and for a level that the model has.
 // It is nil for a model that does not think, which would refuse it. The level is in
 // here because an effort next to it is refused.
@@ -35,23 +32,17 @@ func (o *Model) thinkingConfig(level string) *geminiBody {
 	c := &b.Google.ThinkingConfig
 	c.IncludeThoughts = level != "none"
 	if slices.Contains(o.facts.levels, level) {
-		if budget, ok := geminiBudgets[level]; ok && strings.HasPrefix(o.facts.prefix, "gemini-2") {
-			c.ThinkingBudget = &budget
-		} else {
-			c.ThinkingLevel = level
-		}
+		c.ThinkingBudget, c.ThinkingLevel = models.Of(o.endpoint.Model).Thinking(level)
 	}
 	return &b
 }
 
-// unsigned replaces the signature of a call that another model made: from the third
-// generation on, the first call of an answer must have one.
-// https://ai.google.dev/gemini-api/docs/thought-signatures
-const unsigned = `{"google":{"thought_signature":"skip_thought_signature_validator"}}`
+// unsigned replaces the extra content of a call that another model made.
+const unsigned = `{"google":{"thought_signature":"` + models.SkipSignature + `"}}`
 
 // addSignature marks calls of other models, so that Gemini accepts them.
 func (o *Model) addSignature(calls []chatCall) {
-	if o.cfg.Type != ServerGemini || strings.HasPrefix(o.facts.prefix, "gemini-2") {
+	if o.cfg.Type != ServerGemini || !models.Of(o.endpoint.Model).RequiresSignature() {
 		return
 	}
 	if !slices.ContainsFunc(calls, func(c chatCall) bool { return c.ExtraContent != nil }) {

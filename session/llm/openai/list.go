@@ -6,17 +6,16 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
 	"github.com/zeph-acp/zeph-acp/session/llm"
+	"github.com/zeph-acp/zeph-acp/session/llm/gemini/models"
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
 )
 
-// noChat matches listed models of OpenAI and Google that are not for conversations in
-// text.
-var noChat = lazyregexp.New(`embed|tts|whisper|dall-e|image|imagen|veo|sora|audio|realtime|transcribe|moderation|` +
-	`instruct|babbage|davinci|computer-use|deep-research|search|live|aqa|lyria|banana|robotics|translate`)
+// noChat matches listed models of OpenAI that are not for conversations in text.
+var noChat = lazyregexp.New(`embed|tts|whisper|dall-e|image|sora|audio|realtime|transcribe|moderation|` +
+	`instruct|babbage|davinci|computer-use|deep-research|search|live|translate`)
 
 // List returns the provider's models. For OpenAI and Gemini it leaves out models that,
 // by their names, are not for conversations.
@@ -31,10 +30,17 @@ func (o *Model) List(ctx context.Context) ([]llm.Choice, error) {
 	var choices []llm.Choice
 	for _, m := range list {
 		id := m.ID
-		if o.cfg.Type == ServerGemini {
-			id = strings.TrimPrefix(id, "models/")
+		switch o.cfg.Type {
+		case ServerGemini:
+			if id = models.ID(id); !models.IsForChat(id) {
+				continue
+			}
+		case ServerOpenAI:
+			if noChat.MatchString(id) {
+				continue
+			}
 		}
-		if id == "" || o.cfg.Type != ServerCompatible && noChat.MatchString(id) {
+		if id == "" {
 			continue
 		}
 		choices = append(choices, llm.Choice{

@@ -1,31 +1,27 @@
 package openai
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
+	"github.com/zeph-acp/zeph-acp/session/llm/gemini/models"
 )
 
-// The models of providers without a configured one.
-const (
-	DefaultModel  = "gpt-6.1-sol"
-	DefaultGemini = "gemini-3.8-flash"
-)
+// DefaultModel is the model of a provider without a configured one.
+const DefaultModel = "gpt-6.1-sol"
 
 // defaultModels are the models of the servers that have a default.
-var defaultModels = map[string]string{ServerOpenAI: DefaultModel, ServerGemini: DefaultGemini}
+var defaultModels = map[string]string{ServerOpenAI: DefaultModel, ServerGemini: models.Default}
 
 // The efforts that sets of models accept.
 var (
-	o3Efforts     = []string{"low", "medium", "high"}
-	gpt5Efforts   = []string{"minimal", "low", "medium", "high"}
-	gpt51Efforts  = []string{"none", "low", "medium", "high"}
-	codexEfforts  = []string{"low", "medium", "high", "xhigh"}
-	gpt52Efforts  = []string{"none", "low", "medium", "high", "xhigh"}
-	gpt56Efforts  = []string{"none", "low", "medium", "high", "xhigh", "max"}
-	gpt6Efforts   = []string{"low", "medium", "high", "xhigh", "max"}
-	gemini3Levels = []string{"minimal", "low", "medium", "high"}
+	o3Efforts    = []string{"low", "medium", "high"}
+	gpt5Efforts  = []string{"minimal", "low", "medium", "high"}
+	gpt51Efforts = []string{"none", "low", "medium", "high"}
+	codexEfforts = []string{"low", "medium", "high", "xhigh"}
+	gpt52Efforts = []string{"none", "low", "medium", "high", "xhigh"}
+	gpt56Efforts = []string{"none", "low", "medium", "high", "xhigh", "max"}
+	gpt6Efforts  = []string{"low", "medium", "high", "xhigh", "max"}
 )
 
 // modelFacts are the properties of a model that shape a request.
@@ -86,42 +82,21 @@ var openAIModels = []modelFacts{
 	{"o1", 200_000, o3Efforts, false},
 }
 
-// geminiModels is the same for Google. The third generation has levels, earlier ones
-// have budgets; see thinkingConfig.
-//
-//	https://ai.google.dev/gemini-api/docs/models
-//	https://ai.google.dev/gemini-api/docs/thinking
-var geminiModels = []modelFacts{
-	{"gemini-3.8-flash", 1_048_576, o3Efforts, false},
-	{"gemini-3.6-flash", 1_048_576, gemini3Levels, false},
-	{"gemini-3.5-flash-lite", 1_048_576, gemini3Levels, false},
-	{"gemini-3.5-flash", 1_048_576, gemini3Levels, false},
-	{"gemini-3.1-flash-lite", 1_048_576, gemini3Levels, false},
-	{"gemini-3.1-pro", 1_048_576, o3Efforts, false},
-	{"gemini-3-flash", 1_048_576, gemini3Levels, false},
-	{"gemini-3-pro", 1_048_576, []string{"low", "high"}, false},
-	{"gemini-3", 1_048_576, nil, false},
-	{"gemini-2.5-pro", 1_048_576, o3Efforts, false},
-	{"gemini-2.5-flash", 1_048_576, gpt51Efforts, false},
-	{"gemini-2", 1_048_576, nil, true},
-	{"gemma", 0, nil, true},
-}
-
 // pinned matches the rest of a known model's name that does not make it another model:
 // a date, or a word for a preview.
-var pinned = lazyregexp.New(`^(-20[0-9]{2}-[0-9]{2}-[0-9]{2}|-preview(-[0-9-]+)?|-latest|-[0-9]{3})?$`)
+var pinned = lazyregexp.New(`^(-20[0-9]{2}-[0-9]{2}-[0-9]{2}|-preview(-[0-9-]+)?|-latest)?$`)
 
 // factsOf returns the known properties of a model at a server of that kind. A
 // compatible server has none, since its efforts are unknown.
 func factsOf(kind, name string) modelFacts {
-	if kind == ServerCompatible {
+	switch kind {
+	case ServerCompatible:
 		return modelFacts{noThoughts: true}
+	case ServerGemini:
+		f := models.Of(name)
+		return modelFacts{f.Prefix, f.Window, f.Levels, f.NoThoughts}
 	}
-	models := openAIModels
-	if kind == ServerGemini {
-		models, name = geminiModels, strings.TrimPrefix(name, "models/")
-	}
-	for _, m := range models {
+	for _, m := range openAIModels {
 		rest, ok := strings.CutPrefix(name, m.prefix)
 		if !ok {
 			continue
@@ -137,10 +112,10 @@ func factsOf(kind, name string) modelFacts {
 // WindowOf returns the context window of a model of OpenAI or Google, in tokens, or 0
 // for others.
 func WindowOf(model string) int {
-	for _, m := range slices.Concat(openAIModels, geminiModels) {
+	for _, m := range openAIModels {
 		if strings.HasPrefix(model, m.prefix) {
 			return m.window
 		}
 	}
-	return 0
+	return models.Of(model).Window
 }

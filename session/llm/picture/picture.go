@@ -134,3 +134,20 @@ func encode(i image.Image, was string) (llm.Image, error) {
 	err := jpeg.Encode(&b, i, &jpeg.Options{Quality: quality})
 	return llm.Image{MIME: "image/jpeg", Data: b.Bytes()}, err
 }
+
+// PNG returns the first picture of an image that [Fit] has returned as a PNG, for models that do not read its type.
+func PNG(i llm.Image) (llm.Image, error) {
+	f, ok := formats[i.MIME]
+	if !ok {
+		return llm.Image{}, fmt.Errorf("%q is not a type of image that models see", i.MIME)
+	}
+	decoding.Lock()
+	defer decoding.Unlock()
+	from, err := f.pixels(bytes.NewReader(i.Data))
+	if err != nil {
+		return llm.Image{}, err
+	}
+	var b bytes.Buffer
+	err = png.Encode(&b, from)
+	return llm.Image{MIME: "image/png", Data: b.Bytes()}, err
+}

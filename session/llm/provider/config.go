@@ -37,7 +37,7 @@ type Provider struct {
 	Type string `toml:"type" doc:"the kind; see models.md"`
 	// Model is the type's default model if empty, for ollama the first of the server's list.
 	Model string `toml:"model" doc:"the provider's name for the model; for script: a file"`
-	API   string `toml:"api" doc:"protocol, responses or chat; default: responses for openai, else chat"`
+	API   string `toml:"api" doc:"protocol: responses, chat or gemini; default: responses for openai, gemini for gemini, else chat"`
 	// BaseURL is with or without "/v1". Empty means ANTHROPIC_BASE_URL or OPENAI_BASE_URL, else
 	// the public one; for ollama OLLAMA_HOST, else http://127.0.0.1:11434.
 	BaseURL string `toml:"base_url" doc:"address of the API; default: the public one; required for compatible"`
@@ -132,8 +132,11 @@ func (p Provider) Validate() map[string]string {
 		check(value != "" || k.needs[key] == "", key, "%s", k.needs[key])
 	}
 	if p.API != "" {
-		check(k.hasAPIs, "api", "only these types have a choice: %s", kindNames(func(k kind) bool { return k.hasAPIs }))
-		check(slices.Contains([]string{openai.APIResponses, openai.APIChat}, p.API), "api", "must be responses or chat, got %q", p.API)
+		if len(k.apis) == 0 {
+			wrong["api"] = "only these types have a choice: " + kindNames(func(k kind) bool { return len(k.apis) > 0 })
+		} else {
+			check(slices.Contains(k.apis, p.API), "api", "must be %s, got %q", strings.Join(k.apis, " or "), p.API)
+		}
 	}
 	if address := p.BaseURL; address != "" {
 		if k.bareAddress && !strings.Contains(address, "://") {

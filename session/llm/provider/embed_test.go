@@ -94,7 +94,7 @@ func TestOpenAIEmbed(t *testing.T) {
 		}{
 			{Provider{Type: TypeOpenAI}, "/v1/embeddings"},
 			{Provider{Type: TypeOpenAI, API: openai.APIChat}, "/v1/embeddings"},
-			{Provider{Type: TypeGemini}, "/v1beta/openai/embeddings"},
+			{Provider{Type: TypeGemini, API: openai.APIChat}, "/v1beta/openai/embeddings"},
 			{Provider{Type: TypeCompatible, Model: "m", APIKeyEnv: "LAB_KEY"}, "/v1/embeddings"},
 		} {
 			t.Run(name+"/"+p.Type+p.API, func(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/anthropic"
+	"github.com/zeph-acp/zeph-acp/session/llm/gemini"
 	"github.com/zeph-acp/zeph-acp/session/llm/llmtest"
 	"github.com/zeph-acp/zeph-acp/session/llm/ollama"
 	"github.com/zeph-acp/zeph-acp/session/llm/openai"
@@ -31,7 +32,7 @@ func encoded(v any) string {
 	return string(raw)
 }
 
-// protocols are the four protocols of model servers.
+// protocols are the protocols of model servers.
 var protocols = map[string]protocol{
 	"chat": {
 		func() wire.Answer { return openai.NewChatAnswer("chat:m") },
@@ -63,6 +64,16 @@ var protocols = map[string]protocol{
 		func(stop llm.StopReason) []string {
 			reason := map[llm.StopReason]string{llm.StopEnd: "end_turn", llm.StopMaxTokens: "max_tokens"}[stop]
 			return []string{`{"type":"message_delta","delta":{"stop_reason":"` + reason + `"}}`, `{"type":"message_stop"}`}
+		},
+	},
+	"gemini": {
+		func() wire.Answer { return gemini.NewAnswer("gemini:m") },
+		func(piece string) string {
+			return `{"candidates":[{"index":0,"content":{"role":"model","parts":[{"text":` + encoded(piece) + `}]}}]}`
+		},
+		func(stop llm.StopReason) []string {
+			reason := map[llm.StopReason]string{llm.StopEnd: "STOP", llm.StopMaxTokens: "MAX_TOKENS"}[stop]
+			return []string{`{"candidates":[{"index":0,"content":{"parts":[{"text":"","thoughtSignature":"c2ln"}]},"finishReason":"` + reason + `"}]}`}
 		},
 	},
 	"ollama": {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/anthropic"
+	"github.com/zeph-acp/zeph-acp/session/llm/gemini"
 	"github.com/zeph-acp/zeph-acp/session/llm/llmtest"
 	"github.com/zeph-acp/zeph-acp/session/llm/ollama"
 	"github.com/zeph-acp/zeph-acp/session/llm/openai"
@@ -90,7 +91,7 @@ func TestEndlessList(t *testing.T) {
 			_, _ = io.WriteString(w, strings.Repeat("a", 64<<10))
 		}
 	})
-	for _, kind := range []string{TypeClaude, TypeCompatible} {
+	for _, kind := range []string{TypeClaude, TypeCompatible, TypeGemini} {
 		m, err := Provider{Type: kind, Name: "p", Model: "m", BaseURL: s.URL}.open(func(string) string { return wireKey }, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -117,6 +118,9 @@ var pieces = map[string]struct {
 	"chat": {func() wire.Answer { return openai.NewChatAnswer("") },
 		`{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"name":"read"}}]}}]}`, `{"choices":[{"delta":{"content":""}}]}`,
 		`{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"xxxxxxxxxxxxxxxx"}}]}}]}`},
+	"gemini": {func() wire.Answer { return gemini.NewAnswer("") },
+		`{"candidates":[{"content":{"parts":[{"text":"a"}]}}]}`, `{"candidates":[{"content":{"parts":[{"text":""}]}}]}`,
+		`{"candidates":[{"content":{"parts":[{"functionCall":{"name":"read","args":{"path":"xxxxxxx"}}}]}}]}`},
 	"ollama": {func() wire.Answer { return ollama.NewAnswer("", nil) },
 		`{"message":{"content":"a"}}`, `{"message":{"content":""},"done":false}`,
 		`{"message":{"tool_calls":[{"function":{"name":"read","arguments":{"path":"xxxxxxx"}}}]}}`},
@@ -288,7 +292,7 @@ func TestEndlessArguments(t *testing.T) {
 func TestRepeatedArguments(t *testing.T) {
 	sentence := strings.Repeat("the same words again and again ", 4)
 	for name, d := range pieces {
-		if name == "ollama" { // sends whole calls; the agent counts them
+		if name == "ollama" || name == "gemini" { // send whole calls; the agent counts them
 			continue
 		}
 		t.Run(name, func(t *testing.T) {

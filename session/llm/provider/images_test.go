@@ -69,8 +69,11 @@ func TestImagesOfResults(t *testing.T) {
 				data + `"}}`, `{"type":"text","text":"and?"}`}},
 		"responses": {[]string{`{"type":"function_call_output","call_id":"a","output":"seen"}`,
 			`{"type":"input_text","text":"[images of tool result 1 above: 1]"},{"type":"input_image","image_url":"data:image/png;base64,` + data + `"}`}},
-		"gemini": {[]string{`{"type":"image_url","image_url":{"url":"data:image/png;base64,` + data + `"}}`}},
-		"local":  {[]string{`{"type":"image_url","image_url":{"url":"data:image/png;base64,` + data + `"}}`}},
+		"gemini": {[]string{`{"functionResponse":{"id":"a","name":"look","response":{"output":"seen"},` +
+			`"parts":[{"inlineData":{"mimeType":"image/png","data":"` + data + `"}}]}}`,
+			`{"text":"and?"}`}},
+		"gemini-chat": {[]string{`{"type":"image_url","image_url":{"url":"data:image/png;base64,` + data + `"}}`}},
+		"local":       {[]string{`{"type":"image_url","image_url":{"url":"data:image/png;base64,` + data + `"}}`}},
 	} {
 		for _, blind := range []bool{false, true} {
 			body := ""

@@ -92,7 +92,8 @@ func TestProjectComesAfterTools(t *testing.T) {
 					if err := json.Unmarshal([]byte(body), &r); err != nil {
 						t.Fatal(err)
 					}
-					if system := fmt.Sprint(r["system"], r["instructions"], withRole("system", r["messages"])); !strings.Contains(system, "Be brief.") ||
+					system := fmt.Sprint(r["system"], r["systemInstruction"], r["instructions"], withRole("system", r["messages"]))
+					if !strings.Contains(system, "Be brief.") ||
 						strings.Contains(system, project) && !strings.HasSuffix(before, `"text":"`) {
 						t.Errorf("the system prompt is not apart from the project: %s", system)
 					}

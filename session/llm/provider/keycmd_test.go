@@ -76,7 +76,7 @@ func TestKeyCommandHeaders(t *testing.T) {
 			t.Errorf("%s sent nothing", kind)
 		}
 		for _, h := range sent {
-			if got := h.Get("X-Api-Key") + strings.TrimPrefix(h.Get("Authorization"), "Bearer "); got != "printed-key-1" {
+			if got := h.Get("X-Api-Key") + h.Get("X-Goog-Api-Key") + strings.TrimPrefix(h.Get("Authorization"), "Bearer "); got != "printed-key-1" {
 				t.Errorf("%s: a request has the key %q, want printed-key-1", kind, got)
 			}
 		}

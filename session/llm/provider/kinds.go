@@ -7,6 +7,8 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/anthropic"
+	"github.com/zeph-acp/zeph-acp/session/llm/gemini"
+	"github.com/zeph-acp/zeph-acp/session/llm/gemini/models"
 	"github.com/zeph-acp/zeph-acp/session/llm/local"
 	"github.com/zeph-acp/zeph-acp/session/llm/ollama"
 	"github.com/zeph-acp/zeph-acp/session/llm/openai"
@@ -17,7 +19,7 @@ import (
 const (
 	TypeClaude     = "claude"                // Anthropic's Messages API, here or at a compatible address
 	TypeOpenAI     = openai.ServerOpenAI     // OpenAI's Responses API or Chat Completions
-	TypeGemini     = openai.ServerGemini     // Gemini at Google's endpoint for Chat Completions
+	TypeGemini     = "gemini"                // Gemini's own API, or Chat Completions at Google
 	TypeOllama     = "ollama"                // Ollama's own API
 	TypeCompatible = openai.ServerCompatible // any other server that speaks Chat Completions
 	TypeDirect     = "direct"                // see local.Direct
@@ -31,15 +33,15 @@ type kind struct {
 	model string // the default model; empty: there is none
 	// needs are the keys that a provider must have, with the messages if they are missing.
 	needs              map[string]string
-	keyEnv, addressEnv string // variables of the key and of the address; may be empty
-	public             bool   // needs no configuration but a key
-	address            string // the default address; where needs has base_url, an example of one
-	bareAddress        bool   // an address may lack its scheme
-	latest             string // the tag that a name of a model without a tag means
-	offline            bool   // asks no server
-	noModels           bool   // has no models to choose from
-	hasAPIs            bool   // speaks more than one protocol
-	embeds             bool   // has models for embeddings
+	keyEnv, addressEnv string   // variables of the key and of the address; may be empty
+	public             bool     // needs no configuration but a key
+	address            string   // the default address; where needs has base_url, an example of one
+	bareAddress        bool     // an address may lack its scheme
+	latest             string   // the tag that a name of a model without a tag means
+	offline            bool     // asks no server
+	noModels           bool     // has no models to choose from
+	apis               []string // the protocols to choose from; the first one is the default
+	embeds             bool     // has models for embeddings
 	// describe returns the title and the description of the model in a menu; nil means the name
 	// of the model.
 	describe func(model string) (title, about string)
@@ -57,11 +59,11 @@ var kinds = []kind{
 	},
 	{
 		name: TypeOpenAI, open: openOpenAI(openai.ServerOpenAI), model: openai.DefaultModel, keyEnv: "OPENAI_API_KEY", addressEnv: "OPENAI_BASE_URL",
-		public: true, address: "https://api.openai.com/v1/", hasAPIs: true, embeds: true,
+		public: true, address: "https://api.openai.com/v1/", apis: []string{openai.APIResponses, openai.APIChat}, embeds: true,
 	},
 	{
-		name: TypeGemini, open: openOpenAI(openai.ServerGemini), model: openai.DefaultGemini, keyEnv: "GEMINI_API_KEY",
-		public: true, address: "https://generativelanguage.googleapis.com/v1beta/openai/", embeds: true,
+		name: TypeGemini, open: openGemini, model: models.Default, keyEnv: gemini.KeyEnv,
+		public: true, address: gemini.DefaultAddress, apis: []string{apiGemini, openai.APIChat}, embeds: true,
 	},
 	{
 		name: TypeOllama, open: openOllama, addressEnv: "OLLAMA_HOST", address: "http://" + ollama.DefaultAddress,
@@ -74,7 +76,7 @@ var kinds = []kind{
 		},
 	},
 	{
-		name: TypeCompatible, open: openOpenAI(openai.ServerCompatible), address: "http://127.0.0.1:1234/v1", hasAPIs: true, embeds: true,
+		name: TypeCompatible, open: openOpenAI(openai.ServerCompatible), address: "http://127.0.0.1:1234/v1", apis: []string{openai.APIChat, openai.APIResponses}, embeds: true,
 		needs: map[string]string{
 			"model": "must name the server's model", "base_url": "must be the server's address, such as http://127.0.0.1:1234/v1",
 		},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/anthropic"
+	"github.com/zeph-acp/zeph-acp/session/llm/gemini"
 	"github.com/zeph-acp/zeph-acp/session/llm/ollama"
 	"github.com/zeph-acp/zeph-acp/session/llm/openai"
 	"github.com/zeph-acp/zeph-acp/session/llm/textcalls"
@@ -73,6 +74,24 @@ func openOpenAI(server string) func(p opening) (llm.Model, error) {
 		}
 		return openai.New(cfg), nil
 	}
+}
+
+// apiGemini is the name of Gemini's own protocol.
+const apiGemini = "gemini"
+
+// openGemini returns the model of a provider of the type gemini: with its own protocol, or with Chat Completions if the
+// configuration or the end of the address says so.
+func openGemini(p opening) (llm.Model, error) {
+	base, _ := wire.SplitQuery(p.BaseURL)
+	base, whole := wire.TrimEndpoint(base)
+	if p.API == openai.APIChat || p.API == "" && (whole || strings.HasSuffix(strings.TrimRight(base, "/"), "/openai")) {
+		if p.BaseURL == gemini.DefaultAddress {
+			p.BaseURL += "openai/"
+		}
+		return openOpenAI(openai.ServerGemini)(p)
+	}
+	return gemini.New(gemini.Config{Name: p.Name, Model: p.Model, BaseURL: p.BaseURL, KeyEnv: p.APIKeyEnv, APIKey: p.key(p.APIKeyEnv), Source: p.source(), KeyOptional: p.keyOptional,
+		Embedding: p.EmbeddingModel, EmbeddingPrefix: p.embeddingPrefix(), FirstByte: p.firstByte(), MaxTokens: p.MaxTokens, Window: p.ContextWindow, NoImages: p.Images == imagesNo, Price: p.Price, Memory: p.memory}), nil
 }
 
 // openOllama returns the model of a provider of the type ollama.

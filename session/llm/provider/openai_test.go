@@ -25,10 +25,20 @@ func TestOddAnswers(t *testing.T) {
 		"responses/whole": {want: []llm.Event{{Text: "Hello!"}, wireCall("list", `{}`), {Stop: llm.StopTools}}},
 		"chat/filtered":   {want: []llm.Event{{Text: "I can"}, {Stop: llm.StopRefusal}}},
 		"chat/error":      {fails: &llm.Error{Status: 500, Message: "The server had an error.", Hint: "try again later", Retryable: true}},
+		"gemini-chat/malformed_call": {want: []llm.Event{{Text: "I look."}},
+			fails: &llm.Error{Message: "the model wrote a tool call that cannot be read", Hint: "try again later", Retryable: true}},
+		"gemini-chat/badkey": {fails: &llm.Error{Status: 400, Message: "API key not valid. Please pass a valid API key.", Hint: key, Auth: true}},
 		"gemini/malformed_call": {want: []llm.Event{{Text: "I look."}},
 			fails: &llm.Error{Message: "the model wrote a tool call that cannot be read", Hint: "try again later", Retryable: true}},
-		"gemini/badkey": {fails: &llm.Error{Status: 400, Message: "API key not valid. Please pass a valid API key.", Hint: key, Auth: true}},
-		"local/whole":   {want: []llm.Event{{Thought: "Hm."}, {Text: "Hello!"}, wireCall("list", `{}`), {Stop: llm.StopTools}}},
+		"gemini/badkey":  {fails: &llm.Error{Status: 400, Message: "API key not valid. Please pass a valid API key.", Hint: key, Auth: true}},
+		"gemini/blocked": {want: []llm.Event{{Stop: llm.StopRefusal}}},
+		"gemini/failed": {want: []llm.Event{{Text: "Hel"}},
+			fails: &llm.Error{Status: 503, Message: "The model is overloaded. Please try again later.", Hint: "try again later", Retryable: true}},
+		"gemini/daily": {fails: &llm.Error{Status: 429, Message: "You exceeded your current quota, " +
+			"please check your plan and billing details. * Quota exceeded for metric: " +
+			"generativelanguage.googleapis.com/generate_content_free_tier_requests, limit: 20, model: gemini-3.8-flash Please retry in 34.074824224s.",
+			Hint: "the quota of the day is used up: pick another model, or wait until midnight Pacific time"}},
+		"local/whole": {want: []llm.Event{{Thought: "Hm."}, {Text: "Hello!"}, wireCall("list", `{}`), {Stop: llm.StopTools}}},
 		"local/error": {want: []llm.Event{{Text: "Hel"}},
 			fails: &llm.Error{Status: 502, Message: "Provider disconnected", Hint: "try again later", Retryable: true}},
 	} {
@@ -77,7 +87,7 @@ func TestHistoryOfClaude(t *testing.T) {
 		{Name: "read", Description: "Reads a <file>.", Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}`)},
 		{Name: "mcp." + strings.Repeat("x", 70), Schema: json.RawMessage(`true`)},
 	}
-	for _, name := range []string{"responses", "chat", "gemini", "local"} {
+	for _, name := range []string{"responses", "chat", "gemini", "gemini-chat", "local"} {
 		s := newWireServer(t, name, dialects[name], "text")
 		if _, err := llmtest.Collect(bareModel(t, s), t.Context(), llm.Request{System: "Be brief.", Messages: history, Tools: tools}); err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -106,6 +116,8 @@ func TestCallsKeepServerData(t *testing.T) {
 		dialect, stream, back string
 	}{
 		"gemini's signature": {"gemini", fixtureBody(t, fixture(t, "gemini", "parallel")),
+			`{"functionCall":{"id":"jm4owj31","name":"read","args":{"path":"a.go"}},"thoughtSignature":"EjQKMgEMOdbHJChLX75QUCJjyYlm"}`},
+		"gemini's signature in Chat Completions": {"gemini-chat", fixtureBody(t, fixture(t, "gemini-chat", "parallel")),
 			`"extra_content":{"google":{"thought_signature":"EjQKMgEMOdbHJChLX75QUCJjyYlm"}}`},
 		"deepseek": {"local", thoughts(`{"reasoning_content":"I <list>."}`), `"reasoning_content":"I <list>."`},
 		"vllm":     {"local", thoughts(`{"reasoning":"I list."}`), `"reasoning":"I list."`},
@@ -179,7 +191,7 @@ func bodyOf(r *http.Request) string {
 func TestCallIDsUnchanged(t *testing.T) {
 	long := "call_7__thought__" + strings.Repeat("AbC/+=", 30)
 	for _, tt := range []struct{ dialect, id, want string }{
-		{"local", "functions.list:0", "functions.list:0"}, {"local", long, long}, {"gemini", "a.b", "a.b"},
+		{"local", "functions.list:0", "functions.list:0"}, {"local", long, long}, {"gemini", "a.b", "a.b"}, {"gemini-chat", "a.b", "a.b"},
 		{"chat", "functions.list:0", "functions_list_0"}, {"chat", long, llm.SafeName(long)[:40]},
 	} {
 		s := newWireServer(t, tt.dialect, dialects[tt.dialect], "text")

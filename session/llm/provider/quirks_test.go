@@ -69,15 +69,15 @@ var quirks = map[string]quirk{
 
 	// Gemini's thoughts, as of
 	// https://discuss.ai.google.dev/t/openai-compatibility-bug-in-response-object/58484
-	"gemini/thoughts in one piece": {kind: "application/json",
+	"gemini-chat/thoughts in one piece": {kind: "application/json",
 		stream: `{"choices":[{"message":{"content":"<thought>Hm.</thought>Hi","extra_content":{"google":{"thought":true}}},"finish_reason":"stop"}]}`,
 		want:   []llm.Event{{Thought: "Hm."}, {Text: "Hi"}, {Stop: llm.StopEnd}}},
-	"gemini/thoughts after text": {stream: saysText("I look.") + "\n" + geminiThought("<thought>H") + "\n" + geminiThought("m.") + "\n" +
+	"gemini-chat/thoughts after text": {stream: saysText("I look.") + "\n" + geminiThought("<thought>H") + "\n" + geminiThought("m.") + "\n" +
 		saysText("</thought>Hi") + "\n" + chatEnd,
 		want: []llm.Event{{Text: "I look."}, {Thought: "Hm."}, {Text: "Hi"}, {Stop: llm.StopEnd}}},
-	"gemini/thoughts without tags": {stream: geminiThought("Hm.") + "\n" + saysText("Hi </thought>") + "\n" + chatEnd,
+	"gemini-chat/thoughts without tags": {stream: geminiThought("Hm.") + "\n" + saysText("Hi </thought>") + "\n" + chatEnd,
 		want: []llm.Event{{Thought: "Hm."}, {Text: "Hi </thought>"}, {Stop: llm.StopEnd}}},
-	"gemini/the last tag before a call": {stream: geminiThought("<thought>Hm.") + "\n" +
+	"gemini-chat/the last tag before a call": {stream: geminiThought("<thought>Hm.") + "\n" +
 		saysDelta(`{"content":"</thought>","tool_calls":[{"extra_content":{"google":{"thought_signature":"s"}},"function":{"arguments":"{}","name":"list"},"id":"6eic0cwq","type":"function"}]}`) + "\n" + stopsFor("stop"),
 		want: []llm.Event{{Thought: "Hm."}, wireCall("list", `{}`), {Stop: llm.StopTools}}},
 

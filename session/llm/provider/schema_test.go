@@ -18,8 +18,9 @@ import (
 // answered are answers that the adapters accept.
 var answered = map[string]string{
 	"claude":    claudeText("Hi") + "\n" + `{"type":"message_stop"}`,
+	"gemini":    `{"candidates":[{"content":{"parts":[{"text":"Hi"}]},"finishReason":"STOP"}]}`,
 	"responses": `{"type":"response.completed","response":{"status":"completed","output":[]}}`,
-	"chat":      saysText("Hi") + "\n" + chatEnd, "gemini": saysText("Hi") + "\n" + chatEnd, "local": saysText("Hi") + "\n" + chatEnd,
+	"chat":      saysText("Hi") + "\n" + chatEnd, "gemini-chat": saysText("Hi") + "\n" + chatEnd, "local": saysText("Hi") + "\n" + chatEnd,
 }
 
 // picky is a server that refuses requests in which a tool's schema has the keyword
@@ -77,7 +78,9 @@ func TestRefusedSchema(t *testing.T) {
 		"OpenAI":            {"chat", "Invalid schema for function 'NAME': In context=('properties', 'a'), array schema missing items.", 400, 2},
 		"OpenAI, Responses": {"responses", "Invalid schema for function 'NAME': schema must have type 'object'", 400, 2},
 		"Anthropic":         {"claude", "tools.INDEX.custom.input_schema: JSON schema is invalid. It must match JSON Schema draft 2020-12.", 400, 2},
-		"Gemini":            {"gemini", "* GenerateContentRequest.tools[0].function_declarations[INDEX].parameters.properties[a].items: missing field.", 400, 2},
+		"Gemini": {"gemini",
+			"* GenerateContentRequest.tools[0].function_declarations[INDEX].parameters.properties[a].items: missing field.", 400, 2},
+		"Gemini, Chat Completions": {"gemini-chat", "tools[0].function_declarations[INDEX].parameters.properties[a].items: missing field.", 400, 2},
 		"Gemini, unknown": {"gemini",
 			`Invalid JSON payload received. Unknown name "const" at 'tools[0].function_declarations[INDEX].parameters': Cannot find field.`, 400, 2},
 		"Mistral":             {"local", "body.tools.INDEX.function.parameters: Input should be a valid dictionary", 422, 2},

@@ -149,7 +149,7 @@ func TestValidate(t *testing.T) {
 		{Name: "n", MaxTokens: 9, ContextWindow: 9},
 		{Name: "d", Type: "direct", Images: "yes", Price: llm.Price{Input: 1}},
 		{Type: "compatible", API: "responses"},
-		{Type: "gemini", API: "chat"},
+		{Type: "gemini", API: "responses"},
 		{Name: "ol", Type: "ollama", BaseURL: "ftp://gpu"},
 		{Name: "o1", Type: "ollama", BaseURL: "gpu:11434"},
 		{Name: "o2", Type: "ollama", BaseURL: ":11434"},
@@ -158,7 +158,7 @@ func TestValidate(t *testing.T) {
 	want := map[string]string{
 		"providers[1].name":        `"ok" is the name of an earlier provider; names must differ`,
 		"providers[2].name":        `must have no colon and no space, got "a:b"`,
-		"providers[2].api":         `must be responses or chat, got "soap"`,
+		"providers[2].api":         "only these types have a choice: openai, gemini, compatible",
 		"providers[2].type":        `"mistral" is not known; the types are ` + kindNames(anyKind),
 		"providers[2].base_url":    "must be an address such as https://api.anthropic.com",
 		"providers[2].api_key_env": `must be the name of an environment variable, not the key itself, which "zeph-acp login" stores`,
@@ -176,7 +176,7 @@ func TestValidate(t *testing.T) {
 		"providers[5].price":          "direct costs nothing",
 		"providers[6].model":          "must name the server's model",
 		"providers[6].base_url":       "must be the server's address, such as http://127.0.0.1:1234/v1",
-		"providers[7].api":            "only these types have a choice: openai, compatible",
+		"providers[7].api":            `must be gemini or chat, got "responses"`,
 		"providers[8].base_url":       "must be an address such as http://127.0.0.1:11434",
 		"providers[11].base_url":      "must be an address such as http://127.0.0.1:1234/v1",
 	}

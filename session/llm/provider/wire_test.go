@@ -17,6 +17,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text/backoff"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/anthropic"
+	"github.com/zeph-acp/zeph-acp/session/llm/gemini"
 	"github.com/zeph-acp/zeph-acp/session/llm/llmtest"
 	"github.com/zeph-acp/zeph-acp/session/llm/ollama"
 	"github.com/zeph-acp/zeph-acp/session/llm/openai"
@@ -65,7 +66,16 @@ var dialects = map[string]dialect{
 		usage: llm.Usage{Input: 1225, Output: 12, CacheRead: 1000}, decode: decodeChat,
 	},
 	"gemini": {
-		provider: Provider{Type: TypeGemini}, path: "/v1beta/openai/chat/completions",
+		provider: Provider{Type: TypeGemini}, path: "/v1beta/models/gemini-3.8-flash:streamGenerateContent",
+		auth: "X-Goog-Api-Key: " + wireKey, keyEnv: "GEMINI_API_KEY",
+		usage: llm.Usage{Input: 1225, Output: 12, CacheRead: 1000},
+		back:  `"thoughtSignature":"CiQBjz1rX2b0wq9cUeT4nM7Hk3sd"`,
+		decode: func() (func(*http.Response) iter.Seq2[[]byte, error], wire.Answer) {
+			return wire.JSONOrSSE, gemini.NewAnswer("gemini:m")
+		},
+	},
+	"gemini-chat": {
+		provider: Provider{Type: TypeGemini, API: openai.APIChat}, path: "/v1beta/openai/chat/completions",
 		auth: "Authorization: Bearer " + wireKey, keyEnv: "GEMINI_API_KEY",
 		usage: llm.Usage{Input: 1225, Output: 12, CacheRead: 1000}, decode: decodeChat,
 	},
@@ -312,7 +322,7 @@ func prefix(t *testing.T, body string) string {
 		t.Fatal(err)
 	}
 	var out strings.Builder
-	for _, key := range []string{"tools", "system", "instructions", "messages", "input"} {
+	for _, key := range []string{"tools", "system", "systemInstruction", "instructions", "messages", "contents", "input"} {
 		out.Write(bytes.TrimSuffix(members[key], []byte("]")))
 	}
 	return strings.NewReplacer(`,"cache_control":{"type":"ephemeral"}`, "", `"cache_control":{"type":"ephemeral"},`, "").Replace(out.String())

@@ -119,7 +119,7 @@ func inputsIn(t *testing.T, body string) (inputs []json.RawMessage) {
 			}
 		case map[string]any:
 			for key, e := range v {
-				arguments := key == "arguments" || key == "input" && v["type"] == "tool_use"
+				arguments := key == "arguments" || key == "args" || key == "input" && v["type"] == "tool_use"
 				if text, ok := e.(string); ok && arguments {
 					inputs = append(inputs, json.RawMessage(text))
 				} else if arguments {
@@ -217,12 +217,12 @@ func TestWireAddress(t *testing.T) {
 		user, password, _ := r.BasicAuth()
 		got = append(got, r.URL.Path+" "+r.URL.RawQuery+" "+user+password)
 		w.WriteHeader(http.StatusBadRequest)
-		_, _ = fmt.Fprintf(w, `{"error":{"message":"at %s: %s %s %s"}}`, r.URL.RawQuery, r.Header.Get("Authorization"), user, password)
+		_, _ = fmt.Fprintf(w, `{"error":{"message":"at %s: %s %s %s"}}`, r.URL.RawQuery, r.Header.Get("Authorization")+r.Header.Get("X-Goog-Api-Key"), user, password)
 	})
 	t.Setenv("WIRE_KEY", wireKey)
 	address := strings.Replace(srv.URL, "://", "://somebody:pass+word@", 1) + "/v1?api-version=2026-01-01&key=a%2Fsecret-key#part"
 	for kind, path := range map[string]string{TypeClaude: "/v1/messages", TypeCompatible: "/v1/chat/completions", TypeOpenAI: "/v1/responses",
-		TypeOllama: "/api/chat"} {
+		TypeOllama: "/api/chat", TypeGemini: "/v1/models/m:streamGenerateContent"} {
 		p := Provider{Name: "p", Type: kind, Model: "m", BaseURL: address, APIKeyEnv: "WIRE_KEY"}
 		if kind == TypeCompatible {
 			p.APIKeyEnv = ""
@@ -238,7 +238,7 @@ func TestWireAddress(t *testing.T) {
 				t.Errorf("%s: %v", kind, err)
 			}
 		}
-		if len(got) == 0 || !strings.HasPrefix(got[len(got)-1], path+" api-version=2026-01-01&key=a%2Fsecret-key ") {
+		if len(got) == 0 || !strings.HasPrefix(got[len(got)-1], path+" api-version=2026-01-01&key=a%2Fsecret-key") {
 			t.Errorf("%s asked %q", kind, got)
 		}
 	}

@@ -40,11 +40,17 @@ func NewBody(head any, tools []byte, messages string, lists ...[][]byte) Body {
 	for _, forms := range lists {
 		parts += 2 * len(forms)
 	}
-	body := append(make(Body, 0, parts), bytes.TrimSuffix(plainjson.MustMarshal(head), []byte("}")))
-	if len(tools) > 0 {
-		body = append(body, []byte(`,"tools":`), tools)
+	members := bytes.TrimSuffix(plainjson.MustMarshal(head), []byte("}"))
+	body := append(make(Body, 0, parts), members)
+	next := ","
+	if len(members) == len("{") {
+		next = ""
 	}
-	body = append(body, []byte(`,"`+messages+`":[`)).Join(lists...)
+	if len(tools) > 0 {
+		body = append(body, []byte(next+`"tools":`), tools)
+		next = ","
+	}
+	body = append(body, []byte(next+`"`+messages+`":[`)).Join(lists...)
 	return append(body, []byte("]}"))
 }
 

@@ -40,6 +40,7 @@ func (e *notAStream) Error() string {
 type StreamError struct {
 	Kind, Message string
 	status        int // HTTP status; 0 means the status of the kind
+	quota         quota
 }
 
 func (e *StreamError) Error() string {
@@ -56,7 +57,7 @@ func HasError(raw json.RawMessage) bool {
 
 // ParseStreamError returns the error in a chunk of a stream as a *StreamError.
 func ParseStreamError(data []byte) error {
-	f := &StreamError{}
+	f := &StreamError{quota: parseQuota(data)}
 	f.Kind, f.Message = ParseRefusal(data)
 	type codes struct {
 		Code   json.RawMessage `json:"code"`
@@ -128,7 +129,8 @@ func (e *Endpoint) classify(err error) (f *llm.Error, kind string) {
 	}
 	if s, ok := errors.AsType[*StatusError](err); ok {
 		f.Status, f.Message, f.RetryAfter = s.Status, s.Message, s.wait
-		f.Retryable = isRetryable(s.Status) && s.retry != "false" || s.retry == "true"
+		f.Retryable = isRetryable(s.Status) && s.retry != "false" && s.lasting == "" || s.retry == "true"
+		f.Hint = s.lasting
 		if s.Status >= 300 && s.Status < 400 {
 			f.Message, f.Hint = "it redirects to another address", "check base_url"
 		}
@@ -136,7 +138,8 @@ func (e *Endpoint) classify(err error) (f *llm.Error, kind string) {
 	}
 	if s, ok := errors.AsType[*StreamError](err); ok {
 		f.Status = cmp.Or(s.status, e.Kinds[s.Kind])
-		f.Retryable = f.Status == 0 || isRetryable(f.Status)
+		f.Retryable = (f.Status == 0 || isRetryable(f.Status)) && s.quota.hint == ""
+		f.RetryAfter, f.Hint = s.quota.wait, s.quota.hint
 		return f, s.Kind
 	}
 	if _, ok := errors.AsType[*notAStream](err); ok {
@@ -215,7 +218,9 @@ func IsAuth(status int) bool {
 }
 
 // isBadKey reports whether a message says that the key is wrong. Google answers 400 to an invalid key.
-func isBadKey(message string) bool { return strings.HasPrefix(message, "API key not valid") }
+func isBadKey(message string) bool {
+	return strings.HasPrefix(message, "API key not valid") || strings.HasPrefix(message, "API key expired")
+}
 
 // refusesKey reports whether another key may be accepted where this one failed.
 func refusesKey(e *StatusError) bool {

@@ -25,10 +25,10 @@ func NewToolNames(tools []llm.Tool) ToolNames {
 	n := ToolNames{wire: map[string]string{}, Ours: map[string]string{}}
 	var renamed []string
 	for _, t := range tools {
-		wire := shorten(llm.SafeName(t.Name), maxToolName)
+		wire := shorten(safeToolName(t.Name), maxToolName)
 		for i := 2; n.Ours[wire] != ""; i++ {
 			end := fmt.Sprintf("_%d", i)
-			wire = shorten(llm.SafeName(t.Name), maxToolName-len(end)) + end
+			wire = shorten(safeToolName(t.Name), maxToolName-len(end)) + end
 		}
 		n.wire[t.Name], n.Ours[wire] = wire, t.Name
 		if wire != (ToolNames{}).ToWire(t.Name) {
@@ -49,7 +49,16 @@ func (n ToolNames) ToWire(name string) string {
 	if wire, ok := n.wire[name]; ok {
 		return wire
 	}
-	return shorten(llm.SafeName(name), maxToolName)
+	return shorten(safeToolName(name), maxToolName)
+}
+
+// safeToolName returns a name that also begins as Gemini requires: with a letter or "_".
+func safeToolName(name string) string {
+	name = llm.SafeName(name)
+	if first := name[0]; first == '-' || '0' <= first && first <= '9' {
+		return "_" + name
+	}
+	return name
 }
 
 // FromWire returns our name of a tool that the model named.

@@ -24,6 +24,7 @@ type StatusError struct {
 	Message string
 	retry   string        // the header X-Should-Retry
 	wait    time.Duration // that the response asks for
+	lasting string        // advice on a quota that does not come back soon; empty for another failure
 }
 
 func (e *StatusError) Error() string { return e.Message }
@@ -32,6 +33,8 @@ func (e *StatusError) Error() string { return e.Message }
 func newStatusError(res *http.Response, body []byte) *StatusError {
 	e := &StatusError{Status: res.StatusCode, retry: res.Header.Get("X-Should-Retry"), wait: backoff.RetryAfter(res.Header, time.Now())}
 	e.Kind, e.Message = ParseRefusal(body)
+	q := parseQuota(body)
+	e.wait, e.lasting = cmp.Or(e.wait, q.wait), q.hint
 	if e.Message == "" {
 		e.Message = plainText(res, body)
 	}
@@ -59,12 +62,13 @@ func plainText(res *http.Response, body []byte) string {
 }
 
 // ParseRefusal reads the body of an error: {"error": {"type": …, "code": …, "message":
-// …}} of Anthropic and OpenAI, the same in a list of Gemini's, {"error": "…"} of
+// …}} of Anthropic and OpenAI, the same with a status in place of the type, and in a list, of Google, {"error": "…"} of
 // Ollama, {"error": kind, "error_description": "…"} of OAuth, and message or detail alone of servers built on FastAPI.
 func ParseRefusal(body []byte) (kind, message string) {
 	type fault struct {
 		Type     any `json:"type"`
 		Code     any `json:"code"`
+		Status   any `json:"status"`
 		Message  any `json:"message"`
 		Msg      any `json:"msg"`
 		Metadata struct {
@@ -78,11 +82,7 @@ func ParseRefusal(body []byte) (kind, message string) {
 		Detail any             `json:"detail"`
 		fault
 	}
-	var list []json.RawMessage
-	if json.Unmarshal(body, &list) == nil && len(list) > 0 {
-		body = list[0]
-	}
-	if Decode(body, &whole) != nil {
+	if Decode(firstOf(body), &whole) != nil {
 		return "", ""
 	}
 	text := func(values ...any) string {
@@ -100,8 +100,10 @@ func ParseRefusal(body []byte) (kind, message string) {
 	var alone string
 	_ = json.Unmarshal(whole.Error, &alone)
 	kind, _ = f.Code.(string)
-	if word, ok := f.Type.(string); ok && kind == "" {
-		kind = word
+	for _, v := range []any{f.Type, f.Status} {
+		if word, ok := v.(string); ok && kind == "" {
+			kind = word
+		}
 	}
 	if reason := messageOf(whole.Reason); reason != "" {
 		return alone, reason

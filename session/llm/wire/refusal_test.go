@@ -1,10 +1,15 @@
 package wire
 
 import (
+	"errors"
+	"fmt"
+	"net/http"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
 func TestRefusal(t *testing.T) {
@@ -12,7 +17,7 @@ func TestRefusal(t *testing.T) {
 		`{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`:                        {"overloaded_error", "Overloaded"},
 		`{"error":{"message":"no credit","type":"insufficient_quota","param":null,"code":"insufficient_q"}}`: {"insufficient_q", "no credit"},
 		`{"error":{"message":"busy","code":429,"type":"rate_limit"}}`:                                        {"rate_limit", "busy"},
-		`[{"error":{"code":400,"message":"API key not valid.","status":"INVALID_ARGUMENT"}}]`:                {"", "API key not valid."},
+		`[{"error":{"code":400,"message":"API key not valid.","status":"INVALID_ARGUMENT"}}]`:                {"INVALID_ARGUMENT", "API key not valid."},
 		`{"error":"model 'x' not found"}`:                                                                    {"", "model 'x' not found"},
 		`{"error":"invalid_client","error_description":"AADSTS7000215: …"}`:                                  {"invalid_client", "AADSTS7000215: …"},
 		`{"object":"error","message":"too long","type":"BadRequestError","code":400}`:                        {"BadRequestError", "too long"},
@@ -46,6 +51,39 @@ func TestRetryIn(t *testing.T) {
 	} {
 		if got := retryIn(message); got != want {
 			t.Errorf("%q: %s, want %s", message, got, want)
+		}
+	}
+}
+
+// Google names the wait in the details of an error. A quota of the day comes back only tomorrow, whatever wait is beside it.
+func TestQuota(t *testing.T) {
+	const details = `{"error":{"code":429,"message":"You exceeded your quota. %s","status":"RESOURCE_EXHAUSTED","details":[` +
+		`{"@type":"type.googleapis.com/google.rpc.Help","links":[]},%s{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"34.5s"}]}}`
+	day := `{"@type":"type.googleapis.com/google.rpc.QuotaFailure","violations":[{"quotaId":"RequestsPerMinute"},` +
+		`{"quotaId":"GenerateRequestsPerDayPerProjectPerModel-FreeTier"}]},`
+	metric := `{"@type":"type.googleapis.com/google.rpc.QuotaFailure","violations":[{"quotaMetric":"x.googleapis.com/requests_per_model_per_day"}]},`
+	for name, tt := range map[string]struct {
+		body      string
+		wait      time.Duration
+		retryable bool
+		hint      string
+	}{
+		"a minute":             {fmt.Sprintf(details, "", ""), 34500 * time.Millisecond, true, "wait 35 s, then try again"},
+		"in a list":            {"[" + fmt.Sprintf(details, "", "") + "]", 34500 * time.Millisecond, true, "wait 35 s, then try again"},
+		"a day":                {fmt.Sprintf(details, "limit: 50", day), 0, false, dailyHint},
+		"a day, by its metric": {fmt.Sprintf(details, "", metric), 0, false, dailyHint},
+		"not in the plan":      {fmt.Sprintf(details, "limit: 0, model: m", day), 0, false, noneHint},
+		"odd details":          {`{"error":{"code":429,"message":"m","details":{"retryDelay":7}}}`, 0, true, "wait a minute, then try again"},
+		"an endless wait": {`{"error":{"code":429,"message":"m",` +
+			`"details":[{"retryDelay":"1e99s"},{"retryDelay":"-5s"},7]}}`, 0, true, "wait a minute, then try again"},
+	} {
+		for kind, err := range map[string]error{
+			"response": newStatusError(&http.Response{StatusCode: 429, Header: http.Header{}}, []byte(tt.body)), "stream": ParseStreamError(firstOf([]byte(tt.body))),
+		} {
+			f, _ := errors.AsType[*llm.Error]((&Endpoint{Provider: "p"}).Failure(err))
+			if f.Status != 429 || f.RetryAfter != tt.wait || f.Retryable != tt.retryable || f.Hint != tt.hint {
+				t.Errorf("%s in a %s: got %+v, want a wait of %s, retryable %t, and the hint %q", name, kind, f, tt.wait, tt.retryable, tt.hint)
+			}
 		}
 	}
 }

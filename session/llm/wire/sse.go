@@ -32,7 +32,7 @@ func JSONOrSSE(res *http.Response) iter.Seq2[[]byte, error] {
 		case err != nil && err != io.EOF:
 			yield(nil, err)
 		case first == '{', first == '[':
-			yield(wholeAnswer(body, kind))
+			wholeAnswer(body, kind)(yield)
 		case first == '<', strings.Contains(kind, "html"):
 			yield(nil, &notAStream{kind})
 		default:
@@ -59,24 +59,38 @@ func firstByte(r *bufio.Reader) (byte, error) {
 	}
 }
 
-// wholeAnswer reads a body of JSON: an answer or an error in any dialect, which Google
-// puts into a list.
-func wholeAnswer(r io.Reader, kind string) ([]byte, error) {
-	body, err := io.ReadAll(io.LimitReader(r, maxAnswer))
-	if err != nil {
-		return nil, err
+// wholeAnswer returns a body of JSON: an answer or an error in any dialect. Google sends a list: of an error alone, or of
+// the chunks of an answer.
+func wholeAnswer(r io.Reader, kind string) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		body, err := io.ReadAll(io.LimitReader(r, maxAnswer))
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		var list []json.RawMessage
+		if json.Unmarshal(body, &list) != nil || len(list) == 0 {
+			list = []json.RawMessage{body}
+		}
+		for _, one := range list {
+			if !isAnswer(one) {
+				yield(nil, &notAStream{kind})
+				return
+			}
+			if !yield(one, nil) {
+				return
+			}
+		}
 	}
-	var list []json.RawMessage
-	if json.Unmarshal(body, &list) == nil && len(list) > 0 {
-		body = list[0]
-	}
+}
+
+// isAnswer reports whether JSON is an answer or an error in some dialect.
+func isAnswer(data []byte) bool {
 	var members map[string]json.RawMessage
 	known := func(key string) bool { return members[key] != nil }
-	if json.Unmarshal(body, &members) != nil || !slices.ContainsFunc([]string{"choices", "output", "error"}, known) &&
-		string(members["object"]) != `"error"` && string(members["type"]) != `"message"` {
-		return nil, &notAStream{kind}
-	}
-	return body, nil
+	return json.Unmarshal(data, &members) == nil &&
+		(slices.ContainsFunc([]string{"choices", "output", "candidates", "promptFeedback", "usageMetadata", "error"}, known) ||
+			string(members["object"]) == `"error"` || string(members["type"]) == `"message"`)
 }
 
 // sseEvents returns the data of each event of a stream. Unlike the standard it
