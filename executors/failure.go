@@ -32,6 +32,15 @@ const (
 	QuotaBlocked         Category = "quota_blocked"
 )
 
+// Categories are all categories.
+var Categories = []Category{
+	ToolNotFound, InvalidParameters, TypeMismatch, PolicyBlocked, ConfirmationRequired, PermanentFailure, Cancelled, RateLimited, ServerError, NetworkError,
+	Timeout, QuotaBlocked,
+}
+
+// Advice returns the suggestion for the model if a failure has none of its own.
+func (c Category) Advice() string { return suggestion[c] }
+
 // Infrastructure reports whether the failure lies outside the call, so that the
 // same call may succeed later.
 func (c Category) Infrastructure() bool {
