@@ -24,6 +24,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/mcp"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/memory"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/permissions"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/plugin"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/review"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/run"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/schedule"
@@ -113,6 +114,7 @@ func addCommands(root *cobra.Command, f *cli.Flags) {
 		memory.NewCommand(f),
 		permissions.NewCommand(f),
 		mcp.NewCommand(f),
+		plugin.NewCommand(f),
 		schedule.NewCommand(f),
 		newReplay(),
 		certify.NewCommand(),

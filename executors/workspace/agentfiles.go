@@ -46,6 +46,8 @@ type Place struct {
 	// Mixed reports that Dir may also be the user's project. In a session that
 	// works there, only Files are hidden; otherwise all of Dir is.
 	Mixed bool
+	// Open are names of directories in it that are not hidden, in lower case: commands may run what is there.
+	Open []string
 }
 
 // AgentFileError reports that a path leads to zeph-acp's own files.
@@ -74,11 +76,13 @@ type hiddenDir struct {
 	info  fs.FileInfo // nil if it does not exist or is inaccessible
 	names []string    // patterns of the hidden names in it; an empty list hides all
 	files []string    // names of hidden files that exist
+	open  []string    // names of directories in it that are not hidden
 }
 
 // dirRules are the rules for one directory.
 type dirRules struct {
-	hidden bool     // the directory and everything in it is hidden
+	hidden bool     // the directory and everything in it is hidden, except the entries in open
+	open   []string // only if hidden
 	names  []string // patterns of the hidden names in it
 }
 
@@ -97,6 +101,7 @@ func (r *Roots) Hidden() *HiddenFiles {
 	p := &HiddenFiles{own: r.own, dirs: map[string]dirRules{}, stats: cmp.Or(r.stats, &StatCache{})}
 	for _, place := range r.own.Places {
 		s := p.newHiddenDir(place.Dir)
+		s.open = place.Open
 		p.findFiles(&s, place)
 		if place.Mixed {
 			if s.follow(p.stats); r.worksIn(s.path) {
@@ -246,7 +251,9 @@ func (p *HiddenFiles) rulesIn(dir string, err error, is func(fs.FileInfo) bool) 
 		case s.info != nil && errors.Is(err, fs.ErrNotExist), fold(s.path) != fold(dir):
 			continue
 		}
-		found.hidden = found.hidden || s.names == nil
+		if s.names == nil {
+			found.hidden, found.open = true, append(found.open, s.open...)
+		}
 		found.names = append(found.names, s.names...)
 	}
 	return found
@@ -254,7 +261,7 @@ func (p *HiddenFiles) rulesIn(dir string, err error, is func(fs.FileInfo) bool) 
 
 // hides reports whether the entry name of the directory is hidden.
 func (s dirRules) hides(name string) bool {
-	return s.hidden || len(s.names) > 0 && slices.ContainsFunc(s.names, func(pattern string) bool {
+	return s.hidden && !slices.Contains(s.open, fold(name)) || len(s.names) > 0 && slices.ContainsFunc(s.names, func(pattern string) bool {
 		ok, err := path.Match(pattern, fold(name))
 		return ok || err != nil
 	})

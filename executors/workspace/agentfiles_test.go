@@ -137,6 +137,23 @@ func TestPrivateMixed(t *testing.T) {
 	}
 }
 
+// Directories that are open are not hidden, with everything in them. Their names do not open others.
+func TestPrivateOpen(t *testing.T) {
+	dir := tree(t, "h/zeph.db", "h/plugins/p/run.sh", "h/plugins.json", "h/skills/plugins/x", "w/a.go")
+	for _, mixed := range []bool{false, true} {
+		own := &AgentFiles{Places: []Place{{Dir: filepath.Join(dir, "h"), Files: []string{"zeph.db", "plugins.json"}, Open: []string{"plugins"}, Mixed: mixed}}}
+		r, err := New(filepath.Join(dir, "w"))
+		must(t, err)
+		hidden := r.Without(own).Hidden()
+		for name, want := range map[string]bool{"h": true, "h/zeph.db": true, "h/plugins.json": true, "h/skills/plugins/x": true, "h/new": true,
+			"h/plugins": false, "h/plugins/p/run.sh": false, "h/plugins/new": false, "w/a.go": false} {
+			if got := hidden.Hides(filepath.Join(r.Cwd(), "..", filepath.FromSlash(name))); got != want {
+				t.Errorf("mixed %v: %s is hidden: %v, want %v", mixed, name, got, want)
+			}
+		}
+	}
+}
+
 // If the configuration is a link, its target is hidden too.
 func TestPrivateBehindLinks(t *testing.T) {
 	dir := tree(t, "home/dot/zeph/keys.toml", "home/dot/db/z.sqlite", "home/dot/db/z.sqlite-wal", "home/dot/db/y", "home/.config/zeph-acp -> ../dot/zeph",

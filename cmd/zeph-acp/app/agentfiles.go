@@ -6,6 +6,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/config"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/keys"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/plugin/bundle"
 	"github.com/zeph-acp/zeph-acp/executors/gates/hooks"
 	"github.com/zeph-acp/zeph-acp/executors/permission/answers"
 	"github.com/zeph-acp/zeph-acp/executors/permission/approval"
@@ -40,11 +41,13 @@ func agentFiles(p config.Paths) *workspace.AgentFiles {
 		approval.FileName,
 		keys.Temporary(approval.FileName),
 		rewind.DirName,
+		bundle.RecordsFile,
+		keys.Temporary(bundle.RecordsFile),
 	}
 	state := []string{"audit.jsonl", "audit.jsonl*", copies.DirName}
-	places := []workspace.Place{{Dir: p.Config, Files: settings}, {Dir: p.Data, Files: data}, {Dir: p.State, Files: state}}
+	places := []workspace.Place{{Dir: p.Config, Files: settings}, {Dir: p.Data, Files: data, Open: bundle.OpenDirs}, {Dir: p.State, Files: state}}
 	if p.Config == p.Data && p.Data == p.State { // ZEPH_HOME, which may be a project of the user
-		places = []workspace.Place{{Dir: p.Config, Files: slices.Concat(settings, data, state), Mixed: true}}
+		places = []workspace.Place{{Dir: p.Config, Files: slices.Concat(settings, data, state), Mixed: true, Open: bundle.OpenDirs}}
 	}
 	o := &workspace.AgentFiles{}
 	for _, place := range places {

@@ -78,6 +78,7 @@ func (b *sessionBuilder) features(terminals *ideproxy.Terminals) *sessionFeature
 		b.tasksFeature(s.tasks),
 		b.skillsFeature(found),
 		b.fileCommandsFeature(tools),
+		b.pluginsFeature(),
 		b.shellFeature(sh),
 		{Name: "files", Tools: sh.Hold(files.New(copies.fs, b.dirs.files, b.cfg.Tools.File, b.mask()))},
 		{Name: "web", Tools: web.New(b.cfg.Tools.Scrape)},

@@ -50,7 +50,7 @@ func (b *sessionBuilder) commandFiles() *filecommand.Set {
 			info, err := b.dirs.files.Lstat(real)
 			return err == nil, err == nil && info.IsDir()
 		},
-		Sources: b.skillSources(b.app.Commands, filecommand.ProjectDirs),
+		Sources: b.skillSources(b.app.Commands, b.plugins.sources(pluginCommands), filecommand.ProjectDirs),
 	})
 }
 

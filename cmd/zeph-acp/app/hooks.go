@@ -38,7 +38,7 @@ func (b *sessionBuilder) hooksFeature(copies *copyHost) Feature {
 func (b *sessionBuilder) hooks(copies *copyHost) *hooks.Session {
 	dir, mask := b.dirs.roots.Cwd(), b.mask()
 	o := hooks.Options{
-		Config: b.cfg.Tools.Hooks, Session: b.session.ID, Dir: dir, Resumed: b.session.Resumed, Sources: b.app.hookSources(dir),
+		Config: b.cfg.Tools.Hooks, Session: b.session.ID, Dir: dir, Resumed: b.session.Resumed, Sources: b.hookSources(dir),
 		Desk: b.approvalDesk(),
 		Env:  b.environment,
 		Shell: func(command string) (string, []string, error) {
@@ -58,13 +58,15 @@ func (b *sessionBuilder) hooks(copies *copyHost) *hooks.Session {
 	return hooks.New(o)
 }
 
-// hookSources returns the hook files: the user's, then the repository's.
-func (a *App) hookSources(dir string) []hooks.Source {
+// hookSources returns the hook files: the user's, those of the plug-ins, then the repository's.
+func (b *sessionBuilder) hookSources(dir string) []hooks.Source {
+	a := b.app
 	var all []hooks.Source
 	if a.configDir != "" {
 		file := filepath.Join(a.configDir, hooks.FileName)
 		all = append(all, hooks.Source{Name: executors.OneLine(file), Read: func() ([]byte, error) { return keys.ReadPrivate(file) }})
 	}
+	all = append(all, b.plugins.hooks()...)
 	if !a.ProjectHooks && a.checking == nil {
 		return all
 	}

@@ -56,6 +56,7 @@ func (b *sessionBuilder) mcpSession() *mcp.Session {
 	servers := slices.Concat(
 		b.permitted(b.app.permits, clientServers(b.session.MCPServers)),
 		b.permitted(b.app.permitsConfigured, b.app.Config.MCP.Servers),
+		b.permitted(b.app.permits, b.pluginServers()),
 		b.permitted(b.app.permits, b.projectServers()),
 	)
 	wait := time.Duration(b.app.Config.MCP.StartupWaitSecs) * time.Second

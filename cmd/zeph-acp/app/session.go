@@ -35,6 +35,7 @@ type sessionBuilder struct {
 	cfg     config.Config // tightened by the file of the workspace
 	dirs    sessionDirs
 	policy  *permission.ShellPolicyHandle
+	plugins plugins
 	models  helperModels
 	scan    *redact.Scanner // masks what leaves the session; nil masks nothing
 
@@ -51,14 +52,15 @@ func (a *App) newSessionBuilder(s session.Host) (b *sessionBuilder, warnings []s
 	a.openStore()
 	rules := a.currentRules()
 	b.cfg, warnings = a.tightened(rules, roots)
-	var dirWarnings, modelWarnings []string
+	var dirWarnings, modelWarnings, pluginWarnings []string
 	if b.dirs, dirWarnings, err = a.sessionDirs(b.cfg, roots); err != nil {
 		return nil, nil, err
 	}
 	b.scan = a.filters.forSession(s.ID, b.cfg.Tools.Filters.Security)
 	b.policy = b.shellPolicy(rules)
 	b.models, modelWarnings = b.helperModels()
-	return b, slices.Concat(warnings, rules.notes, dirWarnings, modelWarnings), nil
+	b.plugins, pluginWarnings = b.loadPlugins()
+	return b, slices.Concat(warnings, rules.notes, dirWarnings, modelWarnings, pluginWarnings), nil
 }
 
 // newAgent makes the parts of one session: directories, chain, system prompt,

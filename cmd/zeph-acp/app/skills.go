@@ -54,17 +54,18 @@ func (b *sessionBuilder) skills(levels *trust.Trust, system func() (system, proj
 	if !b.cfg.Tools.Enabled {
 		project = nil
 	}
-	o.Sources = b.skillSources(b.app.Skills, project)
+	o.Sources = b.skillSources(b.app.Skills, b.plugins.sources(pluginSkills), project)
 	return skills.New(o)
 }
 
-// skillSources returns the directories of skills or of commands: the user's, unless it is empty,
-// and the repository's, if the user is asked about them.
-func (b *sessionBuilder) skillSources(users string, project []string) []skills.Source {
+// skillSources returns the directories of skills or of commands: the user's, unless it is empty, those of
+// the plug-ins, and the repository's, if the user is asked about them.
+func (b *sessionBuilder) skillSources(users string, plugins []skills.Source, project []string) []skills.Source {
 	var all []skills.Source
 	if users != "" {
 		all = append(all, skills.Source{Name: "yours", Path: users, FS: os.DirFS(users)})
 	}
+	all = append(all, plugins...)
 	if !b.app.ProjectSkills {
 		return all
 	}

@@ -34,8 +34,8 @@ func (b *sessionBuilder) subAgents(copies *copyHost) *subagent.Set {
 	dir := b.dirs.roots.Cwd()
 	o := subagent.Options{
 		Config: b.cfg.Tools.SubAgent, Types: b.cfg.Agents, Dir: dir,
-		Read:   func(name string) ([]byte, error) { return readProjectFile(dir, name) },
-		Desk:   b.approvalDesk(),
+		Read: func(name string) ([]byte, error) { return readProjectFile(dir, name) },
+		Desk: b.approvalDesk(), Plugins: b.plugins.agents(),
 		System: func() (system, project string) { return copies.features.system.texts() },
 		Tools:  func() []executors.Tool { return copies.tools.Tools() },
 		Known:  catalogue.Known,

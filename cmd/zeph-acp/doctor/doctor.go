@@ -85,6 +85,7 @@ func (d *Doctor) Examine(ctx context.Context) []Finding {
 		checks = append(checks,
 			check{"model", e.models},
 			check{"mcp", e.servers},
+			check{"plug-ins", e.plugins},
 			check{"lsp", e.languages},
 			check{websearch.Name, e.webSearch},
 			check{"sandbox", e.sandbox},

@@ -59,7 +59,14 @@ type Source struct {
 	// Project reports that the file belongs to the repository, so that its hooks need an
 	// approval.
 	Project bool
+	// Env are variables for the hooks of a plug-in, NAME=VALUE. Check returns an error if the plug-in has changed
+	// since the user approved it; it is called before each run. Nil means that this is no plug-in.
+	Env   func() []string
+	Check func() error
 }
+
+// users reports whether the file is the user's own.
+func (s Source) users() bool { return !s.Project && s.Check == nil }
 
 // Options are the surroundings of a session.
 type Options struct {
@@ -170,7 +177,7 @@ func (s *Session) Ready(ctx context.Context) {
 		}
 		f := files[i]
 		f.mayRun = !source.Project || len(f.hooks) > 0 && s.options.Desk.Allowed(ctx, s.subject(f))
-		disabled = disabled || !source.Project && disables(data)
+		disabled = disabled || source.users() && disables(data)
 	}
 	if disabled {
 		files = nil
@@ -201,11 +208,11 @@ func (s *Session) parseSource(source Source, data []byte, err error) *file {
 	}
 	if err != nil {
 		f.hooks, f.note = nil, err.Error()
-		if !source.Project { // the user's own rules must not get lost
+		if source.users() { // the user's own rules must not get lost
 			f.hooks = []*hook{{event: PreToolUse, file: f, command: source.Name, broken: f.note}}
 		}
 	}
-	if f.note != "" {
+	if f.note != "" && source.Check == nil { // the user saw the notes about a plug-in when adding it
 		s.options.Warn(executors.Shown(source.Name + ": " + f.note))
 	}
 	return f
@@ -231,7 +238,7 @@ func (s *Session) hooksForCall(event Event, call *executors.Call) []*hook {
 }
 
 // matching returns the hooks of an event whose matcher fits, each command once, in the order
-// of the files.
+// of the files. The same words are another command in another plug-in.
 func (s *Session) matching(event Event, fits func(matcher) bool) []*hook {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -241,7 +248,9 @@ func (s *Session) matching(event Event, fits func(matcher) bool) []*hook {
 			continue
 		}
 		for _, h := range f.hooks {
-			same := func(o *hook) bool { return o.command == h.command && o.broken == h.broken }
+			same := func(o *hook) bool {
+				return o.command == h.command && o.broken == h.broken && (o.file == h.file || o.file.Check == nil && h.file.Check == nil)
+			}
 			if h.event == event && fits(h.match) && !slices.ContainsFunc(out, same) {
 				out = append(out, h)
 			}

@@ -3,6 +3,7 @@ package hooks
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -605,5 +606,46 @@ func BenchmarkHook(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		_, _ = link.Execute(b.Context(), call("bash", `{"command":"ls"}`))
+	}
+}
+
+// TestPlugin checks that the hooks of a plug-in have its variables, do not run once it has changed, and switch off no other hooks.
+func TestPlugin(t *testing.T) {
+	f := open(t, "", "")
+	changed := error(nil)
+	out := filepath.Join(f.dir, "out")
+	plugin := func(root string) Source {
+		text := strings.Replace(fileOf(PreToolUse, "Bash", `echo "$ROOT" >> `+out), "{", `{"disableAllHooks":true,"hooks2":{},`, 1)
+		return Source{
+			Name: "the plug-in " + root, Read: func() ([]byte, error) { return []byte(text), nil },
+			Env: func() []string { return []string{"ROOT=" + root} }, Check: func() error { return changed },
+		}
+	}
+	f.options.Sources = []Source{plugin("/a"), plugin("/b")}
+	f.Ready(t.Context())
+	run := func() *tool {
+		next := newTool()
+		link := f.Middleware(next)
+		if _, err := link.Execute(t.Context(), call("bash", `{"command":"x"}`)); err != nil {
+			t.Fatal(err)
+		}
+		return next
+	}
+	if next := run(); next.ran != 1 || len(next.asks) > 0 {
+		t.Errorf("the call ran %d times and asks %q", next.ran, next.asks)
+	}
+	data, err := os.ReadFile(out)
+	if got := string(data); err != nil || !strings.Contains(got, "/a\n") || !strings.Contains(got, "/b\n") {
+		t.Errorf("the hooks wrote %q, %v", got, err)
+	}
+	changed = errors.New("the plug-in has changed")
+	if next := run(); !strings.Contains(strings.Join(next.asks, " "), "the plug-in has changed") {
+		t.Errorf("the call asks %q", next.asks)
+	}
+	if again, _ := os.ReadFile(out); string(again) != string(data) {
+		t.Error("a hook of a changed plug-in ran")
+	}
+	if len(f.warned) > 0 {
+		t.Errorf("warnings: %q", f.warned)
 	}
 }

@@ -124,6 +124,10 @@ func (s *Session) runCommand(ctx context.Context, h *hook, input []byte, run *ex
 		return output{}, errors.New(h.broken)
 	case h.file.Project && s.options.Desk.State(s.subject(h.file)) != approval.Approved:
 		return output{}, fmt.Errorf("a script that it names has changed since your approval")
+	case h.file.Check != nil:
+		if err := h.file.Check(); err != nil {
+			return output{}, err
+		}
 	}
 	program, args, err := s.options.Shell(h.command)
 	if err != nil {
@@ -132,6 +136,9 @@ func (s *Session) runCommand(ctx context.Context, h *hook, input []byte, run *ex
 	env := slices.Clone(s.options.Env())
 	for _, name := range projectVariables {
 		env = append(env, name+"="+s.options.Dir)
+	}
+	if h.file.Env != nil {
+		env = append(env, h.file.Env()...)
 	}
 	began := time.Now()
 	defer func() { run.DurationMS = time.Since(began).Milliseconds() }()

@@ -173,6 +173,14 @@ func (s *Store) reject(subject Subject) {
 	}
 }
 
+// Forget drops the approval of a subject, whatever its text was.
+func (s *Store) Forget(subject Subject) error {
+	if s == nil {
+		return nil
+	}
+	return s.change(func(c content) { delete(c.Approved, subject.key()) })
+}
+
 // Pin stores new texts of an owner. For each text that differs from the one at its first
 // use, it returns that first one. An error means that the stored texts cannot be read, so
 // that no text could be compared.

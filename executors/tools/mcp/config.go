@@ -53,6 +53,9 @@ type Server struct {
 	// names. It is set for entries that are not the user's own.
 	Guarded bool `toml:"-"`
 
+	// verify returns an error if the plug-in of the server has changed since the user approved it; nil if it is of no
+	// plug-in.
+	verify  func() error
 	subject *approval.Subject // set if the entry runs only after the user's approval; nil if it runs without
 	// covered returns the files that the approval covers, as they are now. It is set with subject.
 	covered func() ([]string, error)
@@ -152,6 +155,9 @@ func (s Server) hash() string {
 
 // checkFiles returns an error if a file that the approval of the entry covers has changed.
 func (s Server) checkFiles() error {
+	if s.verify != nil {
+		return s.verify()
+	}
 	if s.subject == nil {
 		return nil
 	}

@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -27,17 +26,9 @@ func ParseProject(dir string, data []byte, getenv func(string) string, reserved 
 	entries, wrong := ParseFile(data)
 	var servers []Server
 	for _, e := range entries {
-		var refused error
 		shown, err := json.MarshalIndent(e.view(), "", "  ")
 		if err == nil {
-			err = e.expand(func(name string) string {
-				if reserved(name) {
-					refused = fmt.Errorf("${%s} belongs to a model provider or to zeph-acp, and no file of a project may use it; the user's own config.toml may", name)
-					return ""
-				}
-				return getenv(name)
-			})
-			err = cmp.Or(refused, err)
+			err = e.expandFor(getenv, reserved, nil)
 		}
 		if err == nil {
 			err = firstOf(setting.Check(e))

@@ -149,7 +149,7 @@ func (s *Set) isAllowed(ctx context.Context, all []file, i int) bool {
 // parse returns the command of a file.
 func (s *Set) parse(source skills.Source, name string, data []byte) (file, error) {
 	f := file{project: source.Project}
-	f.Name = strings.ReplaceAll(strings.TrimSuffix(name, extension), "/", ":")
+	f.Name = source.Prefix + strings.ReplaceAll(strings.TrimSuffix(name, extension), "/", ":")
 	if !commandName.MatchString(f.Name) {
 		return f, errors.New("its path may only have letters, digits, dashes, underscores and dots")
 	}

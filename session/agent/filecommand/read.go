@@ -18,6 +18,7 @@ const (
 	maxEntries = 1000     // files and directories below it
 	maxDepth   = 4        // directories inside one another
 	maxBytes   = 16 << 10 // of a file: an approval shows all of it
+	maxPlugin  = 64 << 10 // of a plug-in's file, which was shown in a terminal
 	maxLines   = 10       // commands of the shell in a file
 )
 
@@ -32,12 +33,12 @@ func (s *Set) read() []file {
 		names, err := list(source.FS)
 		if err != nil {
 			path, cause := source.Problem(err)
-			s.warn(fmt.Sprintf("Some commands in %s are left out: %v", path, cause))
+			s.warn(source, fmt.Sprintf("Some commands in %s are left out: %v", path, cause))
 		}
 		for _, name := range names {
 			f, err := s.file(source, name)
 			if err != nil {
-				s.warn(fmt.Sprintf("The command %q of %s is left out: %v", name, source.Name, err))
+				s.warn(source, fmt.Sprintf("The command %q of %s is left out: %v", name, source.Name, err))
 				continue
 			}
 			if !slices.ContainsFunc(all, func(other file) bool { return other.Name == f.Name }) {
@@ -50,9 +51,13 @@ func (s *Set) read() []file {
 
 // file reads the file of a command.
 func (s *Set) file(source skills.Source, name string) (file, error) {
-	data, more, err := skills.ReadFile(source.FS, name, maxBytes)
+	limit := int64(maxBytes)
+	if source.Prefix != "" {
+		limit = maxPlugin
+	}
+	data, more, err := skills.ReadFile(source.FS, name, limit)
 	if err == nil && more {
-		err = fmt.Errorf("it has more than %d KiB", maxBytes>>10)
+		err = fmt.Errorf("it has more than %d KiB", limit>>10)
 	}
 	if err != nil {
 		return file{}, err
@@ -60,8 +65,12 @@ func (s *Set) file(source skills.Source, name string) (file, error) {
 	return s.parse(source, name, data)
 }
 
-// warn warns the user once.
-func (s *Set) warn(text string) {
+// warn warns the user once about a source.
+func (s *Set) warn(source skills.Source, text string) {
+	if source.Prefix != "" {
+		source.Noted(executors.Shown(text))
+		return
+	}
 	s.mu.Lock()
 	before := s.warned[text]
 	s.warned[text] = true

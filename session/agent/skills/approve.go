@@ -127,7 +127,7 @@ func (s *Set) readApproved(ctx context.Context, name, file string) (skill Skill,
 		return skill, nil, false, err
 	}
 	if !skill.source.Project {
-		text, more, err = ReadFile(skill.source.FS, path.Join(name, file), maxBody)
+		text, more, err = ReadFile(skill.source.FS, path.Join(skill.dir(), file), maxBody)
 		return skill, text, more, err
 	}
 	if skill, err = skill.source.skill(name); err != nil {

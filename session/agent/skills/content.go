@@ -84,7 +84,7 @@ func (s Skill) content(keep string) (content, error) {
 
 // addDir adds the files of a directory, a path relative to the skill's.
 func (c *content) addDir(s Skill, dir string, depth int) error {
-	entries, err := fs.ReadDir(s.source.FS, path.Join(s.Name, dir))
+	entries, err := fs.ReadDir(s.source.FS, path.Join(s.dir(), dir))
 	if err != nil {
 		return fmt.Errorf("%s: %w", dir, err)
 	}
@@ -114,7 +114,7 @@ func (c *content) addHash(s Skill, name string) error {
 	if !s.source.Project {
 		return nil
 	}
-	f, err := openFile(s.source.FS, path.Join(s.Name, name))
+	f, err := openFile(s.source.FS, path.Join(s.dir(), name))
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}

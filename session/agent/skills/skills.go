@@ -53,6 +53,18 @@ type Source struct {
 	// Project means that the directory belongs to the repository. Models then find it
 	// by its Name, relative to the session's directory.
 	Project bool
+	// Prefix begins the names of a plug-in's skills and commands, such as "superpowers:". The user has seen all of a
+	// plug-in and approved it, so it is not asked about again.
+	Prefix string
+	// Note gets the warnings about a plug-in. Nil drops them, since the user saw them when adding it.
+	Note func(string)
+}
+
+// Noted passes a warning about a plug-in on.
+func (s Source) Noted(warning string) {
+	if s.Note != nil {
+		s.Note(warning)
+	}
 }
 
 // Problem returns the path of the directory and the cause of an error of reading it.
@@ -65,7 +77,7 @@ func (s Source) Problem(err error) (path string, cause error) {
 
 // Skill is one skill.
 type Skill struct {
-	Name        string // the name of its directory: lower case letters, digits, "-" and "_"
+	Name        string // the name of its directory: lower case letters, digits, "-" and "_"; after the prefix of its source
 	Description string // unchanged; may be empty
 	// Tools are the tools that the skill may use when it is invoked, in the notation of
 	// allowed-tools; nil means all.
@@ -75,6 +87,9 @@ type Skill struct {
 
 	source Source
 }
+
+// dir returns the skill's directory in its source.
+func (s Skill) dir() string { return strings.TrimPrefix(s.Name, s.source.Prefix) }
 
 // Options are the surroundings of a session.
 type Options struct {
@@ -123,8 +138,16 @@ func New(o Options) *Set {
 		return s
 	}
 	for _, source := range o.Sources {
-		if !source.Project {
-			s.Warnings = append(s.Warnings, s.scan(source)...)
+		if source.Project {
+			continue
+		}
+		warnings := s.scan(source)
+		if source.Prefix == "" {
+			s.Warnings = append(s.Warnings, warnings...)
+			continue
+		}
+		for _, w := range warnings {
+			source.Noted(w)
 		}
 	}
 	for _, skill := range s.all {
@@ -202,11 +225,11 @@ func (source Source) skill(name string) (Skill, error) {
 	if err != nil {
 		return Skill{}, err
 	}
-	if declared := head["name"].Text(); declared != "" && declared != name {
+	if declared := head["name"].Text(); declared != "" && declared != name && source.Prefix == "" { // a plug-in's skills are named by their directories
 		return Skill{}, fmt.Errorf("its name is %q, but its directory is called %q; they must be the same", declared, name)
 	}
 	skill := Skill{
-		Name: name, Description: head["description"].Text(), Tools: head["allowed-tools"].List(),
+		Name: source.Prefix + name, Description: head["description"].Text(), Tools: head["allowed-tools"].List(),
 		Secrets: cmp.Or(head["secrets"], head["x-requires-secrets"]).List(), source: source,
 	}
 	if _, narrowed := head["allowed-tools"]; narrowed && skill.Tools == nil {

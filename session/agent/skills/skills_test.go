@@ -382,3 +382,27 @@ func TestUnreadableDirectory(t *testing.T) {
 		}
 	}
 }
+
+// TestPluginSkills checks the names of a plug-in's skills. The directory names a skill, whatever its file says.
+func TestPluginSkills(t *testing.T) {
+	var notes []string
+	files := fstest.MapFS{
+		"style/SKILL.md": {Data: []byte("---\nname: Fine Style\ndescription: d\n---\nHow.")}, "style/ref/a.md": {Data: []byte("More.")},
+		"Bad/SKILL.md": {Data: []byte("x")},
+	}
+	s := New(Options{Config: setting.Default[Config](), Sources: []Source{{
+		Name: "the plug-in p", FS: files, Prefix: "p:", Note: func(text string) { notes = append(notes, text) },
+	}}})
+	if all := s.Usable(); len(all) != 1 || all[0].Name != "p:style" {
+		t.Errorf("%+v", all)
+	}
+	if res := load(t, s, loadInput{Name: "p:style"}); res.Failed || !strings.Contains(res.Text, "How.") || !strings.Contains(res.Text, "ref/a.md") {
+		t.Errorf("%+v", res)
+	}
+	if res := load(t, s, loadInput{Name: "p:style", File: "ref/a.md"}); res.Failed || res.Text != "More." {
+		t.Errorf("%+v", res)
+	}
+	if len(notes) != 1 || !strings.Contains(notes[0], "Bad") || len(s.Warnings) > 0 {
+		t.Errorf("%q, %q", notes, s.Warnings)
+	}
+}

@@ -14,9 +14,11 @@
 package subagent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"path"
 	"slices"
@@ -29,6 +31,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/permission/approval"
+	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
 )
 
 // toolName is the name of the tool.
@@ -53,6 +56,7 @@ type Options struct {
 	Project func(dir string) []string
 	Read    func(name string) ([]byte, error)
 	Desk    *approval.Desk
+	Plugins []Plugin // whose types the user has approved
 
 	// System returns the session's system prompt, and the part of it that differs between projects.
 	System func() (system, project string)
@@ -64,6 +68,16 @@ type Options struct {
 	// Worktree makes a copy of the project for a sub-agent of that name. An error of type
 	// *executors.Failure is for the model. Nil means that there are no copies.
 	Worktree func(ctx context.Context, name string) (Worktree, error)
+}
+
+// Plugin is a plug-in of the user that has types.
+type Plugin struct {
+	Name  string
+	Files fs.FS    // Markdown files
+	Names []string // of the files
+	// Note gets a warning about each type that is left out, or that loses a part. Nil drops it, since the user saw
+	// it when adding the plug-in.
+	Note func(string)
 }
 
 // Worktree is a copy of the project in which one sub-agent works.
@@ -102,6 +116,9 @@ func New(o Options) *Set {
 	for _, t := range o.Types {
 		s.add(t)
 	}
+	for _, p := range o.Plugins {
+		s.addPlugin(p)
+	}
 	s.bind()
 	return s
 }
@@ -109,6 +126,56 @@ func New(o Options) *Set {
 // add adds a type. It replaces the one of the same name.
 func (s *Set) add(t Type) {
 	s.types = append(slices.DeleteFunc(s.types, func(other Type) bool { return other.Name == t.Name }), t)
+}
+
+// addPlugin adds the types of a plug-in. Their names begin with the plug-in's.
+func (s *Set) addPlugin(p Plugin) {
+	note := func(text string) {
+		if p.Note != nil {
+			p.Note(executors.Shown(text))
+		}
+	}
+	for i, name := range p.Names {
+		about := "The sub-agent " + name + " of the plug-in"
+		if i == maxTypes {
+			note(fmt.Sprintf("Of its sub-agents only the first %d are used", maxTypes))
+			return
+		}
+		data, err := fs.ReadFile(p.Files, name)
+		var t Type
+		var warnings []string
+		if err == nil {
+			t, warnings, err = read(p.Name+"/"+name, strings.ToValidUTF8(string(data), "\uFFFD"), s.options.Known())
+		}
+		if t.Name = cmp.Or(t.Name, strings.TrimSuffix(path.Base(name), ".md")); err == nil && !pluginType.MatchString(t.Name) {
+			err = fmt.Errorf("its name %q is not one of at most 64 letters, digits, - and _", t.Name)
+		}
+		if err != nil {
+			note(about + " is left out: " + err.Error())
+			continue
+		}
+		t.Name = p.Name + ":" + t.Name
+		for _, w := range append(warnings, s.setModel(&t)...) {
+			note(about + ": " + w)
+		}
+		s.add(t)
+	}
+}
+
+// pluginType matches the names of a plug-in's types, which no configuration has.
+var pluginType = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
+
+// setModel replaces the model that a file names by a configured one.
+func (s *Set) setModel(t *Type) (warnings []string) {
+	if t.Model == "" {
+		return nil
+	}
+	full := s.options.Model(t.Model)
+	if full == "" {
+		warnings = append(warnings, "no configured model is called "+t.Model+", so it uses the model of the session")
+	}
+	t.Model = full
+	return warnings
 }
 
 // Reset lets the next Ready look for the repository's files again.
@@ -183,15 +250,7 @@ func (s *Set) readProjectType(name string, found []Type) (t Type, subject approv
 	if slices.ContainsFunc(builtIn, same) || slices.ContainsFunc(s.options.Types, same) || slices.ContainsFunc(found, same) {
 		return t, subject, errors.New("there is another sub-agent of its name, " + t.Name)
 	}
-	if t.Model != "" {
-		if full := s.options.Model(t.Model); full == "" {
-			warnings = append(warnings, "no configured model is called "+t.Model+", so it uses the model of the session")
-			t.Model = ""
-		} else {
-			t.Model = full
-		}
-	}
-	for _, w := range warnings {
+	for _, w := range append(warnings, s.setModel(&t)...) {
 		s.options.Warn(executors.Shown("The sub-agent " + name + ": " + w))
 	}
 	text, err := json.MarshalIndent(struct {
@@ -239,4 +298,16 @@ func (s *Set) find(name string) (Type, error) {
 	}
 	return Type{}, executors.Failuref(executors.InvalidParameters, "there is no sub-agent of type %q", name).
 		Hint("The types are: %s.", strings.Join(names, ", "))
+}
+
+// TypesOf returns the types of a plug-in.
+func (s *Set) TypesOf(plugin string) (all []Type) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, t := range s.types {
+		if strings.HasPrefix(t.Name, plugin+":") {
+			all = append(all, t)
+		}
+	}
+	return all
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -376,4 +377,30 @@ var known = []executors.Tool{
 	{Name: "sub_agent", Names: executors.Names{Claude: "Task Agent"}}, {Name: "invoke_skill", Names: executors.Names{Claude: "Skill"}},
 	{Name: "load_skill", Names: executors.Names{Claude: "Skill"}},
 	{Name: "read_overflow", Traits: executors.ReadsStored},
+}
+
+// TestPluginTypes checks the names of a plug-in's types, and that none replaces another.
+func TestPluginTypes(t *testing.T) {
+	var notes []string
+	files := fstest.MapFS{
+		"general.md": {Data: []byte("---\nname: general\ndescription: d\ntools: Read, Fly\nmodel: opus\n---\nDo it.")},
+		"x/named.md": {Data: []byte("---\ndescription: d\n---\nDo it.")},
+		"none.md":    {Data: []byte("Do it.")},
+		"slash.md":   {Data: []byte("---\nname: a/b\n---\nDo it.")},
+	}
+	s := New(Options{
+		Plugins: []Plugin{{Name: "p", Files: files, Names: []string{"general.md", "none.md", "slash.md", "x/named.md"},
+			Note: func(text string) { notes = append(notes, text) }}},
+		Known: func() []executors.Tool { return known }, Tools: func() []executors.Tool { return known }, Model: func(string) string { return "" },
+	})
+	all := s.TypesOf("p")
+	if len(all) != 2 || all[0].Name != "p:general" || all[1].Name != "p:named" || all[0].Model != "" {
+		t.Errorf("%+v", all)
+	}
+	if own, err := s.find(""); err != nil || own.Name != general {
+		t.Errorf("%+v, %v", own, err)
+	}
+	if len(notes) != 4 {
+		t.Errorf("%q", notes)
+	}
 }

@@ -34,6 +34,15 @@ const (
 
 // parse reads the file of a type. Its warnings name the parts that have no effect.
 func parse(name, text string, known []executors.Tool) (t Type, warnings []string, err error) {
+	t, warnings, err = read(name, text, known)
+	if err == nil && !typeName.MatchString(t.Name) {
+		return t, nil, fmt.Errorf("its name %q %s", t.Name, badName)
+	}
+	return t, warnings, err
+}
+
+// read is parse without a check of the name.
+func read(name, text string, known []executors.Tool) (t Type, warnings []string, err error) {
 	head, body, err := frontmatter.Split(text)
 	switch {
 	case err != nil:
@@ -46,9 +55,6 @@ func parse(name, text string, known []executors.Tool) (t Type, warnings []string
 	t = Type{
 		Name: head["name"].Text(), Description: head["description"].Text(), Prompt: strings.TrimSpace(body),
 		Model: head["model"].Text(), file: name,
-	}
-	if !typeName.MatchString(t.Name) {
-		return t, nil, fmt.Errorf("its name %q %s", t.Name, badName)
 	}
 	if t.Model == "inherit" {
 		t.Model = ""
