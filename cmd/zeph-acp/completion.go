@@ -22,8 +22,9 @@ import (
 // newCompletion replaces cobra's command of that name, whose help is longer.
 func newCompletion() *cobra.Command {
 	return &cobra.Command{
-		Use:   "completion SHELL",
-		Short: "Print the completions for bash, zsh, fish or powershell",
+		Use:     "completion SHELL",
+		Short:   "Print the completions for bash, zsh, fish or powershell",
+		Example: "  zeph-acp completion zsh > ~/.zfunc/_zeph-acp",
 		Long: `Print a script that completes commands, flags, session ids, models, modes and names.
 
   bash:        zeph-acp completion bash >~/.local/share/bash-completion/completions/zeph-acp

@@ -14,9 +14,10 @@ import (
 // effect: a fixture contains its own configuration.
 func newReplay() *cobra.Command {
 	return &cobra.Command{
-		Use:   "replay FIXTURE...",
-		Short: "Play recorded fixtures against a fresh server and show the first difference of each",
-		Args:  cli.NeedsSome("a fixture"),
+		Use:     "replay FIXTURE...",
+		Short:   "Play recorded fixtures against a fresh server and show the first difference of each",
+		Example: "  zeph-acp replay session.jsonl   # exits with 1 if a frame differs",
+		Args:    cli.NeedsSome("a fixture"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			defer app.Isolate()()
 			failed := false

@@ -22,9 +22,10 @@ import (
 func newServe(f *cli.Flags) *cobra.Command {
 	var tester certify.Agent
 	cmd := &cobra.Command{
-		Use:   "serve",
-		Short: "Serve ACP on stdin and stdout until stdin ends",
-		Args:  cli.NoArgs,
+		Use:     "serve",
+		Short:   "Serve ACP on stdin and stdout until stdin ends",
+		Example: "  zeph-acp serve --protocol auto",
+		Args:    cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if tester.Report != "" {
 				return serveTests(cmd, &tester)

@@ -14,10 +14,11 @@ import (
 
 func newVersion() *cobra.Command {
 	return &cobra.Command{
-		Use:   "version",
-		Short: "Print version, commit and Go version",
-		Args:  cli.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return printVersion(cmd) },
+		Use:     "version",
+		Short:   "Print version, commit and Go version",
+		Example: "  zeph-acp version",
+		Args:    cli.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return printVersion(cmd) },
 	}
 }
 

@@ -30,8 +30,9 @@ state directory.`,
 		RunE: cli.NeedsCommand,
 	}
 	cmd.AddCommand(newShow(f), newStats(f), newReport(f), newExport(f), &cobra.Command{
-		Use:   "verify",
-		Short: "Check that no line of the record was changed, added, removed or moved",
+		Use:     "verify",
+		Short:   "Check that no line of the record was changed, added, removed or moved",
+		Example: "  zeph-acp audit verify   # exits with 1 if a line is not as it was written",
 		Long: `Check that no line of the record was changed, added, removed or moved. If one was,
 the first such line is named, and the exit status is 1.
 

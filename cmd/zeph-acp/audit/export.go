@@ -16,8 +16,9 @@ func newExport(f *cli.Flags) *cobra.Command {
 	var wanted callFilter
 	var otlp, cef bool
 	cmd := &cobra.Command{
-		Use:   "export (--otlp-json | --cef)",
-		Short: "Write the calls on record in the format of a log collector",
+		Use:     "export (--otlp-json | --cef)",
+		Short:   "Write the calls on record in the format of a log collector",
+		Example: "  zeph-acp audit export --otlp-json --since 7d > calls.jsonl",
 		Long: `Write the calls on record in the format of a log collector, the newest last. Texts are
 bounded and credentials masked.
 

@@ -23,6 +23,8 @@ func newShow(f *cli.Flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show",
 		Short: "Show the calls on record, the newest last",
+		Example: `  zeph-acp audit show
+  zeph-acp audit show --tool bash --since 24h`,
 		Long: `Show the calls on record, the newest last: time, session, tool, result, duration,
 decision and rule, what was called, and why it did not succeed.
 

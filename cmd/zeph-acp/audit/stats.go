@@ -23,8 +23,9 @@ func newStats(f *cli.Flags) *cobra.Command {
 	var wanted callFilter
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "stats",
-		Short: "Count the calls by tool, with their results and durations",
+		Use:     "stats",
+		Short:   "Count the calls by tool, with their results and durations",
+		Example: "  zeph-acp audit stats --since 7d",
 		Long: `Count calls by tool: how they ended, how long they took. The times do not include
 waiting for your answers.`,
 		Args: cli.NoArgs,

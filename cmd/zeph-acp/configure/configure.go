@@ -24,14 +24,16 @@ func NewCommand(f *cli.Flags) *cobra.Command {
 	}
 	cmd.AddCommand(
 		&cobra.Command{
-			Use:   "show",
-			Short: "Print all keys with their values and where these come from",
-			Args:  cli.NoArgs,
-			RunE:  func(cmd *cobra.Command, _ []string) error { return showConfig(cmd, f) },
+			Use:     "show",
+			Short:   "Print all keys with their values and where these come from",
+			Example: "  zeph-acp config show",
+			Args:    cli.NoArgs,
+			RunE:    func(cmd *cobra.Command, _ []string) error { return showConfig(cmd, f) },
 		},
 		&cobra.Command{
-			Use:   "check",
-			Short: "Print every mistake with its file, line and key",
+			Use:     "check",
+			Short:   "Print every mistake with its file, line and key",
+			Example: "  zeph-acp config check   # exits with 1 if there is a mistake",
 			Long: `Print every mistake with its file, line and key: in the configuration, in
 .zeph/config.toml of the current directory, and in the files that both name. The
 exit status is 1 if there is a mistake. A key without effect is a warning on stderr.`,

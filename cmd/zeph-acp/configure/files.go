@@ -11,8 +11,9 @@ import (
 
 func newInit(f *cli.Flags) *cobra.Command {
 	return &cobra.Command{
-		Use:   "init",
-		Short: "Write a configuration file to start from",
+		Use:     "init",
+		Short:   "Write a configuration file to start from",
+		Example: "  zeph-acp config init",
 		Long: `Write a configuration file that has every key with its default, as a comment. Without
 --config the file is config.toml under ZEPH_HOME, or else in ~/.config/zeph-acp. A file that
 exists is not changed.`,
@@ -31,8 +32,9 @@ exists is not changed.`,
 func newMigrate(f *cli.Flags) *cobra.Command {
 	dryRun := false
 	cmd := &cobra.Command{
-		Use:   "migrate",
-		Short: "Rename or remove old keys in the configuration file",
+		Use:     "migrate",
+		Short:   "Rename or remove old keys in the configuration file",
+		Example: "  zeph-acp config migrate",
 		Long: `Rename keys that had another name in older versions, and remove keys that are no
 longer supported. Comments and layout stay, and the old file is kept as FILE.bak. Nothing is written if the configuration
 would have mistakes afterwards.`,

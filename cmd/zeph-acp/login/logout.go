@@ -14,10 +14,11 @@ import (
 func NewLogout(f *cli.Flags) *cobra.Command {
 	var name string
 	cmd := &cobra.Command{
-		Use:   "logout",
-		Short: "Remove stored keys",
-		Args:  noProvider,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return logout(cmd, f, name) },
+		Use:     "logout",
+		Short:   "Remove stored keys",
+		Example: "  zeph-acp logout --provider claude",
+		Args:    noProvider,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return logout(cmd, f, name) },
 	}
 	cmd.Flags().StringVar(&name, "provider", "", "remove the key of the provider `NAME` alone")
 	return cmd

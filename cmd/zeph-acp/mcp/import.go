@@ -18,8 +18,9 @@ import (
 
 func newImport(f *cli.Flags) *cobra.Command {
 	return &cobra.Command{
-		Use:   "import [FILE]",
-		Short: "Add the servers of another client's JSON file",
+		Use:     "import [FILE]",
+		Short:   "Add the servers of another client's JSON file",
+		Example: "  zeph-acp mcp import .mcp.json",
 		Long: `Add the servers of a JSON file that has mcpServers or servers, such as .mcp.json or
 .vscode/mcp.json. Without a FILE, your own files of Claude Code, Claude Desktop, Cursor and
 VS Code are read, and their names printed. A file of a repository must be named, since its

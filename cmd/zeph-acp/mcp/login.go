@@ -23,8 +23,9 @@ const loginTime = 10 * time.Minute
 
 func newLogin(f *cli.Flags) *cobra.Command {
 	return &cobra.Command{
-		Use:   "login NAME|URL",
-		Short: "Log in to a server on the web",
+		Use:     "login NAME|URL",
+		Short:   "Log in to a server on the web",
+		Example: "  zeph-acp mcp login sentry",
 		Long: `Log in to a server of the configuration, or to the address of a server that your editor
 uses. The command prints the address of a page; open it in a browser on this machine.`,
 		Args: cli.NeedsOne("the name of a server, or its address"),
@@ -59,9 +60,10 @@ func showPage(w io.Writer, url string) error {
 
 func newLogout(f *cli.Flags) *cobra.Command {
 	return &cobra.Command{
-		Use:   "logout NAME|URL",
-		Short: "Remove the login at a server on the web",
-		Args:  cli.NeedsOne("the name of a server, or its address"),
+		Use:     "logout NAME|URL",
+		Short:   "Remove the login at a server on the web",
+		Example: "  zeph-acp mcp logout sentry",
+		Args:    cli.NeedsOne("the name of a server, or its address"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			l, e, err := webServer(cmd, f, args[0])
 			if err != nil {

@@ -47,9 +47,10 @@ func NewCommand(f *cli.Flags) *cobra.Command {
 
 func newList(f *cli.Flags) *cobra.Command {
 	return &cobra.Command{
-		Use:   "list",
-		Short: "List the servers, without starting them",
-		Args:  cli.NoArgs,
+		Use:     "list",
+		Short:   "List the servers, without starting them",
+		Example: "  zeph-acp mcp list",
+		Args:    cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			l, err := f.Load(cmd)
 			if err != nil {
@@ -154,9 +155,10 @@ func pairs(texts []string, separator, flag string) (map[string]string, error) {
 
 func newRemove(f *cli.Flags) *cobra.Command {
 	return &cobra.Command{
-		Use:   "remove NAME",
-		Short: "Remove a server from the configuration file",
-		Args:  cli.NeedsOne("the name of a server"),
+		Use:     "remove NAME",
+		Short:   "Remove a server from the configuration file",
+		Example: "  zeph-acp mcp remove github",
+		Args:    cli.NeedsOne("the name of a server"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			file, err := config.RemoveServer(f.FileOptions(), args[0])
 			if err != nil {
@@ -223,9 +225,10 @@ const testWait = 2*time.Minute + 10*time.Second
 
 func newTest(f *cli.Flags) *cobra.Command {
 	return &cobra.Command{
-		Use:   "test NAME",
-		Short: "Start a server, list its tools, and show how long each step takes",
-		Args:  cli.NeedsOne("the name of a server"),
+		Use:     "test NAME",
+		Short:   "Start a server, list its tools, and show how long each step takes",
+		Example: "  zeph-acp mcp test github   # exits with 1 if it does not start",
+		Args:    cli.NeedsOne("the name of a server"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withServer(cmd, f, args[0], func(_ *mcp.Session, st mcp.Status) error {
 				out := cmd.OutOrStdout()
@@ -243,9 +246,10 @@ func newTest(f *cli.Flags) *cobra.Command {
 func newTools(f *cli.Flags) *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
-		Use:   "tools NAME",
-		Short: "Start a server and print its tools with their parameters",
-		Args:  cli.NeedsOne("the name of a server"),
+		Use:     "tools NAME",
+		Short:   "Start a server and print its tools with their parameters",
+		Example: "  zeph-acp mcp tools github",
+		Args:    cli.NeedsOne("the name of a server"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withServer(cmd, f, args[0], func(s *mcp.Session, _ mcp.Status) error {
 				if asJSON {

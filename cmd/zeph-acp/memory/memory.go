@@ -96,8 +96,9 @@ func newList(f *cli.Flags) *cobra.Command {
 	var in cli.ProjectFlags
 	asJSON := false
 	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List the entries of a project and those for all projects",
+		Use:     "list",
+		Short:   "List the entries of a project and those for all projects",
+		Example: "  zeph-acp memory list",
 		Long: `List the entries of a project and those for all projects, the oldest first: number, time
 of the last change, project ("*" for all), text.`,
 		Args: cli.NoArgs,
@@ -134,9 +135,10 @@ func listEntries(cmd *cobra.Command, entries []memory.Entry) error {
 
 func newShow(f *cli.Flags) *cobra.Command {
 	return &cobra.Command{
-		Use:   "show ID",
-		Short: "Show an entry, its origin and its files",
-		Args:  cli.NeedsOne("the number of an entry"),
+		Use:     "show ID",
+		Short:   "Show an entry, its origin and its files",
+		Example: "  zeph-acp memory show 3",
+		Args:    cli.NeedsOne("the number of an entry"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withMemory(cmd, f, cli.ProjectFlags{AllProjects: true}, func(m *memory.Memory, entries []memory.Entry) error {
 				e, err := findEntry(entries, args[0])
@@ -201,9 +203,10 @@ func newAdd(f *cli.Flags) *cobra.Command {
 	var in cli.ProjectFlags
 	var fact memory.Fact
 	cmd := &cobra.Command{
-		Use:   "add TEXT...",
-		Short: "Save a fact for later sessions; - reads it from stdin",
-		Args:  cli.NeedsSome("the text of the fact"),
+		Use:     "add TEXT...",
+		Short:   "Save a fact for later sessions; - reads it from stdin",
+		Example: `  zeph-acp memory add "The staging database listens on port 5433"`,
+		Args:    cli.NeedsSome("the text of the fact"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			fact.Text = strings.Join(args, " ")
 			if fact.Text == "-" {
@@ -232,9 +235,10 @@ func newAdd(f *cli.Flags) *cobra.Command {
 
 func newDelete(f *cli.Flags) *cobra.Command {
 	return &cobra.Command{
-		Use:   "delete ID...",
-		Short: "Delete entries permanently, without asking",
-		Args:  cli.NeedsSome("the number of an entry"),
+		Use:     "delete ID...",
+		Short:   "Delete entries permanently, without asking",
+		Example: "  zeph-acp memory delete 3 4",
+		Args:    cli.NeedsSome("the number of an entry"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withMemory(cmd, f, cli.ProjectFlags{AllProjects: true}, func(m *memory.Memory, entries []memory.Entry) error {
 				return deleteEntries(cmd, m, entries, args)
@@ -270,9 +274,10 @@ func newExport(f *cli.Flags) *cobra.Command {
 	var in cli.ProjectFlags
 	var file string
 	cmd := &cobra.Command{
-		Use:   "export",
-		Short: "Print the entries as a JSON document",
-		Args:  cli.NoArgs,
+		Use:     "export",
+		Short:   "Print the entries as a JSON document",
+		Example: "  zeph-acp memory export > facts.json",
+		Args:    cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withMemory(cmd, f, in, func(_ *memory.Memory, entries []memory.Entry) error {
 				doc := struct {

@@ -39,8 +39,9 @@ func newList(f *cli.Flags) *cobra.Command {
 	var in cli.ProjectFlags
 	asJSON := false
 	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List the remembered answers of a project",
+		Use:     "list",
+		Short:   "List the remembered answers of a project",
+		Example: "  zeph-acp permissions list",
 		Long: `List the remembered answers of a project: allow or reject, the extent (a command, exactly
 one text, hosts, pages or a tool), its text, and the place in permissions.toml.`,
 		Args: cli.NoArgs,
@@ -106,8 +107,9 @@ func newForget(f *cli.Flags) *cobra.Command {
 	var in cli.ProjectFlags
 	all := false
 	cmd := &cobra.Command{
-		Use:   "forget TEXT... | --all",
-		Short: "Remove remembered answers of a project",
+		Use:     "forget TEXT... | --all",
+		Short:   "Remove remembered answers of a project",
+		Example: "  zeph-acp permissions forget 'go test'",
 		Long: `Remove remembered answers of a project. Name them as "permissions list" prints them. The
 next such call asks you again, also in open sessions.`,
 		RunE: func(cmd *cobra.Command, args []string) error {

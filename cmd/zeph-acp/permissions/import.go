@@ -23,8 +23,9 @@ type importFlags struct {
 func newImport(f *cli.Flags) *cobra.Command {
 	i := &importFlags{}
 	cmd := &cobra.Command{
-		Use:   "import FILE...",
-		Short: "Translate the permission rules of another agent",
+		Use:     "import FILE...",
+		Short:   "Translate the permission rules of another agent",
+		Example: "  zeph-acp permissions import ~/.claude/settings.json",
 		Long: `Translate the permission rules of another agent: settings.json of Claude Code, or .toml
 policies of Gemini CLI. The rules are printed as TOML. Nothing becomes looser: a rule that
 cannot be translated is listed on stderr with the reason.

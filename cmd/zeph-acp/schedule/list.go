@@ -19,8 +19,9 @@ import (
 
 func newList(f *cli.Flags, s *flags) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List the tasks, those that are due first",
+		Use:     "list",
+		Short:   "List the tasks, those that are due first",
+		Example: "  zeph-acp schedule list",
 		Long: `List the tasks, those that are due first: name, time of the next run, cron
 expression, outcome of the last run, directory.
 
@@ -158,9 +159,10 @@ func timeIn(zone *time.Location, t time.Time) string {
 
 func newShow(f *cli.Flags, s *flags) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "show NAME",
-		Short: "Show a task and its last runs with their results",
-		Args:  cli.NeedsOne("the name of a task"),
+		Use:     "show NAME",
+		Short:   "Show a task and its last runs with their results",
+		Example: "  zeph-acp schedule show nightly",
+		Args:    cli.NeedsOne("the name of a task"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return s.withTasks(cmd, f, func(a *app.App, all []store.Task) error {
 				t, err := findTask(all, args[0])

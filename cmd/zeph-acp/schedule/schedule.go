@@ -105,9 +105,10 @@ func findTask(all []store.Task, name string) (store.Task, error) {
 
 func newDelete(f *cli.Flags, s *flags) *cobra.Command {
 	return &cobra.Command{
-		Use:   "delete NAME...",
-		Short: "Delete tasks and their results, without asking",
-		Args:  cli.NeedsSome("the name of a task"),
+		Use:     "delete NAME...",
+		Short:   "Delete tasks and their results, without asking",
+		Example: "  zeph-acp schedule delete nightly",
+		Args:    cli.NeedsSome("the name of a task"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return s.withTasks(cmd, f, func(a *app.App, all []store.Task) error { return deleteTasks(cmd, a, all, args) })
 		},

@@ -110,9 +110,10 @@ func callsOf(f *cli.Flags, id string) (calls []audit.Entry, err error) {
 
 func newImport(f *cli.Flags) *cobra.Command {
 	return &cobra.Command{
-		Use:   "import FILE",
-		Short: "Import an exported session; - reads it from stdin",
-		Args:  cli.NeedsOne("a file, or -"),
+		Use:     "import FILE",
+		Short:   "Import an exported session; - reads it from stdin",
+		Example: "  zeph-acp sessions import session.json",
+		Args:    cli.NeedsOne("a file, or -"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return cli.WithApp(cmd, f, func(_ *config.Loaded, a *app.App) error { return importSession(cmd, a, args[0]) })
 		},

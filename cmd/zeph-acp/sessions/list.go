@@ -23,8 +23,9 @@ func newList(f *cli.Flags) *cobra.Command {
 	var asJSON bool
 	var limit int
 	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List the stored sessions, the newest first",
+		Use:     "list",
+		Short:   "List the stored sessions, the newest first",
+		Example: "  zeph-acp sessions list",
 		Long: `List the stored sessions, the newest first: id, time of the last change,
 directory, title.
 

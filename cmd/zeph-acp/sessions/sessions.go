@@ -113,9 +113,10 @@ func sessionName(s store.Session) string {
 
 func newDelete(f *cli.Flags) *cobra.Command {
 	return &cobra.Command{
-		Use:   "delete ID...",
-		Short: "Delete sessions permanently, without asking",
-		Args:  cli.NeedsSome("the id of a session"),
+		Use:     "delete ID...",
+		Short:   "Delete sessions permanently, without asking",
+		Example: "  zeph-acp sessions delete 8f3a12c4",
+		Args:    cli.NeedsSome("the id of a session"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withSessions(cmd, f, func(a *app.App, all []store.Session) error { return deleteSessions(cmd, a, all, args) })
 		},

@@ -23,9 +23,10 @@ import (
 func newShow(f *cli.Flags) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "show ID",
-		Short: "Show the turns of a stored session",
-		Args:  cli.NeedsOne("the id of a session"),
+		Use:     "show ID",
+		Short:   "Show the turns of a stored session",
+		Example: "  zeph-acp sessions show 8f3a12c4",
+		Args:    cli.NeedsOne("the id of a session"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withSessions(cmd, f, func(a *app.App, all []store.Session) error {
 				s, err := Find(all, args[0])

@@ -22,9 +22,10 @@ import (
 func NewCommand(catalogue func() []executors.Tool) *cobra.Command {
 	var asJSON, asMarkdown bool
 	cmd := &cobra.Command{
-		Use:   "tools",
-		Short: "Print the tools with their parameters",
-		Args:  cli.NoArgs,
+		Use:     "tools",
+		Short:   "Print the tools with their parameters",
+		Example: "  zeph-acp tools --json",
+		Args:    cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch out := cmd.OutOrStdout(); {
 			case asJSON && asMarkdown:
