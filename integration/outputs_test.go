@@ -31,7 +31,8 @@ func TestShortenedResults(t *testing.T) {
 	// Tested in their packages, where network and compilers can be replaced.
 	elsewhere := []string{"fetch", "web_scrape", "web_search", "diagnostics", "read_overflow"}
 	// Their results have a constant size.
-	short := []string{"write", "edit", "create_directory", "delete_path", "move_path", "copy_path", "bash_stop", "update_plan", "compress_context",
+	short := []string{"write", "edit", "edit_notebook", "create_directory", "delete_path", "move_path", "copy_path", "bash_stop",
+		"update_plan", "compress_context",
 		"memory_save", "exit_plan", "schedule_periodic", "schedule_deferred", "cancel_task"}
 	// Like bash, or like a text of any length.
 	same := []string{"bash_output", "load_skill", "invoke_skill", "sub_agent", "search_code", "memory_search", "list_tasks", "ask_user"}

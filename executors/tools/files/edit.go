@@ -41,12 +41,20 @@ func (t *tools) planEdit(ctx context.Context, in *editInput) (change, error) {
 	if err := t.checkGrowth(raw, in, c.display); err != nil {
 		return c, err
 	}
+	if isNotebook(c.abs) {
+		if found, err := t.planCells(raw, in, &c); found || err != nil {
+			return c, err
+		}
+	}
 	text, lines, err := applyEdit(raw, in, c.display, t.mask)
 	if err != nil {
 		return c, err
 	}
 	if len(text) > t.cfg.MaxFileBytes {
 		return c, executors.Failuref(executors.InvalidParameters, "%s would grow to %s, over the limit of %d", c.display, quantity.Count(len(text), "byte"), t.cfg.MaxFileBytes)
+	}
+	if err := staysNotebook(c.target, raw, text); err != nil {
+		return c, err
 	}
 	c.text, c.line = text, lines[0]
 	if c.old == nil {

@@ -1,5 +1,5 @@
 // Package files offers the tools that read, change, find and search files: read,
-// write, edit, find_path, list_directory, create_directory, delete_path,
+// write, edit, edit_notebook, find_path, list_directory, create_directory, delete_path,
 // move_path, copy_path, grep and search_code.
 //
 // Start with [New]. Each tool is written once; only the place of the contents
@@ -18,9 +18,10 @@
 // Why does Prepare return a Card with its error? A call that cannot run, such as an edit
 // of text that does not occur, still names a path, and the gates check it.
 //
-// Why is the package larger than others? It has eleven tools. They share the
+// Why is the package larger than others? It has twelve tools. They share the
 // resolution of paths, the failures and the cards, so a package for each would
-// export all of these. The parts without them are files/walk, files/search and files/code.
+// export all of these. The parts without them are files/walk, files/search, files/code and
+// the packages of single formats.
 package files
 
 import (
@@ -59,6 +60,8 @@ var (
 	writeText string
 	//go:embed edit.md
 	editText string
+	//go:embed edit_notebook.md
+	notebookText string
 	//go:embed find_path.md
 	findText string
 	//go:embed list_directory.md
@@ -103,6 +106,10 @@ func New(fsys FS, roots *workspace.Roots, cfg Config, mask func(string) string) 
 			Name: "edit", Act: "Edit", Description: editText, Effect: changes, Kind: executors.KindEdit, Gain: 0.75,
 			Names: executors.Names{Claude: "Edit MultiEdit", Gemini: "replace", Models: "edit_file str_replace replace_in_file"}, Traits: executors.Recommended,
 		}), prepare(t.planEdit), execute(t, t.planEdit)),
+		executors.Bind(tool(executors.Tool{
+			Name: "edit_notebook", Act: "Edit", Description: notebookText, Effect: changes, Kind: executors.KindEdit, Gain: 0.75,
+			Names: executors.Names{Claude: "NotebookEdit", Models: "notebook_edit edit_cell"}, Traits: executors.Seldom,
+		}), prepare(t.planNotebook), execute(t, t.planNotebook)),
 		executors.Bind(tool(executors.Tool{
 			Name: "find_path", Act: "Find", Description: findText, Effect: reads, Kind: executors.KindSearch, Gain: 0.65,
 			Names:  executors.Names{Claude: "Glob", Gemini: "glob", Earlier: "glob", Models: "find_files file_search glob_files"},

@@ -27,9 +27,10 @@ const (
 // pager returns one page of a text, with marks that number its lines.
 type pager struct {
 	name  string
-	skip  int // lines before the page
-	limit int // lines of the page
-	room  int // characters of the page
+	skip  int  // lines before the page
+	limit int  // lines of the page
+	room  int  // characters of the page
+	plain bool // without marks
 
 	out   strings.Builder
 	seen  int  // lines read so far
@@ -154,7 +155,10 @@ func (p *pager) add(line []byte, size int) bool {
 		p.cut = true
 		shown, note = line[:cut], fmt.Sprintf(" [… %s in this line]", quantity.Count(size-cut, "more byte"))
 	}
-	mark := linemark.Mark(p.seen, p.shown == 0)
+	mark := ""
+	if !p.plain {
+		mark = linemark.Mark(p.seen, p.shown == 0)
+	}
 	chars := len(mark) + utf8.RuneCount(shown) + len(note) + 1
 	if chars > p.room && p.shown > 0 {
 		return false

@@ -14,6 +14,7 @@ type readInput struct {
 	Path   string `json:"path"`
 	Offset int    `json:"offset,omitempty"`
 	Limit  int    `json:"limit,omitempty"`
+	Pages  string `json:"pages,omitempty"`
 }
 
 func (t *tools) prepareRead(_ context.Context, _ *executors.Call, in *readInput) (executors.Card, error) {
@@ -46,18 +47,23 @@ func (t *tools) read(ctx context.Context, _ *executors.Call, in *readInput) (exe
 	if err != nil {
 		return fail(ctx, err)
 	}
+	note := ""
+	if isNotebook(at.abs) {
+		valid := t.validText(in, at)
+		res, why, err := t.readNotebook(ctx, at, in)
+		if err != nil {
+			return fail(ctx, t.explain(err, "read", at.target))
+		}
+		if note = why; note == "" {
+			res.Valid, res.Locations = valid, card.Locations
+			return res, nil
+		}
+	}
 	if form, head := t.formAt(at, false); form != nil {
 		return t.readForm(ctx, form, formed{at, in, head})
 	}
-	limit := t.cfg.MaxReadLines
-	if in.Limit > 0 {
-		limit = min(limit, in.Limit)
-	}
-	var valid func() bool
-	if t.fs.ReadsDisk() {
-		valid = t.unchangedSince(in.Path, at)
-	}
-	p := pager{name: at.display, skip: in.Offset, limit: limit, room: t.cfg.pageChars()}
+	valid := t.validText(in, at)
+	p := pager{name: at.display, skip: in.Offset, limit: t.readLines(in), room: t.cfg.pageChars()}
 	full, err := t.page(ctx, at, &p)
 	if err != nil {
 		if form, head := t.formAt(at, true); form != nil { // its name does not say so
@@ -68,9 +74,28 @@ func (t *tools) read(ctx context.Context, _ *executors.Call, in *readInput) (exe
 	if p.shown == 0 && len(card.Locations) > 0 { // the page begins after the end
 		card.Locations[0].Line = max(1, p.seen)
 	}
-	return executors.Result{Text: p.String(), Full: full, Locations: card.Locations, Valid: valid, Raw: rawRead{
+	if note == "" && in.Pages != "" {
+		note = "[pages was ignored: the file is text, whose lines offset and limit select]"
+	}
+	return executors.Result{Text: executors.JoinLines(p.String(), note), Full: full, Locations: card.Locations, Valid: valid, Raw: rawRead{
 		Path: at.client, FirstLine: in.Offset + 1, Lines: p.shown, Total: p.total, More: p.more,
 	}}, nil
+}
+
+// readLines returns how many lines a call reads at most.
+func (t *tools) readLines(in *readInput) int {
+	if in.Limit > 0 {
+		return min(in.Limit, t.cfg.MaxReadLines)
+	}
+	return t.cfg.MaxReadLines
+}
+
+// validText returns Result.Valid for a file that is read through FS; see unchangedSince.
+func (t *tools) validText(in *readInput, at stattedTarget) func() bool {
+	if !t.fs.ReadsDisk() {
+		return nil
+	}
+	return t.unchangedSince(in.Path, at)
 }
 
 // page fills p from the file: from FS, or line by line from the disk if the

@@ -9,7 +9,7 @@ import (
 )
 
 // withoutOurs are tools of Claude Code that have no counterpart here.
-var withoutOurs = []string{"NotebookEdit", "NotebookRead"}
+var withoutOurs = []string{"NotebookRead"}
 
 // Tools returns our names of a tool, as patterns of path.Match: of one in the format of
 // Claude Code, such as "Bash" or "mcp__SERVER", or of one of ours. It returns false for a
