@@ -39,6 +39,16 @@ func callsIn(t testing.TB, body string) []toolCall {
 		Input                json.RawMessage // of a tool_use
 		Arguments            string
 		Content, Output      json.RawMessage
+		ToolUse              *struct { // of Bedrock
+			ID    string `json:"toolUseId"`
+			Name  string
+			Input json.RawMessage
+		}
+		ToolResult *struct {
+			ID      string `json:"toolUseId"`
+			Content json.RawMessage
+		}
+		CachePoint any
 	}
 	var r struct {
 		Input    []part
@@ -79,6 +89,16 @@ func callsIn(t testing.TB, body string) []toolCall {
 		}
 	}
 	take := func(p part) {
+		switch {
+		case p.ToolUse != nil:
+			call(p.ToolUse.ID, p.ToolUse.Name, string(p.ToolUse.Input))
+			return
+		case p.ToolResult != nil:
+			result(p.ToolResult.ID, p.ToolResult.Content)
+			return
+		case p.CachePoint != nil:
+			return
+		}
 		switch p.Type {
 		case "tool_use":
 			call(p.ID, p.Name, string(p.Input))
@@ -203,7 +223,7 @@ func TestWireTurn(t *testing.T) {
 // all calls, and no data that belongs to another provider alone.
 func TestWireSwitch(t *testing.T) {
 	of := map[string]*fakemodel.Recorded{}
-	order := []string{"claude", "openai", "gemini", "chat", "lab"}
+	order := []string{"claude", "openai", "gemini", "chat", "lab", "bedrock"}
 	for _, name := range order {
 		of[name] = fakemodel.NewRecorded(t, fakemodel.Wires[name])
 	}
@@ -211,7 +231,7 @@ func TestWireSwitch(t *testing.T) {
 	a.file(filepath.Join(a.dir, "a.go"), "package alpha\n")
 	a.initialize()
 	s := a.open()
-	for i, name := range append(order, "claude", "gemini", "openai") {
+	for i, name := range append(order, "claude", "gemini", "openai", "bedrock") {
 		p := of[name]
 		if i > 0 {
 			a.set(t, s, "model", p.Model)

@@ -3,6 +3,7 @@ package fakemodel
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"maps"
@@ -27,6 +28,7 @@ type Wire struct {
 	base      string   // the end of the API's address
 	path      string   // after base, where answers are asked for
 	models    string   // a list of models as the service sends it
+	lists     string   // its path after base; empty means "models"
 	Listed    []string // values of the option that come from this list
 	Thoughts  string   // part of the thoughts that the next request to the same model has; empty if none
 }
@@ -105,6 +107,19 @@ var Wires = map[string]Wire{
 			`{"id":"models/gemini-embedding-001","object":"model","owned_by":"google"}]}`,
 		Listed: []string{"gemini-chat:gemini-3-pro-preview"},
 	},
+	"bedrock": {
+		recorded: "bedrock",
+		Settings: `type = "bedrock"` + "\n" + `model = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"`,
+		Model:    "bedrock:us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+		KeyEnv:   "AWS_BEARER_TOKEN_BEDROCK",
+		base:     "/",
+		path:     "model/us.anthropic.claude-sonnet-4-5-20250929-v1:0/converse-stream",
+		models: `{"inferenceProfileSummaries":[{"inferenceProfileId":"eu.anthropic.claude-haiku-4-5-20251001-v1:0",` +
+			`"inferenceProfileName":"EU Claude Haiku 4.5","status":"ACTIVE","type":"SYSTEM_DEFINED"}],"modelSummaries":[]}`,
+		lists:    "inference-profiles",
+		Listed:   []string{"bedrock:eu.anthropic.claude-haiku-4-5-20251001-v1:0"},
+		Thoughts: "ErUBCkYIBxgCIkA2fQJGwZ5bedrock9x",
+	},
 }
 
 // Recorded plays such a provider: it answers requests with its recordings in
@@ -147,7 +162,7 @@ func (s *Recorded) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.t.Errorf("%s %s with %q, want %q", r.Method, r.URL.Path, got, want)
 	}
 	switch r.Method + " " + r.URL.Path {
-	case "GET " + s.base + "models":
+	case "GET " + s.base + cmp.Or(s.lists, "models"), "GET " + s.base + "foundation-models":
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, s.models)
 	case "POST " + s.base + s.path:

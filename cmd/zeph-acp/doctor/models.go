@@ -96,7 +96,7 @@ func unusableModel(ctx context.Context, p provider.Probe) Finding {
 	switch {
 	case known.Status != 0:
 		f.Text = fmt.Sprintf("%s: %s answered %d: %s", p.Name, p.Address, known.Status, known.Message)
-	case known.Auth:
+	case known.Auth, p.Address == "":
 		f.Text = p.Name + ": " + known.Message
 	default:
 		f.Text = fmt.Sprintf("%s: no answer from %s: %s", p.Name, p.Address, known.Message)

@@ -67,7 +67,7 @@ func (c *Model) body(req llm.Request, messages []llm.Message) wire.Body {
 // head returns the request without its tools and messages.
 func (c *Model) head(req llm.Request, forms []form) request {
 	r := request{Model: c.cfg.Model, MaxTokens: c.maxTokens(req), Stream: true}
-	r.Thinking, r.OutputConfig = c.facts.thinkingConfig(req.Thought, r.MaxTokens, forms)
+	r.Thinking, r.OutputConfig = c.facts.thinkingConfig(req.Thought, r.MaxTokens, func() bool { return thoughtless(forms) })
 	for _, text := range []string{req.System, req.Project} {
 		if strings.TrimSpace(text) != "" {
 			r.System = append(r.System, textBlock{Type: typeText, Text: text})

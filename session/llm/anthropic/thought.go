@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/zeph-acp/zeph-acp/session/llm"
@@ -21,13 +22,13 @@ type outputConfig struct {
 // thinkingConfig asks for a thought level that the model has, within its limits; any other
 // level means the default. Nil leaves a part out.
 // https://platform.claude.com/docs/en/build-with-claude/thinking
-func (m modelFacts) thinkingConfig(level string, maxTokens int, messages []form) (*thinkingConfig, *outputConfig) {
+func (m modelFacts) thinkingConfig(level string, maxTokens int, thoughtless func() bool) (*thinkingConfig, *outputConfig) {
 	var output *outputConfig
 	known := slices.Contains(m.selectableLevels(), level)
 	switch {
 	case m.thinks == thinkBudget:
 		budget := min(thinkBudgets[level], maxTokens/4*3)
-		if !known || budget < minThinkBudget || thoughtless(messages) {
+		if !known || budget < minThinkBudget || thoughtless() {
 			return nil, nil
 		}
 		return &thinkingConfig{Type: "enabled", BudgetTokens: budget}, nil
@@ -47,17 +48,45 @@ func (m modelFacts) thinkingConfig(level string, maxTokens int, messages []form)
 // maxTokens returns the limit of an answer: the configured one or the one of the thought level, and no more than the request leaves of
 // a window that the server states.
 func (c *Model) maxTokens(req llm.Request) int {
-	limit := c.cfg.MaxTokens
-	if limit == 0 {
-		limit = min(defaultMaxTokens, c.facts.output)
-		if slices.Contains(c.facts.levels, req.Thought) && (req.Thought == "xhigh" || req.Thought == "max") {
-			limit = min(deepMaxTokens, c.facts.output)
-		}
-	}
+	limit := cmp.Or(c.cfg.MaxTokens, c.facts.limit(req.Thought))
 	if c.served() > 0 && req.Size > 0 {
 		limit = min(limit, wire.AnswerTokens(c.Window(), req.Size))
 	}
 	return limit
+}
+
+// limit returns the usual limit of an answer at a level.
+func (m modelFacts) limit(level string) int {
+	if slices.Contains(m.levels, level) && (level == "xhigh" || level == "max") {
+		return min(deepMaxTokens, m.output)
+	}
+	return min(defaultMaxTokens, m.output)
+}
+
+// Thinking is how a Claude is asked to think at a provider with a protocol of its own, such as Bedrock.
+type Thinking struct{ facts modelFacts }
+
+// ThinkingOf returns how the Claude of a name is asked to think.
+func ThinkingOf(model string) Thinking { return Thinking{factsOf(model)} }
+
+// Levels returns the thought levels, from least to most.
+func (t Thinking) Levels() []string { return t.facts.selectableLevels() }
+
+// Limit returns the usual limit of an answer at a level, in tokens.
+func (t Thinking) Limit(level string) int { return t.facts.limit(level) }
+
+// Fields returns the members of a request for a level. Thoughtless reports that the answers before the last results began
+// without a thought.
+func (t Thinking) Fields(level string, limit int, thoughtless bool) map[string]any {
+	fields := map[string]any{}
+	thinking, output := t.facts.thinkingConfig(level, limit, func() bool { return thoughtless })
+	if thinking != nil {
+		fields["thinking"] = thinking
+	}
+	if output != nil {
+		fields["output_config"] = output
+	}
+	return fields
 }
 
 // thoughtless reports whether the answers before the last results began without a

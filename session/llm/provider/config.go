@@ -12,6 +12,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/anthropic"
+	"github.com/zeph-acp/zeph-acp/session/llm/aws"
 	"github.com/zeph-acp/zeph-acp/session/llm/ollama"
 	"github.com/zeph-acp/zeph-acp/session/llm/openai"
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
@@ -47,7 +48,11 @@ type Provider struct {
 	// APIKeyCmd runs without a shell, when a request needs the key.
 	APIKeyCmd        []string `toml:"api_key_cmd" zero:"none" doc:"the program, and its arguments, that prints the key; instead of api_key_env"`
 	APIKeyCmdTTLSecs int      `toml:"api_key_cmd_ttl_secs" default:"0" range:"0..86400" zero:"300" unit:"seconds" doc:"for which the printed key is used, unless the provider refuses it"`
-	MaxTokens        int      `toml:"max_tokens" default:"0" range:"0.." zero:"the server's limit, for compatible the rest of the window, for claude at most 32,000 (64,000 at xhigh and max)" unit:"tokens" doc:"per answer, thoughts included"`
+	// Region, AWSProfile and Metadata say whose credentials a cloud gets, and where its models run.
+	Region     string `toml:"region" zero:"AWS_REGION, else the profile's" doc:"of the cloud; for bedrock"`
+	AWSProfile string `toml:"aws_profile" zero:"AWS_PROFILE, else default" doc:"profile in ~/.aws with the credentials; for bedrock"`
+	Metadata   bool   `toml:"metadata" default:"false" doc:"use the role of the container or of the machine that runs the agent, which its metadata service gives"`
+	MaxTokens  int    `toml:"max_tokens" default:"0" range:"0.." zero:"the server's limit, for compatible the rest of the window, for claude at most 32,000 (64,000 at xhigh and max)" unit:"tokens" doc:"per answer, thoughts included"`
 	// ContextWindow of 0 is 200,000 for unknown models of claude, and no limit for others. An
 	// ollama is asked for that window; 0 means the one in the Modelfile, else at most 32,768.
 	ContextWindow int `toml:"context_window" default:"0" range:"0.." zero:"the known size of the model" unit:"tokens" doc:"of the context window; ollama gets this size"`
@@ -150,6 +155,10 @@ func (p Provider) Validate() map[string]string {
 	if text := p.keyCmdFault(); text != "" {
 		wrong["api_key_cmd"] = text
 	}
+	check(p.Region == "" || p.Type == TypeBedrock, "region", "only type %s has a region", TypeBedrock)
+	check(p.Region == "" || aws.ValidRegion(p.Region), "region", "must be the name of a region, such as us-east-1")
+	check(p.AWSProfile == "" || p.Type == TypeBedrock, "aws_profile", "only type %s has a profile", TypeBedrock)
+	check(!p.Metadata || k.isCloud, "metadata", "only these types ask a metadata service: %s", kindNames(isCloud))
 	check(p.ContextWindow <= 0 || p.MaxTokens < p.ContextWindow, "max_tokens", "must be less than context_window")
 	check(p.EmbeddingModel == "" || k.embeds, "embedding_model", "type %q has no embeddings", p.Type)
 	check(!k.noModels || p.Images != imagesYes, "images", "direct takes none")
@@ -220,6 +229,9 @@ func (p Provider) baseURL(getenv func(string) string) string {
 	address := p.BaseURL
 	if address == "" && k.addressEnv != "" {
 		address = getenv(k.addressEnv)
+	}
+	if address == "" && k.addressOf != nil {
+		address = k.addressOf(p, getenv)
 	}
 	if k.needs["base_url"] == "" {
 		address = cmp.Or(address, k.address)

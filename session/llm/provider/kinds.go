@@ -7,6 +7,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/anthropic"
+	"github.com/zeph-acp/zeph-acp/session/llm/bedrock"
 	"github.com/zeph-acp/zeph-acp/session/llm/gemini"
 	"github.com/zeph-acp/zeph-acp/session/llm/gemini/models"
 	"github.com/zeph-acp/zeph-acp/session/llm/local"
@@ -22,6 +23,7 @@ const (
 	TypeGemini     = "gemini"                // Gemini's own API, or Chat Completions at Google
 	TypeOllama     = "ollama"                // Ollama's own API
 	TypeCompatible = openai.ServerCompatible // any other server that speaks Chat Completions
+	TypeBedrock    = "bedrock"               // the Converse API of Amazon Bedrock
 	TypeDirect     = "direct"                // see local.Direct
 	TypeScript     = "script"                // see local.Script
 )
@@ -33,15 +35,18 @@ type kind struct {
 	model string // the default model; empty: there is none
 	// needs are the keys that a provider must have, with the messages if they are missing.
 	needs              map[string]string
-	keyEnv, addressEnv string   // variables of the key and of the address; may be empty
-	public             bool     // needs no configuration but a key
-	address            string   // the default address; where needs has base_url, an example of one
-	bareAddress        bool     // an address may lack its scheme
-	latest             string   // the tag that a name of a model without a tag means
-	offline            bool     // asks no server
-	noModels           bool     // has no models to choose from
-	apis               []string // the protocols to choose from; the first one is the default
-	embeds             bool     // has models for embeddings
+	keyEnv, addressEnv string // variables of the key and of the address; may be empty
+	public             bool   // needs no configuration but a key
+	address            string // the default address; where needs has base_url, an example of one
+	// addressOf returns the default address where it depends on the provider, or "". It may be nil.
+	addressOf   func(p Provider, getenv func(string) string) string
+	bareAddress bool     // an address may lack its scheme
+	latest      string   // the tag that a name of a model without a tag means
+	offline     bool     // asks no server
+	noModels    bool     // has no models to choose from
+	apis        []string // the protocols to choose from; the first one is the default
+	embeds      bool     // has models for embeddings
+	isCloud     bool     // its account has other credentials than a key
 	// describe returns the title and the description of the model in a menu; nil means the name
 	// of the model.
 	describe func(model string) (title, about string)
@@ -82,6 +87,10 @@ var kinds = []kind{
 		},
 	},
 	{
+		name: TypeBedrock, open: openBedrock, source: awsSource, addressOf: bedrockAddress, keyEnv: bedrock.KeyEnv, addressEnv: "AWS_ENDPOINT_URL_BEDROCK_RUNTIME", isCloud: true,
+		needs: map[string]string{"model": "must name a model or an inference profile, such as us.anthropic.claude-sonnet-4-5-20250929-v1:0"},
+	},
+	{
 		name: TypeDirect, open: openDirect, offline: true, noModels: true,
 		describe: func(string) (title, about string) {
 			return "Direct", "No model: runs the tool calls that you spell out"
@@ -114,6 +123,9 @@ func kindNames(has func(kind) bool) string {
 	}
 	return strings.Join(names, ", ")
 }
+
+// isCloud is the property of the types with an account.
+func isCloud(k kind) bool { return k.isCloud }
 
 // anyKind is the property that all types have.
 func anyKind(kind) bool { return true }

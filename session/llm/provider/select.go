@@ -104,7 +104,7 @@ func availableProviders(cfg Config, getenv func(string) string) []Provider {
 		}
 	}
 	for _, k := range kinds { // a local server is used only if no key is set
-		if len(ps) == 0 && !k.public && k.addressEnv != "" && getenv(k.addressEnv) != "" {
+		if len(ps) == 0 && !k.public && k.needs == nil && k.addressEnv != "" && getenv(k.addressEnv) != "" {
 			ps = append(ps, Provider{Type: k.name})
 		}
 	}

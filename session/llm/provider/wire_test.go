@@ -17,6 +17,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text/backoff"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/anthropic"
+	"github.com/zeph-acp/zeph-acp/session/llm/bedrock"
 	"github.com/zeph-acp/zeph-acp/session/llm/gemini"
 	"github.com/zeph-acp/zeph-acp/session/llm/llmtest"
 	"github.com/zeph-acp/zeph-acp/session/llm/ollama"
@@ -82,6 +83,16 @@ var dialects = map[string]dialect{
 	"local": {
 		provider: Provider{Type: TypeCompatible, Model: "qwen3-8b"}, path: "/v1/chat/completions", auth: "Authorization: ",
 		usage: llm.Usage{Input: 312, Output: 9}, decode: decodeChat,
+	},
+	"bedrock": {
+		provider: Provider{Type: TypeBedrock, Model: "us.anthropic.claude-sonnet-4-5-20250929-v1:0"},
+		path:     "/model/us.anthropic.claude-sonnet-4-5-20250929-v1:0/converse-stream",
+		auth:     "Authorization: Bearer " + wireKey, keyEnv: bedrock.KeyEnv,
+		usage: llm.Usage{Input: 1225, Output: 12, CacheRead: 1000, CacheWrite: 200},
+		back:  `"signature":"ErUBCkYIBxgCIkA2fQJGwZ5bedrock9x"`,
+		decode: func() (func(*http.Response) iter.Seq2[[]byte, error], wire.Answer) {
+			return bedrock.Frames, bedrock.NewAnswer("bedrock:m")
+		},
 	},
 	"ollama": {
 		provider: Provider{Type: TypeOllama, Model: "qwen3:8b", APIKeyEnv: "LAB_KEY"}, path: "/api/chat",
@@ -322,8 +333,9 @@ func prefix(t *testing.T, body string) string {
 		t.Fatal(err)
 	}
 	var out strings.Builder
-	for _, key := range []string{"tools", "system", "systemInstruction", "instructions", "messages", "contents", "input"} {
+	for _, key := range []string{"tools", "toolConfig", "system", "systemInstruction", "instructions", "messages", "contents", "input"} {
 		out.Write(bytes.TrimSuffix(members[key], []byte("]")))
 	}
-	return strings.NewReplacer(`,"cache_control":{"type":"ephemeral"}`, "", `"cache_control":{"type":"ephemeral"},`, "").Replace(out.String())
+	return strings.NewReplacer(`,{"cachePoint":{"type":"default"}}`, "",
+		`,"cache_control":{"type":"ephemeral"}`, "", `"cache_control":{"type":"ephemeral"},`, "").Replace(out.String())
 }

@@ -119,7 +119,7 @@ func inputsIn(t *testing.T, body string) (inputs []json.RawMessage) {
 			}
 		case map[string]any:
 			for key, e := range v {
-				arguments := key == "arguments" || key == "args" || key == "input" && v["type"] == "tool_use"
+				arguments := key == "arguments" || key == "args" || key == "input" && (v["type"] == "tool_use" || v["toolUseId"] != nil)
 				if text, ok := e.(string); ok && arguments {
 					inputs = append(inputs, json.RawMessage(text))
 				} else if arguments {

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -65,6 +66,15 @@ type Source struct {
 // Advised returns a failure with a sentence of advice, instead of the source's Hint.
 func Advised(err error, hint string) error { return &advisedError{err, hint} }
 
+// Advice returns the advice of a failure, or "".
+func Advice(err error) string {
+	a, _ := errors.AsType[*advisedError](err)
+	if a == nil {
+		return ""
+	}
+	return a.hint
+}
+
 type advisedError struct {
 	error
 	hint string
@@ -82,10 +92,7 @@ func (e *fetchError) Unwrap() error { return e.error }
 
 // hint returns the advice on the failure.
 func (e *fetchError) hint() string {
-	if a, ok := errors.AsType[*advisedError](e.error); ok {
-		return a.hint
-	}
-	return e.source.Hint
+	return cmp.Or(Advice(e.error), e.source.Hint)
 }
 
 // credential returns the credential. If none is known it fetches one, or waits for a fetch. After ctx is done the fetch goes

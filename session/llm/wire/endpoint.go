@@ -45,7 +45,7 @@ type Endpoint struct {
 	Model    string        // the provider's name for it
 	APIKey   func() string // called before each request; nil means that there is no key
 	KeyEnv   string        // the environment variable named in messages; empty means that no key is needed
-	// Source returns the credential of requests instead of APIKey; it may be nil.
+	// Source returns the credential of requests for which APIKey returns no key; it may be nil.
 	Source *Source
 	// KeyHeader is the header with the key; empty means a bearer token.
 	KeyHeader string
@@ -84,7 +84,10 @@ func (e *Endpoint) Ready() error {
 }
 
 // KeyAtHand reports whether a request would ask no Source for its credential.
-func (e *Endpoint) KeyAtHand() bool { return e.Source == nil || e.Source.isAtHand() }
+func (e *Endpoint) KeyAtHand() bool { return !e.asksSource() || e.Source.isAtHand() }
+
+// asksSource reports whether the Source authorises requests.
+func (e *Endpoint) asksSource() bool { return e.Source != nil && e.Key() == "" }
 
 // FetchKey asks the Source for the credential, if it is not at hand. The error is an *llm.Error, or ctx's
 // cause after ctx is done.
@@ -98,7 +101,7 @@ func (e *Endpoint) credential(ctx context.Context) (*Credential, error) {
 	switch {
 	case e == nil:
 		return &Credential{}, nil
-	case e.Source != nil:
+	case e.asksSource():
 		return e.Source.credential(ctx)
 	}
 	return &Credential{Key: e.Key()}, nil
@@ -106,7 +109,7 @@ func (e *Endpoint) credential(ctx context.Context) (*Credential, error) {
 
 // anotherCredential returns the credential with which a failed request is sent again, or nil.
 func (e *Endpoint) anotherCredential(ctx context.Context, refused *Credential, err error) (*Credential, error) {
-	if e == nil || e.Source == nil || !e.Source.refuses(err) {
+	if e == nil || !e.asksSource() || !e.Source.refuses(err) {
 		return nil, nil
 	}
 	return e.Source.another(ctx, refused)
@@ -159,7 +162,7 @@ func isLocalName(address string) bool {
 func (e *Endpoint) secrets() []string {
 	all := []string{e.Key()}
 	if e.Source != nil {
-		all = e.Source.known()
+		all = append(all, e.Source.known()...)
 	}
 	if u, err := url.Parse(e.Address); err == nil {
 		if u.User != nil {

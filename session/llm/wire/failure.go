@@ -32,6 +32,9 @@ type notAStream struct {
 	kind string // content type
 }
 
+// NotAStream returns the error of a response of another kind than the requested one.
+func NotAStream(res *http.Response) error { return &notAStream{res.Header.Get("Content-Type")} }
+
 func (e *notAStream) Error() string {
 	return fmt.Sprintf("it sent %q instead of a stream of events", e.kind)
 }
@@ -174,12 +177,15 @@ func (e *Endpoint) classify(err error) (f *llm.Error, kind string) {
 // classifyFetch returns the failure to get a credential. Its status is not the provider's, so it is not among the fields.
 func (e *Endpoint) classifyFetch(failed *fetchError) *llm.Error {
 	_, answered := errors.AsType[*StatusError](failed.error)
-	_, unreachable := errors.AsType[*url.Error](failed.error)
-	f := &llm.Error{Provider: e.Provider, Message: failed.Error()}
+	u, unreachable := errors.AsType[*url.Error](failed.error)
+	f, message := &llm.Error{Provider: e.Provider}, failed.Error()
 	if answered || unreachable {
 		f, _ = e.classify(failed.error)
 	}
-	f.Status, f.Auth, f.Message = 0, !f.Retryable, "no "+failed.source.What+": "+f.Message
+	if unreachable { // the address may hold a password
+		message = strings.ReplaceAll(message, u.Error(), u.Err.Error())
+	}
+	f.Status, f.Auth, f.Message = 0, !f.Retryable, "no "+failed.source.What+": "+message
 	f.Hint = failed.hint()
 	return f
 }
@@ -232,7 +238,7 @@ func (e *Endpoint) hint(f *llm.Error) string {
 	switch status := f.Status; {
 	case status == http.StatusBadRequest && wantsTLS.MatchString(f.Message):
 		return "begin base_url with https://"
-	case f.Auth && e.Source != nil:
+	case f.Auth && e.asksSource():
 		return e.Source.Check
 	case f.Auth && e.KeyEnv == "":
 		return "name the variable of its key with api_key_env"

@@ -35,6 +35,9 @@ func newStatusError(res *http.Response, body []byte) *StatusError {
 	e.Kind, e.Message = ParseRefusal(body)
 	q := parseQuota(body)
 	e.wait, e.lasting = cmp.Or(e.wait, q.wait), q.hint
+	if kind := res.Header.Get("X-Amzn-Errortype"); kind != "" { // "ThrottlingException:http://…"
+		e.Kind, _, _ = strings.Cut(kind, ":")
+	}
 	if e.Message == "" {
 		e.Message = plainText(res, body)
 	}
@@ -44,8 +47,8 @@ func newStatusError(res *http.Response, body []byte) *StatusError {
 	return e
 }
 
-// pageTitle matches the title or headline of an HTML page.
-var pageTitle = lazyregexp.New(`(?is)<(?:title|h1)[^>]*>(.*?)</`)
+// pageTitle matches the title or headline of an HTML page, or the message of AWS in XML.
+var pageTitle = lazyregexp.New(`(?is)<(?:title|h1|message)(?:\s[^>]*)?>(.*?)</`)
 
 // plainText returns the message in a body that is not JSON. For an HTML page, which
 // proxies and gateways send, that is its title or "". Failure truncates it later.

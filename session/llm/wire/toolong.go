@@ -37,6 +37,7 @@ var (
 		"range of input length should be",                                            // Qwen
 		"maximum allowed input length",                                               // Poolside
 		"input is too long for requested model",                                      // Bedrock
+		"input tokens exceeded",                                                      // Nova
 		"too many tokens: ", "context length exceeded", "contextwindowexceedederror", // Cohere, gateways
 	}
 )
