@@ -19,8 +19,12 @@ import (
 	"strings"
 )
 
-// repository is the address of the source.
-const repository = "https://github.com/zeph-acp/zeph-acp"
+// Repository is the address of the source.
+const Repository = "https://github.com/zeph-acp/zeph-acp"
+
+// Latest is the address below which the files of the newest release are. Only files whose
+// names have no version can be named with it.
+const Latest = Repository + "/releases/latest/download"
 
 // Dir is the directory that every archive holds.
 const Dir = "zeph-acp"
@@ -73,7 +77,7 @@ var platforms = map[string]string{
 }
 
 // URL returns the address below which the archives of a version are.
-func URL(version string) string { return repository + "/releases/download/v" + version }
+func URL(version string) string { return Repository + "/releases/download/v" + version }
 
 // Archives returns the archives of a version, without their sums.
 func Archives(version string) (all []Archive) {
@@ -115,8 +119,8 @@ func New(version, url string, archives []Archive) Entry {
 	e := Entry{
 		ID: "zeph-acp", Name: "Zeph", Version: version,
 		Description: "Coding agent that works through the editor: its terminals, its buffers, its permissions",
-		Repository:  repository, Website: repository + "#readme",
-		Authors: []string{"The zeph-acp authors"}, License: "MIT", LicenseURL: repository + "/blob/main/LICENSE",
+		Repository:  Repository, Website: Repository + "#readme",
+		Authors: []string{"The zeph-acp authors"}, License: "MIT", LicenseURL: Repository + "/blob/main/LICENSE",
 		Distribution: Distribution{Binary: map[string]Binary{}},
 	}
 	for _, a := range archives {

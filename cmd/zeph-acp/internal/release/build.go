@@ -6,9 +6,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"crypto/sha256"
 	"debug/buildinfo"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -47,48 +45,58 @@ func (t target) archive(version string) string {
 	return t.base(version) + ".tar.gz"
 }
 
-// make builds one target, and writes its archive and its bill of materials. It returns the
-// SHA-256 of the archive, in hexadecimal digits.
-func (r *release) make(ctx context.Context, work string, t target) (sum string, err error) {
+// make builds one target, and writes its archive, its packages and its bill of materials.
+func (r *release) make(ctx context.Context, work string, t target) error {
 	binary := filepath.Join(work, t.os+"-"+t.arch, t.program())
 	if err := r.build(ctx, t, binary); err != nil {
-		return "", err
+		return err
 	}
 	content, err := os.ReadFile(binary)
 	if err != nil {
-		return "", err
+		return err
 	}
 	info, err := buildinfo.ReadFile(binary)
 	if err != nil {
-		return "", err
+		return err
 	}
 	if !r.snapshot && !slices.ContainsFunc(info.Settings, func(s debug.BuildSetting) bool { return s.Key == "vcs.revision" }) {
-		return "", errors.New("the binary does not name its commit: make the release in a clone, not in a further work tree of git")
+		return errors.New("the binary does not name its commit: make the release in a clone, not in a further work tree of git")
 	}
 	notices, err := notices(ctx, r.root, info)
 	if err != nil {
-		return "", err
+		return err
 	}
 	bill, err := r.billOfMaterials(t, info, content)
 	if err != nil {
-		return "", err
+		return err
 	}
-	files := contents{fstest.MapFS{}, r.time}
+	files := newContents(r.time)
 	files.add(t.program(), content, 0o755)
 	files.add("THIRD_PARTY_NOTICES.txt", notices, 0o644)
 	files.add("sbom.cdx.json", bill, 0o644)
 	if err := errors.Join(files.copy(r.manual, "man", "completions"), files.copy(r.root, "README.md", "CHANGELOG.md", "LICENSE", "docs")); err != nil {
-		return "", err
+		return err
 	}
-	archived, err := archive(files.MapFS, t.os == "windows")
+	archived, err := archive(files.below(manifest.Dir), t.os == "windows")
 	if err != nil {
-		return "", err
+		return err
 	}
-	hash := sha256.Sum256(archived)
-	return hex.EncodeToString(hash[:]), errors.Join(
-		os.WriteFile(filepath.Join(r.out, t.base(r.version)+".cdx.json"), bill, 0o644),
-		os.WriteFile(filepath.Join(r.out, t.archive(r.version)), archived, 0o644),
-	)
+	if err := errors.Join(r.write(t.base(r.version)+".cdx.json", bill), r.write(t.archive(r.version), archived)); err != nil {
+		return err
+	}
+	if err := r.writeNPM(t, files); err != nil || t.os != "linux" {
+		return err
+	}
+	return errors.Join(r.writeDeb(t, files), r.writeRPM(t, files))
+}
+
+// write writes a file of the release, and the directory above it.
+func (r *release) write(name string, data []byte) error {
+	file := filepath.Join(r.out, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(file, data, 0o644)
 }
 
 // build compiles the binary. Every setting that changes the bytes is set here, so that the
@@ -108,15 +116,27 @@ func (r *release) build(ctx context.Context, t target, to string) error {
 	return err
 }
 
-// contents are the files of an archive, which all have one time.
+// contents are the files of an archive or of a package, which all have one time.
 type contents struct {
 	fstest.MapFS
 	time time.Time
 }
 
+func newContents(t time.Time) contents { return contents{fstest.MapFS{}, t} }
+
+// below returns the files as they are in a directory.
+func (c contents) below(dir string) contents {
+	moved := newContents(c.time)
+	for name, file := range c.MapFS {
+		if !file.Mode.IsDir() {
+			moved.add(path.Join(dir, name), file.Data, file.Mode)
+		}
+	}
+	return moved
+}
+
 // add adds a file, and the directories above it.
 func (c contents) add(name string, data []byte, mode fs.FileMode) {
-	name = path.Join(manifest.Dir, name)
 	c.MapFS[name] = &fstest.MapFile{Data: data, Mode: mode, ModTime: c.time}
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
 		c.MapFS[dir] = &fstest.MapFile{Mode: fs.ModeDir | 0o755, ModTime: c.time}

@@ -3,8 +3,8 @@
 //	go run ./cmd/zeph-acp/internal/release [-out DIR] [-target OS/ARCH,…] [-snapshot]
 //
 // Two runs on the same commit with the same Go version write equal bytes, on any machine:
-// see [archive]. DIR then has an archive and a bill of materials for each target, and
-// SHA256SUMS; with all targets also a Homebrew formula and a Scoop manifest.
+// see [archive]. DIR then has an archive, the packages and a bill of materials for each target,
+// and SHA256SUMS; with all targets also the files that name all archives: see [recipes].
 //
 // Why no existing release tool? The common ones also sign, upload and announce. This
 // repository needs only files that users can check.
@@ -14,6 +14,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"flag"
 	"fmt"
 	"io"
@@ -68,28 +69,51 @@ func (r *release) run(ctx context.Context, w io.Writer, targets []string) error 
 	if err := r.readCommit(ctx, work); err != nil {
 		return err
 	}
-	sums, text := map[string]string{}, ""
 	for _, name := range targets {
 		system, arch, ok := strings.Cut(name, "/")
 		if !ok {
 			return fmt.Errorf("-target %s: want OS/ARCH, such as linux/amd64", name)
 		}
-		t := target{system, arch}
-		sum, err := r.make(ctx, work, t)
-		if err != nil {
+		if err := r.make(ctx, work, target{system, arch}); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		sums[name] = sum
-		text += sum + "  " + t.archive(r.version) + "\n"
 	}
-	if err := os.WriteFile(filepath.Join(r.out, "SHA256SUMS"), []byte(text), 0o644); err != nil {
+	if err := r.writeRecipes(); err != nil {
 		return err
 	}
-	if err := writePackages(r.out, r.version, sums); err != nil {
+	sums, err := r.sums()
+	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(w, text)
+	if err := r.write(sumsFile, []byte(sums)); err != nil {
+		return err
+	}
+	_, err = io.WriteString(w, sums)
 	return err
+}
+
+// sumsFile is the file with the checksums of the files that a release on GitHub has.
+const sumsFile = "SHA256SUMS"
+
+// sums returns the checksums of these files, in the form of sha256sum. The packages for npm are
+// in a directory of their own, since its registry has sums itself.
+func (r *release) sums() (string, error) {
+	entries, err := os.ReadDir(r.out)
+	if err != nil {
+		return "", err
+	}
+	var text strings.Builder
+	for _, entry := range entries {
+		if entry.IsDir() {
+			continue
+		}
+		data, err := os.ReadFile(filepath.Join(r.out, entry.Name()))
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&text, "%x  %s\n", sha256.Sum256(data), entry.Name())
+	}
+	return text.String(), nil
 }
 
 // readCommit reads the facts of the commit. It writes the manual below work.

@@ -1,28 +1,28 @@
 class ZephAcp < Formula
-  desc "Coding agent for editors that speak the Agent Client Protocol"
-  homepage "https://github.com/zeph-acp/zeph-acp"
-  version "{{version}}"
+  desc "{{.Summary}}"
+  homepage "{{.Source}}"
+  version "{{.Version}}"
   license "MIT"
 
   on_macos do
     on_arm do
-      url "{{url "darwin" "arm64"}}"
-      sha256 "{{sum "darwin" "arm64"}}"
+      url "{{.URL}}/{{(.Archive "darwin" "arm64").Name}}"
+      sha256 "{{(.Archive "darwin" "arm64").SHA256}}"
     end
     on_intel do
-      url "{{url "darwin" "amd64"}}"
-      sha256 "{{sum "darwin" "amd64"}}"
+      url "{{.URL}}/{{(.Archive "darwin" "amd64").Name}}"
+      sha256 "{{(.Archive "darwin" "amd64").SHA256}}"
     end
   end
 
   on_linux do
     on_arm do
-      url "{{url "linux" "arm64"}}"
-      sha256 "{{sum "linux" "arm64"}}"
+      url "{{.URL}}/{{(.Archive "linux" "arm64").Name}}"
+      sha256 "{{(.Archive "linux" "arm64").SHA256}}"
     end
     on_intel do
-      url "{{url "linux" "amd64"}}"
-      sha256 "{{sum "linux" "amd64"}}"
+      url "{{.URL}}/{{(.Archive "linux" "amd64").Name}}"
+      sha256 "{{(.Archive "linux" "amd64").SHA256}}"
     end
   end
 
