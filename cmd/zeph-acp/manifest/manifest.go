@@ -3,8 +3,8 @@
 //
 // Start with [New]; [Icon] is the picture that the registry wants next to the entry.
 //
-// Why does no path inside an archive have a version? The registry updates the addresses of
-// an entry by itself at each release, and nothing else in it.
+// Why does no path inside an archive have a version? The registry updates the addresses and the
+// packages of an entry by itself at each release, and nothing else in it.
 package manifest
 
 import (
@@ -47,11 +47,28 @@ type Entry struct {
 	License      string       `json:"license"`
 	LicenseURL   string       `json:"license_url"`
 	Distribution Distribution `json:"distribution"`
+	Preview      Preview      `json:"preview"`
 }
 
-// Distribution are the archives, by the registry's names of the platforms.
+// Distribution are the ways to install: the archives, by the registry's names of the platforms,
+// and a package of npm.
 type Distribution struct {
-	Binary map[string]Binary `json:"binary"`
+	Binary map[string]Binary `json:"binary,omitempty"`
+	NPX    NPX               `json:"npx"`
+}
+
+// NPX is a package that npx starts.
+type NPX struct {
+	Package string   `json:"package"` // with its version
+	Args    []string `json:"args"`
+}
+
+// Preview is the channel for users who want to try the next release. Its version is the newest of
+// all, X.Y.Z-preview.N or X.Y.Z, and it has packages only. The registry moves it on when
+// npm has a newer version, so an entry names the release itself at first.
+type Preview struct {
+	Version      string       `json:"version"`
+	Distribution Distribution `json:"distribution"`
 }
 
 // Binary is the archive of one platform.
@@ -121,7 +138,8 @@ func New(version, url string, archives []Archive) Entry {
 		Description: "Coding agent that works through the editor: its terminals, its buffers, its permissions",
 		Repository:  Repository, Website: Repository + "#readme",
 		Authors: []string{"The zeph-acp authors"}, License: "MIT", LicenseURL: Repository + "/blob/main/LICENSE",
-		Distribution: Distribution{Binary: map[string]Binary{}},
+		Distribution: Distribution{Binary: map[string]Binary{}, NPX: npx(version)},
+		Preview:      Preview{Version: version, Distribution: Distribution{NPX: npx(version)}},
 	}
 	for _, a := range archives {
 		name, ok := platforms[a.OS+"/"+a.Arch]
@@ -136,6 +154,8 @@ func New(version, url string, archives []Archive) Entry {
 	}
 	return e
 }
+
+func npx(version string) NPX { return NPX{Package: "zeph-acp@" + version, Args: []string{"serve"}} }
 
 // JSON returns the text of agent.json.
 func (e Entry) JSON() ([]byte, error) {

@@ -75,6 +75,11 @@ func TestWithSums(t *testing.T) {
 	if len(e.Distribution.Binary) != len(platforms) {
 		t.Errorf("%d platforms, want %d", len(e.Distribution.Binary), len(platforms))
 	}
+	for name, got := range map[string]NPX{"the release": e.Distribution.NPX, "the preview": e.Preview.Distribution.NPX} {
+		if got.Package != "zeph-acp@1.2.3" || e.Preview.Version != "1.2.3" {
+			t.Errorf("%s is the package %s, and the preview is %s, want version 1.2.3", name, got.Package, e.Preview.Version)
+		}
+	}
 	sum := sha256.Sum256([]byte("zeph-acp_1.2.3_windows_amd64.zip"))
 	want := Binary{"https://example.com/v1.2.3/zeph-acp_1.2.3_windows_amd64.zip", hex.EncodeToString(sum[:]), "./zeph-acp/zeph-acp.exe", []string{"serve"}}
 	if diff := cmp.Diff(want, e.Distribution.Binary["windows-x86_64"]); diff != "" {
@@ -104,7 +109,7 @@ func TestIcon(t *testing.T) {
 			t.Errorf("the icon has the color %s, want currentColor or none", p[1])
 		}
 	}
-	if !bytes.Contains(Icon, []byte("currentColor")) || bytes.Contains(Icon, []byte("style")) {
-		t.Error("the icon does not follow the color of the text")
+	if !bytes.Contains(Icon, []byte("currentColor")) || bytes.Contains(Icon, []byte("style")) || bytes.Contains(Icon, []byte("<!--")) {
+		t.Error("the icon does not follow the color of the text, or has a comment, which the registry refuses")
 	}
 }
