@@ -32,6 +32,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/setup"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/tools"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/topic"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/update"
 )
 
 func main() {
@@ -121,6 +122,7 @@ func addCommands(root *cobra.Command, f *cli.Flags) {
 		tools.NewCommand(catalogue.Tools),
 		filter.NewCommand(f),
 		doctor.NewCommand(f),
+		update.NewCommand(),
 		setup.NewCommand(f),
 		newCompletion(),
 		newManifest(),

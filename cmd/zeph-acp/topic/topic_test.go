@@ -10,6 +10,11 @@ import (
 // questions are questions as people type them, each with the page or section that answers it.
 var questions = [][2]string{
 	// Start
+	{"install", "install.md"},
+	{"how do I update to a new version", "install.md#update-to-a-new-version-zeph-acp-update"},
+	{"uninstall", "install.md"},
+	{"run it in docker", "install.md#a-container"},
+	{"checksum of the download", "install.md#check-what-you-downloaded"},
 	{"connect zed", "editors.md#zed"},
 	{"intellij goland setup", "editors.md#jetbrains-ides"},
 	{"use it in vscode", "editors.md#vs-code"},
