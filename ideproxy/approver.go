@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/zeph-acp/zeph-acp/acp"
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/filechange"
 	"github.com/zeph-acp/zeph-acp/executors/permission"
 	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 	"github.com/zeph-acp/zeph-acp/filter/text/visible"
@@ -38,9 +40,12 @@ func (a *Approver) Approve(ctx context.Context, call *executors.Call, options []
 	for _, o := range options {
 		offered = append(offered, acp.PermissionOption{OptionID: o.ID, Kind: o.Kind, Name: o.Name})
 	}
-	q := question(call)
-	if quirksOf(a.Client.Info()).showsCall {
+	q, client := question(call), quirksOf(a.Client.Info())
+	if client.showsCall {
 		q.Title = call.Card.Title
+	}
+	if client.firstDiff {
+		q.Content = diffFirst(q.Content, call.Card.Changes)
 	}
 	if call.Record != nil {
 		call.Record.Retitled = q.Title != call.Card.Title
@@ -149,6 +154,15 @@ func question(call *executors.Call) acp.ToolCall {
 		text(call.Record.Unasked())
 	}
 	return q
+}
+
+// diffFirst moves the diff of a call to the beginning of the content, if it shows all that the call changes.
+func diffFirst(content []acp.ToolContent, changes []filechange.Change) []acp.ToolContent {
+	if _, _, whole := filechange.Lines(changes); !whole || len(changes) != 1 {
+		return content
+	}
+	i := slices.IndexFunc(content, func(c acp.ToolContent) bool { return c.Type == "diff" })
+	return slices.Concat(content[i:i+1], content[:i], content[i+1:])
 }
 
 // modelDescription returns the model's description of the call, or "".

@@ -274,16 +274,17 @@ func TestParallelProbes(t *testing.T) {
 func TestQuirks(t *testing.T) {
 	zed := quirks{arguments: argumentsKept, dropsEnd: true, showsCall: true, plainCommands: true, followsLast: true, titlesTerminals: true}
 	for client, want := range map[acp.Implementation]quirks{
-		{Name: "vscode-acp-client", Version: "0.2.0"}: {arguments: argumentsUnsafe},
-		{Name: "vscode-acp-client"}:                   {arguments: argumentsUnsafe},
-		{Name: "zed", Version: "1.20.0"}:              zed,
-		{Name: "Zed", Version: "v1.0"}:                zed,
-		{Name: "zed", Version: "0.190.2"}:             {},
-		{Name: "zed", Version: "nightly"}:             {},
-		{Name: "zed"}:                                 {},
-		{Name: "acpx", Version: "0.19.1"}:             {arguments: argumentsKept, readsDiskOnly: true},
-		{Name: "somebody", Version: "9"}:              {},
-		{}:                                            {},
+		{Name: "vscode-acp-client", Version: "0.2.0"}:  {arguments: argumentsUnsafe},
+		{Name: "vscode-acp-client"}:                    {arguments: argumentsUnsafe},
+		{Name: "zed", Version: "1.20.0"}:               zed,
+		{Name: "Zed", Version: "v1.0"}:                 zed,
+		{Name: "zed", Version: "0.190.2"}:              {},
+		{Name: "zed", Version: "nightly"}:              {},
+		{Name: "zed"}:                                  {},
+		{Name: "acpx", Version: "0.19.1"}:              {arguments: argumentsKept, readsDiskOnly: true},
+		{Name: "CodeCompanion.nvim", Version: "1.0.0"}: {firstDiff: true},
+		{Name: "somebody", Version: "9"}:               {},
+		{}:                                             {},
 	} {
 		got := quirksOf(client)
 		got.why = ""

@@ -24,6 +24,8 @@ type quirks struct {
 	// showsCall means that a question shows the kind and the content of its call, so that the title need not say what
 	// will happen.
 	showsCall bool
+	// firstDiff means that a question shows a diff only if it is the first content of the call, and then shows no title.
+	firstDiff bool
 	// plainCommands means that the title of a call of kind execute is not read as Markdown.
 	plainCommands bool
 	// followsLast means that the client opens a buffer for each location of a call, and jumps to the last one. Its lines
@@ -69,6 +71,10 @@ var clients = []struct {
 	{
 		name: "toad", quirks: quirks{arguments: argumentsKept},
 		source: "https://github.com/batrachianai/toad/blob/main/src/toad/widgets/terminal_tool.py", // shlex.join
+	},
+	{
+		name: "CodeCompanion.nvim", quirks: quirks{firstDiff: true},
+		source: "https://github.com/olimorris/codecompanion.nvim/blob/main/lua/codecompanion/interactions/chat/acp/request_permission.lua",
 	},
 	{name: "zeph-acp-run", quirks: quirks{arguments: argumentsKept, ours: true}, source: "cmd/zeph-acp/headless"},
 	{name: "zeph-acp-replay", quirks: quirks{arguments: argumentsKept}, source: "protocol-fixtures"},

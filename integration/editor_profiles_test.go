@@ -22,6 +22,7 @@ type profile struct {
 	written       string // result of fs/write_text_file; default: {}
 	cancel        func(e *editor, session, id string, question frame)
 	list          string // params of session/list, with CWD; empty: no such call
+	firstDiff     bool   // a question shows a diff only if it is the first content
 	reopen        string // session/load or session/resume
 	signal        bool   // ends the agent by SIGTERM
 }
@@ -78,7 +79,7 @@ var profiles = map[string]profile{
 	"CodeCompanion": {
 		initialize: `"clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":true}},"clientInfo":{"name":"CodeCompanion.nvim","version":"19.0.0"}`,
 		id:         from(1), authenticates: true, oldModel: true, missing: `"result":{"content":""}`, written: `null`,
-		cancel: onlyCancel, list: `{"cwd":"CWD"}`, reopen: "session/load", signal: true,
+		cancel: onlyCancel, list: `{"cwd":"CWD"}`, reopen: "session/load", signal: true, firstDiff: true,
 	},
 	"acpx": {
 		initialize: `"clientCapabilities":{"fs":{"readTextFile":false,"writeTextFile":false},"terminal":false},"clientInfo":{"name":"acpx","version":"0.19.1"}`,

@@ -119,6 +119,9 @@ func (p profile) run(t *testing.T) {
 			}
 			kinds[o.Kind] = true
 		}
+		if p.firstDiff && *q.ToolCall.Kind == sdk.ToolKindEdit && q.ToolCall.Content[0].Diff == nil {
+			t.Errorf("the editor would not show the diff: %+v", q.ToolCall.Content)
+		}
 		return sdk.PermissionOptionKindAllowOnce
 	}
 	file, made := c.file("main.go", before), filepath.Join(c.dir, "made.go")
