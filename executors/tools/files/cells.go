@@ -57,7 +57,7 @@ func (t *tools) readNotebook(ctx context.Context, at stattedTarget, in *readInpu
 			res.Content = append(res.Content, picturesOf(n.Cells[i], maxPictures-len(res.Content))...)
 		}
 	}
-	page, err := t.pageOf(ctx, at, in, b.String())
+	page, err := t.pageOf(ctx, at, in, b.String(), true)
 	page.Content = res.Content
 	return page, "", err
 }
@@ -71,10 +71,13 @@ func (t *tools) loadNotebook(ctx context.Context, at stattedTarget) (string, err
 	return string(content), err
 }
 
-// pageOf returns a page of the text that read shows of a file, by the call's offset and limit.
-func (t *tools) pageOf(ctx context.Context, at stattedTarget, in *readInput, text string) (executors.Result, error) {
+// pageOf returns a page of the text that read shows of a file, by the call's offset and limit. whole reports
+// that the text is not cut after that page.
+func (t *tools) pageOf(ctx context.Context, at stattedTarget, in *readInput, text string, whole bool) (executors.Result, error) {
 	p := pager{name: at.display, skip: in.Offset, limit: t.readLines(in), room: t.cfg.pageChars(), plain: true}
-	p.countLines(text)
+	if whole {
+		p.countLines(text)
+	}
 	if err := p.read(ctx, strings.NewReader(text)); err != nil {
 		return executors.Result{}, err
 	}

@@ -17,8 +17,8 @@ import (
 
 // form is a format that read shows in another way than as the lines of the file.
 type form struct {
-	name       string // for messages, with its article
 	extensions string // separated by spaces; a file with one of them is looked at before it is read as text
+	unnamed    bool   // files with other extensions may have the form too
 	magic      func(head []byte) bool
 	show       func(t *tools, ctx context.Context, d formed) (executors.Result, error)
 }
@@ -33,7 +33,8 @@ type formed struct {
 // forms are the formats that are recognised by their first bytes.
 func forms() []form {
 	return []form{
-		{"an image", "png jpg jpeg jpe gif webp bmp dib tif tiff", func(head []byte) bool { return imageKindOf(head) != nil }, (*tools).showImage},
+		{"png jpg jpeg jpe gif webp bmp dib tif tiff", true, func(head []byte) bool { return imageKindOf(head) != nil }, (*tools).showImage},
+		{"xlsx xlsm xltx xltm", false, isZip, (*tools).showWorkbook},
 	}
 }
 
@@ -49,7 +50,7 @@ func (t *tools) formAt(at stattedTarget, any bool) (*form, []byte) {
 	extension := extensionOf(at.abs)
 	var head []byte
 	for _, f := range forms() {
-		if !any && !executors.Lists(f.extensions, extension) {
+		if !executors.Lists(f.extensions, extension) && !(any && f.unnamed) {
 			continue
 		}
 		if head == nil {

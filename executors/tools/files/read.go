@@ -59,6 +59,14 @@ func (t *tools) read(ctx context.Context, _ *executors.Call, in *readInput) (exe
 			return res, nil
 		}
 	}
+	if in.Pages != "" {
+		if res, ok, err := t.readRange(ctx, at, in); err != nil {
+			return fail(ctx, t.explain(err, "read", at.target))
+		} else if ok {
+			res.Locations = card.Locations
+			return res, nil
+		}
+	}
 	if form, head := t.formAt(at, false); form != nil {
 		return t.readForm(ctx, form, formed{at, in, head})
 	}

@@ -1,0 +1,264 @@
+// Package workbook reads the sheets of Excel workbooks (.xlsx, .xlsm) as tables of text.
+//
+// Start with [Open], then [Workbook.Rows]. Values are those of the last calculation. It reads neither
+// styles, except whether a number is a date, nor charts, images and macros.
+//
+// Workbooks are untrusted: parts are streamed, and what is decompressed, kept and nested is bounded.
+//
+// Why is it written here? excelize reads whole sheets into memory, has a dozen dependencies, and would add more
+// than the whole rest of the file tools; smaller libraries decompress without a bound. The format: ECMA-376 part 1.
+package workbook
+
+import (
+	"archive/zip"
+	"bytes"
+	"cmp"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+)
+
+const (
+	maxPart    = 256 << 20 // bytes of a sheet, decompressed
+	maxShared  = 64 << 20  // bytes of the shared strings and of other parts, decompressed
+	maxParts   = 20000
+	maxSheets  = 1000
+	maxNesting = 64  // of XML elements
+	maxCell    = 500 // characters shown of a cell
+)
+
+// Workbook is an open workbook. It must not be used concurrently.
+type Workbook struct {
+	Sheets []Sheet
+
+	parts   map[string]*zip.File
+	shared  []string
+	loaded  bool // shared is
+	strings string
+	styles  string
+	dates   []dateKind // by the index of a style
+	epoch   bool       // dates begin in 1904
+}
+
+// Sheet is a sheet of a workbook.
+type Sheet struct {
+	Name   string
+	Hidden bool
+	part   string // empty if it has no cells, as a chart has none
+}
+
+// Open reads the list of the sheets.
+func Open(data []byte) (*Workbook, error) {
+	r, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		return nil, fmt.Errorf("it is not a complete ZIP archive: %w", err)
+	}
+	if len(r.File) > maxParts {
+		return nil, fmt.Errorf("it has %d parts, over the limit of %d", len(r.File), maxParts)
+	}
+	w := &Workbook{parts: map[string]*zip.File{}}
+	for _, f := range r.File {
+		w.parts[partName(f.Name)] = f
+	}
+	main := w.mainPart()
+	if main == "" {
+		return nil, errors.New("it has no workbook inside")
+	}
+	targets, err := w.relations(main)
+	if err != nil {
+		return nil, err
+	}
+	err = w.walk(main, maxShared, func(e element) error {
+		switch e.name {
+		case "workbookPr":
+			w.epoch = w.epoch || isTrue(e.attr("date1904"))
+		case "sheet":
+			if e.end {
+				return nil
+			}
+			if len(w.Sheets) == maxSheets {
+				return fmt.Errorf("it has more than %d sheets", maxSheets)
+			}
+			target := targets[e.attr("id")]
+			s := Sheet{Name: e.attr("name"), Hidden: cmp.Or(e.attr("state"), "visible") != "visible"}
+			if target.kind == "worksheet" {
+				s.part = target.part
+			}
+			w.Sheets = append(w.Sheets, s)
+		}
+		return nil
+	})
+	return w, err
+}
+
+// partName returns a name as the index has it: without a slash at the beginning, in lower case.
+func partName(name string) string {
+	return strings.ToLower(strings.TrimPrefix(strings.ReplaceAll(name, `\`, "/"), "/"))
+}
+
+// mainPart returns the name of the part with the list of the sheets.
+func (w *Workbook) mainPart() string {
+	targets, err := w.relations("")
+	if err == nil {
+		for _, t := range targets {
+			if t.kind == "officeDocument" && w.parts[t.part] != nil && !strings.HasSuffix(t.part, ".bin") {
+				return t.part
+			}
+		}
+	}
+	if w.parts["xl/workbook.xml"] != nil {
+		return "xl/workbook.xml"
+	}
+	return ""
+}
+
+// target is a part that another part refers to.
+type target struct{ kind, part string }
+
+// relations returns the parts to which a part refers, by their ids. It remembers the parts that all sheets
+// share.
+func (w *Workbook) relations(from string) (map[string]target, error) {
+	dir, base := path.Split(from)
+	name := dir + "_rels/" + base + ".rels"
+	out := map[string]target{}
+	if w.parts[name] == nil {
+		return out, nil
+	}
+	err := w.walk(name, maxShared, func(e element) error {
+		if e.name != "Relationship" || e.end || e.attr("TargetMode") == "External" {
+			return nil
+		}
+		to := e.attr("Target")
+		if !strings.HasPrefix(to, "/") {
+			to = path.Join(dir, to)
+		}
+		t := target{path.Base(e.attr("Type")), partName(to)}
+		switch t.kind {
+		case "sharedStrings":
+			w.strings = t.part
+		case "styles":
+			w.styles = t.part
+		}
+		out[e.attr("Id")] = t
+		return nil
+	})
+	return out, err
+}
+
+// element is the beginning of an XML element, its end, or text.
+type element struct {
+	name  string
+	attrs []xml.Attr
+	end   bool
+	text  string // of character data, whose name is empty
+}
+
+// attr returns the value of an attribute, "" without it.
+func (e element) attr(name string) string {
+	for _, a := range e.attrs {
+		if a.Name.Local == name {
+			return a.Value
+		}
+	}
+	return ""
+}
+
+func isTrue(s string) bool { return s == "1" || s == "true" }
+
+// errEnough ends a walk early.
+var errEnough = errors.New("enough")
+
+// walk calls f with the elements of a part, until f returns an error or limit bytes were decompressed.
+func (w *Workbook) walk(name string, limit int64, f func(element) error) error {
+	part := w.parts[name]
+	if part == nil {
+		return fmt.Errorf("its part %s is missing", name)
+	}
+	in, err := part.Open()
+	if err != nil {
+		return fmt.Errorf("its part %s cannot be read: %w", name, err)
+	}
+	defer in.Close()
+	bounded := &io.LimitedReader{R: in, N: limit}
+	dec := xml.NewDecoder(bounded)
+	dec.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil }
+	depth := 0
+	for {
+		token, err := dec.Token()
+		if bounded.N <= 0 {
+			return fmt.Errorf("its part %s has more than %d MiB", name, limit>>20)
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("its part %s is broken: %w", name, err)
+		}
+		var e element
+		switch token := token.(type) {
+		case xml.StartElement:
+			if depth++; depth > maxNesting {
+				return fmt.Errorf("its part %s has elements in more than %d others", name, maxNesting)
+			}
+			e = element{name: token.Name.Local, attrs: token.Attr}
+		case xml.EndElement:
+			depth--
+			e = element{name: token.Name.Local, end: true}
+		case xml.CharData:
+			e = element{text: string(token)}
+		default:
+			continue
+		}
+		if err := f(e); err == errEnough {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+}
+
+// loadShared reads the strings and the styles that all sheets share.
+func (w *Workbook) loadShared() error {
+	if w.loaded {
+		return nil
+	}
+	w.loaded = true
+	if w.styles != "" && w.parts[w.styles] != nil {
+		if err := w.readStyles(); err != nil {
+			return err
+		}
+	}
+	if w.strings == "" || w.parts[w.strings] == nil {
+		return nil
+	}
+	var b strings.Builder
+	texts := runs{}
+	return w.walk(w.strings, maxShared, func(e element) error {
+		if e.name == "si" && e.end {
+			w.shared = append(w.shared, unescape(b.String()))
+			b.Reset()
+			return nil
+		}
+		texts.add(e, &b)
+		return nil
+	})
+}
+
+// runs collects the text of a string: that of its elements t, but not of those about its pronunciation.
+type runs struct{ inText, spoken bool }
+
+func (r *runs) add(e element, b *strings.Builder) {
+	switch e.name {
+	case "t":
+		r.inText = !e.end
+	case "rPh":
+		r.spoken = !e.end
+	case "":
+		if r.inText && !r.spoken {
+			b.WriteString(e.text)
+		}
+	}
+}
