@@ -139,9 +139,10 @@ func (k *keeper) listMarketplace(source string, m *bundle.Marketplace) error {
 
 func newRemove(f *cli.Flags) *cobra.Command {
 	return &cobra.Command{
-		Use:   "remove NAME",
-		Short: "Remove a plug-in with its folder, its approval and its data",
-		Args:  cli.NeedsOne("the name of a plug-in"),
+		Use:     "remove NAME",
+		Short:   "Remove a plug-in with its folder, its approval and its data",
+		Example: `  zeph-acp plugin remove greetings`,
+		Args:    cli.NeedsOne("the name of a plug-in"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withKeeper(cmd, f, func(_ context.Context, k *keeper) error {
 				found, err := k.store.Remove(args[0])
@@ -181,7 +182,9 @@ func newList(f *cli.Flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the plug-ins with their state, source and hash",
-		Args:  cli.NoArgs,
+		Example: `  zeph-acp plugin list
+  zeph-acp plugin list --json`,
+		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withKeeper(cmd, f, func(_ context.Context, k *keeper) error {
 				all, err := k.entries()
@@ -241,6 +244,8 @@ func newUpdate(f *cli.Flags) *cobra.Command {
 		Short: "Fetch plug-ins again, show what has changed, and ask",
 		Long: `Fetch plug-ins again from their sources, all of them if none is named. The difference is
 shown, and you are asked. A plug-in whose stored files were changed is restored.`,
+		Example: `  zeph-acp plugin update
+  zeph-acp plugin update greetings --yes`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withKeeper(cmd, f, func(ctx context.Context, k *keeper) error {
 				records, err := k.store.Records()
