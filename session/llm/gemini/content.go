@@ -3,6 +3,7 @@ package gemini
 import (
 	"encoding/json"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/zeph-acp/zeph-acp/filter/text/plainjson"
 	"github.com/zeph-acp/zeph-acp/session/llm"
@@ -190,7 +191,11 @@ func (o opaque) appendTo(parts []part) []part {
 	if last.Text == nil || last.ThoughtSignature != "" || len(*last.Text) < o.Bytes {
 		return append(parts, signed)
 	}
-	rest, end := (*last.Text)[:len(*last.Text)-o.Bytes], (*last.Text)[len(*last.Text)-o.Bytes:]
+	at := len(*last.Text) - o.Bytes
+	if !utf8.RuneStart((*last.Text)[at]) { // the text was changed since
+		at = 0
+	}
+	rest, end := (*last.Text)[:at], (*last.Text)[at:]
 	signed.Text, parts = &end, parts[:n-1]
 	if rest != "" {
 		parts = append(parts, part{Text: &rest})

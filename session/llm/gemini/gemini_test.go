@@ -186,6 +186,23 @@ func TestSignatures(t *testing.T) {
 	}
 }
 
+// A text that was changed since it was signed is never cut within a character.
+func TestSignedTextChanged(t *testing.T) {
+	for text, want := range map[string]string{
+		"aéé": `{"text":"aé"},{"text":"é","thoughtSignature":"c2ln"}`, "aéx": `{"text":"aéx","thoughtSignature":"c2ln"}`,
+		"x": `{"text":"x"},{"text":"","thoughtSignature":"c2ln"}`,
+	} {
+		s := serve(t, hello)
+		m := New(s.at)
+		answer := llm.Message{Role: llm.Assistant, Blocks: []llm.Block{{Text: text},
+			{Opaque: &llm.Opaque{Provider: m.Name(), Data: json.RawMessage(`{"bytes":2,"signature":"c2ln"}`)}}}}
+		_, err := llmtest.Collect(m, t.Context(), llm.Request{Messages: append(llmtest.Hello().Messages, answer, llmtest.UserText("and?"))})
+		if err != nil || !strings.Contains(s.bodies[0], `"parts":[`+want+`]`) {
+			t.Errorf("%q: %v, no %s in %s", text, err, want, s.bodies[0])
+		}
+	}
+}
+
 // A part that a model refuses is left out of the request and of later ones; old signatures of this request only.
 func TestRefused(t *testing.T) {
 	for name, tt := range map[string]struct {
