@@ -42,6 +42,7 @@ var otherWords = map[string][]string{
 	"session/transcript/check.go":            {"read", "edit", "fetch"},
 	"executors/record.go":                    {"web_scrape", "diagnostics"}, // sources of content in the audit log
 	"executors/gates/rules/target/script.go": {"grep"},                      // a program
+	"cmd/zeph-acp/imports/imports.go":        {"write"},                     // a flag
 	"cmd/zeph-acp/plugin/bundle/git.go":      {"fetch"},                     // a command of git
 	"executors/permission/decide.go":         {"bash"},
 	"executors/permission/plain.go":          {"bash"},

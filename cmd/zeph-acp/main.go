@@ -20,6 +20,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/doctor"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/filter"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/helper"
+	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/imports"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/login"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/mcp"
 	"github.com/zeph-acp/zeph-acp/cmd/zeph-acp/memory"
@@ -116,6 +117,7 @@ func addCommands(root *cobra.Command, f *cli.Flags) {
 		permissions.NewCommand(f),
 		mcp.NewCommand(f),
 		plugin.NewCommand(f),
+		imports.NewCommand(f),
 		schedule.NewCommand(f),
 		newReplay(),
 		certify.NewCommand(),

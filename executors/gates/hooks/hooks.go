@@ -52,6 +52,9 @@ const (
 
 var events = []Event{SessionStart, UserPromptSubmit, PreToolUse, PostToolUse, Stop}
 
+// Events returns the events at which hooks run.
+func Events() []Event { return slices.Clone(events) }
+
 // Source is a file of hooks.
 type Source struct {
 	Name string                 // for people

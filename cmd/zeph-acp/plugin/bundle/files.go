@@ -25,6 +25,15 @@ type kept struct {
 	dir string // the folder of its skill in the plug-in
 }
 
+// NewFiles returns files by their names.
+func NewFiles(files map[string][]byte) *Files {
+	out := &Files{}
+	for name, data := range files {
+		out.add(name, File{Data: data}, "")
+	}
+	return out
+}
+
 // add adds a file, unless there is one of its name.
 func (f *Files) add(name string, file File, dir string) {
 	if f.files == nil {

@@ -87,8 +87,8 @@ var unsupported = []struct{ key, place, words string }{
 	{"excludeTools", "", "tools to switch off; [tools.permissions] can deny them"},
 }
 
-// decode parses a JSON file. An error names its line.
-func decode(name string, data []byte, into any) error {
+// Decode parses a JSON file. An error names its line.
+func Decode(name string, data []byte, into any) error {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	err := json.Unmarshal(data, into)
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
@@ -132,11 +132,11 @@ func (p *Plugin) readManifest(t Tree, fallback string) (m manifest, err error) {
 		if p.form = f.name; len(file.Data) > maxManifest {
 			return m, fmt.Errorf("%s has more than %d MiB", f.file, maxManifest>>20)
 		}
-		if err := decode(f.file, file.Data, &m); err != nil {
+		if err := Decode(f.file, file.Data, &m); err != nil {
 			return m, err
 		}
 		var keys map[string]json.RawMessage
-		if err := decode(f.file, file.Data, &keys); err != nil {
+		if err := Decode(f.file, file.Data, &keys); err != nil {
 			return m, err
 		}
 		p.noteKeys(f.file, keys)

@@ -56,7 +56,7 @@ func parseMarketplace(name string, data []byte) (*Marketplace, error) {
 		} `json:"metadata"`
 		Plugins []json.RawMessage `json:"plugins"`
 	}
-	if err := decode(name, data, &file); err != nil {
+	if err := Decode(name, data, &file); err != nil {
 		return nil, err
 	}
 	m := &Marketplace{Name: file.Name}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors/gates/hooks"
 	"github.com/zeph-acp/zeph-acp/executors/tools/mcp"
+	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
 )
 
 // readHooks joins the hooks of the plug-in to one file. Hooks that cannot be read are an error: one of them
@@ -61,13 +62,13 @@ func addHooks(all map[string][]json.RawMessage, name string, data []byte) error 
 		return fmt.Errorf("%s has more than %d MiB", name, maxManifest>>20)
 	}
 	var file map[string]json.RawMessage
-	if err := decode(name, data, &file); err != nil {
+	if err := Decode(name, data, &file); err != nil {
 		return err
 	}
 	events := file
 	if raw, wrapped := file["hooks"]; wrapped {
 		events = nil
-		if err := decode(name, raw, &events); err != nil {
+		if err := Decode(name, raw, &events); err != nil {
 			return err
 		}
 	}
@@ -161,13 +162,13 @@ func (p *Plugin) readServers(t Tree, m manifest) error {
 // addServers adds the servers of a file. They are its member mcpServers, or the file itself.
 func addServers(all map[string]json.RawMessage, name string, data []byte) error {
 	var file map[string]json.RawMessage
-	if err := decode(name, data, &file); err != nil {
+	if err := Decode(name, data, &file); err != nil {
 		return err
 	}
 	servers := file
 	if raw, wrapped := file["mcpServers"]; wrapped {
 		servers = nil
-		if err := decode(name, raw, &servers); err != nil {
+		if err := Decode(name, raw, &servers); err != nil {
 			return err
 		}
 	}
@@ -193,6 +194,9 @@ func (p *Plugin) fromGemini(name string, raw json.RawMessage) json.RawMessage {
 	return out
 }
 
+// geminiVariable matches a variable in the settings of Gemini CLI that has no braces.
+var geminiVariable = lazyregexp.New(`\$([A-Za-z_][A-Za-z0-9_]*)`)
+
 // FromGeminiServer returns an entry of mcpServers of Gemini CLI in the usual form:
 // https://geminicli.com/docs/tools/mcp-server. dropped are the members that have no counterpart.
 func FromGeminiServer(raw []byte) (out []byte, dropped []string, err error) {
@@ -205,6 +209,15 @@ func FromGeminiServer(raw []byte) (out []byte, dropped []string, err error) {
 		in["url"], in["type"] = address, json.RawMessage(`"http"`)
 	} else if _, ok := in["url"]; ok && in["type"] == nil {
 		in["type"] = json.RawMessage(`"sse"`)
+	}
+	var headers map[string]string
+	if json.Unmarshal(in["headers"], &headers) == nil && headers != nil {
+		for name, value := range headers { // $NAME is a variable there
+			headers[name] = geminiVariable.ReplaceAllString(value, "$${$1}")
+		}
+		if in["headers"], err = json.Marshal(headers); err != nil {
+			return nil, nil, err
+		}
 	}
 	for key := range in {
 		switch key {

@@ -53,7 +53,7 @@ func parseRecords(data []byte) (r records, err error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return r, nil
 	}
-	if err := decode(RecordsFile, data, &r); err != nil {
+	if err := Decode(RecordsFile, data, &r); err != nil {
 		return r, err
 	}
 	for _, one := range r.Plugins {
