@@ -207,16 +207,15 @@ func TestMCPPermission(t *testing.T) {
 	a.checkContains(auditLog(t, a.home), `"tool":"io__echo"`, `"claim_source":"mcp"`, `"mcp_server":"io"`)
 }
 
-// TestDocsMCPExample runs the examples of the pages on MCP servers, with this binary as
-// npx.
+// TestDocsMCPExample runs the examples of the page on MCP servers, with this binary as npx.
 func TestDocsMCPExample(t *testing.T) {
-	for page, tt := range map[string]struct{ behaviour, want string }{
-		"mcp.md":           {"serve", "Echo: hi"},
-		"mcp-resources.md": {"library", "note://welcome"},
+	for behaviour, tt := range map[string]struct{ text, want string }{
+		"serve":   {readText(t, "docs/mcp.md"), "Echo: hi"},
+		"library": {section(t, "docs/mcp.md", "Prompts and resources of MCP servers"), "note://welcome"},
 	} {
-		t.Run(page, func(t *testing.T) {
+		t.Run(behaviour, func(t *testing.T) {
 			t.Parallel()
-			if out, err := mcpExample(t, readText(t, "docs/"+page), tt.behaviour); err != nil || !strings.Contains(out, tt.want) {
+			if out, err := mcpExample(t, tt.text, behaviour); err != nil || !strings.Contains(out, tt.want) {
 				t.Errorf("%v\n%s", err, out)
 			}
 		})
