@@ -54,6 +54,7 @@ var importTable = []struct {
 	{"executors/tools/files/code", []string{"executors", "executors/tools/files/search"}},
 	{"executors/tools/files/notebook", nil},
 	{"executors/tools/files/workbook", nil},
+	{"executors/tools/files/pdf", nil},
 	{"executors/tools/files", []string{"executors", "executors/workspace", "executors/tools/files/*", "filter/text"}},
 	{"executors/tools/diagnostics", []string{"executors", "executors/command", "executors/workspace", "executors/tools/shell", "executors/process"}},
 	{"executors/tools/shell", []string{"executors", "executors/command", "executors/workspace", "executors/process", "executors/undo", "executors/undo/rollback"}},

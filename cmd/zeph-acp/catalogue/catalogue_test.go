@@ -14,7 +14,7 @@ import (
 // harmless if it is called, and has nothing to fill in.
 func TestExamplesAreNeutral(t *testing.T) {
 	placeholder := regexp.MustCompile(`\b[A-Z_]{3,}\b|<\w+>|…|\b(foo|bar|baz|xyz)\b`)
-	words := []string{"CSS", "MCP", "JSON", "URI", "TODO", "FIXME"}
+	words := []string{"CSS", "PDF", "MCP", "JSON", "URI", "TODO", "FIXME"}
 	foreign := regexp.MustCompile(`\.(go|rs|py|js|ts|java|c)\b|https?://|&&`)
 	for _, tool := range Known() {
 		for _, found := range placeholder.FindAllString(tool.Description, -1) {

@@ -34,6 +34,7 @@ type formed struct {
 func forms() []form {
 	return []form{
 		{"png jpg jpeg jpe gif webp bmp dib tif tiff", true, func(head []byte) bool { return imageKindOf(head) != nil }, (*tools).showImage},
+		{"pdf", true, isPDF, (*tools).showPDF},
 		{"xlsx xlsm xltx xltm", false, isZip, (*tools).showWorkbook},
 	}
 }

@@ -50,7 +50,7 @@ func shownForm(res executors.Result) string {
 
 // TestCorpus compares what read shows of real files with what it has shown.
 func TestCorpus(t *testing.T) {
-	for _, archive := range []string{"images", "notebooks", "workbooks"} {
+	for _, archive := range []string{"images", "notebooks", "pdf", "workbooks"} {
 		t.Run(archive, func(t *testing.T) {
 			files := corpus(t, archive)
 			if len(files) < 20 {
