@@ -128,7 +128,7 @@ func TestModelList(t *testing.T) {
 // ones first, then the listed ones, without those that cannot converse.
 func TestWireModels(t *testing.T) {
 	of := map[string]*fakemodel.Recorded{}
-	order := []string{"claude", "openai", "chat", "lab", "gemini", "bedrock"}
+	order := []string{"claude", "openai", "chat", "lab", "gemini", "bedrock", "azure"}
 	var want, listed []string
 	for _, name := range order {
 		of[name] = fakemodel.NewRecorded(t, fakemodel.Wires[name])

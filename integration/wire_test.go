@@ -223,7 +223,7 @@ func TestWireTurn(t *testing.T) {
 // all calls, and no data that belongs to another provider alone.
 func TestWireSwitch(t *testing.T) {
 	of := map[string]*fakemodel.Recorded{}
-	order := []string{"claude", "openai", "gemini", "chat", "lab", "bedrock"}
+	order := []string{"claude", "openai", "gemini", "chat", "lab", "bedrock", "azure"}
 	for _, name := range order {
 		of[name] = fakemodel.NewRecorded(t, fakemodel.Wires[name])
 	}
@@ -231,7 +231,7 @@ func TestWireSwitch(t *testing.T) {
 	a.file(filepath.Join(a.dir, "a.go"), "package alpha\n")
 	a.initialize()
 	s := a.open()
-	for i, name := range append(order, "claude", "gemini", "openai", "bedrock") {
+	for i, name := range append(order, "claude", "gemini", "openai", "bedrock", "azure") {
 		p := of[name]
 		if i > 0 {
 			a.set(t, s, "model", p.Model)

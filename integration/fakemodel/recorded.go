@@ -107,6 +107,16 @@ var Wires = map[string]Wire{
 			`{"id":"models/gemini-embedding-001","object":"model","owned_by":"google"}]}`,
 		Listed: []string{"gemini-chat:gemini-3-pro-preview"},
 	},
+	"azure": {
+		recorded:  "azure",
+		Settings:  `type = "azure"` + "\n" + `api = "chat"` + "\n" + `model = "gpt-4.1"`,
+		Model:     "azure:gpt-4.1",
+		KeyEnv:    "AZURE_OPENAI_API_KEY",
+		keyHeader: "Api-Key",
+		base:      "/openai/v1/",
+		path:      "chat/completions",
+		models:    openAIList,
+	},
 	"bedrock": {
 		recorded: "bedrock",
 		Settings: `type = "bedrock"` + "\n" + `model = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"`,

@@ -19,7 +19,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	// AWS's own signer: the rules for escaping and sorting have many exceptions.
@@ -213,36 +212,6 @@ func Domain(region string) string {
 	return "amazonaws.com"
 }
 
-// maxFile bounds a file of credentials, in bytes.
-const maxFile = 1 << 20
-
-// readFile reads a small file of the user, never one that could block.
-func readFile(name string) ([]byte, error) {
-	info, err := os.Stat(name)
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is not a regular file", name)
-	case info.Size() > maxFile:
-		return nil, fmt.Errorf("%s is too large", name)
-	}
-	return os.ReadFile(name)
-}
-
-// readToken reads a file whose content is a token, which no message shows.
-func readToken(name string) (string, error) {
-	data, err := readFile(name)
-	if err != nil {
-		return "", err
-	}
-	token := strings.TrimSpace(string(data))
-	if token == "" {
-		return "", fmt.Errorf("%s is empty", name)
-	}
-	return token, nil
-}
-
 // files are the profiles and the SSO sessions of the user, and the names of the files.
 type files struct {
 	profiles, sessions map[string]section
@@ -263,7 +232,7 @@ func (a Account) files() (files, error) {
 			name = filepath.Join(a.home(), rest)
 		}
 		f.read = append(f.read, name)
-		data, err := readFile(name)
+		data, err := wire.ReadAccountFile(name)
 		if errors.Is(err, os.ErrNotExist) {
 			continue
 		}
@@ -274,10 +243,3 @@ func (a Account) files() (files, error) {
 	}
 	return f, nil
 }
-
-// direct returns the client for the metadata services, which no proxy can reach.
-var direct = sync.OnceValue(func() wire.Client {
-	c := wire.NewClient("")
-	c.Transport = &http.Transport{Proxy: nil, DisableKeepAlives: true}
-	return c
-})

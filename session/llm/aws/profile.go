@@ -127,7 +127,7 @@ func (s profileSearch) ssoKeys(ctx context.Context, name string, p section) (key
 	}
 	login := "aws sso login --profile " + name
 	digest := sha1.Sum([]byte(id))
-	data, err := readFile(filepath.Join(s.home(), ".aws", "sso", "cache", hex.EncodeToString(digest[:])+".json"))
+	data, err := wire.ReadAccountFile(filepath.Join(s.home(), ".aws", "sso", "cache", hex.EncodeToString(digest[:])+".json"))
 	if errors.Is(err, os.ErrNotExist) {
 		return keys{}, wire.Advised(errors.New("it is not signed in"), "sign in with: "+login)
 	}
@@ -155,7 +155,7 @@ func (s profileSearch) ssoKeys(ctx context.Context, name string, p section) (key
 			Expiration      int64  `json:"expiration"` // milliseconds
 		} `json:"roleCredentials"`
 	}
-	err = fetchJSON(wire.NewClient(""), req, &out)
+	err = wire.FetchJSON(wire.NewClient(""), req, &out)
 	if refused, ok := errors.AsType[*wire.StatusError](err); ok && wire.IsAuth(refused.Status) {
 		return keys{}, wire.Advised(err, "sign in again with: "+login)
 	}
@@ -164,18 +164,6 @@ func (s profileSearch) ssoKeys(ctx context.Context, name string, p section) (key
 	}
 	c := out.RoleCredentials
 	return checked(keys{c.AccessKeyID, c.SecretAccessKey, c.SessionToken, time.UnixMilli(c.Expiration)})
-}
-
-// fetchJSON sends a request and decodes its answer.
-func fetchJSON(c wire.Client, req *http.Request, out any) error {
-	res, err := c.Do(req)
-	if err != nil {
-		return err
-	}
-	if err := wire.ReadJSON(res, out); err != nil {
-		return errors.New("the answer for the credentials is not JSON") // it may hold secrets
-	}
-	return nil
 }
 
 // checked returns keys that a service sent, or an error if they are incomplete.

@@ -38,7 +38,7 @@ func (a Account) assumeWithToken(ctx context.Context, region, file, role, sessio
 	if role == "" {
 		return keys{}, errors.New("a web identity needs the role, in AWS_ROLE_ARN or role_arn")
 	}
-	token, err := readToken(file)
+	token, err := wire.ReadTokenFile(file)
 	if err != nil {
 		return keys{}, fmt.Errorf("the token of the web identity: %w", err)
 	}
@@ -75,7 +75,7 @@ func (a Account) askSTS(ctx context.Context, region string, form url.Values, sig
 		Role        credentials `xml:"AssumeRoleResult>Credentials"`
 		WebIdentity credentials `xml:"AssumeRoleWithWebIdentityResult>Credentials"`
 	}
-	if err := xml.NewDecoder(io.LimitReader(res.Body, maxFile)).Decode(&out); err != nil {
+	if err := xml.NewDecoder(io.LimitReader(res.Body, 1<<20)).Decode(&out); err != nil {
 		return keys{}, errors.New("the answer for the credentials is not XML") // it may hold secrets
 	}
 	c := cmp.Or(out.Role, out.WebIdentity)
@@ -133,7 +133,7 @@ func (a Account) containerKeys(ctx context.Context, address string) (keys, error
 	}
 	token := a.Getenv("AWS_CONTAINER_AUTHORIZATION_TOKEN")
 	if file := a.Getenv("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"); file != "" {
-		if token, err = readToken(file); err != nil {
+		if token, err = wire.ReadTokenFile(file); err != nil {
 			return keys{}, fmt.Errorf("the token of the container: %w", err)
 		}
 	}
@@ -195,9 +195,9 @@ func askMetadata(ctx context.Context, method, address string, header http.Header
 	req.Header = header
 	text, ok := out.(*string)
 	if !ok {
-		return fetchJSON(direct(), req, out)
+		return wire.FetchJSON(wire.MetadataClient(), req, out)
 	}
-	res, err := direct().Do(req)
+	res, err := wire.MetadataClient().Do(req)
 	if err != nil {
 		return err
 	}

@@ -98,7 +98,8 @@ func (l *modelList) UnmarshalJSON(data []byte) error {
 
 // fetchModels asks for the list of models.
 func (o *Model) fetchModels(ctx context.Context) ([]servedModel, error) {
-	res, err := o.send(ctx, http.MethodGet, "models")
+	address := cmp.Or(o.cfg.ModelsURL, o.base+"models")
+	res, err := o.client.Send(ctx, http.MethodGet, address, http.Header{"Accept": {"application/json"}})
 	if err != nil {
 		return nil, err
 	}

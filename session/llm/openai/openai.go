@@ -9,6 +9,7 @@ package openai
 import (
 	"cmp"
 	"context"
+	"errors"
 	"iter"
 	"net/http"
 	"net/url"
@@ -34,6 +35,9 @@ type Config struct {
 	Source *wire.Source // of the credential, instead of APIKey; it may be nil
 
 	KeyOptional bool // the server may need no key
+
+	KeyHeader string // see wire.Endpoint
+	ModelsURL string // the address of the list of models; empty means models below BaseURL
 
 	Embedding       string // the model for embeddings; empty means that there is none
 	EmbeddingPrefix string // before each text to embed
@@ -100,12 +104,24 @@ func New(cfg Config) *Model {
 	o := &Model{cfg: cfg, base: baseOf(cfg), facts: factsOf(cfg.Type, cfg.Model),
 		endpoint: wire.Endpoint{
 			Provider: cfg.Name, Model: cfg.Model, APIKey: cfg.APIKey, KeyEnv: cfg.KeyEnv, FirstByte: cfg.FirstByte, KeyOptional: cfg.KeyOptional,
-			Source: cfg.Source, Address: cfg.BaseURL, Kinds: statusOfKind,
+			Source: cfg.Source, KeyHeader: cfg.KeyHeader, Address: cfg.BaseURL, Kinds: statusOfKind,
 		},
 	}
 	o.client = o.endpoint.Client()
-	o.endpoint.Advise = func(f *llm.Error, _ error) { o.learnWindow(f) }
+	o.endpoint.Advise = func(f *llm.Error, err error) {
+		o.learnWindow(f)
+		if refusesContent(err) {
+			f.Hint, f.Retryable = "the content filter of the resource refuses the prompt: say it in other words, or start a new session", false
+		}
+	}
 	return o
+}
+
+// refusesContent reports whether Azure's filter has refused a prompt.
+// https://learn.microsoft.com/azure/ai-foundry/openai/concepts/content-filter
+func refusesContent(err error) bool {
+	e, ok := errors.AsType[*wire.StatusError](err)
+	return ok && e.Kind == "content_filter"
 }
 
 // statusOfKind is the HTTP status of each kind of error in a stream.

@@ -20,6 +20,10 @@ func TestCloudSettings(t *testing.T) {
 		"profile elsewhere":     {Provider{Type: "openai", AWSProfile: "work"}, "aws_profile", "only type bedrock"},
 		"metadata elsewhere":    {Provider{Type: "ollama", Metadata: true}, "metadata", "only these types"},
 		"a key and a command":   {Provider{Type: "bedrock", Model: "m", APIKeyEnv: "K", APIKeyCmd: []string{"op"}}, "api_key_cmd", "has no effect"},
+		"a resource":            {Provider{Type: "azure", Model: "m", BaseURL: "https://r.openai.azure.com", APIVersion: "2024-10-21"}, "", ""},
+		"no resource":           {Provider{Type: "azure", Model: "m"}, "base_url", "the address of the resource"},
+		"no version":            {Provider{Type: "azure", Model: "m", BaseURL: "https://r", APIVersion: "a&b=c"}, "api_version", "must be a version"},
+		"version elsewhere":     {Provider{Type: "openai", APIVersion: "2024-10-21"}, "api_version", "only type azure"},
 		"no address of a cloud": {Provider{Type: "bedrock", Model: "m", BaseURL: "bedrock"}, "base_url", "must be an address"},
 	} {
 		got := setting.Check(Config{Providers: []Provider{tt.p}})

@@ -51,6 +51,8 @@ type Provider struct {
 	// Region, AWSProfile and Metadata say whose credentials a cloud gets, and where its models run.
 	Region     string `toml:"region" zero:"AWS_REGION, else the profile's" doc:"of the cloud; for bedrock"`
 	AWSProfile string `toml:"aws_profile" zero:"AWS_PROFILE, else default" doc:"profile in ~/.aws with the credentials; for bedrock"`
+	// APIVersion makes the addresses of requests those before version 1, with the deployment in the path.
+	APIVersion string `toml:"api_version" zero:"the API v1, which has no versions" doc:"version of an older API, such as 2024-10-21; for azure"`
 	Metadata   bool   `toml:"metadata" default:"false" doc:"use the role of the container or of the machine that runs the agent, which its metadata service gives"`
 	MaxTokens  int    `toml:"max_tokens" default:"0" range:"0.." zero:"the server's limit, for compatible the rest of the window, for claude at most 32,000 (64,000 at xhigh and max)" unit:"tokens" doc:"per answer, thoughts included"`
 	// ContextWindow of 0 is 200,000 for unknown models of claude, and no limit for others. An
@@ -81,6 +83,7 @@ const (
 
 var (
 	envName      = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	apiVersion   = lazyregexp.New(`^[A-Za-z0-9.-]{1,40}$`)
 	providerName = lazyregexp.New(`^[^\s:]+$`)
 )
 
@@ -158,6 +161,9 @@ func (p Provider) Validate() map[string]string {
 	check(p.Region == "" || p.Type == TypeBedrock, "region", "only type %s has a region", TypeBedrock)
 	check(p.Region == "" || aws.ValidRegion(p.Region), "region", "must be the name of a region, such as us-east-1")
 	check(p.AWSProfile == "" || p.Type == TypeBedrock, "aws_profile", "only type %s has a profile", TypeBedrock)
+	check(p.APIVersion == "" || p.Type == TypeAzure, "api_version", "only type %s has versions", TypeAzure)
+	check(p.APIVersion == "" || apiVersion.MatchString(p.APIVersion), "api_version", "must be a version such as 2024-10-21 or 2025-04-01-preview")
+	check(p.APIVersion == "" || p.EmbeddingModel == "", "embedding_model", "needs the API v1: remove api_version")
 	check(!p.Metadata || k.isCloud, "metadata", "only these types ask a metadata service: %s", kindNames(isCloud))
 	check(p.ContextWindow <= 0 || p.MaxTokens < p.ContextWindow, "max_tokens", "must be less than context_window")
 	check(p.EmbeddingModel == "" || k.embeds, "embedding_model", "type %q has no embeddings", p.Type)

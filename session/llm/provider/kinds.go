@@ -24,6 +24,7 @@ const (
 	TypeOllama     = "ollama"                // Ollama's own API
 	TypeCompatible = openai.ServerCompatible // any other server that speaks Chat Completions
 	TypeBedrock    = "bedrock"               // the Converse API of Amazon Bedrock
+	TypeAzure      = "azure"                 // OpenAI's protocols at a resource of Azure
 	TypeDirect     = "direct"                // see local.Direct
 	TypeScript     = "script"                // see local.Script
 )
@@ -89,6 +90,13 @@ var kinds = []kind{
 	{
 		name: TypeBedrock, open: openBedrock, source: awsSource, addressOf: bedrockAddress, keyEnv: bedrock.KeyEnv, addressEnv: "AWS_ENDPOINT_URL_BEDROCK_RUNTIME", isCloud: true,
 		needs: map[string]string{"model": "must name a model or an inference profile, such as us.anthropic.claude-sonnet-4-5-20250929-v1:0"},
+	},
+	{
+		name: TypeAzure, open: openAzure, source: entraSource, keyEnv: azureKey, isCloud: true, address: "https://RESOURCE.openai.azure.com",
+		apis: []string{openai.APIResponses, openai.APIChat}, embeds: true,
+		needs: map[string]string{
+			"model": "must name a deployment", "base_url": "must be the address of the resource, such as https://RESOURCE.openai.azure.com",
+		},
 	},
 	{
 		name: TypeDirect, open: openDirect, offline: true, noModels: true,

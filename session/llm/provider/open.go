@@ -67,13 +67,18 @@ func openAnthropic(p opening) (llm.Model, error) {
 // at a kind of server such as [openai.ServerCompatible].
 func openOpenAI(server string) func(p opening) (llm.Model, error) {
 	return func(p opening) (llm.Model, error) {
-		cfg := openai.Config{Type: server, Name: p.Name, Model: p.Model, API: p.API, BaseURL: p.BaseURL, KeyEnv: p.APIKeyEnv, APIKey: p.key(p.APIKeyEnv), Source: p.source(), KeyOptional: p.keyOptional,
-			Embedding: p.EmbeddingModel, EmbeddingPrefix: p.embeddingPrefix(), FirstByte: p.firstByte(), MaxTokens: p.MaxTokens, Window: p.ContextWindow, NoImages: p.Images == imagesNo, Price: p.Price, Memory: p.memory}
-		if server == openai.ServerCompatible {
-			cfg.UsualWindow = usualWindow(cfg.Model)
-		}
-		return openai.New(cfg), nil
+		return openai.New(p.openAIConfig(server)), nil
 	}
+}
+
+// openAIConfig returns the configuration of a model with OpenAI's protocols.
+func (p opening) openAIConfig(server string) openai.Config {
+	cfg := openai.Config{Type: server, Name: p.Name, Model: p.Model, API: p.API, BaseURL: p.BaseURL, KeyEnv: p.APIKeyEnv, APIKey: p.key(p.APIKeyEnv), Source: p.source(), KeyOptional: p.keyOptional,
+		Embedding: p.EmbeddingModel, EmbeddingPrefix: p.embeddingPrefix(), FirstByte: p.firstByte(), MaxTokens: p.MaxTokens, Window: p.ContextWindow, NoImages: p.Images == imagesNo, Price: p.Price, Memory: p.memory}
+	if server == openai.ServerCompatible {
+		cfg.UsualWindow = usualWindow(cfg.Model)
+	}
+	return cfg
 }
 
 // apiGemini is the name of Gemini's own protocol.

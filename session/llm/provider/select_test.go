@@ -158,7 +158,7 @@ func TestValidate(t *testing.T) {
 	want := map[string]string{
 		"providers[1].name":        `"ok" is the name of an earlier provider; names must differ`,
 		"providers[2].name":        `must have no colon and no space, got "a:b"`,
-		"providers[2].api":         "only these types have a choice: openai, gemini, compatible",
+		"providers[2].api":         "only these types have a choice: openai, gemini, compatible, azure",
 		"providers[2].type":        `"mistral" is not known; the types are ` + kindNames(anyKind),
 		"providers[2].base_url":    "must be an address such as https://api.anthropic.com",
 		"providers[2].api_key_env": `must be the name of an environment variable, not the key itself, which "zeph-acp login" stores`,

@@ -80,6 +80,11 @@ var dialects = map[string]dialect{
 		auth: "Authorization: Bearer " + wireKey, keyEnv: "GEMINI_API_KEY",
 		usage: llm.Usage{Input: 1225, Output: 12, CacheRead: 1000}, decode: decodeChat,
 	},
+	"azure": {
+		provider: Provider{Type: TypeAzure, API: openai.APIChat, Model: "gpt-4.1"}, path: "/openai/v1/chat/completions",
+		auth: "Api-Key: " + wireKey, keyEnv: azureKey,
+		usage: llm.Usage{Input: 1225, Output: 12, CacheRead: 1000}, decode: decodeChat,
+	},
 	"local": {
 		provider: Provider{Type: TypeCompatible, Model: "qwen3-8b"}, path: "/v1/chat/completions", auth: "Authorization: ",
 		usage: llm.Usage{Input: 312, Output: 9}, decode: decodeChat,

@@ -287,7 +287,7 @@ func TestFetchFailure(t *testing.T) {
 		"advised":        {fmt.Errorf("sso: %w", Advised(errors.New("expired"), "run aws sso login")), false, "p: no token: sso: expired (run aws sso login)"},
 		"refused":        {&StatusError{Status: 400, Message: "bad client"}, false, "p: no token: bad client (sign in)"},
 		"overloaded":     {&StatusError{Status: 503, Message: "busy"}, true, "p: no token: busy (sign in)"},
-		"no connection":  {&url.Error{Op: "Get", URL: "http://u:password@x", Err: errors.New("refused")}, true, "p: no token: refused (sign in)"},
+		"no connection":  {&url.Error{Op: "Get", URL: "http://u:password@x", Err: errors.New("refused")}, true, "p: no token: refused (check the network)"},
 		"context ends":   {context.Canceled, false, "p: no token: context canceled (sign in)"},
 		"secrets inside": {errors.New("it has the-first-token"), false, "p: no token: it has [key] (sign in)"},
 	} {

@@ -187,6 +187,9 @@ func (e *Endpoint) classifyFetch(failed *fetchError) *llm.Error {
 	}
 	f.Status, f.Auth, f.Message = 0, !f.Retryable, "no "+failed.source.What+": "+message
 	f.Hint = failed.hint()
+	if unreachable {
+		f.Hint = cmp.Or(Advice(failed.error), "check the network")
+	}
 	return f
 }
 
