@@ -1,10 +1,10 @@
 package files
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/filter/text/align"
 )
 
 // document is the text of a file for editing: without byte order mark, and with
@@ -119,7 +119,7 @@ func endings(old string, ends []bool, text string, near bool) []bool {
 		return out
 	}
 	next := 0 // the first old line that is not yet matched
-	pairs := append(commonLines(from, to), [2]int{len(from), len(to)})
+	pairs := append(align.Common(from, to), align.Pair{len(from), len(to)})
 	done := 0
 	for _, p := range pairs {
 		for i := done; i < p[1]; i++ {
@@ -137,54 +137,4 @@ func endings(old string, ends []bool, text string, near bool) []bool {
 func endedLines(s string) []string {
 	lines := strings.SplitAfter(s, "\n")
 	return lines[:len(lines)-1]
-}
-
-// maxCommonTable bounds the table that commonByTable fills.
-const maxCommonTable = 1 << 20
-
-// commonLines returns the pairs of indexes of a longest common subsequence of a and b.
-// If they are too long for that, it pairs only equal lines at both ends.
-func commonLines(a, b []string) [][2]int {
-	var head, tail [][2]int
-	for len(head) < min(len(a), len(b)) && a[len(head)] == b[len(head)] {
-		head = append(head, [2]int{len(head), len(head)})
-	}
-	skip, m, n := len(head), len(a), len(b)
-	for m > skip && n > skip && a[m-1] == b[n-1] {
-		m, n = m-1, n-1
-		tail = append(tail, [2]int{m, n})
-	}
-	slices.Reverse(tail)
-	if (m-skip)*(n-skip) <= maxCommonTable {
-		head = append(head, commonByTable(a[skip:m], b[skip:n], skip)...)
-	}
-	return append(head, tail...)
-}
-
-// commonByTable is commonLines by dynamic programming, with shift added to each index.
-func commonByTable(a, b []string, shift int) [][2]int {
-	width := len(b) + 1
-	length := make([]int, (len(a)+1)*width) // of the best for a[i:], b[j:]
-	for i := len(a) - 1; i >= 0; i-- {
-		for j := len(b) - 1; j >= 0; j-- {
-			if a[i] == b[j] {
-				length[i*width+j] = length[(i+1)*width+j+1] + 1
-			} else {
-				length[i*width+j] = max(length[(i+1)*width+j], length[i*width+j+1])
-			}
-		}
-	}
-	var pairs [][2]int
-	for i, j := 0, 0; i < len(a) && j < len(b); {
-		switch {
-		case a[i] == b[j]:
-			pairs = append(pairs, [2]int{i + shift, j + shift})
-			i, j = i+1, j+1
-		case length[(i+1)*width+j] >= length[i*width+j+1]:
-			i++
-		default:
-			j++
-		}
-	}
-	return pairs
 }
