@@ -52,6 +52,7 @@ var importTable = []struct {
 	{"executors/tools/files/walk", []string{"executors", "executors/workspace"}},
 	{"executors/tools/files/search", []string{"executors"}},
 	{"executors/tools/files/code", []string{"executors", "executors/tools/files/search"}},
+	{"executors/tools/files/charset", nil},
 	{"executors/tools/files/notebook", nil},
 	{"executors/tools/files/workbook", nil},
 	{"executors/tools/files/pdf", nil},
