@@ -31,6 +31,8 @@ type FS struct {
 	// layouts holds the parts of a file's layout that the client's text lacks, by path. A
 	// file whose text lacks nothing is not in it.
 	layouts map[string]layout
+	// encoded holds the paths of files that are not UTF-8 and whose text the client has decoded.
+	encoded map[string]bool
 	// dropsFinalNewline means that the client's texts have no newline at the end. Otherwise one
 	// that is missing is an unsaved change.
 	dropsFinalNewline bool
@@ -92,16 +94,23 @@ func (f *FS) withTimeout(ctx context.Context, verb, path string) (context.Contex
 // reconcile compares the client's text with the file, and remembers its layout. It
 // returns the text, or the file's if the client cannot show the file as text.
 func (f *FS) reconcile(ctx context.Context, path, text string) string {
-	file, err := f.Disk.ReadFile(ctx, path)
-	switch {
-	case err != nil: // too large for a change, or not to be read
+	content, err := f.Disk.ReadFile(ctx, path)
+	if err != nil { // too large for a change, or not to be read
 		return text
-	case garbled(text, file):
-		return file
+	}
+	file, encoded := files.TextOf(f.Roots, path, content)
+	if garbled(text, content) || encoded && misread(text, content, file) {
+		return content
 	}
 	lacks := missingLayout(text, file)
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.encoded == nil {
+		f.encoded = map[string]bool{}
+	}
+	if delete(f.encoded, path); encoded {
+		f.encoded[path] = true
+	}
 	if lacksFinalNewline(text, file) {
 		f.dropsFinalNewline = f.dropsFinalNewline || sameLines(text, file)
 		if f.dropsFinalNewline {
@@ -127,10 +136,11 @@ func (f *FS) inFileLayout(ctx context.Context, path, text string) string {
 	if !ok {
 		return text
 	}
-	file, err := f.Disk.ReadFile(ctx, path)
+	content, err := f.Disk.ReadFile(ctx, path)
 	if err != nil { // it was deleted
 		return text
 	}
+	file, _ := files.TextOf(f.Roots, path, content)
 	return lacks.restore(text, file)
 }
 
@@ -156,13 +166,17 @@ func (f *FS) readNew(ctx context.Context, path string) (string, error) {
 // WriteFile writes through the editor, in the editor's layout. If the editor saves the
 // text so that the file loses its layout, the text is written once more. If the client
 // can only read and its text differs from the disk, WriteFile refuses, to keep the
-// unsaved changes.
+// unsaved changes. Bytes that are not UTF-8 text are written on the disk in the same way.
 func (f *FS) WriteFile(ctx context.Context, path, text string) error {
-	if !f.Write {
-		if err := f.checkSaved(ctx, path); err != nil {
+	isText := files.IsText(text)
+	if !f.Write || !isText {
+		if err := f.checkSaved(ctx, path, isText); err != nil {
 			return err
 		}
-		return f.writeDisk(ctx, path, f.inFileLayout(ctx, path, text))
+		if isText {
+			text = f.inFileLayout(ctx, path, text)
+		}
+		return f.writeDisk(ctx, path, text)
 	}
 	if err := f.mkParents(path); err != nil {
 		return err
@@ -171,11 +185,19 @@ func (f *FS) WriteFile(ctx context.Context, path, text string) error {
 		return err
 	}
 	want := f.inFileLayout(ctx, path, text)
-	err := f.write(ctx, path, text)
-	if needsDisk(err) {
-		return f.Disk.WriteFile(ctx, path, want)
+	before, encoded, err := f.encode(ctx, path, want)
+	if err != nil {
+		return err
 	}
-	if file, e := f.Disk.ReadFile(ctx, path); e == nil && err == nil {
+	err = f.write(ctx, path, text)
+	if needsDisk(err) {
+		return f.Disk.WriteFile(ctx, path, encoded)
+	}
+	if content, e := f.Disk.ReadFile(ctx, path); e == nil && err == nil {
+		if encoded != want && content != before && files.IsText(content) { // the client saves each file as UTF-8
+			return f.Disk.WriteFile(ctx, path, encoded)
+		}
+		file, _ := files.TextOf(f.Roots, path, content)
 		if again, ok := correction(text, want, file); ok {
 			err = f.write(ctx, path, again)
 		}
@@ -184,6 +206,22 @@ func (f *FS) WriteFile(ctx context.Context, path, text string) error {
 		return f.refusal(err, "write", path)
 	}
 	return nil
+}
+
+// encode returns the text that the client will write in the encoding of the file, and the present content of a file that
+// is not UTF-8. It fails if the encoding lacks a character: some clients would write a question mark.
+func (f *FS) encode(ctx context.Context, path, text string) (before, encoded string, err error) {
+	f.mu.Lock()
+	isEncoded := f.encoded[path]
+	f.mu.Unlock()
+	if !isEncoded {
+		return "", text, nil
+	}
+	if before, err = f.Disk.ReadFile(ctx, path); err != nil { // it was deleted
+		return "", text, nil
+	}
+	encoded, err = files.BytesOf(f.Roots, path, before, text)
+	return before, encoded, err
 }
 
 // writeDisk writes a file on the disk. The client may still show the old
@@ -242,8 +280,12 @@ func checkAllowed(roots *workspace.Roots, path string) error {
 // there is visible.
 func (f *FS) ReadsDisk() bool { return !f.Read }
 
-// checkSaved fails if the editor's text differs from the disk. A missing file has no text.
-func (f *FS) checkSaved(ctx context.Context, path string) error {
+// checkSaved fails if the editor's text differs from the disk. A missing file has no text. isText reports
+// that the new content is text, which the editor does not accept.
+func (f *FS) checkSaved(ctx context.Context, path string, isText bool) error {
+	if !f.Read {
+		return nil
+	}
 	disk, err := f.Disk.ReadFile(ctx, path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -252,11 +294,16 @@ func (f *FS) checkSaved(ctx context.Context, path string) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if !sameLines(buffer, disk) {
-		return executors.Failuref(executors.PolicyBlocked, "the editor has unsaved changes in %s and accepts no writes", f.Roots.Rel(path)).
-			Hint("Ask the user to save the file, then try again.")
+	file, _ := files.TextOf(f.Roots, path, disk)
+	if buffer == disk || sameLines(buffer, file) {
+		return nil
 	}
-	return nil
+	why := "accepts no writes"
+	if !isText {
+		why = "accepts only UTF-8"
+	}
+	return executors.Failuref(executors.PolicyBlocked, "the editor has unsaved changes in %s and %s", f.Roots.Rel(path), why).
+		Hint("Ask the user to save the file, then try again.")
 }
 
 // needsDisk reports whether the client does not support the method or has no such

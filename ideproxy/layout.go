@@ -74,3 +74,16 @@ func garbled(text, file string) bool {
 	return !utf8.ValidString(file) &&
 		(strings.Contains(text, "\uFFFD") || sameLines(text, strings.ToValidUTF8(file, "")))
 }
+
+// misread reports whether text is the content of a file as if it were Latin-1, which some editors assume for each file
+// that is not UTF-8. right is its text in the right encoding.
+func misread(text, file, right string) bool {
+	if sameLines(text, right) {
+		return false
+	}
+	var latin strings.Builder
+	for i := range len(file) {
+		latin.WriteRune(rune(file[i]))
+	}
+	return sameLines(text, latin.String())
+}

@@ -57,6 +57,7 @@ var questions = [][2]string{
 	{"subagents in git worktrees", "agents.md#worktrees"},
 	{"skills", "skills.md"},
 	{"read a pdf", "file-formats.md"},
+	{"text in shift_jis or another encoding", "encodings.md"},
 	{"language server errors after an edit", "code.md#errors-after-an-edit"},
 	{"command keeps running in the background", "shell.md#in-the-background"},
 	{"search the web", "web-search.md"},

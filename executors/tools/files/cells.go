@@ -26,11 +26,11 @@ func isNotebook(path string) bool { return extensionOf(path) == "ipynb" }
 // readNotebook shows the cells of a notebook: all, or those that the call names. It reports false if the
 // file is not a notebook, whose text is then shown with a note.
 func (t *tools) readNotebook(ctx context.Context, at stattedTarget, in *readInput) (res executors.Result, note string, err error) {
-	raw, err := t.loadNotebook(ctx, at)
+	f, err := t.loadNotebook(ctx, at)
 	if err != nil {
 		return res, "", err
 	}
-	n, err := notebook.Parse(strings.TrimPrefix(raw, executors.ByteOrderMark))
+	n, err := notebook.Parse(strings.TrimPrefix(f.text, executors.ByteOrderMark))
 	if err != nil {
 		return res, fmt.Sprintf("[%s is not a valid notebook: %v. This is its text.]", at.display, err), nil
 	}
@@ -63,12 +63,15 @@ func (t *tools) readNotebook(ctx context.Context, at stattedTarget, in *readInpu
 }
 
 // loadNotebook returns the text of a notebook: that of the editor or, if it is large, that of the disk.
-func (t *tools) loadNotebook(ctx context.Context, at stattedTarget) (string, error) {
+func (t *tools) loadNotebook(ctx context.Context, at stattedTarget) (fileText, error) {
 	if !at.isFile() || at.info.Size() <= int64(t.cfg.MaxFileBytes) {
 		return t.loadStatted(ctx, at)
 	}
 	content, err := t.content(ctx, at, max(maxDocument, t.cfg.MaxFileBytes))
-	return string(content), err
+	if err != nil {
+		return fileText{}, err
+	}
+	return decode(at.abs, string(content), newDeclarations(t.roots)), nil
 }
 
 // pageOf returns a page of the text that read shows of a file, by the call's offset and limit. whole reports
@@ -240,13 +243,13 @@ func (t *tools) planNotebook(ctx context.Context, in *notebookInput) (change, er
 	invalid := func(format string, args ...any) *executors.Failure {
 		return executors.Failuref(executors.InvalidParameters, format, args...)
 	}
-	if c.old, err = t.current(ctx, c.target); err != nil {
+	if err := t.current(ctx, &c); err != nil {
 		return c, err
 	}
 	if c.old == nil {
 		return c, t.missing(c.target)
 	}
-	if err := checkText(c.target, *c.old); err != nil {
+	if err := checkText(c.target, c.from); err != nil {
 		return c, err
 	}
 	bare, bom := strings.CutPrefix(*c.old, executors.ByteOrderMark)

@@ -12,27 +12,44 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/filechange"
+	"github.com/zeph-acp/zeph-acp/executors/tools/files/charset"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
 )
 
 // change is the effect of a write or an edit on one file.
 type change struct {
 	target
-	title   string
-	old     *string // the present text; nil means no file
-	whole   bool    // text replaces all of old, whatever that is
-	text    string  // the text to write
-	same    bool    // the file already has this text, so it is not written
-	line    int     // the first changed line; 0 means the file as a whole
-	summary string  // the text of the result
+	title string
+	old   *string  // the present text; nil means no file
+	from  fileText // the present content, if there is a file
+	whole bool     // text replaces all of old, whatever that is
+	text  string   // the text to write
+	bytes string   // the same in the encoding of the file
+	// encoding is how bytes are encoded; nil means UTF-8.
+	encoding *charset.Encoding
+	same     bool   // the file already has this text, so it is not written
+	line     int    // the first changed line; 0 means the file as a whole
+	summary  string // the text of the result
 }
 
 // changePlan computes a change without making it. Even with an error, the change has
 // its target if the path is known.
 type changePlan[In any] func(ctx context.Context, in In) (change, error)
 
+// encoded returns a plan that also encodes the text of the change.
+func encoded[In any](t *tools, p changePlan[In]) changePlan[In] {
+	return func(ctx context.Context, in In) (change, error) {
+		c, err := p(ctx, in)
+		if err == nil && c.bytes == "" {
+			err = t.encode(&c)
+		}
+		return c, err
+	}
+}
+
 // prepare returns the Prepare function of a tool with this plan.
-func prepare[In any](p changePlan[In]) func(context.Context, *executors.Call, In) (executors.Card, error) {
+func prepare[In any](t *tools, p changePlan[In]) func(context.Context, *executors.Call, In) (executors.Card, error) {
+	p = encoded(t, p)
 	return func(ctx context.Context, call *executors.Call, in In) (executors.Card, error) {
 		c, err := p(ctx, in)
 		if c.abs == "" {
@@ -60,6 +77,7 @@ func prepare[In any](p changePlan[In]) func(context.Context, *executors.Call, In
 // execute returns the Execute function of a tool with this plan. It computes the
 // change again from the present content of the file.
 func execute[In any](t *tools, p changePlan[In]) func(context.Context, *executors.Call, In) (executors.Result, error) {
+	p = encoded(t, p)
 	return func(ctx context.Context, call *executors.Call, in In) (executors.Result, error) {
 		c, err := p(ctx, in)
 		if err != nil {
@@ -74,7 +92,7 @@ func execute[In any](t *tools, p changePlan[In]) func(context.Context, *executor
 		if c.same {
 			return c.unchanged(), nil
 		}
-		if err := t.fs.WriteFile(ctx, c.abs, c.text); err != nil {
+		if err := t.fs.WriteFile(ctx, c.abs, c.bytes); err != nil {
 			return fail(ctx, t.explain(err, "write", c.target))
 		}
 		return t.report(ctx, c, call.Card.Changes), nil
@@ -93,7 +111,7 @@ func (c change) changes() []filechange.Change {
 func (c change) unchanged() executors.Result {
 	return executors.Result{
 		Text: c.summary, Unchanged: true, Locations: []executors.Location{{Path: c.client, Line: c.line}},
-		Raw: rawChange{Path: c.client, Bytes: len(c.text)},
+		Raw: rawChange{Path: c.client, Bytes: len(c.bytes)},
 	}
 }
 
@@ -124,14 +142,15 @@ func (t *tools) report(ctx context.Context, c change, shown []filechange.Change)
 	if shown != nil && !slices.EqualFunc(shown, c.changes(), sameChange) {
 		text += "\n[the file changed after this diff was shown; the change was made to the newer content]"
 	}
-	actual, err := t.fs.ReadFile(ctx, c.abs)
+	content, err := t.fs.ReadFile(ctx, c.abs)
+	actual := c.decode(content)
 	_, unreadable := t.roots.Readable().Refuses(c.abs)
 	switch {
 	case unreadable: // its content must not be shown
-		actual = c.text
+		actual, content = c.text, c.bytes
 	case err != nil:
 		text += fmt.Sprintf("\n[it could not be read back: %v]", workspace.Cause(err))
-		actual = c.text
+		actual, content = c.text, c.bytes
 	case c.old != nil && sameText(actual, *c.old) && !sameText(actual, c.text):
 		text += "\n[after writing, the file still has its old text: the change may not be applied, for example because the editor lets its user review it first]"
 	case !sameText(actual, c.text):
@@ -140,12 +159,23 @@ func (t *tools) report(ctx context.Context, c change, shown []filechange.Change)
 	}
 	res := executors.Result{
 		Text: text, Locations: []executors.Location{{Path: c.client, Line: c.line}},
-		Raw: rawChange{Path: c.client, Created: c.old == nil, Bytes: len(actual), Line: c.line},
+		Raw: rawChange{Path: c.client, Created: c.old == nil, Bytes: len(content), Line: c.line},
 	}
 	for _, made := range textChanges(c.client, c.old, actual) {
 		res.Content = append(res.Content, executors.Content{Change: &made})
 	}
 	return res
+}
+
+// decode returns the text of the file's content after the change.
+func (c change) decode(content string) string {
+	switch {
+	case content == c.bytes:
+		return c.text
+	case c.encoding == nil || charset.IsUTF8(content): // an editor's text, for example
+		return content
+	}
+	return c.encoding.Decode(content)
 }
 
 // sameText compares texts without line endings and byte order mark, since a
@@ -168,17 +198,17 @@ func unified(name, written, actual string) string {
 	return cutText(strings.ToValidUTF8(string(d), "\uFFFD"), maxUnified)
 }
 
-// current returns the text of a file that is about to change; nil means that the
-// file does not exist yet.
-func (t *tools) current(ctx context.Context, tg target) (*string, error) {
-	text, err := t.load(ctx, tg)
+// current sets the present content of the file that is about to change.
+func (t *tools) current(ctx context.Context, c *change) error {
+	f, err := t.load(ctx, c.target)
 	switch {
 	case ctx.Err() != nil:
-		return nil, context.Cause(ctx)
+		return context.Cause(ctx)
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil
+		return nil
 	case err != nil:
-		return nil, t.explain(err, "read", tg)
+		return t.explain(err, "read", c.target)
 	}
-	return &text, nil
+	c.from, c.old = f, &f.text
+	return nil
 }

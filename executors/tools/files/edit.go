@@ -26,7 +26,7 @@ func (t *tools) planEdit(ctx context.Context, in *editInput) (change, error) {
 	if err != nil {
 		return c, err
 	}
-	if c.old, err = t.current(ctx, c.target); err != nil {
+	if err := t.current(ctx, &c); err != nil {
 		return c, err
 	}
 	raw := ""
@@ -35,7 +35,7 @@ func (t *tools) planEdit(ctx context.Context, in *editInput) (change, error) {
 	} else if in.OldString != "" {
 		return c, t.missing(c.target)
 	}
-	if err := checkText(c.target, raw); err != nil {
+	if err := checkText(c.target, c.from); err != nil {
 		return c, err
 	}
 	if err := t.checkGrowth(raw, in, c.display); err != nil {
@@ -57,11 +57,15 @@ func (t *tools) planEdit(ctx context.Context, in *editInput) (change, error) {
 		return c, err
 	}
 	c.text, c.line = text, lines[0]
+	if err := t.encode(&c); err != nil {
+		return c, err
+	}
 	if c.old == nil {
-		c.summary = fmt.Sprintf("Created %s (%s)", c.display, quantity.Count(len(text), "byte"))
+		c.summary = fmt.Sprintf("Created %s (%s)", c.display, quantity.Count(len(c.bytes), "byte"))
 	} else {
 		c.summary = fmt.Sprintf("Edited %s: %s at %s", c.display, quantity.Count(len(lines), "replacement"), lineList(lines))
 	}
+	c.summary += encodingNote(c.encoding)
 	return c, nil
 }
 

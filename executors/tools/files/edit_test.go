@@ -97,7 +97,7 @@ func TestEditFails(t *testing.T) {
 	wantFailure(t, edit("over", "aa", "b"), executors.InvalidParameters, "several ways")
 	wantFailure(t, edit("gone", "x", "y"), executors.PermanentFailure, "no such file")
 	wantFailure(t, edit("bin", "a", "y"), executors.PermanentFailure, "binary")
-	wantFailure(t, edit("latin", "a", "y"), executors.PermanentFailure, "not UTF-8")
+	wantFailure(t, edit("latin", "a", "y"), executors.PermanentFailure, "unknown encoding")
 	wantFailure(t, edit("dir", "a", "y"), executors.PermanentFailure, "directory")
 	wantFailure(t, b.run("edit", in{"path": 3}), executors.TypeMismatch, "path")
 }

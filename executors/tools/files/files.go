@@ -8,20 +8,19 @@
 //
 // It promises that no tool reads or writes outside the session's roots or in
 // zeph-acp's own files, which walks and lists leave out. A change keeps every
-// other byte: byte order mark, line endings, a missing final newline. Prepare
+// other byte: encoding, byte order mark, line endings, a missing final newline. Prepare
 // shows the change that Execute makes; if the file changed in between, the
 // result shows the actual change. The links around the tools check permissions.
 //
 // Package files/walk visits directory trees; files/search finds a regex in
-// texts, files/code finds and ranks definitions.
+// texts, files/code finds and ranks definitions, files/charset decodes and encodes texts.
 //
 // Why does Prepare return a Card with its error? A call that cannot run, such as an edit
 // of text that does not occur, still names a path, and the gates check it.
 //
 // Why is the package larger than others? It has twelve tools. They share the
 // resolution of paths, the failures and the cards, so a package for each would
-// export all of these. The parts without them are files/walk, files/search, files/code and
-// the packages of single formats.
+// export all of these. The parts without them are the packages below it.
 package files
 
 import (
@@ -30,12 +29,10 @@ import (
 	"errors"
 	"io/fs"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/tools/files/walk"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
-	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
 // FS stores the contents of files. Its paths come from
@@ -43,9 +40,9 @@ import (
 // [*executors.Failure] as error reaches the model unchanged.
 type FS interface {
 	// ReadFile returns the whole text as the user sees it, unsaved changes
-	// included. The error is fs.ErrNotExist if there is no file.
+	// included, or the bytes of a file that is not UTF-8. The error is fs.ErrNotExist if there is no file.
 	ReadFile(ctx context.Context, path string) (string, error)
-	// WriteFile replaces the whole content of the file by text. It creates missing
+	// WriteFile replaces the whole content of the file by text, or by bytes that are not UTF-8. It creates missing
 	// parents and keeps the mode of an existing file.
 	WriteFile(ctx context.Context, path, text string) error
 	// ReadsDisk reports whether ReadFile returns the content on the disk. The
@@ -101,15 +98,15 @@ func New(fsys FS, roots *workspace.Roots, cfg Config, mask func(string) string) 
 		executors.Bind(tool(executors.Tool{
 			Name: toolWrite, Act: "Write", Description: writeText, Effect: changes, Kind: executors.KindEdit, Gain: 0.55,
 			Names: executors.Names{Claude: "Write", Gemini: "write_file", Models: "create_file write_to_file save_file"}, Traits: executors.Recommended,
-		}), prepare(t.planWrite), execute(t, t.planWrite)),
+		}), prepare(t, t.planWrite), execute(t, t.planWrite)),
 		executors.Bind(tool(executors.Tool{
 			Name: "edit", Act: "Edit", Description: editText, Effect: changes, Kind: executors.KindEdit, Gain: 0.75,
 			Names: executors.Names{Claude: "Edit MultiEdit", Gemini: "replace", Models: "edit_file str_replace replace_in_file"}, Traits: executors.Recommended,
-		}), prepare(t.planEdit), execute(t, t.planEdit)),
+		}), prepare(t, t.planEdit), execute(t, t.planEdit)),
 		executors.Bind(tool(executors.Tool{
 			Name: "edit_notebook", Act: "Edit", Description: notebookText, Effect: changes, Kind: executors.KindEdit, Gain: 0.75,
 			Names: executors.Names{Claude: "NotebookEdit", Models: "notebook_edit edit_cell"}, Traits: executors.Seldom,
-		}), prepare(t.planNotebook), execute(t, t.planNotebook)),
+		}), prepare(t, t.planNotebook), execute(t, t.planNotebook)),
 		executors.Bind(tool(executors.Tool{
 			Name: "find_path", Act: "Find", Description: findText, Effect: reads, Kind: executors.KindSearch, Gain: 0.65,
 			Names:  executors.Names{Claude: "Glob", Gemini: "glob", Earlier: "glob", Models: "find_files file_search glob_files"},
@@ -250,7 +247,7 @@ func refused(err error) *executors.Failure {
 
 // load reads the content of tg through FS, if tg is a regular file or not on
 // the disk. Pass its error to explain.
-func (t *tools) load(ctx context.Context, tg target) (string, error) {
+func (t *tools) load(ctx context.Context, tg target) (fileText, error) {
 	info, err := t.roots.Lstat(tg.abs)
 	return t.loadStatted(ctx, stattedTarget{tg, info, err})
 }
@@ -266,35 +263,22 @@ type stattedTarget struct {
 func (f stattedTarget) isFile() bool { return f.err == nil && f.info.Mode().IsRegular() }
 
 // loadStatted is load for a target whose state is known.
-func (t *tools) loadStatted(ctx context.Context, at stattedTarget) (string, error) {
+func (t *tools) loadStatted(ctx context.Context, at stattedTarget) (fileText, error) {
 	switch {
 	case errors.Is(at.err, fs.ErrNotExist): // it may still be a new buffer of the client
 	case at.err != nil:
-		return "", at.err
+		return fileText{}, at.err
 	case at.info.IsDir():
-		return "", executors.Failuref(executors.PermanentFailure, "%s is a directory, not a file", at.display).
+		return fileText{}, executors.Failuref(executors.PermanentFailure, "%s is a directory, not a file", at.display).
 			Hint("Use list_directory to list it.")
 	case !at.isFile():
-		return "", &workspace.IrregularError{Path: at.display, Mode: at.info.Mode()}
+		return fileText{}, &workspace.IrregularError{Path: at.display, Mode: at.info.Mode()}
 	}
-	return t.fs.ReadFile(ctx, at.abs)
-}
-
-// checkText refuses content that is not UTF-8 text.
-func checkText(tg target, content string) error {
-	switch {
-	case strings.HasPrefix(content, "\xff\xfe"), strings.HasPrefix(content, "\xfe\xff"):
-		return executors.Failuref(executors.PermanentFailure, "%s is UTF-16 text, not UTF-8", tg.display).
-			Hint("Convert it in bash with iconv.")
-	case strings.IndexByte(content, 0) >= 0:
-		return executors.Failuref(executors.PermanentFailure, "%s is a binary file (%s)", tg.display, quantity.Count(len(content), "byte")).
-			Hint("Use a program that knows its format.")
-	case !utf8.ValidString(content):
-		return executors.Failuref(executors.PermanentFailure, "%s is a binary file or text that is not UTF-8 (%s)",
-			tg.display, quantity.Count(len(content), "byte")).
-			Hint("If it is text in another encoding, convert it in bash with iconv.")
+	content, err := t.fs.ReadFile(ctx, at.abs)
+	if err != nil {
+		return fileText{}, err
 	}
-	return nil
+	return decode(at.abs, content, newDeclarations(t.roots)), nil
 }
 
 // explain turns an error of the disk or the client into a Failure that names

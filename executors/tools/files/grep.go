@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"path/filepath"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -160,15 +161,15 @@ func (g *grepResult) add(f fileMatches) bool {
 // grepFile searches one file that was asked for by name, unsaved changes
 // included.
 func (t *tools) grepFile(ctx context.Context, tg target, out *grepResult) error {
-	text, err := t.load(ctx, tg)
+	f, err := t.load(ctx, tg)
 	if err != nil {
 		return err
 	}
-	if strings.IndexByte(text, 0) >= 0 {
-		return checkText(tg, text)
+	if strings.IndexByte(f.text, 0) >= 0 {
+		return checkText(tg, f)
 	}
 	var b search.Buffer
-	found := out.File(&b, tg.display, []byte(text), func() bool { return ctx.Err() != nil })
+	found := out.File(&b, tg.display, []byte(f.text), func() bool { return ctx.Err() != nil })
 	out.add(fileMatches{Found: found, path: tg.client})
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -182,6 +183,7 @@ func (t *tools) grepTree(ctx context.Context, tg target, in *grepInput, out *gre
 	if err != nil {
 		return "", err
 	}
+	declared, ascii := newDeclarations(t.roots), out.NeedsASCII()
 	newVisit := func() walk.Visit[*fileMatches] {
 		var b search.Buffer
 		return func(e walk.Entry, stopped func() bool) (*fileMatches, bool, error) {
@@ -199,6 +201,10 @@ func (t *tools) grepTree(ctx context.Context, tg target, in *grepInput, out *gre
 			if size > int64(t.cfg.MaxFileBytes) {
 				return &fileMatches{large: true}, true, nil
 			}
+			if ascii && !out.MayMatch(data) && !mayBeWide(data) {
+				return nil, false, nil
+			}
+			data = searchable(filepath.Join(tg.abs, filepath.FromSlash(e.Path())), data, declared)
 			if !out.MayMatch(data) {
 				return nil, false, nil
 			}

@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/tools/files/charset"
 	"github.com/zeph-acp/zeph-acp/filter/text/linemark"
 	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
@@ -31,6 +33,8 @@ type pager struct {
 	limit int  // lines of the page
 	room  int  // characters of the page
 	plain bool // without marks
+	// encoding is the encoding of the file; nil means UTF-8.
+	encoding *charset.Encoding
 
 	out   strings.Builder
 	seen  int  // lines read so far
@@ -38,6 +42,7 @@ type pager struct {
 	total int  // lines of the text; 0 means unknown
 	more  bool // lines follow the page
 	cut   bool // a line of the page is not shown whole
+	odd   bool // a line of the page has U+FFFD
 }
 
 // countLines sets the number of lines of the whole text.
@@ -89,9 +94,25 @@ func (p *pager) read(ctx context.Context, r io.Reader) error {
 	}
 }
 
+// decoded returns a reader of the text of a file.
+func (p *pager) decoded(r io.Reader) io.Reader {
+	if p.encoding == nil {
+		return r
+	}
+	return p.encoding.NewReader(r)
+}
+
+// readFrom reads the page from the beginning of a file.
+func (p *pager) readFrom(ctx context.Context, f *os.File) error {
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	return p.read(ctx, p.decoded(f))
+}
+
 // binary returns the failure of a page that is not text.
 func (p *pager) binary(line int) error {
-	return executors.Failuref(executors.PermanentFailure, "%s is a binary file or text that is not UTF-8 (line %d)", p.name, line)
+	return executors.Failuref(executors.PermanentFailure, "%s is a binary file or text in an unknown encoding (line %d)", p.name, line)
 }
 
 // errBinary reports a NUL in a line that is too long to be read to its end. A sparse file
@@ -164,6 +185,7 @@ func (p *pager) add(line []byte, size int) bool {
 		return false
 	}
 	p.room -= chars
+	p.odd = p.odd || bytes.Contains(shown, []byte("\uFFFD"))
 	p.shown++
 	p.out.WriteString(mark)
 	p.out.Write(shown)
@@ -228,5 +250,20 @@ func (p *pager) String() string {
 	case p.skip > 0 || strings.TrimSpace(p.out.String()) == "": // a result is never empty
 		fmt.Fprintf(&p.out, "[lines %d-%d%s; the file ends here]", first, last, of)
 	}
+	if p.encoding != nil {
+		p.out.WriteString(p.encodingLine())
+	}
 	return strings.TrimSuffix(p.out.String(), "\n")
+}
+
+// encodingLine returns a line about the encoding of a file.
+func (p *pager) encodingLine() string {
+	if p.out.Len() > 0 && !strings.HasSuffix(p.out.String(), "\n") {
+		p.out.WriteByte('\n')
+	}
+	odd := ""
+	if p.odd {
+		odd = "; U+FFFD stands for bytes that are not valid in it"
+	}
+	return fmt.Sprintf("[the file is %s and stays so%s]", p.encoding.Name(), odd)
 }

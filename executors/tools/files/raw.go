@@ -19,7 +19,8 @@ type (
 		FirstLine int    `json:"first_line"` // 1-based
 		Lines     int    `json:"lines"`      // shown
 		Total     int    `json:"total_lines,omitempty"`
-		More      bool   `json:"truncated"` // lines follow
+		More      bool   `json:"truncated"`          // lines follow
+		Encoding  string `json:"encoding,omitempty"` // unless it is UTF-8
 	}
 	rawChange struct {
 		Path    string `json:"path"`

@@ -1,9 +1,12 @@
 package files
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/executors/workspace"
@@ -85,9 +88,11 @@ func (t *tools) read(ctx context.Context, _ *executors.Call, in *readInput) (exe
 	if note == "" && in.Pages != "" {
 		note = "[pages was ignored: the file is text, whose lines offset and limit select]"
 	}
-	return executors.Result{Text: executors.JoinLines(p.String(), note), Full: full, Locations: card.Locations, Valid: valid, Raw: rawRead{
-		Path: at.client, FirstLine: in.Offset + 1, Lines: p.shown, Total: p.total, More: p.more,
-	}}, nil
+	raw := rawRead{Path: at.client, FirstLine: in.Offset + 1, Lines: p.shown, Total: p.total, More: p.more}
+	if p.encoding != nil {
+		raw.Encoding, valid = p.encoding.Name(), nil // other files may declare it
+	}
+	return executors.Result{Text: executors.JoinLines(p.String(), note), Full: full, Locations: card.Locations, Valid: valid, Raw: raw}, nil
 }
 
 // readLines returns how many lines a call reads at most.
@@ -111,30 +116,84 @@ func (t *tools) validText(in *readInput, at stattedTarget) func() bool {
 // it is nil.
 func (t *tools) page(ctx context.Context, at stattedTarget, p *pager) (full *executors.Spool, err error) {
 	if at.isFile() && at.info.Size() > int64(t.cfg.MaxFileBytes) {
-		f, _, err := t.roots.Open(at.abs)
-		if err != nil {
-			return nil, err
-		}
-		defer f.Close()
-		if err := p.read(ctx, f); err != nil || !p.cut {
-			return nil, err
-		}
-		if _, err := f.Seek(0, io.SeekStart); err != nil {
-			return nil, err
-		}
-		return p.fullLines(ctx, f), nil
+		return t.pageOfLarge(ctx, at, p)
 	}
-	text, err := t.loadStatted(ctx, at)
+	f, err := t.loadStatted(ctx, at)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkText(at.target, text); err != nil {
+	if err := checkText(at.target, f); err != nil {
 		return nil, err
 	}
-	text = strings.TrimPrefix(text, executors.ByteOrderMark)
+	p.encoding = f.encoding
+	text := strings.TrimPrefix(f.text, executors.ByteOrderMark)
 	p.countLines(text)
 	if err := p.read(ctx, strings.NewReader(text)); err != nil {
 		return nil, err
 	}
 	return p.fullLines(ctx, strings.NewReader(text)), nil
+}
+
+// pageOfLarge fills p from a file that is read in pieces. The beginning of the file decides on its encoding, or
+// the first line of the page that is not UTF-8.
+func (t *tools) pageOfLarge(ctx context.Context, at stattedTarget, p *pager) (full *executors.Spool, err error) {
+	f, _, err := t.roots.Open(at.abs)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	head, err := sampleOf(f)
+	if err != nil {
+		return nil, err
+	}
+	empty := *p
+	p.encoding = decode(at.abs, head, newDeclarations(t.roots)).encoding
+	if err = p.readFrom(ctx, f); err != nil && p.encoding == nil && ctx.Err() == nil {
+		failed := p.seen
+		if _, err := f.Seek(0, io.SeekStart); err != nil {
+			return nil, err
+		}
+		in := buffered(f)
+		var line []byte
+		for n := 1; n < failed; n++ {
+			if line, _, err = nextLine(ctx, in, line[:0]); err != nil {
+				return nil, err
+			}
+		}
+		sample, sampleErr := sampleOf(in)
+		if e := decode(at.abs, sample, newDeclarations(t.roots)).encoding; e != nil && sampleErr == nil && !e.Wide() {
+			*p = empty
+			p.encoding = e
+			err = p.readFrom(ctx, f)
+		}
+	}
+	if err != nil || !p.cut {
+		return nil, err
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	return p.fullLines(ctx, p.decoded(f)), nil
+}
+
+// sampleBytes is how much of a large file decides on its encoding.
+const sampleBytes = 64 << 10
+
+// sampleOf reads whole lines, or a part of a long one.
+func sampleOf(r io.Reader) (string, error) {
+	data := make([]byte, sampleBytes)
+	n, err := io.ReadFull(r, data)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return string(data[:n]), nil
+	}
+	if end := bytes.LastIndexByte(data, '\n'); end > 0 && !mayBeWide(data) {
+		return string(data[:end+1]), err
+	}
+	for n > sampleBytes-utf8.UTFMax && !mayBeWide(data) && !utf8.RuneStart(data[n-1]) { // a character that is cut
+		n--
+	}
+	if data[n-1] >= utf8.RuneSelf && !mayBeWide(data) {
+		n--
+	}
+	return string(data[:n]), err
 }

@@ -64,13 +64,12 @@ func TestReadLocations(t *testing.T) {
 
 func TestReadFails(t *testing.T) {
 	b := newBench(t, map[string]string{
-		"dir/": "", "bin": "a\x00b", "latin": "caf\xe9", "utf16": "\xff\xfea\x00", "b.txt": "", "src/main.go": "", "README.md": "", "link": "-> gone",
+		"dir/": "", "bin": "a\x00b", "latin": "caf\xe9", "b.txt": "", "src/main.go": "", "README.md": "", "link": "-> gone",
 	})
 	read := func(path string) executors.Result { return b.run("read", in{"path": path}) }
 	wantFailure(t, read("dir"), executors.PermanentFailure, "dir is a directory", "list_directory")
 	wantFailure(t, read("bin"), executors.PermanentFailure, "bin is a binary file")
-	wantFailure(t, read("latin"), executors.PermanentFailure, "not UTF-8")
-	wantFailure(t, read("utf16"), executors.PermanentFailure, "UTF-16")
+	wantFailure(t, read("latin"), executors.PermanentFailure, "unknown encoding")
 	wantFailure(t, read("a.txt"), executors.PermanentFailure, "no such file: a.txt (did you mean b.txt?)")
 	wantFailure(t, read("readme.md"), executors.PermanentFailure, "did you mean README.md?")
 	wantFailure(t, read("scr/mian.go"), executors.PermanentFailure, "did you mean src/main.go?")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -64,7 +65,7 @@ func (t *tools) searchCode(ctx context.Context, _ *executors.Call, in *codeInput
 		most = defaultHits
 	}
 	most = min(most, maxHits)
-	s := &codeSearch{tools: t, start: tg, included: included, limit: most, Search: code.NewSearch(q, most)}
+	s := &codeSearch{tools: t, start: tg, included: included, limit: most, declared: newDeclarations(t.roots), ascii: isASCII(in.Query), Search: code.NewSearch(q, most)}
 	res := executors.Result{}
 	if t.isDirectory(tg) {
 		s.watch = t.watch(tg, t.cfg.RespectIgnore)
@@ -91,6 +92,8 @@ type codeSearch struct {
 	start      target
 	included   func(walk.Entry) bool
 	watch      *watch
+	declared   *declarations
+	ascii      bool         // the query is ASCII
 	limit      int          // hits shown
 	unsearched []unsearched // files that were not searched
 	large      int          // how many of them are too large
@@ -170,6 +173,9 @@ func (s *codeSearch) newVisit(wanted func(walk.Entry) bool) walk.Visit[*codeHits
 		if err != nil || size > int64(s.cfg.MaxFileBytes) {
 			return &codeHits{missed: &unsearched{path, err}}, true, nil
 		}
+		if !s.ascii || sc.MayMatch(path, data) || mayBeWide(data) {
+			data = searchable(filepath.Join(s.start.abs, filepath.FromSlash(path)), data, s.declared)
+		}
 		hits := sc.File(path, data, stopped)
 		if len(hits) == 0 {
 			return nil, false, nil
@@ -180,14 +186,14 @@ func (s *codeSearch) newVisit(wanted func(walk.Entry) bool) walk.Visit[*codeHits
 
 // file searches one file that was asked for by name, unsaved changes included.
 func (s *codeSearch) file(ctx context.Context) error {
-	text, err := s.load(ctx, s.start)
+	f, err := s.load(ctx, s.start)
 	if err != nil {
 		return err
 	}
-	if strings.IndexByte(text, 0) >= 0 {
-		return checkText(s.start, text)
+	if strings.IndexByte(f.text, 0) >= 0 {
+		return checkText(s.start, f)
 	}
-	s.Add(s.Scanner().File(path.Base(s.start.client), []byte(text), func() bool { return ctx.Err() != nil }))
+	s.Add(s.Scanner().File(path.Base(s.start.client), []byte(f.text), func() bool { return ctx.Err() != nil }))
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

@@ -214,13 +214,14 @@ func (t *tools) readRange(ctx context.Context, at stattedTarget, in *readInput) 
 	if err != nil {
 		return executors.Result{}, true, executors.Failuref(executors.InvalidParameters, "pages: %v", err).Hint("Name cells of %s as A1:F40.", at.display)
 	}
-	content, err := t.loadNotebook(ctx, at)
+	f, err := t.loadNotebook(ctx, at)
 	if err != nil {
 		return executors.Result{}, true, err
 	}
-	if err := checkText(at.target, content); err != nil {
+	if err := checkText(at.target, f); err != nil {
 		return executors.Result{}, true, err
 	}
+	content := f.text
 	r := csv.NewReader(strings.NewReader(strings.TrimPrefix(content, executors.ByteOrderMark)))
 	r.Comma, r.FieldsPerRecord, r.LazyQuotes, r.ReuseRecord = separatorOf(content, extension), -1, true, true
 	b := t.newTable(in)

@@ -37,7 +37,7 @@ func TestReadSparse(t *testing.T) {
 		t.Skip(err)
 	}
 	for _, offset := range []int{0, 1, 5} {
-		wantFailure(t, b.run("read", in{"path": "f", "offset": offset}), executors.PermanentFailure, "f is a binary file or text that is not UTF-8 (line 2)")
+		wantFailure(t, b.run("read", in{"path": "f", "offset": offset}), executors.PermanentFailure, "f is a binary file or text in an unknown encoding (line 2)")
 	}
 }
 

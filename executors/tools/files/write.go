@@ -31,7 +31,7 @@ func (t *tools) planWrite(ctx context.Context, in *writeInput) (change, error) {
 		return c, executors.Failuref(executors.InvalidParameters, "content has %s, over the limit of %d", quantity.Count(len(content), "byte"), t.cfg.MaxFileBytes).
 			Hint("Write it in several files.")
 	}
-	if c.old, err = t.overwritten(ctx, c.target); err != nil {
+	if err := t.overwritten(ctx, &c); err != nil {
 		return c, err
 	}
 	if c.text, err = t.withValues(c.old, content, c.display); err != nil {
@@ -40,15 +40,19 @@ func (t *tools) planWrite(ctx context.Context, in *writeInput) (change, error) {
 	c.whole = true
 	how := "created"
 	if c.old != nil {
-		c.text = keepEncoding(*c.old, c.text)
+		c.text = keepLayout(*c.old, c.text)
 		how = "overwritten"
 		c.same = c.text == *c.old && t.isSaved(ctx, c)
 	}
+	if err := t.encode(&c); err != nil {
+		return c, err
+	}
+	note := encodingNote(c.encoding)
 	if c.same {
-		c.summary = fmt.Sprintf("Unchanged: %s already has this content (%s)", c.display, quantity.Count(len(c.text), "byte"))
+		c.summary = fmt.Sprintf("Unchanged: %s already has this content (%s)%s", c.display, quantity.Count(len(c.bytes), "byte"), note)
 		return c, nil
 	}
-	c.summary = fmt.Sprintf("Wrote %s to %s (%s)", quantity.Count(len(c.text), "byte"), c.display, how)
+	c.summary = fmt.Sprintf("Wrote %s to %s (%s)%s", quantity.Count(len(c.bytes), "byte"), c.display, how, note)
 	return c, nil
 }
 
@@ -59,7 +63,7 @@ func (t *tools) isSaved(ctx context.Context, c change) bool {
 		return true
 	}
 	file, err := Disk{Roots: t.roots, MaxBytes: t.cfg.MaxFileBytes}.ReadFile(ctx, c.abs)
-	return err == nil && sameText(file, *c.old)
+	return err == nil && sameText(decode(c.abs, file, newDeclarations(t.roots)).text, *c.old)
 }
 
 // withValues returns the new content of a file with the values of masked lines that stay. It fails if
@@ -94,18 +98,18 @@ func (t *tools) newChange(path string) (change, error) {
 }
 
 // overwritten is like current, but treats an unreadable file as missing.
-func (t *tools) overwritten(ctx context.Context, tg target) (*string, error) {
-	if _, refused := t.roots.Readable().Refuses(tg.abs); refused {
-		if _, err := t.roots.Writing().Lstat(tg.abs); errors.Is(err, fs.ErrNotExist) {
-			return nil, nil
+func (t *tools) overwritten(ctx context.Context, c *change) error {
+	if _, refused := t.roots.Readable().Refuses(c.abs); refused {
+		if _, err := t.roots.Writing().Lstat(c.abs); errors.Is(err, fs.ErrNotExist) {
+			return nil
 		}
 	}
-	return t.current(ctx, tg)
+	return t.current(ctx, c)
 }
 
-// keepEncoding returns content with the byte order mark of old, and with its "\r\n" unless
+// keepLayout returns content with the byte order mark of old, and with its "\r\n" unless
 // content has its own.
-func keepEncoding(old, content string) string {
+func keepLayout(old, content string) string {
 	if !utf8.ValidString(old) || strings.IndexByte(old, 0) >= 0 {
 		return content // a binary has no lines
 	}

@@ -110,9 +110,13 @@ func (s *Session) withEditorTexts(path string, c change, w written, first bool) 
 	return c
 }
 
-// withText returns the state of a file with another content.
+// withText returns the state of a file with another content. A file that is not UTF-8 stays as it is on the
+// disk: the editor encodes its text.
 func (s *Session) withText(state undo.State, text string) undo.State {
 	if state.Exists() && !state.IsFile() {
+		return state
+	}
+	if data, err := undo.Read(s.store, state.Hash); state.Hash != "" && err == nil && !undo.IsText(data) {
 		return state
 	}
 	if !state.Exists() {

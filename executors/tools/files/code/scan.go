@@ -64,6 +64,13 @@ func (sc *Scanner) setLimits() {
 	sc.skipTexts = !sc.mayRank(&Hit{Path: sc.path, score: sc.query.bestText() - sc.penalty/4})
 }
 
+// MayMatch reports whether a file can hold a hit, also if it is text in an encoding that has ASCII as it is and
+// the query is ASCII.
+func (sc *Scanner) MayMatch(path string, data []byte) bool {
+	found := sc.query.texts.In(data)
+	return sc.query.mayMatch(path, &found)
+}
+
 // File returns the hits in a file for [Search.Add]. The path is relative, with
 // slashes. stopped reports whether the result is no longer needed.
 func (sc *Scanner) File(path string, data []byte, stopped func() bool) []Hit {

@@ -16,6 +16,7 @@ import (
 	"bytes"
 	"regexp/syntax"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/zeph-acp/zeph-acp/executors"
 	"github.com/zeph-acp/zeph-acp/filter/text/pattern"
@@ -92,6 +93,16 @@ type Buffer struct {
 
 // MayMatch reports whether data can hold a match. It is much faster than a search.
 func (s *Searcher) MayMatch(data []byte) bool { return s.needles == nil || s.needles.foundIn(data) }
+
+// NeedsASCII reports whether each match contains one of some ASCII texts. MayMatch is then also right for text in an
+// encoding that has ASCII as it is.
+func (s *Searcher) NeedsASCII() bool {
+	return s.needles != nil && !slices.ContainsFunc(s.needles, func(n needle) bool { return !isASCII(n.text) })
+}
+
+func isASCII(text []byte) bool {
+	return !slices.ContainsFunc(text, func(c byte) bool { return c >= utf8.RuneSelf })
+}
 
 // File searches data, the content of a file that is shown as name. It finds
 // nothing in a binary. It may end early, with any result, once stopped returns

@@ -1,6 +1,9 @@
 package walk
 
-import "strings"
+import (
+	"path"
+	"strings"
+)
 
 // glob is a pattern of a .gitignore, as git's wildmatch reads it: byte by byte;
 // "*" and "?" do not match a slash, "**" between slashes matches any directories.
@@ -232,4 +235,18 @@ func (t token) matches(c byte) bool {
 		return t.set.has(c)
 	}
 	return t.char == c
+}
+
+// GitPattern returns a function that reports whether a path matches a pattern of a .gitattributes. The path
+// has slashes and starts at the directory of that file. A pattern without a slash matches names. ok is false if the
+// pattern can match nothing.
+func GitPattern(pattern string) (match func(path string) bool, ok bool) {
+	anchored := strings.Contains(pattern, "/")
+	g, ok := parseGlob(strings.TrimPrefix(pattern, "/"))
+	return func(p string) bool {
+		if !anchored {
+			p = path.Base(p)
+		}
+		return g.match(p)
+	}, ok
 }
