@@ -41,7 +41,14 @@ func TestRelease(t *testing.T) {
 	if *long {
 		targets = allTargets
 	}
-	first, second := makeRelease(t, targets), makeRelease(t, targets)
+	first := makeRelease(t, targets)
+	settings := filepath.Join(t.TempDir(), "env") // of a user who builds otherwise
+	if err := os.WriteFile(settings, []byte("GOFLAGS=-buildvcs=false -tags=manual\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("GOENV", settings)
+	t.Setenv("GOFLAGS", "")
+	second := makeRelease(t, targets)
 	if diff := cmp.Diff(sumsOf(first), sumsOf(second)); diff != "" {
 		t.Fatalf("the second run differs (-first +second):\n%s", diff)
 	}
