@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
@@ -240,9 +241,9 @@ func openDir(dir, sub string) (*os.Root, error) {
 // isGit reports whether an entry is the repository of git, which is no part of a plug-in.
 func isGit(name string) bool { return strings.EqualFold(name, ".git") }
 
-// addDir adds the entries of a directory.
+// addDir adds the entries of a directory, which is dir in the plug-in.
 func (b *builder) addDir(root *os.Root, dir string) error {
-	d, err := root.Open(filepath.FromSlash(dir))
+	d, err := root.Open(".")
 	if err != nil {
 		return err
 	}
@@ -260,12 +261,18 @@ func (b *builder) addDir(root *os.Root, dir string) error {
 			continue
 		}
 		name := path.Join(dir, e.Name())
-		if e.IsDir() {
-			if err = b.checkPath(name); err == nil {
-				err = b.addDir(root, name)
-			}
-		} else {
-			err = b.addEntry(root, name)
+		switch mode := e.Type(); {
+		case mode.IsDir():
+			err = b.addSub(root, e.Name(), name)
+		case mode&fs.ModeSymlink != 0:
+			err = b.add(name, 0, func() (entry, error) {
+				link, err := root.Readlink(e.Name())
+				return entry{link: cmp.Or(link, "/")}, err
+			})
+		case mode.IsRegular():
+			err = b.addFile(root, e.Name(), name)
+		default:
+			err = fmt.Errorf("%s is a device, a pipe or a socket", executors.OneLine(name))
 		}
 		if err != nil {
 			return err
@@ -274,37 +281,38 @@ func (b *builder) addDir(root *os.Root, dir string) error {
 	return nil
 }
 
-// addEntry adds a file or a link.
-func (b *builder) addEntry(root *os.Root, name string) error {
-	local := filepath.FromSlash(name)
-	info, err := root.Lstat(local)
+// addSub adds the directory base of a directory. Its own root saves looking up each part of a path.
+func (b *builder) addSub(root *os.Root, base, name string) error {
+	if err := b.checkPath(name); err != nil {
+		return err
+	}
+	sub, err := root.OpenRoot(base)
 	if err != nil {
 		return err
 	}
-	switch mode := info.Mode(); {
-	case mode&fs.ModeSymlink != 0:
-		return b.add(name, 0, func() (entry, error) {
-			link, err := root.Readlink(local)
-			return entry{link: cmp.Or(link, "/")}, err
-		})
-	case !mode.IsRegular():
-		return fmt.Errorf("%s is a device, a pipe or a socket", executors.OneLine(name))
+	defer sub.Close()
+	return b.addDir(sub, name)
+}
+
+// addFile adds the file base of a directory.
+func (b *builder) addFile(root *os.Root, base, name string) error {
+	f, err := root.OpenFile(base, os.O_RDONLY|keys.Nonblock, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() { // it was replaced
+		err = fmt.Errorf("%s is not a regular file", executors.OneLine(name))
+	}
+	if err != nil {
+		return err
 	}
 	return b.add(name, info.Size(), func() (entry, error) {
-		f, err := root.OpenFile(local, os.O_RDONLY|keys.Nonblock, 0)
-		if err != nil {
-			return entry{}, err
-		}
-		defer f.Close()
-		now, err := f.Stat()
-		if err == nil && !now.Mode().IsRegular() {
-			err = errors.New("not a regular file")
-		}
-		if err != nil {
-			return entry{}, err
-		}
-		data, err := io.ReadAll(io.LimitReader(f, maxBytes+1))
-		return entry{File: File{data, now.Mode()&0o111 != 0}}, err
+		var data bytes.Buffer
+		data.Grow(int(info.Size()) + bytes.MinRead) // else it grows to read the end
+		_, err := data.ReadFrom(io.LimitReader(f, maxBytes+1))
+		return entry{File: File{data.Bytes(), info.Mode()&0o111 != 0}}, err
 	})
 }
 
