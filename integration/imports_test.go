@@ -38,6 +38,7 @@ var importTable = []struct {
 	{"session/llm/failover", []string{"session/llm"}},
 	{"session/llm/pricelist", []string{"session/llm"}},
 	{"session/llm/gemini/models", nil},
+	{"session/llm/google", []string{"session/llm/wire"}},
 	{"session/llm/gemini", []string{"session/llm", "session/llm/wire", "session/llm/gemini/models", "session/llm/picture"}},
 	{"session/llm/openai", []string{"session/llm", "session/llm/wire", "session/llm/textcalls", "session/llm/gemini/models"}},
 	{"session/llm/*", []string{"session/llm", "session/llm/wire", "session/llm/textcalls"}},

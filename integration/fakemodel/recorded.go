@@ -28,7 +28,7 @@ type Wire struct {
 	base      string   // the end of the API's address
 	path      string   // after base, where answers are asked for
 	models    string   // a list of models as the service sends it
-	lists     string   // its path after base; empty means "models"
+	lists     string   // its path after base, or from the root if it begins with "/"; empty means "models"
 	Listed    []string // values of the option that come from this list
 	Thoughts  string   // part of the thoughts that the next request to the same model has; empty if none
 }
@@ -96,6 +96,30 @@ var Wires = map[string]Wire{
 		Listed:   []string{"gemini:gemini-3-pro-preview"},
 		Thoughts: "CiQBjz1rX2b0wq9cUeT4nM7Hk3sd",
 	},
+	"vertex": {
+		recorded: "vertex",
+		Settings: `type = "vertex"` + "\n" + `project = "p"` + "\n" + `region = "europe-west4"` + "\n" + `api_key_env = "VERTEX_KEY"`,
+		Model:    "vertex:gemini-3.8-flash",
+		KeyEnv:   "VERTEX_KEY",
+		base:     "/v1beta1/projects/p/locations/europe-west4/publishers/google/",
+		path:     "models/gemini-3.8-flash:streamGenerateContent",
+		lists:    "/v1beta1/publishers/google/models",
+		models:   `{"publisherModels":[{"name":"publishers/google/models/gemini-2.5-pro"},{"name":"publishers/google/models/imagen-4.0"}]}`,
+		Listed:   []string{"vertex:gemini-2.5-pro"},
+		Thoughts: "CiQBjz1rX2b0wq9cUeT4nM7Hk3sd",
+	},
+	"vertex-claude": {
+		recorded: "vertex-claude",
+		Settings: `type = "vertex"` + "\n" + `model = "claude-sonnet-4-5@20250929"` + "\n" + `project = "p"` + "\n" + `api_key_env = "VERTEX_KEY"`,
+		Model:    "vertex-claude:claude-sonnet-4-5@20250929",
+		KeyEnv:   "VERTEX_KEY",
+		base:     "/v1/projects/p/locations/global/publishers/anthropic/",
+		path:     "models/claude-sonnet-4-5@20250929:streamRawPredict",
+		lists:    "/v1beta1/publishers/anthropic/models",
+		models:   `{"publisherModels":[{"name":"publishers/anthropic/models/claude-wire-1"}]}`,
+		Listed:   []string{"vertex-claude:claude-wire-1"},
+		Thoughts: "EqQBCgIYAhIM1gbcDa9GJwZA2b3h",
+	},
 	"gemini-chat": {
 		recorded: "gemini-chat",
 		Settings: `type = "gemini"` + "\n" + `api = "chat"`,
@@ -156,6 +180,14 @@ func NewRecorded(t testing.TB, w Wire, script ...string) *Recorded {
 // Key returns the key that the provider named by a variable must get.
 func Key(env string) string { return "test-" + strings.ToLower(env) }
 
+// listPath returns the path of the list of models.
+func (w Wire) listPath() string {
+	if strings.HasPrefix(w.lists, "/") {
+		return w.lists
+	}
+	return w.base + cmp.Or(w.lists, "models")
+}
+
 func (s *Recorded) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -172,7 +204,7 @@ func (s *Recorded) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.t.Errorf("%s %s with %q, want %q", r.Method, r.URL.Path, got, want)
 	}
 	switch r.Method + " " + r.URL.Path {
-	case "GET " + s.base + cmp.Or(s.lists, "models"), "GET " + s.base + "foundation-models":
+	case "GET " + s.listPath(), "GET " + s.base + "foundation-models":
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, s.models)
 	case "POST " + s.base + s.path:

@@ -102,6 +102,11 @@ func geminiClient(t *testing.T, url string) *genai.Client {
 // sendGemini sends our request with the SDK.
 func sendGemini(t *testing.T, url, model string, ours []byte) {
 	t.Helper()
+	sendWithGemini(t, geminiClient(t, url), model, ours)
+}
+
+func sendWithGemini(t *testing.T, c *genai.Client, model string, ours []byte) {
+	t.Helper()
 	// The SDK has signatures as bytes; this mark for calls of other models is only text.
 	ours = bytes.ReplaceAll(ours, []byte("skip_thought_signature_validator"), []byte(base64.StdEncoding.EncodeToString([]byte("skipped"))))
 	var r struct {
@@ -122,7 +127,7 @@ func sendGemini(t *testing.T, url, model string, ours []byte) {
 	if g := r.GenerationConfig; g != nil {
 		cfg.MaxOutputTokens, cfg.ThinkingConfig = g.MaxOutputTokens, g.ThinkingConfig
 	}
-	for _, err := range geminiClient(t, url).Models.GenerateContentStream(t.Context(), model, r.Contents, cfg) {
+	for _, err := range c.Models.GenerateContentStream(t.Context(), model, r.Contents, cfg) {
 		if err != nil {
 			t.Fatalf("the SDK: %v\n%s", err, ours)
 		}

@@ -9,6 +9,7 @@ require (
 	github.com/google/go-cmp v0.7.0
 	github.com/openai/openai-go/v3 v3.96.0
 	github.com/zeph-acp/zeph-acp v0.0.0
+	golang.org/x/oauth2 v0.35.0
 	google.golang.org/genai v1.77.0
 )
 

@@ -54,6 +54,11 @@ type Config struct {
 	Price    llm.Price // the zero value means unknown
 
 	FirstByte time.Duration // see wire.Endpoint
+
+	// Vertex says that BaseURL is the publisher anthropic at Google's Vertex AI, which has the same protocol on another path.
+	Vertex bool
+	// Advise adds hints to a failure; it may be nil.
+	Advise func(f *llm.Error, err error)
 }
 
 // Model is a model behind Anthropic's Messages API. Only its Config decides the address
@@ -94,11 +99,14 @@ var statusOfKind = map[string]int{
 func New(cfg Config) *Model {
 	cfg.Name = cmp.Or(cfg.Name, "claude")
 	cfg.Model = cmp.Or(cfg.Model, DefaultModel)
-	cfg.KeyEnv = cmp.Or(cfg.KeyEnv, KeyEnv)
+	keyHeader := ""
+	if !cfg.Vertex { // which gets a bearer token
+		cfg.KeyEnv, keyHeader = cmp.Or(cfg.KeyEnv, KeyEnv), "X-Api-Key"
+	}
 	c := &Model{cfg: cfg, facts: factsOf(cfg.Model),
 		endpoint: wire.Endpoint{
 			Provider: cfg.Name, Model: cfg.Model, APIKey: cfg.APIKey, KeyEnv: cfg.KeyEnv, FirstByte: cfg.FirstByte, KeyOptional: cfg.KeyOptional,
-			Source: cfg.Source, KeyHeader: "X-Api-Key", Address: cfg.BaseURL, Kinds: statusOfKind,
+			Source: cfg.Source, KeyHeader: keyHeader, Address: cfg.BaseURL, Kinds: statusOfKind, Advise: cfg.Advise,
 		},
 	}
 	c.client = c.endpoint.Client()
@@ -141,24 +149,38 @@ func (c *Model) LargestImage() int { return (5 << 20) / 4 * 3 }
 func (c *Model) RefusedTools() map[string]string { return c.refusedTools.Tools() }
 
 // MayDropTools reports whether the server may ignore the tools of a request without an error.
-func (c *Model) MayDropTools() bool { return !AtAnthropic(c.cfg.BaseURL) }
+func (c *Model) MayDropTools() bool { return !c.isAnthropics() }
+
+// isAnthropics reports whether the server is Anthropic's own, or one that Anthropic runs its models on.
+func (c *Model) isAnthropics() bool { return c.cfg.Vertex || AtAnthropic(c.cfg.BaseURL) }
 
 // Prices returns the configured prices.
 func (c *Model) Prices() llm.Price { return c.cfg.Price }
 
-// apiVersion is the version of the protocol that requests name.
-// https://platform.claude.com/docs/en/api/versioning
-const apiVersion = "2023-06-01"
+// apiVersion is the version of the protocol that requests name in their header. At Vertex AI they name vertexVersion in their body.
+//
+//	https://platform.claude.com/docs/en/api/versioning
+//	https://platform.claude.com/docs/en/build-with-claude/claude-on-vertex-ai
+const (
+	apiVersion    = "2023-06-01"
+	vertexVersion = "vertex-2023-10-16"
+)
 
 // send sends a request to a path below the address.
 func (c *Model) send(ctx context.Context, method, path string, body wire.Body) (*http.Response, error) {
-	header := http.Header{"Accept": {"application/json"}, "Anthropic-Version": {apiVersion}}
+	header := http.Header{"Accept": {"application/json"}}
+	if !c.cfg.Vertex {
+		header.Set("Anthropic-Version", apiVersion)
+	}
 	return c.client.Send(ctx, method, c.base()+path, header, body...)
 }
 
-// base returns the address below which all paths begin with "v1/".
+// base returns the address below which all paths begin with "v1/", at Vertex AI with "models/".
 func (c *Model) base() string {
 	base, _ := wire.SplitQuery(c.cfg.BaseURL)
+	if c.cfg.Vertex {
+		return strings.TrimRight(base, "/") + "/"
+	}
 	base, _ = wire.TrimEndpoint(base)
 	return strings.TrimSuffix(strings.TrimRight(base, "/"), "/v1") + "/"
 }
@@ -171,7 +193,7 @@ func (c *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Event
 		return c.refusedTools.Open(&c.endpoint, req, func(req llm.Request) (*http.Response, error) { return c.open(ctx, req) })
 	}
 	return c.endpoint.Stream(ctx, open, wire.JSONOrSSE, func() wire.Answer {
-		return &answerReader{provider: c.Name(), unsigned: !AtAnthropic(c.cfg.BaseURL)}
+		return &answerReader{provider: c.Name(), unsigned: !c.isAnthropics()}
 	})
 }
 
@@ -191,7 +213,7 @@ func (c *Model) open(ctx context.Context, req llm.Request) (*http.Response, erro
 	}
 	// DeepSeek and Kimi refuse calls without the thoughts that led to them, which calls
 	// of other models lack.
-	if !AtAnthropic(c.cfg.BaseURL) && wantsThoughts(err) && !filled {
+	if !c.isAnthropics() && wantsThoughts(err) && !filled {
 		c.fillsThoughts.Store(true)
 		return c.post(ctx, req, messages)
 	}
@@ -199,7 +221,11 @@ func (c *Model) open(ctx context.Context, req llm.Request) (*http.Response, erro
 }
 
 func (c *Model) post(ctx context.Context, req llm.Request, messages []llm.Message) (*http.Response, error) {
-	return c.send(ctx, http.MethodPost, "v1/messages", c.body(req, messages))
+	path := "v1/messages"
+	if c.cfg.Vertex {
+		path = "models/" + url.PathEscape(c.cfg.Model) + ":streamRawPredict"
+	}
+	return c.send(ctx, http.MethodPost, path, c.body(req, messages))
 }
 
 // wantsThoughts reports whether a request failed because thoughts are missing.

@@ -73,8 +73,8 @@ var knownModels = []modelFacts{
 	{"", 200_000, 64_000, thinkBudget, nil}, // anything else that speaks the same protocol
 }
 
-// snapshot matches the date after the name of a pinned model.
-var snapshot = lazyregexp.New(`^-20[0-9]{6}$`)
+// snapshot matches the date after the name of a pinned model, as Anthropic and Google write it.
+var snapshot = lazyregexp.New(`^([-@]20[0-9]{6}|@default)$`)
 
 // factsOf returns the known properties of a model. A model whose name only begins like a
 // known one has no levels, since they would be a guess.

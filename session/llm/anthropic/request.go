@@ -15,7 +15,8 @@ import (
 // cached form.
 // https://platform.claude.com/docs/en/api/messages/create
 type request struct {
-	Model        string          `json:"model"`
+	Model        string          `json:"model,omitempty"`             // at Vertex AI it is in the path
+	Version      string          `json:"anthropic_version,omitempty"` // only at Vertex AI
 	MaxTokens    int             `json:"max_tokens"`
 	Stream       bool            `json:"stream"`
 	Thinking     *thinkingConfig `json:"thinking,omitempty"`
@@ -67,6 +68,9 @@ func (c *Model) body(req llm.Request, messages []llm.Message) wire.Body {
 // head returns the request without its tools and messages.
 func (c *Model) head(req llm.Request, forms []form) request {
 	r := request{Model: c.cfg.Model, MaxTokens: c.maxTokens(req), Stream: true}
+	if c.cfg.Vertex {
+		r.Model, r.Version = "", vertexVersion
+	}
 	r.Thinking, r.OutputConfig = c.facts.thinkingConfig(req.Thought, r.MaxTokens, func() bool { return thoughtless(forms) })
 	for _, text := range []string{req.System, req.Project} {
 		if strings.TrimSpace(text) != "" {

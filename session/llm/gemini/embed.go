@@ -26,7 +26,11 @@ func (g *Model) Embedder() llm.Embedder {
 		return nil
 	}
 	missing := fmt.Sprintf("check embedding_model %q and base_url", g.cfg.Embedding)
-	return wire.Embedder{Endpoint: &g.endpoint, Model: g.cfg.Embedding, Prefix: g.cfg.EmbeddingPrefix, BatchSize: maxEmbedTexts, Missing: missing, Request: g.embed}
+	e := wire.Embedder{Endpoint: &g.endpoint, Model: g.cfg.Embedding, Prefix: g.cfg.EmbeddingPrefix, BatchSize: maxEmbedTexts, Missing: missing, Request: g.embed}
+	if g.cfg.Vertex {
+		e.BatchSize, e.Request = 1, g.embedAtVertex // the newer models accept one text
+	}
+	return e
 }
 
 // embedRequest asks for the vector of one text.
@@ -45,16 +49,10 @@ func (g *Model) embed(ctx context.Context, texts []string) ([][]float32, error) 
 	for _, text := range texts {
 		body.Requests = append(body.Requests, embedRequest{Model: name, Content: *textContent(embeddable(text))})
 	}
-	res, err := g.send(ctx, http.MethodPost, name+":batchEmbedContents", wire.Body{plainjson.MustMarshal(body)})
-	if err != nil {
-		return nil, err
-	}
 	var got struct {
-		Embeddings []struct {
-			Values []float32 `json:"values"`
-		} `json:"embeddings"`
+		Embeddings []vector `json:"embeddings"`
 	}
-	if err := wire.ReadJSON(res, &got); err != nil {
+	if err := g.ask(ctx, name+":batchEmbedContents", body, &got); err != nil {
 		return nil, err
 	}
 	if len(got.Embeddings) != len(texts) {
@@ -76,4 +74,44 @@ func embeddable(text string) string {
 		return " "
 	}
 	return text
+}
+
+// vector is the vector of a text.
+type vector struct {
+	Values []float32 `json:"values"`
+}
+
+// embedAtVertex requests the vector of one text. Vertex AI has the newest models at another method.
+//
+//	https://docs.cloud.google.com/vertex-ai/generative-ai/docs/model-reference/text-embeddings-api
+//	https://docs.cloud.google.com/vertex-ai/generative-ai/docs/embeddings/get-multimodal-embeddings
+func (g *Model) embedAtVertex(ctx context.Context, texts []string) ([][]float32, error) {
+	name, text := models.ID(g.cfg.Embedding), embeddable(texts[0])
+	if strings.HasPrefix(name, "gemini-") && name != "gemini-embedding-001" {
+		var got struct {
+			Embedding vector `json:"embedding"`
+		}
+		err := g.ask(ctx, "models/"+name+":embedContent", map[string]any{"content": textContent(text)}, &got)
+		return [][]float32{got.Embedding.Values}, err
+	}
+	var got struct {
+		Predictions []struct {
+			Embeddings vector `json:"embeddings"`
+		} `json:"predictions"`
+	}
+	err := g.ask(ctx, "models/"+name+":predict", map[string]any{"instances": []any{map[string]string{"content": text}}}, &got)
+	var vectors [][]float32
+	for _, p := range got.Predictions {
+		vectors = append(vectors, p.Embeddings.Values)
+	}
+	return vectors, err
+}
+
+// ask sends one request with a JSON answer.
+func (g *Model) ask(ctx context.Context, path string, body, out any) error {
+	res, err := g.send(ctx, http.MethodPost, path, wire.Body{plainjson.MustMarshal(body)})
+	if err != nil {
+		return err
+	}
+	return wire.ReadJSON(res, out)
 }

@@ -47,6 +47,11 @@ type Config struct {
 
 	FirstByte time.Duration // see wire.Endpoint
 
+	// Vertex says that BaseURL is the publisher google at Vertex AI, where requests have a bearer token.
+	Vertex bool
+	// Advise adds hints to a failure; it may be nil.
+	Advise func(f *llm.Error, err error)
+
 	Memory *wire.Memory // of the server; nil means one of its own
 }
 
@@ -87,12 +92,23 @@ func New(cfg Config) *Model {
 	cfg.Name = cmp.Or(cfg.Name, "gemini")
 	cfg.Model = models.ID(cmp.Or(cfg.Model, models.Default))
 	cfg.Memory = cmp.Or(cfg.Memory, new(wire.Memory))
-	cfg.KeyEnv = cmp.Or(cfg.KeyEnv, KeyEnv)
+	keyHeader := ""
+	if !cfg.Vertex {
+		cfg.KeyEnv, keyHeader = cmp.Or(cfg.KeyEnv, KeyEnv), "X-Goog-Api-Key"
+	}
 	g := &Model{cfg: cfg, base: baseOf(cfg.BaseURL), facts: models.Of(cfg.Model),
 		endpoint: wire.Endpoint{
 			Provider: cfg.Name, Model: cfg.Model, APIKey: cfg.APIKey, KeyEnv: cfg.KeyEnv, FirstByte: cfg.FirstByte, KeyOptional: cfg.KeyOptional,
-			Source: cfg.Source, KeyHeader: "X-Goog-Api-Key", Address: cfg.BaseURL, Kinds: statusOfKind,
+			Source: cfg.Source, KeyHeader: keyHeader, Address: cfg.BaseURL, Kinds: statusOfKind,
 		},
+	}
+	g.endpoint.Advise = func(f *llm.Error, err error) {
+		if f.Status == http.StatusBadRequest && strings.Contains(f.Message, "User location is not supported") {
+			f.Hint = "the Gemini API is not offered where you are; type vertex has the same models in many regions"
+		}
+		if cfg.Advise != nil {
+			cfg.Advise(f, err)
+		}
 	}
 	g.client = g.endpoint.Client()
 	return g

@@ -95,6 +95,9 @@ func TestAnswers(t *testing.T) {
 		"no JSON": {says(`{"candidates":`, "x"), "error:gemini:gemini-3.8-flash: reading its stream: unexpected end of JSON input (try again)"},
 		"an error": {says(parts(`{"text":"a"}`), `{"error":{"message":"bad","status":"INVALID_ARGUMENT"}}`),
 			"a|error:gemini:gemini-3.8-flash answered 400: bad"},
+		"no service there": {llmtest.Status(400, `{"error":{"code":400,"message":"User location is not supported for the API use.","status":"FAILED_PRECONDITION"}}`),
+			"error:gemini:gemini-3.8-flash answered 400: User location is not supported for the API use " +
+				"(the Gemini API is not offered where you are; type vertex has the same models in many regions)"},
 		"arguments in a string": {says(parts(`{"functionCall":{"name":"read","args":"{\"path\":\"x\"}"}}`), ends("STOP")), `read {"path":"x"}|tools`},
 	} {
 		t.Run(name, func(t *testing.T) {

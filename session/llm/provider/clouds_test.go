@@ -16,7 +16,7 @@ func TestCloudSettings(t *testing.T) {
 		"a cloud":               {Provider{Type: "bedrock", Model: "m", Region: "us-east-1", AWSProfile: "work", Metadata: true}, "", ""},
 		"no model":              {Provider{Type: "bedrock"}, "model", "an inference profile"},
 		"no region's name":      {Provider{Type: "bedrock", Model: "m", Region: "evil.example/"}, "region", "must be the name of a region"},
-		"region elsewhere":      {Provider{Type: "claude", Region: "us-east-1"}, "region", "only type bedrock"},
+		"region elsewhere":      {Provider{Type: "claude", Region: "us-east-1"}, "region", "only these types have a region: bedrock, vertex"},
 		"profile elsewhere":     {Provider{Type: "openai", AWSProfile: "work"}, "aws_profile", "only type bedrock"},
 		"metadata elsewhere":    {Provider{Type: "ollama", Metadata: true}, "metadata", "only these types"},
 		"a key and a command":   {Provider{Type: "bedrock", Model: "m", APIKeyEnv: "K", APIKeyCmd: []string{"op"}}, "api_key_cmd", "has no effect"},

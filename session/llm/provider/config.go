@@ -12,7 +12,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text/lazyregexp"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/anthropic"
-	"github.com/zeph-acp/zeph-acp/session/llm/aws"
+	"github.com/zeph-acp/zeph-acp/session/llm/google"
 	"github.com/zeph-acp/zeph-acp/session/llm/ollama"
 	"github.com/zeph-acp/zeph-acp/session/llm/openai"
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
@@ -48,11 +48,12 @@ type Provider struct {
 	// APIKeyCmd runs without a shell, when a request needs the key.
 	APIKeyCmd        []string `toml:"api_key_cmd" zero:"none" doc:"the program, and its arguments, that prints the key; instead of api_key_env"`
 	APIKeyCmdTTLSecs int      `toml:"api_key_cmd_ttl_secs" default:"0" range:"0..86400" zero:"300" unit:"seconds" doc:"for which the printed key is used, unless the provider refuses it"`
-	// Region, AWSProfile and Metadata say whose credentials a cloud gets, and where its models run.
-	Region     string `toml:"region" zero:"AWS_REGION, else the profile's" doc:"of the cloud; for bedrock"`
+	// Region, AWSProfile, Project and Metadata say whose credentials a cloud gets, and where its models run.
+	Region     string `toml:"region" zero:"AWS_REGION or GOOGLE_CLOUD_LOCATION, else the profile's or global" doc:"of the cloud; for bedrock and vertex"`
 	AWSProfile string `toml:"aws_profile" zero:"AWS_PROFILE, else default" doc:"profile in ~/.aws with the credentials; for bedrock"`
 	// APIVersion makes the addresses of requests those before version 1, with the deployment in the path.
 	APIVersion string `toml:"api_version" zero:"the API v1, which has no versions" doc:"version of an older API, such as 2024-10-21; for azure"`
+	Project    string `toml:"project" zero:"GOOGLE_CLOUD_PROJECT, else the one in the file of credentials" doc:"ID of the project; for vertex"`
 	Metadata   bool   `toml:"metadata" default:"false" doc:"use the role of the container or of the machine that runs the agent, which its metadata service gives"`
 	MaxTokens  int    `toml:"max_tokens" default:"0" range:"0.." zero:"the server's limit, for compatible the rest of the window, for claude at most 32,000 (64,000 at xhigh and max)" unit:"tokens" doc:"per answer, thoughts included"`
 	// ContextWindow of 0 is 200,000 for unknown models of claude, and no limit for others. An
@@ -158,12 +159,14 @@ func (p Provider) Validate() map[string]string {
 	if text := p.keyCmdFault(); text != "" {
 		wrong["api_key_cmd"] = text
 	}
-	check(p.Region == "" || p.Type == TypeBedrock, "region", "only type %s has a region", TypeBedrock)
-	check(p.Region == "" || aws.ValidRegion(p.Region), "region", "must be the name of a region, such as us-east-1")
+	check(p.Region == "" || k.isRegion != nil, "region", "only these types have a region: %s", kindNames(func(k kind) bool { return k.isRegion != nil }))
+	check(p.Region == "" || k.isRegion == nil || k.isRegion(p.Region), "region", "must be the name of a region, such as us-east-1 at AWS or us-east5 at Google")
 	check(p.AWSProfile == "" || p.Type == TypeBedrock, "aws_profile", "only type %s has a profile", TypeBedrock)
 	check(p.APIVersion == "" || p.Type == TypeAzure, "api_version", "only type %s has versions", TypeAzure)
 	check(p.APIVersion == "" || apiVersion.MatchString(p.APIVersion), "api_version", "must be a version such as 2024-10-21 or 2025-04-01-preview")
 	check(p.APIVersion == "" || p.EmbeddingModel == "", "embedding_model", "needs the API v1: remove api_version")
+	check(p.Project == "" || p.Type == TypeVertex, "project", "only type %s has a project", TypeVertex)
+	check(p.Project == "" || google.ValidProject(p.Project), "project", "must be the ID of a project")
 	check(!p.Metadata || k.isCloud, "metadata", "only these types ask a metadata service: %s", kindNames(isCloud))
 	check(p.ContextWindow <= 0 || p.MaxTokens < p.ContextWindow, "max_tokens", "must be less than context_window")
 	check(p.EmbeddingModel == "" || k.embeds, "embedding_model", "type %q has no embeddings", p.Type)

@@ -7,9 +7,11 @@ import (
 
 	"github.com/zeph-acp/zeph-acp/session/llm"
 	"github.com/zeph-acp/zeph-acp/session/llm/anthropic"
+	"github.com/zeph-acp/zeph-acp/session/llm/aws"
 	"github.com/zeph-acp/zeph-acp/session/llm/bedrock"
 	"github.com/zeph-acp/zeph-acp/session/llm/gemini"
 	"github.com/zeph-acp/zeph-acp/session/llm/gemini/models"
+	"github.com/zeph-acp/zeph-acp/session/llm/google"
 	"github.com/zeph-acp/zeph-acp/session/llm/local"
 	"github.com/zeph-acp/zeph-acp/session/llm/ollama"
 	"github.com/zeph-acp/zeph-acp/session/llm/openai"
@@ -25,6 +27,7 @@ const (
 	TypeCompatible = openai.ServerCompatible // any other server that speaks Chat Completions
 	TypeBedrock    = "bedrock"               // the Converse API of Amazon Bedrock
 	TypeAzure      = "azure"                 // OpenAI's protocols at a resource of Azure
+	TypeVertex     = "vertex"                // Gemini and Claude at Google's Vertex AI
 	TypeDirect     = "direct"                // see local.Direct
 	TypeScript     = "script"                // see local.Script
 )
@@ -41,13 +44,14 @@ type kind struct {
 	address            string // the default address; where needs has base_url, an example of one
 	// addressOf returns the default address where it depends on the provider, or "". It may be nil.
 	addressOf   func(p Provider, getenv func(string) string) string
-	bareAddress bool     // an address may lack its scheme
-	latest      string   // the tag that a name of a model without a tag means
-	offline     bool     // asks no server
-	noModels    bool     // has no models to choose from
-	apis        []string // the protocols to choose from; the first one is the default
-	embeds      bool     // has models for embeddings
-	isCloud     bool     // its account has other credentials than a key
+	bareAddress bool                   // an address may lack its scheme
+	latest      string                 // the tag that a name of a model without a tag means
+	offline     bool                   // asks no server
+	noModels    bool                   // has no models to choose from
+	apis        []string               // the protocols to choose from; the first one is the default
+	embeds      bool                   // has models for embeddings
+	isCloud     bool                   // its account has other credentials than a key
+	isRegion    func(name string) bool // reports whether a name has the form of a region of the cloud; nil where there is none
 	// describe returns the title and the description of the model in a menu; nil means the name
 	// of the model.
 	describe func(model string) (title, about string)
@@ -88,7 +92,7 @@ var kinds = []kind{
 		},
 	},
 	{
-		name: TypeBedrock, open: openBedrock, source: awsSource, addressOf: bedrockAddress, keyEnv: bedrock.KeyEnv, addressEnv: "AWS_ENDPOINT_URL_BEDROCK_RUNTIME", isCloud: true,
+		name: TypeBedrock, open: openBedrock, source: awsSource, addressOf: bedrockAddress, keyEnv: bedrock.KeyEnv, addressEnv: "AWS_ENDPOINT_URL_BEDROCK_RUNTIME", isCloud: true, isRegion: aws.ValidRegion,
 		needs: map[string]string{"model": "must name a model or an inference profile, such as us.anthropic.claude-sonnet-4-5-20250929-v1:0"},
 	},
 	{
@@ -97,6 +101,10 @@ var kinds = []kind{
 		needs: map[string]string{
 			"model": "must name a deployment", "base_url": "must be the address of the resource, such as https://RESOURCE.openai.azure.com",
 		},
+	},
+	{
+		name: TypeVertex, open: openVertex, source: googleSource, model: models.Default, address: "https://aiplatform.googleapis.com", addressOf: vertexAddress,
+		isCloud: true, isRegion: google.ValidLocation, embeds: true,
 	},
 	{
 		name: TypeDirect, open: openDirect, offline: true, noModels: true,

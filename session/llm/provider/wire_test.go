@@ -75,6 +75,26 @@ var dialects = map[string]dialect{
 			return wire.JSONOrSSE, gemini.NewAnswer("gemini:m")
 		},
 	},
+	"vertex": {
+		provider: Provider{Type: TypeVertex, Project: "p", Region: "europe-west4", APIKeyEnv: "VERTEX_TOKEN"},
+		path:     "/v1beta1/projects/p/locations/europe-west4/publishers/google/models/gemini-3.8-flash:streamGenerateContent",
+		auth:     "Authorization: Bearer " + wireKey, keyEnv: "VERTEX_TOKEN",
+		usage: llm.Usage{Input: 1225, Output: 12, CacheRead: 1000},
+		back:  `"thoughtSignature":"CiQBjz1rX2b0wq9cUeT4nM7Hk3sd"`,
+		decode: func() (func(*http.Response) iter.Seq2[[]byte, error], wire.Answer) {
+			return wire.JSONOrSSE, gemini.NewAnswer("vertex:m")
+		},
+	},
+	"vertex-claude": {
+		provider: Provider{Type: TypeVertex, Model: "claude-sonnet-4-5@20250929", Project: "p", Region: "us-east5", APIKeyEnv: "VERTEX_TOKEN"},
+		path:     "/v1/projects/p/locations/us-east5/publishers/anthropic/models/claude-sonnet-4-5@20250929:streamRawPredict",
+		auth:     "Authorization: Bearer " + wireKey, keyEnv: "VERTEX_TOKEN",
+		usage: llm.Usage{Input: 1225, Output: 12, CacheRead: 1000, CacheWrite: 200},
+		back:  `"signature":"EqQBCgIYAhIM1gbcDa9GJwZA2b3h"`,
+		decode: func() (func(*http.Response) iter.Seq2[[]byte, error], wire.Answer) {
+			return wire.JSONOrSSE, anthropic.NewAnswer("vertex:m")
+		},
+	},
 	"gemini-chat": {
 		provider: Provider{Type: TypeGemini, API: openai.APIChat}, path: "/v1beta/openai/chat/completions",
 		auth: "Authorization: Bearer " + wireKey, keyEnv: "GEMINI_API_KEY",
