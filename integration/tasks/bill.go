@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zeph-acp/zeph-acp/integration/agents"
 	"github.com/zeph-acp/zeph-acp/session/llm"
 )
 
@@ -25,19 +26,19 @@ var prices = []price{
 // A bill is what a request, or a whole task, costs, in tokens by part.
 type bill struct {
 	bytes  int
-	tokens map[part]int
-	known  map[part]int // in the cache of a provider that caches every prefix
-	marked map[part]int // in the cache of one that caches prefixes with a mark at their end
+	tokens map[agents.Part]int
+	known  map[agents.Part]int // in the cache of a provider that caches every prefix
+	marked map[agents.Part]int // in the cache of one that caches prefixes with a mark at their end
 }
 
 func newBill() *bill {
-	return &bill{tokens: map[part]int{}, known: map[part]int{}, marked: map[part]int{}}
+	return &bill{tokens: map[agents.Part]int{}, known: map[agents.Part]int{}, marked: map[agents.Part]int{}}
 }
 
 // add adds another bill.
 func (b *bill) add(other *bill) {
 	b.bytes += other.bytes
-	for _, p := range parts {
+	for _, p := range agents.Parts {
 		b.tokens[p] += other.tokens[p]
 		b.known[p] += other.known[p]
 		b.marked[p] += other.marked[p]
@@ -45,13 +46,13 @@ func (b *bill) add(other *bill) {
 }
 
 // sent returns the tokens of a part, or of all.
-func (b *bill) sent(only ...part) int { return sum(b.tokens, only) }
+func (b *bill) sent(only ...agents.Part) int { return sum(b.tokens, only) }
 
 // fresh returns the tokens of a part, or of all, that are in no cache.
-func (b *bill) fresh(only ...part) int { return sum(b.tokens, only) - sum(b.known, only) }
+func (b *bill) fresh(only ...agents.Part) int { return sum(b.tokens, only) - sum(b.known, only) }
 
 // cost returns the tokens that are billed for a part, or for all.
-func (b *bill) cost(pr price, only ...part) float64 {
+func (b *bill) cost(pr price, only ...agents.Part) float64 {
 	cached := sum(b.known, only)
 	if pr.marks {
 		cached = sum(b.marked, only)
@@ -59,16 +60,16 @@ func (b *bill) cost(pr price, only ...part) float64 {
 	return pr.new*float64(b.sent(only...)-cached) + pr.known*float64(cached)
 }
 
-func sum(tokens map[part]int, only []part) (n int) {
+func sum(tokens map[agents.Part]int, only []agents.Part) (n int) {
 	for _, p := range orAll(only) {
 		n += tokens[p]
 	}
 	return n
 }
 
-func orAll(only []part) []part {
+func orAll(only []agents.Part) []agents.Part {
 	if len(only) == 0 {
-		return parts
+		return agents.Parts
 	}
 	return only
 }
@@ -76,51 +77,51 @@ func orAll(only []part) []part {
 // A meter bills requests. It assumes that the provider's cache holds every earlier request
 // of the task.
 type meter struct {
-	earlier []*request
+	earlier []*agents.Request
 	tokens  map[string]int // by text
 }
 
 // lookBack is the number of items before a mark at which Anthropic looks for a cached prefix.
 const lookBack = 20
 
-func (m *meter) bill(r *request) *bill {
+func (m *meter) bill(r *agents.Request) *bill {
 	known, marked := 0, 0
 	for _, e := range m.earlier {
 		n := 0
-		for n < min(len(e.items), len(r.items)) && e.items[n].same(r.items[n]) {
+		for n < min(len(e.Items), len(r.Items)) && e.Items[n].Same(r.Items[n]) {
 			n++
-			if e.items[n-1].mark && r.looksAt(n) {
+			if e.Items[n-1].Mark && looksAt(r, n) {
 				marked = max(marked, n)
 			}
 		}
 		known = max(known, n)
 	}
-	if !r.hasMarks() { // in another protocol, whose agent would set marks if it needed them
+	if !hasMarks(r) { // in another protocol, whose agent would set marks if it needed them
 		marked = known
 	}
 	m.earlier = append(m.earlier, r)
 	b := newBill()
-	b.bytes = r.bytes
-	for i, it := range r.items {
-		n := m.count(it.text)
-		b.tokens[it.part] += n
+	b.bytes = r.Bytes
+	for i, it := range r.Items {
+		n := m.count(it.Text)
+		b.tokens[it.Part] += n
 		if i < known {
-			b.known[it.part] += n
+			b.known[it.Part] += n
 		}
 		if i < marked {
-			b.marked[it.part] += n
+			b.marked[it.Part] += n
 		}
 	}
 	return b
 }
 
-func (r *request) hasMarks() bool {
-	return slices.ContainsFunc(r.items, func(it item) bool { return it.mark })
+func hasMarks(r *agents.Request) bool {
+	return slices.ContainsFunc(r.Items, func(it agents.Item) bool { return it.Mark })
 }
 
 // looksAt reports whether the provider looks for the prefix of n items in its cache.
-func (r *request) looksAt(n int) bool {
-	return slices.ContainsFunc(r.items[n-1:min(len(r.items), n-1+lookBack)], func(it item) bool { return it.mark })
+func looksAt(r *agents.Request, n int) bool {
+	return slices.ContainsFunc(r.Items[n-1:min(len(r.Items), n-1+lookBack)], func(it agents.Item) bool { return it.Mark })
 }
 
 // count returns the estimated tokens of an item.
@@ -137,14 +138,14 @@ func (m *meter) count(text string) int {
 }
 
 // lost returns the facts that no result in the requests contained.
-func lost(facts []fact, requests []*request) []fact {
+func lost(facts []fact, requests []*agents.Request) []fact {
 	var results strings.Builder
 	seen := map[string]bool{}
 	for _, r := range requests {
-		for _, it := range r.items {
-			if it.part == partResults && !seen[it.text] {
-				seen[it.text] = true
-				results.WriteString(it.text + "\n")
+		for _, it := range r.Items {
+			if it.Part == agents.PartResults && !seen[it.Text] {
+				seen[it.Text] = true
+				results.WriteString(it.Text + "\n")
 			}
 		}
 	}

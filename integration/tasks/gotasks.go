@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"regexp"
+
+	"github.com/zeph-acp/zeph-acp/integration/agents"
 )
 
 // failing repairs a bug that makes 112 tests of a module fail.
@@ -36,7 +38,7 @@ var failing = task{
 		w.need("the bug", `i := strings.Index(name, "-")`)
 		return nil
 	},
-	steps: []call{
+	steps: []agents.Call{
 		command("git status --short && ls"),
 		command("go test -skip TestFailGen ./..."),
 		command(goTestV),
@@ -90,7 +92,7 @@ var rename = task{
 		w.need("a file", tests...)
 		return nil
 	},
-	steps: []call{
+	steps: []agents.Call{
 		command("git log --oneline -3 && git status --short && ls"),
 		search("NormalizedName", "."),
 		read("flag.go", 120, 300),

@@ -2,7 +2,7 @@
 // zeph-acp and other agents against a fake model, and prints the bytes and tokens of all
 // requests:
 //
-//	go run ./integration/tasks [-task NAMES] [-agents NAMES] [-peers DIR] [-rounds] [-binary FILE]
+//	go run ./integration/tasks [-task NAMES] [-agents NAMES] [-peers DIR] [-rounds] [-json] [-binary FILE]
 //
 // A task is a list of calls in neutral terms, such as "read these lines", which is
 // translated to the tools of each agent, so that all do the same work. Each task also lists
@@ -23,16 +23,19 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/zeph-acp/zeph-acp/integration/agents"
 )
 
 func main() {
 	var o options
 	flag.Var(&o.tasks, "task", "run only these tasks, separated by commas: "+strings.Join(taskNames(), ", "))
-	flag.Var(&o.agents, "agents", "run only these agents, separated by commas: "+strings.Join(agentNames(), ", "))
+	flag.Var(&o.agents, "agents", "run only these agents, separated by commas: "+strings.Join(agents.Names(), ", "))
 	flag.StringVar(&o.peers, "peers", "", "also look for other agents in `DIR`")
 	flag.StringVar(&o.binary, "binary", "", "measure this `FILE` instead of a new build")
 	flag.StringVar(&o.keep, "keep", "", "keep the requests and outputs of the agents in `DIR`")
 	flag.BoolVar(&o.rounds, "rounds", false, "print each request")
+	flag.BoolVar(&o.json, "json", false, "print a list in JSON")
 	flag.BoolVar(&o.record, "record", false, "record the outputs of the Python task with the installed pip and pytest, and exit")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -50,7 +53,8 @@ func main() {
 type options struct {
 	tasks, agents       names
 	peers, binary, keep string
-	rounds, record      bool
+	rounds, json        bool
+	record              bool
 }
 
 // names is a list on the command line. An empty one contains every name.
@@ -88,23 +92,26 @@ func run(ctx context.Context, o options) (ok bool, err error) {
 		if !o.tasks.contains(t.name) {
 			continue
 		}
-		for _, a := range agents {
-			if !o.agents.contains(a.name) {
+		for _, a := range agents.All {
+			if !o.agents.contains(a.Name) {
 				continue
 			}
-			program := a.find(o)
+			program := find(a, o)
 			if program == "" {
-				fmt.Fprintf(os.Stderr, "%s is not installed\n", a.name)
+				fmt.Fprintf(os.Stderr, "%s is not installed\n", a.Name)
 				continue
 			}
-			fmt.Fprintln(os.Stderr, t.name, "with", a.name)
+			fmt.Fprintln(os.Stderr, t.name, "with", a.Name)
 			out, err := play(ctx, root, o.keep, t, a, program)
 			if err != nil {
-				return false, fmt.Errorf("%s with %s: %w", t.name, a.name, err)
+				return false, fmt.Errorf("%s with %s: %w", t.name, a.Name, err)
 			}
 			all = append(all, out)
-			ok = ok && (a.peer || out.sound())
+			ok = ok && (a.Peer || out.sound())
 		}
+	}
+	if o.json {
+		return ok, printJSON(os.Stdout, all)
 	}
 	return ok, print(os.Stdout, all, o.rounds)
 }

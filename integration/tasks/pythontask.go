@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"golang.org/x/tools/txtar"
+
+	"github.com/zeph-acp/zeph-acp/integration/agents"
 )
 
 // python installs the requirements of a Python project and repairs it. Its pip and pytest
@@ -42,7 +44,7 @@ var python = task{
 		w.need("the bug", "(a + b) // b")
 		return replayed(ctx, w)
 	},
-	steps: []call{
+	steps: []agents.Call{
 		command("git status --short && ls -R"),
 		read("README.md", 0, 0),
 		read("requirements.txt", 0, 0),
@@ -132,11 +134,11 @@ func recordPython(ctx context.Context) error {
 	index := regexp.MustCompile(`(?m)^Looking in indexes: .*\n|https?://\S+/`) // depends on the machine
 	runs := map[string]int{}
 	for _, c := range python.steps {
-		switch program, _, _ := strings.Cut(c.command, " "); {
-		case c.verb == edits:
-			err = w.replace(c.path, c.old, c.new)
+		switch program, _, _ := strings.Cut(c.Command, " "); {
+		case c.Verb == agents.Edits:
+			err = w.replace(c.Path, c.Old, c.New)
 		case program == "pip" || program == "pytest":
-			out, failed := w.output(ctx, c.command)
+			out, failed := w.output(ctx, c.Command)
 			code := 0
 			if exit, ok := errors.AsType[*exec.ExitError](failed); ok {
 				code, failed = exit.ExitCode(), nil

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"strings"
+
+	"github.com/zeph-acp/zeph-acp/integration/agents"
 )
 
 // The versions of the reviewed module: the last is the change, the others are its history.
@@ -76,7 +78,7 @@ var review = task{
 		w.need("a change", hunks(lines)...)
 		return err
 	},
-	steps: []call{
+	steps: []agents.Call{
 		command("git status --short && git log --oneline"),
 		command("git log --stat -3"),
 		command("git diff --stat v0.1.0"),

@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/zeph-acp/zeph-acp/integration/agents"
 )
 
 // A task is work that an agent does with a scripted model.
@@ -16,7 +18,7 @@ type task struct {
 	name    string
 	prompt  string
 	prepare func(ctx context.Context, w *workspace) error // makes the files, and finds out the facts
-	steps   []call
+	steps   []agents.Call
 	check   string // a command that succeeds once the work is done
 }
 
@@ -30,30 +32,19 @@ func taskNames() (all []string) {
 	return all
 }
 
-// A verb is a kind of call.
-type verb string
+func command(line string) agents.Call { return agents.Call{Verb: agents.Runs, Command: line} }
 
-const (
-	runs     verb = "run"
-	reads    verb = "read"
-	edits    verb = "edit"
-	searches verb = "search"
-)
-
-// A call is what the model wants done, whatever the agent's tools are called.
-type call struct {
-	verb     verb
-	command  string // run
-	path     string // read, edit, and search: slashes, relative to the workspace
-	from, to int    // read: the first and the last line, from 1; 0 is the whole file
-	old, new string // edit: whole lines
-	pattern  string // search: a word
+func read(path string, from, to int) agents.Call {
+	return agents.Call{Verb: agents.Reads, Path: path, From: from, To: to}
 }
 
-func command(line string) call            { return call{verb: runs, command: line} }
-func read(path string, from, to int) call { return call{verb: reads, path: path, from: from, to: to} }
-func edit(path, old, new string) call     { return call{verb: edits, path: path, old: old, new: new} }
-func search(word, path string) call       { return call{verb: searches, pattern: word, path: path} }
+func edit(path, old, new string) agents.Call {
+	return agents.Call{Verb: agents.Edits, Path: path, Old: old, New: new}
+}
+
+func search(word, path string) agents.Call {
+	return agents.Call{Verb: agents.Searches, Pattern: word, Path: path}
+}
 
 // A fact is a text that the task needs: some result of a tool must contain it.
 type fact struct{ kind, text string }

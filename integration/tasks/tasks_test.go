@@ -3,61 +3,27 @@ package main
 import (
 	"fmt"
 	"math"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
-)
 
-func TestParse(t *testing.T) {
-	want := []string{"tools bash", "system be brief", "other go", "calls bash ls", "results a.go", "other fine"}
-	for name, body := range map[string]string{
-		"messages": `{"tools":[{"name":"bash","cache_control":{}}],"system":[{"type":"text","text":"be brief"}],"messages":[{"role":"user","content":"go"},
-			{"role":"assistant","content":[{"type":"tool_use","name":"bash","input":"ls"}]},
-			{"role":"user","content":[{"type":"tool_result","content":[{"type":"text","text":"a.go"}]},{"type":"text","text":"fine"}]}]}`,
-		"chat": `{"tools":[{"type":"function","function":{"name":"bash"}}],"messages":[{"role":"system","content":"be brief"},{"role":"user","content":"go"},
-			{"role":"assistant","content":null,"tool_calls":[{"function":{"name":"bash","arguments":"ls"}}]},{"role":"tool","content":"a.go"},
-			{"role":"user","content":[{"type":"text","text":"fine"}]}]}`,
-		"responses": `{"tools":[{"type":"function","name":"bash"}],"instructions":"be brief","input":[{"role":"user","content":[{"type":"input_text","text":"go"}]},
-			{"type":"function_call","name":"bash","arguments":"ls"},{"type":"function_call_output","output":"a.go"},
-			{"type":"message","role":"user","content":"fine"}]}`,
-		"gemini": `{"tools":[{"functionDeclarations":[{"name":"bash"}]}],"systemInstruction":{"parts":[{"text":"be brief"}]},"contents":[
-			{"role":"user","parts":[{"text":"go"}]},{"role":"model","parts":[{"functionCall":"bash ls"}]},
-			{"role":"user","parts":[{"functionResponse":{"response":{"a.go":1}}},{"text":"fine"}]}]}`,
-	} {
-		r, err := parse([]byte(body))
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		var got []string
-		for _, it := range r.items {
-			text := it.text
-			if it.part == partTools {
-				text = strings.Join(r.tools, " ")
-			}
-			got = append(got, string(it.part)+" "+strings.Trim(text, `"`))
-		}
-		if !slices.Equal(got, want) || r.bytes != len(body) {
-			t.Errorf("%s: %q, want %q", name, got, want)
-		}
-	}
-}
+	"github.com/zeph-acp/zeph-acp/integration/agents"
+)
 
 // What an earlier request began with is cached, even if another one was in between.
 func TestBill(t *testing.T) {
-	word := func(n int, p part) item { return item{part: p, text: strings.Repeat("word ", n)} }
+	word := func(n int, p agents.Part) agents.Item { return agents.Item{Part: p, Text: strings.Repeat("word ", n)} }
 	var m meter
 	for i, tt := range []struct {
-		items      []item
+		items      []agents.Item
 		new, known int
 	}{
-		{[]item{word(100, partSystem), word(10, partOther)}, 110, 0},
-		{[]item{word(20, partOther)}, 20, 0}, // a title
-		{[]item{word(100, partSystem), word(10, partOther), word(50, partResults)}, 50, 110},
-		{[]item{word(100, partSystem), word(11, partOther), word(50, partResults)}, 61, 100},
+		{[]agents.Item{word(100, agents.PartSystem), word(10, agents.PartOther)}, 110, 0},
+		{[]agents.Item{word(20, agents.PartOther)}, 20, 0}, // a title
+		{[]agents.Item{word(100, agents.PartSystem), word(10, agents.PartOther), word(50, agents.PartResults)}, 50, 110},
+		{[]agents.Item{word(100, agents.PartSystem), word(11, agents.PartOther), word(50, agents.PartResults)}, 61, 100},
 	} {
-		b := m.bill(&request{items: tt.items})
+		b := m.bill(&agents.Request{Items: tt.items})
 		near := func(got float64, words int) bool { return math.Abs(got-1.1*float64(words)) < 3 }
 		if !near(b.cost(price{new: 1}), tt.new) || !near(b.cost(price{known: 1}), tt.known) || !near(float64(b.sent()), tt.new+tt.known) {
 			t.Errorf("request %d: %+v, want %d new words and %d known ones", i, b, tt.new, tt.known)
@@ -68,17 +34,17 @@ func TestBill(t *testing.T) {
 // A provider that caches by marks finds a prefix only if it ended at a mark, and if a mark of the new
 // request is not far behind it.
 func TestMarks(t *testing.T) {
-	items := func(marks ...int) *request {
-		r := &request{}
+	items := func(marks ...int) *agents.Request {
+		r := &agents.Request{}
 		for i := range 40 {
-			r.items = append(r.items, item{part: partOther, text: fmt.Sprintf("word %02d", i), mark: slices.Contains(marks, i+1)})
+			r.Items = append(r.Items, agents.Item{Part: agents.PartOther, Text: fmt.Sprintf("word %02d", i), Mark: slices.Contains(marks, i+1)})
 		}
 		return r
 	}
 	changed := items(6, 40)
-	changed.items[9].text = "other"
+	changed.Items[9].Text = "other"
 	for name, tt := range map[string]struct {
-		earlier, now  *request
+		earlier, now  *agents.Request
 		known, marked int // items
 	}{
 		"same":          {items(40), items(40), 40, 40},
@@ -91,16 +57,16 @@ func TestMarks(t *testing.T) {
 		m.bill(tt.earlier)
 		b := m.bill(tt.now)
 		each := m.count("word 00")
-		if b.known[partOther] != tt.known*each || b.marked[partOther] != tt.marked*each {
-			t.Errorf("%s: %d and %d tokens of %d each, want %d and %d items", name, b.known[partOther], b.marked[partOther], each, tt.known, tt.marked)
+		if b.known[agents.PartOther] != tt.known*each || b.marked[agents.PartOther] != tt.marked*each {
+			t.Errorf("%s: %d and %d tokens of %d each, want %d and %d items", name, b.known[agents.PartOther], b.marked[agents.PartOther], each, tt.known, tt.marked)
 		}
 	}
 }
 
 func TestLost(t *testing.T) {
-	requests := []*request{
-		{items: []item{{part: partResults, text: "--- FAIL: TestA"}, {part: partOther, text: "TestB"}}},
-		{items: []item{{part: partResults, text: "shorter"}, {part: partCalls, text: "TestC"}}},
+	requests := []*agents.Request{
+		{Items: []agents.Item{{Part: agents.PartResults, Text: "--- FAIL: TestA"}, {Part: agents.PartOther, Text: "TestB"}}},
+		{Items: []agents.Item{{Part: agents.PartResults, Text: "shorter"}, {Part: agents.PartCalls, Text: "TestC"}}},
 	}
 	facts := []fact{{"failing test", "TestA"}, {"failing test", "TestB"}, {"failing test", "TestC"}}
 	if got := fmt.Sprint(lost(facts, requests)); got != "[{failing test TestB} {failing test TestC}]" {
@@ -117,42 +83,30 @@ func TestHunks(t *testing.T) {
 }
 
 // Each protocol's server makes the calls one after the other, then ends.
-func TestModel(t *testing.T) {
-	for _, p := range protocols {
-		m, err := newModel(1, func(int) toolCall { return toolCall{"bash", object{"command": "ls"}} })
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got []string
-		for range 2 {
-			res, err := http.Post(m.base+"/v1/x"+p.suffix, "application/json", strings.NewReader(`{"stream":true,"tools":[{"name":"bash"}]}`))
-			if err != nil {
-				t.Fatal(err)
+// Each agent can make each call.
+func TestTranslations(t *testing.T) {
+	for _, a := range agents.All {
+		for _, task := range tasks {
+			for _, c := range task.steps {
+				if got := a.Call(c, "/work"); got.Tool == "" || got.Input == nil {
+					t.Errorf("%s cannot %s", a.Name, c.Verb)
+				}
 			}
-			var text strings.Builder
-			if err := res.Write(&text); err != nil {
-				t.Fatal(err)
-			}
-			got = append(got, text.String())
-		}
-		if !strings.Contains(got[0], "bash") || strings.Contains(got[0], "Done.") || !strings.Contains(got[1], "Done.") {
-			t.Errorf("%s: %q", p.suffix, got)
-		}
-		if err := m.quit(); err != nil {
-			t.Error(err)
 		}
 	}
 }
 
-// Each agent can make each call.
-func TestTranslations(t *testing.T) {
-	for _, a := range agents {
-		for _, task := range tasks {
-			for _, c := range task.steps {
-				if got := a.call(c, "/work"); got.tool == "" || got.input == nil {
-					t.Errorf("%s cannot %s", a.name, c.verb)
-				}
-			}
-		}
+// Another command reads the list.
+func TestJSON(t *testing.T) {
+	var m meter
+	o := &outcome{task: &rename, agent: agents.All[0], facts: 3, lost: []fact{{"a use", "x"}}, notes: []string{"late"}}
+	o.rounds = append(o.rounds, m.bill(&agents.Request{Bytes: 40, Items: []agents.Item{{Part: agents.PartOther, Text: "word"}}}))
+	var b strings.Builder
+	if err := printJSON(&b, []*outcome{o}); err != nil {
+		t.Fatal(err)
+	}
+	const form = `[{"task":"rename","agent":"zeph-acp","requests":1,"bytes":40,"tokens":%[1]d,"billed":%[1]d,"facts":3,"kept":2,"notes":["late"]}]`
+	if want := fmt.Sprintf(form+"\n", m.count("word")); b.String() != want {
+		t.Errorf("%s, want %s", b.String(), want)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package agents
 
 import (
 	"bytes"
@@ -7,38 +7,39 @@ import (
 	"strings"
 )
 
-// A part says what a piece of a request is for.
-type part string
+// A Part says what a piece of a request is for.
+type Part string
 
 const (
-	partTools   part = "tools"
-	partSystem  part = "system"
-	partResults part = "results"
-	partCalls   part = "calls"
-	partOther   part = "other" // what user and model said
+	PartTools   Part = "tools"
+	PartSystem  Part = "system"
+	PartResults Part = "results"
+	PartCalls   Part = "calls"
+	PartOther   Part = "other" // what user and model said
 )
 
-var parts = []part{partTools, partSystem, partResults, partCalls, partOther}
+var Parts = []Part{PartTools, PartSystem, PartResults, PartCalls, PartOther}
 
-// An item is a piece of a request that a provider's cache holds or does not: a tool, or a
+// An Item is a piece of a request that a provider's cache holds or does not: a tool, or a
 // block of a message. Its text is decoded.
-type item struct {
-	part part
-	text string
-	mark bool // the provider is asked to cache up to here
+type Item struct {
+	Part Part
+	Text string
+	Mark bool // the provider is asked to cache up to here
 }
 
-func (i item) same(other item) bool { return i.part == other.part && i.text == other.text }
+// Same reports whether two items are equal to a cache.
+func (i Item) Same(other Item) bool { return i.Part == other.Part && i.Text == other.Text }
 
 // A request is what an agent sent to the model.
-type request struct {
-	bytes int
-	items []item // in the order in which providers read them: tools, system, messages
-	tools []string
+type Request struct {
+	Bytes int
+	Items []Item   // in the order in which providers read them: tools, system, messages
+	Tools []string // their names
 }
 
-// parse decodes a request of any protocol.
-func parse(body []byte) (*request, error) {
+// Parse decodes a request of any protocol.
+func Parse(body []byte) (*Request, error) {
 	var in struct {
 		Tools             []json.RawMessage
 		System            json.RawMessage // Messages
@@ -51,23 +52,23 @@ func parse(body []byte) (*request, error) {
 	if err := json.Unmarshal(body, &in); err != nil {
 		return nil, err
 	}
-	r := &request{bytes: len(body)}
+	r := &Request{Bytes: len(body)}
 	for _, tool := range in.Tools {
 		r.addTool(tool)
 	}
-	r.addMessage(message{Content: in.System}, partSystem)
-	r.add(partSystem, in.Instructions)
-	r.addMessage(in.SystemInstruction, partSystem)
+	r.addMessage(message{Content: in.System}, PartSystem)
+	r.add(PartSystem, in.Instructions)
+	r.addMessage(in.SystemInstruction, PartSystem)
 	messages := append(in.Messages, in.Contents...)
 	if len(in.Input) > 0 && json.Unmarshal(in.Input, &messages) != nil {
 		var text string
 		if err := json.Unmarshal(in.Input, &text); err != nil {
 			return nil, fmt.Errorf("input: %w", err)
 		}
-		r.add(partOther, text)
+		r.add(PartOther, text)
 	}
 	for _, m := range messages {
-		r.addMessage(m, partOther)
+		r.addMessage(m, PartOther)
 	}
 	return r, nil
 }
@@ -93,16 +94,16 @@ type message struct {
 	CacheControl json.RawMessage `json:"cache_control"`
 }
 
-func (r *request) add(p part, texts ...string) {
+func (r *Request) add(p Part, texts ...string) {
 	for _, text := range texts {
 		if text != "" {
-			r.items = append(r.items, item{part: p, text: text})
+			r.Items = append(r.Items, Item{Part: p, Text: text})
 		}
 	}
 }
 
 // addTool adds a tool. Gemini puts all into one.
-func (r *request) addTool(raw json.RawMessage) {
+func (r *Request) addTool(raw json.RawMessage) {
 	var tool struct {
 		Name, Type           string
 		Function             struct{ Name string }
@@ -121,40 +122,40 @@ func (r *request) addTool(raw json.RawMessage) {
 	if name == "" {
 		name = tool.Type
 	}
-	r.tools = append(r.tools, name)
+	r.Tools = append(r.Tools, name)
 	var members map[string]json.RawMessage
-	_ = json.Unmarshal(raw, &members) // is an object by the above
+	_ = json.Unmarshal(raw, &members) // is an Object by the above
 	marked := members["cache_control"]
 	delete(members, "cache_control")
 	text, _ := json.Marshal(members)
-	r.add(partTools, string(text))
+	r.add(PartTools, string(text))
 	r.mark(marked)
 }
 
 // mark marks the last item if a block has such a mark.
-func (r *request) mark(cacheControl json.RawMessage) {
-	if len(cacheControl) > 0 && len(r.items) > 0 {
-		r.items[len(r.items)-1].mark = true
+func (r *Request) mark(cacheControl json.RawMessage) {
+	if len(cacheControl) > 0 && len(r.Items) > 0 {
+		r.Items[len(r.Items)-1].Mark = true
 	}
 }
 
 // addMessage adds a message whose text is of a part.
-func (r *request) addMessage(m message, p part) {
+func (r *Request) addMessage(m message, p Part) {
 	defer func() { r.mark(m.CacheControl) }()
 	switch m.Role {
 	case "system", "developer":
-		p = partSystem
+		p = PartSystem
 	case "tool":
-		p = partResults
+		p = PartResults
 	}
 	switch m.Type {
 	case "tool_use", "function_call", "custom_tool_call", "local_shell_call":
-		r.add(partCalls, m.Name+" "+m.Arguments+strings.Join(blocks(m.Input), "\n"))
+		r.add(PartCalls, m.Name+" "+m.Arguments+strings.Join(blocks(m.Input), "\n"))
 		return
 	case "tool_result":
-		p = partResults
+		p = PartResults
 	case "function_call_output", "custom_tool_call_output":
-		p, m.Content = partResults, m.Output
+		p, m.Content = PartResults, m.Output
 	}
 	r.add(p, m.Text, m.Thinking)
 	var inner []message
@@ -165,13 +166,13 @@ func (r *request) addMessage(m message, p part) {
 		r.addMessage(one, p)
 	}
 	for _, c := range m.ToolCalls {
-		r.add(partCalls, c.Function.Name+" "+c.Function.Arguments)
+		r.add(PartCalls, c.Function.Name+" "+c.Function.Arguments)
 	}
 	if len(m.FunctionCall) > 0 {
-		r.add(partCalls, string(m.FunctionCall))
+		r.add(PartCalls, string(m.FunctionCall))
 	}
 	if m.FunctionResponse != nil {
-		r.add(partResults, strings.Join(stringsOf(m.FunctionResponse.Response), "\n"))
+		r.add(PartResults, strings.Join(stringsOf(m.FunctionResponse.Response), "\n"))
 	}
 }
 
@@ -209,4 +210,14 @@ func stringsOf(raw json.RawMessage) []string {
 			all = append(all, text)
 		}
 	}
+}
+
+// HasResult reports whether a tool's result in the request contains a text.
+func (r *Request) HasResult(text string) bool {
+	for _, it := range r.Items {
+		if it.Part == PartResults && strings.Contains(it.Text, text) {
+			return true
+		}
+	}
+	return false
 }
