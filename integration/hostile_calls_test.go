@@ -61,6 +61,7 @@ func TestHostileCalls(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			attacks(t, 1)
 			p := fakemodel.NewAnthropic(t, fakemodel.Answer(fakemodel.Call("c1", tt.tool, tt.input)), fakemodel.Answer(fakemodel.Say("I see.")))
 			e := (&ide{IDE: fakeide.IDE{Permit: func(sdk.RequestPermissionRequest) sdk.PermissionOptionKind { return sdk.PermissionOptionKindRejectOnce }}}).
 				begin(t, start{env: p.Env()})

@@ -174,6 +174,7 @@ func TestHostileFiles(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, denied, sdk.PermissionOptionKindAllowOnce, caps)
 			calls := fileCalls()
+			attacks(t, len(calls))
 			if len(calls) < 80 {
 				t.Errorf("only %d calls", len(calls))
 			}

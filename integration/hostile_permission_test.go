@@ -178,6 +178,7 @@ func TestHostilePermissions(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			attacks(t, len(tt.then))
 			config := tt.config
 			if !strings.Contains(config, "[tools.file]") {
 				config += denied

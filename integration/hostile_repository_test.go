@@ -87,6 +87,7 @@ func TestHostileRepository(t *testing.T) {
 	rank := map[string]int{"allow": 1, "ask": 2, "deny": 3}
 	for kind, files := range hostileFiles {
 		t.Run(kind, func(t *testing.T) {
+			attacks(t, 1)
 			root := farHome(t)
 			for name, text := range files {
 				write(t, filepath.Join(root, "work", name), text)

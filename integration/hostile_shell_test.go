@@ -289,6 +289,7 @@ func TestHostileCommands(t *testing.T) {
 	}{"here": {}, "terminal": {caps: fakeide.CanAll()}, "gates": {gates: allowingGates(t, "claude")}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			attacks(t, len(blockedCommands)+len(askedCommands))
 			w := newWorld(t, denied+tt.gates, sdk.PermissionOptionKindRejectOnce, tt.caps)
 			if tt.gates != "" {
 				write(t, filepath.Join(w.home, "hooks.json"), allowingHook)
@@ -321,6 +322,7 @@ func TestHostileCommands(t *testing.T) {
 // that would ask does not run.
 func TestHostileCommandsHeadless(t *testing.T) {
 	t.Parallel()
+	attacks(t, len(askedCommands))
 	w := newWorld(t, denied, "", sdk.ClientCapabilities{})
 	var calls []modelCall
 	for _, c := range askedCommands {

@@ -120,6 +120,7 @@ func hostileURLs() []string {
 func TestHostileURLs(t *testing.T) {
 	w := newWorld(t, "", sdk.PermissionOptionKindAllowOnce, sdk.ClientCapabilities{})
 	urls := hostileURLs()
+	attacks(t, len(urls))
 	if len(urls) < 80 {
 		t.Errorf("only %d URLs", len(urls))
 	}

@@ -166,7 +166,7 @@ func TestBytesSent(t *testing.T) {
 		t.Skip("needs a shell script in the place of go")
 	}
 	var table strings.Builder
-	table.WriteString("| prompt | calls | tools | system | messages, first → last call | sent in all | read from the cache |\n|---|---|---|---|---|---|---|\n")
+	table.WriteString("| prompt | calls | tools | system | messages, first → last call | total sent | read from the cache |\n|---|---|---|---|---|---|---|\n")
 	for _, e := range errands() {
 		p := fakemodel.NewAnthropic(t)
 		for _, calls := range e.rounds {

@@ -158,11 +158,12 @@ func TestHostileEffects(t *testing.T) {
 // harmless types every nth of the scripts, beginning with the one at from.
 func (f *scriptRunner) harmless(list []commands.Script, n, from int) {
 	f.t.Helper()
-	quiet := 0
+	quiet, typed := 0, 0
 	for i, s := range list {
 		if !*allEffects && i%n != from {
 			continue
 		}
+		typed++
 		_, session := f.enter(s.Tree)
 		got := f.bash(session, s.Text)
 		if got.asked || got.failed && strings.Contains(got.text, "policy_blocked") {
@@ -173,6 +174,7 @@ func (f *scriptRunner) harmless(list []commands.Script, n, from int) {
 			f.t.Errorf("%s, tree %s: %q %s: %.400s", s.Class, s.Tree, s.Text, effect, got.text)
 		}
 	}
+	attacks(f.t, typed)
 	f.t.Logf("%d scripts ran without a question", quiet)
 	for tree := range f.dirs {
 		if changed := f.leave(tree); len(changed) > 0 {

@@ -10,7 +10,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -21,6 +23,7 @@ type agent struct {
 	out       *bufio.Reader
 	id        int
 	home, dir string // dir is its workspace
+	permits   bool   // answers its questions with "allow"
 	terminals map[string]*terminal
 }
 
@@ -39,6 +42,7 @@ type frame struct {
 		Args       []string
 		Cwd        string
 		TerminalID string
+		Options    []struct{ OptionID, Kind string }
 	}
 	Result struct{ SessionID string }
 	Error  json.RawMessage
@@ -70,10 +74,16 @@ func start(program, root, base string) (*agent, error) {
 }
 
 // startAt runs a program with a home that start made.
-func startAt(home, program, root, base string) (_ *agent, err error) {
-	a := &agent{cmd: exec.Command(program), home: home, dir: filepath.Join(root, "work"), terminals: map[string]*terminal{}}
-	a.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "ZEPH_HOME=" + home, "BASE_URL=" + base}
-	a.cmd.Stderr = os.Stderr
+func startAt(home, program, root, base string) (*agent, error) {
+	cmd := exec.Command(program)
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "ZEPH_HOME=" + home, "BASE_URL=" + base}
+	cmd.Stderr = os.Stderr
+	return connect(cmd, home, filepath.Join(root, "work"))
+}
+
+// connect starts a command that works in dir.
+func connect(cmd *exec.Cmd, home, dir string) (_ *agent, err error) {
+	a := &agent{cmd: cmd, home: home, dir: dir, terminals: map[string]*terminal{}}
 	if a.in, err = a.cmd.StdinPipe(); err != nil {
 		return nil, err
 	}
@@ -109,6 +119,9 @@ func (a *agent) answers(n int) (sessions []string, err error) {
 		if bytes.Contains(line[:min(len(line), 60)], []byte(`"session/update"`)) {
 			continue
 		}
+		if line[0] != '{' { // some peers log to stdout
+			continue
+		}
 		var f frame
 		if err := json.Unmarshal(line, &f); err != nil {
 			return nil, err
@@ -131,7 +144,7 @@ func (a *agent) answers(n int) (sessions []string, err error) {
 // call sends a request and waits for its answer.
 func (a *agent) call(method, params string) (session string, err error) {
 	if err := a.send(method, params); err != nil {
-		return "", err
+		return "", fmt.Errorf("%s: %w", method, err)
 	}
 	got, err := a.answers(1)
 	if err != nil {
@@ -190,7 +203,11 @@ func (a *agent) serve(f frame) error {
 		text, _ := json.Marshal(t.out.String()) // a string
 		result = fmt.Sprintf(`{"output":%s,"truncated":false}`, text)
 	case "session/request_permission":
-		return errors.New("the agent asked for permission")
+		i := slices.IndexFunc(f.Params.Options, func(o struct{ OptionID, Kind string }) bool { return strings.HasPrefix(o.Kind, "allow") })
+		if !a.permits || i < 0 {
+			return errors.New("the agent asked for permission")
+		}
+		result = fmt.Sprintf(`{"outcome":{"outcome":"selected","optionId":%q}}`, f.Params.Options[i].OptionID)
 	}
 	_, err := fmt.Fprintf(a.in, `{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", f.ID, result)
 	return err

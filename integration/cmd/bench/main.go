@@ -2,34 +2,87 @@
 // loopback, and prints a table with the goal of each figure:
 //
 //	go run ./integration/cmd/bench [-against FILE] [-rounds N] [-binary FILE]
+//	go run ./integration/cmd/bench -peers [-rounds N] [-parts NAMES] [DIR]
 //
 // The floor is measured in the same run: for the start a Go program that answers
 // one line (bare), for all else a Go program that only posts, reads and shows
 // (loop). -against names another build of zeph-acp, such as an earlier version.
 // Programs take turns, so that other load on the machine affects all of them, and
 // each figure is the median of its samples.
+//
+// With -peers it measures zeph-acp beside the other agents of package agents that are
+// installed, in DIR or on PATH, and writes the results into docs/benchmarks.md, between the
+// page's markers. See writePage.
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 )
 
 func main() {
-	binary := flag.String("binary", "", "measure this `FILE` instead of a new build")
-	against := flag.String("against", "", "measure this `FILE` too")
-	rounds := flag.Int("rounds", 15, "`N`umber of starts; long turns are a third of it")
+	o := options{}
+	flag.StringVar(&o.binary, "binary", "", "measure this `FILE` instead of a new build")
+	flag.StringVar(&o.against, "against", "", "measure this `FILE` too")
+	flag.IntVar(&o.rounds, "rounds", 15, "`N`umber of starts; long turns are a third of it")
+	flag.BoolVar(&o.peers, "peers", false, "measure beside other agents, on PATH or in the directory after the flags, and write the page")
+	flag.StringVar(&o.page, "page", "docs/benchmarks.md", "the `FILE` that -peers writes")
+	flag.Func("parts", "measure and write only these `PARTS` of the page, separated by commas: "+strings.Join(partNames(), ", "), o.setParts)
 	flag.Parse()
-	if err := run(os.Stdout, *binary, *against, *rounds); err != nil {
+	if err := o.run(flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
+}
+
+type options struct {
+	binary, against, page string
+	rounds                int
+	peers                 bool
+	parts                 []string // empty contains all
+}
+
+func (o *options) setParts(list string) error {
+	o.parts = strings.Split(list, ",")
+	for _, name := range o.parts {
+		if !slices.Contains(partNames(), name) {
+			return fmt.Errorf("unknown part %q", name)
+		}
+	}
+	return nil
+}
+
+func (o *options) run(args []string) error {
+	switch {
+	case o.rounds < 1:
+		return fmt.Errorf("-rounds must be at least 1, not %d", o.rounds)
+	case !o.peers && (len(args) > 0 || len(o.parts) > 0):
+		return errors.New("a directory and -parts need -peers")
+	case len(args) > 1:
+		return fmt.Errorf("unexpected %q: flags come before the directory", args[1:])
+	}
+	dir := strings.Join(args, "")
+	if info, err := os.Stat(dir); dir != "" && (err != nil || !info.IsDir()) {
+		return fmt.Errorf("no such directory: %s", dir)
+	}
+	root, err := os.MkdirTemp("", "zeph-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(root)
+	if !o.peers {
+		return run(os.Stdout, root, o.binary, o.against, o.rounds)
+	}
+	return o.writePage(root, dir)
 }
 
 const module = "github.com/zeph-acp/zeph-acp"
@@ -43,13 +96,8 @@ func build(root, pkg string) (string, error) {
 	return path, cmd.Run()
 }
 
-// run measures and prints the table.
-func run(w io.Writer, binary, against string, rounds int) error {
-	root, err := os.MkdirTemp("", "zeph-bench-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(root)
+// run measures zeph-acp and its floor, and prints the table.
+func run(w io.Writer, root, binary, against string, rounds int) (err error) {
 	if binary == "" {
 		if binary, err = build(root, "cmd/zeph-acp"); err != nil {
 			return err

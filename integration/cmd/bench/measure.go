@@ -312,6 +312,9 @@ func (b *bench) terminal(c *contender) error {
 	return a.stop()
 }
 
+// fileName returns the name of a file of the workspace.
+func fileName(n int) string { return fmt.Sprintf("file%03d.txt", n) }
+
 // workspace writes the files that the model reads.
 func workspace(root string) error {
 	dir := filepath.Join(root, "work")
@@ -323,7 +326,7 @@ func workspace(root string) error {
 		for line := range 20 {
 			text = fmt.Appendf(text, "func name%d_%d() { return } // a line of a file\n", i, line)
 		}
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("file%03d.txt", i)), text, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, fileName(i)), text, 0o600); err != nil {
 			return err
 		}
 	}
