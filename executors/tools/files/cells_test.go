@@ -128,7 +128,8 @@ func TestNotebookDocs(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/file-formats.md")
 	must(t, err)
 	block := func(kind string) string {
-		_, text, _ := strings.Cut(string(page), "```"+kind+"\n")
+		_, section, _ := strings.Cut(string(page), "\n## Notebooks\n")
+		_, text, _ := strings.Cut(section, "```"+kind+"\n")
 		text, _, _ = strings.Cut(text, "```")
 		return text
 	}
