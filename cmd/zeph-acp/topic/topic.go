@@ -21,7 +21,7 @@ type Section struct {
 	Heading string // equal to Title for the beginning of the page
 	Level   int    // 1 for the beginning of the page
 	Text    string // Markdown, without the heading
-	asked   string // the question that the list of pages has for the page
+	asked   string // the question that the list of pages has for it
 }
 
 // Name returns what "zeph-acp help" accepts for the section, such as "undo.md#what-is-covered".
@@ -52,7 +52,7 @@ type Library struct {
 }
 
 // Read returns the sections of the Markdown pages in a file system. README.md there is the list of the pages: rows of
-// a table with a question and links to the pages that answer it.
+// a table with a question and links to the pages or sections that answer it.
 func Read(pages fs.FS) (*Library, error) {
 	var l Library
 	list, err := fs.ReadFile(pages, "README.md")
@@ -63,8 +63,8 @@ func Read(pages fs.FS) (*Library, error) {
 	for line := range strings.Lines(string(list)) {
 		if cells := strings.Split(line, " | "); strings.HasPrefix(line, "| ") && len(cells) == 2 {
 			for _, part := range strings.Split(cells[1], "](")[1:] {
-				page, _, _ := strings.Cut(part, ")")
-				asked[page] += strings.TrimPrefix(cells[0], "| ") + " "
+				name, _, _ := strings.Cut(part, ")")
+				asked[name] += strings.TrimPrefix(cells[0], "| ") + " "
 			}
 		}
 	}
@@ -74,9 +74,10 @@ func Read(pages fs.FS) (*Library, error) {
 		}
 		text, err := fs.ReadFile(pages, file)
 		if err == nil {
-			sections := split(file, string(text))
-			sections[0].asked = asked[file]
-			l.Sections = append(l.Sections, sections...)
+			for _, s := range split(file, string(text)) {
+				s.asked = asked[s.Name()]
+				l.Sections = append(l.Sections, s)
+			}
 		}
 		return err
 	})

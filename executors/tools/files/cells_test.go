@@ -123,12 +123,12 @@ func TestReadNotebookOutputs(t *testing.T) {
 	}
 }
 
-// The page about formats shows a notebook and what a model gets of it.
+// The page about files shows a notebook and what a model gets of it.
 func TestNotebookDocs(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/file-formats.md")
+	page, err := os.ReadFile("../../../docs/files.md")
 	must(t, err)
 	block := func(kind string) string {
-		_, section, _ := strings.Cut(string(page), "\n## Notebooks\n")
+		_, section, _ := strings.Cut(string(page), "\n### Notebooks\n")
 		_, text, _ := strings.Cut(section, "```"+kind+"\n")
 		text, _, _ = strings.Cut(text, "```")
 		return text

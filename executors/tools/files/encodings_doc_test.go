@@ -9,12 +9,12 @@ import (
 
 // The sample of the page about encodings declares what its table says.
 func TestEncodingsPage(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/encodings.md")
+	page, err := os.ReadFile("../../../docs/files.md")
 	must(t, err)
 	sample := regexp.MustCompile("(?s)```ini\n(.*?)```").FindSubmatch(page)
 	rows := regexp.MustCompile("(?m)^\\| `(.*)` \\| ([\\w-]+) \\|$").FindAllSubmatch(page, -1)
 	if sample == nil || len(rows) == 0 {
-		t.Fatal("docs/encodings.md has no sample, or no table")
+		t.Fatal("docs/files.md has no sample, or no table")
 	}
 	b := newBench(t, map[string]string{".editorconfig": string(sample[1])})
 	for _, row := range rows {

@@ -30,7 +30,7 @@ var parts = []part{
 	{"cmd/zeph-acp", "the commands", nil},
 	{"cmd/zeph-acp/app", "builds server and chain", nil},
 	{"cmd/zeph-acp/headless", "the client of run and chat", nil},
-	{"cmd/zeph-acp/config", "the TOML file, keys", []string{"cmd/zeph-acp/keys", "cmd/zeph-acp/catalogue"}},
+	{"cmd/zeph-acp/config", "the TOML file, keys, plug-ins", []string{"cmd/zeph-acp/keys", "cmd/zeph-acp/catalogue", "cmd/zeph-acp/plugin/bundle"}},
 	{"session", "sessions and turns", nil},
 	{"session/agent", "the turn loop", []string{"session/goal"}},
 	{"session/store", "SQLite", nil},
