@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
 // Range is a part of a sheet: columns and rows from 1, both ends included.
@@ -245,7 +247,7 @@ func OneLine(text string) string {
 	n := 0
 	for i := range text {
 		if n++; n > maxCell {
-			return fmt.Sprintf("%s […%d more bytes]", text[:i], len(text)-i)
+			return text[:i] + " […" + quantity.Count(len(text)-i, "more byte") + "]"
 		}
 	}
 	return text

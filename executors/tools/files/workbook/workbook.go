@@ -19,6 +19,8 @@ import (
 	"io"
 	"path"
 	"strings"
+
+	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
 const (
@@ -57,7 +59,7 @@ func Open(data []byte) (*Workbook, error) {
 		return nil, fmt.Errorf("it is not a complete ZIP archive: %w", err)
 	}
 	if len(r.File) > maxParts {
-		return nil, fmt.Errorf("it has %d parts, over the limit of %d", len(r.File), maxParts)
+		return nil, fmt.Errorf("it has %s, over the limit of %d", quantity.Count(len(r.File), "part"), maxParts)
 	}
 	w := &Workbook{parts: map[string]*zip.File{}}
 	for _, f := range r.File {
