@@ -67,7 +67,7 @@ func answer(cmd *cobra.Command, f *cli.Flags, library *Library, words []string) 
 		return nil
 	}
 	hits := library.Find(question, 3)
-	if len(words) == 1 && (len(hits) == 0 || rank.Share(rank.Words(question), hits[0].Title+" "+hits[0].Heading+" "+hits[0].asked) < 1) {
+	if len(strings.Fields(question)) == 1 && (len(hits) == 0 || rank.Share(rank.Words(question), hits[0].Title+" "+hits[0].Heading+" "+hits[0].asked) < 1) {
 		return cli.NoCommand(cmd.Root(), words) // a mistyped command
 	}
 	if len(hits) == 0 {
