@@ -18,7 +18,7 @@ func newManifest() *cobra.Command {
 		Use:   "manifest",
 		Short: "Print the entry of this version for the ACP registry",
 		Long: `Print agent.json of this version for the ACP registry, from which editors install agents.
-With the archives of a release it has their SHA-256 sums.
+With --archives it has the SHA-256 sums of a release's archives.
 
   zeph-acp manifest
   zeph-acp manifest --archives dist --output registry/zeph-acp

@@ -17,10 +17,10 @@ func newExport(f *cli.Flags) *cobra.Command {
 	var otlp, cef bool
 	cmd := &cobra.Command{
 		Use:     "export (--otlp-json | --cef)",
-		Short:   "Write the calls on record in the format of a log collector",
+		Short:   "Write the recorded calls in the format of a log collector",
 		Example: "  zeph-acp audit export --otlp-json --since 7d > calls.jsonl",
-		Long: `Write the calls on record in the format of a log collector, the newest last. Texts are
-bounded and credentials masked.
+		Long: `Write the recorded calls in the format of a log collector, the newest last. Long texts
+are shortened, and credentials are masked.
 
 --otlp-json writes OTLP logs: one ExportLogsServiceRequest a line, in the JSON encoding.
 --cef writes the Common Event Format: one line for each call, without a syslog header.`,

@@ -38,7 +38,7 @@ func (c *callFilter) register(cmd *cobra.Command) {
 	fs.BoolVar(&c.failed, "failed", false, "only calls that did not succeed")
 	fs.StringVar(&c.gate, "gate", "", "only calls that `GATE` checked; GATE=DECISION, such as policy=deny, only with that verdict")
 	fs.StringVar(&c.phase, "phase", "", "only calls of `PHASE`: planner, executor, verifier or autonomous")
-	fs.StringVar(&c.hook, "hook", "", "only calls for which a hook ran whose command has `TEXT`")
+	fs.StringVar(&c.hook, "hook", "", "only calls that ran a hook whose command contains `TEXT`")
 	fs.Var(&c.since, "since", "only calls since `WHEN`: an age such as 12h, 7d or 4w, or a date such as 2026-11-20")
 	fs.StringVar(&c.mcp, "mcp", "", "only calls of tools of the MCP server `NAME`")
 }

@@ -22,14 +22,14 @@ func newShow(f *cli.Flags) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "show",
-		Short: "Show the calls on record, the newest last",
+		Short: "Show the recorded calls, the newest last",
 		Example: `  zeph-acp audit show
   zeph-acp audit show --tool bash --since 24h`,
-		Long: `Show the calls on record, the newest last: time, session, tool, result, duration,
+		Long: `Show the recorded calls, the newest last: time, session, tool, result, duration,
 decision and rule, what was called, and why it did not succeed.
 
 In a terminal lines are cut to its width; a narrow one gets three lines for a call.
-Elsewhere each line holds in full, with tabs between them, the time in UTC, session,
+Elsewhere each line has these fields in full, separated by tabs: time in UTC, session,
 tool, result, exit code or "-", milliseconds, what was called, why it did not succeed,
 decision or "-", and rule. The decision is "allow", "ask" or "deny", and the user's
 answer in parentheses.`,

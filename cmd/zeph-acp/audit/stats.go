@@ -26,7 +26,7 @@ func newStats(f *cli.Flags) *cobra.Command {
 		Use:     "stats",
 		Short:   "Count the calls by tool, with their results and durations",
 		Example: "  zeph-acp audit stats --since 7d",
-		Long: `Count calls by tool: how they ended, how long they took. The times do not include
+		Long: `Count calls by tool: how they ended and how long they took. The times do not include
 waiting for your answers.`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -46,7 +46,7 @@ agent that plays the scenario and checks every frame. The report says which of i
 capabilities a client keeps, and which statements it breaks, with the frames. What a client
 does not reach is "not tried".
 
-In COMMAND, a line of the shell, {agent} becomes the path of the agent, a program
+COMMAND is a shell command, in which {agent} becomes the path of the agent, a program
 without arguments. The client must send one prompt; where a scenario waits for a cancel, the
 client gets SIGINT. It works in the current directory, where scenarios create and remove the
 directory zeph-certify-1.tmp.

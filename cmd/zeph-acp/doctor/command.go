@@ -25,8 +25,8 @@ func NewCommand(f *cli.Flags) *cobra.Command {
 	var asJSON, offline bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Examine whether zeph-acp can work here",
-		Long: `Examine the configuration, the models, the MCP servers, the sandbox, the shell, git, the
+		Short: "Check whether zeph-acp can work here",
+		Long: `Check the configuration, the models, the MCP servers, the sandbox, the shell, git, the
 database, the audit log and the editors. A line for each says ok, warning or failure, with
 a remedy. Each provider is asked for its models, and the MCP servers are started. Nothing is
 changed, and no key is printed.

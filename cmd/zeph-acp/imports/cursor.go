@@ -85,7 +85,7 @@ func (i *importer) cursorPermissions(file string, project bool) {
 func cursorRule(rule string) (string, error) {
 	name, spec, ok := strings.Cut(strings.TrimSuffix(rule, ")"), "(")
 	if !ok || !strings.HasSuffix(rule, ")") || spec == "" {
-		return "", fmt.Errorf("it has not the form Tool(pattern)")
+		return "", fmt.Errorf("it is not of the form Tool(pattern)")
 	}
 	switch name {
 	case "Shell":

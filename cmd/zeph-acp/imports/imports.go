@@ -44,8 +44,8 @@ func NewCommand(f *cli.Flags) *cobra.Command {
 	}
 	cmd := &cobra.Command{
 		Use:   "import claude|codex|gemini|cursor",
-		Short: "Bring the settings of another agent",
-		Long: `Bring the settings of another agent: permissions, MCP servers, commands, sub-agents, skills,
+		Short: "Import the settings of another agent",
+		Long: `Import the settings of another agent: permissions, MCP servers, commands, sub-agents, skills,
 hooks and context files. First a plan is printed: what would be added and where, what is there
 already, and what has no counterpart. Nothing is written without --write or your answer, and
 nothing is overwritten. A second import adds nothing.`,

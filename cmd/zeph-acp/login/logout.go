@@ -20,7 +20,7 @@ func NewLogout(f *cli.Flags) *cobra.Command {
 		Args:    noProvider,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return logout(cmd, f, name) },
 	}
-	cmd.Flags().StringVar(&name, "provider", "", "remove the key of the provider `NAME` alone")
+	cmd.Flags().StringVar(&name, "provider", "", "remove only the key of the provider `NAME`")
 	return cmd
 }
 

@@ -22,7 +22,7 @@ import (
 func NewCommand(f *cli.Flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "permissions",
-		Short: "Check what is decided about a call; list or remove remembered answers; import rules",
+		Short: "Check the decision about a call; list or remove remembered answers; import rules",
 		Args:  cli.NoCommand,
 		RunE:  cli.NeedsCommand,
 	}
@@ -40,8 +40,8 @@ func newCheck(f *cli.Flags) *cobra.Command {
 	c := &checkFlags{}
 	cmd := &cobra.Command{
 		Use:   "check [flags] [--] TOOL INPUT... | COMMAND...",
-		Short: "Print what is decided about a call, and by which rule",
-		Long: `Print what is decided about a call: allow, ask or deny, the verdict of each gate, and the
+		Short: "Print the decision about a call, and the rule that decides",
+		Long: `Print the decision about a call: allow, ask or deny, the verdict of each gate, and the
 rule with its file and line. The call passes the same gates as in a session, but it does
 not run, is not recorded, and you are not asked. Gates without a verdict are left out.
 

@@ -63,7 +63,7 @@ func newAdd(f *cli.Flags) *cobra.Command {
 		Short: "Add the plug-in in a folder or a git repository",
 		Long: `Add the plug-in in a folder or a git repository: commands, sub-agents, skills, hooks and
 MCP servers in the form of Claude Code, Codex or Gemini CLI. All of them are shown with their
-texts, and you are asked. Until then nothing of the plug-in runs. It is copied, and its hash is
+text, and you are asked. Until you agree, nothing of the plug-in runs. It is copied, and its hash is
 kept: if a file changes later, the plug-in is off.
 
 If the source is a marketplace, NAME is one of its plug-ins.`,
@@ -82,7 +82,7 @@ If the source is a marketplace, NAME is one of its plug-ins.`,
 			return withKeeper(cmd, f, func(ctx context.Context, k *keeper) error { return k.add(ctx, args[0], append(args, "")[1], yes) })
 		},
 	}
-	cmd.Flags().BoolVar(&yes, "yes", false, "add it without a question, and show no texts")
+	cmd.Flags().BoolVar(&yes, "yes", false, "add it without a question, and without showing its text")
 	return cmd
 }
 

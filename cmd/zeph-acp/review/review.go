@@ -39,7 +39,7 @@ func NewCommand(f *cli.Flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "review [flags] [PATH...]",
 		Short: "Review changes, and print the findings",
-		Long: `Review the changes of the working tree, or those since it left a branch, and print the
+		Long: `Review the changes in the working tree, or all since it left a branch, and print the
 findings: file, line, severity, title, text. The model only reads.
 
   zeph-acp review

@@ -68,8 +68,8 @@ reads stdin only for a "-", and always as an attachment.
 In a terminal, a line that is typed while the turn runs is added to it: the model
 sees it after the running tool calls.
 
-You are asked about a call that needs permission, if stdin and also stdout or stderr are
-a terminal. Otherwise the call fails, unless --yes allows it.
+You are asked about a call that needs permission if stdin is a terminal, and stdout or
+stderr is one too. Otherwise the call fails, unless --yes allows it.
 
 A terminal shows the whole turn, with the beginning and the end of a long result. A
 pipe or a file gets the answer, and stderr the rest:

@@ -20,8 +20,8 @@ func newAdd(f *cli.Flags, s *flags) *cobra.Command {
 	var cron, at, mode string
 	cmd := &cobra.Command{
 		Use:   "add NAME PROMPT...",
-		Short: "Set a task, in place of one with its name",
-		Long: `Set a task of the current directory, in place of one with its name. It runs while an agent
+		Short: "Set a task, or replace the one of that name",
+		Long: `Set a task of the current directory, or replace the one of that name. It runs while an agent
 runs, or by "zeph-acp schedule run":
 
   zeph-acp schedule add nightly --cron "0 3 * * *" "update the dependencies and run the tests"

@@ -25,7 +25,7 @@ func newList(f *cli.Flags, s *flags) *cobra.Command {
 		Long: `List the tasks, those that are due first: name, time of the next run, cron
 expression, outcome of the last run, directory.
 
-Outside of a terminal each line has a tab between them, and times in UTC.`,
+Outside of a terminal the fields are separated by tabs, and times are in UTC.`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return s.withTasks(cmd, f, func(a *app.App, all []store.Task) error {

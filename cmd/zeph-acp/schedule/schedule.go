@@ -140,7 +140,7 @@ func newRun(f *cli.Flags, s *flags) *cobra.Command {
 		Use:   "run [NAME...]",
 		Short: "Run tasks now, or all that are due",
 		Long: `Run tasks now, one after another, and show their turns. Without a name it runs the
-tasks that are due, so that a timer of the system can take the place of an open
+tasks that are due, so that a system timer can take the place of an open
 agent:
 
   zeph-acp schedule run nightly

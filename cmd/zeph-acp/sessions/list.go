@@ -30,7 +30,7 @@ func newList(f *cli.Flags) *cobra.Command {
 directory, title.
 
 In a terminal ids and directories are shortened to fit a line. Elsewhere each line
-holds the four in full, with a tab between them and the time in UTC.`,
+has all four in full, separated by tabs, and the time is in UTC.`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if limit < 0 {

@@ -52,8 +52,8 @@ func newSearch(f *cli.Flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "search TEXT...",
 		Short: "Find sessions by words of their titles and messages",
-		Long: `Print the sessions whose title or one of whose messages has all of the words, the best
-first, with the messages. A word also matches longer words that begin with it.
+		Long: `Print the sessions that have all of the words in the title or in one message, the best
+first, with these messages. A word also matches longer words that begin with it.
 Credentials are masked. The first search reads all sessions, which takes longer.
 
   zeph-acp sessions search token refresh

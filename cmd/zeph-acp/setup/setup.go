@@ -33,8 +33,8 @@ func NewCommand(f *cli.Flags) *cobra.Command {
 	s := &flags{}
 	cmd := &cobra.Command{
 		Use:   "setup [EDITOR]",
-		Short: "Connect an editor with zeph-acp",
-		Long: `Show the change of the editor's settings that lets it start zeph-acp, and write it after
+		Short: "Connect an editor to zeph-acp",
+		Long: `Show the change to the editor's settings that lets it start zeph-acp, and write it after
 a yes. Comments and all other settings stay, and the old file is kept as FILE.bak. For
 Neovim and Emacs the code to add is printed. Without an EDITOR the editors are listed.
 

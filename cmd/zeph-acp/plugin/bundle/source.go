@@ -109,7 +109,7 @@ func (s Source) check() error {
 		return fmt.Errorf("%s is not an address of a git repository", shown)
 	}
 	if _, has := u.User.Password(); has {
-		return errors.New("the address contains a password, which would be stored and shown; let git's credential helper have it")
+		return errors.New("the address contains a password, which would be stored and shown; leave it to git's credential helper")
 	}
 	switch u.Scheme {
 	case "https", "ssh":
@@ -118,7 +118,7 @@ func (s Source) check() error {
 		if ip := net.ParseIP(u.Hostname()); u.Hostname() == "localhost" || ip != nil && ip.IsLoopback() {
 			return nil
 		}
-		return fmt.Errorf("%s is not encrypted, so anybody on the way could change the plug-in; use https://", shown)
+		return fmt.Errorf("%s is not encrypted, so anyone on the network path could change the plug-in; use https://", shown)
 	}
 	return fmt.Errorf("%s: only https:// and ssh:// are supported", shown)
 }
