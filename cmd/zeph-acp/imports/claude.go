@@ -31,7 +31,7 @@ func exists(path string) bool {
 func (i *importer) inPlace(names ...string) {
 	for _, name := range names {
 		if exists(filepath.Join(i.project, name)) {
-			i.note(there, name, "read in its place; you are asked to approve it in a session")
+			i.note(there, name, "read where it is; you are asked to approve it in a session")
 		}
 	}
 }
@@ -48,8 +48,8 @@ var claudeAdvice = map[string]string{
 	"env":               "variables and keys are not copied; \"zeph-acp login\" saves a key",
 	"apiKeyHelper":      "api_key_cmd of [[llm.providers]] runs a command that prints a key",
 	"model":             "\"zeph-acp config show\" lists llm.providers, which select the model",
-	"statusLine":        "there is no status line of your own",
-	"outputStyle":       "there are no output styles",
+	"statusLine":        "custom status lines are not supported",
+	"outputStyle":       "output styles are not supported",
 	"disableAllHooks":   "enabled = false in [tools.hooks] does the same",
 	"sandbox":           "[tools.sandbox] has other keys",
 	"cleanupPeriodDays": "sessions are kept until you delete them",
@@ -129,7 +129,7 @@ func (i *importer) claudeSettings(file, dir string, project bool) {
 	case !project:
 		i.readHooks(file, raw)
 	case filepath.Base(file) == "settings.json":
-		i.note(there, "hooks of "+i.shown(file), "read in their place; you are asked to approve them in a session")
+		i.note(there, "hooks of "+i.shown(file), "read where they are; you are asked to approve them in a session")
 	default:
 		i.note(leaves, "hooks of "+i.shown(file), "only .claude/settings.json and .zeph/hooks.json of a project are read")
 	}
@@ -173,7 +173,7 @@ func (i *importer) claudeProject() {
 	i.inPlace(".mcp.json", ".claude/commands", ".claude/agents", ".claude/skills")
 	for _, name := range []string{"CLAUDE.md", "AGENTS.md"} {
 		if exists(filepath.Join(i.project, name)) {
-			i.note(there, name, "read in its place")
+			i.note(there, name, "read where it is")
 		}
 	}
 	i.leave(map[string]string{"CLAUDE.local.md": "only CLAUDE.md, AGENTS.md and .zeph/rules/*.md are read"})

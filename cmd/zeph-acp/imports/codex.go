@@ -200,7 +200,7 @@ func (i *importer) codexAgents(dir string) {
 // codexProject reads the files of Codex in a project.
 func (i *importer) codexProject() {
 	if exists(filepath.Join(i.project, "AGENTS.md")) {
-		i.note(there, "AGENTS.md", "read in its place")
+		i.note(there, "AGENTS.md", "read where it is")
 	}
 	i.inPlace(".agents/skills")
 	i.leave(map[string]string{

@@ -27,7 +27,7 @@ func (i *importer) cursor() {
 	}
 	i.cursorPermissions(filepath.Join(dir, "cli-config.json"), false)
 	if exists(filepath.Join(dir, "permissions.json")) {
-		i.note(leaves, i.shown(filepath.Join(dir, "permissions.json")), "its lists allow commands by their beginning; write them as [[tools.permissions.bash]]")
+		i.note(leaves, i.shown(filepath.Join(dir, "permissions.json")), "its lists allow commands by prefix; write them as [[tools.permissions.bash]]")
 	}
 	i.commands(filepath.Join(dir, "commands"))
 	i.skills(filepath.Join(dir, "skills"))
@@ -131,7 +131,7 @@ func (i *importer) cursorProject() {
 	}
 	for _, name := range []string{"AGENTS.md", "CLAUDE.md"} {
 		if exists(filepath.Join(i.project, name)) {
-			i.note(there, name, "read in its place")
+			i.note(there, name, "read where it is")
 		}
 	}
 	i.leave(map[string]string{

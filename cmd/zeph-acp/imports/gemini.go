@@ -119,7 +119,7 @@ func (i *importer) geminiCommands(dir string) {
 func (i *importer) geminiProject() {
 	i.rule("GEMINI.md", "gemini.md")
 	if exists(filepath.Join(i.project, "AGENTS.md")) {
-		i.note(there, "AGENTS.md", "read in its place")
+		i.note(there, "AGENTS.md", "read where it is")
 	}
 	i.inPlace(".agents/skills")
 	i.leave(map[string]string{

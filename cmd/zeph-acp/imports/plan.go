@@ -20,7 +20,7 @@ type state int
 // The states.
 const (
 	adds    state = iota
-	there         // nothing to do: it was imported before, or is read in its place
+	there         // nothing to do: it was imported before, or is read where it is
 	leaves        // it has no counterpart, or needs a decision of the user
 	unreads       // it cannot be read
 )
@@ -130,7 +130,7 @@ func (i *importer) print(w io.Writer, agent string) error {
 		}
 	}
 	if len(i.plan) == 0 {
-		fmt.Fprintf(&b, "There are no settings of %s.\n", agent)
+		fmt.Fprintf(&b, "No settings of %s were found.\n", agent)
 	} else if len(i.steps(adds)) == 0 {
 		b.WriteString("There is nothing to add.\n")
 	}

@@ -104,7 +104,7 @@ func (k *keeper) add(ctx context.Context, source, listed string, yes bool) error
 		return err
 	}
 	if i := slices.IndexFunc(all, func(r bundle.Record) bool { return strings.EqualFold(r.Name, p.Name) }); i >= 0 {
-		return fmt.Errorf("there is already a plug-in %s, from %s: %q brings its changes, and %q removes it",
+		return fmt.Errorf("there is already a plug-in %s, from %s: %q fetches its changes, and %q removes it",
 			all[i].Name, cli.OneLine(all[i].Source), "zeph-acp plugin update "+all[i].Name, "zeph-acp plugin remove "+all[i].Name)
 	}
 	if err := k.show(p, !yes); err != nil {
@@ -298,7 +298,7 @@ func (k *keeper) update(ctx context.Context, r bundle.Record, yes bool) error {
 		if err := k.store.Add(fresh, r); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintf(out, "%s was changed here, and is again as you approved it.\n", r.Name)
+		_, err := fmt.Fprintf(out, "%s was changed here, and is restored as you approved it.\n", r.Name)
 		return err
 	}
 	old, err := k.store.Files(r.Name)
@@ -313,7 +313,7 @@ func (k *keeper) update(ctx context.Context, r bundle.Record, yes bool) error {
 		return err
 	}
 	if off != nil {
-		cli.Warnf(k.cmd, "the difference is to the files as they are here, which are not the ones that you approved")
+		cli.Warnf(k.cmd, "the difference is from the files here, which are not the ones that you approved")
 	}
 	if !yes && !cli.Confirm(k.cmd, "Use this version of "+r.Name+"?", r.Name+" was not changed", "read the above, and add --yes if you want it") {
 		return &cli.ExitError{Code: cli.ExitFailure}

@@ -185,7 +185,7 @@ func explainEncoding(err error, name string) error {
 			Hint("Replace the whole line.")
 	case missing.Char == utf8.RuneError:
 		return executors.Failuref(executors.InvalidParameters, "%s was not changed: %v", name, missing).
-			Hint("Keep U+FFFD where read shows it, or replace it by the right character.")
+			Hint("Keep U+FFFD where read shows it, or replace it with the right character.")
 	}
 	return executors.Failuref(executors.InvalidParameters, "%s was not changed: %v", name, missing).
 		Hint("Write the character as an escape of the file's language or with other characters. To change the encoding of the file, convert it in bash with iconv first.")

@@ -138,7 +138,7 @@ func (s *Set) addPlugin(p Plugin) {
 	for i, name := range p.Names {
 		about := "The sub-agent " + name + " of the plug-in"
 		if i == maxTypes {
-			note(fmt.Sprintf("Of its sub-agents only the first %d are used", maxTypes))
+			note(fmt.Sprintf("Only the first %d of its sub-agents are used", maxTypes))
 			return
 		}
 		data, err := fs.ReadFile(p.Files, name)

@@ -34,7 +34,7 @@ type Account struct {
 	Getenv  func(string) string
 	Profile string // in ~/.aws; empty means AWS_PROFILE, else the environment's keys and the profile "default"
 	Region  string // empty means AWS_REGION, else the region of the profile
-	// Metadata allows to ask the container or the machine that runs this process for its role.
+	// Metadata allows asking the container or the machine that runs this process for its role.
 	Metadata bool
 }
 

@@ -224,7 +224,7 @@ func TestKeys(t *testing.T) {
 		"role refused":           {profile: "role", refuse: "/", err: `profile "role": User u may not perform sts:AssumeRole`},
 		"roles in a circle":      {profile: "loop", err: "neither source_profile nor credential_source has credentials"},
 		"role of no profile":     {profile: "orphan", err: `its source_profile "gone": there is no profile "gone"`},
-		"role with a device":     {profile: "mfa", err: "needs a code of a device"},
+		"role with a device":     {profile: "mfa", err: "needs a code from a device"},
 		"half a profile":         {profile: "half", err: "no aws_secret_access_key"},
 		"a program":              {profile: "process", err: "credential_process is a program, which zeph-acp does not run (export its keys first"},
 		"a sign-in of aws login": {profile: "login", err: "can only be used by AWS's tools (export its keys first"},

@@ -38,7 +38,7 @@ func (s profileSearch) keys(ctx context.Context, name string) (keys, error) {
 		return s.ownKeys(ctx, name, p)
 	}
 	if p["mfa_serial"] != "" {
-		return keys{}, errors.New("its role needs a code of a device (mfa_serial), which only AWS's tools ask for: export the keys of the role")
+		return keys{}, errors.New("its role needs a code from a device (mfa_serial), which only AWS's tools ask for: export the keys of the role")
 	}
 	region, err := s.ResolveRegion()
 	if err != nil {

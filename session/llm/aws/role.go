@@ -106,7 +106,7 @@ func (a Account) metadataKeys(ctx context.Context) (keys, error) {
 	case address != "":
 		return a.containerKeys(ctx, address)
 	case strings.EqualFold(a.Getenv("AWS_EC2_METADATA_DISABLED"), "true"):
-		return keys{}, wire.Advised(errNoCredentials, "AWS_EC2_METADATA_DISABLED forbids to ask this machine")
+		return keys{}, wire.Advised(errNoCredentials, "AWS_EC2_METADATA_DISABLED forbids asking this machine")
 	}
 	return a.instanceKeys(ctx)
 }

@@ -30,7 +30,7 @@ type Account struct {
 	Getenv func(string) string
 	// Resource is the service for which the tokens are, such as https://cognitiveservices.azure.com.
 	Resource string
-	// Metadata allows to ask the machine or the container that runs this process for its identity.
+	// Metadata allows asking the machine or the container that runs this process for its identity.
 	Metadata bool
 }
 

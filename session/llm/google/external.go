@@ -94,7 +94,7 @@ func (a Account) askFor(ctx context.Context, s credentialSource) (string, error)
 	client := wire.NewClient("")
 	if u.Scheme == "http" && !wire.IsLoopback(u.Hostname()) {
 		if !a.Metadata {
-			return "", wire.Advised(errors.New("it comes from a metadata service"), "metadata = true of the provider allows to ask it")
+			return "", wire.Advised(errors.New("it comes from a metadata service"), "metadata = true of the provider allows asking it")
 		}
 		client = wire.MetadataClient()
 	}

@@ -34,7 +34,7 @@ type Account struct {
 	Getenv   func(string) string
 	Project  string // ID; empty means GOOGLE_CLOUD_PROJECT, else the project in the file of credentials
 	Location string // empty means GOOGLE_CLOUD_LOCATION, else "global"
-	// Metadata allows to ask the machine that runs this process for its role.
+	// Metadata allows asking the machine that runs this process for its role.
 	Metadata bool
 }
 

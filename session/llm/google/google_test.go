@@ -186,7 +186,7 @@ func TestMistakes(t *testing.T) {
 		"a directory":         {`{` + external + `,"credential_source":{"file":"."}}`, 0, "", "not a regular file", ""},
 		"no address of a URL": {`{` + external + `,"credential_source":{"url":"file:///etc/passwd"}}`, 0, "", "not a web address", ""},
 		"a metadata service": {`{` + external + `,"credential_source":{"url":"http://169.254.169.254/x"}}`, 0, "", "from a metadata service",
-			"metadata = true of the provider allows to ask it"},
+			"metadata = true of the provider allows asking it"},
 		"an empty subject":   {`{` + external + `,"credential_source":{"url":"$URL/subject"}}`, 0, " ", "it is empty", ""},
 		"a subject not JSON": {`{` + external + `,"credential_source":{"url":"$URL/subject","format":{"type":"json"}}}`, 0, "secret-key", "not in JSON", ""},
 		"a refused exchange": {`{` + external + `,"credential_source":{"url":"$URL/subject"}}`, 403, `{"error":"unauthorized_client","error_description":"not you"}`,

@@ -82,13 +82,13 @@ func Parse(t Tree, name string) (*Plugin, error) {
 func (p *Plugin) nothing() error {
 	switch {
 	case len(p.Unsupported) > 0:
-		return fmt.Errorf("it brings only parts that have no counterpart here: %s", strings.Join(p.Unsupported, "; "))
+		return fmt.Errorf("it has only parts that have no counterpart here: %s", strings.Join(p.Unsupported, "; "))
 	case len(p.LeftOut) > 0:
-		return fmt.Errorf("it brings nothing that can be used: %s", strings.Join(p.LeftOut, "; "))
+		return fmt.Errorf("it has nothing that can be used: %s", strings.Join(p.LeftOut, "; "))
 	case p.manifest == "":
-		return fmt.Errorf("it is no plug-in: it has neither %s nor commands, agents, skills, hooks or .mcp.json", forms[0].file)
+		return fmt.Errorf("it is not a plug-in: it has neither %s nor commands, agents, skills, hooks or .mcp.json", forms[0].file)
 	}
-	return fmt.Errorf("it brings nothing: %s names no part, and there is no folder with commands, agents or skills", p.manifest)
+	return fmt.Errorf("it is empty: %s names no part, and there is no folder with commands, agents or skills", p.manifest)
 }
 
 // readCommands finds the files of commands.

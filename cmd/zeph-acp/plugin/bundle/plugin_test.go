@@ -136,9 +136,9 @@ func TestParseRefuses(t *testing.T) {
 		files map[string]string
 		want  string
 	}{
-		"nothing":             {map[string]string{"README.md": "x"}, "it is no plug-in: it has neither"},
-		"an empty manifest":   {map[string]string{manifestFile: `{"name":"p"}`}, "it brings nothing"},
-		"only unsupported":    {map[string]string{manifestFile: `{"name":"p","themes":"./t"}`}, "it brings only parts that have no counterpart here: themes"},
+		"nothing":             {map[string]string{"README.md": "x"}, "it is not a plug-in: it has neither"},
+		"an empty manifest":   {map[string]string{manifestFile: `{"name":"p"}`}, "it is empty"},
+		"only unsupported":    {map[string]string{manifestFile: `{"name":"p","themes":"./t"}`}, "it has only parts that have no counterpart here: themes"},
 		"broken JSON":         {map[string]string{manifestFile: "{\n\"name\":\n}"}, manifestFile + ":3: "},
 		"a number as a name":  {map[string]string{manifestFile: "{\n\"name\": 7}"}, manifestFile + ":2: name must not be a JSON number"},
 		"a list":              {map[string]string{manifestFile: "[]"}, manifestFile + ":1:"},

@@ -203,7 +203,7 @@ func (w *Workbook) walk(name string, limit int64, f func(element) error) error {
 		switch token := token.(type) {
 		case xml.StartElement:
 			if depth++; depth > maxNesting {
-				return fmt.Errorf("its part %s has elements in more than %d others", name, maxNesting)
+				return fmt.Errorf("its part %s has elements nested more than %d deep", name, maxNesting)
 			}
 			e = element{name: token.Name.Local, attrs: token.Attr}
 		case xml.EndElement:

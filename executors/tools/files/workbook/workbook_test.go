@@ -121,7 +121,7 @@ func TestHostile(t *testing.T) {
 		want  string
 	}{
 		"bomb":     {map[string]string{"xl/sharedStrings.xml": bomb}, "sharedstrings.xml has more than 64 MiB"},
-		"deep":     {map[string]string{"xl/worksheets/sheet1.xml": strings.Repeat("<a>", 100000)}, "elements in more than 64 others"},
+		"deep":     {map[string]string{"xl/worksheets/sheet1.xml": strings.Repeat("<a>", 100000)}, "nested more than 64 deep"},
 		"broken":   {map[string]string{"xl/worksheets/sheet1.xml": "<worksheet><sheetData><row>"}, "is broken: XML syntax error"},
 		"entities": {map[string]string{"xl/worksheets/sheet1.xml": `<!DOCTYPE a [<!ENTITY b "c">]><worksheet>&b;</worksheet>`}, "invalid character entity"},
 		"no sheet": {map[string]string{"xl/_rels/workbook.xml.rels": `<R><Relationship Id="r1" Type="worksheet" Target="gone.xml"/></R>`},
