@@ -14,6 +14,7 @@ var contextValues = map[string]string{
 	"executors/links/trace/trace.go":     "a span belongs to all work below it, as in the libraries of OpenTelemetry",
 	"executors/tools/mcp/call.go":        "the SDK hands a server's question to a handler with the context of the call alone",
 	"executors/tools/mcp/remote.go":      "an http.RoundTripper has the request's context alone",
+	"session/llm/google/token.go":        "golang.org/x/oauth2 takes its HTTP client from the context",
 	"executors/tools/mcp/oauth/renew.go": "golang.org/x/oauth2 takes its HTTP client from the context",
 }
 

@@ -18,6 +18,7 @@ var questionTitles = []struct{ tool, input, title, answer string }{
 	{"read", `{"path":"README.md"}`, "Read README.md", ""},
 	{"write", `{"path":"main_test.go","content":"x"}`, "Write main_test.go (+1 −0)", ""},
 	{"edit", `{"path":"README.md","old_string":"a","new_string":"b"}`, "Edit README.md (+1 −1)", ""},
+	{"edit_notebook", `{"path":"a.ipynb","cell":"#1","source":"x = 2"}`, "Edit a.ipynb (+1 −1)", ""},
 	{"find_path", `{"pattern":"*.md"}`, "Find *.md", ""},
 	{"list_directory", `{"path":"docs"}`, "List docs/", ""},
 	{"create_directory", `{"path":"new"}`, "Create new directory new", ""},
@@ -56,7 +57,9 @@ func TestQuestionTitles(t *testing.T) {
 	a := launch(t, start{config: config.String()})
 	a.request(`"init"`, "initialize", `{"protocolVersion":1,"clientInfo":{"name":"plain","version":"1"},"clientCapabilities":{}}`)
 	a.answer(`"init"`)
-	for name, text := range map[string]string{"README.md": "a", "docs/a": "1", "docs/b": "2", "go.mod": "module m\n\ngo 1.26\n", "m.go": "package m\n"} {
+	for name, text := range map[string]string{"README.md": "a", "docs/a": "1", "docs/b": "2", "go.mod": "module m\n\ngo 1.26\n", "m.go": "package m\n",
+		"a.ipynb": `{"cells":[{"cell_type":"code","execution_count":null,"metadata":{},"outputs":[],"source":["x = 1"]}],` +
+			`"metadata":{},"nbformat":4,"nbformat_minor":4}`} {
 		path := filepath.Join(a.dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)

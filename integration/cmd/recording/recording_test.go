@@ -144,8 +144,8 @@ func draw(t *testing.T, s scene) {
 	check(t, s, svg)
 }
 
-// machine matches what only one machine has.
-var machine = regexp.MustCompile(`/tmp|/root|/home|/Users|/var|zeph-recording|https?://[^w]|<script|href=`)
+// ofMachine matches what only one machine has.
+var ofMachine = regexp.MustCompile(`/tmp|/root|/home|/Users|/var|zeph-recording|https?://[^w]|<script|href=`)
 
 // check checks a picture of the scene.
 func check(t *testing.T, s scene, svg string) {
@@ -156,7 +156,7 @@ func check(t *testing.T, s scene, svg string) {
 			t.Errorf("the picture does not show %q", want)
 		}
 	}
-	if found := machine.FindString(svg); found != "" {
+	if found := ofMachine.FindString(svg); found != "" {
 		t.Errorf("the picture has %q", found)
 	}
 	least, most := 0, 0

@@ -20,11 +20,22 @@ func TestProviderEmbeds(t *testing.T) {
 			broken := false
 			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				var in struct {
-					Model string
-					Input []string
+					Model    string
+					Input    []string
+					Requests []struct {
+						Model   string
+						Content struct{ Parts []struct{ Text string } }
+					}
 				}
-				if err := json.NewDecoder(r.Body).Decode(&in); err != nil || in.Model != "e" || !strings.HasSuffix(r.URL.Path, "/embeddings") {
-					t.Errorf("%s for %q: %v", r.URL.Path, in.Model, err)
+				if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
+					t.Errorf("%s: %v", r.URL.Path, err)
+				}
+				own := strings.HasSuffix(r.URL.Path, "/models/e:batchEmbedContents") // Gemini's protocol
+				if own == (kind != provider.TypeGemini) || !own && (in.Model != "e" || !strings.HasSuffix(r.URL.Path, "/embeddings")) {
+					t.Errorf("%s for %q", r.URL.Path, in.Model)
+				}
+				for _, one := range in.Requests {
+					in.Input = append(in.Input, one.Content.Parts[0].Text)
 				}
 				if broken {
 					w.WriteHeader(http.StatusTooManyRequests)
@@ -32,6 +43,14 @@ func TestProviderEmbeds(t *testing.T) {
 				}
 				vectors, _ := new(embedder).Embed(r.Context(), in.Input)
 				var data []string
+				if own {
+					for _, v := range vectors {
+						raw, _ := json.Marshal(v)
+						data = append(data, fmt.Sprintf(`{"values":%s}`, raw))
+					}
+					fmt.Fprintf(w, `{"embeddings":[%s]}`, strings.Join(data, ","))
+					return
+				}
 				for i, v := range vectors { // in reverse order
 					raw, _ := json.Marshal(v)
 					data = append([]string{fmt.Sprintf(`{"index":%d,"embedding":%s}`, i, raw)}, data...)
