@@ -32,7 +32,7 @@ import (
 // Account says whose credentials authorise the requests, and where the models run. It may be used concurrently.
 type Account struct {
 	Getenv   func(string) string
-	Project  string // ID; empty means GOOGLE_CLOUD_PROJECT, else the project in the file of credentials
+	Project  string // ID; empty means GOOGLE_CLOUD_PROJECT, else the project in the credentials file
 	Location string // empty means GOOGLE_CLOUD_LOCATION, else "global"
 	// Metadata allows asking the machine that runs this process for its role.
 	Metadata bool
@@ -108,7 +108,7 @@ var (
 func ValidProject(text string) bool  { return projectID.MatchString(text) }
 func ValidLocation(text string) bool { return len(text) < 40 && locationName.MatchString(text) }
 
-// ResolveProject returns the ID of the project. It reads the file of credentials, if need be.
+// ResolveProject returns the ID of the project. It reads the credentials file, if need be.
 func (a Account) ResolveProject() (string, error) {
 	project := cmp.Or(a.Project, a.Getenv("GOOGLE_CLOUD_PROJECT"))
 	if project == "" {
@@ -147,7 +147,7 @@ func VertexHost(location string) string {
 	return location + "-aiplatform.googleapis.com"
 }
 
-// file is a file of credentials. Which members it has depends on its type.
+// file is a credentials file. Which members it has depends on its type.
 // https://cloud.google.com/docs/authentication/application-default-credentials#order
 type file struct {
 	name string // of the file, for messages; empty for the metadata service
@@ -184,7 +184,7 @@ type file struct {
 	} `json:"service_account_impersonation"`
 }
 
-// find returns the file of credentials. Without one it returns the metadata service, if the user allows it.
+// find returns the credentials file. Without one it returns the metadata service, if the user allows it.
 func (a Account) find() (file, error) {
 	name := a.Getenv(credentialsFile)
 	if name == "" {
@@ -205,7 +205,7 @@ func (a Account) find() (file, error) {
 	}
 	f := file{name: name}
 	if json.Unmarshal(data, &f) != nil { // the error may show a secret
-		return file{}, wire.Advised(fmt.Errorf("%s is not a file of credentials", name), "check "+credentialsFile)
+		return file{}, wire.Advised(fmt.Errorf("%s is not a credentials file", name), "check "+credentialsFile)
 	}
 	return f, nil
 }

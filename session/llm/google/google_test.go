@@ -159,8 +159,8 @@ func TestMistakes(t *testing.T) {
 		body       string
 		want, hint string
 	}{
-		"no JSON":         {"secret-key", 0, "", "is not a file of credentials", "check GOOGLE_APPLICATION_CREDENTIALS"},
-		"no object":       {`["secret-key"]`, 0, "", "is not a file of credentials", "check GOOGLE_APPLICATION_CREDENTIALS"},
+		"no JSON":         {"secret-key", 0, "", "is not a credentials file", "check GOOGLE_APPLICATION_CREDENTIALS"},
+		"no object":       {`["secret-key"]`, 0, "", "is not a credentials file", "check GOOGLE_APPLICATION_CREDENTIALS"},
 		"no type":         {`{}`, 0, "", `the type ""`, signIn},
 		"another type":    {`{"type":"gdch_service_account"}`, 0, "", `the type "gdch_service_account", which zeph-acp does not use`, signIn},
 		"another cloud":   {`{` + user + `,"universe_domain":"example.com"}`, 0, "", `for "example.com", which is another cloud`, ""},

@@ -202,7 +202,7 @@ func newRequest(ctx context.Context, address string, form url.Values) (*http.Req
 func checkAddress(address string) error {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "https" && !(u.Scheme == "http" && wire.IsLoopback(u.Hostname())) {
-		return errors.New("an address in the file of credentials is missing, or does not begin with https://")
+		return errors.New("an address in the credentials file is missing, or does not begin with https://")
 	}
 	return nil
 }

@@ -53,8 +53,8 @@ type Provider struct {
 	AWSProfile string `toml:"aws_profile" zero:"AWS_PROFILE, else default" doc:"profile in ~/.aws with the credentials; for bedrock"`
 	// APIVersion makes the addresses of requests those before version 1, with the deployment in the path.
 	APIVersion string `toml:"api_version" zero:"the API v1, which has no versions" doc:"version of an older API, such as 2024-10-21; for azure"`
-	Project    string `toml:"project" zero:"GOOGLE_CLOUD_PROJECT, else the one in the file of credentials" doc:"ID of the project; for vertex"`
-	Metadata   bool   `toml:"metadata" default:"false" doc:"use the role of the container or of the machine that runs the agent, which its metadata service gives"`
+	Project    string `toml:"project" zero:"GOOGLE_CLOUD_PROJECT, else the one in the credentials file" doc:"ID of the project; for vertex"`
+	Metadata   bool   `toml:"metadata" default:"false" doc:"use the role that the metadata service gives to the container or machine that runs the agent"`
 	MaxTokens  int    `toml:"max_tokens" default:"0" range:"0.." zero:"the server's limit, for compatible the rest of the window, for claude at most 32,000 (64,000 at xhigh and max)" unit:"tokens" doc:"per answer, thoughts included"`
 	// ContextWindow of 0 is 200,000 for unknown models of claude, and no limit for others. An
 	// ollama is asked for that window; 0 means the one in the Modelfile, else at most 32,768.

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// maxAccountFile bounds a file of credentials, in bytes.
+// maxAccountFile bounds a credentials file, in bytes.
 const maxAccountFile = 1 << 20
 
 // ReadAccountFile reads a small file of the user's account, never one that could block.
