@@ -85,7 +85,7 @@ func login(cmd *cobra.Command, f *cli.Flags, name string) error {
 		return errors.New("no provider of this configuration needs a stored key")
 	}
 	if names := provider.WithKeyCommand(l.Config.LLM); len(names) > 0 && name == "" {
-		fmt.Fprintf(cmd.ErrOrStderr(), "A command gives the key of %s, so there is none to store.\n", strings.Join(names, ", "))
+		fmt.Fprintf(cmd.ErrOrStderr(), "A command prints the key of %s, so there is nothing to store.\n", strings.Join(names, ", "))
 	}
 	stored := l.Keys()
 	if err := stored.Err(); err != nil { // before the user types a key
