@@ -43,13 +43,9 @@ const fetchTimeout = 20 * time.Second
 
 // Source returns the source of credentials that sign requests to a service.
 func (a Account) Source(service string, store *wire.Credentials) *wire.Source {
-	id := []string{"aws", service, a.Profile, a.Region, fmt.Sprint(a.Metadata)}
-	for _, name := range variables {
-		id = append(id, a.Getenv(name))
-	}
-	digest := sha256.Sum256([]byte(strings.Join(id, "\x00"))) // an ID holds no secret
 	return store.Source(wire.Source{
-		ID: "aws " + hex.EncodeToString(digest[:]), What: "AWS credentials",
+		ID:      wire.SourceID("aws", []string{service, a.Profile, a.Region, fmt.Sprint(a.Metadata)}, a.Getenv, variables),
+		What:    "AWS credentials",
 		Hint:    "sign in with: aws sso login, or see docs/clouds.md",
 		Check:   "check the AWS credentials with: aws sts get-caller-identity",
 		Refuses: refusesCredentials,

@@ -9,8 +9,6 @@ package entra
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -50,13 +48,9 @@ var variables = []string{
 
 // Source returns the source of the account's tokens.
 func (a Account) Source(store *wire.Credentials) *wire.Source {
-	id := []string{"entra", a.Resource, fmt.Sprint(a.Metadata)}
-	for _, name := range variables {
-		id = append(id, a.Getenv(name))
-	}
-	digest := sha256.Sum256([]byte(strings.Join(id, "\x00"))) // an ID holds no secret
 	return store.Source(wire.Source{
-		ID: "entra " + hex.EncodeToString(digest[:]), What: "Entra token",
+		ID:    wire.SourceID("entra", []string{a.Resource, fmt.Sprint(a.Metadata)}, a.Getenv, variables),
+		What:  "Entra token",
 		Hint:  "check the variables AZURE_…; see docs/clouds.md",
 		Check: "give the identity the role Cognitive Services OpenAI User at the resource",
 		Fetch: func(ctx context.Context) (*wire.Credential, error) {

@@ -13,8 +13,6 @@ package google
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -56,13 +54,9 @@ const (
 
 // Source returns the source of the account's access tokens.
 func (a Account) Source(store *wire.Credentials) *wire.Source {
-	id := []string{fmt.Sprint(a.Metadata)}
-	for _, name := range variables {
-		id = append(id, a.Getenv(name))
-	}
-	digest := sha256.Sum256([]byte(strings.Join(id, "\x00"))) // an ID holds no secret
 	return store.Source(wire.Source{
-		ID: "google " + hex.EncodeToString(digest[:]), What: "Google Cloud credentials", Hint: signIn + ", or see docs/clouds.md",
+		ID:   wire.SourceID("google", []string{fmt.Sprint(a.Metadata)}, a.Getenv, variables),
+		What: "Google Cloud credentials", Hint: signIn + ", or see docs/clouds.md",
 		Check: "check the credentials with: gcloud auth application-default print-access-token, and that the account may use Vertex AI in the project",
 		Fetch: func(ctx context.Context) (*wire.Credential, error) {
 			ctx, cancel := context.WithTimeout(ctx, fetchTimeout)

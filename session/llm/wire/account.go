@@ -1,10 +1,13 @@
 package wire
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -66,4 +69,15 @@ func Bearer(token string, expires time.Time) *Credential {
 		req.Header.Set("Authorization", "Bearer "+token)
 		return nil
 	}}
+}
+
+// SourceID returns the ID of a source of credentials by all that they depend on: settings, and the values of
+// variables. It holds no secret.
+func SourceID(kind string, settings []string, getenv func(string) string, variables []string) string {
+	all := slices.Clone(settings)
+	for _, name := range variables {
+		all = append(all, getenv(name))
+	}
+	digest := sha256.Sum256([]byte(strings.Join(all, "\x00")))
+	return kind + " " + hex.EncodeToString(digest[:])
 }
