@@ -91,6 +91,14 @@ func (d *Document) Page(ctx context.Context, number int) (Page, error) {
 
 // run runs the operators of a content stream.
 func (w *painter) run(content []byte, resources dict, depth int) error {
+	if depth > 0 { // a page may draw a form many times
+		if w.left -= len(content) / 8; w.left < 0 {
+			return ErrTooMuch
+		}
+		if w.ctx.Err() != nil {
+			return context.Cause(w.ctx)
+		}
+	}
 	l := lexer{data: content}
 	var operands []any
 	base := len(w.saved)

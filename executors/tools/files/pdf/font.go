@@ -17,10 +17,13 @@ type font struct {
 	simple   [256]string
 	widths   map[uint32]float64 // in thousandths of the size
 	standard float64            // the width of other codes
+	mapped   int                // entries that were set, also again
 }
 
-// maxMapped bounds the entries of a font's map.
-const maxMapped = 200_000
+const (
+	maxMapped  = 200_000 // entries that a font may set in its maps
+	mappedSize = 32      // the memory of an entry, in bytes
+)
 
 // unknown stands for a character that a font does not name.
 const unknown = "\uFFFD"
@@ -34,6 +37,7 @@ func (d *Document) font(v any) *font {
 		}
 	}
 	f := d.newFont(d.dict(v))
+	d.left -= int64(f.mapped) * mappedSize // many fonts may share one table
 	if number >= 0 {
 		d.fonts[number] = f
 	}
@@ -82,7 +86,7 @@ func (d *Document) newFont(of dict) *font {
 
 // readWideWidths reads the array W of a font with wide codes.
 func (d *Document) readWideWidths(f *font, w array) {
-	for i := 0; i+1 < len(w) && len(f.widths) < maxMapped; {
+	for i := 0; i+1 < len(w) && f.mapped < maxMapped; {
 		first, ok := d.number(w[i])
 		if !ok || first < 0 || first > 0xffff {
 			return
@@ -90,7 +94,7 @@ func (d *Document) readWideWidths(f *font, w array) {
 		if list, ok := d.resolve(w[i+1]).(array); ok {
 			for j, v := range list[:min(len(list), 0x10000)] {
 				if width, ok := d.number(v); ok {
-					f.widths[uint32(first)+uint32(j)] = width
+					f.setWidth(uint32(first)+uint32(j), width)
 				}
 			}
 			i += 2
@@ -102,10 +106,15 @@ func (d *Document) readWideWidths(f *font, w array) {
 		last, _ := d.number(w[i+1])
 		width, _ := d.number(w[i+2])
 		for code := first; code <= min(last, 0xffff); code++ {
-			f.widths[uint32(code)] = width
+			f.setWidth(uint32(code), width)
 		}
 		i += 3
 	}
+}
+
+func (f *font) setWidth(code uint32, width float64) {
+	f.widths[code] = width
+	f.mapped++
 }
 
 // readEncoding sets the characters of a font with codes of one byte.
@@ -187,30 +196,35 @@ func (f *font) readMap(data []byte) {
 }
 
 func (f *font) set(code uint32, text string) {
-	if len(f.unicode) < maxMapped {
+	if f.mapped < maxMapped {
 		f.unicode[code] = text
+		f.mapped++
 	}
 }
 
 func (f *font) readRanges(last []any) {
-	for i := 0; i+2 < len(last); i += 3 {
+	for i := 0; i+2 < len(last) && f.mapped < maxMapped; i += 3 {
 		from, ok := last[i].(str)
 		to, ok2 := last[i+1].(str)
 		if !ok || !ok2 {
 			return
 		}
-		first, stop := codeOf(from), min(codeOf(to), codeOf(from)+0xffff)
+		first := codeOf(from)
+		if codeOf(to) < first {
+			continue
+		}
+		count := min(codeOf(to)-first, 0xffff) + 1 // the last code may be the greatest number
 		switch text := last[i+2].(type) {
 		case array:
 			for j, v := range text {
-				if s, ok := v.(str); ok && first+uint32(j) <= stop {
+				if s, ok := v.(str); ok && j < int(count) {
 					f.set(first+uint32(j), utf16Text(s))
 				}
 			}
 		case str:
 			runes := []rune(utf16Text(text))
-			for code := first; code <= stop && len(runes) > 0; code++ {
-				f.set(code, string(runes))
+			for j := uint32(0); j < count && len(runes) > 0; j++ {
+				f.set(first+j, string(runes))
 				runes[len(runes)-1]++
 			}
 		}

@@ -73,20 +73,32 @@ func deflated(number int, entries string, data []byte) string {
 func TestHostile(t *testing.T) {
 	bomb := deflated(4, "", make([]byte, maxStream+1))
 	forms := "6 0 obj <</Subtype/Form/Resources <</XObject <</X 6 0 R>>>>>> stream\n" + strings.Repeat("/X Do ", 50) + "\nendstream endobj"
+	numbers := "6 0 obj <</Subtype/Form>> stream\n" + strings.Repeat("1 ", 50_000) + "\nendstream endobj"
+	mapped := func(ranges string) []byte {
+		return document("BT /F 10 Tf (x) Tj ET", "5 0 obj <</Type/Font/Subtype/Type1/ToUnicode 7 0 R>> endobj", deflated(7, "", []byte(ranges+" endbfrange")))
+	}
+	widths := "5 0 obj <</Type/Font/Subtype/Type0/DescendantFonts [<</W [" + strings.Repeat("0 65535 5 ", 20_000) + "]>>]>> endobj"
+	inline := "9 0 obj <</F <</Subtype/Type0/DescendantFonts [<</W [0 65535 5]>>]>>>> endobj " +
+		"3 0 obj <</Type/Page/Contents 4 0 R/Resources <</Font 9 0 R>>>> endobj"
 	for name, tt := range map[string]struct {
 		data []byte
 		want error
 	}{
-		"bomb":           {document("", bomb), ErrTooMuch},
-		"forms":          {document("/X Do", forms), ErrTooMuch},
-		"page tree loop": {[]byte("1 0 obj <</Type/Catalog/Pages 2 0 R>> endobj 2 0 obj <</Kids [2 0 R 2 0 R]>> endobj trailer <</Root 1 0 R>>"), ErrNoPDF},
-		"reference loop": {[]byte("1 0 obj 2 0 R endobj 2 0 obj 1 0 R endobj trailer <</Root 1 0 R>>"), ErrNoPDF},
-		"length loop":    {[]byte("1 0 obj <</Type/Catalog/Length 1 0 R/Pages 1 0 R/Kids 7>> stream x endstream endobj trailer <</Root 1 0 R>>"), nil},
-		"deep":           {document(strings.Repeat("[", 1<<20) + strings.Repeat("<<", 1<<20)), nil},
-		"empty":          {nil, ErrNoPDF},
-		"encrypted":      {append(document(""), " trailer <</Encrypt <</V 5>>/Root 1 0 R>>"...), ErrEncrypted},
-		"many objects":   {[]byte(strings.Repeat("1 0 obj ", 1<<18)), ErrNoPDF},
-		"numbers":        {document("[" + strings.Repeat("0 ", 16<<20)), nil},
+		"forms of numbers": {document(strings.Repeat("/X Do ", 100_000), numbers), ErrTooMuch},
+		"last code":        {mapped("<FFFF0000> <FFFFFFFF> <0041>"), nil},
+		"ranges again":     {mapped(strings.Repeat("<0000><ffff><0041>", 60_000)), nil},
+		"widths again":     {document("BT /F 10 Tf (x) Tj ET", widths), nil},
+		"fonts again":      {document(strings.Repeat("/F 10 Tf ", 100_000), inline), ErrTooMuch},
+		"bomb":             {document("", bomb), ErrTooMuch},
+		"forms":            {document("/X Do", forms), ErrTooMuch},
+		"page tree loop":   {[]byte("1 0 obj <</Type/Catalog/Pages 2 0 R>> endobj 2 0 obj <</Kids [2 0 R 2 0 R]>> endobj trailer <</Root 1 0 R>>"), ErrNoPDF},
+		"reference loop":   {[]byte("1 0 obj 2 0 R endobj 2 0 obj 1 0 R endobj trailer <</Root 1 0 R>>"), ErrNoPDF},
+		"length loop":      {[]byte("1 0 obj <</Type/Catalog/Length 1 0 R/Pages 1 0 R/Kids 7>> stream x endstream endobj trailer <</Root 1 0 R>>"), nil},
+		"deep":             {document(strings.Repeat("[", 1<<20) + strings.Repeat("<<", 1<<20)), nil},
+		"empty":            {nil, ErrNoPDF},
+		"encrypted":        {append(document(""), " trailer <</Encrypt <</V 5>>/Root 1 0 R>>"...), ErrEncrypted},
+		"many objects":     {[]byte(strings.Repeat("1 0 obj ", 1<<18)), ErrNoPDF},
+		"numbers":          {document("[" + strings.Repeat("0 ", 16<<20)), nil},
 		"scans": {document("", "4 0 obj ["+strings.Repeat("7 0 R ", 1<<14)+"] endobj",
 			"7 0 obj <<>> stream "+strings.Repeat("x", 1<<20)+"endstream"), ErrTooMuch},
 		"unclosed": {[]byte(strings.Repeat("1 0 obj << /A ", 1<<12)), ErrNoPDF},
