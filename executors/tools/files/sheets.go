@@ -61,7 +61,10 @@ func (t *tools) showWorkbook(ctx context.Context, d formed) (executors.Result, e
 		return executors.Failuref(executors.PermanentFailure, "%s cannot be read as a workbook: %v", d.display, err).
 			Hint("Try in bash: soffice --headless --convert-to xlsx --outdir OTHER FILE, and read the new file.")
 	}
-	w, err := workbook.Open(data)
+	w, err := workbook.Open(ctx, data)
+	if ctx.Err() != nil {
+		return executors.Result{}, context.Cause(ctx)
+	}
 	if err != nil {
 		return executors.Result{}, broken(err)
 	}
@@ -79,9 +82,12 @@ func (t *tools) showWorkbook(ctx context.Context, d formed) (executors.Result, e
 		if b.full() {
 			break
 		}
-		if err := b.sheet(ctx, w, i, in); err != nil {
+		if err := b.sheet(ctx, w, i, in); err != nil && ctx.Err() == nil {
 			return executors.Result{}, broken(err)
 		}
+	}
+	if ctx.Err() != nil {
+		return executors.Result{}, context.Cause(ctx)
 	}
 	return t.pageOf(ctx, d.stattedTarget, d.in, b.String(), !b.full())
 }

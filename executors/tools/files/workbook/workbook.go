@@ -13,6 +13,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -26,6 +27,9 @@ import (
 const (
 	maxPart    = 256 << 20 // bytes of a sheet, decompressed
 	maxShared  = 64 << 20  // bytes of the shared strings and of other parts, decompressed
+	maxTotal   = 384 << 20 // bytes of all parts, each time that they are read
+	maxToken   = 4 << 20   // bytes of one tag or text; a cell has at most 32767 characters
+	maxStrings = 4_000_000 // that sheets share
 	maxParts   = 20000
 	maxSheets  = 1000
 	maxNesting = 64  // of XML elements
@@ -36,7 +40,9 @@ const (
 type Workbook struct {
 	Sheets []Sheet
 
+	ctx     context.Context
 	parts   map[string]*zip.File
+	left    int64 // bytes that may still be decompressed
 	shared  []string
 	loaded  bool // shared is
 	strings string
@@ -52,8 +58,8 @@ type Sheet struct {
 	part   string // empty if it has no cells, as a chart has none
 }
 
-// Open reads the list of the sheets.
-func Open(data []byte) (*Workbook, error) {
+// Open reads the list of the sheets. A context that ends also ends later reads.
+func Open(ctx context.Context, data []byte) (*Workbook, error) {
 	r, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		return nil, fmt.Errorf("it is not a complete ZIP archive: %w", err)
@@ -61,7 +67,7 @@ func Open(data []byte) (*Workbook, error) {
 	if len(r.File) > maxParts {
 		return nil, fmt.Errorf("it has %s, over the limit of %d", quantity.Count(len(r.File), "part"), maxParts)
 	}
-	w := &Workbook{parts: map[string]*zip.File{}}
+	w := &Workbook{ctx: ctx, parts: map[string]*zip.File{}, left: maxTotal}
 	for _, f := range r.File {
 		w.parts[partName(f.Name)] = f
 	}
@@ -184,19 +190,26 @@ func (w *Workbook) walk(name string, limit int64, f func(element) error) error {
 		return fmt.Errorf("its part %s cannot be read: %w", name, err)
 	}
 	defer in.Close()
-	bounded := &io.LimitedReader{R: in, N: limit}
+	bounded := &boundedReader{Reader: in, w: w, part: limit}
 	dec := xml.NewDecoder(bounded)
 	dec.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil }
 	depth := 0
-	for {
+	for n := 0; ; n++ {
+		if n%4096 == 0 && w.ctx.Err() != nil {
+			return context.Cause(w.ctx)
+		}
+		bounded.token = maxToken
 		token, err := dec.Token()
-		if bounded.N <= 0 {
+		switch {
+		case w.left <= 0:
+			return fmt.Errorf("its parts have more than %d MiB together", maxTotal>>20)
+		case bounded.part <= 0:
 			return fmt.Errorf("its part %s has more than %d MiB", name, limit>>20)
-		}
-		if err == io.EOF {
+		case bounded.token <= 0:
+			return fmt.Errorf("its part %s has a tag or text of more than %d MiB", name, maxToken>>20)
+		case err == io.EOF:
 			return nil
-		}
-		if err != nil {
+		case err != nil:
 			return fmt.Errorf("its part %s is broken: %w", name, err)
 		}
 		var e element
@@ -222,6 +235,24 @@ func (w *Workbook) walk(name string, limit int64, f func(element) error) error {
 	}
 }
 
+// boundedReader reads a part until a limit is reached. The decoder keeps each tag and text whole.
+type boundedReader struct {
+	io.Reader
+	w           *Workbook
+	part, token int64 // bytes that are left
+}
+
+func (r *boundedReader) Read(p []byte) (int, error) {
+	if r.w.left <= 0 || r.part <= 0 || r.token <= 0 {
+		return 0, io.ErrUnexpectedEOF
+	}
+	n, err := r.Reader.Read(p)
+	r.w.left -= int64(n)
+	r.part -= int64(n)
+	r.token -= int64(n)
+	return n, err
+}
+
 // loadShared reads the strings and the styles that all sheets share.
 func (w *Workbook) loadShared() error {
 	if w.loaded {
@@ -240,6 +271,9 @@ func (w *Workbook) loadShared() error {
 	texts := runs{}
 	return w.walk(w.strings, maxShared, func(e element) error {
 		if e.name == "si" && e.end {
+			if len(w.shared) == maxStrings {
+				return fmt.Errorf("it has more than %d strings", maxStrings)
+			}
 			w.shared = append(w.shared, unescape(b.String()))
 			b.Reset()
 			return nil

@@ -3,6 +3,7 @@ package workbook
 import (
 	"archive/zip"
 	"bytes"
+	"context"
 	"io"
 	"strings"
 	"testing"
@@ -41,7 +42,7 @@ func archive(t testing.TB, parts map[string]string) []byte {
 
 // rows returns the rows of the first sheet, a line each.
 func rows(data []byte, in Range) (string, error) {
-	w, err := Open(data)
+	w, err := Open(context.Background(), data)
 	if err != nil || len(w.Sheets) == 0 {
 		return "", err
 	}
@@ -115,12 +116,14 @@ func TestRanges(t *testing.T) {
 
 // Hostile workbooks fail with a reason, in bounded memory.
 func TestHostile(t *testing.T) {
-	bomb := "<sst><si><t>" + strings.Repeat("a", maxShared) + "</t></si></sst>"
+	bomb := "<sst>" + strings.Repeat("<si><t>"+strings.Repeat("a", 1<<20)+"</t></si>", maxShared>>20) + "</sst>"
 	for name, tt := range map[string]struct {
 		parts map[string]string
 		want  string
 	}{
 		"bomb":     {map[string]string{"xl/sharedStrings.xml": bomb}, "sharedstrings.xml has more than 64 MiB"},
+		"text":     {map[string]string{"xl/sharedStrings.xml": "<sst>" + strings.Repeat(" ", maxToken+8<<10) + "</sst>"}, "a tag or text of more than 4 MiB"},
+		"tag":      {map[string]string{"xl/worksheets/sheet1.xml": "<a" + strings.Repeat(` a=""`, maxToken/5+4<<10) + "/>"}, "a tag or text of more than 4 MiB"},
 		"deep":     {map[string]string{"xl/worksheets/sheet1.xml": strings.Repeat("<a>", 100000)}, "nested more than 64 deep"},
 		"broken":   {map[string]string{"xl/worksheets/sheet1.xml": "<worksheet><sheetData><row>"}, "is broken: XML syntax error"},
 		"entities": {map[string]string{"xl/worksheets/sheet1.xml": `<!DOCTYPE a [<!ENTITY b "c">]><worksheet>&b;</worksheet>`}, "invalid character entity"},
@@ -131,6 +134,21 @@ func TestHostile(t *testing.T) {
 		if _, err := rows(archive(t, tt.parts), All); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", name, err, tt.want)
 		}
+	}
+	same, err := Open(t.Context(), archive(t, map[string]string{"xl/worksheets/sheet1.xml": "<worksheet>" + strings.Repeat("<c/>", 1<<18) + "</worksheet>"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for same.left = 3 << 20; err == nil && same.left > 0; { // sheets may share one part
+		_, err = same.Rows(0, All, nil)
+	}
+	if err == nil || !strings.Contains(err.Error(), "more than 384 MiB together") {
+		t.Errorf("a part again: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Open(ctx, archive(t, nil)); err != context.Canceled {
+		t.Errorf("a cancelled read: %v", err)
 	}
 	whole := archive(t, nil)
 	for _, n := range []int{0, 4, len(whole) / 2, len(whole) - 1} {
