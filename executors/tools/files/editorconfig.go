@@ -28,7 +28,7 @@ const maxSectionName = 1024
 func parseEditorConfig(text string) editorConfig {
 	var c editorConfig
 	var section *regexp.Regexp
-	preamble := true
+	preamble, numbers := true, maxNumbers
 	for line := range strings.Lines(strings.TrimPrefix(text, executors.ByteOrderMark)) {
 		line = strings.TrimSpace(line)
 		if line == "" || line[0] == '#' || line[0] == ';' {
@@ -38,7 +38,7 @@ func parseEditorConfig(text string) editorConfig {
 			name, _, closed := cutLast(name, "]")
 			preamble, section = false, nil
 			if closed && len(name) <= maxSectionName {
-				section, _ = regexp.Compile(sectionRegexp(name)) // an odd range of characters matches nothing
+				section, _ = regexp.Compile(sectionRegexp(name, &numbers)) // an odd range of characters matches nothing
 			}
 			continue
 		}
@@ -66,7 +66,8 @@ func (c editorConfig) charset(path string) string {
 }
 
 // sectionRegexp returns the glob of a section as a regex. A glob without a slash matches names in any directory.
-func sectionRegexp(glob string) string {
+// numbers is how many numbers of ranges may still be written.
+func sectionRegexp(glob string, numbers *int) string {
 	var b strings.Builder
 	b.WriteString(`(?s)\A`)
 	if rest, anchored := strings.CutPrefix(glob, "/"); anchored {
@@ -74,12 +75,12 @@ func sectionRegexp(glob string) string {
 	} else if !strings.Contains(glob, "/") {
 		b.WriteString(`(?:.*/)?`)
 	}
-	writeGlob(&b, glob)
+	writeGlob(&b, glob, numbers)
 	return b.String() + `\z`
 }
 
 // writeGlob writes a part of a glob as a regex.
-func writeGlob(b *strings.Builder, glob string) {
+func writeGlob(b *strings.Builder, glob string, numbers *int) {
 	for i := 0; i < len(glob); i++ {
 		switch glob[i] {
 		case '*':
@@ -104,7 +105,7 @@ func writeGlob(b *strings.Builder, glob string) {
 			b.WriteString("[" + class + "]")
 			i += end
 		case '{':
-			parts, end := braceParts(glob[i:])
+			parts, end := braceParts(glob[i:], numbers)
 			if end == 0 {
 				b.WriteString(`\{`)
 				continue
@@ -114,7 +115,7 @@ func writeGlob(b *strings.Builder, glob string) {
 				if n > 0 {
 					b.WriteByte('|')
 				}
-				writeGlob(b, part)
+				writeGlob(b, part, numbers)
 			}
 			b.WriteString(`)`)
 			i += end
@@ -129,12 +130,12 @@ func writeGlob(b *strings.Builder, glob string) {
 	}
 }
 
-// maxRange bounds the numbers of a range such as {1..9}.
-const maxRange = 1000
+// maxNumbers bounds the numbers of all ranges, such as {1..9}, in a file.
+const maxNumbers = 10_000
 
 // braceParts returns the alternatives of a glob that begins with a brace, and the index of the closing one. end is 0 if the braces
 // stand for themselves.
-func braceParts(glob string) (parts []string, end int) {
+func braceParts(glob string, numbers *int) (parts []string, end int) {
 	depth, from := 0, 1
 	for i := 0; i < len(glob); i++ {
 		switch glob[i] {
@@ -154,7 +155,7 @@ func braceParts(glob string) (parts []string, end int) {
 			if parts = append(parts, glob[from:i]); len(parts) > 1 {
 				return parts, i
 			}
-			if parts = numberRange(parts[0]); parts != nil {
+			if parts = numberRange(parts[0], numbers); parts != nil {
 				return parts, i
 			}
 			return nil, 0
@@ -163,18 +164,22 @@ func braceParts(glob string) (parts []string, end int) {
 	return nil, 0
 }
 
-// numberRange returns the numbers of a range such as 1..9, nil if it is not a range.
-func numberRange(text string) []string {
+// numberRange returns the numbers of a range such as 1..9, nil if it is not a range or has more numbers than may still be written.
+func numberRange(text string, numbers *int) []string {
 	low, high, _ := strings.Cut(text, "..")
-	from, err := strconv.Atoi(low)
-	to, err2 := strconv.Atoi(high)
+	from, err := strconv.ParseInt(low, 10, 32)
+	to, err2 := strconv.ParseInt(high, 10, 32)
 	if err != nil || err2 != nil {
 		return nil
 	}
 	from, to = min(from, to), max(from, to)
-	var numbers []string
-	for n := from; n <= min(to, from+maxRange); n++ {
-		numbers = append(numbers, strconv.Itoa(n))
+	if to-from >= int64(*numbers) {
+		return nil
 	}
-	return numbers
+	*numbers -= int(to - from + 1)
+	var out []string
+	for n := from; n <= to; n++ {
+		out = append(out, strconv.FormatInt(n, 10))
+	}
+	return out
 }
