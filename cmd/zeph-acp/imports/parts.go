@@ -63,6 +63,10 @@ func (i *importer) readJSON(file string, into any) bool {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return false
 	}
+	if isDeep(data) {
+		i.unread(file, fmt.Errorf("its values are nested more than %d deep", maxNesting))
+		return false
+	}
 	plain, err := hujson.Standardize(bytes.TrimPrefix(data, []byte("\ufeff")))
 	if err != nil {
 		i.unread(file, errors.New(strings.TrimPrefix(err.Error(), "hujson: ")))
@@ -73,6 +77,46 @@ func (i *importer) readJSON(file string, into any) bool {
 		return false
 	}
 	return true
+}
+
+// maxNesting bounds the nesting of values, as encoding/json does. hujson overflows the stack.
+const maxNesting = 10000
+
+// isDeep reports whether JSON, which may have comments, is nested deeper than maxNesting.
+func isDeep(data []byte) bool {
+	depth := 0
+	for i := 0; i < len(data); i++ {
+		switch data[i] {
+		case '[', '{':
+			if depth++; depth > maxNesting {
+				return true
+			}
+		case ']', '}':
+			depth--
+		case '"':
+			for i++; i < len(data) && data[i] != '"'; i++ {
+				if data[i] == '\\' {
+					i++
+				}
+			}
+		case '/':
+			end, rest := "\n", data[i+1:]
+			switch {
+			case bytes.HasPrefix(rest, []byte("/")):
+			case bytes.HasPrefix(rest, []byte("*")):
+				end, rest = "*/", rest[1:]
+				i++
+			default:
+				continue
+			}
+			n := bytes.Index(rest, []byte(end))
+			if n < 0 {
+				return false
+			}
+			i += n + len(end)
+		}
+	}
+	return false
 }
 
 // readTOML reads a TOML file. It reports whether there is one.
