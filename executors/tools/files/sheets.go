@@ -206,6 +206,9 @@ func findSheet(w *workbook.Workbook, name string) (int, error) {
 	return 0, fmt.Errorf("no sheet is named %q", name)
 }
 
+// maxFields bounds the fields of a line of a file with separated values.
+const maxFields = 1 << 20
+
 // readRange shows a range of a file with separated values. It reports false for other files and ranges.
 func (t *tools) readRange(ctx context.Context, at stattedTarget, in *readInput) (executors.Result, bool, error) {
 	extension := extensionOf(at.abs)
@@ -228,8 +231,15 @@ func (t *tools) readRange(ctx context.Context, at stattedTarget, in *readInput) 
 		return executors.Result{}, true, err
 	}
 	content := f.text
+	separator := separatorOf(content, extension)
+	for line := range strings.Lines(content) { // the reader keeps each field of a record
+		if strings.Count(line, string(separator)) > maxFields {
+			return executors.Result{}, true, executors.Failuref(executors.PermanentFailure, "%s has a line of more than %s", at.display,
+				quantity.Count(maxFields, "field")).Hint("Try in bash: cut -d, -f1-20 FILE.")
+		}
+	}
 	r := csv.NewReader(strings.NewReader(strings.TrimPrefix(content, executors.ByteOrderMark)))
-	r.Comma, r.FieldsPerRecord, r.LazyQuotes, r.ReuseRecord = separatorOf(content, extension), -1, true, true
+	r.Comma, r.FieldsPerRecord, r.LazyQuotes, r.ReuseRecord = separator, -1, true, true
 	b := t.newTable(in)
 	b.line("[table %s]", at.display)
 	first := true

@@ -41,7 +41,8 @@ func TestReadSeparatedValues(t *testing.T) {
 	for i := range 5000 {
 		fmt.Fprintf(&long, "%d;\"a;b\n%d\";x\n", i, i)
 	}
-	b := newBench(t, map[string]string{"a.csv": "\ufeffname,qty\nbolt,12\nnut,\"3\n4\"\n", "t.tsv": "a\tb\n", "long.csv": long.String(), "a.txt": "x\n"})
+	b := newBench(t, map[string]string{"a.csv": "\ufeffname,qty\nbolt,12\nnut,\"3\n4\"\n", "t.tsv": "a\tb\n", "long.csv": long.String(), "a.txt": "x\n",
+		"wide.csv": "a,b\n" + strings.Repeat(",", maxFields+1)})
 	for _, tt := range []struct{ path, pages, want string }{
 		{"a.csv", "", "name,qty\nbolt,12\nnut,\"3\n4\""},
 		{"a.csv", "B2:B9", "[table a.csv]\n\tB\n2\t12\n3\t3 ⏎ 4"},
@@ -53,5 +54,6 @@ func TestReadSeparatedValues(t *testing.T) {
 			t.Errorf("read %s %s: %q, want %q", tt.path, tt.pages, res.ForModel(), tt.want)
 		}
 	}
+	wantFailure(t, b.run("read", in{"path": "wide.csv", "pages": "A1"}), executors.PermanentFailure, "wide.csv has a line of more than 1048576 fields", "cut -d")
 	wantFailure(t, b.run("read", in{"path": "a.csv", "pages": "2b"}), executors.InvalidParameters, "not a range such as A1:F40")
 }
