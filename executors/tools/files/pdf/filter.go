@@ -74,6 +74,9 @@ func (d *Document) filter(f name, data []byte, p dict) ([]byte, error) {
 		data, _, _ = bytes.Cut(data, []byte("~"))
 		return d.readAll(ascii85.NewDecoder(bytes.NewReader(data)))
 	case "ASCIIHexDecode", "AHx":
+		if d.left -= int64(len(data)); d.left < 0 {
+			return nil, ErrTooMuch
+		}
 		l := lexer{data: append([]byte("<"), data...)}
 		return []byte(l.hex()), nil
 	case "RunLengthDecode", "RL":
@@ -131,6 +134,7 @@ func (d *Document) predict(data []byte, p dict) ([]byte, error) {
 	if row <= 0 || row > maxStream {
 		return nil, ErrTooMuch
 	}
+	row = min(row, len(data)) // a last line may be shorter
 	out := make([]byte, 0, len(data))
 	before := make([]byte, row)
 	for len(data) > 1 {
