@@ -1,6 +1,7 @@
 package topic
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path"
@@ -55,7 +56,7 @@ func answer(cmd *cobra.Command, f *cli.Flags, library *Library, words []string) 
 	case question == listOfPages:
 		text, err := docs.Pages.ReadFile("README.md")
 		if err == nil {
-			show(cmd, f, string(text))
+			err = show(cmd, f, string(text))
 		}
 		return err
 	case strings.HasSuffix(page, ".md"):
@@ -63,8 +64,7 @@ func answer(cmd *cobra.Command, f *cli.Flags, library *Library, words []string) 
 		if sections == nil {
 			return cli.Usagef("there is no page %s: \"zeph-acp help %s\" lists the pages", question, listOfPages)
 		}
-		show(cmd, f, markdown(sections))
-		return nil
+		return show(cmd, f, markdown(sections))
 	}
 	hits := library.Find(question, 3)
 	if len(strings.Fields(question)) == 1 && (len(hits) == 0 || rank.Share(rank.Words(question), hits[0].Title+" "+hits[0].Heading+" "+hits[0].asked) < 1) {
@@ -90,8 +90,7 @@ func answer(cmd *cobra.Command, f *cli.Flags, library *Library, words []string) 
 		}
 		fmt.Fprintf(&b, "- `zeph-acp help %s`: %s\n", s.Name(), strings.ReplaceAll(name, "`", ""))
 	}
-	show(cmd, f, b.String())
-	return nil
+	return show(cmd, f, b.String())
 }
 
 // markdown returns sections with their headings. Links to pages are as "zeph-acp help" accepts them.
@@ -129,6 +128,9 @@ func absolute(page, text string) string {
 }
 
 // show prints Markdown: laid out for a terminal, as it is elsewhere.
-func show(cmd *cobra.Command, f *cli.Flags, text string) {
-	cli.Screen(cmd.OutOrStdout(), os.Stdout, f.Getenv).Markdown(text)
+func show(cmd *cobra.Command, f *cli.Flags, text string) error {
+	var shown bytes.Buffer
+	cli.Screen(&shown, os.Stdout, f.Getenv).Markdown(text)
+	_, err := shown.WriteTo(cmd.OutOrStdout())
+	return err
 }

@@ -105,7 +105,7 @@ func TestWriteEncoded(t *testing.T) {
 		{"x.c", "plain", "plain", ""},
 		{"plain.txt", "ö", "ö", ""},
 		{"f.txt", "// テストの箇所をここに書いてください。\r\nint b; // ￢￢\n", strings.Replace(japanese, "int a", "int b", 1), " [Shift_JIS]"},
-		{"bin", "ö", "ö", ""},
+		{"bin", "ö", "ö", " [now UTF-8: the old content was binary, or text in an unknown encoding]"},
 	} {
 		res := b.run("write", in{"path": tt.path, "content": tt.content})
 		if got := b.content(tt.path); got != tt.want || res.Failed || !strings.HasSuffix(res.Text, ")"+tt.note) {

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/zeph-acp/zeph-acp/executors"
+	"github.com/zeph-acp/zeph-acp/executors/tools/files/charset"
 	"github.com/zeph-acp/zeph-acp/filter/text/linemark"
 	"github.com/zeph-acp/zeph-acp/filter/text/marks"
 	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
@@ -48,6 +49,9 @@ func (t *tools) planWrite(ctx context.Context, in *writeInput) (change, error) {
 		return c, err
 	}
 	note := encodingNote(c.encoding)
+	if c.old != nil && c.encoding == nil && !charset.IsUTF8(*c.old) {
+		note = " [now UTF-8: the old content was binary, or text in an unknown encoding]"
+	}
 	if c.same {
 		c.summary = fmt.Sprintf("Unchanged: %s already has this content (%s)%s", c.display, quantity.Count(len(c.bytes), "byte"), note)
 		return c, nil
