@@ -212,7 +212,7 @@ func stringsOf(raw json.RawMessage) []string {
 	}
 }
 
-// HasResult reports whether a tool's result in the request contains a text.
+// HasResult reports whether a tool's result in the request contains some text.
 func (r *Request) HasResult(text string) bool {
 	for _, it := range r.Items {
 		if it.Part == PartResults && strings.Contains(it.Text, text) {

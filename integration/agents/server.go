@@ -55,7 +55,7 @@ func NewModel() (*Model, error) {
 
 // Script sets the calls of the next turn, and forgets what the model received. The model calls
 // translate with 0 to steps-1 when a request arrives that it answers with a call. The returned
-// channel is closed when it has answered with a text after the calls.
+// channel is closed when it has answered with text after the calls.
 func (m *Model) Script(steps int, translate func(n int) ToolCall) (ended <-chan struct{}) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

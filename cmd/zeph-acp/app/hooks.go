@@ -58,7 +58,7 @@ func (b *sessionBuilder) hooks(copies *copyHost) *hooks.Session {
 	return hooks.New(o)
 }
 
-// hookSources returns the hook files: the user's, those of the plug-ins, then the repository's.
+// hookSources returns the hook files: the user's, the plug-ins', then the repository's.
 func (b *sessionBuilder) hookSources(dir string) []hooks.Source {
 	a := b.app
 	var all []hooks.Source

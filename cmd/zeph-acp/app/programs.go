@@ -21,7 +21,7 @@ func Programs(cfg config.Config, reaper *process.Reaper) *program.Runner {
 	return &program.Runner{Env: shell.Env(os.Environ(), localShell(cfg).Block), Confine: b.confine, Reaper: reaper}
 }
 
-// NetworkPrograms returns a runner like that of Programs for programs that need the network, which no box has.
+// NetworkPrograms returns a runner like Programs does, for programs that need the network, which no box has.
 func NetworkPrograms(cfg config.Config, reaper *process.Reaper) *program.Runner {
 	return &program.Runner{Env: shell.Env(os.Environ(), localShell(cfg).Block), Reaper: reaper}
 }

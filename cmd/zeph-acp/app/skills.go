@@ -58,8 +58,8 @@ func (b *sessionBuilder) skills(levels *trust.Trust, system func() (system, proj
 	return skills.New(o)
 }
 
-// skillSources returns the directories of skills or of commands: the user's, unless it is empty, those of
-// the plug-ins, and the repository's, if the user is asked about them.
+// skillSources returns the directories of skills or of commands: the user's, unless it is empty, the
+// plug-ins', and the repository's, if the user is asked about them.
 func (b *sessionBuilder) skillSources(users string, plugins []skills.Source, project []string) []skills.Source {
 	var all []skills.Source
 	if users != "" {

@@ -39,7 +39,7 @@ func settingsPages(t *testing.T) (pages []string) {
 	return pages
 }
 
-// samples returns the samples of the settings pages: those of all keys with their defaults, and examples.
+// samples returns the samples of the settings pages: samples of all keys with their defaults, and examples.
 func samples(t *testing.T) (defaults, examples []string) {
 	t.Helper()
 	for _, page := range settingsPages(t) {

@@ -161,7 +161,7 @@ func (i *importer) cursorRules(name string, data []byte) {
 	i.addFile("the rules "+name, filepath.Join(i.project, name), i.project, filepath.Join(".zeph", "rules", base), []byte(body+"\n"))
 }
 
-// projectFile reads a text of the project, which must not lead out of it; nil if it cannot be read.
+// projectFile reads a file of the project, which must not lead out of it; nil if it cannot be read.
 func (i *importer) projectFile(name string) []byte {
 	f, err := keys.OpenBelow(i.project, filepath.FromSlash(name))
 	var data []byte

@@ -25,7 +25,7 @@ import (
 type agent struct {
 	name, title string
 	user        func(*importer) // reads the user's files
-	project     func(*importer) // reads those of a project
+	project     func(*importer) // reads the parts of a project
 }
 
 var agents = []agent{

@@ -228,7 +228,7 @@ func (i *importer) addServers(file string, data []byte) {
 // addServer adds an MCP server.
 func (i *importer) addServer(file string, s mcp.Server) {
 	what := "the MCP server " + s.Name
-	for name, value := range s.Env { // the value of a variable, not a text of the file
+	for name, value := range s.Env { // the value of a variable, not what the file says
 		if value == "${"+name+"}" || value == "${env:"+name+"}" || value == "$"+name {
 			delete(s.Env, name)
 			s.EnvFrom = append(s.EnvFrom, name)
@@ -268,7 +268,7 @@ func literals(s mcp.Server) (names []string) {
 	return names
 }
 
-// addFile adds a new file below a directory, out of which no link leads. It overwrites nothing.
+// addFile adds a new file below a directory that no link leads out of. It overwrites nothing.
 func (i *importer) addFile(what, from, dir, name string, text []byte) {
 	to := filepath.Join(dir, name)
 	var old []byte

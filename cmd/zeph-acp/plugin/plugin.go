@@ -121,7 +121,7 @@ func (k *keeper) add(ctx context.Context, source, listed string, yes bool) error
 	return err
 }
 
-// listMarketplace prints the plug-ins of a marketplace, of which one must be named.
+// listMarketplace prints the plug-ins of a marketplace. The user must name one.
 func (k *keeper) listMarketplace(source string, m *bundle.Marketplace) error {
 	var rows [][]string
 	for _, l := range m.Plugins {

@@ -48,7 +48,7 @@ func newestVersion(ctx context.Context, url string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	request.Header.Set("User-Agent", "zeph-acp") // no version, which is nobody's business
+	request.Header.Set("User-Agent", "zeph-acp") // no version: the server need not know it
 	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	response, err := client.Do(request)
 	if err != nil {

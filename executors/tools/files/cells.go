@@ -62,7 +62,7 @@ func (t *tools) readNotebook(ctx context.Context, at stattedTarget, in *readInpu
 	return page, "", err
 }
 
-// loadNotebook returns the text of a notebook: that of the editor or, if it is large, that of the disk.
+// loadNotebook returns the text of a notebook: from the editor or, if it is large, from the disk.
 func (t *tools) loadNotebook(ctx context.Context, at stattedTarget) (fileText, error) {
 	if !at.isFile() || at.info.Size() <= int64(t.cfg.MaxFileBytes) {
 		return t.loadStatted(ctx, at)

@@ -80,7 +80,7 @@ func TestReadNamesPrograms(t *testing.T) {
 		"a.pdf is not on the disk of the machine where the agent runs", "as text only")
 }
 
-// FuzzReadImage reads images that begin like those of the corpus.
+// FuzzReadImage reads images that begin like images of the corpus.
 func FuzzReadImage(f *testing.F) {
 	for _, content := range corpus(f, "images") {
 		f.Add([]byte(content))

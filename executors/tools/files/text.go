@@ -191,7 +191,7 @@ func explainEncoding(err error, name string) error {
 		Hint("Write the character as an escape of the file's language or with other characters. To change the encoding of the file, convert it in bash with iconv first.")
 }
 
-// isASCII reports whether a text has only ASCII characters.
+// isASCII reports whether text has only ASCII characters.
 func isASCII(text string) bool {
 	for i := range len(text) {
 		if text[i] >= utf8.RuneSelf {

@@ -16,7 +16,7 @@ type Plugin struct {
 	Verify func() error
 }
 
-// ParsePlugin returns the servers of a plug-in, from a file of the usual format. Their names begin with those of the plug-in,
+// ParsePlugin returns the servers of a plug-in, from a file of the usual format. Their names begin with the plug-in's name,
 // so that no rule for a server of the user applies to them. getenv and reserved are as for ParseProject: a plug-in
 // must not send the keys of providers anywhere either.
 func ParsePlugin(p Plugin, data []byte, getenv func(string) string, reserved func(name string) bool) ([]Server, error) {

@@ -78,7 +78,7 @@ func write(root, file string) error {
 // graph has the parts that each part imports, sorted.
 type graph map[string][]string
 
-// partOf returns the part with a package, or "": that of the longest directory.
+// partOf returns the part with a package, or "": the one with the longest directory.
 func partOf(pkg string) (name string) {
 	longest := 0
 	for _, p := range parts {
@@ -92,7 +92,7 @@ func partOf(pkg string) (name string) {
 	return name
 }
 
-// read returns the imports between the parts of a module, without those of tests.
+// read returns the imports between the parts of a module, without the imports of tests.
 func read(root string) (graph, error) {
 	imports := map[string]map[string]bool{}
 	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {

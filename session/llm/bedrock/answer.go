@@ -10,7 +10,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/session/llm/wire"
 )
 
-// streamEvent is the part of an event that we use. Exactly one member is set, or those of an answer that is not streamed.
+// streamEvent is the part of an event that we use. Exactly one member is set, or all members of an answer that is not streamed.
 type streamEvent struct {
 	ContentBlockStart *struct {
 		Index int `json:"contentBlockIndex"`

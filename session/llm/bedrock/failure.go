@@ -16,7 +16,7 @@ const (
 	caching   feature = 1 << iota // marks for the provider's cache
 	streaming                     // an answer in pieces; some models do not stream when they have tools
 	images
-	thoughts // those of earlier answers; refused for one request only
+	thoughts // thoughts of earlier answers; refused for one request only
 )
 
 // refusals are the words of the service when it refuses a feature. Each of the alternatives has several words.

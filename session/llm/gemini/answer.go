@@ -65,7 +65,7 @@ type answerReader struct {
 	message string // beside it
 	signed  opaque // the end of the text so far; without a signature, there is none
 	ids     wire.CallIDs
-	said    bool // the answer has a text or a call
+	said    bool // the answer has text or a call
 	called  bool // the answer has a call
 	wire.ArgumentCount
 }

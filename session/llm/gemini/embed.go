@@ -16,11 +16,11 @@ import (
 const (
 	// maxEmbedTexts bounds the texts of a request; the API accepts 100.
 	maxEmbedTexts = 32
-	// maxEmbedBytes bounds the part of a text that is sent. The API cuts off what is more than 2,048 tokens.
+	// maxEmbedBytes bounds the part of each text that is sent. The API cuts off what is more than 2,048 tokens.
 	maxEmbedBytes = 8 << 10
 )
 
-// Embedder returns the embedder of the configured model, or nil. It sends the first 8 KiB of a text.
+// Embedder returns the embedder of the configured model, or nil. It sends the first 8 KiB of each text.
 func (g *Model) Embedder() llm.Embedder {
 	if g.cfg.Embedding == "" {
 		return nil
@@ -65,7 +65,7 @@ func (g *Model) embed(ctx context.Context, texts []string) ([][]float32, error) 
 	return vectors, nil
 }
 
-// embeddable returns the part of a text to send. An empty one would be refused.
+// embeddable returns the part of the text to send. An empty one would be refused.
 func embeddable(text string) string {
 	if len(text) > maxEmbedBytes {
 		text = text[:maxEmbedBytes]
@@ -76,7 +76,7 @@ func embeddable(text string) string {
 	return text
 }
 
-// vector is the vector of a text.
+// vector is the vector of one text.
 type vector struct {
 	Values []float32 `json:"values"`
 }

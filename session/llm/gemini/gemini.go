@@ -180,14 +180,14 @@ const (
 	withThinking                     // how much to think
 )
 
-// The messages by which the server refuses a part of a request, and signatures: those of another key, for example.
+// The messages by which the server refuses a part of a request, and signatures, such as signatures of another key.
 var (
 	refusesSystem    = lazyregexp.New(`(?i)(developer|system) ?instruction is not (enabled|supported)`)
 	refusesThinking  = lazyregexp.New(`(?i)\bthinking[ _]?(config|level|budget)?\b.{0,60}\b(not (enabled|supported|valid)|unsupported|invalid|only)|unable to .{0,20}thinking`)
 	refusesSignature = lazyregexp.New(`(?i)thought[ _]?signature`)
 )
 
-// refusedFeature returns the feature because of which a request failed, or 0.
+// refusedFeature returns the feature that made a request fail, or 0.
 func refusedFeature(message string) feature {
 	switch {
 	case refusesSystem.MatchString(message):

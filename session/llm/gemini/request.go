@@ -87,7 +87,7 @@ func (d dialect) body(req llm.Request, messages []llm.Message) wire.Body {
 	return wire.NewBody(head, offered, "contents", encoded)
 }
 
-// textContent returns a text as a content.
+// textContent returns text as content.
 func textContent(text string) *content { return &content{Parts: []part{{Text: &text}}} }
 
 // generationConfig limits the answer, and asks for a level of thinking that the model has and for summaries of the thoughts; nil

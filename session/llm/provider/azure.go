@@ -86,7 +86,7 @@ func (p opening) azureAddress() (base, api, list string) {
 	return u.String(), api, list
 }
 
-// withTokens returns a source whose keys are sent as bearers if they are tokens, such as those of "az account get-access-token".
+// withTokens returns a source whose keys are sent as bearers if they are tokens, such as tokens of "az account get-access-token".
 func withTokens(s wire.Source) wire.Source {
 	fetch := s.Fetch
 	s.ID += "\x00token"

@@ -108,7 +108,7 @@ func (r *release) build(ctx context.Context, t target, to string) error {
 		"GOARCH=" + t.arch,
 		"GOAMD64=v1",
 		"GOARM64=v8.0",
-		"GOFLAGS=-buildvcs=auto", // an empty one leaves those of "go env -w" in force
+		"GOFLAGS=-buildvcs=auto", // an empty one leaves the flags of "go env -w" in force
 		"GOEXPERIMENT=",
 		"GOWORK=off",
 		"GOFIPS140=off",

@@ -51,7 +51,7 @@ type manifest struct {
 	Servers     json.RawMessage `json:"mcpServers"`
 }
 
-// version returns the version as a text; marketplaces also have numbers.
+// version returns the version as a string; marketplaces also have numbers.
 func (m manifest) version() string {
 	var text string
 	if json.Unmarshal(m.Version, &text) != nil {

@@ -151,7 +151,7 @@ func (m *Marketplace) find(name string) (Listed, error) {
 	return Listed{}, fmt.Errorf("the marketplace has no plug-in %s; it has %s", executors.OneLine(executors.Shown(name)), strings.Join(names, ", "))
 }
 
-// ChoiceError reports that a source is a marketplace, of which one plug-in must be named.
+// ChoiceError reports that a source is a marketplace, and no plug-in of it was named.
 type ChoiceError struct{ Marketplace *Marketplace }
 
 func (e *ChoiceError) Error() string {
@@ -209,7 +209,7 @@ func (f *Folder) hasManifest(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// plugin reads the plug-in in a folder. A folder without a manifest has that of its entry in the marketplace.
+// plugin reads the plug-in in a folder. A folder without a manifest gets its entry in the marketplace instead.
 func (f *Folder) plugin(ctx context.Context, sub string, listed *Listed) (*Plugin, error) {
 	tree, err := f.Tree(ctx, sub)
 	if err != nil {

@@ -288,7 +288,7 @@ func FromGeminiCommand(data []byte) ([]byte, error) {
 	return []byte(b.String()), nil
 }
 
-// nextMark returns the place of the next !{ or @{ in a text, and its first byte; -1 if there is none.
+// nextMark returns the place of the next !{ or @{, and its first byte; -1 if there is none.
 func nextMark(text string) (at int, mark byte) {
 	at = -1
 	for _, m := range []string{"!{", "@{"} {

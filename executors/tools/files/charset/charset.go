@@ -63,7 +63,7 @@ func alias(name string) string {
 	return name
 }
 
-// isLatin1 reports whether a name is that of ISO-8859-1. Browsers take it for Windows-1252, and so does
+// isLatin1 reports whether a name means ISO-8859-1. Browsers take it for Windows-1252, and so does
 // the table of x/text.
 func isLatin1(name string) bool {
 	switch name {
@@ -193,7 +193,7 @@ func charsOf(s string) string {
 	return b.String()
 }
 
-// badChars counts the characters of a text that are not text: control characters and invalid bytes.
+// badChars counts the characters that text does not have: control characters and invalid bytes.
 func (e *Encoding) badChars(content string) int {
 	bad := 0
 	for _, r := range e.Decode(content) {

@@ -96,7 +96,7 @@ func detectWide(sample string) *Encoding {
 	return e
 }
 
-// isMostlyUTF8 reports whether a text is UTF-8 with some invalid bytes, such as a line in another encoding.
+// isMostlyUTF8 reports whether content is UTF-8 with some invalid bytes, such as a line in another encoding.
 // Text in other encodings has sequences of three bytes in UTF-8 only by chance.
 func isMostlyUTF8(sample string) bool {
 	valid, long, invalid := 0, 0, 0

@@ -233,7 +233,7 @@ func (w *writer) encode(text string) error {
 	return nil
 }
 
-// missing returns the first character of a text that cannot be encoded.
+// missing returns the first character that cannot be encoded.
 func (w *writer) missing(text string) (r rune, ok bool) {
 	codec := w.codec.NewEncoder()
 	for _, r := range text {

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// A model is a language in an encoding: it says how probable a text is. The encoding of the model that
-// explains a text best wins, if it does so by a margin and nearly all characters are usual in it.
+// A model is a language in an encoding: it says how probable some content is. The encoding of the model that
+// explains the content best wins, if it does so by a margin and nearly all characters are usual in it.
 type model struct {
 	name  string  // of the encoding
 	rival bool    // the encoding is no answer, but must not be mistaken for another one
@@ -24,7 +24,7 @@ const (
 	maxScored = 16 << 10
 )
 
-// best returns the encoding that explains a text best, nil if it is not sure.
+// best returns the encoding that explains the content best, nil if it is not sure.
 func best(sample string) *Encoding {
 	var part strings.Builder
 	for line := range strings.Lines(sample) {
@@ -78,7 +78,7 @@ func distinctPairs(text string) float64 {
 	return float64(len(seen)+1) / float64(n)
 }
 
-// tally is what a model says of a text.
+// tally is what a model says of the content.
 type tally struct {
 	log   float64 // logarithm of its probability
 	chars int     // beyond ASCII

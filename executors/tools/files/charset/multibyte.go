@@ -2,7 +2,7 @@ package charset
 
 import "math"
 
-// cell is a rectangle of two-byte codes with the share that its characters have in a text.
+// cell is a rectangle of two-byte codes with the share that its characters have in running text.
 type cell struct {
 	first, last           byte // of the first byte
 	trailFirst, trailLast byte
@@ -25,7 +25,7 @@ const (
 	rareCells = 10_000
 )
 
-// The shares are those of running text, rounded.
+// The shares in running text, rounded.
 var cells = []grid{
 	{
 		name: "shift_jis",
@@ -160,7 +160,7 @@ func (g grid) read(text string) tally {
 	return t
 }
 
-// code returns the length, the probability and the kind of the first code of a text.
+// code returns the length, the probability and the kind of the first code.
 func (g grid) code(text string) (size int, chance float64, usual bool) {
 	if g.long != nil {
 		if n := g.long(text); n > 0 {

@@ -46,7 +46,7 @@ type Notebook struct {
 // Cell is a cell of a notebook.
 type Cell struct {
 	ID      string // empty before nbformat 4.5
-	Type    string // Code, Markdown, Raw, or that of another format
+	Type    string // Code, Markdown, Raw, or a type of another format
 	Source  string
 	Run     string // the execution count as the file writes it, empty if there is none
 	Outputs []Output

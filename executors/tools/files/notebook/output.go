@@ -128,7 +128,7 @@ func (n *Notebook) Heading(name string) string {
 }
 
 // Show returns a cell as text: a line about it, its source and its outputs, which limits bounds. clean
-// makes a text printable.
+// makes text printable.
 func (n *Notebook) Show(i int, limits Limits, clean func(string) string) string {
 	c := n.Cells[i]
 	var b strings.Builder
@@ -162,7 +162,7 @@ func (n *Notebook) Show(i int, limits Limits, clean func(string) string) string 
 	return b.String()
 }
 
-// writeLine writes a text that ends its last line.
+// writeLine writes text that ends its last line.
 func writeLine(b *strings.Builder, text string) {
 	b.WriteString(text)
 	if text != "" && !strings.HasSuffix(text, "\n") {
@@ -170,7 +170,7 @@ func writeLine(b *strings.Builder, text string) {
 	}
 }
 
-// cut returns the beginning of a text, and how many bytes are left out.
+// cut returns the beginning of text, and how many bytes are left out.
 func (l Limits) cut(text string) (shown string, left int) {
 	end, lines := 0, 0
 	for line := range strings.Lines(text) {

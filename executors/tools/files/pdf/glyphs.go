@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// glyphs returns the characters by the names of glyphs: those of the Adobe Glyph List that Latin and Greek texts use.
+// glyphs returns the characters by the names of glyphs: the names in the Adobe Glyph List that Latin and Greek text uses.
 var glyphs = sync.OnceValue(func() map[string]string {
 	m := map[string]string{".notdef": "", "nbspace": " ", "sfthyphen": "-"}
 	for pair := range strings.FieldsSeq(glyphNames) {

@@ -1,6 +1,6 @@
 // Package workbook reads the sheets of Excel workbooks (.xlsx, .xlsm) as tables of text.
 //
-// Start with [Open], then [Workbook.Rows]. Values are those of the last calculation. It reads neither
+// Start with [Open], then [Workbook.Rows]. Values come from the last calculation. It reads neither
 // styles, except whether a number is a date, nor charts, images and macros.
 //
 // Workbooks are untrusted: parts are streamed, and what is decompressed, kept and nested is bounded.
@@ -283,7 +283,7 @@ func (w *Workbook) loadShared() error {
 	})
 }
 
-// runs collects the text of a string: that of its elements t, but not of those about its pronunciation.
+// runs collects the text of a string: its elements t, without the elements about its pronunciation.
 type runs struct{ inText, spoken bool }
 
 func (r *runs) add(e element, b *strings.Builder) {
