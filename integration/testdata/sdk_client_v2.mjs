@@ -126,8 +126,10 @@ await acp.client({ name: "sdk-client" })
         onCall = () => {
           if (step.cancel) ctx.notify(acp.methods.agent.session.cancel, { sessionId: session });
           if (!step.steer) return;
+          const before = agent.stdin.bytesWritten;
           second = prompt(step.steer);
-          writeFileSync(join(cwd, "steered"), "");
+          const create = () => agent.stdin.bytesWritten > before ? writeFileSync(join(cwd, "steered"), "") : setImmediate(create);
+          create(); // the SDK writes a request later than it makes it
         };
         const first = await prompt(step.prompt);
         await idle;

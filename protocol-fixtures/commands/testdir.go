@@ -143,6 +143,7 @@ func (td *TestDir) Env(more ...string) []string {
 	return append([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + td.Home, "LANG=C.UTF-8", "TERM=dumb", "SECRET_TOKEN=" + Secret, "GIT_CONFIG_NOSYSTEM=1",
 		"GIT_AUTHOR_DATE=2020-01-01T00:00:00Z", "GIT_COMMITTER_DATE=2020-01-01T00:00:00Z", "GOPROXY=off", "GOFLAGS=", "GOTELEMETRY=off",
+		"NPM_CONFIG_UPDATE_NOTIFIER=false", // npm prints its notice once a day
 	}, more...)
 }
 
