@@ -37,6 +37,9 @@ func needGit(t *testing.T) {
 // TestRelease makes a release twice and uses its files as a user would.
 func TestRelease(t *testing.T) {
 	needGit(t)
+	if testing.Short() {
+		t.Skip("-short is for the race detector, and a release is built by other processes: run it without -short")
+	}
 	targets := runtime.GOOS + "/" + runtime.GOARCH
 	if *long {
 		targets = allTargets
