@@ -16,8 +16,6 @@ import (
 const (
 	// maxEmbedTexts bounds the texts of a request; the API accepts 100.
 	maxEmbedTexts = 32
-	// maxEmbedBytes bounds the part of each text that is sent. The API cuts off what is more than 2,048 tokens.
-	maxEmbedBytes = 8 << 10
 )
 
 // Embedder returns the embedder of the configured model, or nil. It sends the first 8 KiB of each text.
@@ -47,7 +45,7 @@ func (g *Model) embed(ctx context.Context, texts []string) ([][]float32, error) 
 		Requests []embedRequest `json:"requests"`
 	}
 	for _, text := range texts {
-		body.Requests = append(body.Requests, embedRequest{Model: name, Content: *textContent(embeddable(text))})
+		body.Requests = append(body.Requests, embedRequest{Model: name, Content: *textContent(wire.Embeddable(text))})
 	}
 	var got struct {
 		Embeddings []vector `json:"embeddings"`
@@ -65,17 +63,6 @@ func (g *Model) embed(ctx context.Context, texts []string) ([][]float32, error) 
 	return vectors, nil
 }
 
-// embeddable returns the part of the text to send. An empty one would be refused.
-func embeddable(text string) string {
-	if len(text) > maxEmbedBytes {
-		text = text[:maxEmbedBytes]
-	}
-	if text = strings.ToValidUTF8(text, ""); text == "" {
-		return " "
-	}
-	return text
-}
-
 // vector is the vector of one text.
 type vector struct {
 	Values []float32 `json:"values"`
@@ -86,7 +73,7 @@ type vector struct {
 //	https://docs.cloud.google.com/vertex-ai/generative-ai/docs/model-reference/text-embeddings-api
 //	https://docs.cloud.google.com/vertex-ai/generative-ai/docs/embeddings/get-multimodal-embeddings
 func (g *Model) embedAtVertex(ctx context.Context, texts []string) ([][]float32, error) {
-	name, text := models.ID(g.cfg.Embedding), embeddable(texts[0])
+	name, text := models.ID(g.cfg.Embedding), wire.Embeddable(texts[0])
 	if strings.HasPrefix(name, "gemini-") && name != "gemini-embedding-001" {
 		var got struct {
 			Embedding vector `json:"embedding"`

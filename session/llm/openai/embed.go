@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"strings"
 
 	"github.com/zeph-acp/zeph-acp/filter/text/plainjson"
 	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
@@ -13,14 +12,11 @@ import (
 )
 
 const (
-	// maxEmbedTexts bounds the texts of a request. Together with maxEmbedBytes it
+	// maxEmbedTexts bounds the texts of a request. Together with wire.Embeddable it
 	// stays below OpenAI's limit of 300,000 tokens a request, and below Gemini's of
 	// 100 texts.
 	// https://developers.openai.com/api/reference/resources/embeddings
 	maxEmbedTexts = 32
-	// maxEmbedBytes bounds the part of a text that is sent: OpenAI refuses more than
-	// 8,192 tokens, and no token is shorter than a byte.
-	maxEmbedBytes = 8 << 10
 )
 
 // Embedder returns the embedder of the configured model, or nil. It sends the
@@ -44,7 +40,7 @@ type embedRequest struct {
 func (o *Model) embed(ctx context.Context, texts []string) ([][]float32, error) {
 	body := embedRequest{Model: o.cfg.Embedding}
 	for _, text := range texts {
-		body.Input = append(body.Input, embeddable(text))
+		body.Input = append(body.Input, wire.Embeddable(text))
 	}
 	res, err := o.send(ctx, http.MethodPost, "embeddings", plainjson.MustMarshal(body))
 	if err != nil {
@@ -55,17 +51,6 @@ func (o *Model) embed(ctx context.Context, texts []string) ([][]float32, error) 
 		return nil, err
 	}
 	return got.vectors(len(texts))
-}
-
-// embeddable returns the part of a text to send. An empty one would be refused.
-func embeddable(text string) string {
-	if len(text) > maxEmbedBytes {
-		text = text[:maxEmbedBytes]
-	}
-	if text = strings.ToValidUTF8(text, ""); text == "" {
-		return " "
-	}
-	return text
 }
 
 // embeddings is the answer to one request.

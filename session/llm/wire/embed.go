@@ -96,3 +96,18 @@ func sameLength(vectors [][]float32) error {
 	}
 	return nil
 }
+
+// maxEmbedBytes bounds each entry of a request: OpenAI refuses more than 8,192 tokens, and no token is shorter than a
+// byte. Gemini cuts off what is more than 2,048 tokens.
+const maxEmbedBytes = 8 << 10
+
+// Embeddable returns the part of text that remote providers accept. They would refuse an empty string.
+func Embeddable(text string) string {
+	if len(text) > maxEmbedBytes {
+		text = text[:maxEmbedBytes]
+	}
+	if text = strings.ToValidUTF8(text, ""); text == "" {
+		return " "
+	}
+	return text
+}
