@@ -83,7 +83,7 @@ func FileParts(content []ToolContent) (parts []filechange.Change) {
 	return parts
 }
 
-// maxPatch is the size of the largest patch that is sent, in bytes. The tools have shortened long texts by then.
+// maxPatch is the size of the largest patch that is sent, in bytes. Before that, the tools have shortened long content.
 const maxPatch = 1 << 20
 
 // GitPatch returns the change of one file, whose parts [FileParts] returns, as a patch of git with absolute paths. It is

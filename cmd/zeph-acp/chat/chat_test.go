@@ -387,7 +387,7 @@ func TestQuestionAtList(t *testing.T) {
 	}
 }
 
-// TestSubagent sends updates of a sub-agent. Its calls appear, but its mode and usage do not replace those of the session.
+// TestSubagent sends updates of a sub-agent. Its calls appear, but the session keeps its own mode and usage.
 func TestSubagent(t *testing.T) {
 	p := sit(t, nil)
 	for _, update := range []string{

@@ -5,8 +5,8 @@
 // no counterpart and why. Nothing is written before the user agrees, and nothing is overwritten, so a second import
 // adds nothing. Input that cannot be read is a line of the plan, and the rest is imported.
 //
-// The rules about permissions, servers and sub-agents are those of "permissions import", "mcp import" and the
-// parsers of sessions.
+// Permissions, servers and sub-agents are translated by the code of "permissions import", of "mcp import", and of
+// sessions.
 package imports
 
 import (

@@ -29,8 +29,8 @@ type report struct {
 // hook is one hook of a plug-in.
 type hook struct{ event, matcher, command string }
 
-// newReport reads the parts of a plug-in with the code of sessions, so that the names and the reasons are those of
-// a session.
+// newReport reads the parts of a plug-in with the code of sessions, so a session later shows the same names and
+// reasons.
 func newReport(p *bundle.Plugin) report {
 	r := report{leftOut: slices.Clone(p.LeftOut)}
 	note := func(text string) { r.leftOut = append(r.leftOut, strings.TrimSuffix(text, ".")) }

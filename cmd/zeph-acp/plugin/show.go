@@ -20,11 +20,11 @@ import (
 	"github.com/zeph-acp/zeph-acp/filter/text/quantity"
 )
 
-// show prints a plug-in for the user's decision: with texts the content of the files that are used or can run, and then
-// what it brings.
-func (k *keeper) show(p *bundle.Plugin, texts bool) error {
+// show prints a plug-in for the user's decision: its parts, and before them, if contents is set, each file that is used
+// or can run.
+func (k *keeper) show(p *bundle.Plugin, contents bool) error {
 	var b strings.Builder
-	if texts {
+	if contents {
 		for _, name := range p.Tree.Names() {
 			if isShown(name, p.Tree[name]) {
 				writeFile(&b, name, p.Tree[name])

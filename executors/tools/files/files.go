@@ -13,7 +13,7 @@
 // result shows the actual change. The links around the tools check permissions.
 //
 // Package files/walk visits directory trees; files/search finds a regex in
-// texts, files/code finds and ranks definitions, files/charset decodes and encodes texts.
+// texts, files/code finds and ranks definitions, files/charset decodes and encodes files.
 //
 // Why does Prepare return a Card with its error? A call that cannot run, such as an edit
 // of text that does not occur, still names a path, and the gates check it.

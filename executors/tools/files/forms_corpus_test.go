@@ -17,7 +17,7 @@ import (
 	"github.com/zeph-acp/zeph-acp/executors"
 )
 
-var update = flag.Bool("update", false, "write the texts in testdata that read shows of the corpus")
+var update = flag.Bool("update", false, "write what read shows of the corpus into testdata")
 
 // corpus returns the files of an archive in testdata by name. Its README says where they come from.
 func corpus(t testing.TB, archive string) map[string]string {

@@ -8,7 +8,7 @@ import (
 
 func TestParsePlugin(t *testing.T) {
 	changed := error(nil)
-	p := Plugin{Name: "p", Variables: map[string]string{"CLAUDE_PLUGIN_ROOT": "/root/p"}, Verify: func() error { return changed }}
+	p := Plugin{Name: "p", Variables: map[string]string{"CLAUDE_PLUGIN_ROOT": "/plugins/p"}, Verify: func() error { return changed }}
 	servers, err := ParsePlugin(p, []byte(`{"mcpServers":{
 		"a":{"command":"${CLAUDE_PLUGIN_ROOT}/s","args":["${CLAUDE_PLUGIN_ROOT}/x","${MODE:-m}"],"env":{"A":"${HOME}"}},
 		"b":{"url":"https://example.com/${CLAUDE_PLUGIN_ROOT}"},
@@ -22,8 +22,8 @@ func TestParsePlugin(t *testing.T) {
 		t.Fatalf("%+v, %v", servers, err)
 	}
 	a, b := servers[0], servers[1]
-	if a.Name != "plugin_p_a" || a.Command != "/root/p/s" || !slices.Equal(a.Args, []string{"/root/p/x", "m"}) || a.Env["A"] != "/home" ||
-		a.Env["CLAUDE_PLUGIN_ROOT"] != "/root/p" || !a.Guarded {
+	if a.Name != "plugin_p_a" || a.Command != "/plugins/p/s" || !slices.Equal(a.Args, []string{"/plugins/p/x", "m"}) || a.Env["A"] != "/home" ||
+		a.Env["CLAUDE_PLUGIN_ROOT"] != "/plugins/p" || !a.Guarded {
 		t.Errorf("%+v", a)
 	}
 	if b.Name != "plugin_p_b" || len(b.Env) > 0 || !b.Guarded {

@@ -76,7 +76,7 @@ func TestMoveByRows(t *testing.T) {
 	}
 }
 
-// large returns three texts of a megabyte each: many lines, one line, and one line of wide characters.
+// large returns three prompts of a megabyte each: many lines, one line, and one line of wide characters.
 func large() map[string]string {
 	return map[string]string{
 		"lines": strings.Repeat("\tif err != nil { return fmt.Errorf(\"x\") }\n", 25_000),

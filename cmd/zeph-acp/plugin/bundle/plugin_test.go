@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// treeOf returns a tree of files by their texts.
+// treeOf returns a tree of files, from their contents by name.
 func treeOf(files map[string]string) Tree {
 	t := Tree{}
 	for name, text := range files {
@@ -176,9 +176,9 @@ func TestFiles(t *testing.T) {
 		"skills/b/SKILL.md": "b", "skills/b/large.md": strings.Repeat("x", maxKept+1),
 	}), "p")
 	must(t, err)
-	p = p.At("/root", "/data")
+	p = p.At("/plugin", "/data")
 	got, err := fs.ReadFile(p.Skills, "a/SKILL.md")
-	if want := "/root /root/skills/a /data ${HOME}"; string(got) != want || err != nil {
+	if want := "/plugin /plugin/skills/a /data ${HOME}"; string(got) != want || err != nil {
 		t.Errorf("%q, %v, want %q", got, err, want)
 	}
 	if got, _ := fs.ReadFile(p.Skills, "a/x/y.sh"); string(got) != "${CLAUDE_PLUGIN_ROOT}" {
@@ -206,7 +206,7 @@ func TestFiles(t *testing.T) {
 			t.Errorf("%s was opened: %v", name, f)
 		}
 	}
-	if fmt.Sprint(p.Variables()[RootVariable], p.Variables()["PLUGIN_DATA"]) != "/root/data" {
+	if fmt.Sprint(p.Variables()[RootVariable], p.Variables()["PLUGIN_DATA"]) != "/plugin/data" {
 		t.Error(p.Variables())
 	}
 }
@@ -217,7 +217,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, manifest, hooks, servers string) {
 		p, err := Parse(treeOf(map[string]string{manifestFile: manifest, "hooks/hooks.json": hooks, ".mcp.json": servers, "x/a.md": "x", "commands/b.md": "y"}), "p")
 		if err == nil {
-			p.At("/root", "/data").Variables()
+			p.At("/plugin", "/data").Variables()
 			if checkName(p.Name) != nil {
 				t.Errorf("the name %q", p.Name)
 			}

@@ -94,7 +94,7 @@ type Buffer struct {
 // MayMatch reports whether data can hold a match. It is much faster than a search.
 func (s *Searcher) MayMatch(data []byte) bool { return s.needles == nil || s.needles.foundIn(data) }
 
-// NeedsASCII reports whether each match contains one of some ASCII texts. MayMatch is then also right for text in an
+// NeedsASCII reports whether each match contains one of several ASCII strings. MayMatch is then also right for text in an
 // encoding that has ASCII as it is.
 func (s *Searcher) NeedsASCII() bool {
 	return s.needles != nil && !slices.ContainsFunc(s.needles, func(n needle) bool { return !isASCII(n.text) })
